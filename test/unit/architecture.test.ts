@@ -25,8 +25,8 @@ const FOLDERS: Record<string, string> = {
   remote: 'protocol http events transfers .',
   workspace: 'files secrets git archive select pack extract results',
   retrieval: `
-    chunks kernel/assembly/layout kernel/assembly kernel postings tokenizer segments search building store vectors embedding semantic
-    folder .`,
+    chunks kernel/assembly/layout kernel/assembly kernel postings tokenizer segments search ranking building store vectors embedding
+    semantic folder .`,
   agents: 'options records run graph llm chat rag .',
   jobs: 'service ledger archives source selection submitted log metrics submit profiles results . page',
   flows: `

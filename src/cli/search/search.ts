@@ -1,47 +1,49 @@
 import { formatCount } from '../../core/text/format.ts';
-import { printableLine } from '../../core/text/printable.ts';
-import type { FolderHit } from '../../retrieval/folder/folderSearch.ts';
+import type { FolderIndex } from '../../retrieval/folder/folderIndex.ts';
+import type { FolderHit, FolderSearchOptions } from '../../retrieval/folder/folderSearch.ts';
 import type { Context } from '../command/context.ts';
+import { describeHit, hitAsJson } from './searchOutput.ts';
 import { openUpToDateIndex } from './upToDateIndex.ts';
 
-const SHOWN_LINES = 4;
+interface SearchFlags {
+  readonly folder: string;
+  readonly topK: number;
+  readonly places: boolean;
+  readonly explain: boolean;
+  readonly maxTokens?: number | undefined;
+}
 
 /**
- * `farwharf search`: the results of a query in a folder, best first. JSON: `{ hits: [...] }`, each with its text,
- * and the state of semantic ranking if it is on.
+ * `farwharf search`: the results of a query in a folder, best first, one per file unless `--places`. JSON: `{ hits: [...] }`, each with
+ * its text, and the state of semantic ranking if it is on.
  */
-export async function search(
-  context: Context,
-  query: string,
-  { folder, topK }: { folder: string; topK: number },
-): Promise<void> {
+export async function search(context: Context, query: string, flags: SearchFlags): Promise<void> {
   const { terminal } = context;
-  const { index, root } = await openUpToDateIndex(folder, context);
+  const { index, root } = await openUpToDateIndex(flags.folder, context);
   using opened = index;
   const { describeFallback, nearestPlaces } = await import('./meaning.ts');
   const meaning = await nearestPlaces(query, root, context);
-  const hits = await opened.search(query, topK, meaning?.near);
-  terminal.json({ hits: hits.map(hitAsJson), ...(meaning === undefined ? {} : { meaning: meaning.state }) });
+  const hits = await findHits(opened, query, flags, { near: meaning?.near, isByPlace: flags.places });
+  const isWhole = flags.maxTokens !== undefined;
+  terminal.json({
+    hits: hits.map((hit) => hitAsJson(hit, flags)),
+    ...(meaning === undefined ? {} : { meaning: meaning.state }),
+  });
   const fallback = meaning && describeFallback(meaning.state);
   if (fallback !== undefined) terminal.note(fallback);
   if (terminal.isJson) return;
   if (hits.length === 0) {
     terminal.note(`Nothing in ${formatCount(opened.stats.files, 'file')} matches that query.`);
   }
-  for (const hit of hits) for (const line of describeHit(hit)) terminal.answer(line);
+  for (const hit of hits) for (const line of describeHit(hit, { ...flags, isWhole })) terminal.answer(line);
 }
 
-function hitAsJson({ path, startLine, endLine, score, symbols, scope, text }: FolderHit): object {
-  return { path, start_line: startLine, end_line: endLine, score, symbols, scope, text };
-}
-
-/** `path:line  names`, as editors open it, and the first lines that are not blank. */
-function describeHit({ path, startLine, scope, symbols, text }: FolderHit): string[] {
-  const names = [...scope, ...symbols].slice(0, SHOWN_LINES).join(' · ');
-  const lines = text.split('\n').filter((line) => line.trim() !== '');
-  return [
-    `${path}:${startLine}${names === '' ? '' : `  ${names}`}`,
-    ...lines.slice(0, SHOWN_LINES).map((line) => `    ${line.slice(0, 120)}`),
-    '',
-  ].map((line) => printableLine(line));
+async function findHits(
+  index: FolderIndex,
+  query: string,
+  { topK, maxTokens }: SearchFlags,
+  options: FolderSearchOptions,
+): Promise<readonly FolderHit[]> {
+  if (maxTokens === undefined) return index.search(query, topK, options);
+  return index.searchWithin(query, maxTokens, options);
 }

@@ -1,6 +1,14 @@
 import { Argument } from 'commander';
 import { defineVerb, type Verb } from '../command/verb.ts';
-import { jsonFlag, optionalTextFlag, numberFlag, switchFlag, textFlag, textFlagOr } from '../grammar/flags.ts';
+import {
+  jsonFlag,
+  numberFlag,
+  optionalNumberFlag,
+  optionalTextFlag,
+  switchFlag,
+  textFlag,
+  textFlagOr,
+} from '../grammar/flags.ts';
 
 /** `farwharf index` and `farwharf search`. */
 export function searchVerbs(): readonly Verb[] {
@@ -34,11 +42,19 @@ export function searchVerbs(): readonly Verb[] {
       flags: {
         folder: textFlagOr('--folder <dir>', 'folder to search', '.'),
         topK: numberFlag('--top-k <n>', 'maximum number of results', { min: 1, fallback: 10 }),
+        places: switchFlag('--places', 'list each matching place, instead of one result per file'),
+        explain: switchFlag('--explain', 'show why each result is where it is'),
+        maxTokens: optionalNumberFlag(
+          '--max-tokens <n>',
+          'print whole definitions that together fit this many tokens of a language model, by estimate',
+          { min: 1 },
+        ),
         json: jsonFlag(),
       },
       examples: [
         ["farwharf search 'retry delay'", 'search the current folder'],
         ['farwharf search \'path:src "dead letter"\' --folder project --top-k 3', 'find a phrase in src'],
+        ["farwharf search 'retry delay' --max-tokens 2000 --json", 'the context for a language model'],
       ],
       load: async () => (await import('./search.ts')).search,
     }),

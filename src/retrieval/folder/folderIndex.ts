@@ -1,20 +1,23 @@
 import type { AppError } from '../../core/errors.ts';
 import { FolderContent, type IndexStats, type SyncOptions, type SyncSummary } from './folderContent.ts';
-import { type FolderHit, searchFolder } from './folderSearch.ts';
+import { type FolderHit, type FolderSearchOptions, searchFolder } from './folderSearch.ts';
 import { type IndexedFile, indexText, type ListedFile } from '../building/indexedFile.ts';
 import { indexFolder, IndexStore } from '../store/indexStore.ts';
 import { type SizedTask, workOf } from '../building/parallelBuild.ts';
+import { PathAnalyzer } from '../ranking/pathTerms.ts';
 import { parseQuery, type Query } from '../search/query.ts';
 import { RecentFiles } from './recentFiles.ts';
 import type { SegmentSource } from '../segments/segment.ts';
 import type { Match } from '../search/segmentSet.ts';
 import { type TermQuery, toTermQuery } from '../search/termQuery.ts';
-import type { ChunkLocation } from '../semantic/semanticRanking.ts';
 import { SerialQueue } from '../store/serialQueue.ts';
+import { type BudgetedHit, withinBudget } from './tokenBudget.ts';
 import { WordAnalyzer } from '../tokenizer/words.ts';
 
 // Reading this much blocks for a few milliseconds; more is read in steps or by threads.
 const AT_ONCE_BYTES = 200_000;
+// More results than fit into a common budget of tokens.
+const MOST_BUDGETED = 50;
 
 export interface FolderIndexOptions {
   /** The real path of the folder. */
@@ -36,6 +39,7 @@ export class FolderIndex implements Disposable {
   readonly #options: FolderIndexOptions;
   readonly #store: IndexStore;
   readonly #analyzer = new WordAnalyzer();
+  readonly paths = new PathAnalyzer(this.#analyzer);
   readonly #recent: RecentFiles;
   readonly #overlays = new Map<string, IndexedFile>();
   readonly #end = new AbortController();
@@ -179,21 +183,32 @@ export class FolderIndex implements Disposable {
   }
 
   /**
-   * The best `limit` chunks, best first, with their current text. A string is parsed as a user's query. `near` is a semantic ranking of
-   * the same query; the two rankings then have equal weight, and the scores are those of the combination.
+   * The best `limit` files, best first, each with its best chunk in its current text; or the best chunks. A string is parsed as a user's
+   * query. With a semantic ranking of the same query, the two rankings have equal weight, and the scores are those of the combination.
    */
-  async search(
-    query: Query | string,
-    limit: number,
-    near: readonly ChunkLocation[] = [],
-  ): Promise<readonly FolderHit[]> {
+  async search(query: Query | string, limit: number, options: FolderSearchOptions = {}): Promise<readonly FolderHit[]> {
     const parsed = typeof query === 'string' ? parseQuery(query) : query;
-    return searchFolder(parsed, toTermQuery(parsed, this.#analyzer), { limit, near }, this);
+    return searchFolder(parsed, toTermQuery(parsed, this.#analyzer), { ...options, limit }, this);
+  }
+
+  /** The best files for a query whose definitions together have at most `maxTokens` tokens for a language model, by estimate. */
+  async searchWithin(
+    query: Query | string,
+    maxTokens: number,
+    options: FolderSearchOptions = {},
+  ): Promise<readonly BudgetedHit[]> {
+    const hits = await this.search(query, MOST_BUDGETED, options);
+    return withinBudget(hits, maxTokens, (path) => this.fileAt(path));
   }
 
   /** The best documents in the index; their files may have changed. */
   match(query: TermQuery, limit: number): readonly Match[] {
     return this.#content.set.search(query, limit);
+  }
+
+  /** The weight of each term in a ranking. */
+  weigh(terms: readonly string[]): readonly number[] {
+    return this.#content.set.weigh(terms);
   }
 
   /** The text of a file in the editor, else on disk. */

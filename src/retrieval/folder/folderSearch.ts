@@ -1,6 +1,9 @@
 import type { Chunk } from '../chunks/chunk.ts';
-import { FUSED_DEPTH, fuseMatches } from './fusedMatches.ts';
+import { FUSED_DEPTH, fuseFiles, fuseMatches } from './fusedMatches.ts';
 import type { IndexedFile } from '../building/indexedFile.ts';
+import type { PathAnalyzer } from '../ranking/pathTerms.ts';
+import { rankFiles, type Reasons } from '../ranking/rankFiles.ts';
+import { wantedRoles } from '../ranking/wantedRoles.ts';
 import { holdsPhrases, PHRASE_GROWTH } from '../search/phrase.ts';
 import type { Query } from '../search/query.ts';
 import type { SegmentSource } from '../segments/segment.ts';
@@ -10,66 +13,128 @@ import type { ChunkLocation } from '../semantic/semanticRanking.ts';
 
 // Files may change between the search and the reading of the results; then they are indexed and the search is repeated.
 const SEARCH_TRIES = 3;
+// The best chunks whose files are ranked, and how many more that are for more results. Twice as many do not rank better.
+const RANKED_DEPTH = 150;
+const DEPTH_PER_FILE = 5;
+// The other places of a file are listed if they score this part of its best one.
+const LEAST_OF_BEST = 0.3;
+const MOST_PLACES = 6;
 
-export interface FolderHit extends Pick<Chunk, 'text' | 'symbols' | 'scope'> {
-  readonly path: string;
+/** A place in a file, 1-based and including the last line. */
+interface Place {
   readonly startLine: number;
   readonly endLine: number;
   readonly score: number;
 }
 
+export interface FolderHit extends Pick<Chunk, 'text' | 'symbols' | 'scope'>, Place {
+  readonly path: string;
+  /** Other places of the file, best first; only if there is one result a file. */
+  readonly more?: readonly Place[];
+  readonly reasons?: Reasons;
+}
+
+export interface FolderSearchOptions {
+  /** A semantic ranking, which has the same weight as keywords. */
+  readonly near?: readonly ChunkLocation[] | undefined;
+  /** Whether each chunk is a result, instead of each file. */
+  readonly isByPlace?: boolean | undefined;
+}
+
 interface SearchedFolder {
+  readonly paths: PathAnalyzer;
   match(query: TermQuery, limit: number): readonly Match[];
+  weigh(terms: readonly string[]): readonly number[];
   source(path: string): SegmentSource | undefined;
   fileAt(path: string): IndexedFile | undefined;
   update(paths: readonly string[]): Promise<void>;
 }
 
-/** The best chunks of a folder with their current text; `near` is a semantic ranking with the same weight. */
+type RankedChunk = Pick<Match, 'source' | 'ordinal' | 'score'>;
+
+interface Candidate {
+  readonly score: number;
+  readonly reasons?: Reasons | undefined;
+  readonly places: readonly RankedChunk[];
+}
+
+/** The best files of a folder, or the best chunks, with their current text. */
 export function searchFolder(
   query: Query,
   terms: TermQuery,
-  { limit, near }: { readonly limit: number; readonly near: readonly ChunkLocation[] },
+  { limit, near = [], isByPlace = false }: FolderSearchOptions & { readonly limit: number },
   folder: SearchedFolder,
 ): readonly FolderHit[] {
   const wanted = near.filter(({ path }) => query.paths.accepts(path));
-  let most = wanted.length === 0 ? limit : Math.max(limit, FUSED_DEPTH);
+  const least = isByPlace ? (wanted.length === 0 ? 0 : FUSED_DEPTH) : Math.max(RANKED_DEPTH, DEPTH_PER_FILE * limit);
+  let most = limit < 1 ? 0 : Math.max(limit, least);
   for (let tries = 1; ; ) {
     const found = folder.match(terms, most);
-    const matches = fuseMatches(found, wanted, (path) => folder.source(path));
-    const { hits, stale } = readHits(matches, query.phrases, folder);
+    const candidates = isByPlace
+      ? fuseMatches(found, wanted, (path) => folder.source(path)).map((match) => ({
+          score: match.score,
+          places: [match],
+        }))
+      : rankedFiles(found, wanted, { query, terms, folder });
+    const { hits, stale } = readHits(candidates, { phrases: query.phrases, limit }, folder);
     if (stale.length > 0 && tries < SEARCH_TRIES) {
       tries += 1;
       void folder.update(stale);
       continue;
     }
-    if (hits.length >= limit || found.length < most || stale.length > 0) return hits.slice(0, limit);
+    if (hits.length >= limit || found.length < most || stale.length > 0) return isByPlace ? hits.map(alone) : hits;
     most *= PHRASE_GROWTH;
   }
 }
 
+function rankedFiles(
+  found: readonly Match[],
+  near: readonly ChunkLocation[],
+  { query, terms, folder }: { readonly query: Query; readonly terms: TermQuery; readonly folder: SearchedFolder },
+): readonly Candidate[] {
+  const weights = folder.weigh(terms.terms);
+  const wanted = wantedRoles(query.text, !query.paths.acceptsAll);
+  const named = terms.definitions.filter(({ isExact }) => isExact).map(({ term }) => term);
+  const isName = folder.weigh(named).some((weight) => weight > 0);
+  const ranked = rankFiles(found, { terms: terms.terms, weights, wanted, isName }, folder.paths);
+  return near.length === 0 ? ranked : fuseFiles(ranked, near, (path) => folder.source(path));
+}
+
 /**
- * Adds the current text of the files to the matches, and checks it for the phrases. `stale` lists the files that have changed since
- * they were indexed; they have no hits.
+ * The best candidates with the current text of their best places, which is checked for the phrases. `stale` lists the files that have
+ * changed since they were indexed; they have no hits.
  */
 function readHits(
-  matches: readonly Pick<Match, 'source' | 'ordinal' | 'score'>[],
-  phrases: readonly string[],
+  candidates: readonly Candidate[],
+  { phrases, limit }: { readonly phrases: readonly string[]; readonly limit: number },
   folder: SearchedFolder,
 ): { readonly hits: FolderHit[]; readonly stale: readonly string[] } {
   const files = new Map<string, IndexedFile | undefined>();
   const stale = new Set<string>();
   const hits: FolderHit[] = [];
-  for (const { source, ordinal, score } of matches) {
-    const { path } = source;
+  for (const { score, places, reasons } of candidates) {
+    if (hits.length >= limit) break;
+    const path = places[0]?.source.path ?? '';
     if (!files.has(path)) files.set(path, folder.fileAt(path));
     const file = files.get(path);
-    const chunk = file?.source.hash === source.hash ? file.chunks[ordinal] : undefined;
-    if (chunk === undefined) stale.add(path);
-    else if (holdsPhrases(chunk.text, phrases)) {
-      const { startLine, endLine, text, symbols, scope } = chunk;
-      hits.push({ path, startLine, endLine, score, text, symbols, scope });
-    }
+    const read = places.slice(0, phrases.length > 0 ? Infinity : MOST_PLACES).flatMap((place) => {
+      const chunk = file?.source.hash === place.source.hash ? file.chunks[place.ordinal] : undefined;
+      if (chunk === undefined) stale.add(path);
+      return chunk !== undefined && holdsPhrases(chunk.text, phrases) ? [{ chunk, score: place.score }] : [];
+    });
+    const [best, ...others] = read;
+    if (best === undefined) continue;
+    const { startLine, endLine, text, symbols, scope } = best.chunk;
+    const more = others
+      .filter((other) => other.score >= LEAST_OF_BEST * best.score)
+      .slice(0, MOST_PLACES - 1)
+      .map(({ chunk, score: own }) => ({ startLine: chunk.startLine, endLine: chunk.endLine, score: own }));
+    const why = reasons === undefined ? {} : { reasons };
+    hits.push({ path, startLine, endLine, score, text, symbols, scope, more, ...why });
   }
   return { hits, stale: [...stale] };
+}
+
+function alone({ path, startLine, endLine, score, text, symbols, scope }: FolderHit): FolderHit {
+  return { path, startLine, endLine, score, text, symbols, scope };
 }

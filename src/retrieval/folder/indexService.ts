@@ -19,6 +19,8 @@ export interface SearchRequest {
   readonly isTyping?: boolean | undefined;
   /** Whether to use semantic ranking if a model is selected. By default only when the user is not typing, because it runs the model. */
   readonly isSemantic?: boolean | undefined;
+  /** Whether each matching chunk is a result, instead of each file. */
+  readonly isByPlace?: boolean | undefined;
   /** The folders to search, with the paths under which they were opened; undefined for all. */
   readonly folders?: readonly string[] | undefined;
 }
@@ -28,7 +30,7 @@ export interface ServiceHit extends FolderHit {
   readonly folder: string;
 }
 
-export interface RelatedRequest extends Omit<SearchRequest, 'isTyping' | 'isSemantic'> {
+export interface RelatedRequest extends Omit<SearchRequest, 'isTyping' | 'isSemantic' | 'isByPlace'> {
   /** The location of the text, absolute and 1-based, which is left out of the results. */
   readonly at?: { readonly path: string; readonly startLine: number; readonly endLine: number } | undefined;
 }

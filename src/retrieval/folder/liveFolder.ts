@@ -89,10 +89,14 @@ export class LiveFolder implements Disposable {
 
   async search(
     query: Query,
-    { limit, isSemantic }: { readonly limit: number; readonly isSemantic: boolean },
+    {
+      limit,
+      isSemantic,
+      isByPlace,
+    }: { readonly limit: number; readonly isSemantic: boolean; readonly isByPlace?: boolean | undefined },
   ): Promise<readonly ServiceHit[]> {
     const near = isSemantic ? await this.#semantic?.nearest(query) : undefined;
-    const hits = (await this.#updater?.index.search(query, limit, near)) ?? [];
+    const hits = (await this.#updater?.index.search(query, limit, { near, isByPlace })) ?? [];
     return hits.map((hit) => ({ ...hit, folder: this.folder.path }));
   }
 

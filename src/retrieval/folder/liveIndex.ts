@@ -67,14 +67,15 @@ export class LiveIndex implements IndexService, Disposable {
   }
 
   search(query: string, request: SearchRequest): Promise<readonly ServiceHit[]> {
-    const { limit, isTyping = false, isSemantic = !isTyping, folders } = request;
-    return this.#search(parseQuery(query, { isTyping }), { limit, isSemantic, folders });
+    const { limit, isTyping = false, isSemantic = !isTyping, isByPlace, folders } = request;
+    return this.#search(parseQuery(query, { isTyping }), { limit, isSemantic, isByPlace, folders });
   }
 
   async related(text: string, { limit, at, folders }: RelatedRequest): Promise<readonly ServiceHit[]> {
     const hits = await this.#search(plainQuery(text.slice(0, MOST_RELATED)), {
       limit: limit + OVERLAPPING,
       isSemantic: true,
+      isByPlace: true,
       folders,
     });
     const isSelf = ({ folder, path, startLine, endLine }: ServiceHit): boolean =>
@@ -151,10 +152,10 @@ export class LiveIndex implements IndexService, Disposable {
 
   async #search(
     query: Query,
-    { limit, isSemantic, folders }: Omit<SearchRequest, 'isTyping'> & { readonly isSemantic: boolean },
+    { limit, isSemantic, isByPlace, folders }: Omit<SearchRequest, 'isTyping'> & { readonly isSemantic: boolean },
   ): Promise<readonly ServiceHit[]> {
     const chosen = [...this.#folders.values()].filter(({ folder }) => folders?.includes(folder.path) ?? true);
-    const hits = await Promise.all(chosen.map((live) => live.search(query, { limit, isSemantic })));
+    const hits = await Promise.all(chosen.map((live) => live.search(query, { limit, isSemantic, isByPlace })));
     // Scores of semantic and keyword rankings are not comparable, so the ranks within each folder count.
     const isMixed = isSemantic && chosen.some(({ status }) => status.semantic !== undefined);
     const ranked = isMixed

@@ -51,8 +51,8 @@ interface SegmentTerms {
  */
 export function findTerms(segments: readonly LiveSegment[], query: TermQuery, totals: Totals): readonly SegmentTerms[] {
   const found = segments.map((live) => ({ live, lists: [] as WeightedList[], promise: 0 }));
-  const add = ({ segments: holding, starts }: FoundTerm, holders: number): void => {
-    const weight = termWeight(holders, totals);
+  const add = ({ segments: holding, starts }: FoundTerm, holders: number, factor = 1): void => {
+    const weight = factor * termWeight(holders, totals);
     const promise = weight ** RARITY;
     for (const [at, start] of starts.entries()) {
       const own = found[holding[at] ?? 0];
@@ -67,6 +67,11 @@ export function findTerms(segments: readonly LiveSegment[], query: TermQuery, to
     const holders = known.countHolders(segments);
     if (holders > 0) add(known, holders);
   }
+  for (const { term, factor } of query.definitions) {
+    const known = findTerm(segments, term);
+    const holders = known.countHolders(segments);
+    if (holders > 0) add(known, holders, factor);
+  }
   const taken = new Set(query.terms);
   for (const prefix of query.prefixes) {
     // Together they represent one word, and have the weight of a word that occurs in as many documents.
@@ -78,6 +83,11 @@ export function findTerms(segments: readonly LiveSegment[], query: TermQuery, to
     }
   }
   return found.filter(({ lists }) => lists.length > 0).sort((a, b) => b.promise - a.promise);
+}
+
+/** The number of documents that contain a term. */
+export function countHolders(segments: readonly LiveSegment[], term: string): number {
+  return findTerm(segments, term).countHolders(segments);
 }
 
 function findTerm(segments: readonly LiveSegment[], term: string): FoundTerm {

@@ -1,7 +1,7 @@
 import { LiveSegment } from '../segments/liveSegment.ts';
 import { Overlays } from './overlays.ts';
-import { excludedDocuments, findTerms } from './queryTerms.ts';
-import { type Found, Ranker } from './ranking.ts';
+import { countHolders, excludedDocuments, findTerms } from './queryTerms.ts';
+import { type Found, Ranker, termWeight } from './ranking.ts';
 import { toScore } from './scorer.ts';
 import type { Segment, SegmentSource } from '../segments/segment.ts';
 import { mergeSegments } from '../segments/segmentMerge.ts';
@@ -145,6 +145,16 @@ export class SegmentSet {
       ranker.rank(live, lists, excludedDocuments(live, query));
     }
     return best.sorted().map(({ item, score }) => toMatch(item, toScore(score)));
+  }
+
+  /** The weight of each term in a ranking; 0 for one that no document contains. */
+  weigh(terms: readonly string[]): readonly number[] {
+    const documents = countDocuments(this.#segments);
+    const totals = { documents, averageLength: 1 };
+    return terms.map((term) => {
+      const holders = countHolders(this.#segments, term);
+      return holders === 0 ? 0 : termWeight(holders, totals);
+    });
   }
 
   #known(path: string): Place | undefined {

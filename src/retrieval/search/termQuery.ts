@@ -1,5 +1,6 @@
 import type { PathFilter } from './pathFilter.ts';
 import type { Query } from './query.ts';
+import { definitionTerms, type DefinitionQuery } from './definitionQuery.ts';
 import { hasJoinedWords, type WordAnalyzer } from '../tokenizer/words.ts';
 
 const LEAST_PREFIX = 3;
@@ -8,6 +9,8 @@ const LEAST_PREFIX = 3;
 export interface TermQuery {
   /** Ranking terms: documents that contain at least one of them, or one of a prefix, are found. */
   readonly terms: readonly string[];
+  /** Definitions of names in the query, which count more than other terms. */
+  readonly definitions: readonly DefinitionQuery[];
   readonly prefixes: readonly TermPrefix[];
   /** Required terms: results contain all of them. */
   readonly required: readonly string[];
@@ -24,6 +27,7 @@ export interface TermPrefix {
 export function toTermQuery({ text, prefixes, phrases, paths }: Query, analyzer: WordAnalyzer): TermQuery {
   return {
     terms: analyzer.queryTerms(text),
+    definitions: definitionTerms(text),
     prefixes: prefixes.map((prefix) => toTermPrefix(prefix, analyzer)),
     required: [...new Set(phrases.flatMap((phrase) => analyzer.allTerms(phrase)))],
     paths,

@@ -5,12 +5,14 @@ import { MAX_LENGTH } from '../postings/bm25.ts';
 import type { Segment, SegmentSource, Source } from './segment.ts';
 import { summarySpans } from '../chunks/summaries.ts';
 import { orderTerms } from './termOrder.ts';
+import { definitionTerm } from '../tokenizer/definitionTerm.ts';
 import { Vocabulary, WordList } from '../tokenizer/vocabulary.ts';
 import { FIRST } from '../kernel/assembly/layout/memory.ts';
 
 // Extra weights of words by where they occur, in addition to 1 per occurrence in the text, as selected by `bench/ranking.ts --sweep`.
 // They do not count for the length, which is that of the text only.
 const SYMBOL_WEIGHT = 8;
+const DEFINITION_WEIGHT = 8;
 const SCOPE_WEIGHT = 2;
 const SUMMARY_WEIGHT = 1;
 const PATH_WEIGHT = 1;
@@ -90,7 +92,10 @@ export class SegmentBuilder {
     const vocabulary = this.#vocabulary;
     const length = vocabulary.count(text, 1);
     vocabulary.countParts(text, summarySpans(text), SUMMARY_WEIGHT);
-    if (symbols.length > 0) vocabulary.count(symbols.join(' '), SYMBOL_WEIGHT);
+    if (symbols.length > 0) {
+      vocabulary.count(symbols.join(' '), SYMBOL_WEIGHT);
+      vocabulary.count(symbols.map((symbol) => definitionTerm(symbol) ?? '').join(' '), DEFINITION_WEIGHT);
+    }
     if (scope.length > 0) vocabulary.count(scope.join(' '), SCOPE_WEIGHT);
     vocabulary.countAgain(this.#counter.pathWords, PATH_WEIGHT);
     vocabulary.countAgain(this.#counter.nameWords, FILE_NAME_WEIGHT);

@@ -88,7 +88,7 @@ export function hasJoinedWords(word: string): boolean {
 }
 
 /** Whether a word is so common in English prose that it does not distinguish documents. */
-function isStopWord(word: string): boolean {
+export function isStopWord(word: string): boolean {
   const token = new lunr.Token(word.toLowerCase(), {});
   return (lunr.stopWordFilter(token) as lunr.Token | undefined) === undefined;
 }

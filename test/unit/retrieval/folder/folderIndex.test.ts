@@ -97,7 +97,7 @@ test('a folder is searched with text, lines and names', async (t) => {
   const place = await Place.create(t, FRUIT);
   using index = await place.open();
   assert.deepEqual(await index.sync(await place.list()), { added: 3, changed: 0, removed: 0, unchanged: 0 });
-  const [hit] = await index.search('retry delay', 5);
+  const [hit] = await index.search('retry delay', 5, { isByPlace: true });
   assert.deepEqual(
     { ...hit, score: 0 },
     {

@@ -31,7 +31,13 @@ const plain = (matches: readonly Match[]): string[] =>
     ({ source, ordinal, startLine, endLine, score }) => `${source.path} ${ordinal} ${startLine}-${endLine} ${score}`,
   );
 
-const anyOf = (terms: readonly string[]): TermQuery => ({ terms, prefixes: [], required: [], paths: PathFilter.ALL });
+const anyOf = (terms: readonly string[]): TermQuery => ({
+  terms,
+  definitions: [],
+  prefixes: [],
+  required: [],
+  paths: PathFilter.ALL,
+});
 
 interface Counted {
   readonly name: string;

@@ -6,6 +6,7 @@ import { summariesOf } from '../../../../src/retrieval/chunks/summaries.ts';
 import { NO_DOCUMENT, PostingList } from '../../../../src/retrieval/segments/postingList.ts';
 import type { Segment } from '../../../../src/retrieval/segments/segment.ts';
 import { SegmentBuilder } from '../../../../src/retrieval/segments/segmentBuilder.ts';
+import { definitionTerm } from '../../../../src/retrieval/tokenizer/definitionTerm.ts';
 import { type Below, seeded, TIMES } from '../../../random.ts';
 import { plainTermsOf } from '../tokenizer/plainTerms.ts';
 
@@ -66,6 +67,7 @@ class PlainSegment {
       const parts: readonly [string, number][] = [
         ...[text, ...summariesOf(text), path, basename(path)].map((part) => [part, 1] as [string, number]),
         [symbols.join(' '), 8],
+        [symbols.map((symbol) => definitionTerm(symbol) ?? '').join(' '), 8],
         [scope.join(' '), 2],
       ];
       const counts = new Map<string, number>();

@@ -57,7 +57,7 @@ class Place {
 
   /** The paths that a fused search finds. */
   async find(vectors: FolderVectors, query: string): Promise<string[]> {
-    const hits = await this.index.search(query, 10, await vectors.nearest(query, 10));
+    const hits = await this.index.search(query, 10, { near: await vectors.nearest(query, 10) });
     return hits.map(({ path }) => path);
   }
 }
@@ -79,7 +79,7 @@ test('what means the same is found by other words, and counts with the words tog
   assert.deepEqual((await place.find(vectors, 'ship')).slice(0, 2).sort(), ['both.txt', 'sea.md']);
   assert.equal((await place.find(vectors, 'flour ship'))[0], 'both.txt', 'good in both rankings');
   assert.deepEqual(await place.find(vectors, 'zebra'), [], 'what has nothing in common with the query is not found');
-  const [hit] = await place.index.search('ship', 1, await vectors.nearest('ship', 10));
+  const [hit] = await place.index.search('ship', 1, { near: await vectors.nearest('ship', 10) });
   assert.match(hit?.text ?? '', /boat|vessel/);
   assert.ok((hit?.startLine ?? 0) >= 1);
 });
@@ -89,7 +89,7 @@ test('filters hold for what is found by meaning', async (t) => {
   const vectors = await place.open(new WordEmbedder());
   await vectors.embed(place.index.sources());
   const near = await vectors.nearest('ship', 10);
-  const paths = (await place.index.search('ship path:*.md', 10, near)).map(({ path }) => path);
+  const paths = (await place.index.search('ship path:*.md', 10, { near })).map(({ path }) => path);
   assert.ok(paths.length > 0 && paths.every((path) => path.endsWith('.md')), paths.join());
 });
 

@@ -1,0 +1,35 @@
+import type { FileRole } from './roles.ts';
+
+/** How signals make up the score of a file. */
+export interface Blend {
+  /** The parts of a file's chunks in its keyword score, best chunk first. */
+  readonly coherence: readonly number[];
+  /** The parts of the best keyword score that a file gains if all words of the query are its name, or that of the folder around it. */
+  readonly name: number;
+  readonly folder: number;
+  /** `name`, if the query names a definition, which says more about where to look. */
+  readonly nameBesideDefinition: number;
+  /** What the score of a file is multiplied by. */
+  readonly roles: Readonly<Record<FileRole, number>>;
+}
+
+/** The weights that `bench/fileRanking.ts --fit` finds on its development repositories, rounded. */
+export const BLEND: Blend = {
+  coherence: [1, 0.7, 0.5, 0.4, 0.3, 0.25, 0.2],
+  name: 2.5,
+  folder: 1,
+  nameBesideDefinition: 0.75,
+  roles: {
+    source: 1,
+    test: 0.4,
+    documentation: 0.4,
+    example: 0.4,
+    generated: 0.2,
+    vendored: 0.3,
+    configuration: 0.6,
+    lock: 0.1,
+    data: 0.5,
+    legacy: 0.5,
+    exports: 0.6,
+  },
+};

@@ -1,0 +1,75 @@
+import { scanWords } from '../tokenizer/scanWords.ts';
+import type { WordAnalyzer } from '../tokenizer/words.ts';
+
+/** The terms of a file's name, without what follows its first dot, and of the folder that contains it. */
+export interface PathTerms {
+  readonly name: readonly string[];
+  readonly folder: readonly string[];
+}
+
+// The names of these files say nothing; that of their folder does.
+const NAMELESS = /^(?:index|mod|__init__|main|lib)$/i;
+const MOST_KNOWN = 20_000;
+
+/** Analyses the paths of results. Each takes longer than scoring a file, so that they are kept. */
+export class PathAnalyzer {
+  readonly #analyzer: WordAnalyzer;
+  readonly #known = new Map<string, PathTerms>();
+
+  constructor(analyzer: WordAnalyzer) {
+    this.#analyzer = analyzer;
+  }
+
+  termsOf(path: string): PathTerms {
+    let terms = this.#known.get(path);
+    if (terms !== undefined) return terms;
+    if (this.#known.size >= MOST_KNOWN) this.#known.clear();
+    const names = path.split('/');
+    const last = names.at(-1) ?? '';
+    const dot = last.indexOf('.', 1);
+    const stem = dot < 0 ? last : last.slice(0, dot);
+    const folder = names.at(-2) ?? '';
+    terms = NAMELESS.test(stem)
+      ? { name: this.#split(folder), folder: this.#split(stem) }
+      : { name: this.#split(stem), folder: this.#split(folder) };
+    this.#known.set(path, terms);
+    return terms;
+  }
+
+  #split(name: string): readonly string[] {
+    const terms = new Set<string>();
+    scanWords(name, (word) => {
+      for (const term of this.#analyzer.termsOf(word)) terms.add(term);
+    });
+    return [...terms];
+  }
+}
+
+const LEAST_PREFIX = 3;
+
+/**
+ * How much of a query a name says, and nothing else: the share of the query's terms that are in the name, or begin with a part of it,
+ * or are the beginning of one, times the share of the name that they are. Half of the former counts each term by its weight.
+ */
+export function likeness(terms: readonly string[], weights: readonly number[], names: readonly string[]): number {
+  if (terms.length === 0 || names.length === 0) return 0;
+  let [count, weight, total] = [0, 0, 0];
+  const found = new Set<string>();
+  for (const [at, term] of terms.entries()) {
+    const own = weights[at] ?? 0;
+    total += own;
+    const name = names.find((part) => isSimilar(term, part));
+    if (name === undefined) continue;
+    count += 1;
+    weight += own;
+    found.add(name);
+  }
+  const share = (count / terms.length + (total === 0 ? 0 : weight / total)) / 2;
+  return share * (found.size / names.length);
+}
+
+function isSimilar(one: string, other: string): boolean {
+  if (one === other) return true;
+  const [shorter, longer] = one.length < other.length ? [one, other] : [other, one];
+  return shorter.length >= LEAST_PREFIX && longer.startsWith(shorter);
+}

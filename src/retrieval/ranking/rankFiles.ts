@@ -1,0 +1,58 @@
+import type { Match } from '../search/segmentSet.ts';
+import { type Blend, BLEND } from './blend.ts';
+import { likeness, type PathAnalyzer } from './pathTerms.ts';
+import { type FileRole, roleOf } from './roles.ts';
+
+/** A file of a ranking. */
+export interface RankedFile {
+  readonly path: string;
+  readonly score: number;
+  readonly reasons: Reasons;
+  /** Its chunks, best first. */
+  readonly places: readonly Match[];
+}
+
+/** What made up the score of a file: the sum of the signals, multiplied by the factor of its role. */
+export interface Reasons {
+  readonly keywords: number;
+  readonly name: number;
+  readonly folder: number;
+  readonly role: FileRole;
+  readonly factor: number;
+}
+
+interface RankingQuery {
+  readonly terms: readonly string[];
+  /** The weight of each term. */
+  readonly weights: readonly number[];
+  readonly wanted: ReadonlySet<FileRole>;
+  /** Whether it names a definition of the folder. */
+  readonly isName: boolean;
+}
+
+/** Ranks the files of chunks that are sorted by score, best first; equal scores in the order of their best chunks. */
+export function rankFiles(
+  matches: readonly Match[],
+  { terms, weights, wanted, isName }: RankingQuery,
+  paths: PathAnalyzer,
+  blend: Blend = BLEND,
+): readonly RankedFile[] {
+  const { coherence, roles } = blend;
+  const nameWeight = isName ? blend.nameBesideDefinition : blend.name;
+  const files = [...Map.groupBy(matches, ({ source }) => source.path)].map(([path, places]) => {
+    const parts = coherence.map((part, at) => part * (places[at]?.score ?? 0));
+    return { path, places, keywords: parts.reduce((sum, part) => sum + part, 0) };
+  });
+  const best = Math.max(0, ...files.map(({ keywords }) => keywords));
+  return files
+    .map(({ path, places, keywords }): RankedFile => {
+      const role = roleOf(path);
+      const parts = paths.termsOf(path);
+      const name = best * nameWeight * likeness(terms, weights, parts.name);
+      const folder = best * blend.folder * likeness(terms, weights, parts.folder);
+      const factor = wanted.has(role) ? 1 : roles[role];
+      const reasons = { keywords, name, folder, role, factor };
+      return { path, places, reasons, score: factor * (keywords + name + folder) };
+    })
+    .sort((a, b) => b.score - a.score);
+}

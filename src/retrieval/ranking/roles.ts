@@ -1,0 +1,62 @@
+/** What a file is for. Sources come first, unless a query is about the others. */
+export type FileRole =
+  | 'source'
+  | 'test'
+  | 'documentation'
+  | 'example'
+  | 'generated'
+  | 'vendored'
+  | 'configuration'
+  | 'lock'
+  | 'data'
+  | 'legacy'
+  | 'exports';
+
+interface RoleRule {
+  readonly role: FileRole;
+  /** Of the path in lower case, with '/'. */
+  readonly path: RegExp;
+}
+
+// The first rule that applies decides.
+const RULES: readonly RoleRule[] = [
+  {
+    role: 'lock',
+    path: /(?:^|\/)(?:package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|bun\.lockb?|go\.sum|gopkg\.lock|gradle\.lockfile|packages\.lock\.json|[^/]*\.lock)$/,
+  },
+  {
+    role: 'generated',
+    path: /(?:\.min\.(?:js|css|mjs)|\.map|\.snap|\.flowtest\.json|\.pb\.go|_pb2(?:_grpc)?\.pyi?|\.pb\.(?:cc|h)|\.g\.dart|\.freezed\.dart|\.designer\.cs|\.g\.cs|\.generated\.[^/]+|[._-]gen\.(?:go|ts|rs|js))$|(?:^|\/)(?:__snapshots__|__generated__|generated|dist|build\/generated)\//,
+  },
+  {
+    role: 'vendored',
+    path: /(?:^|\/)(?:vendor|vendors|vendored|_vendor|third[_-]?party|externals?|node_modules|bower_components|single_include|amalgamation)\//,
+  },
+  {
+    role: 'test',
+    path: /(?:^|\/)(?:tests?|__tests__|specs?|testing|testdata|test[-_]data|fixtures?|__mocks__|mocks?|e2e|[^/]*[-_.]tests?|testsuite|benchmarks?|benches)\/|(?:^|\/)(?:test_[^/]*|conftest\.py|[^/]*(?:_test|_tests|_spec|\.test|\.tests|\.spec|\.test-d|\.bench|_bench|-test|-spec|\.cy)\.[^/.]+|[^/]*\.bats)$/,
+  },
+  {
+    role: 'example',
+    path: /(?:^|\/)(?:_?examples?|samples?|demos?|docs?_src|playgrounds?|tutorials?|cookbook)\//,
+  },
+  {
+    role: 'documentation',
+    path: /\.(?:md|mdx|markdown|rst|adoc|asciidoc|txt|tex|pod|rdoc|org)$|(?:^|\/)(?:docs?|documentation|website|man|changes|changelogs?)\/|(?:^|\/)(?:readme|changelog|changes|history|license|licence|copying|contributing|authors|news|todo|notice)[^/]*$/,
+  },
+  { role: 'data', path: /\.(?:csv|tsv|jsonl|ndjson|geojson|svg|xml|po|pot|xlf|strings|html?|ipynb)$/ },
+  {
+    role: 'configuration',
+    path: /\.(?:json|jsonc|json5|ya?ml|toml|ini|cfg|conf|properties|env|editorconfig|gradle|kts|cmake|bazel|mk|plist|csproj|sln|props|targets)$|(?:^|\/)\.[^/]+(?:\/|$)|(?:^|\/)(?:makefile|dockerfile|rakefile|gemfile|[^/]*\.config\.[^/.]+|[^/]*rc\.[cm]?js|setup\.py|build\.rs)$/,
+  },
+  { role: 'legacy', path: /(?:^|\/)(?:_?compat|legacy|deprecated|obsolete|attic)\// },
+  { role: 'exports', path: /(?:^|\/)(?:__init__\.py|package-info\.java|index\.[cm]?[jt]s)$|\.d\.[cm]?ts$/ },
+];
+// JUnit, xUnit, XCTest, ScalaTest and others name tests by their class, in camel case.
+const TEST_CLASS = /(?:Tests?|TestCase|Spec|Specs|Suite|IT)\.(?:java|kt|cs|swift|scala|php|groovy|m|mm|dart)$/;
+
+export function roleOf(path: string): FileRole {
+  if (TEST_CLASS.test(path)) return 'test';
+  const lower = path.toLowerCase();
+  return RULES.find((rule) => rule.path.test(lower))?.role ?? 'source';
+}

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { FolderIndex } from '../../../../src/retrieval/folder/folderIndex.ts';
+import { countTokens } from '../../../../src/retrieval/folder/tokenBudget.ts';
+
+/** An index of these files, until the end of the test. */
+async function indexOf(t: TestContext, files: Readonly<Record<string, string>>): Promise<FolderIndex> {
+  const base = await realpath(await mkdtemp(join(tmpdir(), 'farwharf-results-')));
+  const root = join(base, 'folder');
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(root, path)), { recursive: true });
+    await writeFile(join(root, path), text);
+  }
+  const index = await FolderIndex.open({ root, home: join(base, 'home') });
+  t.after(async () => {
+    index[Symbol.dispose]();
+    await rm(base, { recursive: true, force: true });
+  });
+  const listed = Object.keys(files).map(async (path) => {
+    const { size, mtimeMs } = await stat(join(root, path));
+    return { path, size, mtimeMs };
+  });
+  await index.sync(await Promise.all(listed));
+  return index;
+}
+
+const lines = (count: number, line: string): string => `${line}\n`.repeat(count);
+const method = (name: string, body: string): string => `function ${name}() {\n${lines(30, `  ${body}();`)}}\n\n`;
+
+test('each file is one result with its best place, and lists its other places', async (t) => {
+  const index = await indexOf(t, {
+    'src/ship.ts': method('anchor', 'harbor') + method('sailHarbor', 'wind') + method('moor', 'harbor'),
+    'src/wind.ts': method('blow', 'harbor'),
+  });
+  const hits = await index.search('harbor', 10);
+  assert.deepEqual(hits.map(({ path }) => path).sort(), ['src/ship.ts', 'src/wind.ts']);
+  const ship = hits.find(({ path }) => path === 'src/ship.ts');
+  assert.equal(ship?.more?.length, 2);
+  const places = await index.search('harbor', 10, { isByPlace: true });
+  assert.equal(places.length, 4);
+  assert.ok(places.every(({ more, reasons }) => more === undefined && reasons === undefined));
+});
+
+test('a file that is about a query in several places comes before one that mentions it once', async (t) => {
+  const index = await indexOf(t, {
+    'a.ts': method('one', 'harbor') + method('two', 'wind'),
+    'b.ts': method('three', 'harbor') + method('four', 'harbor') + method('five', 'harbor'),
+  });
+  assert.deepEqual(
+    (await index.search('harbor', 2)).map(({ path }) => path),
+    ['b.ts', 'a.ts'],
+  );
+});
+
+test('the definition that a query names comes first, whole, in parts or qualified, and by the case of its first letter', async (t) => {
+  const uses = lines(20, 'const delay = retryDelay(retryDelay(1)); retry(delay);');
+  const index = await indexOf(t, {
+    'src/timing.ts': `export function retryDelay(n: number) {\n  return n;\n}\n`,
+    'src/uses.ts': uses,
+    'src/more.ts': uses,
+    'src/types.ts': `export class Engine {\n  start() {}\n}\n`,
+    'src/motors.ts': `export function engine() {\n${lines(10, '  return new Engine(engine);')}}\n`,
+  });
+  const first = async (query: string): Promise<string | undefined> => (await index.search(query, 5))[0]?.path;
+  for (const query of [
+    'retryDelay',
+    'retry delay',
+    'retry_delay',
+    'timing.retryDelay',
+    'Net::retryDelay',
+    'retryDelay()',
+  ])
+    assert.equal(await first(query), 'src/timing.ts', query);
+  assert.equal(await first('Engine'), 'src/types.ts');
+  assert.equal(await first('engine'), 'src/motors.ts');
+});
+
+test('sources come before tests and generated files, unless the query is about those', async (t) => {
+  const text = method('sail', 'harbor');
+  const index = await indexOf(t, {
+    'a.test.ts': text + text,
+    'dist/a.js': text + text,
+    'src/long.ts': `${lines(40, 'calm();')}${text}`,
+  });
+  const paths = async (query: string): Promise<string[]> => (await index.search(query, 5)).map(({ path }) => path);
+  assert.equal((await paths('sail harbor'))[0], 'src/long.ts');
+  assert.equal((await paths('sail harbor'))[2], 'dist/a.js');
+  assert.equal((await paths('tests of sail harbor'))[0], 'a.test.ts');
+  assert.equal((await paths('sail harbor path:dist'))[0], 'dist/a.js');
+});
+
+test('a budget of tokens is filled with whole definitions', async (t) => {
+  const long = `function sailHarbor() {\n${lines(60, '  harbor(); // with words that make it longer than a chunk is')}}\n`;
+  const index = await indexOf(t, { 'src/long.ts': long, 'src/short.ts': method('moorHarbor', 'rope') });
+  const whole = await index.searchWithin('sail harbor', 20_000);
+  assert.equal(whole[0]?.text, long.trimEnd());
+  assert.deepEqual([whole[0]?.startLine, whole[0]?.endLine, whole[0]?.isPartial], [1, 62, false]);
+  for (const maxTokens of [1, 100, 400, 700, 1500]) {
+    const hits = await index.searchWithin('sail harbor', maxTokens);
+    const sum = hits.reduce((total, { text }) => total + countTokens(text), 0);
+    assert.ok(sum <= maxTokens, `${sum} of ${maxTokens}`);
+    for (const { isPartial, path } of hits) assert.equal(isPartial, path === 'src/long.ts' && maxTokens < 2500);
+  }
+});
