@@ -17,6 +17,8 @@ import { searchVerbs } from './search/searchVerbs.ts';
 import { jobVerbs } from './jobs/jobVerbs.ts';
 import { serveVerb } from './serve/serveVerb.ts';
 import { describeUsageError } from './grammar/usageError.ts';
+import { bestVerb } from './submit/bestVerb.ts';
+import { sweepVerb } from './sweeps/sweepVerbs.ts';
 import { submitVerb } from './submit/submitVerb.ts';
 import { Terminal } from './terminal/terminal.ts';
 import type { Run, Verb } from './command/verb.ts';
@@ -105,7 +107,16 @@ function reportFailure(terminal: Terminal, { code, message }: Failure, error: un
 
 /** The verbs of the program, in the order of its help. */
 function allVerbs(): readonly Verb[] {
-  return [submitVerb(), ...jobVerbs(), ...searchVerbs(), flowVerb(), serveVerb(), adminVerb(), completionVerb()];
+  return [
+    submitVerb(),
+    ...jobVerbs(),
+    sweepVerb([bestVerb()]),
+    ...searchVerbs(),
+    flowVerb(),
+    serveVerb(),
+    adminVerb(),
+    completionVerb(),
+  ];
 }
 
 /** The grammar of the whole command line. */

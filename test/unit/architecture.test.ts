@@ -28,7 +28,7 @@ const FOLDERS: Record<string, string> = {
     chunks kernel/assembly/layout kernel/assembly kernel postings tokenizer segments search ranking building store vectors embedding
     semantic folder .`,
   agents: 'options records run graph llm chat rag .',
-  jobs: 'service ledger archives source selection submitted log metrics submit profiles results . page',
+  jobs: 'service ledger archives source selection submitted log metrics submit profiles sweeps results . page',
   flows: `
     graph syntax interpreter/values interpreter reading diagnostics editing assist layout drawing project
     run/erasable run/models run/protocol run/process run/job run/history run/testing run/child/recording
@@ -36,7 +36,7 @@ const FOLDERS: Record<string, string> = {
   service: `
     store/database store/jobs store/accounts store config log jobFiles executor folders sandbox runner/usage runner process
     slurm jobs streams tls http/access http/submit http disk backup metrics admin .`,
-  cli: 'terminal grammar command completion session jobs flows submit search serve admin .',
+  cli: 'terminal grammar command completion session jobs flows sweeps submit search serve admin .',
   extension: `
     contributions ui threads workspace connection submit/preflight jobs services submitted status submit profiles results jobList tasks
     models search/answers search/index search flows/documents flows/prompts flows/runs flows/canvas

@@ -63,8 +63,8 @@ export class Session implements AsyncDisposable {
     return this.#client;
   }
 
-  /** The service for a submit. Each call uses the current client, because the local service may restart at another address. */
-  sender(): Pick<JobService, 'submitJob' | 'getSubmission'> {
+  /** The service for submits and for questions about jobs. Each call uses the current client, because the local service may restart at another address. */
+  sender(): Pick<JobService, 'submitJob' | 'getSubmission' | 'getJob'> & Pick<RemoteClient, 'cancel'> {
     const use = async <T>(work: (client: RemoteClient) => Promise<T>): Promise<T> => {
       try {
         return await work(await this.client());
@@ -77,6 +77,8 @@ export class Session implements AsyncDisposable {
     return {
       submitJob: (archive, job, options) => use((client) => client.submitJob(archive, job, options)),
       getSubmission: (key, options) => use((client) => client.getSubmission(key, options)),
+      getJob: (jobId, options) => use((client) => client.getJob(jobId, options)),
+      cancel: (jobId, options) => use((client) => client.cancel(jobId, options)),
     };
   }
 

@@ -1,49 +1,41 @@
 import { AppError } from '../../core/errors.ts';
-import { firstDraft, type SubmitIntent } from '../../jobs/submit/draft.ts';
+import { firstDraft } from '../../jobs/submit/draft.ts';
 import { describeEstimate } from '../../jobs/submit/estimate.ts';
 import { planSubmit, sendPlan, type SubmitPlan } from '../../jobs/submit/plan.ts';
 import { refuseErrors } from '../../jobs/submit/preflight.ts';
-import { checkScript } from '../../jobs/selection/script.ts';
 import { reviewScript } from '../../jobs/selection/scriptReview.ts';
 import { Selections, withFiles } from '../../jobs/selection/selections.ts';
-import { type Selection, selectFiles } from '../../workspace/select/selection.ts';
+import type { Selection } from '../../workspace/select/selection.ts';
 import type { Context } from '../command/context.ts';
-import { EXIT } from '../command/exit.ts';
 import { prepareFlowJob } from '../flows/flowSubmission.ts';
 import { Session } from '../session/session.ts';
 import { checkUnanswered } from '../session/unansweredSubmit.ts';
-import { describeMissingExcludes } from './chosenPaths.ts';
-import { describeExclusions, describeSize, selectionAsJson } from './selectionSummary.ts';
+import { selectToSend } from './selectToSend.ts';
+import { showSelection } from './showSelection.ts';
+import { describeExclusions, describeSize } from './selectionSummary.ts';
 import { SendingReport } from './sendingReport.ts';
 import { finishSubmit } from './submitEnd.ts';
-import { DEFAULT_MAX_RUNTIME, readFolder, readVenv, type SubmitFlags } from './submitFlags.ts';
-import {
-  checkDryRun,
-  describeWithFlag,
-  type DryRunFindings,
-  exitOfFindings,
-  findingsAsJson,
-  readAccount,
-} from './submitPreflight.ts';
+import { DEFAULT_TERMS, readFolder, readVenv, type SubmitFlags } from './submitFlags.ts';
+import { checkDryRun, describeWithFlag, readAccount } from './submitPreflight.ts';
+import { submitSweep } from './submitSweep.ts';
 import { agreeToProfile, readProfileJob, submitTerms, withServiceOf } from './submitProfile.ts';
-
-const DEFAULTS = { maxRuntime: DEFAULT_MAX_RUNTIME, machineClass: '', project: '' };
 
 /** `farwharf submit`: sends a folder as a job. With `--watch` or `--download` it returns after the job ended. */
 export async function submit(context: Context, argument: string, flags: SubmitFlags): Promise<number> {
   const folder = await readFolder(argument || '.');
   const venv = flags.venv === undefined ? undefined : await readVenv(flags.venv);
   const job = await readProfileJob(folder, flags);
+  if (job !== undefined && job.combinations.length > 1) return submitSweep(context, { folder, job, venv }, flags);
   const terms = await submitTerms(folder, job, flags, context.env);
   const { script } = terms;
-  const selection = await select(folder, context, terms, flags.exclude);
+  const selection = await selectToSend(folder, context, terms, flags.exclude);
   await using flow = script === undefined ? undefined : await prepareFlowJob(selection, script, flags, context);
   const sent = flow === undefined ? selection : withFiles(selection, flow.files);
   const selections = new Selections();
   const summary = selections.hold(sent);
   const scriptFindings = script === undefined ? [] : await reviewScript(sent, script);
   const intent = { ...terms, ...((terms.venv ?? venv) && { venv: { ...terms.venv, ...venv } }) };
-  const memory = { memory: { scripts: [] }, defaults: DEFAULTS, rates: [] };
+  const memory = { memory: { scripts: [] }, defaults: DEFAULT_TERMS, rates: [] };
   const draft = firstDraft(intent, flow?.script ?? script ?? '', memory);
   const { terminal, signal } = context;
   const onService = await withServiceOf(job, context);
@@ -89,56 +81,6 @@ export async function submit(context: Context, argument: string, flags: SubmitFl
     archive_bytes: record.archiveBytes,
   };
   return await finishSubmit({ ...record, jobId }, receipt, { session, context, flags });
-}
-
-/** @param typed the excluded paths of the command line, which are checked; those of a profile may come and go. */
-async function select(
-  folder: string,
-  { signal, terminal }: Context,
-  { include = [], exclude = [], script }: SubmitIntent,
-  typed: readonly string[] = [],
-): Promise<Selection> {
-  for (const remark of await describeMissingExcludes(folder, typed)) terminal.note(remark);
-  const selection = await selectFiles(folder, {
-    isTrusted: true,
-    include,
-    exclude,
-    signal,
-    onProgress: (files) => terminal.status(`reading ${folder}: ${files.toLocaleString('en-US')} files`),
-  });
-  terminal.clearStatus();
-  if (selection.files.length === 0) {
-    throw new AppError('bad-input', describeNothing(folder, selection));
-  }
-  if (script !== undefined) {
-    checkScript(selection, script, (path) =>
-      exclude.includes(path) ? 'Remove --exclude.' : `Send it with --include ${path}, or change the rule.`,
-    );
-  }
-  return selection;
-}
-
-function describeNothing(folder: string, selection: Selection): string {
-  const nothing = `Nothing to send in ${folder}`;
-  if (selection.excluded.length === 0)
-    return `${nothing}: the folder has no files. Add the script, or specify another folder.`;
-  const why = describeExclusions(selection)
-    .map((line) => line.trim())
-    .join('; ');
-  return `${nothing}: every file is left out. Send a file anyway with --include PATH. Details: ${why}.`;
-}
-
-function showSelection(selection: Selection, dryRun: DryRunFindings, { terminal }: Context): number {
-  const exit = exitOfFindings(dryRun.findings);
-  terminal.json(selectionAsJson(selection, findingsAsJson(dryRun)));
-  if (!terminal.isJson) for (const { path } of selection.files) terminal.answer(path);
-  if (!terminal.isJson) for (const line of describeExclusions(selection)) terminal.note(line);
-  for (const finding of dryRun.findings) terminal.note(`  ${finding.severity}: ${describeWithFlag(finding)}`);
-  if (dryRun.unchecked !== undefined) terminal.note(dryRun.unchecked);
-  const outcome =
-    exit === EXIT.done ? 'would be sent. Nothing was sent.' : 'were selected, but the service would refuse the job.';
-  if (!terminal.isJson) terminal.note(`${describeSize(selection)} ${outcome}`);
-  return exit;
 }
 
 function announce(

@@ -4,14 +4,19 @@ import { AppError, systemCode } from '../../core/errors.ts';
 import { parseJsonObject, readNamedFile } from '../grammar/jsonObject.ts';
 import { type FlagValues, jsonFlag, listFlag, optionalNumberFlag, switchFlag, textFlag } from '../grammar/flags.ts';
 import { environmentFlag } from '../flows/flowFlags.ts';
+import { parameterFlag } from '../sweeps/parameterFlag.ts';
 import { conflictFlag } from '../jobs/conflictFlag.ts';
 
 /** Seconds. */
-export const DEFAULT_MAX_RUNTIME = 3600;
+const DEFAULT_MAX_RUNTIME = 3600;
+
+/** The terms of a submit that neither flags nor a profile choose. */
+export const DEFAULT_TERMS = { maxRuntime: DEFAULT_MAX_RUNTIME, machineClass: '', project: '' };
 
 export const SUBMIT_FLAGS = {
   script: textFlag('--script <file>', 'file to run, with its arguments, such as "train.py --epochs 3"'),
   profile: textFlag('--profile <name>', "job of the folder's farwharf.json; other flags override its values"),
+  set: parameterFlag('with --profile: use this value for a parameter of its matrix'),
   env: environmentFlag('let the profile read this environment variable'),
   maxRuntime: optionalNumberFlag('--max-runtime <seconds>', `time limit of the job (default: ${DEFAULT_MAX_RUNTIME})`, {
     min: 1,

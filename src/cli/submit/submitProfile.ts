@@ -11,6 +11,8 @@ import {
   saveConsent,
 } from '../../jobs/profiles/profileConsent.ts';
 import { findProfile, readProfiles } from '../../jobs/profiles/profileFile.ts';
+import type { JobParameters } from '../../jobs/ledger/parameters.ts';
+import { readParameter } from '../sweeps/parameterFlag.ts';
 import { type ProfileJob, profileJob } from '../../jobs/profiles/profileJob.ts';
 import { resolveHost } from '../../jobs/service/host.ts';
 import type { SubmitIntent } from '../../jobs/submit/draft.ts';
@@ -20,24 +22,31 @@ import { Session } from '../session/session.ts';
 import { checkIncluded } from './chosenPaths.ts';
 import type { SubmitFlags } from './submitFlags.ts';
 
-/** The profile that `--profile` names. @throws AppError as `readProfiles` and `findProfile` do. */
+/** The profile that `--profile` names. @throws AppError as `readProfiles`, `findProfile` and `profileJob` do; `bad-input` for `--set` without it. */
 export async function readProfileJob(
   folder: string,
-  { profile, script }: SubmitFlags,
+  { profile, script, set = [] }: Pick<SubmitFlags, 'profile' | 'script' | 'set'>,
 ): Promise<ProfileJob | undefined> {
-  return profile === undefined ? undefined : profileJob(findProfile(await readProfiles(folder), profile), script);
+  if (profile !== undefined) {
+    const parameters = Object.fromEntries(set.map(readParameter));
+    return profileJob(findProfile(await readProfiles(folder), profile), { script, parameters });
+  }
+  if (set.length > 0)
+    throw new AppError('bad-input', 'Specify the profile whose parameters --set chooses: --profile NAME.');
+  return undefined;
 }
 
-/** The terms of a submit: the flags, over the values of the profile. Included and excluded paths add up. */
+/** The terms of a submit: the flags, over the values of the profile. Included and excluded paths add up. @param parameters those of one job of a sweep. */
 export async function submitTerms(
   folder: string,
   job: ProfileJob | undefined,
   flags: SubmitFlags,
   env: NodeJS.ProcessEnv,
+  parameters: JobParameters | undefined = job?.combinations[0],
 ): Promise<SubmitIntent> {
   await checkIncluded(folder, flags.include ?? []);
   // The command line has no open file.
-  const terms = job?.terms({ env, file: undefined });
+  const terms = job?.terms({ env, file: undefined, ...(parameters && { parameters }) });
   if (job !== undefined) await checkIncluded(folder, terms?.include ?? [], `"include" of profile ${job.name}:`);
   return {
     ...terms,

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { AppError } from '../../core/errors.ts';
 import { textField } from '../../core/jsonFields.ts';
+import { parameterValue } from '../../jobs/ledger/parameters.ts';
 
 const TEXT = 'Enter text that is not empty.';
 const SECONDS = 'Enter a number of seconds, at least 1.';
@@ -16,6 +17,8 @@ const submitArguments = z.object({
   script: text,
   /** A job of the folder's `farwharf.json`; the other terms win over its values. */
   profile: text,
+  /** With a profile that has a matrix: values of its parameters. */
+  parameters: z.record(z.string(), parameterValue, 'Enter an object.').optional(),
   /** Whether to show the preflight even if the user turned it off. */
   lookFirst: z.boolean('Enter true or false.').optional(),
   machineClass: text,

@@ -34,10 +34,10 @@ export interface UsedProfile {
 export async function useProfile(
   { hosts, ledger }: Services,
   folder: string,
-  { profile: name = '', script }: SubmitArguments,
+  { profile: name = '', script, parameters }: SubmitArguments,
   wanted?: string,
 ): Promise<UsedProfile> {
-  const job = profileJob(findProfile(await readProfiles(folder), name), script);
+  const job = profileJob(findProfile(await readProfiles(folder), name), { script, ...(parameters && { parameters }) });
   const current = wanted ?? hosts.current();
   const isFree = wanted === undefined && job.service !== undefined;
   const host = isFree ? hostOfProfile(job.service, [current, ...(await ledger.hosts())]) : current;

@@ -1,4 +1,5 @@
-import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { copyFile, link, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemCode } from '../../core/errors.ts';
 import { numberField, textField } from '../../core/jsonFields.ts';
@@ -32,6 +33,11 @@ export class ArchiveStore {
     return join(this.#folder, `${id}.manifest.json`);
   }
 
+  /** The archive that the jobs of a sweep share. It is removed when all of them were sent, and not by `prune`. */
+  sweepPath(id: string): string {
+    return join(this.#folder, `${id}.sweep`);
+  }
+
   async prepare(): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
   }
@@ -47,6 +53,19 @@ export class ArchiveStore {
     }
   }
 
+  /** Makes a packed archive, and its manifest if there is one, the part of a job that is about to be sent. @throws the system's error. */
+  async copyPacked(from: { readonly archive: string; readonly manifest: string }, id: string): Promise<void> {
+    const part = this.partPath(id);
+    // A link costs no space, and stays when the other archive is removed.
+    await link(from.archive, part).catch(async (error: unknown) => {
+      if (systemCode(error) === 'ENOENT') throw error;
+      await copyFile(from.archive, part, constants.COPYFILE_EXCL);
+    });
+    await copyFile(from.manifest, this.manifestPath(id)).catch((error: unknown) => {
+      if (systemCode(error) !== 'ENOENT') throw error; // none was kept
+    });
+  }
+
   /** Removes the files of a job that was not sent. */
   async discard(id: string): Promise<void> {
     await rm(this.partPath(id), { force: true });
@@ -54,15 +73,23 @@ export class ArchiveStore {
     await rm(this.manifestPath(id), { force: true });
   }
 
+  /** Removes the archive that the jobs of a sweep share. Each job that was sent has its own link to it. */
+  async discardSweep(id: string): Promise<void> {
+    await rm(this.sweepPath(id), { force: true });
+  }
+
   /** Removes the oldest archives above the total limit, and partial archives that crashes left behind. Manifests are small and stay. */
   async prune(inUse: ReadonlySet<string>, maxBytes: number = MAX_KEPT_BYTES): Promise<void> {
     const found = await Promise.all((await readdir(this.#folder)).map((name) => this.#measure(name)));
     const files = found.filter((file) => file !== undefined).sort((a, b) => b.time - a.time);
+    const counted = new Set<string>();
     let total = 0;
-    for (const { name, bytes, time } of files) {
+    for (const { name, bytes, time, file } of files) {
       if (name.endsWith(PART_SUFFIX) && Date.now() - time > ABANDONED_MS) await this.#remove(name);
       if (!name.endsWith(ARCHIVE_SUFFIX)) continue;
-      total += bytes;
+      // Jobs that share an archive use its space once.
+      if (!counted.has(file)) total += bytes;
+      counted.add(file);
       if (total > maxBytes && !inUse.has(name.slice(0, -ARCHIVE_SUFFIX.length))) await this.#remove(name);
     }
   }
@@ -71,10 +98,10 @@ export class ArchiveStore {
     return rm(join(this.#folder, name), { force: true });
   }
 
-  async #measure(name: string): Promise<{ name: string; bytes: number; time: number } | undefined> {
+  async #measure(name: string): Promise<{ name: string; bytes: number; time: number; file: string } | undefined> {
     try {
-      const { size, mtimeMs } = await stat(join(this.#folder, name));
-      return { name, bytes: size, time: mtimeMs };
+      const { size, mtimeMs, dev, ino } = await stat(join(this.#folder, name));
+      return { name, bytes: size, time: mtimeMs, file: `${dev} ${ino}` };
     } catch (error) {
       if (systemCode(error) === 'ENOENT') return undefined; // another window pruned it first
       throw error;

@@ -18,6 +18,8 @@ export interface ListQuery {
   readonly state?: string;
   /** Only jobs that have not ended, as defined by `isOver`. */
   readonly isUnfinished?: boolean;
+  /** Only jobs of the sweep with this ID. */
+  readonly sweep?: string;
   /** Also jobs that the user removed from the list. */
   readonly withRemoved?: boolean;
   /** 100 unless given. */
@@ -78,6 +80,7 @@ export class JobLedger {
     if (query.host !== undefined) where('host = ?', query.host);
     if (query.folder !== undefined) where('folder = ?', query.folder);
     if (query.state !== undefined) where('state = ?', query.state);
+    if (query.sweep !== undefined) where("record ->> '$.sweep.id' = ?", query.sweep);
     if (query.isUnfinished === true) {
       where(`lower(state) NOT IN (${FINAL_WORDS.map(() => '?').join(', ')})`, ...FINAL_WORDS);
       where("json_extract(record, '$.finishedAt') IS NULL AND json_extract(record, '$.exitCode') IS NULL");
@@ -157,9 +160,11 @@ export class JobLedger {
     return Number(this.#database.prepare('SELECT revision FROM changes').get()?.['revision']);
   }
 
-  /** Takes the lease of a job for `ttlMs`, unless another owner holds it. */
+  /** Takes the lease of a job or a sweep for `ttlMs`, unless another owner holds it that has not stopped, as far as can be known. */
   claim(id: string, owner: string, ttlMs: number): boolean {
     const now = this.#now();
+    const holder = this.#database.prepare('SELECT owner FROM leases WHERE job = ?').get(id)?.['owner'];
+    if (typeof holder === 'string' && ownerState(holder) === 'stopped') this.release(id, holder);
     return this.#run(
       `INSERT INTO leases (job, owner, expires_at) VALUES (?, ?, ?)
        ON CONFLICT (job) DO UPDATE SET owner = excluded.owner, expires_at = excluded.expires_at

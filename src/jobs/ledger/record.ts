@@ -3,6 +3,7 @@ import { readerOf } from '../../remote/protocol/received.ts';
 import { jobReport } from '../../remote/protocol/schemas.ts';
 import { stateOfWord } from '../../remote/protocol/spellings.ts';
 import { isFinalState } from '../../remote/protocol/states.ts';
+import { jobSweep } from './parameters.ts';
 
 type CamelCase<Name> = Name extends `${infer First}_${infer Rest}` ? `${First}${Capitalize<CamelCase<Rest>>}` : Name;
 type Report = z.output<typeof jobReport>;
@@ -48,6 +49,8 @@ const fields = z.object({
   /** How many files the job created or changed, and how many of them it created, if the files sent are known; null if unknown. */
   results: z.object({ files: z.number(), added: z.number().nullable() }).nullable().default(null),
   downloadedAt: text,
+  /** The sweep that the job belongs to; null for a job on its own. */
+  sweep: jobSweep.nullable().default(null),
   /** Whether the user removed the job from the list; the record itself stays. */
   removed: z.boolean().default(false),
 });

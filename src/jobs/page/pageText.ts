@@ -77,7 +77,7 @@ function describeMoney(record: JobRecord, now: number): string | undefined {
 }
 
 /** Four significant digits; `NaN` and `Infinity` as they are. */
-function formatNumber(value: number): string {
+export function formatNumber(value: number): string {
   return String(Number.isFinite(value) ? Number(value.toPrecision(4)) : value);
 }
 

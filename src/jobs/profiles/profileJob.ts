@@ -1,5 +1,10 @@
+import { AppError } from '../../core/errors.ts';
+import { printableLine } from '../../core/text/printable.ts';
 import { shellWord } from '../../core/text/shellWord.ts';
+import { nearest } from '../../core/text/similar.ts';
 import type { SubmitIntent } from '../submit/draft.ts';
+import type { JobParameters } from '../ledger/parameters.ts';
+import { combinations } from './matrix.ts';
 import type { NamedProfile } from './profileFile.ts';
 import { environmentNames, expandVariables, type VariableValues } from './variables.ts';
 
@@ -14,12 +19,37 @@ export interface ProfileJob {
   readonly include: readonly string[];
   /** The environment variables that the job gets, sorted. */
   readonly environment: readonly string[];
+  /** The parameters of each job: those of every combination of the matrix, or of one job without any. */
+  readonly combinations: readonly JobParameters[];
+  readonly limits: SweepLimits;
   /** The terms of the submit. @throws AppError `missing` for a variable without a value. */
   readonly terms: (values: VariableValues) => SubmitIntent;
 }
 
-/** @param script replaces the script and the arguments of the profile. */
-export function profileJob({ name, profile }: NamedProfile, script?: string): ProfileJob {
+/** What the jobs of a sweep may use together; undefined for no limit. */
+export interface SweepLimits {
+  /** How many jobs may be unfinished at the same time. */
+  readonly concurrency: number | undefined;
+  /** Credits. */
+  readonly maxCost: number | undefined;
+}
+
+/** What the user chose instead of the values of a profile. */
+export interface ProfileChanges {
+  /** Replaces the script and the arguments. */
+  readonly script?: string | undefined;
+  /** Parameters that have one value instead of those of the matrix. */
+  readonly parameters?: JobParameters;
+}
+
+/** The jobs of a profile. @throws AppError `bad-input` for a parameter that its matrix does not have. */
+export function profileJob({ name, profile }: NamedProfile, changes: ProfileChanges = {}): ProfileJob {
+  const { script, parameters = {} } = changes;
+  const matrix = { ...profile.matrix };
+  for (const [parameter, value] of Object.entries(parameters)) {
+    if (!Object.hasOwn(matrix, parameter)) throw unknownParameter(name, parameter, Object.keys(matrix));
+    matrix[parameter] = [value];
+  }
   const { script: line, arguments: words = [], environment = {}, machineClass, project, service } = profile;
   const texts = [
     ...(script === undefined ? [line, ...words] : []),
@@ -33,6 +63,8 @@ export function profileJob({ name, profile }: NamedProfile, script?: string): Pr
     variables: [...new Set(texts.flatMap((text = '') => environmentNames(text)))].toSorted(),
     include: profile.include ?? [],
     environment: Object.keys(environment).toSorted(),
+    combinations: combinations(matrix),
+    limits: { concurrency: profile.concurrency, maxCost: profile.maxCost },
     terms: (values) => {
       const expand = (text: string): string => expandVariables(text, values);
       const commandLine = (): string =>
@@ -55,4 +87,12 @@ export function profileJob({ name, profile }: NamedProfile, script?: string): Pr
       };
     },
   };
+}
+
+function unknownParameter(profile: string, name: string, known: readonly string[]): AppError {
+  const guess = nearest(name, known);
+  const hint = guess === undefined ? '' : ` Did you mean ${guess}?`;
+  const names = known.length === 0 ? 'It has no matrix.' : `Its matrix has ${known.join(', ')}.`;
+  const sentence = `Profile ${profile} has no parameter ${name}, so nothing was sent.${hint} ${names}`;
+  return new AppError('bad-input', printableLine(sentence));
 }

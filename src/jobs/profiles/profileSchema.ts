@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { MAX_RUNTIME_SECONDS } from '../../remote/protocol/submission.ts';
+import { checkMatrix, matrix } from './matrix.ts';
 
 const MOST_PROFILES = 200;
 const MOST_ITEMS = 1_000;
@@ -11,8 +12,9 @@ function matching(pattern: RegExp, message: string, description: string, maxLeng
   return z.string().max(maxLength).regex(pattern, message).meta({ description, patternErrorMessage: message });
 }
 
-const VARIABLE = String.raw`\$(?!\{)|\$\{(?:env:[A-Za-z_]\w*|workspaceFolder|file)\}`;
-const ONE_LINE = 'Must be one line of text. Its variables are ${env:NAME}, ${workspaceFolder} and ${file}.';
+const VARIABLE = String.raw`\$(?!\{)|\$\{(?:(?:env|matrix):[A-Za-z_]\w*|workspaceFolder|file)\}`;
+const ONE_LINE =
+  'Must be one line of text. Its variables are ${env:NAME}, ${matrix:NAME}, ${workspaceFolder} and ${file}.';
 const oneLine = (description: string, start = '(?=.*\\S)') =>
   matching(new RegExp(`^${start}(?:[^$\\r\\n\\0]|${VARIABLE})*$`), ONE_LINE, description);
 const innerPath = (description: string) =>
@@ -50,7 +52,7 @@ const profile = z
         z.string().regex(/^(?!FARWHARF_)[A-Za-z_]\w*$/, 'Must be the name of an environment variable.'),
         matching(
           new RegExp(`^(?:[^$\\0]|${VARIABLE})*$`),
-          'Its variables are ${env:NAME}, ${workspaceFolder} and ${file}.',
+          'Its variables are ${env:NAME}, ${matrix:NAME}, ${workspaceFolder} and ${file}.',
           'The value of the variable.',
           100_000,
         ),
@@ -73,8 +75,22 @@ const profile = z
       'Must be a folder inside this one, with / and without hidden names, such as results/train.',
       'The folder for the results, relative to this one: "results/train".',
     ).optional(),
+    matrix: matrix.optional(),
+    concurrency: z
+      .int()
+      .min(1)
+      .describe('With a matrix: how many of its jobs may run or wait at the service at the same time.')
+      .optional(),
+    maxCost: z
+      .number()
+      .nonnegative()
+      .describe(
+        'With a matrix: the most credits that all of its jobs together may cost. No job is sent that could exceed it.',
+      )
+      .optional(),
   })
-  .describe('A job with a name.');
+  .superRefine(checkMatrix)
+  .describe('A job with a name, or with a matrix a sweep of jobs.');
 export type Profile = Readonly<z.output<typeof profile>>;
 
 /** The structure of `farwharf.json`. */

@@ -1,20 +1,29 @@
 import { AppError } from '../../core/errors.ts';
+import type { JobParameters } from '../ledger/parameters.ts';
 
 /** Where the values of variables come from. */
 export interface VariableValues {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The file that is open in the editor, relative to the folder; undefined if there is none. */
   readonly file: string | undefined;
+  /** The values of the matrix for one job. */
+  readonly parameters?: JobParameters;
 }
 
 const VARIABLE = /\$\{([^}]*)\}/g;
 const ENVIRONMENT = /^env:([A-Za-z_]\w*)$/;
+const PARAMETER = /^matrix:([A-Za-z_]\w*)$/;
 /** A job runs in its own copy of the folder, so the path of the original would be wrong there. */
 const FOLDER_OF_JOB = '.';
 
 /** The names of the environment variables that a text reads. */
 export function environmentNames(text: string): string[] {
   return [...text.matchAll(VARIABLE)].flatMap(([, name = '']) => ENVIRONMENT.exec(name)?.[1] ?? []);
+}
+
+/** The names of the parameters of the matrix that a text reads. */
+export function parameterNames(text: string): string[] {
+  return [...text.matchAll(VARIABLE)].flatMap(([, name = '']) => PARAMETER.exec(name)?.[1] ?? []);
 }
 
 /**
@@ -25,11 +34,14 @@ export function environmentNames(text: string): string[] {
  */
 export function expandVariables(
   text: string,
-  { env, file }: VariableValues,
+  { env, file, parameters = {} }: VariableValues,
   quote: (value: string) => string = (value) => value,
 ): string {
   return text.replaceAll(VARIABLE, (_, name: string) => {
     if (name === 'workspaceFolder') return FOLDER_OF_JOB;
+    const parameter = PARAMETER.exec(name)?.[1];
+    const chosen = parameter !== undefined && Object.hasOwn(parameters, parameter) ? parameters[parameter] : undefined;
+    if (chosen !== undefined) return quote(String(chosen));
     const variable = ENVIRONMENT.exec(name)?.[1];
     const value = variable === undefined ? file : env[variable];
     if (value !== undefined) return quote(value);

@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
-import { copyFile, link } from 'node:fs/promises';
 import { AppError, systemCode } from '../../core/errors.ts';
 import { ArchiveStore } from '../archives/archives.ts';
 import { diskError } from '../../core/files/diskSpace.ts';
@@ -18,10 +16,9 @@ export async function resubmitJob(deps: SendDeps, id: string, options: SubmitOpt
   const store = new ArchiveStore(deps.home);
   const copy = randomUUID();
   try {
-    await duplicate(store.archivePath(id), store.partPath(copy));
-    await copyFile(store.manifestPath(id), store.manifestPath(copy)).catch((error: unknown) => {
-      if (systemCode(error) !== 'ENOENT') throw error; // none was kept
-    });
+    await store
+      .copyPacked({ archive: store.archivePath(id), manifest: store.manifestPath(id) }, copy)
+      .catch(explainMissing);
     return await sendArchive(deps, draftAgain(old, copy, store.archivePath(copy)), options);
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'outcome-unknown')) await store.discard(copy);
@@ -36,18 +33,11 @@ function draftAgain(old: JobRecord, id: string, archive: string): JobRecord {
   return { ...old, ...fresh, ...unread, id, jobId: null, state: 'sending', createdAt, archive };
 }
 
-// A hard link costs no space and stays when the archive of the first job is pruned.
-async function duplicate(source: string, dest: string): Promise<void> {
-  try {
-    await link(source, dest);
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') {
-      throw new AppError(
-        'missing',
-        'The files of this job are no longer stored, so it cannot be sent again unchanged. Submit the folder as it is now instead.',
-        { cause: error },
-      );
-    }
-    await copyFile(source, dest, constants.COPYFILE_EXCL);
-  }
+function explainMissing(error: unknown): never {
+  if (systemCode(error) !== 'ENOENT') throw error;
+  throw new AppError(
+    'missing',
+    'The files of this job are no longer stored, so it cannot be sent again unchanged. Submit the folder as it is now instead.',
+    { cause: error },
+  );
 }

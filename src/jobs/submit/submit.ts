@@ -77,7 +77,8 @@ export async function submitWorkspace(
   }
 }
 
-function draftRecord(
+/** The record of a job that is about to be sent. */
+export function draftRecord(
   id: string,
   request: SubmitRequest,
   sent: Pick<JobRecord, 'gitCommit' | 'archive' | 'archiveBytes'>,

@@ -7,7 +7,7 @@ import { splitWords } from '../../../../src/service/runner/commandLine.ts';
 
 const jobOf = (profile: Profile, script?: string): ProfileJob => {
   const { profiles } = parseProfiles(JSON.stringify({ profiles: { train: profile } }));
-  return profileJob(findProfile(profiles, 'train'), script);
+  return profileJob(findProfile(profiles, 'train'), { script });
 };
 
 test('the values of a profile become the terms of a submit', () => {

@@ -1,0 +1,49 @@
+import { AppError } from '../../core/errors.ts';
+import { checkScript } from '../../jobs/selection/script.ts';
+import type { SubmitIntent } from '../../jobs/submit/draft.ts';
+import { type Selection, selectFiles } from '../../workspace/select/selection.ts';
+import type { Context } from '../command/context.ts';
+import { describeMissingExcludes } from './chosenPaths.ts';
+import { describeExclusions } from './selectionSummary.ts';
+
+/**
+ * The files of a folder that are to be sent.
+ *
+ * @param typed the excluded paths of the command line, which are checked; those of a profile may come and go.
+ * @throws AppError `bad-input` if there is nothing to send, or as `checkScript` does.
+ */
+export async function selectToSend(
+  folder: string,
+  { signal, terminal }: Context,
+  { include = [], exclude = [], script }: SubmitIntent,
+  typed: readonly string[] = [],
+): Promise<Selection> {
+  for (const remark of await describeMissingExcludes(folder, typed)) terminal.note(remark);
+  const selection = await selectFiles(folder, {
+    isTrusted: true,
+    include,
+    exclude,
+    signal,
+    onProgress: (files) => terminal.status(`reading ${folder}: ${files.toLocaleString('en-US')} files`),
+  });
+  terminal.clearStatus();
+  if (selection.files.length === 0) {
+    throw new AppError('bad-input', describeNothing(folder, selection));
+  }
+  if (script !== undefined) {
+    checkScript(selection, script, (path) =>
+      exclude.includes(path) ? 'Remove --exclude.' : `Send it with --include ${path}, or change the rule.`,
+    );
+  }
+  return selection;
+}
+
+function describeNothing(folder: string, selection: Selection): string {
+  const nothing = `Nothing to send in ${folder}`;
+  if (selection.excluded.length === 0)
+    return `${nothing}: the folder has no files. Add the script, or specify another folder.`;
+  const why = describeExclusions(selection)
+    .map((line) => line.trim())
+    .join('; ');
+  return `${nothing}: every file is left out. Send a file anyway with --include PATH. Details: ${why}.`;
+}

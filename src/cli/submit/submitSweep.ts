@@ -1,0 +1,110 @@
+import { AppError } from '../../core/errors.ts';
+import { formatCount, formatCredits } from '../../core/text/format.ts';
+import { describeParameters } from '../../jobs/ledger/parameters.ts';
+import type { ProfileJob } from '../../jobs/profiles/profileJob.ts';
+import { reviewScript, type ScriptFinding } from '../../jobs/selection/scriptReview.ts';
+import { Selections } from '../../jobs/selection/selections.ts';
+import { firstDraft, type SubmitDraft } from '../../jobs/submit/draft.ts';
+import { planSubmit } from '../../jobs/submit/plan.ts';
+import { refuseErrors } from '../../jobs/submit/preflight.ts';
+import { createSweep, highestPlannedCost, type SweepPlan, sweepFindings } from '../../jobs/sweeps/createSweep.ts';
+import type { Context } from '../command/context.ts';
+import { Session } from '../session/session.ts';
+import { checkUnanswered } from '../session/unansweredSubmit.ts';
+import { describeExclusions, describeSize } from './selectionSummary.ts';
+import { selectToSend } from './selectToSend.ts';
+import { SendingReport } from './sendingReport.ts';
+import { showSelection } from './showSelection.ts';
+import { DEFAULT_TERMS, type SubmitFlags } from './submitFlags.ts';
+import { checkDryRun, describeWithFlag, readAccount } from './submitPreflight.ts';
+import { agreeToProfile, submitTerms, withServiceOf } from './submitProfile.ts';
+import { runSweep } from '../sweeps/runSweep.ts';
+
+interface SweepRequest {
+  readonly folder: string;
+  readonly job: ProfileJob;
+  /** From `--venv`. */
+  readonly venv: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Submits a job for each combination of a profile's matrix, within its limits. The folder is packed once. */
+export async function submitSweep(
+  context: Context,
+  { folder, job, venv }: SweepRequest,
+  flags: SubmitFlags,
+): Promise<number> {
+  const { signal, terminal, env } = context;
+  if (flags.download) {
+    const sentence = `--download works for one job, and profile ${job.name} has ${job.combinations.length}. Nothing was sent.`;
+    throw new AppError('bad-input', `${sentence} Download results afterwards: farwharf download ID`);
+  }
+  const drafts: SubmitDraft[] = [];
+  const memory = { memory: { scripts: [] }, defaults: DEFAULT_TERMS, rates: [] };
+  const first = await submitTerms(folder, job, flags, env);
+  const selection = await selectToSend(folder, context, first, flags.exclude);
+  for (const parameters of job.combinations) {
+    const terms = await submitTerms(folder, job, flags, env, parameters);
+    const intent = { ...terms, ...((terms.venv ?? venv) && { venv: { ...terms.venv, ...venv } }) };
+    drafts.push(firstDraft(intent, terms.script ?? '', memory));
+  }
+  const selections = new Selections();
+  const summary = selections.hold(selection);
+  const reviews = new Map<string, readonly ScriptFinding[]>();
+  for (const script of new Set(drafts.map((draft) => draft.script))) {
+    reviews.set(script, await reviewScript(selection, script));
+  }
+  const planWith = (host: string, service: string, account: unknown): SweepPlan => ({
+    name: job.name,
+    limits: job.limits,
+    jobs: drafts.map((draft, index) => ({
+      parameters: job.combinations[index] ?? {},
+      plan: planSubmit({ host, service, account }, draft, summary, reviews.get(draft.script)),
+    })),
+  });
+  const onService = await withServiceOf(job, context);
+  if (flags.dryRun) {
+    const local = [...new Set([...reviews.values()].flat())];
+    const plan = (host: string, service: string, account: unknown) => ({
+      findings: sweepFindings(planWith(host, service, account)),
+    });
+    const found = await checkDryRun(() => new Session(onService), plan, { local, signal });
+    const jobs = drafts.map(({ script, maxRuntime }, index) => ({
+      parameters: job.combinations[index],
+      script,
+      max_runtime: maxRuntime,
+    }));
+    for (const parameters of job.combinations) terminal.note(`  job: ${describeParameters(parameters)}`);
+    return showSelection(selection, found, context, jobs);
+  }
+
+  await using session = new Session(onService);
+  await agreeToProfile(job, session, context, { folder: selection.root, flags });
+  await checkUnanswered(session, context, { folder: selection.root, again: flags.again });
+  const account = await readAccount(await session.client(), { signal });
+  const plan = planWith(session.host, session.hostName, account);
+  const findings = sweepFindings(plan);
+  refuseErrors(findings, describeWithFlag);
+  terminal.note(`${describeSize(selection)} will be sent to ${session.hostName}. ${describeSweepPlan(plan)}`);
+  for (const line of describeExclusions(selection)) terminal.note(line);
+  for (const finding of findings) terminal.note(`  note: ${describeWithFlag(finding)}`);
+  const report = new SendingReport(terminal);
+  const sweep = await createSweep({ selections, home: session.home }, plan, {
+    signal,
+    isTrusted: true,
+    onPhase: report.show,
+  });
+  return await runSweep(session, context, sweep, { watch: flags.watch });
+}
+
+/** `12 jobs, at most 4 at once, at most 6 credits together.` */
+function describeSweepPlan(plan: SweepPlan): string {
+  const { concurrency, maxCost } = plan.limits;
+  const highest = highestPlannedCost(plan);
+  const costs = [highest, maxCost].filter((cost) => cost !== undefined);
+  const parts = [
+    formatCount(plan.jobs.length, 'job'),
+    ...(concurrency === undefined ? [] : [`at most ${concurrency} at once`]),
+    costs.length === 0 ? 'at an unknown cost' : `at most ${formatCredits(Math.min(...costs))} credits together`,
+  ];
+  return `${parts.join(', ')}.`;
+}

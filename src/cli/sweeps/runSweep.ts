@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../../core/errors.ts';
+import { describeJob } from '../../jobs/describe.ts';
+import { describeParameters } from '../../jobs/ledger/parameters.ts';
+import { hasSucceeded, isOver, type JobRecord } from '../../jobs/ledger/record.ts';
+import { sendSweep, type SweepEnd, type SweepPhase } from '../../jobs/sweeps/sendSweep.ts';
+import { surveyJobs } from '../../jobs/sweeps/surveyJobs.ts';
+import type { Sweep } from '../../jobs/sweeps/sweep.ts';
+import { countJobs, describeCounts } from '../../jobs/sweeps/sweepProgress.ts';
+import type { Context } from '../command/context.ts';
+import { EXIT } from '../command/exit.ts';
+import type { Session } from '../session/session.ts';
+import { sweepAsJson } from './sweepJson.ts';
+
+const POLL_MS = 2_000;
+const SHORT_ID = 8;
+
+/**
+ * Sends the jobs of a sweep that were not sent yet, and with `watch` waits until all of them have ended. JSON: the sweep, at the end.
+ *
+ * @returns the exit status: with `watch`, whether all jobs succeeded.
+ * @throws as `sendSweep` does, after a note that says how to continue.
+ */
+export async function runSweep(
+  session: Session,
+  context: Context,
+  sweep: Sweep,
+  { watch }: { readonly watch: boolean },
+): Promise<number> {
+  const { signal, terminal } = context;
+  const service = session.sender();
+  const deps = { service, ledger: session.asyncLedger, home: session.home };
+  let end: SweepEnd;
+  try {
+    end = await sendSweep(deps, sweep, { signal, onPhase: (phase) => show(phase, sweep, context) });
+  } catch (error) {
+    const sent = session.ledger.list({ sweep: sweep.id, withRemoved: true, limit: sweep.drafts.length });
+    terminal.note(`${sent.length} of ${sweep.drafts.length} jobs were sent. They keep running.`);
+    terminal.note(`  send the others:  farwharf sweep resume ${shortSweepId(sweep)}`);
+    throw error;
+  }
+  terminal.clearStatus();
+  for (const line of describeSweepEnd(sweep, end)) terminal.note(line);
+  const records = watch ? await waitForAll(session, context, sweep) : end.records;
+  if (!terminal.json({ ...sweepAsJson(sweep, records), end: end.type })) terminal.answer(shortSweepId(sweep));
+  if (!watch) return EXIT.done;
+  return end.type === 'all-sent' && records.every(hasSucceeded) ? EXIT.done : EXIT.failed;
+}
+
+/** The ID that people type. */
+export function shortSweepId({ id }: Pick<Sweep, 'id'>): string {
+  return id.slice(0, SHORT_ID);
+}
+
+function show(phase: SweepPhase, sweep: Sweep, { terminal }: Context): void {
+  if (phase.type === 'retry') {
+    terminal.phase(`the service cannot be reached; trying again … (${messageOf(phase.error)})`);
+  } else if (phase.type === 'wait') {
+    const why = phase.reason === 'concurrency' ? 'its limit of jobs at once' : 'its cost limit';
+    terminal.status(`${describeCounts(countJobs(sweep, phase.records, Date.now()))} · waiting for ${why}`);
+  } else if (phase.phase.type === 'accepted') {
+    const { jobId, sweep: place } = phase.phase.record;
+    const parameters = describeParameters(place?.parameters ?? {});
+    terminal.phase(`${phase.index + 1} of ${sweep.drafts.length}: ${parameters}: accepted as job ${jobId}`);
+  }
+}
+
+function describeSweepEnd(sweep: Sweep, { type, records }: SweepEnd): readonly string[] {
+  const sent = `${records.length} of ${sweep.drafts.length} jobs of ${sweep.name} were sent`;
+  const id = shortSweepId(sweep);
+  if (type === 'cancelled') return [`The sweep was cancelled: ${sent}.`];
+  if (type === 'cost-limit') {
+    return [
+      `${sent}: another one could exceed the limit of ${sweep.maxCost} credits.`,
+      `  send the others:  farwharf sweep resume ${id} --max-cost CREDITS`,
+    ];
+  }
+  return [`All ${sweep.drafts.length} jobs of ${sweep.name} were sent.`, `  compare them:  farwharf sweep show ${id}`];
+}
+
+/** Waits until no job of the sweep is running, and reports the end of each. */
+async function waitForAll(
+  session: Session,
+  { signal, terminal }: Context,
+  sweep: Sweep,
+): Promise<readonly JobRecord[]> {
+  const deps = { service: session.sender(), ledger: session.asyncLedger };
+  const ended = new Set<string>();
+  for (;;) {
+    const records = await surveyJobs(deps, sweep.id, signal);
+    for (const record of records.filter((each) => isOver(each) && !ended.has(each.id))) {
+      ended.add(record.id);
+      const parameters = describeParameters(record.sweep?.parameters ?? {});
+      terminal.note(`${parameters}: ${describeJob(record, Date.now())}`);
+    }
+    if (records.every((record) => isOver(record) || record.state === 'unknown')) return records;
+    terminal.status(describeCounts(countJobs(sweep, records, Date.now())));
+    await sleep(POLL_MS, undefined, { signal });
+  }
+}

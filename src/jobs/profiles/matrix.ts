@@ -1,0 +1,87 @@
+import * as z from 'zod';
+import type { JobParameters } from '../ledger/parameters.ts';
+import { parameterNames } from './variables.ts';
+
+/** The most jobs that a sweep may have. */
+export const MOST_SWEEP_JOBS = 500;
+const MOST_PARAMETERS = 20;
+const NAME = /^[A-Za-z]\w{0,49}$/;
+
+const value = z.union(
+  [
+    z
+      .string()
+      .max(1_000)
+      .regex(/^[^\r\n\0]*$/),
+    z.number(),
+    z.boolean(),
+  ],
+  'Must be one line of text, a number, true or false.',
+);
+
+/** The parameters of a sweep and their values. */
+export const matrix = z
+  .record(
+    z.string().regex(NAME, 'Must consist of letters, digits and "_".'),
+    z.array(value).min(1).max(MOST_SWEEP_JOBS),
+  )
+  .describe(
+    'Parameters with their values. One job is submitted for each combination; "${matrix:NAME}" is the value of a parameter.',
+  );
+export type Matrix = Readonly<z.output<typeof matrix>>;
+
+interface MatrixProfile {
+  readonly script: string;
+  readonly arguments?: readonly string[] | undefined;
+  readonly machineClass?: string | undefined;
+  readonly project?: string | undefined;
+  readonly environment?: Readonly<Record<string, string>> | undefined;
+  readonly matrix?: Matrix | undefined;
+  readonly concurrency?: number | undefined;
+  readonly maxCost?: number | undefined;
+}
+
+/** Reports a matrix that is too large, and parameters that are read but not declared or declared but not read. */
+export function checkMatrix(profile: MatrixProfile, context: z.RefinementCtx): void {
+  const report = (path: PropertyKey[], message: string): void => context.addIssue({ code: 'custom', path, message });
+  const { script, arguments: words = [], machineClass = '', project = '', environment = {} } = profile;
+  const texts: readonly (readonly [PropertyKey[], string])[] = [
+    [['script'], script],
+    ...words.map((word, index): [PropertyKey[], string] => [['arguments', index], word]),
+    [['machineClass'], machineClass],
+    [['project'], project],
+    ...Object.entries(environment).map(([name, text]): [PropertyKey[], string] => [['environment', name], text]),
+  ];
+  const declared = new Set(Object.keys(profile.matrix ?? {}));
+  const read = new Set<string>();
+  for (const [path, text] of texts) {
+    for (const name of parameterNames(text)) {
+      read.add(name);
+      if (!declared.has(name)) report(path, `"matrix" has no parameter ${name}.`);
+    }
+  }
+  for (const name of declared) {
+    if (!read.has(name)) report(['matrix', name], `Not used, so its jobs would be the same. Write \${matrix:${name}}.`);
+  }
+  if (profile.matrix === undefined) {
+    for (const field of ['concurrency', 'maxCost'] as const) {
+      if (profile[field] !== undefined) report([field], 'Has no effect without "matrix".');
+    }
+    return;
+  }
+  if (declared.size === 0 || declared.size > MOST_PARAMETERS) {
+    report(['matrix'], `Must have 1 to ${MOST_PARAMETERS} parameters.`);
+  }
+  const count = Object.values(profile.matrix).reduce((product, values) => product * values.length, 1);
+  if (count > MOST_SWEEP_JOBS) {
+    report(['matrix'], `Has ${count.toLocaleString('en-US')} combinations. Must be at most ${MOST_SWEEP_JOBS}.`);
+  }
+}
+
+/** Every combination of the values, the last parameter changing first. */
+export function combinations(of: Matrix): readonly JobParameters[] {
+  return Object.entries(of).reduce<readonly JobParameters[]>(
+    (known, [name, values]) => known.flatMap((one) => values.map((each) => ({ ...one, [name]: each }))),
+    [{}],
+  );
+}

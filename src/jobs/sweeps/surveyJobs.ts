@@ -1,0 +1,50 @@
+import { httpStatus, type JobService } from '../service/api.ts';
+import type { AsyncLedger } from '../ledger/asyncLedger.ts';
+import { isActive, isOver, type JobRecord } from '../ledger/record.ts';
+import { isStale, patchFromJob } from '../log/progress.ts';
+import { settleEarlier } from '../submit/settle.ts';
+import { MOST_SWEEP_JOBS } from '../profiles/matrix.ts';
+
+const TIMEOUT_SECONDS = 20;
+const AT_ONCE = 8;
+
+export interface SurveyDeps {
+  readonly ledger: Pick<AsyncLedger, 'list' | 'update' | 'delete' | 'settleAbandoned'>;
+  readonly service: Pick<JobService, 'getJob' | 'getSubmission'>;
+}
+
+/**
+ * The current records of the jobs of a sweep that exist, or may exist, at the service. The record of an upload that certainly did not
+ * arrive is deleted, so that the job can be sent again with the same key.
+ *
+ * @throws the service's error if it cannot be asked; the signal's reason on abort.
+ */
+export async function surveyJobs(
+  { ledger, service }: SurveyDeps,
+  sweepId: string,
+  signal: AbortSignal,
+): Promise<readonly JobRecord[]> {
+  await ledger.settleAbandoned();
+  const known = await ledger.list({ sweep: sweepId, withRemoved: true, limit: MOST_SWEEP_JOBS });
+  const current: JobRecord[] = [];
+  const survey = async (record: JobRecord): Promise<void> => {
+    signal.throwIfAborted();
+    const settled = record.state === 'unknown' ? await settleEarlier({ service, ledger }, record, { signal }) : record;
+    if (settled.jobId === null && isOver(settled)) await ledger.delete(settled.id);
+    else current.push(isActive(settled) ? await refreshed(settled) : settled);
+  };
+  const refreshed = async (record: JobRecord): Promise<JobRecord> => {
+    try {
+      const patch = patchFromJob(await service.getJob(record.jobId ?? '', { signal, timeout: TIMEOUT_SECONDS }));
+      return isStale(patch, record) ? record : await ledger.update(record.id, patch);
+    } catch (error) {
+      if (httpStatus(error) !== 404) throw error;
+      const gone = { state: 'lost', reason: 'The service no longer has this job.' };
+      return ledger.update(record.id, { ...gone, finishedAt: new Date().toISOString() });
+    }
+  };
+  for (let start = 0; start < known.length; start += AT_ONCE) {
+    await Promise.all(known.slice(start, start + AT_ONCE).map(survey));
+  }
+  return current;
+}

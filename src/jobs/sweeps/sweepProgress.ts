@@ -1,0 +1,62 @@
+import { formatCredits } from '../../core/text/format.ts';
+import { hasSucceeded, isOver, type JobRecord } from '../ledger/record.ts';
+import { costSoFar } from '../submit/estimate.ts';
+import { highestCost, type Sweep } from './sweep.ts';
+
+/** What became of the jobs of a sweep. Each job counts once. */
+export interface SweepCounts {
+  readonly total: number;
+  readonly unsent: number;
+  /** Sent and not ended. */
+  readonly unfinished: number;
+  readonly succeeded: number;
+  /** Ended in any other way. */
+  readonly failed: number;
+  /** Jobs whose service did not say whether it accepted them. */
+  readonly unknown: number;
+  /** Credits so far, as far as they are known. */
+  readonly cost: number;
+}
+
+/** @param records those of the sweep's jobs that were sent. @param now milliseconds. */
+export function countJobs({ drafts }: Pick<Sweep, 'drafts'>, records: readonly JobRecord[], now: number): SweepCounts {
+  const byId = new Map(records.map((record) => [record.id, record]));
+  const counts = { unsent: 0, unfinished: 0, succeeded: 0, failed: 0, unknown: 0 };
+  let cost = 0;
+  for (const { id } of drafts) {
+    const record = byId.get(id);
+    counts[stateOf(record)] += 1;
+    cost += record === undefined ? 0 : (costSoFar(record, now) ?? 0);
+  }
+  return { total: drafts.length, ...counts, cost };
+}
+
+/** The most that the sent jobs can still have cost in the end: what those that ended were charged, and the limit of the others. */
+export function committedCost({ drafts }: Pick<Sweep, 'drafts'>, records: readonly JobRecord[]): number {
+  const limits = new Map(drafts.map((draft) => [draft.id, highestCost(draft) ?? 0]));
+  return records.reduce((sum, record) => {
+    const limit = limits.get(record.id) ?? 0;
+    return sum + (isOver(record) ? (record.creditsCharged ?? limit) : limit);
+  }, 0);
+}
+
+/** `7 of 12 done · 1 failed · 3 running · 1 not sent · 4.2 cr`. */
+export function describeCounts({ total, unsent, unfinished, succeeded, failed, unknown, cost }: SweepCounts): string {
+  return [
+    `${succeeded + failed} of ${total} done`,
+    failed > 0 ? `${failed} failed` : '',
+    unfinished > 0 ? `${unfinished} unfinished` : '',
+    unknown > 0 ? `${unknown} unknown` : '',
+    unsent > 0 ? `${unsent} not sent` : '',
+    cost > 0 ? `${formatCredits(cost)} cr` : '',
+  ]
+    .filter((part) => part !== '')
+    .join(' · ');
+}
+
+function stateOf(record: JobRecord | undefined): 'unsent' | 'unfinished' | 'succeeded' | 'failed' | 'unknown' {
+  if (record === undefined) return 'unsent';
+  if (record.state === 'unknown') return 'unknown';
+  if (!isOver(record)) return 'unfinished';
+  return hasSucceeded(record) ? 'succeeded' : 'failed';
+}

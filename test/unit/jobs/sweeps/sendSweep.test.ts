@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { directLedger } from '../../../../src/jobs/ledger/asyncLedger.ts';
+import { JobLedger } from '../../../../src/jobs/ledger/ledger.ts';
+import { Selections } from '../../../../src/jobs/selection/selections.ts';
+import { planSubmit } from '../../../../src/jobs/submit/plan.ts';
+import { cancelSweep } from '../../../../src/jobs/sweeps/cancelSweep.ts';
+import { createSweep } from '../../../../src/jobs/sweeps/createSweep.ts';
+import { sendSweep, type SweepDeps, type SweepPhase } from '../../../../src/jobs/sweeps/sendSweep.ts';
+import type { Sweep } from '../../../../src/jobs/sweeps/sweep.ts';
+import { SweepStore } from '../../../../src/jobs/sweeps/sweepStore.ts';
+import { tempHome } from '../fixtures.ts';
+import { type Answers, sendJson, TestService } from '../testService.ts';
+import { RemoteClient } from '../../../../src/remote/client.ts';
+
+// One job can cost one credit.
+const ACCOUNT = { account_id: 'ada', credits: 100, rate_card: [{ machine_class: 'cpu', credits_per_minute: 1 }] };
+const VALUES = [1, 2, 3, 4];
+
+interface Setting {
+  readonly deps: SweepDeps & { readonly service: RemoteClient };
+  readonly jobs: JobLedger;
+  readonly http: TestService;
+  readonly sweep: Sweep;
+}
+
+/** The body of a submit as it came, so that a test can see keys and scripts. */
+async function setUp(
+  t: TestContext,
+  answers: Answers,
+  limits: { readonly concurrency?: number; readonly maxCost?: number } = {},
+): Promise<Setting> {
+  const [home, folder] = [tempHome(t), tempHome(t)];
+  writeFileSync(join(folder, 'train.py'), 'print("hello")\n');
+  const http = await TestService.start(t, answers);
+  const jobs = new JobLedger(home);
+  t.after(() => jobs.dispose());
+  const selections = new Selections();
+  const selection = await selections.select(folder, { isTrusted: false });
+  const target = { host: http.url, service: 'the service', account: ACCOUNT };
+  const files = { include: [], exclude: [], machineClass: 'cpu', maxRuntime: 60 };
+  const plan = {
+    name: 'train',
+    limits: { concurrency: limits.concurrency, maxCost: limits.maxCost },
+    jobs: VALUES.map((lr) => ({
+      parameters: { lr },
+      plan: planSubmit(target, { ...files, script: `train.py ${lr}` }, selection),
+    })),
+  };
+  const sweep = await createSweep({ selections, home }, plan, { isTrusted: false });
+  const deps = { service: new RemoteClient(http.url, 'key-of-the-test'), ledger: directLedger(jobs), home };
+  return { deps, jobs, http, sweep };
+}
+
+const OPTIONS = { signal: new AbortController().signal, pollMs: 1, retryDelaysMs: [1, 1, 1] };
+
+/** A service that keeps jobs by their key, as Farwharf's own does. Each ends when it has been asked about. */
+class KeepingService {
+  readonly jobs = new Map<string, string>();
+  readonly ended = new Set<string>();
+  mostUnfinished = 0;
+  /** Called before a submit is answered. */
+  onSubmit: (count: number) => 'answer' | 'lose' = () => 'answer';
+
+  readonly answers: Answers = {
+    submit: async (request, response) => {
+      await request.toArray();
+      const key = String(request.headers['idempotency-key']).replaceAll('"', '');
+      if (!this.jobs.has(key)) this.jobs.set(key, `job-${this.jobs.size + 1}`);
+      this.mostUnfinished = Math.max(this.mostUnfinished, this.jobs.size - this.ended.size);
+      if (this.onSubmit(this.jobs.size) === 'lose') request.socket.destroy();
+      else sendJson(response, this.#created(key));
+    },
+    job: (request, response) => {
+      const name = request.url?.split('/').at(-1) ?? '';
+      if (request.url?.includes('/submissions/') === true) {
+        const status = this.jobs.has(name)
+          ? { state: 'accepted', ...this.#created(name) }
+          : { state: 'incomplete', received_bytes: 0 };
+        sendJson(response, { account_id: 'ada', ...status });
+        return;
+      }
+      this.ended.add(name);
+      sendJson(response, { job_id: name, state: 'succeeded', exit_code: 0, credits_charged: 0.5 });
+    },
+  };
+
+  #created(key: string) {
+    return { job_id: this.jobs.get(key), credit_hold: 1, credits_remaining: 10 };
+  }
+}
+
+test('all jobs of a sweep are sent, never more at once than its limit', async (t) => {
+  const service = new KeepingService();
+  const { deps, jobs, sweep } = await setUp(t, service.answers, { concurrency: 2 });
+  const phases: SweepPhase[] = [];
+  const end = await sendSweep(deps, sweep, { ...OPTIONS, onPhase: (phase) => phases.push(phase) });
+  assert.equal(end.type, 'all-sent');
+  assert.deepEqual([service.jobs.size, service.mostUnfinished], [4, 2]);
+  assert.ok(phases.some(({ type }) => type === 'wait'));
+  const records = jobs.list({ sweep: sweep.id });
+  assert.deepEqual(
+    records.map(({ script }) => script).toSorted(),
+    VALUES.map((lr) => `train.py ${lr}`),
+  );
+  assert.deepEqual(records.map(({ sweep: place }) => String(place?.parameters['lr'])).toSorted(), VALUES.map(String));
+  assert.ok(records.every(({ resultsFolder }) => /^train\/\d-lr=\d$/.test(resultsFolder ?? '')));
+  assert.equal(existsSync(join(deps.home, 'archives', `${sweep.id}.sweep`)), false);
+});
+
+test('a sweep stops before a job could exceed its cost limit, counting what ended jobs cost', async (t) => {
+  const service = new KeepingService();
+  // The first job may cost 1 and costs 0.5, so that two fit; a third could make it 2.
+  const { deps, sweep } = await setUp(t, service.answers, { maxCost: 1.5 });
+  const end = await sendSweep(deps, sweep, OPTIONS);
+  assert.deepEqual([end.type, end.records.length, service.mostUnfinished], ['cost-limit', 2, 1]);
+  const more = await sendSweep(deps, { ...sweep, maxCost: 10 }, OPTIONS);
+  assert.deepEqual([more.type, service.jobs.size], ['all-sent', 4]);
+});
+
+test('a job whose response was lost is not sent again', async (t) => {
+  const service = new KeepingService();
+  const { deps, sweep, http } = await setUp(t, service.answers);
+  service.onSubmit = (count) => (count === 2 ? 'lose' : 'answer');
+  const end = await sendSweep(deps, sweep, OPTIONS);
+  assert.deepEqual([end.type, service.jobs.size, http.attempts.submit], ['all-sent', 4, 4]);
+});
+
+test('a job whose outcome a service without keys does not say stays unknown, and the others are sent', async (t) => {
+  let count = 0;
+  const { deps, sweep } = await setUp(t, {
+    submit: async (request, response) => {
+      await request.toArray();
+      count += 1;
+      if (count === 2) request.socket.destroy();
+      else sendJson(response, { job_id: `job-${count}` });
+    },
+    job: (request, response) =>
+      request.url?.includes('/submissions/') === true
+        ? sendJson(response, { detail: 'no such page' }, 404)
+        : sendJson(response, { state: 'running' }),
+  });
+  const end = await sendSweep(deps, sweep, OPTIONS);
+  assert.deepEqual([end.type, count], ['all-sent', 4]);
+  assert.equal(end.records.filter(({ state }) => state === 'unknown').length, 1);
+});
+
+test('a sweep that was interrupted continues with the same keys', async (t) => {
+  const service = new KeepingService();
+  const { deps, sweep } = await setUp(t, service.answers);
+  const stop = new AbortController();
+  service.onSubmit = (count) => {
+    if (count === 2) stop.abort();
+    return 'answer';
+  };
+  await assert.rejects(sendSweep(deps, sweep, { ...OPTIONS, signal: stop.signal }));
+  service.onSubmit = () => 'answer';
+  const stored = await new SweepStore(deps.home).find(sweep.id.slice(0, 8));
+  const end = await sendSweep(deps, stored, OPTIONS);
+  assert.equal(end.type, 'all-sent');
+  assert.deepEqual([...service.jobs.keys()].toSorted(), sweep.drafts.map(({ id }) => id).toSorted());
+});
+
+test('a refusal ends the sending at once and keeps what was sent', async (t) => {
+  const { deps, jobs, sweep, http } = await setUp(t, {
+    submit: async (request, response, attempt) => {
+      await request.toArray();
+      if (attempt === 1) sendJson(response, { job_id: 'job-1' });
+      else sendJson(response, { detail: 'no credits' }, 402);
+    },
+  });
+  await assert.rejects(sendSweep(deps, sweep, OPTIONS), { status: 402 });
+  assert.deepEqual([http.attempts.submit, jobs.list({ sweep: sweep.id }).length], [2, 1]);
+});
+
+test('a cancelled sweep stops its jobs and sends no more', async (t) => {
+  const cancelled: string[] = [];
+  const { deps, sweep } = await setUp(
+    t,
+    {
+      submit: async (request, response, attempt) => {
+        await request.toArray();
+        sendJson(response, { job_id: `job-${attempt}` });
+      },
+      job: (request, response) => {
+        const name = request.url?.split('/').at(-1) ?? '';
+        if (request.method === 'DELETE') cancelled.push(name);
+        sendJson(response, { job_id: name, state: cancelled.includes(name) ? 'cancelled' : 'running' });
+      },
+    },
+    { concurrency: 2 },
+  );
+  const waiting = Promise.withResolvers<void>();
+  const onPhase = ({ type }: SweepPhase): void => {
+    if (type === 'wait') waiting.resolve();
+  };
+  const sending = sendSweep(deps, sweep, { ...OPTIONS, onPhase });
+  await waiting.promise;
+  assert.equal(await cancelSweep(deps, sweep, OPTIONS.signal), 2);
+  assert.equal((await sending).type, 'cancelled');
+  assert.deepEqual(cancelled.toSorted(), ['job-1', 'job-2']);
+});
