@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { createVSIX } from '@vscode/vsce';
 import { formatBytes } from '../src/core/text/format.ts';
 import { build } from './build.ts';
-import { listZip } from './zip.ts';
+import { addToZip, listZip } from './zip.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const MAX_BYTES = 1_600_000;
@@ -18,6 +18,8 @@ const ALLOWED = [
   /^extension\/dist\/thirdPartyLicenses\.txt$/,
   /^extension\/dist\/webview\/[\w-]+\.(js|css)$/,
   /^extension\/dist\/chunks\/[\w-]+\.mjs$/,
+  /^extension\/dist\/flowTypes\/([\w-]+\/)*[\w.-]+\.d\.ts$/,
+  /^extension\/node_modules\/farwharf-types\/(package\.json|index\.js)$/,
   /^extension\/media\/([\w-]+\/)*[\w.-]+\.(svg|png|css|js|md|json|mts)$/,
 ];
 const REQUIRED = [
@@ -33,11 +35,21 @@ const REQUIRED = [
   'dist/modelWorker.mjs',
   'dist/flowWorker.js',
   'dist/flowRunner.mjs',
+  'dist/typesPlugin.js',
+  'dist/flowTypes/agents/index.d.ts',
+  'node_modules/farwharf-types/package.json',
   'dist/webview/canvas.js',
   'dist/webview/jobPage.js',
   'dist/thirdPartyLicenses.txt',
   'media/flowTemplates/chat.mts',
 ];
+
+// The TypeScript server loads plugins only from packages, and `vsce` leaves out all of `node_modules`.
+const PLUGIN_START = `const { join } = require('node:path');
+const dist = join(__dirname, '..', '..', 'dist');
+const { typesPlugin } = require(join(dist, 'typesPlugin.js'));
+module.exports = typesPlugin({ 'farwharf/agents': join(dist, 'flowTypes', 'agents', 'index.d.ts') });
+`;
 
 /** Where the packed extension of this version lies, or will lie. */
 export async function vsixPath(): Promise<string> {
@@ -54,6 +66,11 @@ export async function packExtension(): Promise<string> {
   const path = await vsixPath();
   const flags = { dependencies: false, allowMissingRepository: true, rewriteRelativeLinks: false };
   await createVSIX({ cwd: ROOT, packagePath: path, ...flags });
+  const plugin = 'extension/node_modules/farwharf-types';
+  await addToZip(path, {
+    [`${plugin}/package.json`]: JSON.stringify({ name: 'farwharf-types', version: '0.0.0', main: 'index.js' }),
+    [`${plugin}/index.js`]: PLUGIN_START,
+  });
   const names = await listZip(path);
   const strangers = names.filter((name) => !ALLOWED.some((pattern) => pattern.test(name)));
   if (strangers.length > 0) throw new Error(`These files must not be in ${path}: ${strangers.join(', ')}`);

@@ -1,5 +1,5 @@
 // Answers a question from the files in a folder, and cites its sources.
-import { Flow, LLMClient, Node, RAGNode, type RetrievedChunk } from 'farwharf/agents';
+import { Flow, Node, RAGNode, recordedModel, type RetrievedChunk } from 'farwharf/agents';
 
 interface Question {
   query: string;
@@ -7,7 +7,11 @@ interface Question {
   answer: string;
 }
 
-const model = new LLMClient();
+// A stand-in that needs no key. For a real model, replace it with: new LLMClient()
+const model = recordedModel({
+  'Question:': (prompt) =>
+    `The best match is in ${/\[.+:\d+\]/.exec(prompt)?.[0] ?? 'no file'}. A real model would answer here.`,
+});
 
 /** Answers from what was found, citing file and line. */
 class Answer extends Node<Question, string, string> {
@@ -20,13 +24,15 @@ class Answer extends Node<Question, string, string> {
   }
   override post(shared: Question, _prompt: string, answer: string): void {
     shared.answer = answer;
-    process.stdout.write(`${answer}\n`);
+    console.log(answer);
   }
 }
 
-const search = new RAGNode<Question>({ sources: import.meta.dirname, topK: 5 });
+const search = new RAGNode<Question>({ sources: '.', topK: 5 });
 const answer = new Answer({ maxRetries: 3, wait: 1 });
 
-export const askFolder = new Flow<Question>({ start: search }).connect(search, answer).connect(answer, null);
+export const askFolder = new Flow<Question>({ start: search, name: 'AskFolder' })
+  .connect(search, answer)
+  .connect(answer, null);
 
 await askFolder.run({ query: 'What does this project do?', rag_chunks: [], answer: '' });

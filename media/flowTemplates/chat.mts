@@ -1,12 +1,16 @@
 // A chat that survives an outage of the service: failed requests are retried, and then a fallback answers.
-import { type ChatMessage, Flow, LLMClient, Node } from 'farwharf/agents';
+import { type ChatMessage, Flow, Node, recordedModel } from 'farwharf/agents';
 
 interface Chat {
   questions: string[];
   messages: ChatMessage[];
 }
 
-const model = new LLMClient();
+// Recorded replies, so that the first run needs no key. For a real model, replace them with: new LLMClient()
+const model = recordedModel({
+  'What is a wharf?': 'A wharf is a level place at the edge of the water where ships load and unload.',
+  'And a far one?': 'A far wharf is the same place, on another shore: you send your goods there and wait for news.',
+});
 
 /** Takes the next question, or ends the chat. */
 class NextQuestion extends Node<Chat> {
@@ -31,14 +35,14 @@ class Answer extends Node<Chat, ChatMessage[], string> {
   }
   override post(shared: Chat, _messages: ChatMessage[], answer: string): void {
     shared.messages.push({ role: 'assistant', content: answer });
-    process.stdout.write(`${answer}\n`);
+    console.log(answer);
   }
 }
 
 const next = new NextQuestion();
 const answer = new Answer({ maxRetries: 3, wait: 1 });
 
-export const chat = new Flow<Chat>({ start: next })
+export const chat = new Flow<Chat>({ start: next, name: 'Chat' })
   .connect(next, answer, 'asked')
   .connect(answer, next)
   .connect(next, null, 'finished');

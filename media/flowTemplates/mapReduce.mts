@@ -1,28 +1,33 @@
-// Map and reduce: summarizes many files in parallel, then combines the summaries.
-import { globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { Flow, LLMClient, Node, ParallelBatchNode } from 'farwharf/agents';
+// Map and reduce: summarizes many texts in parallel, then combines the summaries.
+import { Flow, Node, ParallelBatchNode, recordedModel } from 'farwharf/agents';
 
 interface Summaries {
-  folder: string;
+  reviews: string[];
   summaries: string[];
   overview: string;
 }
 
-const model = new LLMClient();
+// Recorded replies, so that the first run needs no key. For a real model, replace them with: new LLMClient()
+const model = recordedModel({
+  'Write a short overview':
+    'Guests praise the harbour view and the breakfast; the stairs and the noise are the complaints.',
+  'view of the harbour': 'Loved the view.',
+  'third floor': 'Disliked the stairs.',
+  'ferry horn': 'Slept badly because of the noise, but liked the breakfast.',
+});
 
-/** Summarizes each file, several at a time. */
-class SummarizeFiles extends ParallelBatchNode<Summaries, string, string> {
-  override prep({ folder }: Summaries): string[] {
-    return globSync('**/*.md', { cwd: folder, exclude: ['node_modules/**'] }).map((file) => join(folder, file));
+/** Summarizes each review, several at a time. */
+class Summarize extends ParallelBatchNode<Summaries, string, string> {
+  override prep({ reviews }: Summaries): string[] {
+    return reviews;
   }
-  override async exec(file: string): Promise<string> {
-    return `${file}: ${await model.ask(`Summarize in one sentence:\n${readFileSync(file, 'utf8').slice(0, 20_000)}`)}`;
+  override exec(review: string): Promise<string> {
+    return model.ask(`Summarize in one sentence:\n${review}`);
   }
-  override execFallback(file: string): string {
-    return `${file}: could not be summarized`;
+  override execFallback(review: string): string {
+    return `Could not be summarized: ${review.slice(0, 100)}`;
   }
-  override post(shared: Summaries, _files: string[], summaries: string[]) {
+  override post(shared: Summaries, _reviews: string[], summaries: string[]) {
     shared.summaries = summaries;
     return summaries.length === 0 ? 'empty' : 'summarized';
   }
@@ -34,20 +39,25 @@ class Overview extends Node<Summaries, string[], string> {
     return summaries;
   }
   override exec(summaries: string[]): Promise<string> {
-    return model.ask(`Write a short overview of these files:\n${summaries.join('\n')}`);
+    return model.ask(`Write a short overview of these reviews:\n${summaries.join('\n')}`);
   }
   override post(shared: Summaries, _summaries: string[], overview: string): void {
     shared.overview = overview;
-    process.stdout.write(`${overview}\n`);
+    console.log(overview);
   }
 }
 
-const summarizeFiles = new SummarizeFiles({ maxRetries: 3, wait: 1, concurrency: 4 });
+const summarize = new Summarize({ maxRetries: 3, wait: 1, concurrency: 4 });
 const overview = new Overview({ maxRetries: 3, wait: 1 });
 
-export const summarize = new Flow<Summaries>({ start: summarizeFiles })
-  .connect(summarizeFiles, overview, 'summarized')
-  .connect(summarizeFiles, null, 'empty')
+export const mapReduce = new Flow<Summaries>({ start: summarize, name: 'MapReduce' })
+  .connect(summarize, overview, 'summarized')
+  .connect(summarize, null, 'empty')
   .connect(overview, null);
 
-await summarize.run({ folder: import.meta.dirname, summaries: [], overview: '' });
+const reviews = [
+  'The room had a wonderful view of the harbour. We would come again.',
+  'Our room was on the third floor, and there is no lift. Not for people with luggage.',
+  'A ferry horn woke us at five every morning. The breakfast made up for it.',
+];
+await mapReduce.run({ reviews, summaries: [], overview: '' });

@@ -1,5 +1,5 @@
 // An agent that decides when it has searched enough, and then writes its report.
-import { Flow, LLMClient, Node, RAGNode, type RetrievedChunk } from 'farwharf/agents';
+import { Flow, Node, RAGNode, recordedModel, type RetrievedChunk } from 'farwharf/agents';
 
 interface Research {
   topic: string;
@@ -9,7 +9,16 @@ interface Research {
   report: string;
 }
 
-const model = new LLMClient();
+// Recorded replies, so that the first run needs no key. For a real model, replace them with: new LLMClient()
+const model = recordedModel({
+  'What do these texts say': [
+    'The folder has a flow that researches a topic.',
+    'Its steps are to decide, look up and write.',
+  ],
+  'one more search query': ['purpose of this folder', 'steps of the flow', 'ENOUGH'],
+  'Write two paragraphs':
+    'This folder has a research flow.\n\nIt decides what to look up, takes notes, and writes a report.',
+});
 
 /** Chooses the next query, or says that there is enough. */
 class Decide extends Node<Research, string, string> {
@@ -49,11 +58,11 @@ class Write extends Node<Research, string, string> {
   }
   override post(shared: Research, _prompt: string, report: string): void {
     shared.report = report;
-    process.stdout.write(`${report}\n`);
+    console.log(report);
   }
 }
 
-const search = new RAGNode<Research>({ sources: import.meta.dirname, topK: 3 });
+const search = new RAGNode<Research>({ sources: '.', topK: 3 });
 const takeNotes = new TakeNotes();
 export const lookUp = new Flow<Research>({ start: search, name: 'LookUp' })
   .connect(search, takeNotes)

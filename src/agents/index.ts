@@ -21,6 +21,7 @@ export type {
   ToolOptions,
   Usage,
 } from './chat/messages.ts';
+export { type RecordedReply, recordedModel } from './chat/recordedModel.ts';
 export { RefusalError } from './chat/refusal.ts';
 export { RAGNode } from './rag/ragNode.ts';
 export type { RAGNodeOptions, RetrievedChunk } from './rag/ragOptions.ts';

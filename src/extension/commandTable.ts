@@ -2,6 +2,7 @@ import type { CommandId } from './contributions/names.ts';
 import type { Command } from './commands/command.ts';
 import { debugFlow } from './commands/flows/debugFlow.ts';
 import { newFlow } from './commands/flows/newFlow.ts';
+import { setUpTypes } from './commands/flows/setUpTypes.ts';
 import { openCanvas } from './commands/flows/openCanvas.ts';
 import { openPrompts } from './commands/flows/openPrompts.ts';
 import { readFlowByRunning } from './commands/flows/readFlowByRunning.ts';
@@ -77,6 +78,7 @@ export const commands: Readonly<Record<CommandId, Command>> = {
   'farwharf.pauseIndex': pauseIndex,
   'farwharf.resumeIndex': resumeIndex,
   'farwharf.newFlow': newFlow,
+  'farwharf.setUpTypes': setUpTypes,
   'farwharf.openCanvas': openCanvas,
   'farwharf.readFlowByRunning': readFlowByRunning,
   'farwharf.runFlow': runFlow,

@@ -5,6 +5,8 @@ import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { processIdentity } from '../../src/core/processes/processTree.ts';
 import type { FlowOutcome } from '../../src/flows/run/protocol/outcome.ts';
+import { findChoice } from '../../src/flows/graph/flowChoice.ts';
+import { readFlows } from '../../src/flows/project/flowProject.ts';
 import { runFlow } from '../../src/flows/run/process/runFlow.ts';
 import { COUNTER, FlowFolder, RUNTIME } from './support/flowChild.ts';
 
@@ -56,6 +58,27 @@ describe('flow files run in a child', { concurrency: 3, timeout: 10 * 60_000 }, 
       assert.equal(runEvents.filter(({ type }) => type === 'run-start').length, 1, name);
       assert.deepEqual(outcome.type === 'done' && outcome.shared, { goal: 2, count: 2, text: 'counted to 2' }, name);
     }
+  });
+
+  it('a flow is chosen by its variable or its name, also an unnamed one that the file runs itself', async () => {
+    const text = `${COUNTER.replace(", name: 'Counter'", '')}
+      const second = new Flow({ start: tell, name: 'Second' }).connect(tell, null);
+      await counter.run({ goal: 1 });\nawait second.run({ count: 7 });`;
+    await using folder = await FlowFolder.create({ 'own.mjs': text });
+    const { flows } = readFlows('own.mjs', text, { read: () => undefined, version: () => undefined });
+    for (const name of ['counter', 'Flow', 'second', 'Second']) {
+      const { outcome, runEvents } = await folder.run('own.mjs', {
+        ...findChoice({ flows }, name),
+        shared: { extra: 1 },
+      });
+      assert.equal(outcome.type, 'done', name);
+      const given = runEvents.flatMap((event) =>
+        event.type === 'run-start' && JSON.stringify(event.state).includes('extra') ? [event.name] : [],
+      );
+      assert.deepEqual(given, [/second/i.test(name) ? 'Second' : 'Flow'], name); // the input is the chosen flow's alone
+    }
+    const other = await folder.run('own.mjs', { flow: 'third' });
+    assert.match(messageOf(other.outcome), /runs the flow "Flow" itself/);
   });
 
   it('a class, a function that gives a flow and a default export are found; several are listed', async () => {

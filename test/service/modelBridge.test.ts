@@ -8,6 +8,7 @@ import { readModelCalls } from '../../src/flows/run/history/modelCalls.ts';
 import { runPrompt } from '../../src/flows/run/models/promptRun.ts';
 import { runFolder } from '../../src/flows/run/history/runFolder.ts';
 import { timelinesOf } from '../../src/flows/run/protocol/timeline.ts';
+import { type Answer, chatServer } from '../unit/agents/llm/llmServer.ts';
 import { FlowFolder } from './support/flowChild.ts';
 
 const ASK = `
@@ -134,4 +135,52 @@ test('a prompt can be sent to several models, each with its counts', async () =>
       ['large: where?', 6, 13],
     ],
   );
+});
+
+test('clients that name no model use the selected one, whose key stays in the editor', async (t) => {
+  const reply: Answer = (response) => {
+    const choices = [{ index: 0, message: { role: 'assistant', content: 'here' }, finish_reason: 'stop' }];
+    response.setHeader('Content-Type', 'application/json').end(JSON.stringify({ choices }));
+  };
+  const limited: Answer = (response) => response.writeHead(429, { 'Retry-After': '0' }).end('{}');
+  const { baseUrl, requests } = await chatServer(t, limited, reply);
+  await using folder = await FlowFolder.create({
+    'ask.mjs': `import { Flow, LLMClient, Node } from 'farwharf/agents';
+      class Ask extends Node {
+        exec() { return Promise.all([{}, { provider: 'mistral' }, { model: 'mistral-large-latest' }].map((o) => new LLMClient(o).ask('where?'))); }
+        post(shared, _, answers) { shared.answers = answers; shared.env = JSON.stringify(process.env); }
+      }
+      export const flow = new Flow({ start: new Ask() });`,
+    'other.mjs': `import { Flow, LLMClient, Node } from 'farwharf/agents';
+      class Ask extends Node { exec() { return new LLMClient({ provider: 'openai' }).ask('where?'); } }
+      export const flow = new Flow({ start: new Ask({ maxRetries: 5, wait: 60 }) });`,
+  });
+  const service = { baseUrl, key: 'the-secret-key', fetch };
+  await using bridge = await ModelBridge.open(echo(), { provider: 'mistral', model: 'mistral-small-latest', service });
+  const env = { PATH: process.env['PATH'], ...bridge.env };
+  const { outcome } = await folder.run('ask.mjs', { env });
+  const shared = outcome.type === 'done' ? outcome.shared : undefined;
+  assert.ok(
+    typeof shared === 'object' && shared !== null && 'answers' in shared && 'env' in shared,
+    JSON.stringify(outcome),
+  );
+  assert.deepEqual(shared['answers'], ['here', 'here', 'here']);
+  assert.doesNotMatch(JSON.stringify(shared), /the-secret-key/);
+  assert.ok(requests.every(({ headers }) => headers.authorization === 'Bearer the-secret-key'));
+  assert.deepEqual(
+    new Set(requests.map(({ body }) => body.model)),
+    new Set(['mistral-small-latest', 'mistral-large-latest']),
+  );
+  // Another provider needs its own key. Without one, the run fails at once and says which variable it needs.
+  const other = await folder.run('other.mjs', { env });
+  assert.match(other.outcome.type === 'failed' ? other.outcome.error.message : '', /openai needs an API key/);
+  assert.equal(other.outcome.type === 'failed' && other.outcome.error.code, 'not-signed-in');
+  assert.deepEqual(
+    other.events.filter(({ type }) => type === 'missingKey'),
+    [{ type: 'missingKey', variable: 'OPENAI_API_KEY' }],
+  );
+  const { FARWHARF_SELECTED_URL: url = '', FARWHARF_MODEL_BRIDGE_TOKEN: token = '' } = bridge.env;
+  const Authorization = `Bearer ${token}`;
+  assert.equal((await fetch(`${url}/files`, { method: 'POST', headers: { Authorization } })).status, 404);
+  assert.equal((await fetch(`${url}/chat/completions`, { method: 'POST', body: '{}' })).status, 401);
 });

@@ -15,7 +15,7 @@ const ALLOWED = [
   /^dist\/[\w-]+\.(mjs|d\.mts|d\.ts)$/,
   /^dist\/thirdPartyLicenses\.txt$/,
   /^dist\/(browser|chunks)\/[\w-]+\.mjs$/,
-  /^dist\/types\/[\w/]+\.d\.ts$/,
+  /^dist\/(types|flowTypes)\/[\w/]+\.d\.ts$/,
   /^docs\/[\w.]+\.(md|service|conf)$/,
   /^examples\/agents\/([\w/]+)\.(md|mts|json)$/,
   /^examples\/quickstart\/(\.gitignore|[\w/]+\.(md|mjs|txt))$/,

@@ -30,7 +30,7 @@ const FOLDERS: Record<string, string> = {
   agents: 'options records run graph llm chat rag .',
   jobs: 'service ledger archives source selection submitted log metrics submit profiles sweeps results . page',
   flows: `
-    graph syntax interpreter/values interpreter reading diagnostics editing assist layout drawing project
+    graph syntax interpreter/values interpreter reading diagnostics editing assist layout drawing project types
     run/erasable run/models run/protocol run/process run/job run/history run/testing run/child/recording
     run/child/loading run/child`,
   service: `
@@ -39,8 +39,8 @@ const FOLDERS: Record<string, string> = {
   cli: 'terminal grammar command completion session jobs flows sweeps submit search serve admin .',
   extension: `
     contributions ui threads workspace connection submit/preflight jobs services submitted status submit profiles results jobList tasks
-    models search/answers search/index search flows/documents flows/prompts flows/runs flows/canvas
-    flows/language flows commands commands/jobs commands/submit commands/services commands/search commands/flows .`,
+    models search/answers search/index search flows/documents flows/prompts flows/runs flows/canvas flows/creation
+    flows/language flows commands commands/jobs commands/submit commands/services commands/search commands/flows typescript .`,
   webview: '. canvas/dom canvas/state canvas/scene canvas/actions canvas/input canvas/panels canvas jobPage',
 };
 const MOST_FILES_IN_A_FOLDER = 14;

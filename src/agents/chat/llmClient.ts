@@ -4,6 +4,7 @@ import type { AskOptions, ChatMessage, ChatReply, ModelParams, ToolOptions } fro
 import { ModelRequests } from './modelRequests.ts';
 import type { Price } from '../llm/prices.ts';
 import { type Endpoint, type EndpointOptions, resolveEndpoint } from '../llm/providers.ts';
+import { selectedModel } from '../llm/selectedModel.ts';
 import { jsonSchemaOf, parseReply, repairRequest, responseFormat, schemaInstruction } from './structured.ts';
 
 export interface LLMClientOptions extends EndpointOptions {
@@ -53,7 +54,7 @@ export class LLMClient {
    */
   constructor(options: LLMClientOptions = {}) {
     checkOptions('new LLMClient', options, CLIENT_OPTIONS);
-    this.#endpoint = resolveEndpoint(options);
+    this.#endpoint = resolveEndpoint(options, selectedModel());
     this.provider = this.#endpoint.provider;
     this.model = this.#endpoint.model;
     this.baseUrl = this.#endpoint.baseUrl;

@@ -66,7 +66,7 @@ async function recover<I, O>(call: Call<I, O>, firstError: unknown): Promise<O> 
   let error = firstError;
   for (let attempts = 1; ; attempts += 1) {
     signal.throwIfAborted();
-    if (attempts >= worker.maxRetries) {
+    if (attempts >= worker.maxRetries || isLasting(error)) {
       if (call.hasFallback) visit?.fallback(error, item);
       return worker.execFallback(input, error, { signal, attempt: attempts, emit: emitter(visit, item) });
     }
@@ -78,6 +78,11 @@ async function recover<I, O>(call: Call<I, O>, firstError: unknown): Promise<O> 
       error = nextError;
     }
   }
+}
+
+/** A missing key is still missing a moment later. */
+function isLasting(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'not-signed-in';
 }
 
 function once<I, O>(call: Call<I, O>, attempt: number): Awaitable<O> {

@@ -1,4 +1,5 @@
 import { AppError } from '../../core/errors.ts';
+import type { SelectedModel } from './selectedModel.ts';
 
 interface Provider {
   readonly baseUrl: string;
@@ -73,6 +74,7 @@ export interface EndpointOptions {
   readonly baseUrl?: string | undefined;
   /** The variable with the key, instead of the provider's own. */
   readonly apiKeyEnv?: string | undefined;
+  readonly apiKey?: string | undefined;
 }
 
 /** A model at a service, and where its key is found. */
@@ -91,11 +93,13 @@ export interface Endpoint {
 }
 
 /**
- * Chooses the service: an explicit provider wins, then the host of `baseUrl`, then the model's name, then openai.
+ * Chooses the service: the editor's selected model if the options ask for no other; else an explicit provider wins, then the host of
+ * `baseUrl`, then the model's name, then openai.
  *
  * @throws AppError `bad-input` for a provider that is not in the table, or a `baseUrl` that is not an http URL.
  */
-export function resolveEndpoint(options: EndpointOptions): Endpoint {
+export function resolveEndpoint(options: EndpointOptions, selected?: SelectedModel): Endpoint {
+  if (selected !== undefined && takesSelected(options, selected)) return selectedEndpoint(selected, options);
   const name = options.provider ?? providerOf(options);
   if (name === EDITOR_PROVIDER) return editorEndpoint(options);
   const known = PROVIDERS[name];
@@ -118,6 +122,29 @@ export function resolveEndpoint(options: EndpointOptions): Endpoint {
     needsKey: !isLocal || options.apiKeyEnv !== undefined,
     keyAdvice: `${name} needs an API key. Set ${keyVariable}, or pass apiKey.`,
     takesJsonSchema,
+  };
+}
+
+function takesSelected(
+  { provider, model, baseUrl, apiKey, apiKeyEnv }: EndpointOptions,
+  selected: SelectedModel,
+): boolean {
+  if (baseUrl !== undefined || apiKey !== undefined || apiKeyEnv !== undefined) return false; // chosen, or with its own key
+  const wanted = provider ?? (model === undefined ? undefined : providerOfModel(model));
+  return wanted === undefined || wanted === selected.provider;
+}
+
+function selectedEndpoint({ provider, model, baseUrl }: SelectedModel, options: EndpointOptions): Endpoint {
+  const known = PROVIDERS[provider];
+  return {
+    provider,
+    model: options.model ?? model,
+    baseUrl,
+    isOwnAddress: known !== undefined, // the editor sends the requests there
+    keyVariable: BRIDGE.token,
+    needsKey: true,
+    keyAdvice: 'The model selected in the editor is available only while the editor runs the flow.',
+    takesJsonSchema: known?.takesJsonSchema ?? false,
   };
 }
 

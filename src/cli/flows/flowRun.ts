@@ -7,6 +7,8 @@ import { farwharfHome } from '../../core/files/home.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { diskHost } from '../../flows/project/diskHost.ts';
 import { readFlows } from '../../flows/project/flowProject.ts';
+import { findChoice } from '../../flows/graph/flowChoice.ts';
+import type { FlowFile } from '../../flows/graph/graph.ts';
 import { describeRunEnd, describeUsage } from '../../flows/run/history/describeRun.ts';
 import type { FlowProcessEvent } from '../../flows/run/protocol/flowRun.ts';
 import { type RecordedRun, runRecorded } from '../../flows/run/history/recordedRun.ts';
@@ -31,13 +33,14 @@ export async function runFlowFile(
   const printer = new FlowPrinter(terminal);
   const trace = flags.trace === undefined ? undefined : new TraceFile(resolve(flags.trace));
   const { from, of = 'last' } = flags;
+  const read = readIfFlow(file);
   try {
     const run = await runRecorded(
       new RunHistory(farwharfHome(env)),
       context.program.flowRuntime,
       {
         file,
-        flow: flags.flow,
+        ...(flags.flow !== undefined && findChoice({ flows: read?.flows ?? [] }, flags.flow)),
         shared,
         args,
         cwd: process.cwd(),
@@ -45,7 +48,7 @@ export async function runFlowFile(
         variables: flags.env,
         replay: flags.replay,
         rerun: from === undefined ? undefined : { run: of, path: from },
-        sources: hashesOf(file),
+        sources: read && sourceHashes(read, (path) => diskHost.read(path)),
       },
       {
         signal,
@@ -68,10 +71,10 @@ async function readableFile(argument: string): Promise<string> {
   throw new AppError('missing', `File ${printableLine(file)} does not exist. Check the path.`);
 }
 
-/** The source hash of each node. A file that cannot be read as a flow may still run. */
-function hashesOf(file: string): Readonly<Record<string, string>> | undefined {
+/** The flows of a file as its source shows them. A file that cannot be read as a flow may still run. */
+function readIfFlow(file: string): FlowFile | undefined {
   const text = diskHost.read(file);
-  return text === undefined ? undefined : sourceHashes(readFlows(file, text, diskHost), (path) => diskHost.read(path));
+  return text === undefined ? undefined : readFlows(file, text, diskHost);
 }
 
 function reportEnd({ terminal }: Context, { record, outcome }: RecordedRun): number {

@@ -7,7 +7,9 @@ import { type RunFolder, runFolder } from '../../flows/run/history/runFolder.ts'
 import { RunHistory } from '../../flows/run/history/runHistory.ts';
 import { scriptArguments, scriptPath } from '../../jobs/selection/script.ts';
 import type { Selection } from '../../workspace/select/selection.ts';
+import { findChoice } from '../../flows/graph/flowChoice.ts';
 import type { Context } from '../command/context.ts';
+import { readFlowFile } from './flowFile.ts';
 import { readShared } from './sharedFlag.ts';
 
 /** The flags of `farwharf submit` that make sense for flow files only. */
@@ -33,7 +35,7 @@ export async function prepareFlowJob(
   return FlowJob.prepare({
     file,
     args: scriptArguments(script),
-    flow,
+    ...(flow !== undefined && findChoice(await readFlowFile(join(selection.root, file)), flow)),
     shared: shared === undefined ? undefined : await readShared(shared),
     resume:
       resume === undefined

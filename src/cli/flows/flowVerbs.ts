@@ -82,6 +82,17 @@ export function flowVerb(): Verb {
         load: async () => (await import('./flowGraph.ts')).printFlowGraph,
       }),
       defineVerb({
+        name: 'types',
+        summary: 'write the types of farwharf/agents into a folder, for editors and tsc',
+        args: [new Argument('[folder]', 'folder (default: the current one)')],
+        flags: { json: jsonFlag() },
+        examples: [
+          ['farwharf flow types', 'write the types into node_modules/farwharf'],
+          ['farwharf flow types agents', 'do the same for another folder'],
+        ],
+        load: async () => (await import('./flowTypes.ts')).writeFlowTypes,
+      }),
+      defineVerb({
         name: 'check',
         summary: 'list the problems in a flow file without running it (exit status 1 for errors)',
         args: ['<file>'],

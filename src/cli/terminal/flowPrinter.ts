@@ -27,6 +27,7 @@ export class FlowPrinter {
         terminal.json(event);
         terminal.note(`farwharf: ${event.message}`);
         return undefined;
+      case 'missingKey': // the error of the flow says so
       case 'started':
       case 'library':
       case 'graph':

@@ -33,6 +33,7 @@ export const COMMANDS = [
   'farwharf.pauseIndex',
   'farwharf.resumeIndex',
   'farwharf.newFlow',
+  'farwharf.setUpTypes',
   'farwharf.openCanvas',
   'farwharf.readFlowByRunning',
   'farwharf.runFlow',

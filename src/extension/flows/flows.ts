@@ -1,11 +1,16 @@
 import { dirname, join } from 'node:path';
 import * as vscode from 'vscode';
+import { AppError } from '../../core/errors.ts';
 import { type Disposable, DisposableStore } from '../../core/processes/lifetime.ts';
 import type { FlowRuntime } from '../../flows/run/protocol/flowRun.ts';
 import { readByRunning } from '../../flows/run/process/readByRunning.ts';
+import type { Keys } from '../connection/keys.ts';
+import { selectModel } from '../models/modelPick.ts';
+import { openModel } from '../models/models.ts';
 import { withSignal } from '../ui/abort.ts';
 import { type Background, startBackground } from '../threads/background.ts';
-import { requireTrust } from '../workspace/folders.ts';
+import { diskFolders, requireTrust } from '../workspace/folders.ts';
+import { setUpTypes } from '../../flows/types/setUpTypes.ts';
 import type { FlowWorkerService } from '../threads/flowWorker.ts';
 import type { Services } from '../services/services.ts';
 import { Canvases } from './canvas/canvases.ts';
@@ -22,10 +27,10 @@ import { flowVariables } from './runs/flowRuntime.ts';
 import { FlowStarter } from './runs/flowStarter.ts';
 import { FlowTests } from './runs/flowTests.ts';
 import { findFlow, type FlowTarget } from './documents/flowTarget.ts';
-import { newFlow } from './newFlow.ts';
+import { newFlow } from './creation/newFlow.ts';
 import { Prompts } from './prompts/prompts.ts';
 import { RunDecorations } from './runs/runDecorations.ts';
-import { showProgress } from '../ui/show.ts';
+import { showInformation, showProgress } from '../ui/show.ts';
 
 export interface FlowsDeps {
   readonly context: vscode.ExtensionContext;
@@ -44,6 +49,7 @@ export class Flows implements Disposable {
   readonly #background: Background<FlowWorkerService>;
   readonly #extension: vscode.Uri;
   readonly #runtime: FlowRuntime;
+  readonly #modelKeys: Keys;
   readonly #disposables = new DisposableStore();
 
   constructor({ context, services, report }: FlowsDeps) {
@@ -58,6 +64,7 @@ export class Flows implements Disposable {
     const { reader, runs: queries } = this.#background.service;
     this.#extension = context.extensionUri;
     this.#runtime = runtime;
+    this.#modelKeys = services.modelKeys;
     const own = this.#disposables;
     own.add({ dispose: () => void this.#background.end() });
     this.documents = own.add(new FlowDocuments(reader, log));
@@ -118,8 +125,26 @@ export class Flows implements Disposable {
 
   /** Creates a flow from a template, and shows its source beside its canvas. */
   async create(): Promise<void> {
-    const document = await newFlow(this.#extension);
+    const keys = this.#modelKeys;
+    const document = await newFlow(this.#extension, {
+      selected: async () => (await openModel(keys))?.name,
+      select: () => selectModel(keys),
+    });
     if (document !== undefined) await this.openCanvas({ uri: document.uri.toString() });
+  }
+
+  /** Writes the types of the library into the folder, for editors other than VS Code. */
+  async setUpTypes(): Promise<void> {
+    requireTrust();
+    const active = vscode.window.activeTextEditor?.document.uri;
+    const folder = (active && vscode.workspace.getWorkspaceFolder(active)) ?? diskFolders()[0];
+    if (folder === undefined) throw new AppError('missing', 'Types are written into a folder. Open a folder first.');
+    const { status } = await setUpTypes(folder.uri.fsPath, dirname(this.#runtime.runner));
+    void showInformation(
+      status === 'installed'
+        ? 'The folder already has farwharf with its own types.'
+        : 'Wrote the types into node_modules/farwharf. npm may remove them; run this command again if it does.',
+    );
   }
 
   dispose(): void {

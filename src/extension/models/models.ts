@@ -1,7 +1,9 @@
 import * as vscode from 'vscode';
 import type { TextMessage } from '../../agents/chat/messages.ts';
 import type { Endpoint } from '../../agents/llm/providers.ts';
+import { createNetworkFetch } from '../../core/network/networkFetch.ts';
 import { printableLine } from '../../core/text/printable.ts';
+import type { Selected } from '../../flows/run/models/modelBridge.ts';
 import { readSetting } from '../contributions/config.ts';
 import { streamEditorChat } from './editorChat.ts';
 import type { Keys } from '../connection/keys.ts';
@@ -46,6 +48,21 @@ export async function openModel(keys: Keys): Promise<AnswerModel | undefined> {
   if (choice.type === 'endpoint') return openEndpoint(choice.endpoint, keys);
   const [model] = await vscode.lm.selectChatModels({ id: choice.id });
   return model === undefined ? undefined : openEditorModel(model);
+}
+
+/**
+ * The selected model, for flows; undefined if none is selected or its key is missing.
+ *
+ * @throws AppError if the settings are not usable.
+ */
+export async function selectedForFlows(keys: Keys): Promise<Selected | undefined> {
+  const choice = chosenModel();
+  if (choice.type === 'none') return undefined;
+  if (choice.type === 'editor') return { provider: 'vscode', model: choice.id, service: undefined };
+  const { provider, model, baseUrl, needsKey } = choice.endpoint;
+  const key = await keyFor(choice.endpoint, keys);
+  if (key === undefined && needsKey) return undefined;
+  return { provider, model, service: { baseUrl, key, fetch: createNetworkFetch() } };
 }
 
 async function openEndpoint(endpoint: Endpoint, keys: Keys): Promise<AnswerModel | undefined> {

@@ -21,13 +21,13 @@ export async function runtimeOf(
 export async function prepareFlow(
   { flowRuntime }: Pick<Services, 'flowRuntime'>,
   { selection, draft: { script } }: Pick<SubmitPlan, 'selection' | 'draft'>,
-  { file: asked, flow, shared }: Pick<SubmitArguments, 'file' | 'flow' | 'shared'>,
+  { file: asked, flow, flowName, shared }: Pick<SubmitArguments, 'file' | 'flow' | 'flowName' | 'shared'>,
 ): Promise<FlowJob | undefined> {
   if (!(await isFlow(selection.root, script))) return undefined;
   const file = scriptPath(script);
   // The flow belongs to the requested file; the user may have chosen another script since.
   const isAsked = asked === undefined || pathInside(selection.root, asked) === file;
-  const wanted = isAsked ? { flow, shared } : { flow: undefined, shared: undefined };
+  const wanted = isAsked ? { flow, flowName, shared } : {};
   return FlowJob.prepare({ file, args: scriptArguments(script), ...wanted, runner: flowRuntime.runner });
 }
 

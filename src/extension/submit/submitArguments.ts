@@ -26,6 +26,8 @@ const submitArguments = z.object({
   maxRuntime: z.number(SECONDS).min(1, SECONDS).optional(),
   /** The flow to run, where the script is a flow file. */
   flow: text,
+  /** The name of that flow in trace events, if the file runs it itself. */
+  flowName: text,
   /** The shared state that the flow starts with. */
   shared: z.record(z.string(), z.unknown(), 'Enter an object.').optional(),
 });

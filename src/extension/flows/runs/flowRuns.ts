@@ -22,6 +22,8 @@ import type { RunInfo } from '../../../webview/canvas/state/messages.ts';
 import { requireTrust } from '../../workspace/folders.ts';
 import type { JobStore } from '../../jobs/jobStore.ts';
 import type { FlowWorkerService } from '../../threads/flowWorker.ts';
+import type { Keys } from '../../connection/keys.ts';
+import { selectedForFlows } from '../../models/models.ts';
 import { editorModels } from './editorModels.ts';
 import { FlowJobs } from './flowJobs.ts';
 import { flowVariables } from './flowRuntime.ts';
@@ -40,11 +42,19 @@ export type FlowRunOptions = Omit<RecordedRunRequest, 'file' | 'cwd' | 'env' | '
   readonly env?: Readonly<Record<string, string>>;
 };
 
+interface FlowRunEnd {
+  readonly run: RunInfo;
+  readonly outcome: FlowOutcome;
+  /** The variable of a model key that the flow needed and did not get. */
+  readonly missingKey: string | undefined;
+}
+
 interface FlowRunsDeps {
   readonly flowRuntime: FlowRuntime;
   readonly home: string;
   readonly store: JobStore;
   readonly memory: vscode.Memento;
+  readonly modelKeys: Keys;
   readonly queries: RemoteService<FlowWorkerService>['runs'];
   readonly log: Logger;
 }
@@ -131,16 +141,18 @@ export class FlowRuns implements Disposable {
     document: vscode.TextDocument,
     { env, ...options }: FlowRunOptions,
     { onDebugger }: { readonly onDebugger?: (place: DebuggerPlace) => void } = {},
-  ): Promise<{ readonly run: RunInfo; readonly outcome: FlowOutcome }> {
+  ): Promise<FlowRunEnd> {
     requireTrust();
     const file = document.uri.fsPath;
     const folder = vscode.workspace.getWorkspaceFolder(document.uri);
     const stop = new AbortController();
-    await using bridge = await ModelBridge.open(editorModels);
+    await using bridge = await ModelBridge.open(editorModels, await selectedForFlows(this.#deps.modelKeys));
     let live: LiveRun | undefined;
+    let missingKey: string | undefined;
     const onEvent = (event: FlowProcessEvent): void => {
       if (event.type === 'output') this.#output.appendLine(printableText(event.text));
       if (event.type === 'note') this.#output.appendLine(printable`farwharf: ${event.message}`);
+      if (event.type === 'missingKey') missingKey ??= event.variable;
       if (event.type === 'debugger') onDebugger?.(event);
       if (event.type === 'run' && live !== undefined) this.#take(file, live, event.event);
     };
@@ -167,7 +179,7 @@ export class FlowRuns implements Disposable {
       const run = { ...infoOf(record, []), flow: options.flow };
       if (live !== undefined) this.#end(file, live, run);
       this.#output.appendLine(printable`■ ${describeRunEnd(outcome)}`);
-      return { run, outcome };
+      return { run, outcome, missingKey };
     } catch (error) {
       if (live !== undefined) this.#end(file, live, { ...live.info, state: 'failed', message: messageOf(error) });
       throw error;

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { AppError } from '../../../core/errors.ts';
 import type { Disposable } from '../../../core/processes/lifetime.ts';
 import { requireTrust } from '../../workspace/folders.ts';
+import { choiceOf } from '../../../flows/graph/flowChoice.ts';
 import type { RerunStep } from '../../../flows/run/history/rerun.ts';
 import type { Services } from '../../services/services.ts';
 import { submit } from '../../submit/submit.ts';
@@ -11,7 +12,7 @@ import { askInputs, inputKeys } from './flowInputs.ts';
 import type { FlowRunOptions, FlowRuns } from './flowRuns.ts';
 import type { FlowTests } from './flowTests.ts';
 import { findFlow, type FlowTarget, type FoundFlow } from '../documents/flowTarget.ts';
-import { showInformation } from '../../ui/show.ts';
+import { showInformation, showWarning } from '../../ui/show.ts';
 import { label } from '../../ui/labels.ts';
 
 interface FlowStarterDeps {
@@ -46,7 +47,7 @@ export class FlowStarter implements Disposable {
     const found = await findFlow(this.#deps.documents, target);
     if (found === undefined) return;
     const shared = await this.#inputsFor(found);
-    if (shared !== null) await this.#run(found, { flow: found.flow.id, shared }, how);
+    if (shared !== null) await this.#run(found, { ...choiceOf(found.flow), shared }, how);
   }
 
   /** Submits a flow as a job, with the same dialogs as any job. Its run is shown like one on this machine. */
@@ -66,7 +67,7 @@ export class FlowStarter implements Disposable {
     const job = await submit(this.#deps.services, {
       folder: folder.uri.fsPath,
       file,
-      flow: flow.id,
+      ...choiceOf(flow),
       ...(shared && { shared }),
     });
     if (job !== undefined) await this.#deps.runs.jobs.add(job, file, flow.id);
@@ -121,18 +122,19 @@ export class FlowStarter implements Disposable {
     const info = (await runs.list(document.uri.fsPath, file.flows)).find(({ id }) => id === run);
     const flow = file.flows.find(({ id }) => id === info?.flow);
     if (flow === undefined) throw new AppError('missing', 'The file no longer contains the flow of that run.');
-    await this.#run({ document, file, flow, version: document.version }, { ...how, flow: flow.id }, 'run');
+    await this.#run({ document, file, flow, version: document.version }, { ...how, ...choiceOf(flow) }, 'run');
   }
 
   async #run({ document, flow }: FoundFlow, options: FlowRunOptions, how: HowToRun): Promise<void> {
     if (!(await savedFor(document))) return;
     const { runs } = this.#deps;
     const isDebugged = how === 'debug';
-    await runs.run(
+    const { missingKey } = await runs.run(
       document,
       { ...options, isDebugged },
       isDebugged ? { onDebugger: debugWith(document.uri, flow.label, this.#deps.services.flowRuntime) } : {},
     );
+    if (missingKey !== undefined) await offerModel(flow.label, missingKey);
   }
 
   /** Undefined if the file itself sets the initial state, null if the user cancelled. */
@@ -158,6 +160,16 @@ export class FlowStarter implements Disposable {
     this.#stopButton.tooltip = 'Stop the running flow';
     this.#stopButton.show();
   }
+}
+
+/** Reports that a run had no key for its model, whether it failed or used a fallback, and offers to select a model. */
+async function offerModel(flow: string, variable: string): Promise<void> {
+  const select = 'Select Model';
+  const chosen = await showWarning(
+    `The model of ${flow} needs an API key: ${variable} is not set, and no model is selected for it. Select a model, then run the flow again.`,
+    select,
+  );
+  if (chosen === select) await vscode.commands.executeCommand('farwharf.selectModel');
 }
 
 /** Saves a file before its run. Returns false if it could not be saved. */

@@ -39,6 +39,7 @@ export class FlowHost implements RunHost {
   readonly #parts: HostParts;
   readonly modelKey: RunHost['modelKey'];
   #begun = 0;
+  #hasBegunWanted = false;
   #active = 0;
   /** Whether runs that start now are started by the file itself. */
   isFileRunning = false;
@@ -60,7 +61,9 @@ export class FlowHost implements RunHost {
   begin({ name, shared, options }: StartingRun): HostedRun {
     const { request, stop } = this.#parts;
     stop.throwIfAborted();
-    if (this.isFileRunning && request.flow !== undefined && !isSameName(request.flow, name)) {
+    const isWanted = !this.isFileRunning || isWantedFlow(request, name);
+    // If the file runs the wanted flow itself, its other runs are a part of that.
+    if (this.isFileRunning && !isWanted && request.flowName === undefined) {
       throw new AppError(
         'bad-input',
         `The file runs the flow "${name}" itself when it is loaded, so "${request.flow}" cannot be chosen. ` +
@@ -69,7 +72,8 @@ export class FlowHost implements RunHost {
     }
     this.#begun += 1;
     this.#active += 1;
-    const isFirst = this.#begun === 1;
+    const isFirst = isWanted && !this.#hasBegunWanted;
+    this.#hasBegunWanted ||= isWanted;
     if (isFirst && this.isFileRunning && request.shared !== undefined && isObject(shared)) {
       Object.assign(shared, request.shared);
     }
@@ -218,6 +222,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-function isSameName(a: string, b: string): boolean {
-  return a.toLowerCase() === b.toLowerCase();
+/** Whether a run that starts is the requested one; without a request, each is. */
+function isWantedFlow({ flow, flowName }: ChildRequest, name: string): boolean {
+  return flow === undefined || name === flowName || name.toLowerCase() === flow.toLowerCase();
 }

@@ -41,6 +41,7 @@ export async function runAsJob(path: string, args: readonly string[], runtime: R
   const child = {
     file: join(workspace, request.file),
     flow: request.flow,
+    flowName: request.flowName,
     shared: request.shared,
     resume: request.resume,
     args,

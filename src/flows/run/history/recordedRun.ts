@@ -39,7 +39,7 @@ export async function runRecorded(
   { replay, rerun, sources, ...request }: RecordedRunRequest,
   { onBegin, ...options }: RecordedRunOptions,
 ): Promise<RecordedRun> {
-  const { file, flow, args, shared } = request;
+  const { file, flow, flowName, args, shared } = request;
   const replayed = replay === undefined ? undefined : await history.find(file, replay);
   const earlier = rerun === undefined ? undefined : await history.find(file, rerun.run);
   const resume =
@@ -49,6 +49,7 @@ export async function runRecorded(
   const begun = await history.begin({
     file,
     ...(flow !== undefined && { flow }),
+    ...(flowName !== undefined && { flowName }),
     ...(args !== undefined && args.length > 0 && { args: [...args] }),
     ...(shared !== undefined && { shared: runRecord.shape.shared.parse(shared) }),
     ...(replayed !== undefined && { replayOf: replayed.id }),

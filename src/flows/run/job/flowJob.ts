@@ -24,6 +24,7 @@ export interface FlowJobRequest {
   /** The rest of the command line, as written; becomes `process.argv` of the file. */
   readonly args?: string | undefined;
   readonly flow?: string | undefined;
+  readonly flowName?: string | undefined;
   readonly shared?: Readonly<Record<string, unknown>> | undefined;
   /** A checkpoint of an earlier run, to continue after it with the current code. */
   readonly resume?: Checkpoint | undefined;
@@ -45,10 +46,10 @@ export class FlowJob implements AsyncDisposable {
   }
 
   /** @throws AppError `missing` when the runtime is not built. */
-  static async prepare({ file, args = '', flow, shared, resume, runner }: FlowJobRequest): Promise<FlowJob> {
+  static async prepare({ file, args = '', flow, flowName, shared, resume, runner }: FlowJobRequest): Promise<FlowJob> {
     const runtime = await flowRuntimeFiles(runner);
     const scratch = await mkdtemp(join(tmpdir(), 'farwharf-flowjob-'));
-    const request = jobRequest.parse({ version: 1, file, flow, shared, resume });
+    const request = jobRequest.parse({ version: 1, file, flow, flowName, shared, resume });
     // Job lists show the script, so its name contains the flow.
     const name = `${basename(file)}.sh`;
     const [start, json] = [join(scratch, name), join(scratch, 'flow.json')];

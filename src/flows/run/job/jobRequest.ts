@@ -12,6 +12,7 @@ export const jobRequest = z.object({
   /** Relative to the workspace, with `/`. */
   file: z.string(),
   flow: z.string().optional(),
+  flowName: z.string().optional(),
   shared: z.record(z.string(), z.json()).optional(),
   resume: checkpointSchema.optional(),
 });

@@ -29,15 +29,7 @@ export interface BridgeRequest {
 
 /** @throws AppError `bad-input` or `limit` for a request that the editor's models do not support. */
 export async function readBridgeRequest(request: IncomingMessage): Promise<BridgeRequest> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  const body: AsyncIterable<Buffer> = request;
-  for await (const chunk of body) {
-    bytes += chunk.length;
-    if (bytes > MAX_BODY_BYTES) throw new AppError('limit', 'The request is larger than 16 MB.');
-    chunks.push(chunk);
-  }
-  const { model, messages, temperature, stream } = parse(Buffer.concat(chunks).toString('utf8'));
+  const { model, messages, temperature, stream } = parse(await readBody(request));
   return {
     model,
     messages: messages.map(({ role, content }) => ({
@@ -47,6 +39,19 @@ export async function readBridgeRequest(request: IncomingMessage): Promise<Bridg
     temperature,
     isStreamed: stream === true,
   };
+}
+
+/** @throws AppError `limit` for a body over 16 MB. */
+export async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const body: AsyncIterable<Buffer> = request;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > MAX_BODY_BYTES) throw new AppError('limit', 'The request is larger than 16 MB.');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 function parse(text: string): z.infer<typeof completionRequest> {

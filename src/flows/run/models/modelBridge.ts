@@ -1,7 +1,9 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { AppError, type ErrorCode, messageOf } from '../../../core/errors.ts';
+import { selectedModelVariables } from '../../../agents/llm/selectedModel.ts';
 import { type BridgeRequest, readBridgeRequest } from './bridgeRequest.ts';
+import { forwardToSelected, SELECTED_PATH, type SelectedService } from './selectedService.ts';
 
 /** The models behind a bridge. */
 export interface BridgedModels {
@@ -11,6 +13,14 @@ export interface BridgedModels {
   countTokens?(text: string, model: string, signal: AbortSignal): Promise<number>;
   /** The ids of the available models. */
   list(): Promise<readonly string[]>;
+}
+
+/** The model that the user selected: one of the editor's, or one of a service. */
+export interface Selected {
+  readonly provider: string;
+  readonly model: string;
+  /** Undefined for a model of the editor. */
+  readonly service: SelectedService | undefined;
 }
 
 const STATUS: Partial<Record<ErrorCode, number>> = {
@@ -30,24 +40,29 @@ export class ModelBridge implements AsyncDisposable {
   readonly env: Readonly<Record<string, string>>;
   readonly #server: Server;
 
-  private constructor(server: Server, token: string) {
+  private constructor(server: Server, token: string, selected: Selected | undefined) {
     const address = server.address();
     const port = typeof address === 'object' ? address?.port : undefined;
     this.#server = server;
+    const origin = `http://127.0.0.1:${port}`;
+    const baseUrl = `${origin}${selected?.service === undefined ? '/v1' : SELECTED_PATH}`;
     this.env = {
-      FARWHARF_MODEL_BRIDGE_URL: `http://127.0.0.1:${port}/v1`,
+      FARWHARF_MODEL_BRIDGE_URL: `${origin}/v1`,
       FARWHARF_MODEL_BRIDGE_TOKEN: token,
+      ...(selected && selectedModelVariables({ ...selected, baseUrl })),
     };
   }
 
-  static async open(models: BridgedModels): Promise<ModelBridge> {
+  /** @param selected the model for clients that name no other. */
+  static async open(models: BridgedModels, selected?: Selected): Promise<ModelBridge> {
     const token = randomBytes(24).toString('base64url');
-    const server = createServer((request, response) => void answer(models, token, request, response));
+    const service = selected?.service;
+    const server = createServer((request, response) => void answer({ models, service, token }, request, response));
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
       server.listen(0, '127.0.0.1', resolve);
     });
-    return new ModelBridge(server, token);
+    return new ModelBridge(server, token, selected);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -57,9 +72,14 @@ export class ModelBridge implements AsyncDisposable {
   }
 }
 
+interface Bridged {
+  readonly models: BridgedModels;
+  readonly service: SelectedService | undefined;
+  readonly token: string;
+}
+
 async function answer(
-  models: BridgedModels,
-  token: string,
+  { models, service, token }: Bridged,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -67,6 +87,9 @@ async function answer(
   response.once('close', () => gone.abort(new DOMException('The flow no longer waits for the reply.', 'AbortError')));
   try {
     authorise(request, token);
+    if (service !== undefined && request.url?.startsWith(`${SELECTED_PATH}/`) === true) {
+      return await forwardToSelected(service, request, response, gone.signal);
+    }
     const route = `${request.method} ${request.url}`;
     if (route === 'GET /v1/models') {
       const data = (await models.list()).map((id) => ({ id, object: 'model' }));

@@ -62,7 +62,10 @@ export async function runFlow(
     {
       message: (message) => {
         if (message.type === 'key') {
-          child.send({ type: 'key', variable: message.variable, key: modelKeyOf(env, message.variable) });
+          const { variable } = message;
+          const key = modelKeyOf(env, variable);
+          child.send({ type: 'key', variable, key });
+          if (!key) handled = handled.then(() => emit({ type: 'missingKey', variable }));
           return;
         }
         ending.note(message);

@@ -4,6 +4,7 @@ import { AppError } from '../../../core/errors.ts';
 // In addition to the variables of every child: Farwharf's folders, the editor's models, certificates, and the output style.
 const FLOW_VARIABLES = [
   'FARWHARF_HOME FARWHARF_MODEL_BRIDGE_URL FARWHARF_MODEL_BRIDGE_TOKEN HF_ENDPOINT HF_HOME',
+  'FARWHARF_SELECTED_PROVIDER FARWHARF_SELECTED_MODEL FARWHARF_SELECTED_URL',
   'XDG_DATA_HOME XDG_CACHE_HOME XDG_CONFIG_HOME NODE_EXTRA_CA_CERTS NODE_USE_SYSTEM_CA ELECTRON_RUN_AS_NODE',
   'TERM COLORTERM NO_COLOR FORCE_COLOR',
 ].flatMap((names) => names.split(' '));

@@ -8,6 +8,8 @@ export interface FlowRunRequest extends VariableSource {
   readonly file: string;
   /** The export to run; needed only if the file has several flows. */
   readonly flow?: string | undefined;
+  /** The name of that flow in trace events, if the file runs it itself; from `chooseFlow`. */
+  readonly flowName?: string | undefined;
   /** The initial shared state. If the file runs its flow itself, these keys replace those that it sets. */
   readonly shared?: Readonly<Record<string, unknown>> | undefined;
   /** The arguments in `process.argv` after the path of the file. */
@@ -47,6 +49,8 @@ export type FlowProcessEvent =
   | { readonly type: 'run'; readonly event: RunEvent }
   /** A line of the flow's own output without its line break; a very long line arrives in pieces. */
   | { readonly type: 'output'; readonly stream: 'stdout' | 'stderr'; readonly text: string; readonly isWhole: boolean }
+  /** A model service needs the key in this variable, and there is none. */
+  | { readonly type: 'missingKey'; readonly variable: string }
   /** The flows of the file, if only these were requested. */
   | { readonly type: 'graph'; readonly graphs: readonly ExactGraph[] }
   /** A note of the runner about what it did for the file, or about a problem with it. */

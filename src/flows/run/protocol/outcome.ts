@@ -6,6 +6,8 @@ const flowFailure = z.object({
   name: z.string(),
   message: z.string(),
   stack: z.string().optional(),
+  /** Of an `AppError`. */
+  code: z.string().optional(),
   /** The innermost position in the user's own files: an absolute path, with line and column from 1. */
   place: z.object({ file: z.string(), line: z.number(), column: z.number() }).optional(),
   /** The node that was running. */

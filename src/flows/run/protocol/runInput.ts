@@ -4,6 +4,8 @@ import * as z from 'zod';
 export const runInput = {
   /** The export to run; the file's own flow unless given. */
   flow: z.string().optional(),
+  /** The name of that flow in trace events, if the file runs it itself. */
+  flowName: z.string().optional(),
   args: z.array(z.string()).optional(),
   /** The shared state that the run begins with. */
   shared: z.record(z.string(), z.json()).optional(),

@@ -85,7 +85,7 @@ interface Observation {
 
 async function observe(
   path: string,
-  { file, flow, args, shared }: FlowTest,
+  { file, flow, flowName, args, shared }: FlowTest,
   { recorded, fresh, runtime, options }: Observation,
 ): Promise<Pick<FlowTestResult, 'timelines' | 'live'> & { outcome: FlowOutcome }> {
   const events: RunEvent[] = [];
@@ -97,6 +97,7 @@ async function observe(
     {
       file,
       flow,
+      flowName,
       args,
       shared,
       cwd: dirname(path),
@@ -185,6 +186,7 @@ export async function pinFlowTest(
   const test = {
     file: relative(dirname(path), file).replaceAll('\\', '/'),
     flow: record.flow,
+    flowName: record.flowName,
     args: record.args,
     shared: record.shared,
     expect: expectationsOf(timelines, record.outcome),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'node:test';
 import {
+  AppError,
   BatchNode,
   type ExecContext,
   Node,
@@ -93,6 +94,18 @@ test('wait is in seconds, between attempts and not after the last', { timeout: G
   const [first = 0, second = 0, third = 0] = node.times;
   assert.ok(second - first >= 45 && third - second >= 45, node.times.join());
   await assert.rejects(new Flaky(9, { maxRetries: 1, wait: 3600 }).run({})); // the test's own limit would end a wait
+});
+
+test('a missing key is not retried, because it is still missing a moment later', async () => {
+  let calls = 0;
+  class Keyless extends Node<Shared, unknown, string> {
+    override exec(): string {
+      calls += 1;
+      throw new AppError('not-signed-in', 'openai needs an API key.');
+    }
+  }
+  await assert.rejects(new Keyless({ maxRetries: 3, wait: 3600 }).run({}), /needs an API key/);
+  assert.equal(calls, 1);
 });
 
 test('maxRetries that is below 1 or no whole number is a RangeError that names the node', () => {

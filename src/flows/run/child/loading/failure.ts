@@ -16,6 +16,7 @@ export function failureOf(thrown: unknown, isOwn: (file: string) => boolean, pat
     name,
     message: textOf(thrown.message),
     ...(stack !== undefined && { stack }),
+    ...(name === 'AppError' && 'code' in thrown && { code: String(thrown.code) }),
     ...(place && { place }),
     ...at,
   };

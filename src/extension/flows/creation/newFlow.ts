@@ -1,0 +1,109 @@
+import * as vscode from 'vscode';
+import { AppError } from '../../../core/errors.ts';
+import { requireTrust } from '../../workspace/folders.ts';
+import { pickRow, type PickItem } from '../../ui/show.ts';
+import { label } from '../../ui/labels.ts';
+import { withOwnModel } from './templateText.ts';
+
+interface Template extends PickItem {
+  readonly file: string;
+}
+
+const TEMPLATES: readonly Template[] = [
+  {
+    file: 'chat',
+    label: label`Chat`,
+    detail: label`Questions and answers, with retries and a fallback for when the service fails.`,
+  },
+  {
+    file: 'research',
+    label: label`Research Agent`,
+    detail: label`A loop that decides when it has found enough, with a nested flow.`,
+  },
+  {
+    file: 'mapReduce',
+    label: label`Map and Reduce`,
+    detail: label`Many files at once, then one result from all of them.`,
+  },
+  {
+    file: 'askFolder',
+    label: label`Ask a Folder`,
+    detail: label`Retrieval: an answer from the files of a folder, with its sources.`,
+  },
+];
+
+interface OwnModel extends PickItem {
+  readonly file?: undefined;
+}
+
+/** How a new flow gets its model. */
+export interface FlowModels {
+  /** The name of the selected model; undefined if none is selected. */
+  selected(): Promise<string | undefined>;
+  /** Lets the user select one. False if the user cancelled. */
+  select(): Promise<boolean>;
+}
+
+/**
+ * Creates a flow file from a template and returns its document; undefined if the user cancelled. Its model has recorded replies,
+ * so that it runs at once, unless the user chooses their own.
+ */
+export async function newFlow(extension: vscode.Uri, models: FlowModels): Promise<vscode.TextDocument | undefined> {
+  requireTrust();
+  const [folder] = vscode.workspace.workspaceFolders ?? [];
+  if (folder === undefined) throw new AppError('missing', 'A new flow is a file in a folder. Open a folder first.');
+  const chosen = await pickTemplate(models);
+  if (chosen === undefined) return undefined;
+  const { template, hasOwnModel } = chosen;
+  const target = await vscode.window.showSaveDialog({
+    title: 'New Flow',
+    defaultUri: await freeName(folder.uri, template.file),
+    filters: { TypeScript: ['mts', 'ts'] }, // the templates have types, which JavaScript files cannot contain
+  });
+  if (target === undefined) return undefined;
+  const source = vscode.Uri.joinPath(extension, 'media', 'flowTemplates', `${template.file}.mts`);
+  const text = new TextDecoder().decode(await vscode.workspace.fs.readFile(source));
+  const bytes = new TextEncoder().encode(hasOwnModel ? withOwnModel(text) : text);
+  await vscode.workspace.fs.writeFile(target, bytes); // overwriting was confirmed in the dialog
+  const document = await vscode.workspace.openTextDocument(target);
+  await vscode.window.showTextDocument(document);
+  return document;
+}
+
+async function pickTemplate(
+  models: FlowModels,
+): Promise<{ readonly template: Template; readonly hasOwnModel: boolean } | undefined> {
+  const separator = { label: label`model`, kind: vscode.QuickPickItemKind.Separator };
+  const own: OwnModel = {
+    label: label`$(sparkle) Use your own model`,
+    description: label`${(await models.selected()) ?? 'select one first'}`,
+    alwaysShow: true,
+  };
+  const first = await pickRow<Template | OwnModel>([...TEMPLATES, separator, own], {
+    title: 'New Flow',
+    placeHolder: 'Choose a template. It has recorded replies, so it runs without a key.',
+    matchOnDetail: true,
+  });
+  if (first === undefined) return undefined;
+  if (first.file !== undefined) return { template: first, hasOwnModel: false };
+  const name = (await models.selected()) ?? ((await models.select()) ? await models.selected() : undefined);
+  if (name === undefined) return undefined;
+  const template = await pickRow(TEMPLATES, {
+    title: 'New Flow',
+    placeHolder: `Choose a template. It will use ${name}.`,
+    matchOnDetail: true,
+  });
+  return template && { template, hasOwnModel: true };
+}
+
+/** `chat.mts`, or `chat2.mts` if that exists. */
+async function freeName(folder: vscode.Uri, stem: string): Promise<vscode.Uri> {
+  for (let number = 1; ; number += 1) {
+    const uri = vscode.Uri.joinPath(folder, `${stem}${number === 1 ? '' : number}.mts`);
+    const isTaken = await Promise.resolve(vscode.workspace.fs.stat(uri)).then(
+      () => true,
+      () => false,
+    );
+    if (!isTaken) return uri;
+  }
+}

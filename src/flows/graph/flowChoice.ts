@@ -1,0 +1,23 @@
+import type { FlowFile, FlowGraph } from './graph.ts';
+
+/** Which flow of a file to run, as a run's request has it. */
+export interface FlowChoice {
+  /** The id of its graph, which is the name of its variable. */
+  readonly flow: string;
+  /** Its name in trace events, if the file runs it itself. */
+  readonly flowName?: string;
+}
+
+/** How to ask a run for a flow. */
+export function choiceOf({ id, label, runs }: FlowGraph): FlowChoice {
+  return { flow: id, ...(runs.length > 0 && { flowName: label }) };
+}
+
+/** The choice of a flow by its variable or its name; a name that the source does not show is passed on as it is. */
+export function findChoice({ flows }: Pick<FlowFile, 'flows'>, wanted: string): FlowChoice {
+  const found =
+    flows.find(({ id }) => id === wanted) ??
+    flows.find(({ label, runs }) => label === wanted && runs.length > 0) ??
+    flows.find(({ label }) => label === wanted);
+  return found === undefined ? { flow: wanted } : choiceOf(found);
+}

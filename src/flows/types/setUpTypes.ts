@@ -1,0 +1,53 @@
+import { cp, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { AppError } from '../../core/errors.ts';
+
+const PACKAGE = 'farwharf';
+const ENTRY = './types/agents/index.js';
+const manifestSchema = z.looseObject({ farwharfTypes: z.boolean().optional() });
+
+/** The package in the folder: one with declarations alone, written or already current, or the library itself. */
+export interface TypesSetUp {
+  readonly path: string;
+  readonly status: 'written' | 'installed';
+}
+
+/**
+ * Writes the declarations of `farwharf/agents` into `node_modules/farwharf` of a folder, where every editor and `tsc` find them
+ * without configuration. The library itself, if it is installed there, is left alone.
+ *
+ * @param dist the folder with the built declarations.
+ * @throws AppError `missing` if they are not there.
+ */
+export async function setUpTypes(folder: string, dist: string): Promise<TypesSetUp> {
+  const path = join(folder, 'node_modules', PACKAGE);
+  const manifestPath = join(path, 'package.json');
+  const found = await readFile(manifestPath, 'utf8').catch((): undefined => undefined);
+  if (found !== undefined && !isTypesOnly(found)) return { path, status: 'installed' };
+  const types = join(dist, 'flowTypes');
+  if (!(await stat(types).catch((): undefined => undefined))?.isDirectory()) {
+    throw new AppError('missing', `${types} does not exist, so this copy of Farwharf has no types. Install it again.`);
+  }
+  await rm(path, { recursive: true, force: true });
+  await mkdir(path, { recursive: true });
+  await cp(types, join(path, 'types'), { recursive: true });
+  await writeFile(join(path, 'agents.d.ts'), `export * from '${ENTRY}';\n`);
+  const manifest = {
+    name: PACKAGE,
+    version: '0.0.0',
+    description: 'Types of farwharf/agents for editors. Flows run with `farwharf flow run` or in VS Code.',
+    farwharfTypes: true,
+    exports: { './agents': { types: './agents.d.ts' }, './package.json': './package.json' },
+  };
+  await writeFile(manifestPath, `${JSON.stringify(manifest, undefined, 2)}\n`);
+  return { path, status: 'written' };
+}
+
+function isTypesOnly(text: string): boolean {
+  try {
+    return manifestSchema.parse(JSON.parse(text)).farwharfTypes === true;
+  } catch {
+    return false;
+  }
+}
