@@ -1,6 +1,7 @@
 // The canvas in a real browser, under its own content policy, driven as a person drives it.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import * as esbuild from 'esbuild';
 import { syntheticFlow } from '../../bench/support/syntheticFlow.ts';
@@ -25,6 +26,11 @@ const research = drawnFlow(
   },
 );
 const file = drawnFile([research, lookUp]);
+const names = Array.from({ length: 40 }, (_, index) => `step${index + 1}`);
+const FORTY = drawnFlow(
+  'forty',
+  names.map((name, index) => `${name} -> ${names[index + 1] ?? '.'}`),
+);
 
 let bench: CanvasBench | undefined;
 let missing = '';
@@ -67,6 +73,15 @@ const nodeOf = (path: string): string => `.node[data-path="${path}"]`;
 const textsOf = (canvas: CanvasPage, selector: string): Promise<string[]> =>
   canvas.page.locator(selector).allTextContents();
 
+/** Waits for a condition that the page reaches by itself. */
+async function until(isReached: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 60_000;
+  while (!(await isReached())) {
+    assert.ok(Date.now() < deadline);
+    await sleep(20);
+  }
+}
+
 async function press(canvas: CanvasPage, ...keys: readonly string[]): Promise<void> {
   for (const key of keys) await canvas.page.keyboard.press(key);
 }
@@ -87,13 +102,7 @@ test('the canvas is under 120 KB, minified', async (t) => {
 describe('the drawing', () => {
   onPage('shows nodes, the start, actions, the end, and an action that leads nowhere', async (canvas) => {
     assert.deepEqual((await textsOf(canvas, '.node .title')).sort(), ['Decide', 'LookUp', 'Write']);
-    assert.deepEqual((await textsOf(canvas, '.label text')).sort(), [
-      'default',
-      'default',
-      'enough',
-      'give up',
-      'search',
-    ]);
+    assert.deepEqual((await textsOf(canvas, '.label text')).sort(), ['enough', 'give up', 'search']);
     assert.equal(await canvas.page.locator(`${nodeOf('decide')} .start`).count(), 1);
     assert.equal(await canvas.page.locator('.edge .end').count(), 1);
     assert.equal(await canvas.page.locator('.edge.is-stub .plus').count(), 1);
@@ -109,14 +118,51 @@ describe('the drawing', () => {
     { shows: drawnFile([drawnFlow('evil', ['a -> .'], { a: { className: hostile } })]) },
   );
 
-  onPage('goes to the code on a click, and keeps the keyboard', async (canvas) => {
+  onPage('selects on a click, and goes to the source on Enter or a double click', async (canvas) => {
     await canvas.page.locator(nodeOf('write')).click();
-    const { range, isPreview } = await canvas.next('reveal');
-    assert.deepEqual([range, isPreview], [research.nodes[2]?.ranges.class, true]);
-    await canvas.page.keyboard.press('Enter');
-    assert.equal((await canvas.next('reveal')).isPreview, false);
+    assert.equal(await canvas.page.locator('.node.is-selected').getAttribute('data-path'), 'write');
     await canvas.page.locator('.label', { hasText: 'enough' }).click();
+    await canvas.page.locator('.edge.is-selected').waitFor();
+    assert.ok(!(await canvas.sent()).some(({ type }) => type === 'reveal'));
+    await canvas.page.keyboard.press('Enter');
     assert.deepEqual((await canvas.next('reveal')).range, research.edges[2]?.range);
+    await canvas.page.locator(nodeOf('write')).dblclick();
+    const { range, isPreview } = await canvas.next('reveal');
+    assert.deepEqual([range, isPreview], [research.nodes[2]?.ranges.class, false]);
+  });
+
+  onPage(
+    'is legible with forty nodes in a row: wrapped, and with large names from far away',
+    async (canvas) => {
+      await canvas.page.locator('.surface').focus();
+      await press(canvas, 'f');
+      const fontPixels = async (): Promise<number> => {
+        const name = await canvas.page.locator('.far-name').first().boundingBox();
+        return name?.height ?? 0;
+      };
+      assert.ok(await canvas.page.locator('.surface.is-far').count());
+      assert.equal(await canvas.page.locator('.node .title').first().isVisible(), false);
+      assert.ok((await fontPixels()) >= 10, `${await fontPixels()} px`);
+      await press(canvas, '0'); // natural size
+      assert.equal(await canvas.page.locator('.far-name').first().isVisible(), false);
+      await press(canvas, 'w'); // not wrapped
+      const boxes = await canvas.page.locator('.node').all();
+      const [first, last] = [await boxes[0]?.boundingBox(), await boxes.at(-1)?.boundingBox()];
+      assert.ok(first && last && Math.abs(first.x - last.x) < 1);
+    },
+    { shows: drawnFile([FORTY]), width: 560, height: 560 },
+  );
+
+  onPage('is fitted again when its window gets another size, until it is moved', async (canvas) => {
+    const middle = async (): Promise<number> => {
+      const boxes = await Promise.all((await canvas.page.locator('.node').all()).map((node) => node.boundingBox()));
+      const known = boxes.filter((box) => box !== null);
+      const left = Math.min(...known.map(({ x }) => x));
+      return (left + Math.max(...known.map(({ x, width }) => x + width))) / 2;
+    };
+    const before = await middle();
+    await canvas.page.setViewportSize({ width: 1300, height: 700 });
+    await until(async () => Math.abs((await middle()) - before - 200) < 40);
   });
 
   onPage('marks the node and the connection at the caret of the source', async (canvas) => {
@@ -135,7 +181,7 @@ describe('the drawing', () => {
       );
     const before = await places();
     await canvas.page.locator(`${nodeOf('look')} .chevron`).click();
-    assert.equal(await canvas.page.locator(`${nodeOf('look/search')} .title`).textContent(), 'RAGNode');
+    assert.equal(await canvas.page.locator(`${nodeOf('look/search')} .title`).textContent(), 'search');
     const [outer, inner] = [
       await canvas.page.locator(`${nodeOf('look')} > .box`).boundingBox(),
       await canvas.page.locator(`${nodeOf('look/notes')} > .box`).boundingBox(),

@@ -1,10 +1,20 @@
 import type { FlowEdge, FlowNode } from '../graph/graph.ts';
-import { endId, type FlowLayout, innerOffset, pathBelow, type Stub, stubId } from './flowLayout.ts';
+import { NODE_TYPES } from '../graph/nodeTypes.ts';
+import {
+  endId,
+  type FlowLayout,
+  innerOffset,
+  labelOf,
+  pathBelow,
+  singleExits,
+  type Stub,
+  stubId,
+} from './flowLayout.ts';
 import type { Box, Point } from '../layout/shape.ts';
 
-/** The title of a node on the page: its class, or the flow's name if it has no class of its own. */
+/** The title of a node on the page: its class, or its name if it has no class of its own. */
 export function titleOf({ className, label }: FlowNode): string {
-  return className === 'Flow' ? label : className;
+  return className in NODE_TYPES ? label || className : className;
 }
 
 /** A node at its position on the page. */
@@ -29,6 +39,8 @@ export interface DrawnEdge {
   readonly source: string;
   readonly target: string | undefined;
   readonly action: string;
+  /** What is written at the line; may be empty. */
+  readonly text: string;
   readonly edge: FlowEdge | undefined;
   readonly points: readonly Point[];
   readonly label: Point;
@@ -70,7 +82,7 @@ function addFlow(shown: FlowLayout, path: string, offset: Point, nodes: DrawnNod
   const add = (
     id: string,
     tail: string | undefined,
-    edge: Pick<DrawnEdge, 'source' | 'target' | 'action' | 'edge'>,
+    edge: Pick<DrawnEdge, 'source' | 'target' | 'action' | 'text' | 'edge'>,
   ): void => {
     const placed = layout.edges.get(id);
     if (placed === undefined) return;
@@ -84,11 +96,13 @@ function addFlow(shown: FlowLayout, path: string, offset: Point, nodes: DrawnNod
       tail: box && at(box),
     });
   };
+  const single = singleExits(graph, stubs);
   for (const edge of graph.edges) {
     const { id, source, target, action } = edge;
     const tail = target === null ? endId(edge) : undefined;
     const to = target === null ? undefined : pathBelow(path, target);
-    add(id, tail, { source: pathBelow(path, source), target: to, action, edge });
+    const text = labelOf(action, single.has(source));
+    add(id, tail, { source: pathBelow(path, source), target: to, action, text, edge });
   }
   for (const stub of stubs) addStub(stub);
   for (const node of graph.nodes) {
@@ -104,6 +118,7 @@ function addFlow(shown: FlowLayout, path: string, offset: Point, nodes: DrawnNod
 
   function addStub(stub: Stub): void {
     const id = stubId(stub);
-    add(id, id, { source: pathBelow(path, stub.node), target: undefined, action: stub.action, edge: undefined });
+    const text = labelOf(stub.action, false);
+    add(id, id, { source: pathBelow(path, stub.node), target: undefined, action: stub.action, text, edge: undefined });
   }
 }

@@ -1,4 +1,5 @@
 import type { FlowEdge, FlowGraph, FlowNode } from '../graph/graph.ts';
+import { foldLayout } from './fold.ts';
 import { layoutGraph } from '../layout/layout.ts';
 import type { Box, Layout, LayoutEdge, LayoutNode, Point } from '../layout/shape.ts';
 import { cutText, textWidth } from './textWidth.ts';
@@ -6,6 +7,7 @@ import { cutText, textWidth } from './textWidth.ts';
 export const NODE_SIZE = { width: 216, height: 60 } as const;
 export const LABEL_FONT = 11;
 const LABEL_WIDTH = 150;
+const DEFAULT_ACTION = 'default';
 const LABEL_PADDING = 14;
 const END_SIZE = { width: 30, height: 6 } as const;
 const STUB_SIZE = { width: 22, height: 22 } as const;
@@ -18,6 +20,8 @@ export interface FlowLayout {
   readonly graph: FlowGraph;
   /** Also contains the ends (`endId`) and the unconnected actions (`stubId`), which the layout treats as nodes. */
   readonly layout: Layout;
+  /** Before it was wrapped into columns: what the next layout keeps. */
+  readonly unfolded: Layout;
   readonly stubs: readonly Stub[];
   /** Expanded nested flows by the id of their node; their positions are relative to their own origin. */
   readonly inner: ReadonlyMap<string, FlowLayout>;
@@ -36,14 +40,26 @@ export interface FlowLayoutOptions {
   /** Where people have put nodes, by flow and node. */
   readonly moved?: Readonly<Record<string, Readonly<Record<string, Point>>>>;
   readonly previous?: FlowLayout | undefined;
+  /** Whether long flows are wrapped into columns. */
+  readonly isWrapped?: boolean | undefined;
 }
 
 export const endId = (edge: FlowEdge): string => `end ${edge.id}`;
 export const stubId = ({ node, action }: Stub): string => `stub ${node}:${action}`;
 export const pathBelow = (path: string, node: string): string => (path === '' ? node : `${path}/${node}`);
 
-/** The label of a connection, cut to what is drawn. */
-export const labelOf = (action: string): string => cutText(action, LABEL_FONT, LABEL_WIDTH);
+/** The label of a connection, cut to what is drawn; empty for a node's only exit, which is usually the default one. */
+export const labelOf = (action: string, isOnly: boolean): string =>
+  isOnly && action === DEFAULT_ACTION ? '' : cutText(action, LABEL_FONT, LABEL_WIDTH);
+
+/** The nodes that have one exit. */
+export function singleExits({ edges }: FlowGraph, stubs: readonly Stub[]): ReadonlySet<string> {
+  const counts = new Map<string, number>();
+  for (const node of [...edges.map(({ source }) => source), ...stubs.map((stub) => stub.node)]) {
+    counts.set(node, (counts.get(node) ?? 0) + 1);
+  }
+  return new Set([...counts].flatMap(([node, count]) => (count === 1 ? [node] : [])));
+}
 
 /** The actions of a flow's nodes that have no connection, in the order of the nodes. */
 export function stubsOf({ nodes, edges }: FlowGraph): Stub[] {
@@ -75,11 +91,10 @@ function layoutAt(
   const stubs = stubsOf(graph);
   const moved = options.moved?.[graph.id] ?? {};
   const nodes = sortedNodes(graph).map(({ id }) => ({ id, ...sizeOf(inner.get(id)), movedTo: moved[id] }));
-  const layout = layoutGraph(
-    { nodes: [...nodes, ...endings(graph, stubs)], edges: connections(graph, stubs) },
-    previous?.graph.id === graph.id ? previous.layout : undefined,
-  );
-  return { graph, layout, stubs, inner };
+  const boxes = { nodes: [...nodes, ...endings(graph, stubs)], edges: connections(graph, stubs) };
+  const unfolded = layoutGraph(boxes, previous?.graph.id === graph.id ? previous.unfolded : undefined);
+  const layout = options.isWrapped === true ? foldLayout(unfolded, boxes) : unfolded;
+  return { graph, layout, unfolded, stubs, inner };
 }
 
 function nestedFlow(
@@ -118,7 +133,10 @@ function sortedNodes({ nodes, start }: FlowGraph): FlowNode[] {
   return [...nodes.filter(({ id }) => id === start), ...nodes.filter(({ id }) => id !== start)];
 }
 
-const labelWidth = (action: string): number => textWidth(labelOf(action), LABEL_FONT) + LABEL_PADDING;
+function labelWidth(action: string, isOnly: boolean): number {
+  const text = labelOf(action, isOnly);
+  return text === '' ? 0 : textWidth(text, LABEL_FONT) + LABEL_PADDING;
+}
 
 function endings({ edges }: FlowGraph, stubs: readonly Stub[]): LayoutNode[] {
   const sized = (id: string, size: { readonly width: number; readonly height: number }): LayoutNode => ({
@@ -131,19 +149,20 @@ function endings({ edges }: FlowGraph, stubs: readonly Stub[]): LayoutNode[] {
   ];
 }
 
-function connections({ edges }: FlowGraph, stubs: readonly Stub[]): LayoutEdge[] {
+function connections(graph: FlowGraph, stubs: readonly Stub[]): LayoutEdge[] {
+  const single = singleExits(graph, stubs);
   return [
-    ...edges.map((edge) => ({
+    ...graph.edges.map((edge) => ({
       id: edge.id,
       from: edge.source,
       to: edge.target ?? endId(edge),
-      labelWidth: labelWidth(edge.action),
+      labelWidth: labelWidth(edge.action, single.has(edge.source)),
     })),
     ...stubs.map((stub) => ({
       id: stubId(stub),
       from: stub.node,
       to: stubId(stub),
-      labelWidth: labelWidth(stub.action),
+      labelWidth: labelWidth(stub.action, false),
     })),
   ];
 }

@@ -1,5 +1,6 @@
+import { titleOf } from './drawing.ts';
 import type { FlowGraph } from '../graph/graph.ts';
-import { pathBelow, stubsOf } from './flowLayout.ts';
+import { labelOf, pathBelow, singleExits, stubsOf } from './flowLayout.ts';
 
 /**
  * The flow as a Mermaid flowchart, which GitHub, GitLab and most wikis render, with nested flows as subgraphs.
@@ -14,23 +15,26 @@ export function graphToMermaid(outermost: FlowGraph, flows: readonly FlowGraph[]
     return name;
   };
   function* linesOf(graph: FlowGraph, path: string, indent: string, ancestors: readonly string[]): Generator<string> {
-    for (const { id, className, flow } of graph.nodes) {
+    for (const node of graph.nodes) {
+      const { id, flow } = node;
       const place = pathBelow(path, id);
       const name = nameOf(place);
       const nested = ancestors.includes(flow ?? '') ? undefined : flows.find((other) => other.id === flow);
       if (nested === undefined) {
         const [open, close] = id === graph.start ? ['([', '])'] : ['[', ']'];
-        yield `${indent}${name}${open}${quoted(className)}${close}`;
+        yield `${indent}${name}${open}${quoted(titleOf(node))}${close}`;
       } else {
         yield `${indent}subgraph ${name}[${quoted(nested.label)}]`;
         yield* linesOf(nested, place, `${indent}  `, [...ancestors, nested.id]);
         yield `${indent}end`;
       }
     }
+    const single = singleExits(graph, stubsOf(graph));
     for (const { id, source, target, action } of graph.edges) {
       const from = nameOf(pathBelow(path, source));
       const to = target === null ? `${nameOf(`${path} end ${id}`)}((" "))` : nameOf(pathBelow(path, target));
-      yield `${indent}${from} -->|${quoted(action)}| ${to}`;
+      const label = labelOf(action, single.has(source));
+      yield `${indent}${from} -->${label === '' ? '' : `|${quoted(action)}|`} ${to}`;
     }
     for (const { node, action } of stubsOf(graph)) {
       const to = `${nameOf(`${path} stub ${node} ${action}`)}["?"]`;

@@ -1,6 +1,6 @@
 import { type DrawnEdge, type DrawnNode, drawFlow, titleOf } from './drawing.ts';
 import { pathOf } from '../layout/curves.ts';
-import { type FlowLayout, LABEL_FONT, labelOf, NODE_SIZE } from './flowLayout.ts';
+import { type FlowLayout, LABEL_FONT, NODE_SIZE } from './flowLayout.ts';
 import { cutText, textWidth } from './textWidth.ts';
 
 const MARGIN = 24;
@@ -59,8 +59,8 @@ function edgeToSvg({ points, edge, tail }: DrawnEdge): string {
   return `${path}<circle class="line stub" cx="${x + width / 2}" cy="${y + height / 2}" r="${width / 2 - 1}"/>`;
 }
 
-function labelToSvg({ action, label }: DrawnEdge): string {
-  const text = labelOf(action);
+function labelToSvg({ text, label }: DrawnEdge): string {
+  if (text === '') return '';
   const width = textWidth(text, LABEL_FONT) + 8;
   return (
     `<rect class="halo" x="${label.x - width / 2}" y="${label.y - 8}" width="${width}" height="16" rx="4"/>` +

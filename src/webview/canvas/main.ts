@@ -96,14 +96,19 @@ store.on(['step'], ({ step, drawing }) => {
 });
 store.on(['file'], ({ file }) => page.classList.toggle('is-stale', file?.syntaxError !== undefined));
 
-// A resized page keeps its centre, and a flow that was never visible is fitted once there is space.
+// A flow that was never visible is fitted once there is space. When a group is split or closed, the selected node stays in view.
 let isFitted = false;
 const fitFirst = (): void => {
   if (isFitted || surface.clientWidth === 0 || store.state.drawing.nodes.length === 0) return;
   isFitted = true;
   viewport.fit(store.state.drawing.bounds, { isWhole: false });
 };
-new ResizeObserver(fitFirst).observe(surface);
+new ResizeObserver(() => {
+  viewport.resized();
+  fitFirst();
+  const node = actions.selectedNode;
+  if (node !== undefined) viewport.reveal(node.box);
+}).observe(surface);
 
 function receive(message: ToCanvas): void {
   switch (message.type) {

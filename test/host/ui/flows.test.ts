@@ -6,7 +6,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FrameLocator, Locator } from 'playwright-core';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
 import {
-  choose,
   closeAllEditors,
   openFile,
   reloadWorkbench,
@@ -76,7 +75,7 @@ suite('flows in a window', () => {
     await openFile(window.page, file);
     await line('A research agent').click();
     await window.page.locator('.editor-actions a[aria-label^="Open Canvas"]').first().click();
-    await window.page.locator('.quick-input-widget .monaco-list-row', { hasText: 'Research' }).last().click();
+    await window.page.locator('.quick-input-widget .monaco-list-row', { hasText: 'Research' }).first().click(); // nested flows come last
     await node('write').waitFor();
   };
   const run = async (): Promise<void> => {
@@ -157,8 +156,6 @@ suite('flows in a window', () => {
     await window.page.keyboard.press('F9');
     await window.page.locator('.codicon-debug-breakpoint, .codicon-debug-breakpoint-unverified').first().waitFor();
     await runCommand(window.page, 'Farwharf: Debug Flow');
-    // The caret is inside a node and outside of all flows, so the command asks which flow it should run.
-    await choose(window.page, 'Research');
     await window.page.locator('.debug-top-stack-frame-line, .codicon-debug-stackframe').first().waitFor();
     await window.page.keyboard.press('F9'); // the run goes on to its end
     await window.page.keyboard.press('F5');

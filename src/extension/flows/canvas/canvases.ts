@@ -116,7 +116,7 @@ export class Canvases implements Disposable {
         });
         return this.#sendRuns(canvas);
       case 'reveal':
-        return revealSource(message.range, message.isPreview);
+        return revealSource(message.range, message.isPreview, canvas.panel.viewColumn);
       case 'edit': {
         const refusal = await this.#edit(canvas, message).catch(messageOf);
         canvas.send({ type: 'editResult', id: message.id, refusal });
@@ -184,7 +184,8 @@ export class Canvases implements Disposable {
     if (document.version !== version) return 'The source has changed since. Check the new graph and try again.';
     if (!(await applySourceEdits(outcome.edits))) return 'VS Code rejected the edit. The file may be read-only.';
     const [first] = outcome.edits;
-    if (first !== undefined) await revealSource({ ...first.range, end: first.range.start }, true);
+    if (first !== undefined)
+      await revealSource({ ...first.range, end: first.range.start }, true, canvas.panel.viewColumn);
     return undefined;
   }
 

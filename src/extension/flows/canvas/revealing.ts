@@ -3,13 +3,22 @@ import type { SourceRange } from '../../../flows/graph/graph.ts';
 import { toRange } from '../documents/ranges.ts';
 import { uriOf } from '../documents/sourceEdits.ts';
 
-/** Shows a range of a flow's source beside the canvas: in an editor with the file, else in the first column. */
-export async function revealSource(range: SourceRange, isPreview: boolean): Promise<void> {
+/**
+ * Shows a range of a flow's source beside the canvas, never over it: in an editor with the file, else in the first column.
+ *
+ * @param canvas the column of the canvas.
+ */
+export async function revealSource(
+  range: SourceRange,
+  isPreview: boolean,
+  canvas: vscode.ViewColumn | undefined,
+): Promise<void> {
   const uri = uriOf(range.file);
   const shown = vscode.window.visibleTextEditors.find(({ document }) => document.uri.toString() === uri.toString());
   const selection = toRange(range);
   const editor = await vscode.window.showTextDocument(uri, {
-    viewColumn: shown?.viewColumn ?? vscode.ViewColumn.One,
+    viewColumn:
+      shown?.viewColumn ?? (canvas === vscode.ViewColumn.One ? vscode.ViewColumn.Beside : vscode.ViewColumn.One),
     preserveFocus: isPreview,
     preview: isPreview,
     selection: new vscode.Range(selection.start, isPreview ? selection.start : selection.end),

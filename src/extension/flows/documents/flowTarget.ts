@@ -70,9 +70,11 @@ async function choose(document: vscode.TextDocument, flows: readonly FlowGraph[]
   if (flows.length <= 1) return flows[0];
   const editor = vscode.window.visibleTextEditors.find((candidate) => candidate.document === document);
   const offset = editor === undefined ? -1 : document.offsetAt(editor.selection.active);
-  const atCaret = flows.find(({ range }) => contains(range, offset));
+  const atCaret = flowAt(flows, offset);
   if (atCaret !== undefined) return atCaret;
-  const items = flows.map((flow) => ({
+  const nested = new Set(flows.flatMap(({ nodes }) => nodes.map(({ flow }) => flow)));
+  const outerFirst = flows.toSorted((a, b) => Number(nested.has(a.id)) - Number(nested.has(b.id)));
+  const items = outerFirst.map((flow) => ({
     label: withoutIcons(flow.label),
     description: withoutIcons(flow.id),
     detail: withoutIcons(flow.summary ?? ''),
@@ -80,4 +82,14 @@ async function choose(document: vscode.TextDocument, flows: readonly FlowGraph[]
   }));
   const picked = await pickRow(items, { placeHolder: 'Which flow?' });
   return picked?.flow;
+}
+
+/** The flow that is created at an offset, or else the only one with a node whose class or instance is there. */
+function flowAt(flows: readonly FlowGraph[], offset: number): FlowGraph | undefined {
+  const created = flows.find(({ range }) => contains(range, offset));
+  if (created !== undefined) return created;
+  const using = flows.filter(({ nodes }) =>
+    nodes.some(({ ranges }) => [ranges.class, ranges.instance].some((range) => range && contains(range, offset))),
+  );
+  return using.length === 1 ? using[0] : undefined;
 }

@@ -99,6 +99,15 @@ export class CanvasActions {
     this.#announcer.say('Layout reset');
   }
 
+  /** Wraps a long flow into columns, or shows it from top to bottom. */
+  toggleWrap(): void {
+    const isWrapped = !this.#store.state.isWrapped;
+    this.#store.set({ isWrapped });
+    this.#store.set(withLayout(this.#store.state));
+    this.fit();
+    this.#announcer.say(isWrapped ? 'Long flows are wrapped' : 'Flows run from top to bottom');
+  }
+
   /** Moves a node; its position is stored outside the source. */
   moveNode({ flow, node }: DrawnNode, x: number, y: number): void {
     const moved = { ...this.#store.state.moved[flow], [node.id]: { x: Math.round(x), y: Math.round(y) } };

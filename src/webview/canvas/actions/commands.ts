@@ -47,7 +47,7 @@ export function selectionCommands({ store, actions, editing, runs }: Parts): Bin
   });
   const addNode = (): void => {
     const [node, flow] = [actions.selectedNode, shownFlow(store.state)?.id];
-    if (node !== undefined) void editing.connect(node);
+    if (node !== undefined) void editing.addAfter(node);
     else if (flow !== undefined) void editing.addNode(flow);
   };
   const extract = (): void => void editing.extractFlow(actions.chosenNodes);
@@ -100,6 +100,7 @@ export function viewCommands({ store, actions, runs, viewport, find, help }: Vie
     { title: 'Smaller', keys: '-', run: () => viewport.zoomBy(1 / 1.2) },
     { title: 'Natural size', keys: '0', run: () => viewport.zoomTo(1) },
     { title: 'Tidy the layout', keys: 'L', run: () => actions.tidy() },
+    { title: 'Wrap long flows, or not', keys: 'W', run: () => actions.toggleWrap() },
     { title: 'Step back', keys: ',', when: hasRun, run: () => runs.stepBy(-1) },
     { title: 'Step forward', keys: '.', when: hasRun, run: () => runs.stepBy(1) },
     { title: 'Undo in the source', keys: 'Ctrl+Z', run: () => runs.history('undo') },

@@ -63,16 +63,35 @@ export class Editing {
     else this.#connectTo(flow, node.id, action, to);
   }
 
+  /** Adds a node after another: asks for its name, and then, if there is a choice, for the action that leads to it. */
+  async addAfter(before: DrawnNode): Promise<void> {
+    const className = await this.#pickClassName(`Add a node after ${titleOf(before.node)}`);
+    if (className === undefined) return;
+    const isExit = before.node.actions.known.length <= 1 && before.node.actions.unknown === undefined;
+    const only = isExit ? (before.node.actions.known[0]?.action ?? 'default') : undefined;
+    const action =
+      only ?? (await this.#pickAction(before, `Which action of ${titleOf(before.node)} leads to ${className}?`));
+    if (action === undefined) return;
+    const { flow, node } = before;
+    this.#send({ type: 'addNode', flow, className, from: { node: node.id, action } }, `Added ${className}`);
+  }
+
   async addNode(flow: string, from?: { readonly node: string; readonly action: string }): Promise<void> {
-    const className = await pick<string>(this.#page, {
-      title: from === undefined ? 'Add a node' : `Add a node after “${from.action}” of ${from.node}`,
+    const className = await this.#pickClassName(
+      from === undefined ? 'Add a node' : `Add a node after “${from.action}” of ${from.node}`,
+    );
+    if (className !== undefined) this.#send({ type: 'addNode', flow, className, from }, `Added ${className}`);
+  }
+
+  #pickClassName(title: string): Promise<string | undefined> {
+    return pick<string>(this.#page, {
+      title,
       placeholder: 'Name of its class, such as Summarize',
       fromText: (text) =>
         CLASS_NAME.test(text)
           ? { label: `Add ${text}`, value: text }
           : { refusal: 'A class name has letters, digits, _ and $, and does not begin with a digit.' },
     });
-    if (className !== undefined) this.#send({ type: 'addNode', flow, className, from }, `Added ${className}`);
   }
 
   async renameAction({ flow, action, edge, source, label }: DrawnEdge): Promise<void> {
@@ -128,14 +147,17 @@ export class Editing {
     this.#send({ type: 'connect', flow, source, target, action }, said);
   }
 
-  async #pickAction({ node, flow }: DrawnNode): Promise<string | undefined> {
+  async #pickAction(
+    { node, flow }: DrawnNode,
+    title = `Which action of ${titleOf(node)} to connect?`,
+  ): Promise<string | undefined> {
     const graph = this.#store.state.file?.flows.find(({ id }) => id === flow);
     const open = new Set(graph && stubsOf(graph).flatMap((stub) => (stub.node === node.id ? stub.action : [])));
     const [only] = open;
     if (open.size === 1 && only !== undefined) return only;
     const actions = new Set([...open, ...node.actions.known.map(({ action }) => action), 'default']);
     return pick<string>(this.#page, {
-      title: `Which action of ${titleOf(node)} to connect?`,
+      title,
       placeholder: 'Choose an action, or type one',
       choices: [...actions].map((action) => ({
         label: action,

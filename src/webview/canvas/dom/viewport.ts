@@ -5,6 +5,8 @@ const MAX_SCALE = 3;
 const MARGIN = 32;
 // Below this scale a fitted flow would be unreadable: its top is shown instead, and the minimap shows the rest.
 const READABLE_SCALE = 0.6;
+// Below this scale only the names of nodes are shown, large.
+const FAR_SCALE = 0.5;
 
 /** The visible part of the drawing, and its scale. */
 export class Viewport {
@@ -13,6 +15,9 @@ export class Viewport {
   readonly #listeners: (() => void)[] = [];
   #offset: Point = { x: 0, y: 0 };
   #scale = 1;
+  #size = { width: 0, height: 0 };
+  /** Undefined once the view was moved by hand. */
+  #fitted: { readonly box: Box; readonly isWhole: boolean } | undefined;
 
   constructor(surface: HTMLElement, world: SVGElement) {
     this.#surface = surface;
@@ -80,6 +85,7 @@ export class Viewport {
       },
       scale,
     );
+    this.#fitted = { box, isWhole };
   }
 
   /** Scrolls as little as necessary to show a box. */
@@ -99,10 +105,25 @@ export class Viewport {
     this.#set({ x: clientWidth / 2 - middle, y: clientHeight / 2 - centre }, this.#scale);
   }
 
+  /** After the surface has another size: a fitted drawing is fitted again, any other keeps its middle. */
+  resized(): void {
+    const { clientWidth: width, clientHeight: height } = this.#surface;
+    const before = this.#size;
+    this.#size = { width, height };
+    if (width === 0 || before.width === 0) return;
+    if (this.#fitted !== undefined) this.fit(this.#fitted.box, this.#fitted);
+    else {
+      const { x, y } = this.#offset;
+      this.#set({ x: x + (width - before.width) / 2, y: y + (height - before.height) / 2 }, this.#scale);
+    }
+  }
+
   #set(offset: Point, scale: number): void {
+    this.#fitted = undefined;
     this.#offset = offset;
     this.#scale = scale;
     this.#world.setAttribute('transform', `translate(${offset.x} ${offset.y}) scale(${scale})`);
+    this.#surface.classList.toggle('is-far', scale < FAR_SCALE);
     for (const listener of this.#listeners) listener();
   }
 }

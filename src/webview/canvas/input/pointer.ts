@@ -98,15 +98,14 @@ export class PointerInput {
       void editing.connect(source, { action: edge.action });
     } else if (node !== undefined && target?.matches('.port, .port-reach')) void editing.connect(node);
     else if (node !== undefined && (event.shiftKey || event.ctrlKey || event.metaKey)) actions.toggleMark(node.path);
-    else if (node !== undefined) this.#selectAndReveal({ type: 'node', path: node.path });
-    else if (edge !== undefined) this.#selectAndReveal({ type: 'edge', key: edge.key });
+    else if (node !== undefined) this.#selectOnly({ type: 'node', path: node.path });
+    else if (edge !== undefined) this.#selectOnly({ type: 'edge', key: edge.key });
     else if (!actions.clearMarks()) actions.select(undefined);
   }
 
-  #selectAndReveal(selected: Parameters<CanvasActions['select']>[0]): void {
+  #selectOnly(selected: Parameters<CanvasActions['select']>[0]): void {
     this.#parts.actions.clearMarks();
     this.#parts.actions.select(selected);
-    this.#parts.actions.reveal(true);
   }
 
   #doubleClick(event: MouseEvent): void {

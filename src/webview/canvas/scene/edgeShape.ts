@@ -1,6 +1,6 @@
 import type { DrawnEdge } from '../../../flows/drawing/drawing.ts';
 import { pathOf } from '../../../flows/layout/curves.ts';
-import { LABEL_FONT, labelOf } from '../../../flows/drawing/flowLayout.ts';
+import { LABEL_FONT } from '../../../flows/drawing/flowLayout.ts';
 import type { Point } from '../../../flows/layout/shape.ts';
 import { textWidth } from '../../../flows/drawing/textWidth.ts';
 import { setAttributes, svg } from '../dom/elements.ts';
@@ -20,8 +20,8 @@ export class EdgeShape {
   }
 
   show(drawn: DrawnEdge, taken: number): void {
-    const { points, label, action, tail, edge } = drawn;
-    const shown = JSON.stringify([points, label, action, tail, edge === undefined, taken]);
+    const { points, label, action, text, tail, edge } = drawn;
+    const shown = JSON.stringify([points, label, action, text, tail, edge === undefined, taken]);
     if (shown === this.#shown) return;
     this.#shown = shown;
     const line = svg('path', { class: 'line', d: pathOf(points) });
@@ -77,9 +77,9 @@ function tipOf(points: readonly Point[]): string {
   return `M${end.x} ${end.y}L${end.x - 4.5} ${base}L${end.x + 4.5} ${base}z`;
 }
 
-function* labelParts({ action, edge }: DrawnEdge, taken: number): Generator<SVGElement> {
-  const name = labelOf(action);
-  const text = taken > 1 ? `${name} ×${taken}` : name;
+function* labelParts({ action, text: name, edge }: DrawnEdge, taken: number): Generator<SVGElement> {
+  const text = [name, ...(taken > 1 ? [`×${taken}`] : [])].filter((part) => part !== '').join(' ');
+  if (text === '') return;
   const width = textWidth(text, LABEL_FONT) + 10;
   yield svg('title', {}, edge === undefined ? `${action}: returned but not connected` : action);
   yield svg('rect', { class: 'pill', x: -width / 2, y: -9, width, height: 18, rx: 9 });

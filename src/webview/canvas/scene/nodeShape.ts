@@ -1,12 +1,17 @@
 import type { NodeState } from '../../../flows/run/protocol/nodeState.ts';
 import { type DrawnNode, titleOf } from '../../../flows/drawing/drawing.ts';
 import { LABEL_FONT } from '../../../flows/drawing/flowLayout.ts';
+import type { Box } from '../../../flows/layout/shape.ts';
 import { cutText, textWidth } from '../../../flows/drawing/textWidth.ts';
 import { setAttributes, svg } from '../dom/elements.ts';
 import { type IconName, iconPath } from '../dom/icons.ts';
 import { usageText, visitsText } from './runText.ts';
 
 const TITLE_FONT = 13;
+/** How much wider bold letters are than `textWidth` says. */
+const BOLD = 1.15;
+const FAR_FONT = 27;
+const FAR_INSET = 16; // also what the bold font is wider than `textWidth` says
 const INSET = 12;
 const ICON_WIDTH = 22;
 const CHEVRON_WIDTH = 20;
@@ -57,12 +62,13 @@ function* partsOf(drawn: DrawnNode, run: NodeState | undefined): Generator<SVGEl
   yield svg('rect', { class: 'caret', x: 0, y: 10, width: 3, height: Math.min(40, height - 20), rx: 1.5 });
   yield iconPath(node.type, INSET, 12, `type of-${node.type}`);
 
+  yield farName(titleOf(node), box, isOpen);
   const corner = run === undefined ? '' : visitsText(run);
   const usage = run === undefined ? '' : usageText(run.usage);
   const right = width - INSET - (node.flow === undefined ? 0 : CHEVRON_WIDTH);
   const iconRoom = run === undefined ? 0 : 18;
   const titleRoom = right - INSET - ICON_WIDTH - iconRoom - (corner === '' ? 0 : textWidth(corner, LABEL_FONT) + 6);
-  yield text('title', titleOf(node), TITLE_FONT, INSET + ICON_WIDTH, 25, titleRoom);
+  yield text('title', titleOf(node), TITLE_FONT * BOLD, INSET + ICON_WIDTH, 25, titleRoom);
   const summaryRoom = right - INSET - (usage === '' ? 0 : textWidth(usage, LABEL_FONT) + 8);
   const summary = node.summary ?? (node.label === titleOf(node) ? node.id : node.label);
   yield text(`summary${node.summary === undefined ? ' is-name' : ''}`, summary, LABEL_FONT, INSET, 45, summaryRoom);
@@ -77,6 +83,27 @@ function* partsOf(drawn: DrawnNode, run: NodeState | undefined): Generator<SVGEl
   if (node.actions.unknown !== undefined) yield doubt(height);
   yield svg('circle', { class: 'port-reach', cx: width / 2, cy: height, r: 12 });
   yield svg('circle', { class: 'port', cx: width / 2, cy: height, r: 5 });
+}
+
+/** The name as it is shown from far away: large, on up to two lines. */
+function farName(title: string, { width, height }: Box, isOpen: boolean): SVGTextElement {
+  const room = width - 2 * FAR_INSET;
+  const lines = linesOf(title, room);
+  const middle = isOpen ? FAR_FONT : height / 2;
+  const top = middle - ((lines.length - 1) * FAR_FONT) / 2 + FAR_FONT / 3;
+  const spans = lines.map((line, index) =>
+    svg('tspan', { x: width / 2, y: top + index * FAR_FONT }, cutText(line, FAR_FONT, room)),
+  );
+  return svg('text', { class: 'far-name', 'text-anchor': 'middle', 'font-size': FAR_FONT }, ...spans);
+}
+
+/** A name in one line, or in two that are broken between words where it is too long. */
+function linesOf(title: string, room: number): readonly string[] {
+  if (textWidth(title, FAR_FONT) <= room) return [title];
+  const words = title.split(/(?<=[\s_-])|(?<=\p{Ll})(?=\p{Lu})/u);
+  const fitting = words.findLastIndex((_, index) => textWidth(words.slice(0, index).join(''), FAR_FONT) <= room);
+  const first = words.slice(0, Math.max(1, fitting)).join('');
+  return first === title ? [title] : [first, title.slice(first.length)];
 }
 
 function text(kind: string, content: string, size: number, x: number, y: number, room: number): SVGTextElement {

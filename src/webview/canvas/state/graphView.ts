@@ -32,6 +32,7 @@ export function withLayout(state: CanvasState, { isTidy = false } = {}): Partial
     flows: state.file?.flows ?? [],
     isOpen: (path) => state.open.has(path),
     moved: state.moved,
+    isWrapped: state.isWrapped,
     previous: isTidy ? undefined : state.shown,
   });
   const drawing = drawFlow(shown);

@@ -19,6 +19,8 @@ export interface CanvasState {
   /** Paths of the nodes whose nested flow is expanded. */
   readonly open: ReadonlySet<string>;
   readonly moved: Readonly<Record<string, MovedNodes>>;
+  /** Whether long flows are wrapped into columns. */
+  readonly isWrapped: boolean;
   readonly shown: FlowLayout | undefined;
   readonly drawing: Drawing;
   readonly selected: Selection | undefined;
@@ -48,6 +50,7 @@ const EMPTY: CanvasState = {
   flow: undefined,
   open: new Set(),
   moved: {},
+  isWrapped: true,
   shown: undefined,
   drawing: NOTHING_DRAWN,
   selected: undefined,
