@@ -48,9 +48,12 @@ describe('farwharf flow', { concurrency: 2, timeout: 10 * 60_000 }, () => {
     assert.match(first.stderr, /done, after .* · run \d+-/);
     assert.equal(await calls(), 1);
 
-    const replay = await scratch.run(['flow', 'run', 'talk.mjs', '--replay', 'last', '--shared', '{"topic":"tides"}'], {
-      cwd,
-    });
+    // The input is that of the replayed run. A replay that fails is not the last run.
+    const failing = ASKING.replace("return answer + '!'", "throw new Error('no ' + answer)");
+    await writeFile(join(cwd, 'talk.mjs'), failing);
+    assert.equal((await scratch.run(['flow', 'run', 'talk.mjs', '--replay', 'last'], { cwd })).exit, 1);
+    await writeFile(join(cwd, 'talk.mjs'), ASKING);
+    const replay = await scratch.run(['flow', 'run', 'talk.mjs', '--replay', 'last'], { cwd });
     assert.match(replay.stderr, /Talk\/Ask -> default, .* recorded\n.*Talk\/Shout -> default, .* recorded/);
     assert.equal(await calls(), 1);
 
@@ -240,4 +243,18 @@ it('of a file the newest runs are kept, within a number and a size', async () =>
   assert.equal((await history.list(file)).length, 2);
   await assert.rejects(history.find(file, 'nothing'), /has no run "nothing"/);
   assert.equal((await readdir(join(scratch.home, 'flows'))).length, 1);
+
+  it('runs names all flows that a file has run, and shows steps and models of all', async () => {
+    await using scratch = await Scratch.create();
+    const text = `${ASKING}export const second = new Flow({ start: shout, name: 'Second' }).connect(shout, null);
+      await talk.run({ topic: 'tides' });\nawait second.run({ answer: 'x' });`;
+    const cwd = await scratch.folder('flows', { 'both.mjs': text });
+    assert.equal((await scratch.run(['flow', 'run', 'both.mjs', '--flow', 'second'], { cwd })).exit, 0);
+    const { stdout } = await scratch.run(['flow', 'runs', 'both.mjs', '--json'], { cwd });
+    const { runs } = JSON.parse(stdout) as { runs: { name: string; others: string[]; usage: { calls: number } }[] };
+    assert.deepEqual(
+      runs.map(({ name, others, usage }) => [name, others, usage.calls]),
+      [['Second', ['Talk'], 1]],
+    );
+  });
 });

@@ -2,6 +2,7 @@ import { AppError } from '../../core/errors.ts';
 import type { FlowFile, FlowGraph } from '../../flows/graph/graph.ts';
 import { graphToMermaid } from '../../flows/drawing/graphToMermaid.ts';
 import { graphToSvg } from '../../flows/drawing/graphToSvg.ts';
+import { diskHost } from '../../flows/project/diskHost.ts';
 import { mergeExact } from '../../flows/graph/mergeExact.ts';
 import { readByRunning } from '../../flows/run/process/readByRunning.ts';
 import { layoutFlow } from '../../flows/drawing/flowLayout.ts';
@@ -18,11 +19,12 @@ export async function printFlowGraph(context: Context, argument: string, flags: 
     const { message, range } = read.syntaxError;
     terminal.note(`${read.file}:${range.start.line + 1}:${range.start.column + 1}: ${message}`);
   }
-  for (const { reason, range } of read.unread) {
+  const chosen = format === 'json' ? undefined : chooseFlow(read, flags.flow, defaultExport(read.file));
+  for (const { reason, range } of chosen?.unread ?? read.unread) {
     terminal.note(`${range.file}:${range.start.line + 1}:${range.start.column + 1}: ${reason}`);
   }
-  const text = format === 'json' ? JSON.stringify(read, undefined, 2) : textOf(read, flags.flow, format);
-  if (!terminal.json(format === 'json' ? read : { [format]: text })) terminal.answerText(text.trimEnd());
+  const text = chosen === undefined ? JSON.stringify(read, undefined, 2) : textOf(read, chosen, format);
+  if (!terminal.json(chosen === undefined ? read : { [format]: text })) terminal.answerText(text.trimEnd());
 }
 
 /** Combines the graphs from the source with what only loading the file reveals. */
@@ -36,17 +38,24 @@ async function readByRunningToo(
   return mergeExact(read, await readByRunning(program.flowRuntime, request, signal));
 }
 
-function textOf(read: FlowFile, wanted: string | undefined, format: 'mermaid' | 'svg'): string {
-  const graph = chooseFlow(read, wanted);
+function textOf(read: FlowFile, graph: FlowGraph, format: 'json' | 'mermaid' | 'svg'): string {
   if (format === 'mermaid') return graphToMermaid(graph, read.flows);
   return graphToSvg(layoutFlow(graph, { flows: read.flows }));
 }
 
-/** The flow of that name; without a name, the only flow that is not nested in another. */
-function chooseFlow({ file, flows }: FlowFile, wanted: string | undefined): FlowGraph {
+/** The name of the flow that a file exports as its default, which is also the one that runs. */
+function defaultExport(file: string): string | undefined {
+  return /^export\s+default\s+([\w$]+)\s*;?\s*$/m.exec(diskHost.read(file) ?? '')?.[1];
+}
+
+/** The flow of that name; without a name, the default export, or else the only flow that is not nested in another. */
+function chooseFlow({ file, flows }: FlowFile, wanted: string | undefined, byDefault: string | undefined): FlowGraph {
   const nested = new Set(flows.flatMap(({ nodes }) => nodes.map(({ flow }) => flow)));
   const outer = flows.filter(({ id }) => !nested.has(id));
-  const candidates = wanted === undefined ? outer : flows.filter(({ id, label }) => id === wanted || label === wanted);
+  const preferred = outer.filter(({ id }) => id === byDefault);
+  const unnamed = preferred.length > 0 ? preferred : outer;
+  const candidates =
+    wanted === undefined ? unnamed : flows.filter(({ id, label }) => id === wanted || label === wanted);
   const [first] = candidates;
   const names = flows.map(({ id }) => id).join(', ');
   if (first === undefined) {

@@ -8,7 +8,12 @@ import { answerTable, formatAge, type RecordColumn } from '../command/recordTabl
 
 const COLUMNS: readonly RecordColumn<RunRecord>[] = [
   { title: 'run', cell: ({ id }) => id },
-  { title: 'flow', cell: ({ name }) => name ?? '', minWidth: 6, dropOrder: 3 },
+  {
+    title: 'flow',
+    cell: ({ name, others = [] }) => [...(name === undefined ? [] : [name]), ...others].join(', '),
+    minWidth: 6,
+    dropOrder: 3,
+  },
   { title: 'steps', cell: ({ steps }) => String(steps ?? ''), align: 'right', dropOrder: 2 },
   { title: 'models', cell: ({ usage }) => (usage === undefined ? '' : describeUsage(usage)), dropOrder: 1 },
   { title: 'age', cell: ({ startedAt }) => formatAge(startedAt), dropOrder: 4 },

@@ -1,3 +1,4 @@
+import { shownScript } from '../../jobs/selection/script.ts';
 import { formatCount, formatDuration, formatCredits } from '../../core/text/format.ts';
 import { messageOf } from '../../core/errors.ts';
 import { elapsedSeconds } from '../../jobs/describe.ts';
@@ -21,7 +22,7 @@ function columns(now: number, hasRoom: boolean): readonly RecordColumn<JobRecord
     value === null ? '' : format(value);
   return [
     { title: 'STATE', cell: ({ state }) => state },
-    { title: 'SCRIPT', cell: ({ script }) => script, minWidth: 6 },
+    { title: 'SCRIPT', cell: ({ script }) => shownScript(script), minWidth: 6 },
     { title: 'MACHINE', cell: ({ machineClass }) => machineClass ?? '', dropOrder: 1 },
     { title: 'TIME', cell: (job) => orNothing(elapsedSeconds(job, now), formatDuration), align: 'right', dropOrder: 3 },
     { title: 'CREDITS', cell: (job) => orNothing(costSoFar(job, now), formatCredits), align: 'right', dropOrder: 2 },

@@ -1,3 +1,4 @@
+import { shownScript } from '../../jobs/selection/script.ts';
 import { AppError } from '../../core/errors.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { describeJob } from '../../jobs/describe.ts';
@@ -18,7 +19,7 @@ export async function cancelJob(services: Services, record: JobRecord): Promise<
   if (isOver(record))
     throw new AppError(
       'conflict',
-      `${printableLine(record.script)} has already ended: ${describeJob(record, Date.now())}.`,
+      `${printableLine(shownScript(record.script))} has already ended: ${describeJob(record, Date.now())}.`,
     );
   await services.hosts.cancel(record.host, record.jobId);
   services.log.info('job cancelled', { id: record.id });

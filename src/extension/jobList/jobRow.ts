@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { formatCredits, formatDuration } from '../../core/text/format.ts';
 import { type Printable, printableLine } from '../../core/text/printable.ts';
 import { describeJob, describeResultCount, type JobIcon, jobIcon } from '../../jobs/describe.ts';
-import { scriptArguments, scriptPath } from '../../jobs/selection/script.ts';
+import { scriptArguments, scriptPath, shownScript } from '../../jobs/selection/script.ts';
 import { costSoFar, describeForecast } from '../../jobs/submit/estimate.ts';
 import { isOver, type JobRecord } from '../../jobs/ledger/record.ts';
 import type { LostContact } from '../jobs/lostContacts.ts';
@@ -51,7 +51,8 @@ export function jobRow(record: JobRecord, { now, lost, hasSeveralFolders, hasSev
   const family = jobIcon(record);
   const isLost = lost !== undefined && !isOver(record);
   const [icon, color] = isLost ? LOST_ICON : ICONS[family];
-  const label = printableLine(scriptPath(record.script) || record.script);
+  const script = shownScript(record.script);
+  const label = printableLine(scriptPath(script) || script);
   const parts = [
     isLost ? describeLost(record, lost) : describeJob(record, now),
     resultsText(record),
@@ -102,7 +103,7 @@ export function jobTooltip(record: JobRecord, now: number): string {
   const downloaded = record.downloadedAt === null ? undefined : `downloaded ${when(record.downloadedAt)}`;
   row('Results', [describeResultCount(record), downloaded].filter((part) => part !== undefined).join(', '));
   row('Last output', record.lastLogLine?.slice(0, 200));
-  return `**${escapeMarkdown(record.script)}**\n\n${twoColumns(rows)}`;
+  return `**${escapeMarkdown(shownScript(record.script))}**\n\n${twoColumns(rows)}`;
 }
 
 function costText(record: JobRecord, now: number): string | null {

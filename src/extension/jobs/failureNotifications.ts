@@ -1,3 +1,4 @@
+import { shownScript } from '../../jobs/selection/script.ts';
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { describeJob } from '../../jobs/describe.ts';
@@ -33,7 +34,11 @@ async function tellFailure(record: JobRecord, { home, signal, sourceLines }: Fai
   const lines = await lastLines(new EventSpool(home, record.id));
   const reference = await failureReference(lines, new SourceFiles(record));
   const goTo = reference === undefined ? [] : [`Go to ${basename(reference.path)}:${reference.line}`];
-  const choice = await showError(`${record.script}: ${describeJob(record, Date.now())}`, ...goTo, 'Show Log');
+  const choice = await showError(
+    `${shownScript(record.script)}: ${describeJob(record, Date.now())}`,
+    ...goTo,
+    'Show Log',
+  );
   if (choice === 'Show Log') await vscode.commands.executeCommand('farwharf.showLog', record.id);
   if (choice === undefined || choice === 'Show Log' || reference === undefined) return;
   const location = await sourceLines.locate(record, reference, signal);

@@ -1,3 +1,4 @@
+import { shownScript } from '../../jobs/selection/script.ts';
 import type * as vscode from 'vscode';
 import { isAbort } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
@@ -83,7 +84,7 @@ export class JobLog implements vscode.Disposable {
       colour: false,
       ...(record.machineClass === null ? {} : { machine: record.machineClass }),
     });
-    const tail = new LogTail(`${MARK}${printableLine(record.script)} on ${hostLabel(record.host)}\n`);
+    const tail = new LogTail(`${MARK}${printableLine(shownScript(record.script))} on ${hostLabel(record.host)}\n`);
     const drawing = new AbortController();
     let lastEvent = Date.now();
     let movedAt = 0;

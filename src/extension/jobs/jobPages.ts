@@ -1,3 +1,4 @@
+import { shownScript } from '../../jobs/selection/script.ts';
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
 import { isAbort } from '../../core/errors.ts';
@@ -43,10 +44,15 @@ export class JobPages implements Disposable {
     if (known !== undefined) return known.reveal();
     const { log, extension } = this.#deps;
     const files = vscode.Uri.joinPath(extension, 'dist', 'webview');
-    const panel = vscode.window.createWebviewPanel(TYPE, printableLine(record.script), vscode.ViewColumn.Active, {
-      enableScripts: true,
-      localResourceRoots: [files],
-    });
+    const panel = vscode.window.createWebviewPanel(
+      TYPE,
+      printableLine(shownScript(record.script)),
+      vscode.ViewColumn.Active,
+      {
+        enableScripts: true,
+        localResourceRoots: [files],
+      },
+    );
     this.#open.set(record.id, panel);
     this.#disposables.add(panel);
     const closed = new AbortController();

@@ -1,3 +1,4 @@
+import { shownScript } from '../../jobs/selection/script.ts';
 import * as vscode from 'vscode';
 import { formatCount } from '../../core/text/format.ts';
 import { describeOutcome, describeResultCount } from '../../jobs/describe.ts';
@@ -46,7 +47,7 @@ async function downloadOrReport(services: Services, record: JobRecord): Promise<
 
 async function offerDownload(record: JobRecord): Promise<void> {
   const choice = await showInformation(
-    `${record.script}: ${describeOutcome(record, describeResultCount(record))}`,
+    `${shownScript(record.script)}: ${describeOutcome(record, describeResultCount(record))}`,
     DOWNLOAD,
   );
   if (choice === DOWNLOAD) await vscode.commands.executeCommand('farwharf.downloadResults', record.id);

@@ -1,3 +1,4 @@
+import { shownScript } from '../../jobs/selection/script.ts';
 import { formatCount, formatCredits, formatDuration } from '../../core/text/format.ts';
 import { describeSpending, type ProjectSpending } from '../../jobs/ledger/spending.ts';
 import { secondsUntilEmpty } from '../../jobs/submit/balanceForecast.ts';
@@ -128,7 +129,7 @@ function rateTable({ rates }: AccountView): string {
 
 function runningTable(running: readonly JobRecord[], now: number): string {
   const rows = running.slice(0, NAMED_JOBS).map((record) => {
-    return `| $(sync~spin) ${escapeMarkdown(record.script)} | ${escapeMarkdown(describeForecast(record, now) ?? '')} |`;
+    return `| $(sync~spin) ${escapeMarkdown(shownScript(record.script))} | ${escapeMarkdown(describeForecast(record, now) ?? '')} |`;
   });
   const rest = running.length - rows.length;
   if (rest > 0) rows.push(`| and ${formatCount(rest, 'more job')} | |`);

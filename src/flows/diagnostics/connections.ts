@@ -94,6 +94,24 @@ function newClassName(action: string, nodes: readonly FlowNode[]): string {
   return name;
 }
 
+/** Connections that a later one for the same node and action replaces. */
+export function replacedConnections({ file, graph }: Examined): FlowDiagnostic[] {
+  const replaced = (graph.replaced ?? []).filter(({ range }) => range.file === file.file);
+  return replaced.slice(0, MAX_FAULTS).map(({ source, action, range, by }): FlowDiagnostic => {
+    const label = graph.nodes.find(({ id }) => id === source)?.label ?? source;
+    return {
+      code: 'replaced-connection',
+      severity: 'warning',
+      message: `"${label}" is connected again for the action "${action}" below, which replaces this connection. Remove one of the two.`,
+      range,
+      related: [{ message: 'the connection that counts', range: by }],
+      fixes: [],
+      flow: graph.id,
+      node: source,
+    };
+  });
+}
+
 /** Connections for actions that `post` never returns. */
 export function unusedConnections(examined: Examined): FlowDiagnostic[] {
   const { file, graph } = examined;

@@ -1,11 +1,19 @@
 import type { FlowFile } from '../graph/graph.ts';
-import { unconnectedActions, unreachableNodes, unusedConnections } from './connections.ts';
+import { replacedConnections, unconnectedActions, unreachableNodes, unusedConnections } from './connections.ts';
 import { examine, fileFault, type FlowDiagnostic, type Severity } from './diagnostic.ts';
 import { unwrittenKeys } from './keys.ts';
 import { modelFaults } from './models.ts';
 import { endlessCycles, missingStart } from './reachability.ts';
 
-const RULES = [missingStart, unconnectedActions, unusedConnections, unreachableNodes, endlessCycles, unwrittenKeys];
+const RULES = [
+  missingStart,
+  unconnectedActions,
+  replacedConnections,
+  unusedConnections,
+  unreachableNodes,
+  endlessCycles,
+  unwrittenKeys,
+];
 
 const MAX_DIAGNOSTICS = 500;
 // Some rules scan the whole file for each of its flows.

@@ -6,6 +6,7 @@ type DiagnosticCode =
   | 'unread' // a part of the flow is only known at run time
   | 'no-start' // a run would fail at once
   | 'unconnected-action' // `post` can return it, and the flow would end there with a warning
+  | 'replaced-connection' // a later one for the same action replaces it
   | 'unused-connection' // `post` never returns the action
   | 'unreachable-node' // no way leads there from the start
   | 'endless-cycle' // no way leads out

@@ -1,5 +1,6 @@
 import type { FlowFile, FlowGraph, FlowNode, KeyAccess } from '../graph/graph.ts';
-import { type Examined, type FlowDiagnostic, MAX_FAULTS, MAX_RELATED, placeOfNode } from './diagnostic.ts';
+import { editDistance } from '../../core/text/similar.ts';
+import { type Examined, type Fix, type FlowDiagnostic, MAX_FAULTS, MAX_RELATED, placeOfNode } from './diagnostic.ts';
 
 /** The keys that are certainly set, one bit for each; undefined if any may be. */
 type Keys = Uint32Array | undefined;
@@ -20,6 +21,8 @@ interface Missing {
   readonly access: KeyAccess;
 }
 
+// Shorter names are similar by chance; longer ones are not compared.
+const [MIN_COMPARED, LONG_KEY, MAX_COMPARED, MAX_KEYS] = [4, 6, 100, 1_000];
 const MAX_DEPTH = 20;
 const MAX_VISITS = 200_000;
 
@@ -38,7 +41,9 @@ export function unwrittenKeys(examined: Examined): FlowDiagnostic[] {
   const missing = new Map<string, Missing>();
   const report = (found: Missing): void => {
     const { access } = found;
-    if (missing.size < MAX_FAULTS && (isKnown || writers.has(access.key)))
+    // With an unknown initial state, a key that nothing writes is probably an input, unless it looks like one that is written.
+    const isReported = isKnown || writers.has(access.key) || misspelled(access.key, writers.keys()) !== undefined;
+    if (missing.size < MAX_FAULTS && isReported)
       missing.set(`${access.range.file} ${access.range.start.offset}`, found);
   };
   // Only keys that are read matter; in large flows they are a small part of all keys.
@@ -47,27 +52,53 @@ export function unwrittenKeys(examined: Examined): FlowDiagnostic[] {
   const walk = { file, numbers, report, left: { visits: MAX_VISITS } };
   followKeys(walk, graph, withKeys(walk, new Uint32Array((numbers.size >> 5) + 1), given ?? []));
   return [...missing.values()].map((found) =>
-    describe(examined, found, { isKnown, writers: writers.get(found.access.key) ?? [] }),
+    describe(examined, found, {
+      isKnown,
+      writers: writers.get(found.access.key) ?? [],
+      meant: writers.has(found.access.key) ? undefined : misspelled(found.access.key, writers.keys()),
+    }),
   );
+}
+
+/** The written key that a key is probably a misspelling of. A plural is another key. */
+function misspelled(key: string, written: Iterable<string>): string | undefined {
+  const limit = key.length < LONG_KEY ? 1 : 2;
+  if (key.length < MIN_COMPARED || key.length > MAX_COMPARED) return undefined;
+  return [...written]
+    .slice(0, MAX_KEYS)
+    .find((other) => other !== `${key}s` && key !== `${other}s` && editDistance(key, other, limit) <= limit);
+}
+
+/** The access with another key, where the source has the key as it is. */
+function renamed({ key, range }: KeyAccess, to: string): Fix[] {
+  const isPlain = range.end.offset - range.start.offset === key.length && /^[\w$]+$/.test(to);
+  return isPlain ? [{ title: `Change to "${to}"`, edits: [{ range, text: to }] }] : [];
 }
 
 function describe(
   examined: Examined,
   { graph, node, access }: Missing,
-  { isKnown, writers }: { readonly isKnown: boolean; readonly writers: readonly Writer[] },
+  {
+    isKnown,
+    writers,
+    meant,
+  }: { readonly isKnown: boolean; readonly writers: readonly Writer[]; readonly meant: string | undefined },
 ): FlowDiagnostic {
   const { file } = examined;
   const { key, range } = access;
   const who = writers.length === 0 ? 'nothing writes it' : 'not every path to this node writes it first';
   return {
     code: 'unwritten-key',
-    severity: isKnown ? 'warning' : 'hint',
-    message: `"${node.label}" reads shared.${key}, but ${who}. Write it in an earlier node, pass it to run(), or read it with a default.`,
+    severity: isKnown || meant !== undefined ? 'warning' : 'hint',
+    message:
+      meant !== undefined
+        ? `"${node.label}" reads shared.${key}, but nothing writes it. Did you mean "${meant}"?`
+        : `"${node.label}" reads shared.${key}, but ${who}. Write it in an earlier node, pass it to run(), or read it with a default.`,
     range: range.file === file.file ? range : placeOfNode({ ...examined, graph }, node),
     related: writers
       .slice(0, MAX_RELATED)
       .map((writer) => ({ message: `"${writer.label}" writes it`, range: writer.access.range })),
-    fixes: [],
+    fixes: meant === undefined ? [] : renamed(access, meant),
     flow: graph.id,
     node: node.id,
   };

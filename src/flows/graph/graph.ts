@@ -62,6 +62,8 @@ export interface FlowGraph {
   /** In the order in which the flow first uses them, which decides their labels. */
   readonly nodes: readonly FlowNode[];
   readonly edges: readonly FlowEdge[];
+  /** Connections that a later one for the same node and action replaces, which warns at run time. */
+  readonly replaced?: readonly ReplacedEdge[];
   /** Calls of `run` on the flow. */
   readonly runs: readonly FlowRun[];
   /** Constructs that hide a part of this flow; empty if the graph is exact. */
@@ -140,6 +142,14 @@ export interface FlowEdge {
   readonly range: SourceRange;
   /** The literal of the action; undefined if it is omitted. */
   readonly actionRange: SourceRange | undefined;
+}
+
+export interface ReplacedEdge {
+  readonly source: string;
+  readonly action: string;
+  readonly range: SourceRange;
+  /** The connection that replaces it. */
+  readonly by: SourceRange;
 }
 
 interface FlowRun {

@@ -65,7 +65,9 @@ export function readMember(
     case 'object':
       if (key === undefined) {
         interpreter.budget.spend('value', value.fields.size);
-        return value.isOpen ? unknown(file, node) : union([...value.fields.values(), UNDEFINED]);
+        if (value.isOpen) return unknown(file, node);
+        // TypeScript checks that the key is one of these.
+        return union([...value.fields.values(), ...(isTypeScript(file.path) ? [] : [UNDEFINED])]);
       }
       return value.fields.get(key) ?? (value.isOpen ? unknown(file, node) : UNDEFINED);
     case 'array': {
@@ -91,6 +93,10 @@ export function readMember(
     default:
       return assertNever(value);
   }
+}
+
+function isTypeScript(path: string): boolean {
+  return /\.[cm]?tsx?$/.test(path);
 }
 
 function readField(

@@ -3,6 +3,7 @@ import type {
   FlowGraph,
   FlowNode,
   NodeActions,
+  ReplacedEdge,
   ReturnedAction,
   SourceRange,
   Unread,
@@ -90,6 +91,7 @@ export class GraphBuilder {
       start,
       nodes,
       edges,
+      replaced: draft.replaced.flatMap((connection) => replacedEdge(connection, draft, ids)),
       runs: draft.runs.map(({ origin, keys }) => ({ range: origin.file.range(origin.node), keys })),
       unread: [...draft.unread, ...[instance, ...draft.nodes].flatMap(unknownName)],
     };
@@ -174,6 +176,18 @@ function reachable({ start, exits }: FlowDraft): Set<Instance> {
     for (const { target } of exits.get(node)?.values() ?? []) if (target !== null) reached.add(target);
   }
   return reached;
+}
+
+function replacedEdge(
+  replaced: Connection,
+  { exits }: FlowDraft,
+  ids: ReadonlyMap<Instance, string>,
+): readonly ReplacedEdge[] {
+  const { source, action } = replaced;
+  const [id, by] = [ids.get(source), exits.get(source)?.get(action)];
+  return id === undefined || by === undefined
+    ? []
+    : [{ source: id, action, range: callRange(replaced), by: callRange(by) }];
 }
 
 /** From `connect` to the end of its arguments. */

@@ -3,7 +3,7 @@ import { printableLine } from '../../core/text/printable.ts';
 import type { JobRecord } from '../ledger/record.ts';
 import type { Series } from '../metrics/series.ts';
 import type { UsageName } from '../metrics/usageSeries.ts';
-import { scriptArguments, scriptPath } from '../selection/script.ts';
+import { scriptArguments, scriptPath, shownScript } from '../selection/script.ts';
 import { describeForecast } from '../submit/estimate.ts';
 import type { JobPage } from './jobPage.ts';
 
@@ -34,7 +34,7 @@ export function describeFacts(record: JobRecord, now: number): readonly PageLine
     ['state', record.state],
     ['reason', record.reason],
     ['exit', record.exitCode === null ? null : String(record.exitCode)],
-    ['script', scriptPath(record.script)],
+    ['script', scriptPath(shownScript(record.script))],
     ['arguments', scriptArguments(record.script)],
     ['project', record.project],
     ['folder', record.folder],

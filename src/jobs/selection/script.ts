@@ -19,6 +19,14 @@ export function scriptPath(script: string): string {
   return (word?.[1] ?? word?.[2] ?? word?.[3] ?? '').replace(/^(?:\.\/)+/, '');
 }
 
+// The script that starts a flow in a job has the name of the flow's file; see `FlowJob`.
+const FLOW_START = /^"?\.farwharf\/(.+?)\.sh"?(?=\s|$)/;
+
+/** A script line as the user gave it: `chat.mts` for the script that starts that flow in a job. */
+export function shownScript(script: string): string {
+  return script.replace(FLOW_START, '$1');
+}
+
 /** The parameters in a script line, unchanged: `--epochs 3`. */
 export function scriptArguments(script: string): string {
   return script.replace(FIRST_WORD, '').trim();

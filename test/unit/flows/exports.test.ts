@@ -25,14 +25,14 @@ test('a flow is exported as a Mermaid flowchart, with nested flows as subgraphs'
   subgraph n2["lookUp"]
     n3(["Search"])
     n4["Notes"]
-    n3 -->|"default"| n4
-    n4 -->|"default"| n5((" "))
+    n3 --> n4
+    n4 --> n5((" "))
   end
   n6["Write#60;#34;A #38; B#34;#62;"]
   n1 -->|"search"| n2
-  n2 -->|"default"| n1
+  n2 --> n1
   n1 -->|"enough"| n6
-  n6 -->|"default"| n7((" "))
+  n6 --> n7((" "))
   n1 -.->|"give up"| n8["?"]
 `,
   );
@@ -50,4 +50,13 @@ test('a flow is exported as an SVG file that holds every node, connection and ac
   assert.equal(svg.match(/<path class="line/g)?.length, 7);
   assert.ok(!svg.includes('<script'));
   assert.ok(!svg.includes('NaN'));
+});
+
+test('nodes without a class of their own have their names in exports', () => {
+  const flow = drawnFlow('f', ['first -> second', 'second -> .'], {
+    first: { className: 'Node' },
+    second: { className: 'ParallelBatchNode' },
+  });
+  assert.match(graphToMermaid(flow, [flow]), /n1\(\["first"\]\)\n {2}n2\["second"\]\n {2}n1 --> n2/);
+  assert.match(graphToSvg(layoutFlow(flow, { flows: [flow] })), />first<[\s\S]*>second</);
 });

@@ -1,3 +1,4 @@
+import { shownScript } from '../../../jobs/selection/script.ts';
 import { AppError } from '../../../core/errors.ts';
 import { printableLine } from '../../../core/text/printable.ts';
 import { isActive, type JobRecord } from '../../../jobs/ledger/record.ts';
@@ -14,7 +15,7 @@ export const removeJob = jobCommand({
     if (!canRemove(record, services))
       throw new AppError(
         'conflict',
-        `${printableLine(record.script)} is still running. Cancel it first, or wait until it ends.`,
+        `${printableLine(shownScript(record.script))} is still running. Cancel it first, or wait until it ends.`,
       );
     if (isActive(record)) {
       const detail = `${hostLabel(record.host)} cannot be asked, so the job may still run there and cost credits.`;

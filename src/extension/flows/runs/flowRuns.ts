@@ -17,7 +17,7 @@ import type { RunEvent } from '../../../flows/run/protocol/runEvent.ts';
 import { readEvents } from '../../../flows/run/history/runFiles.ts';
 import { showDivergence, showStep } from '../../../flows/run/history/runQueries.ts';
 import type { RunRecord } from '../../../flows/run/history/runRecord.ts';
-import { type RunTimeline, timelinesOf } from '../../../flows/run/protocol/timeline.ts';
+import { mainTimeline, type RunTimeline, timelinesOf } from '../../../flows/run/protocol/timeline.ts';
 import type { RunInfo } from '../../../webview/canvas/state/messages.ts';
 import { requireTrust } from '../../workspace/folders.ts';
 import type { JobStore } from '../../jobs/jobStore.ts';
@@ -111,7 +111,10 @@ export class FlowRuns implements Disposable {
     const timelineOf = async (run: string): Promise<RunTimeline | undefined> =>
       this.jobs.isJob(run)
         ? this.jobs.timeline(run)
-        : timelinesOf(await readEvents(await this.#history.folder(file, run)))[0];
+        : mainTimeline(
+            timelinesOf(await readEvents(await this.#history.folder(file, run))),
+            (await this.#history.find(file, run)).flowName,
+          );
     const [before, after] = await Promise.all([timelineOf(id), timelineOf(other)]);
     return showDivergence(before, after);
   }
@@ -171,7 +174,7 @@ export class FlowRuns implements Disposable {
           onEvent,
           onBegin: (begun) => {
             const info: RunInfo = { ...infoOf(begun, []), flow: options.flow, state: 'running' };
-            live = this.#begin(file, info, stop);
+            live = this.#begin(file, info, stop, options.flowName);
             this.#output.appendLine(printable`▶ ${vscode.workspace.asRelativePath(document.uri)} · ${options.flow}`);
           },
         },
@@ -197,8 +200,10 @@ export class FlowRuns implements Disposable {
     this.#output.dispose();
   }
 
-  #begin(file: string, info: RunInfo, stop: AbortController): LiveRun {
-    const live = new LiveRun(info, stop, (events) => this.#news.fire({ type: 'events', file, run: info, events }));
+  #begin(file: string, info: RunInfo, stop: AbortController, flowName?: string): LiveRun {
+    const report = (events: readonly TraceEvent[]): void =>
+      this.#news.fire({ type: 'events', file, run: info, events });
+    const live = new LiveRun(info, stop, report, flowName);
     this.#live.set(info.id, live);
     this.#news.fire({ type: 'begin', file, run: info });
     return live;

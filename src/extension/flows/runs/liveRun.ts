@@ -16,21 +16,32 @@ export interface VisitedNodes {
   readonly nodes: ReadonlyMap<string, NodeState>;
 }
 
-/** A run in progress. If a file runs several flows, only the first, which the canvas shows. */
+/** A run in progress. If a file runs several flows, only the one that was asked for, which the canvas shows; else the first. */
 export class LiveRun implements VisitedNodes {
   readonly info: RunInfo;
   readonly stop: AbortController;
   readonly #report: (events: readonly TraceEvent[]) => void;
   readonly #reported: TraceEvent[] = [];
+  readonly #flowName: string | undefined;
   #timeline: RunTimeline | undefined;
   #gathered: TraceEvent[] = [];
   #timer: NodeJS.Timeout | undefined;
 
-  /** `report` is called with the new events, a few times a second. */
-  constructor(info: RunInfo, stop: AbortController, report: (events: readonly TraceEvent[]) => void) {
+  /**
+   * `report` is called with the new events, a few times a second.
+   *
+   * @param flowName the name of the flow in trace events, if others may run too.
+   */
+  constructor(
+    info: RunInfo,
+    stop: AbortController,
+    report: (events: readonly TraceEvent[]) => void,
+    flowName?: string,
+  ) {
     this.info = info;
     this.stop = stop;
     this.#report = report;
+    this.#flowName = flowName;
   }
 
   /** Undefined before the first event. */
@@ -52,7 +63,9 @@ export class LiveRun implements VisitedNodes {
   }
 
   take(event: RunEvent): void {
-    if (event.type === 'run-start') this.#timeline ??= new RunTimeline(event);
+    if (event.type === 'run-start' && (this.#flowName ?? event.name) === event.name) {
+      this.#timeline ??= new RunTimeline(event);
+    }
     if (this.#timeline?.start.run !== event.run) return;
     this.#timeline.push(event);
     this.#gathered.push(...traceEventsOf([event]));

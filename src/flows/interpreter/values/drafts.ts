@@ -18,6 +18,7 @@ export function createDraft(): FlowDraft {
     nodes: new Set(),
     connections: new Set(),
     exits: new Map(),
+    replaced: [],
     start: undefined,
     startOrigin: undefined,
     startScope: undefined,
@@ -91,6 +92,7 @@ export function connect(
         // The last connection of a pair wins, unless it is one of several alternatives.
         if (replaced !== undefined && replaced.call !== node && !interpreter.branches.isConditional) {
           draft.connections.delete(replaced);
+          draft.replaced.push(replaced);
         }
         exits.set(name, connection);
         draft.connections.add(connection);

@@ -140,6 +140,8 @@ export interface FlowDraft {
   readonly connections: Set<Connection>;
   /** The last connection of each node for each action. */
   readonly exits: Map<Instance, Map<string, Connection>>;
+  /** Connections that a later one replaces. */
+  readonly replaced: Connection[];
   start: Instance | undefined;
   /** The expression that names the start. */
   startOrigin: Origin | undefined;

@@ -39,9 +39,12 @@ export async function runRecorded(
   { replay, rerun, sources, ...request }: RecordedRunRequest,
   { onBegin, ...options }: RecordedRunOptions,
 ): Promise<RecordedRun> {
-  const { file, flow, flowName, args, shared } = request;
-  const replayed = replay === undefined ? undefined : await history.find(file, replay);
+  const { file, flow, flowName } = request;
+  const replayed = replay === undefined ? undefined : await findReplayed(history, file, replay);
   const earlier = rerun === undefined ? undefined : await history.find(file, rerun.run);
+  // Without its input, a replay would be another run.
+  const shared = request.shared ?? replayed?.shared ?? earlier?.shared;
+  const args = request.args !== undefined && request.args.length > 0 ? request.args : replayed?.args;
   const resume =
     rerun === undefined || earlier === undefined
       ? undefined
@@ -62,14 +65,26 @@ export async function runRecorded(
     runtime,
     {
       ...request,
-      shared: shared ?? earlier?.shared,
+      shared,
+      args,
       folder: begun.folder.path,
       replay: replayed === undefined ? undefined : (await history.folder(file, replayed.id)).path,
       resume,
     },
     options,
   );
-  const record = { ...begun.record, ...summaryOf(timelinesOf(await readEvents(begun.folder)), outcome) };
+  const record = { ...begun.record, ...summaryOf(timelinesOf(await readEvents(begun.folder)), outcome, flowName) };
   await history.update(record);
   return { record, outcome };
+}
+
+/** The run to replay. `last` is the newest that is not itself a replay that failed: after a mistake, the recording is still the same. */
+async function findReplayed(history: RunHistory, file: string, run: string): Promise<RunRecord> {
+  if (run !== 'last') return history.find(file, run);
+  const records = await history.list(file);
+  const found = records.find(({ replayOf, outcome }) => {
+    if (outcome?.type === 'refused') return false;
+    return replayOf === undefined || (outcome?.type === 'done' && outcome.exitCode === 0);
+  });
+  return found ?? history.find(file, run);
 }

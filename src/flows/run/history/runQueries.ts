@@ -7,7 +7,7 @@ import { readEvents } from './runFiles.ts';
 import { RunHistory } from './runHistory.ts';
 import type { RunRecord } from './runRecord.ts';
 import { type ShownChange, showChanges, showState } from '../protocol/shownState.ts';
-import { type RunTimeline, timelinesOf } from '../protocol/timeline.ts';
+import { mainTimeline, type RunTimeline, timelinesOf } from '../protocol/timeline.ts';
 
 const KEPT_TIMELINES = 4;
 const RUNNER_EVENTS: ReadonlySet<string> = new Set(['run-start', 'run-end', 'state', 'live']);
@@ -41,9 +41,12 @@ export class RunQueries {
     return this.#history.list(file);
   }
 
-  /** The trace of a run; if the file ran several flows, that of the first. */
+  /** The trace of a run; if the file ran several flows, that of the flow that was asked for, or else of the first. */
   async events(file: string, id: string): Promise<readonly TraceEvent[]> {
-    return firstTrace(await readEvents(await this.#history.folder(file, id)));
+    const events = await readEvents(await this.#history.folder(file, id));
+    const { flowName } = await this.#history.find(file, id);
+    const run = mainTimeline(timelinesOf(events), flowName)?.start.run;
+    return traceEventsOf(events.filter((event) => event.run === run));
   }
 
   /** Undefined if the run has no such step. */
@@ -85,7 +88,8 @@ export class RunQueries {
   }
 
   async #read(file: string, id: string): Promise<RunTimeline | undefined> {
-    const [timeline] = timelinesOf(await readEvents(await this.#history.folder(file, id)));
+    const { flowName } = await this.#history.find(file, id);
+    const timeline = mainTimeline(timelinesOf(await readEvents(await this.#history.folder(file, id))), flowName);
     // A run that is still running is read again the next time.
     if (timeline?.end === undefined) this.#timelines.delete(`${id} ${file}`);
     return timeline;

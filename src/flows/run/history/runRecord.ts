@@ -8,8 +8,10 @@ export const runRecord = z.object({
   id: z.string(),
   /** Absolute, on the machine where it ran. */
   file: z.string(),
-  /** The name of the flow that ran first. */
+  /** The name of the flow that was asked for, or else of the one that ran first. */
   name: z.string().optional(),
+  /** The names of the other flows that the file ran. */
+  others: z.array(z.string()).optional(),
   /** ISO 8601. */
   startedAt: z.string(),
   finishedAt: z.string().optional(),

@@ -70,3 +70,8 @@ export function timelinesOf(events: Iterable<RunEvent>): readonly RunTimeline[] 
   }
   return [...timelines.values()];
 }
+
+/** The timeline of the flow that was asked for, or else of the first. */
+export function mainTimeline(timelines: readonly RunTimeline[], flowName: string | undefined): RunTimeline | undefined {
+  return timelines.find(({ start }) => start.name === flowName) ?? timelines[0];
+}

@@ -156,3 +156,32 @@ test('a text that does not parse tells its error alone', () => {
   assert.deepEqual([syntax?.code, others], ['syntax', []]);
   assert.match(syntax?.message ?? '', /Unexpected token\. The last version without errors is shown/);
 });
+
+test('a key that is probably a misspelling of a written one is reported, with a fix; a plural is not', () => {
+  const code = `class W extends Node { post(s) { s.result = 1; s.note = 2; } }
+class R extends Node { prep(s) { return [s.reslut, s.notes, s.topic]; } }
+const w = new W(), r = new R();
+export const flow = new Flow({ start: w }).connect(w, r).connect(r, null);`;
+  const [diagnostic, ...others] = found(code);
+  assert.deepEqual(others, []);
+  assert.match(diagnostic?.message ?? '', /reads shared.reslut, but nothing writes it. Did you mean "result"\?/);
+  const [fix] = diagnostic?.fixes ?? [];
+  assert.ok(fix !== undefined && 'edits' in fix);
+  assert.match(applyEdits(HEAD + code, fix.edits), /return \[s.result, s.notes/);
+});
+
+test('an action of a table of constants is one of its values, in TypeScript', () => {
+  const code = `class W extends Node<{ x?: 'f' }> { post(s: { x?: 'f' }) { return ({ a: 'one', f: 'two' } as const)[s.x ?? 'f']; } }
+const w = new W();
+export const flow = new Flow({ start: w }).connect(w, null, 'one').connect(w, null, 'two');`;
+  assert.deepEqual(diagnose(new FlowProject(memoryHost({})).read('/m.mts', HEAD + code)), []);
+});
+
+test('a connection that a later one replaces is reported', () => {
+  const code = `const a = new A(), b = new B();
+const flow = new Flow({ start: a }).connect(a, b, 'more').connect(a, null, 'done').connect(b, a).connect(a, null, 'more');`;
+  assert.deepEqual(
+    codes(code).filter((one) => one.startsWith('replaced')),
+    ['replaced-connection warning 4:36'],
+  );
+});

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkScript, scriptPath } from '../../../../src/jobs/selection/script.ts';
+import { checkScript, scriptPath, shownScript } from '../../../../src/jobs/selection/script.ts';
 import type { Exclusion, Selection } from '../../../../src/workspace/select/selection.ts';
 
 function select(paths: readonly string[], excluded: readonly Exclusion[] = []): Selection {
@@ -45,3 +45,9 @@ const refusals: readonly [string, string, Selection, RegExp][] = [
 for (const [name, script, selection, message] of refusals) {
   test(`refused with a way out: ${name}`, () => assert.throws(() => checkScript(selection, script), { message }));
 }
+
+test('the script that starts a flow in a job is shown as the file of the flow', () => {
+  assert.equal(shownScript('.farwharf/chat.mts.sh --fast'), 'chat.mts --fast');
+  assert.equal(shownScript('".farwharf/my chat.mts.sh"'), 'my chat.mts');
+  assert.equal(shownScript('tools/.farwharf/x.sh'), 'tools/.farwharf/x.sh');
+});

@@ -71,3 +71,12 @@ test('nothing is told after its window is closed', (t) => {
   assert.ok(stop.signal.aborted);
   assert.deepEqual(told, []);
 });
+
+test('of a file that runs two flows, the one that was asked for is reported', () => {
+  const told: TraceEvent[] = [];
+  const live = new LiveRun(INFO, new AbortController(), (events) => told.push(...events), 'Second');
+  const second: RunEvent = { type: 'run-start', run: 2, name: 'Second', startedAt: 0, state: {} };
+  for (const event of [start(1), begin('A'), second, begin('X', 2)]) live.take(event);
+  live.flush();
+  assert.deepEqual(told, [begin('X', 2)]);
+});

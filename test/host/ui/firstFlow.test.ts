@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, afterEach, before, suite, test } from 'node:test';
+import type { FrameLocator } from 'playwright-core';
+import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
+import { choose, closeAllEditors, openFile, runCommand } from '../../../scripts/vscode/workbench.ts';
+import { screenshotOfFailure } from '../support/failure.ts';
+
+const TEMPLATES = [
+  { name: 'Chat', file: 'chat.mts' },
+  { name: 'Research Agent', file: 'research.mts' },
+  { name: 'Map and Reduce', file: 'mapReduce.mts' },
+  { name: 'Ask a Folder', file: 'askFolder.mts' },
+];
+
+const KEYLESS = `import { Flow, LLMClient, Node } from 'farwharf/agents';
+class Ask extends Node<object, unknown, string> {
+  override exec() { return new LLMClient().ask('Where?'); }
+  override execFallback() { return 'nowhere'; }
+}
+const ask = new Ask({ maxRetries: 5, wait: 600 });
+export const keyless = new Flow({ start: ask }).connect(ask, null);
+`;
+
+suite('the first flow, in a folder with nothing installed', () => {
+  let window: Window;
+  let folder = '';
+
+  before(async () => {
+    window = await openWindow({
+      name: 'empty',
+      settings: { 'files.simpleDialog.enable': true },
+      prepare: async (path) => {
+        folder = path;
+        await mkdir(path, { recursive: true });
+        await writeFile(join(path, 'keyless.mts'), KEYLESS);
+      },
+    });
+  });
+  after(async () => window[Symbol.asyncDispose]());
+  afterEach((t) => screenshotOfFailure(window.page, t));
+
+  const canvas = (): FrameLocator =>
+    window.page.frameLocator('iframe.webview.ready').last().frameLocator('iframe#active-frame');
+
+  for (const { name, file } of TEMPLATES) {
+    test(`${name} is created, has no red line, and runs by one click without a key`, async () => {
+      const { page } = window;
+      await closeAllEditors(page);
+      await runCommand(page, 'Farwharf: New Flow');
+      await choose(page, name);
+      await page.locator('.quick-input-widget input').waitFor();
+      await page.keyboard.press('Enter'); // the name that is offered
+      await canvas().locator('.node').first().waitFor();
+      await canvas().getByRole('button', { name: 'Run' }).first().click();
+      await canvas().locator('.timeline .summary', { hasText: /Done/ }).waitFor();
+      const text = await readFile(join(folder, file), 'utf8');
+      assert.match(text, /recordedModel\(/);
+      // The server has checked the file once it shows what a word of the library means.
+      await runCommand(page, 'View: Focus First Editor Group');
+      await page.keyboard.press('Control+G');
+      await page.locator('.quick-input-widget', { hasText: 'line' }).waitFor();
+      await page.keyboard.type(`2:${(text.split('\n')[1]?.indexOf(' Flow,') ?? 0) + 3}`);
+      await page.keyboard.press('Enter');
+      await runCommand(page, 'Show or Focus Hover');
+      await page.locator('.monaco-hover', { hasText: 'class Flow' }).waitFor();
+      await page.keyboard.press('Escape');
+      assert.equal(await page.locator('.part.editor .squiggly-error').count(), 0);
+    });
+  }
+
+  test('a flow whose model has no key says so once and offers to select a model', async () => {
+    const { page } = window;
+    await closeAllEditors(page);
+    await openFile(page, 'keyless.mts');
+    await runCommand(page, 'Farwharf: Open Canvas');
+    await canvas().locator('.node').first().waitFor();
+    await canvas().getByRole('button', { name: 'Run' }).first().click();
+    const message = page.locator('.notification-list-item', { hasText: 'needs an API key' });
+    await message.waitFor();
+    await message.getByRole('button', { name: 'Select Model' }).click();
+    await page.locator('.quick-input-widget', { hasText: 'Select a model' }).waitFor();
+  });
+});
