@@ -5,6 +5,7 @@ import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import * as esbuild from 'esbuild';
 import { compiledKernels } from './scripts/compiledKernels.mjs';
+import { writeMachineManifest } from './scripts/machineManifest.mjs';
 import { lowestNode } from './scripts/requirements.mjs';
 import { thirdPartyLicenses } from './scripts/thirdPartyLicenses.mjs';
 
@@ -120,6 +121,7 @@ const configurations = [
     entryPoints: {
       cli: 'src/cli/main.ts',
       jobRunner: 'src/service/runner/jobRunner.ts',
+      machineService: 'src/service/machine/machineService.ts',
       indexWorker: 'src/retrieval/building/indexWorker.ts',
       modelWorker: 'src/retrieval/embedding/modelWorker.ts',
       flowRunner: 'src/flows/run/child/flowRunner.ts',
@@ -191,6 +193,7 @@ if (watch) {
   const built = await Promise.all(configurations.map((configuration) => esbuild.build(configuration)));
   const licenses = await thirdPartyLicenses(built.flatMap(({ metafile }) => metafile ?? []));
   await writeFile('dist/thirdPartyLicenses.txt', licenses);
+  await writeMachineManifest(built.flatMap(({ metafile }) => metafile ?? []));
   await writeDeclarations();
   await copyFlowTypes();
 }

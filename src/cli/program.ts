@@ -15,6 +15,7 @@ import { flowVerb } from './flows/flowVerbs.ts';
 import { addHelpCommands } from './grammar/helpCommand.ts';
 import { searchVerbs } from './search/searchVerbs.ts';
 import { jobVerbs } from './jobs/jobVerbs.ts';
+import { machineVerbs } from './machines/machineVerbs.ts';
 import { serveVerb } from './serve/serveVerb.ts';
 import { describeUsageError } from './grammar/usageError.ts';
 import { bestVerb } from './submit/bestVerb.ts';
@@ -111,6 +112,7 @@ function allVerbs(): readonly Verb[] {
     submitVerb(),
     ...jobVerbs(),
     sweepVerb([bestVerb()]),
+    ...machineVerbs(),
     ...searchVerbs(),
     flowVerb(),
     serveVerb(),
@@ -128,7 +130,10 @@ export function describeProgram(
 ): Command {
   const program = new Command('farwharf')
     .description('Send a folder to remote compute as a job, watch it live, and download the results.')
-    .option('--remote <url>', 'service to use (default: FARWHARF_REMOTE_HOST, or this machine)')
+    .option(
+      '--remote <service>',
+      'URL of a service, or name of a connected machine (default: FARWHARF_REMOTE_HOST, or this machine)',
+    )
     .version(files.version)
     .helpCommand(false)
     .addHelpText('after', PROGRAM_EXAMPLES)

@@ -5,6 +5,7 @@ import { farwharfHome } from '../core/files/home.ts';
 import type { DisposableStore } from '../core/processes/lifetime.ts';
 import { createLogger, type Logger } from '../core/log.ts';
 import { Redactor } from '../core/redact.ts';
+import { openMachine } from '../machines/openMachine.ts';
 import { connectEmbeddedService } from '../service/embedded.ts';
 import { AccountMonitor } from './connection/account.ts';
 import { startBackground } from './threads/background.ts';
@@ -51,6 +52,7 @@ export function createServices({ context, output }: Shell, disposables: Disposab
     new Hosts({
       keys,
       isTrusted: () => vscode.workspace.isTrusted,
+      connectMachine: (name) => openMachine(name, { home, env: process.env }),
       connectLocal: () =>
         connectEmbeddedService({
           home,

@@ -1,3 +1,4 @@
+import type { Agent } from 'node:http';
 import type * as z from 'zod';
 import { AppError } from '../core/errors.ts';
 import { Redactor } from '../core/redact.ts';
@@ -49,6 +50,8 @@ export interface EventOptions extends RequestOptions {
 export interface RemoteClientOptions {
   /** Sends the requests instead of node-fetch. Its sockets cannot be observed, so its `connect` timeout is added to `read`. */
   readonly fetch?: typeof fetch;
+  /** Makes the connections of all requests, in place of our own, for a service that is not reached over TCP. Destroyed by `close`. */
+  readonly agent?: Agent;
   /** Sent with each request. `Authorization` is always set by the client. */
   readonly headers?: Readonly<Record<string, string>>;
   /** How to wait when the service asks to retry later (429). If absent, its `RemoteError` is thrown immediately. */
@@ -83,7 +86,7 @@ export class RemoteClient implements AsyncDisposable {
     headers.set('authorization', `Bearer ${apiKey}`);
     this.#retryAfter = options.retryAfter;
     this.#hasCustomFetch = options.fetch !== undefined;
-    this.#transport = new Transport(this.host, Object.fromEntries(headers), options.fetch);
+    this.#transport = new Transport(this.host, Object.fromEntries(headers), options);
   }
 
   /** The account's credits, plan and rate card. */

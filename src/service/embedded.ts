@@ -10,7 +10,7 @@ import { makeFolder } from '../core/files/makeFolder.ts';
 import { DEFAULT_CONFIG } from './serviceConfig.ts';
 import type { ServeOptions } from './serveOptions.ts';
 import { knowsKey } from './serviceProof.ts';
-import { readStateFile } from './stateFile.ts';
+import { readStateFile, type ServiceState } from './stateFile.ts';
 
 const IDLE_EXIT_MS = 10 * 60_000;
 // This user's next service waits for the end of this one.
@@ -26,11 +26,9 @@ const MAX_LOG_BYTES = 1 << 20;
 const START_BYTES = 512 * 1024;
 // A service is idle most of the time. V8's default for short-lived objects costs 40 MB more with a job of 20,000 files.
 const SMALL_HEAP = '--max-semi-space-size=4';
+const EMBEDDED = ['serve', '--embedded'];
 
-export interface ServiceAddress {
-  readonly url: string;
-  readonly key: string;
-}
+export type ServiceAddress = Pick<ServiceState, 'url' | 'key' | 'socket'>;
 
 export interface EmbeddedOptions {
   /** FARWHARF_HOME. Each has its own service. */
@@ -39,6 +37,8 @@ export interface EmbeddedOptions {
   readonly node: string;
   /** Path of `dist/cli.mjs`. */
   readonly cli: string;
+  /** Its arguments that start the service; default: those of the command line's own. */
+  readonly serveArguments?: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
   readonly signal?: AbortSignal;
   /** Time limit of a start; default: 15 seconds. */
@@ -113,13 +113,19 @@ function noSpace(home: string, cause: unknown): AppError {
 async function findRunning(home: string): Promise<ServiceAddress | undefined> {
   const state = readStateFile(stateFileOf(home));
   if (state === undefined) return undefined;
-  const { url, key } = state;
-  return (await knowsKey(url, key)) ? { url, key } : undefined;
+  const { url, key, socket } = state;
+  return (await knowsKey(state)) ? { url, key, ...(socket !== undefined && { socket }) } : undefined;
 }
 
-function startService({ home, node, cli, env = process.env }: EmbeddedOptions): ChildProcess {
+function startService({
+  home,
+  node,
+  cli,
+  serveArguments = EMBEDDED,
+  env = process.env,
+}: EmbeddedOptions): ChildProcess {
   const log = openLog(home);
-  const child = spawn(node, [SMALL_HEAP, cli, 'serve', '--embedded'], {
+  const child = spawn(node, [SMALL_HEAP, cli, ...serveArguments], {
     cwd: serviceFolder(home),
     // Its jobs get the same variables, so it gets none of the keys and tokens of a person's shell or editor.
     env: { ...allowedEnvironment(env, ['ELECTRON_RUN_AS_NODE']), FARWHARF_HOME: home },
@@ -159,7 +165,8 @@ function serviceFolder(home: string): string {
   return join(home, 'service');
 }
 
-function stateFileOf(home: string): string {
+/** The file with the address of the service of this FARWHARF_HOME. */
+export function stateFileOf(home: string): string {
   return join(serviceFolder(home), 'state.json');
 }
 

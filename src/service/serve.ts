@@ -44,7 +44,7 @@ export async function serve(
   options: ServeOptions,
   { log, signal }: { log: Logger; signal: AbortSignal },
 ): Promise<RunningService> {
-  const { apiKey: key = randomBytes(KEY_BYTES).toString('base64url'), version, stateFile } = options;
+  const { apiKey: key = randomBytes(KEY_BYTES).toString('base64url'), version, socket, stateFile } = options;
   const { data } = options;
   const shared = await sharedFolderOf(options.config, options.executors ?? EXECUTORS);
   if (shared !== undefined) {
@@ -70,7 +70,8 @@ export async function serve(
   const authenticator = new KeyAuthenticator(store, key);
   const { server, scheduler, health, housekeeping, metrics, routes } = await buildParts(options, {
     filesFolder,
-    ownKey: options.apiKey === undefined ? key : undefined,
+    // A key that a person has chosen could be guessed from a proof.
+    ownKey: options.apiKey === undefined || stateFile !== undefined ? key : undefined,
     authenticator,
     store,
     log,
@@ -93,7 +94,9 @@ export async function serve(
   await server.listen();
   undo.defer(() => server.close());
   const { url } = server;
-  if (stateFile !== undefined) writeStateFile(stateFile, { url, key, pid: process.pid, version });
+  if (stateFile !== undefined) {
+    writeStateFile(stateFile, { url, key, pid: process.pid, version, ...(socket !== undefined && { socket }) });
+  }
   scheduler.start();
   housekeeping.start();
   undo.move();

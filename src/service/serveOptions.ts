@@ -7,6 +7,8 @@ export interface ServeOptions {
   readonly host: string;
   /** 0 selects a free port. */
   readonly port: number;
+  /** A Unix socket to listen on in place of `host` and `port`. Its folder is created, for this user only. */
+  readonly socket?: string;
   /** Folder for the store and the files of jobs; created if missing, for this user only. */
   readonly data: string;
   readonly config: ServiceConfig;
@@ -16,7 +18,7 @@ export interface ServeOptions {
   readonly runner: string;
   /** Version of the program, as in `/healthz`, `/openapi.json` and the state file. */
   readonly version: string;
-  /** The key of the account `local`; generated (256 random bits) if missing. Keys of other accounts are in the store. */
+  /** The key of the account `local`; generated (256 random bits) if missing, and as random with a state file. Keys of other accounts are in the store. */
   readonly apiKey?: string;
   /** Initial credits of the account `local`; default: 1000. An existing account keeps what it has. */
   readonly credits?: number;

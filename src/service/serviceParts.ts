@@ -121,7 +121,7 @@ export async function buildParts(
     hosts: isLoopback(host) && config.proxy === undefined ? () => server.hosts : undefined,
     machineClasses,
   });
-  const server = new HttpServer(app.fetch, { host, port, tls: config.tls, log });
+  const server = new HttpServer(app.fetch, { host, port, socket: options.socket, tls: config.tls, log });
   const routes = app.routes.filter(({ method }) => method !== METHOD_NAME_ALL);
   return { server, scheduler, health, housekeeping, metrics, routes };
 }

@@ -5,6 +5,8 @@ import { writeAtomicallySync } from '../core/files/atomicFile.ts';
 
 const serviceState = z.object({
   url: z.url(),
+  /** The Unix socket that it listens on in place of a port. */
+  socket: z.string().optional(),
   key: z.string().min(1),
   pid: z.int().positive(),
   version: z.string(),

@@ -13,7 +13,7 @@ const MAX_PACKED_BYTES = 900_000;
 const ALLOWED = [
   /^(package\.json|README\.md|CHANGELOG\.md|LICENSE)$/,
   /^dist\/[\w-]+\.(mjs|d\.mts|d\.ts)$/,
-  /^dist\/thirdPartyLicenses\.txt$/,
+  /^dist\/(thirdPartyLicenses\.txt|machineService\.json)$/,
   /^dist\/(browser|chunks)\/[\w-]+\.mjs$/,
   /^dist\/(types|flowTypes)\/[\w/]+\.d\.ts$/,
   /^docs\/[\w.]+\.(md|service|conf)$/,
@@ -26,6 +26,8 @@ const REQUIRED = [
   'CHANGELOG.md',
   'dist/cli.mjs',
   'dist/jobRunner.mjs',
+  'dist/machineService.json',
+  'dist/machineService.mjs',
   'dist/indexWorker.mjs',
   'dist/modelWorker.mjs',
   'dist/flowRunner.mjs',

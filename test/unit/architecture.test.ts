@@ -10,11 +10,12 @@ const LAYERS: Record<string, readonly string[]> = {
   retrieval: ['core'],
   workspace: ['core'],
   agents: ['core', 'remote', 'retrieval', 'workspace'],
-  jobs: ['core', 'remote', 'workspace'],
+  machines: ['core', 'remote', 'workspace'],
+  jobs: ['core', 'remote', 'workspace', 'machines'],
   flows: ['core', 'workspace', 'agents'],
   service: ['core', 'remote', 'workspace'],
-  cli: ['core', 'remote', 'retrieval', 'workspace', 'agents', 'jobs', 'flows', 'service'],
-  extension: ['core', 'remote', 'retrieval', 'workspace', 'agents', 'jobs', 'flows', 'service', 'webview'],
+  cli: ['core', 'remote', 'retrieval', 'workspace', 'agents', 'machines', 'jobs', 'flows', 'service'],
+  extension: ['core', 'remote', 'retrieval', 'workspace', 'agents', 'machines', 'jobs', 'flows', 'service', 'webview'],
   webview: ['core', 'agents', 'flows'],
 };
 /**
@@ -28,6 +29,7 @@ const FOLDERS: Record<string, string> = {
     chunks kernel/assembly/layout kernel/assembly kernel postings tokenizer segments search ranking building store vectors embedding
     semantic folder .`,
   agents: 'options records run graph llm chat rag .',
+  machines: 'ssh install tunnel .',
   jobs: 'service ledger archives source selection submitted log metrics submit profiles sweeps results . page',
   flows: `
     graph syntax interpreter/values interpreter reading diagnostics editing assist layout drawing project types
@@ -35,8 +37,8 @@ const FOLDERS: Record<string, string> = {
     run/child/loading run/child`,
   service: `
     store/database store/jobs store/accounts store config log jobFiles executor folders sandbox runner/usage runner process
-    slurm jobs streams tls http/access http/submit http disk backup metrics admin .`,
-  cli: 'terminal grammar command completion session jobs flows sweeps submit search serve admin .',
+    slurm jobs streams tls http/access http/submit http disk backup metrics admin . machine`,
+  cli: 'terminal grammar command completion session jobs flows sweeps submit search serve admin machines .',
   extension: `
     contributions ui threads workspace connection submit/preflight jobs services submitted status submit profiles results jobList tasks
     models search/answers search/index search flows/documents flows/prompts flows/runs flows/canvas flows/creation

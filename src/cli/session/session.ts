@@ -8,6 +8,7 @@ import { hostAddress, LOCAL_HOST, resolveHost } from '../../jobs/service/host.ts
 import { resolveKey } from '../../jobs/service/hostKey.ts';
 import { JobLedger } from '../../jobs/ledger/ledger.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
+import { openMachine } from '../../machines/openMachine.ts';
 import { RemoteClient } from '../../remote/client.ts';
 import { connectEmbeddedService } from '../../service/embedded.ts';
 import type { Context } from '../command/context.ts';
@@ -84,15 +85,17 @@ export class Session implements AsyncDisposable {
 
   async #connect(): Promise<RemoteClient> {
     const { env, program, signal, terminal } = this.#context;
-    const { url, key } = await hostAddress(this.host, {
+    const { url, key, agent } = await hostAddress(this.host, {
       key: () => resolveKey(this.host, { env, home: this.home }),
       connectLocal: () =>
         connectEmbeddedService({ home: this.home, node: process.execPath, cli: program.entry, env, signal }),
+      connectMachine: (name) => openMachine(name, { home: this.home, env }),
     });
     const onWait = (seconds: number, reason: string): void => {
       terminal.phase(`${this.hostName} asked to wait ${formatDuration(seconds)}: ${reason}`);
     };
     return new RemoteClient(url, key, {
+      ...(agent !== undefined && { agent }),
       headers: { 'User-Agent': `farwharf/${program.version}` },
       retryAfter: { onWait },
     });

@@ -21,14 +21,20 @@ export interface Route {
 export class Routes implements Disposable {
   readonly #agents = new Map<string, Agent>();
   readonly #signal: AbortSignal | undefined;
+  readonly #only: Agent | undefined;
 
-  /** @param signal aborts connections that are being established, for requests that do not inform their agent. */
-  constructor({ signal }: { readonly signal?: AbortSignal } = {}) {
+  /**
+   * @param options `signal` aborts connections that are being established, for requests that do not inform their agent; `agent` makes all
+   *   connections, in place of our own.
+   */
+  constructor({ signal, agent }: { readonly signal?: AbortSignal; readonly agent?: Agent | undefined } = {}) {
     this.#signal = signal;
+    this.#only = agent;
   }
 
   /** @throws AppError `bad-input` for an invalid proxy variable. */
   to(url: URL): Route {
+    if (this.#only !== undefined) return { agent: this.#only, proxy: undefined };
     const isOwn = isOwnMachine(url.hostname);
     if (!isOwn && hasEditorAgent()) return { agent: undefined, proxy: undefined };
     const proxy = proxyFor(url);
@@ -51,6 +57,7 @@ export class Routes implements Disposable {
 
   [Symbol.dispose](): void {
     for (const agent of this.#agents.values()) agent.destroy();
+    this.#only?.destroy();
   }
 }
 

@@ -2,7 +2,7 @@ import type * as vscode from 'vscode';
 import { AppError, systemCode } from '../../core/errors.ts';
 import { DisposableStore, Emitter } from '../../core/processes/lifetime.ts';
 import type { JobService } from '../../jobs/service/api.ts';
-import { hostAddress, type HostAddress, LOCAL_HOST, resolveHost } from '../../jobs/service/host.ts';
+import { hostAddress, type HostAddress, LOCAL_HOST, machineOfHost, resolveHost } from '../../jobs/service/host.ts';
 import { RemoteClient } from '../../remote/client.ts';
 import { AuthError } from '../../remote/http/errors.ts';
 import type { Account, JobEvent } from '../../remote/protocol/schemas.ts';
@@ -13,6 +13,8 @@ import { hostLabel } from '../ui/words.ts';
 export interface HostsOptions {
   readonly keys: Keys;
   connectLocal(): Promise<HostAddress>;
+  /** Connects to the service of a machine that is reached over SSH. */
+  connectMachine(name: string): Promise<HostAddress>;
   isTrusted(): boolean;
   /** Called when a request waits, because the service asked for it with this reason. */
   onWait(host: string, seconds: number, reason: string): void;
@@ -34,7 +36,7 @@ export class Hosts implements vscode.Disposable {
     this.#store.add(
       options.keys.onDidChange((origin) => {
         for (const host of this.#connections.keys())
-          if (host !== LOCAL_HOST && new URL(host).origin === origin) this.#forget(host);
+          if (needsKey(host) && new URL(host).origin === origin) this.#forget(host);
         this.#changed.fire();
       }),
     );
@@ -62,7 +64,7 @@ export class Hosts implements vscode.Disposable {
 
   /** Whether requests to this host need a key that is missing. */
   async isSignedOut(host: string): Promise<boolean> {
-    return host !== LOCAL_HOST && (await this.#options.keys.get(host)) === undefined;
+    return needsKey(host) && (await this.#options.keys.get(host)) === undefined;
   }
 
   account(host: string, options: { signal?: AbortSignal } = {}): Promise<Account> {
@@ -137,7 +139,7 @@ export class Hosts implements vscode.Disposable {
   }
 
   async #open(host: string): Promise<RemoteClient> {
-    const { url, key } = await hostAddress(host, {
+    const { url, key, agent } = await hostAddress(host, {
       key: async () => (await this.#options.keys.get(host)) ?? notSignedIn(host),
       connectLocal: async () => {
         if (!this.#options.isTrusted())
@@ -147,11 +149,12 @@ export class Hosts implements vscode.Disposable {
           );
         return this.#options.connectLocal();
       },
+      connectMachine: (name) => this.#options.connectMachine(name),
     });
     const retryAfter = {
       onWait: (seconds: number, reason: string) => this.#options.onWait(host, seconds, reason),
     };
-    return new RemoteClient(url, key, { retryAfter });
+    return new RemoteClient(url, key, { retryAfter, ...(agent !== undefined && { agent }) });
   }
 
   #forget(host: string): void {
@@ -160,6 +163,11 @@ export class Hosts implements vscode.Disposable {
     // Requests in progress finish on their own; closing the client only frees idle sockets.
     void connection?.then((client) => client.close()).catch(() => {});
   }
+}
+
+/** Only services with a URL have accounts with keys. */
+function needsKey(host: string): boolean {
+  return host !== LOCAL_HOST && machineOfHost(host) === undefined;
 }
 
 function notSignedIn(host: string): never {

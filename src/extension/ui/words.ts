@@ -4,7 +4,7 @@ import { LOCAL_HOST } from '../../jobs/service/host.ts';
 
 /** The display name of a host: `this machine`, `gpu.example.org`. */
 export function hostLabel(host: string): string {
-  return host === LOCAL_HOST ? 'this machine' : printableLine(host.replace(/^https?:\/\//, ''));
+  return host === LOCAL_HOST ? 'this machine' : printableLine(host.replace(/^(?:https?|ssh):\/\//, ''));
 }
 
 /** The message about the host above the rows of the Jobs view; undefined if all is well. */

@@ -88,7 +88,7 @@ export function describeAccess(
  * @throws AppError `missing` if the user has no service of this name; its address is never taken from the folder.
  */
 export function hostOfProfile(service: string, hosts: readonly string[]): string {
-  const label = (host: string): string => host.replace(/^https?:\/\//, '');
+  const label = (host: string): string => host.replace(/^(?:https?|ssh):\/\//, '');
   const found = [LOCAL_HOST, ...hosts].find((host) => label(host) === service);
   if (found !== undefined) return found;
   const guess = nearest(service, hosts.map(label));

@@ -65,6 +65,9 @@ function explain(error: unknown, service: string, remedies: Remedies): Explanati
     return { kind, code: `http-${status}`, sentence: describeResponse(error, kind, service, remedies) };
   }
   const code = systemCode(error);
+  if (error instanceof Error && error.name === 'MachineUnreachable') {
+    return { kind: 'unreachable', code: 'unreachable', sentence: message };
+  }
   const networkText = networkFailureText(error, service);
   if (networkText !== undefined) {
     const isProxy = error instanceof Error && error.name === 'ProxyError';

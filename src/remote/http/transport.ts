@@ -1,3 +1,4 @@
+import type { Agent } from 'node:http';
 import type { Socket } from 'node:net';
 import { AppError } from '../../core/errors.ts';
 import { Routes } from '../../core/network/routes.ts';
@@ -8,15 +9,21 @@ export class Transport {
   readonly #host: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #fetch: typeof fetch | undefined;
-  readonly #routes = new Routes();
+  readonly #routes: Routes;
   readonly #running = new Set<Exchange>();
   readonly #sockets = new Set<Socket>();
   #isClosed = false;
 
-  constructor(host: string, headers: Readonly<Record<string, string>>, customFetch: typeof fetch | undefined) {
+  /** @param options `fetch` or `agent` replaces our own connections. */
+  constructor(
+    host: string,
+    headers: Readonly<Record<string, string>>,
+    options: { readonly fetch?: typeof fetch | undefined; readonly agent?: Agent | undefined },
+  ) {
     this.#host = host;
     this.#headers = headers;
-    this.#fetch = customFetch;
+    this.#fetch = options.fetch;
+    this.#routes = new Routes(options);
   }
 
   /**

@@ -6,7 +6,8 @@ import { text } from 'node:stream/consumers';
 import * as z from 'zod';
 import { AppError, type ErrorCode, messageOf, systemCode } from '../../core/errors.ts';
 import { Store } from '../store/store.ts';
-import { type AdminAddress, openAdminAddress, readAdminFile } from './adminSocket.ts';
+import type { SocketAddress } from '../../core/files/socketAddress.ts';
+import { openAdminAddress, readAdminFile } from './adminSocket.ts';
 import {
   type OperationInput,
   type OperationName,
@@ -87,7 +88,7 @@ async function findService(data: string, pipe: string | undefined): Promise<Admi
   };
 }
 
-async function post(address: AdminAddress, path: string, input: unknown): Promise<unknown> {
+async function post(address: SocketAddress, path: string, input: unknown): Promise<unknown> {
   let response: { readonly status: number; readonly body: unknown };
   try {
     response = await send(address, { method: 'POST', path, body: JSON.stringify(input) });
@@ -102,7 +103,7 @@ async function post(address: AdminAddress, path: string, input: unknown): Promis
 
 /** Waits without a limit, for long backups; `fetch` gives up after five minutes. */
 async function send(
-  { path: socketPath }: AdminAddress,
+  { path: socketPath }: SocketAddress,
   {
     body,
     ...call

@@ -1,13 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { AppError } from '../../core/errors.ts';
 import { writeAtomicallySync } from '../../core/files/atomicFile.ts';
+import { openSocketAddress, type SocketAddress } from '../../core/files/socketAddress.ts';
 
-// The shortest limit of all systems for a socket's address (unix(7): 107 bytes on Linux, 103 on macOS).
-const MAX_ADDRESS_BYTES = 103;
 const PIPE_NAME_BYTES = 16;
 
 const adminFile = z.object({
@@ -22,12 +20,6 @@ const adminFile = z.object({
 /** Which service administers a data folder. */
 export type AdminFile = z.infer<typeof adminFile>;
 
-/** An address that stays usable until it is disposed. */
-export interface AdminAddress extends Disposable {
-  /** What `listen` and `request` take as a path. */
-  readonly path: string;
-}
-
 /** The socket of a service, in its data folder: only those who may enter the folder reach it. */
 export function adminSocketOf(data: string): string {
   return join(data, 'admin.sock');
@@ -40,21 +32,9 @@ export function newPipe(): string | undefined {
     : undefined;
 }
 
-/**
- * The address of a service's socket. On Linux, a path that is too long for an address is replaced by one through the folder's
- * descriptor.
- *
- * @throws AppError `bad-input` for a path that is too long on other systems; the system's error if the folder does not exist.
- */
-export function openAdminAddress(data: string, pipe: string | undefined): AdminAddress {
-  const path = pipe ?? adminSocketOf(data);
-  if (pipe !== undefined || Buffer.byteLength(path) <= MAX_ADDRESS_BYTES) return { path, [Symbol.dispose]: () => {} };
-  if (process.platform !== 'linux') {
-    const message = `The path ${path} is too long for a socket (at most ${MAX_ADDRESS_BYTES} bytes). Choose a data folder with a shorter path.`;
-    throw new AppError('bad-input', message);
-  }
-  const folder = openSync(data, 'r');
-  return { path: `/proc/self/fd/${folder}/admin.sock`, [Symbol.dispose]: () => closeSync(folder) };
+/** The address of a service's socket, or of its pipe. @throws as `openSocketAddress`. */
+export function openAdminAddress(data: string, pipe: string | undefined): SocketAddress {
+  return pipe === undefined ? openSocketAddress(adminSocketOf(data)) : { path: pipe, [Symbol.dispose]: () => {} };
 }
 
 /** Writes the file completely or not at all. */

@@ -1,20 +1,28 @@
 import { once } from 'node:events';
+import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
+import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { AppError, systemCode } from '../../core/errors.ts';
+import { ensurePrivateFolder } from '../../core/files/ownFiles.ts';
+import { openSocketAddress } from '../../core/files/socketAddress.ts';
 import type { Logger } from '../../core/log.ts';
 import { readCertificate, ServerCertificate } from '../tls/certificate.ts';
 import type { TlsSettings } from '../config/sections.ts';
 import { loopbackHosts } from './access/auth.ts';
 
 const CLOSE_WAIT_MS = 2_000;
+/** The base of requests to a service that listens on a socket. */
+const SOCKET_URL = 'http://localhost';
 
 export interface HttpServerOptions {
   readonly host: string;
   /** 0 lets the system choose. */
   readonly port: number;
+  /** A Unix socket to listen on in place of the address and port; only this user can connect to it. */
+  readonly socket: string | undefined;
   /** The certificate for TLS; undefined for plain HTTP. */
   readonly tls: TlsSettings | undefined;
   readonly log: Logger;
@@ -62,17 +70,20 @@ export class HttpServer {
   }
 
   get url(): string {
+    if (this.#options.socket !== undefined) return SOCKET_URL;
     return `${this.#options.tls === undefined ? 'http' : 'https'}://${this.#hostName}:${this.port}`;
   }
 
   /** The `Host` headers of requests from this machine. */
   get hosts(): readonly string[] {
+    if (this.#options.socket !== undefined) return [new URL(SOCKET_URL).host];
     return [...loopbackHosts(this.port), `${this.#hostName}:${this.port}`];
   }
 
   /** @throws AppError `conflict` if the port is in use. */
   async listen(): Promise<void> {
-    const { host, port } = this.#options;
+    const { host, port, socket } = this.#options;
+    if (socket !== undefined) return this.#listenOn(socket);
     this.#server.listen(port, host);
     try {
       await once(this.#server, 'listening');
@@ -84,6 +95,16 @@ export class HttpServer {
         { cause },
       );
     }
+  }
+
+  /** The caller is the only service of its data folder, so that an existing socket is that of a killed one. */
+  async #listenOn(socket: string): Promise<void> {
+    ensurePrivateFolder(dirname(socket));
+    rmSync(socket, { force: true });
+    using address = openSocketAddress(socket);
+    this.#server.listen(address.path);
+    await once(this.#server, 'listening');
+    chmodSync(socket, 0o600);
   }
 
   /** Stops accepting connections, waits up to two seconds for open responses, and closes the rest. */

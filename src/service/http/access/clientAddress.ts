@@ -22,7 +22,9 @@ export function clientAddress(incoming: IncomingMessage, proxy: ProxySettings | 
 /** Whether a program on this machine sent the request itself: a proxy adds a header that names its client. */
 export function isFromThisMachine({ headers, socket }: IncomingMessage): boolean {
   const isForwarded = 'x-forwarded-for' in headers || 'forwarded' in headers || 'x-real-ip' in headers;
-  return !isForwarded && isLoopback(plain(socket.remoteAddress ?? ''));
+  const { remoteAddress, destroyed } = socket;
+  const isLocalSocket = remoteAddress === undefined && !destroyed; // a Unix socket has no address
+  return !isForwarded && (isLocalSocket || isLoopback(plain(remoteAddress ?? '')));
 }
 
 /** Removes the IPv6 prefix of an IPv4 address, which sockets for both add. */

@@ -59,9 +59,14 @@ test('a key belongs to one address: another port, scheme, path or host gets none
   }
 });
 
-test('the embedded service never sees the user’s key', async () => {
+test('the embedded service and machines never see the user’s key', async () => {
   const local = { url: 'http://127.0.0.1:1', key: 'its-own' };
-  const options = { key: () => 'secret', connectLocal: () => Promise.resolve(local) };
+  const options = {
+    key: () => 'secret',
+    connectLocal: () => Promise.resolve(local),
+    connectMachine: (name: string) => Promise.resolve({ url: 'http://localhost', key: `of-${name}` }),
+  };
   assert.deepEqual(await hostAddress('local', options), local);
   assert.deepEqual(await hostAddress('https://x', options), { url: 'https://x', key: 'secret' });
+  assert.deepEqual(await hostAddress('ssh://box', options), { url: 'http://localhost', key: 'of-box' });
 });

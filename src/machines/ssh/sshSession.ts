@@ -1,0 +1,123 @@
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { AppError, abortReason, systemCode } from '../../core/errors.ts';
+import { type SshClient, type SshTarget, startSsh } from './sshCommand.ts';
+import { MachineUnreachable, sshFailure } from './sshFailure.ts';
+
+// Longer than a second factor takes to arrive and be typed.
+const READY_MS = 180_000;
+// What a login shell may print before our script starts.
+const MAX_NOISE = 256 * 1024;
+const MAX_STDERR = 16 * 1024;
+
+/** A script that runs on the machine and has printed the line that starts with its nonce. */
+export interface SshSession {
+  /** The rest of that line. */
+  readonly line: string;
+  readonly child: ChildProcessWithoutNullStreams;
+  readonly stderr: () => string;
+}
+
+export interface SshCall {
+  readonly client: SshClient;
+  readonly target: SshTarget;
+  /** The name of the machine in messages. */
+  readonly machine: string;
+  readonly signal?: AbortSignal | undefined;
+  /** Time limit until the script has started, including questions to the user; default: three minutes. */
+  readonly readyMs?: number;
+}
+
+/** A word that no login shell prints by chance. */
+export function newNonce(): string {
+  return `farwharf-${randomBytes(12).toString('hex')}`;
+}
+
+/**
+ * Runs a script and waits for the line `NONCE …`, whatever the login shell prints before. What follows can be read from `child.stdout`.
+ *
+ * @throws AppError or `MachineUnreachable` of `sshFailure`, AppError `missing` without an ssh program, `limit` if a startup file waits for
+ *   input; the signal's reason on abort.
+ */
+export async function openSession(call: SshCall, nonce: string, script: string): Promise<SshSession> {
+  const { client, target, machine, signal, readyMs = READY_MS } = call;
+  signal?.throwIfAborted();
+  const child = startSsh(client, target, script);
+  child.stdin.on('error', () => {}); // reported by the exit of ssh
+  let printed = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (printed = (printed + text).slice(-MAX_STDERR)));
+  const onAbort = (): void => void child.kill();
+  signal?.addEventListener('abort', onAbort, { once: true });
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    child.kill();
+  }, readyMs);
+  try {
+    const line = await readLine(child, nonce);
+    if (line !== undefined) return { line, child, stderr: () => printed };
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    if (signal?.aborted === true) throw abortReason(signal);
+    if (isLate) throw notReady(machine, readyMs);
+    throw sshFailure(machine, printed);
+  } catch (error) {
+    child.kill();
+    if (systemCode(error) === 'ENOENT') {
+      const program = client.env['FARWHARF_SSH'] || 'ssh';
+      throw new AppError(
+        'missing',
+        `The program ${program} was not found. Install OpenSSH, or name it with FARWHARF_SSH.`,
+        { cause: error },
+      );
+    }
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', onAbort);
+  }
+}
+
+/** The line of the nonce; undefined if the output ends without it. */
+async function readLine(child: ChildProcessWithoutNullStreams, nonce: string): Promise<string | undefined> {
+  const failed = new Promise<never>((_, reject) => child.once('error', reject));
+  const { stdout } = child;
+  const find = async (): Promise<string | undefined> => {
+    let text = Buffer.alloc(0);
+    for (;;) {
+      const chunk = await nextChunk(stdout);
+      if (chunk === undefined) return undefined;
+      text = Buffer.concat([text, chunk]);
+      const start = text.indexOf(`${nonce} `);
+      const end = start === -1 ? -1 : text.indexOf('\n', start);
+      if (end !== -1) {
+        stdout.unshift(text.subarray(end + 1));
+        return text.toString('utf8', start + nonce.length + 1, end);
+      }
+      if (text.length > MAX_NOISE) text = text.subarray(-nonce.length);
+    }
+  };
+  return Promise.race([find(), failed]);
+}
+
+async function nextChunk(stream: Readable): Promise<Buffer | undefined> {
+  for (;;) {
+    const chunk: unknown = stream.read();
+    if (Buffer.isBuffer(chunk)) return chunk;
+    if (stream.readableEnded || stream.destroyed) return undefined;
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        for (const name of ['readable', 'end', 'close']) stream.off(name, done);
+        resolve();
+      };
+      for (const name of ['readable', 'end', 'close']) stream.once(name, done);
+    });
+  }
+}
+
+function notReady(machine: string, readyMs: number): MachineUnreachable {
+  return new MachineUnreachable(
+    `${machine} accepted the connection but did not start a command within ${readyMs / 1000} s. A startup file of your login shell there may wait for input: check that  ssh ${machine} true  returns at once.`,
+  );
+}

@@ -1,0 +1,20 @@
+import * as z from 'zod';
+
+/** What a machine's service says when an SSH session attaches to it: how to reach the service, or why that is not possible. */
+export const greeting = z.union([
+  z.object({ key: z.string().min(1), version: z.string(), executor: z.string() }),
+  z.object({ error: z.string() }),
+]);
+export type Greeting = z.infer<typeof greeting>;
+
+/** Whether a version is newer than another one, by its numbers (Semantic Versioning 2.0.0, section 11). */
+export function isNewerVersion(version: string, than: string): boolean {
+  const numbers = (text: string): readonly number[] => text.split(/[.+-]/).slice(0, 3).map(Number);
+  const [left, right] = [numbers(version), numbers(than)];
+  const index = left.findIndex((number, at) => number !== right[at]);
+  return index !== -1 && (left[index] ?? 0) > (right[index] ?? 0);
+}
+
+/** The answer of a machine that is to be disconnected: how many jobs have not ended, 0 once its service has stopped. */
+export const dismantled = z.union([z.object({ unfinished: z.int() }), z.object({ error: z.string() })]);
+export type Dismantled = z.infer<typeof dismantled>;

@@ -1,0 +1,67 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { systemCode } from '../../core/errors.ts';
+import { requireOwn } from '../../core/files/ownFiles.ts';
+import { readConfig } from '../serviceConfig.ts';
+import { embeddedServeOptions } from '../embedded.ts';
+import type { ServeOptions } from '../serveOptions.ts';
+
+const KEY_BYTES = 32;
+
+/** This program's folder: `versions/BUILD` in the root, with the version number of its bundle. */
+export interface Program {
+  /** Path of `machineService.mjs`. */
+  readonly entry: string;
+  readonly runner: string;
+  /** The version, and the start of the bundle's hash as build metadata (Semantic Versioning 2.0.0, section 10). */
+  readonly version: string;
+}
+
+/** @param version the version number of the bundle. */
+export function locateProgram(entry: string, version: string): Program {
+  const folder = dirname(entry);
+  return { entry, runner: join(folder, 'jobRunner.mjs'), version: `${version}+${basename(folder).slice(0, 12)}` };
+}
+
+/** The FARWHARF_HOME of the machine's service. */
+export function homeOf(root: string): string {
+  return join(root, 'home');
+}
+
+/** The configuration that the user may edit. */
+function configFileOf(root: string): string {
+  return join(root, 'service.toml');
+}
+
+/** The key of the service, which stays the same when it starts again, so that tunnels continue to work. */
+function readOrCreateKey(root: string): string {
+  const file = join(root, 'key');
+  requireOwn(file);
+  try {
+    writeFileSync(file, randomBytes(KEY_BYTES).toString('base64url'), { flag: 'wx', mode: 0o600 });
+  } catch (error) {
+    if (systemCode(error) !== 'EEXIST') throw error;
+  }
+  return readFileSync(file, 'utf8');
+}
+
+/**
+ * The options of a machine's service. It listens on a socket of its own for each host name, because the machines of a cluster share the
+ * home folder.
+ *
+ * @throws AppError of `readConfig`.
+ */
+export async function machineServeOptions(root: string, { runner, version }: Program): Promise<ServeOptions> {
+  const options = embeddedServeOptions(homeOf(root), { runner, version });
+  const file = configFileOf(root);
+  const { config } = options;
+  const own = existsSync(file) ? await readConfig(file) : config;
+  return {
+    ...options,
+    apiKey: readOrCreateKey(root),
+    socket: join(root, `run-${hostname()}`, 'sock'),
+    config: { ...own, log: config.log, metrics: config.metrics, retention: config.retention },
+  };
+}

@@ -1,0 +1,47 @@
+// The program that Farwharf installs on a machine that it reaches over SSH. Its command line is internal.
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { AppError, messageOf } from '../../core/errors.ts';
+import { textField } from '../../core/jsonFields.ts';
+import { Redactor } from '../../core/redact.ts';
+import { openServiceLog } from '../log/serviceLog.ts';
+import { serve } from '../serve.ts';
+import { attach } from './attach.ts';
+import { dismantle } from './dismantle.ts';
+import { locateProgram, machineServeOptions, type Program } from './machineFolder.ts';
+
+/** Runs the service until it is idle or stopped. */
+async function runService(program: Program, root: string): Promise<void> {
+  const stop = new AbortController();
+  for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stop.abort());
+  process.on('SIGHUP', () => {}); // the end of the SSH session that started it
+  const options = await machineServeOptions(root, program);
+  const { log } = openServiceLog(options.config.log, new Redactor(), (line) => process.stderr.write(`${line}\n`));
+  const { closed } = await serve(options, { log, signal: stop.signal });
+  await closed;
+}
+
+process.umask(0o077);
+process.removeAllListeners('warning'); // node:sqlite is experimental, which is of no use to users
+const entry = import.meta.filename;
+const manifest: unknown = JSON.parse(readFileSync(join(dirname(entry), 'package.json'), 'utf8'));
+const program = locateProgram(entry, textField(manifest, 'version') ?? '0.0.0');
+const [command, root = '', nonce = '', mode] = process.argv.slice(2);
+switch (command) {
+  case 'attach':
+    await attach(program, { root, nonce, isUpgrade: mode === 'upgrade' });
+    process.exit();
+    break;
+  case 'serve':
+    await runService(program, root).catch((error: unknown) => {
+      process.stderr.write(`${messageOf(error)}\n`); // read from the log by whoever waits for the start
+      process.exitCode = 1;
+    });
+    break;
+  case 'dismantle':
+    process.stdout.write(`\n${nonce} ${JSON.stringify(await dismantle(program, root, mode === 'force'))}\n`);
+    break;
+  case undefined:
+  default:
+    throw new AppError('bad-input', `Unknown command "${command ?? ''}".`);
+}

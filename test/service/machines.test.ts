@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { jsonLines, type RunOptions, Scratch, until } from './commandLine.ts';
+import { sshProblem, SshServer } from './support/sshServer.ts';
+
+const skip = sshProblem();
+
+interface Lab extends AsyncDisposable {
+  readonly scratch: Scratch;
+  readonly server: SshServer;
+  /** Runs `farwharf connect testbox` with these flags. */
+  connect(flags?: readonly string[], options?: RunOptions): ReturnType<Scratch['run']>;
+}
+
+async function openLab(options: readonly string[] = []): Promise<Lab> {
+  const scratch = await Scratch.create();
+  const server = await SshServer.create();
+  await server.start(options);
+  const connect: Lab['connect'] = (flags = [], runOptions = {}) =>
+    scratch.run(
+      ['connect', 'testbox', '--ssh-config', server.config, '--node', process.execPath, ...flags],
+      runOptions,
+    );
+  return {
+    scratch,
+    server,
+    connect,
+    [Symbol.asyncDispose]: async () => {
+      await scratch.run(['connect', 'testbox', '--remove', '--yes']);
+      await server[Symbol.asyncDispose]();
+      await scratch[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const listing = async (folder: string): Promise<readonly string[]> =>
+  (await readdir(folder, { recursive: true })).toSorted();
+
+describe('a machine over SSH', { skip: skip ?? false }, () => {
+  test('is connected, runs a job whose connection is cut, and is left as it was', async () => {
+    await using lab = await openLab(['MaxSessions 1', 'AllowTcpForwarding no', 'AllowStreamLocalForwarding no']);
+    const { scratch, server } = lab;
+    // What login shells print must not matter.
+    await writeFile(join(server.home, '.bashrc'), 'echo "Welcome, unread mail: 3"; echo "warning" >&2\n');
+    const before = await listing(server.home);
+
+    const connected = await lab.connect(['--json']);
+    assert.equal(connected.exit, 0, connected.stderr);
+    assert.deepEqual(
+      { ...jsonLines(connected.stdout)[0], version: undefined },
+      { name: 'testbox', address: 'testbox', executor: 'process', version: undefined },
+    );
+    const root = join(server.home, '.local/share/farwharf-service');
+    const [run = ''] = (await readdir(root)).filter((name) => name.startsWith('run-'));
+    assert.equal((await stat(join(root, run))).mode & 0o777, 0o700);
+    assert.equal((await stat(join(root, run, 'sock'))).mode & 0o777, 0o600);
+
+    const listed = await scratch.run(['machines', '--json']);
+    const machines: unknown = jsonLines(listed.stdout)[0]?.['machines'];
+    assert.match(JSON.stringify(machines), /"name":"testbox".*"answers":true/);
+
+    const gate = join(server.root, 'gate');
+    const folder = await scratch.folder('work', {
+      'train.sh': `for i in 1 2 3; do echo step $i; done\nwhile [ ! -e ${gate} ]; do sleep 0.05; done\necho step 4 > result.txt; echo step 4\n`,
+    });
+    let isCut = false;
+    const job = await scratch.run(['submit', folder, '--script', 'train.sh', '--watch', '--download'], {
+      env: { FARWHARF_REMOTE_HOST: 'testbox' },
+      onOutput: ({ stdout }) => {
+        if (isCut || !stdout.includes('step 3')) return;
+        isCut = true;
+        void server.cut().then(() => writeFile(gate, ''));
+      },
+    });
+    assert.equal(job.exit, 0, job.stderr);
+    assert.equal(job.stdout, 'step 1\nstep 2\nstep 3\nstep 4\n');
+    assert.equal(await readFile(join(folder, 'result.txt'), 'utf8'), 'step 4\n');
+
+    await scratch.run(['submit', await scratch.folder('endless', { 'run.sh': 'sleep 1000\n' }), '--script', 'run.sh'], {
+      env: { FARWHARF_REMOTE_HOST: 'testbox' },
+    });
+    const refused = await lab.connect(['--remove']);
+    assert.equal(refused.exit, 1);
+    assert.match(refused.stderr, /1 job has not ended on testbox, so nothing was removed/);
+    const removed = await lab.connect(['--remove', '--yes', '--json']);
+    assert.equal(removed.exit, 0, removed.stderr);
+    assert.deepEqual(await listing(server.home), before);
+    assert.deepEqual(jsonLines((await scratch.run(['machines', '--json'])).stdout), [{ machines: [] }]);
+  });
+
+  test('that cannot be reached or trusted is named with what to do', async () => {
+    await using lab = await openLab();
+    const { scratch, server } = lab;
+    await server.know('other');
+    const changed = await lab.connect();
+    assert.match(changed.stderr, /host key of testbox has changed .*impersonating it\. Nothing was sent/);
+    await writeFile(join(server.root, 'known_hosts'), '');
+    assert.match((await lab.connect()).stderr, /host key of testbox is not known .* compare the fingerprint/);
+    await server.know('host');
+    await writeFile(join(server.root, 'authorized_keys'), '');
+    const denied = await lab.connect();
+    assert.match(denied.stderr, /testbox did not accept your SSH login \(Permission denied/);
+    await server.stop();
+    const off = await lab.connect(['--json']);
+    assert.equal(off.exit, 5);
+    assert.match(off.stderr, /testbox refuses SSH connections/);
+    const unknown = await scratch.run(['connect', 'nobody@no-such-host.invalid']);
+    assert.match(unknown.stderr, /The name no-such-host\.invalid is unknown/);
+    const option = await scratch.run(['connect', '--', '-oProxyCommand=touch pwned']);
+    assert.equal(option.exit, 2);
+    assert.match(option.stderr, /The destination is not valid/);
+    const local = await scratch.run(['connect', 'me@local']);
+    assert.match(local.stderr, /"local" is this machine/);
+    const missing = await scratch.run(['me', '--remote', 'testbox']);
+    assert.equal(missing.exit, 2);
+    assert.match(missing.stderr, /No machine named testbox is connected/);
+    assert.deepEqual(await listing(server.home), []);
+  });
+
+  test('without room for the service keeps nothing half-installed, wherever the copy is cut', async () => {
+    await using lab = await openLab();
+    const { scratch, server } = lab;
+    for (const bytes of [10_000, 200_000]) {
+      // An ssh that breaks after so many bytes were sent.
+      const cutting = join(server.root, `ssh-${bytes}`);
+      await writeFile(
+        cutting,
+        `#!/bin/sh\ncase "$*" in *tmp/file*) head -c ${bytes} | ssh "$@";; *) exec ssh "$@";; esac\n`,
+        {
+          mode: 0o755,
+        },
+      );
+      const cut = await lab.connect([], { env: { FARWHARF_SSH: cutting } });
+      assert.equal(cut.exit, 5, cut.stderr);
+      assert.match(cut.stderr, /connection to testbox was lost while Farwharf was copied, so nothing is installed/);
+      const root = join(server.home, '.local/share/farwharf-service');
+      await until(async () => (await readdir(root)).every((name) => !name.startsWith('tmp.')));
+      assert.deepEqual(await readdir(root), ['parents']);
+    }
+    await mkdir(join(scratch.root, 'bin'));
+    const full = join(scratch.root, 'bin', 'ssh');
+    await writeFile(
+      full,
+      '#!/bin/sh\ncase "$*" in *tmp/file*) echo "mkdir: cannot create directory: Disk quota exceeded" >&2; exit 91;; *) exec ssh "$@";; esac\n',
+      { mode: 0o755 },
+    );
+    const quota = await lab.connect([], { env: { FARWHARF_SSH: full } });
+    assert.match(quota.stderr, /home folder on testbox is over its quota\. Free some space there/);
+    assert.equal((await lab.connect()).exit, 0);
+  });
+});

@@ -1,0 +1,147 @@
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, copyFile, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { createServer, connect } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { findProgram } from '../../../src/core/processes/findProgram.ts';
+import { until } from '../commandLine.ts';
+
+const run = promisify(execFile);
+
+/** Why tests that need OpenSSH's server are skipped; undefined if it is there. */
+export function sshProblem(): string | undefined {
+  if (process.platform === 'win32') return 'sshd is tested on Unix';
+  const path = `${process.env['PATH'] ?? ''}:/usr/sbin`;
+  const missing = ['ssh', 'ssh-keygen', 'sshd'].filter((name) => findProgram(name, path) === undefined);
+  return missing.length === 0
+    ? undefined
+    : `${missing.join(', ')} missing: apt-get install openssh-server openssh-client`;
+}
+
+/** OpenSSH's server on loopback, with a home folder of its own: a machine to connect. */
+export class SshServer implements AsyncDisposable {
+  readonly root: string;
+  /** The home folder of the user there. */
+  readonly home: string;
+  /** The configuration for `ssh -F`, in which the machine is named `testbox`. */
+  readonly config: string;
+  readonly #port: number;
+  #child: ChildProcess | undefined;
+
+  private constructor(root: string, port: number) {
+    this.root = root;
+    this.home = join(root, 'there');
+    this.config = join(root, 'config');
+    this.#port = port;
+  }
+
+  static async create(): Promise<SshServer> {
+    const root = await realpath(await mkdtemp(join(tmpdir(), 'farwharf-ssh-')));
+    await chmod(root, 0o755);
+    const server = new SshServer(root, await freePort());
+    await mkdir(server.home);
+    for (const name of ['id', 'host', 'other']) {
+      await run('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(root, name)]);
+    }
+    await copyFile(join(root, 'id.pub'), join(root, 'authorized_keys'));
+    await server.know('host');
+    await writeFile(
+      server.config,
+      `Host testbox\n HostName 127.0.0.1\n Port ${server.#port}\n User ${userInfo().username}\n IdentityFile ${join(root, 'id')}\n` +
+        ` IdentitiesOnly yes\n UserKnownHostsFile ${join(root, 'known_hosts')}\n HostKeyAlias testbox\n BatchMode yes\n`,
+    );
+    return server;
+  }
+
+  /** Makes `ssh` expect this host key. */
+  async know(key: 'host' | 'other'): Promise<void> {
+    const [type = '', data = ''] = (await readFile(join(this.root, `${key}.pub`), 'utf8')).split(' ');
+    await writeFile(join(this.root, 'known_hosts'), `testbox ${type} ${data}\n`);
+  }
+
+  /** Starts, or starts again with other options. @param options lines of sshd_config(5). */
+  async start(options: readonly string[] = []): Promise<void> {
+    await this.stop();
+    const path = join(this.root, 'sshd_config');
+    await writeFile(
+      path,
+      [
+        'ListenAddress 127.0.0.1',
+        `Port ${this.#port}`,
+        `HostKey ${join(this.root, 'host')}`,
+        `AuthorizedKeysFile ${join(this.root, 'authorized_keys')}`,
+        'PasswordAuthentication no',
+        'KbdInteractiveAuthentication no',
+        'UsePAM no',
+        'StrictModes no',
+        'PidFile none',
+        `SetEnv HOME=${this.home}`,
+        ...options,
+        '',
+      ].join('\n'),
+    );
+    if (process.getuid?.() === 0) await mkdir('/run/sshd', { recursive: true });
+    const sshd = findProgram('sshd', `${process.env['PATH'] ?? ''}:/usr/sbin`) ?? 'sshd';
+    this.#child = spawn(sshd, ['-D', '-e', '-f', path], { stdio: 'ignore', detached: true });
+    await until(() => canConnect(this.#port));
+  }
+
+  /** Stops the server and breaks all of its connections. */
+  async stop(): Promise<void> {
+    const { pid } = this.#child ?? {};
+    if (this.#child === undefined || pid === undefined) return;
+    const ended = once(this.#child, 'exit');
+    for (const child of await sessionsOf(pid)) process.kill(child, 'SIGKILL');
+    this.#child.kill('SIGKILL');
+    this.#child = undefined;
+    await ended;
+  }
+
+  /** Ends every connection, without a word, as a network does. */
+  async cut(): Promise<void> {
+    for (const child of await sessionsOf(this.#child?.pid ?? 0)) process.kill(child, 'SIGKILL');
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+    await rm(this.root, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+  }
+}
+
+/** The processes of connections: the children of the server, and theirs. */
+async function sessionsOf(pid: number): Promise<readonly number[]> {
+  const { stdout } = await run('ps', ['-eo', 'pid=,ppid=,comm=']);
+  const rows = stdout
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/));
+  const below = (parent: string): string[] =>
+    rows.flatMap(([child = '', of, name = '']) =>
+      of === parent && name.startsWith('sshd') ? [child, ...below(child)] : [],
+    );
+  return below(String(pid)).map(Number);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+async function canConnect(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}

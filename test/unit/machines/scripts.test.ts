@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { findProgram } from '../../../src/core/processes/findProgram.ts';
+import { readInspection } from '../../../src/machines/install/inspection.ts';
+import {
+  attachScript,
+  deleteScript,
+  dismantleScript,
+  inspectScript,
+  PLACE_NODE,
+  uploadScript,
+} from '../../../src/machines/install/scripts.ts';
+
+const BUILD = 'a'.repeat(64);
+const SCRIPTS = {
+  inspect: inspectScript('nonce'),
+  upload: uploadScript('nonce', { destination: 'node', size: 1, sha256: BUILD, check: PLACE_NODE }),
+  attach: attachScript('nonce', BUILD, '/opt/my node/bin/node'),
+  dismantle: dismantleScript('nonce', BUILD, true),
+  delete: deleteScript('nonce'),
+};
+
+test('scripts pass through every login shell unchanged', () => {
+  const shells = ['sh', 'bash', 'dash', 'zsh', 'fish', 'csh', 'tcsh'].flatMap(
+    (name) => findProgram(name, process.env['PATH'] ?? '') ?? [],
+  );
+  for (const [name, script] of Object.entries(SCRIPTS)) {
+    assert.doesNotMatch(script, /['\\!\n]/, name);
+    for (const shell of shells) {
+      // `-n` only parses; printf shows what the inner shell would have received.
+      const passed = execFileSync(shell, ['-c', `printf %s '${script}'`], { encoding: 'utf8' });
+      assert.equal(passed, script, `${name} through ${shell}`);
+    }
+    execFileSync('sh', ['-n', '-c', script]);
+  }
+});
+
+test('an inspection changes nothing, and reads this machine', { skip: process.platform === 'win32' }, () => {
+  const home = mkdtempSync(join(tmpdir(), 'farwharf-home-'));
+  try {
+    const env = { PATH: process.env['PATH'] ?? '', HOME: home };
+    const output = execFileSync('sh', ['-c', SCRIPTS.inspect], { encoding: 'utf8', env });
+    const inspection = readInspection(output, Date.now());
+    assert.equal(inspection.isWritable, true);
+    assert.ok(inspection.cores > 0 && (inspection.freeBytes ?? 0) > 0);
+    assert.equal(inspection.clockAheadMs, 0);
+    assert.deepEqual(inspection.builds, []);
+    assert.deepEqual(readdirSync(home), []);
+  } finally {
+    rmSync(home, { recursive: true });
+  }
+});
+
+test('an inspection tells a wrong clock, and skips what is old, damaged or not a plain path', () => {
+  const output = [
+    'motd without a key',
+    'system=Linux',
+    'time=7200',
+    `build=${BUILD}`,
+    'build=../..',
+    'node=v20.19.0 /usr/bin/node',
+    'node= /usr/bin/broken',
+    'node=v22.18.0 /opt/node $(rm -rf)/bin/node',
+    'node=v24.1.0 /opt/my node/bin/node',
+    'node=v24.1.0 /opt/my node/bin/node',
+  ].join('\n');
+  const { clockAheadMs, builds, nodes, system, freeBytes } = readInspection(output, 0);
+  assert.deepEqual(
+    { clockAheadMs, builds, nodes, system, freeBytes },
+    {
+      clockAheadMs: 7_200_000,
+      builds: [BUILD],
+      nodes: ['/opt/my node/bin/node'],
+      system: 'Linux',
+      freeBytes: undefined,
+    },
+  );
+});
