@@ -81,7 +81,7 @@ describe('farwharf flow', { concurrency: 2, timeout: 10 * 60_000 }, () => {
     assert.equal(await calls(), 1);
 
     const runs = await scratch.run(['flow', 'runs', 'talk.mjs'], { cwd });
-    assert.equal(runs.stdout.trim().split('\n').length, 5, runs.stdout);
+    assert.equal(runs.stdout.trim().split('\n').length, 6, runs.stdout);
     const unknown = await scratch.run(['flow', 'run', 'talk.mjs', '--from', 'Whisper'], { cwd });
     assert.equal(unknown.exit, 2);
     assert.match(unknown.stderr, /has no step "Whisper". Its steps are at Talk\/Shout/);
@@ -243,18 +243,41 @@ it('of a file the newest runs are kept, within a number and a size', async () =>
   assert.equal((await history.list(file)).length, 2);
   await assert.rejects(history.find(file, 'nothing'), /has no run "nothing"/);
   assert.equal((await readdir(join(scratch.home, 'flows'))).length, 1);
+});
 
-  it('runs names all flows that a file has run, and shows steps and models of all', async () => {
-    await using scratch = await Scratch.create();
-    const text = `${ASKING}export const second = new Flow({ start: shout, name: 'Second' }).connect(shout, null);
-      await talk.run({ topic: 'tides' });\nawait second.run({ answer: 'x' });`;
-    const cwd = await scratch.folder('flows', { 'both.mjs': text });
-    assert.equal((await scratch.run(['flow', 'run', 'both.mjs', '--flow', 'second'], { cwd })).exit, 0);
-    const { stdout } = await scratch.run(['flow', 'runs', 'both.mjs', '--json'], { cwd });
-    const { runs } = JSON.parse(stdout) as { runs: { name: string; others: string[]; usage: { calls: number } }[] };
-    assert.deepEqual(
-      runs.map(({ name, others, usage }) => [name, others, usage.calls]),
-      [['Second', ['Talk'], 1]],
-    );
-  });
+it('runs names all flows that a file has run, and shows steps and models of all', async () => {
+  await using scratch = await Scratch.create();
+  const text = `${ASKING}export const second = new Flow({ start: shout, name: 'Second' }).connect(shout, null);
+    await talk.run({ topic: 'tides' });\nawait second.run({ answer: 'x' });`;
+  const cwd = await scratch.folder('flows', { 'both.mjs': text });
+  assert.equal((await scratch.run(['flow', 'run', 'both.mjs', '--flow', 'second'], { cwd })).exit, 0);
+  const { stdout } = await scratch.run(['flow', 'runs', 'both.mjs', '--json'], { cwd });
+  const { runs } = JSON.parse(stdout) as { runs: { name: string; others: string[]; usage: { calls: number } }[] };
+  assert.deepEqual(
+    runs.map(({ name, others, usage }) => [name, others, usage.calls]),
+    [['Second', ['Talk'], 1]],
+  );
+});
+
+it('test runs a node live whose helper has changed, and names the file of the helper', async () => {
+  await using scratch = await Scratch.create();
+  const text = ASKING.replace("answer + '!'", 'loud(answer)').replace(
+    'import { Flow',
+    "import { loud } from './lib/shout.mjs';\nimport { Flow",
+  );
+  const helper = 'export const loud = (text) => text + "!";';
+  const cwd = await scratch.folder('flows', { 'talk.mjs': text, 'lib/shout.mjs': helper });
+  const run = ['flow', 'run', 'talk.mjs', '--shared', '{"topic":"tides"}'];
+  assert.equal((await scratch.run(run, { cwd })).exit, 0);
+  assert.equal((await scratch.run(['flow', 'pin', 'talk.mjs'], { cwd })).exit, 0);
+  assert.equal((await scratch.run(['flow', 'test'], { cwd })).exit, 0);
+  await writeFile(join(cwd, 'lib/shout.mjs'), helper.replace('"!"', '"?"'));
+  const failed = await scratch.run(['flow', 'test'], { cwd });
+  assert.equal(failed.exit, 1);
+  assert.match(failed.stdout, /Talk\/Shout ran live: its code changed \(lib\/shout\.mjs\)/);
+  assert.doesNotMatch(failed.stdout, /Talk\/Ask/);
+  const replay = await scratch.run(['flow', 'run', 'talk.mjs', '--replay', 'last'], { cwd });
+  assert.match(replay.stderr, /Talk\/Shout -> default, .*ran live: its code changed \(lib\/shout\.mjs\)/);
+  assert.equal((await scratch.run(['flow', 'test', '--update'], { cwd })).exit, 0);
+  assert.equal((await scratch.run(['flow', 'test'], { cwd })).exit, 0);
 });

@@ -32,7 +32,7 @@ const FOLDERS: Record<string, string> = {
   machines: 'ssh install tunnel .',
   jobs: 'service ledger archives source selection submitted log metrics submit profiles sweeps results . page',
   flows: `
-    graph syntax interpreter/values interpreter reading diagnostics editing assist layout drawing project types
+    graph syntax interpreter/values interpreter reading diagnostics editing assist layout drawing reach project types
     run/erasable run/models run/protocol run/process run/job run/history run/testing run/child/recording
     run/child/loading run/child`,
   service: `

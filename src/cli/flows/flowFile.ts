@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { diskHost } from '../../flows/project/diskHost.ts';
-import { readFlows } from '../../flows/project/flowProject.ts';
+import { FlowProject, readFlows } from '../../flows/project/flowProject.ts';
+import type { StepReach } from '../../flows/reach/stepReach.ts';
 import type { FlowFile } from '../../flows/graph/graph.ts';
 import { readNamedFile } from '../grammar/jsonObject.ts';
 
@@ -8,4 +9,9 @@ import { readNamedFile } from '../grammar/jsonObject.ts';
 export async function readFlowFile(argument: string): Promise<FlowFile> {
   const file = resolve(argument);
   return readFlows(file, await readNamedFile(file), diskHost);
+}
+
+/** The code that each step of a flow file can reach. */
+export async function readReachOf(file: string): Promise<StepReach> {
+  return new FlowProject(diskHost).reach(file, await readNamedFile(file));
 }

@@ -4,6 +4,7 @@ import { flowTestPath } from '../../flows/run/testing/flowTestFile.ts';
 import { pinFlowTest } from '../../flows/run/testing/flowTestRun.ts';
 import { findNetworkNamespace } from '../../flows/run/process/networkNamespace.ts';
 import { RunHistory } from '../../flows/run/history/runHistory.ts';
+import { readReachOf } from './flowFile.ts';
 import type { Context } from '../command/context.ts';
 
 /** `farwharf flow pin`: saves a recorded run as a test. JSON: `{ test }`, the path of the test. */
@@ -16,6 +17,6 @@ export async function pinFlow(
   const test = flowTestPath(file, name);
   const pinned = { history: new RunHistory(farwharfHome(env)), file, run };
   const network = await findNetworkNamespace(env);
-  await pinFlowTest(test, pinned, program.flowRuntime, { signal, env, variables, network });
+  await pinFlowTest(test, pinned, program.flowRuntime, { signal, env, variables, network, readReach: readReachOf });
   if (!terminal.json({ test })) terminal.answer(relative(process.cwd(), test));
 }

@@ -17,6 +17,7 @@ import { sourceHashes } from '../../flows/graph/sourceHash.ts';
 import type { Context } from '../command/context.ts';
 import { EXIT } from '../command/exit.ts';
 import { FlowPrinter } from '../terminal/flowPrinter.ts';
+import { readReachOf } from './flowFile.ts';
 import type { FlowRunFlags } from './flowFlags.ts';
 import { readShared } from './sharedFlag.ts';
 
@@ -48,6 +49,7 @@ export async function runFlowFile(
         variables: flags.env,
         replay: flags.replay,
         rerun: from === undefined ? undefined : { run: of, path: from },
+        reach: read && (await readReachOf(file)),
         sources: read && sourceHashes(read, (path) => diskHost.read(path)),
       },
       {

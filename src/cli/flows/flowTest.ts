@@ -1,10 +1,11 @@
 import { relative, resolve } from 'node:path';
 import { AppError, isAbort, messageOf } from '../../core/errors.ts';
 import { formatCount, formatDuration } from '../../core/text/format.ts';
-import { LIVE_REASONS } from '../../flows/run/history/describeRun.ts';
+import { describeLive } from '../../flows/run/history/describeRun.ts';
 import { findFlowTests } from '../../flows/run/testing/flowTestFile.ts';
 import { type FlowTestOptions, type FlowTestResult, runFlowTest } from '../../flows/run/testing/flowTestRun.ts';
 import { describeOpenNetwork, findNetworkNamespace } from '../../flows/run/process/networkNamespace.ts';
+import { readReachOf } from './flowFile.ts';
 import type { Context } from '../command/context.ts';
 import { EXIT } from '../command/exit.ts';
 
@@ -62,7 +63,7 @@ async function judge(
   options: Pick<FlowTestOptions, 'isUpdate' | 'variables' | 'network'>,
 ): Promise<Verdict> {
   try {
-    return await runFlowTest(path, program.flowRuntime, { signal, env, ...options });
+    return await runFlowTest(path, program.flowRuntime, { signal, env, readReach: readReachOf, ...options });
   } catch (error) {
     if (isAbort(error)) throw error;
     return { status: 'failed', differences: [], live: [], durationMs: 0, error: messageOf(error) };
@@ -75,7 +76,7 @@ function describe(name: string, { status, durationMs, differences, live, error }
   return [
     head,
     ...(error === undefined ? [] : [`    ${error}`]),
-    ...live.map(({ path, reason }) => `    ${path} ran live: ${LIVE_REASONS[reason]}`),
+    ...live.map(({ path, reason, files }) => `    ${path} ${describeLive(reason, files)}`),
     ...differences.flatMap((difference) => [
       `    ${difference.type === 'state' ? `shared.${difference.key}` : difference.type}`,
       ...difference.lines.map((line) => `      ${line}`),

@@ -10,6 +10,7 @@ import { openModel } from '../models/models.ts';
 import { withSignal } from '../ui/abort.ts';
 import { type Background, startBackground } from '../threads/background.ts';
 import { diskFolders, requireTrust } from '../workspace/folders.ts';
+import { mainFlow } from '../../flows/graph/flowChoice.ts';
 import { setUpTypes } from '../../flows/types/setUpTypes.ts';
 import type { FlowWorkerService } from '../threads/flowWorker.ts';
 import type { Services } from '../services/services.ts';
@@ -68,8 +69,10 @@ export class Flows implements Disposable {
     const own = this.#disposables;
     own.add({ dispose: () => void this.#background.end() });
     this.documents = own.add(new FlowDocuments(reader, log));
-    this.runs = own.add(new FlowRuns({ ...services, memory: context.workspaceState, queries }));
-    const tests = own.add(new FlowTests({ runtime, home, log, report }));
+    this.runs = own.add(
+      new FlowRuns({ ...services, memory: context.workspaceState, queries, readReach: (file) => reader.reach(file) }),
+    );
+    const tests = own.add(new FlowTests({ runtime, home, log, report, readReach: (file) => reader.reach(file) }));
     this.starter = own.add(
       new FlowStarter({
         services,
@@ -130,7 +133,10 @@ export class Flows implements Disposable {
       selected: async () => (await openModel(keys))?.name,
       select: () => selectModel(keys),
     });
-    if (document !== undefined) await this.openCanvas({ uri: document.uri.toString() });
+    if (document === undefined) return;
+    const { file } = await this.documents.read(document);
+    const flow = mainFlow(file);
+    if (flow !== undefined) this.canvases.show(document, flow.id);
   }
 
   /** Writes the types of the library into the folder, for editors other than VS Code. */

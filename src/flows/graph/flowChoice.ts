@@ -21,3 +21,10 @@ export function findChoice({ flows }: Pick<FlowFile, 'flows'>, wanted: string): 
     flows.find(({ label }) => label === wanted);
   return found === undefined ? { flow: wanted } : choiceOf(found);
 }
+
+/** The main flow of a file: one that it runs, or else one that is not nested in another. */
+export function mainFlow({ flows }: Pick<FlowFile, 'flows'>): FlowGraph | undefined {
+  const nested = new Set(flows.flatMap(({ nodes }) => nodes.flatMap(({ flow }) => flow ?? [])));
+  const outer = flows.filter(({ id }) => !nested.has(id));
+  return outer.find(({ runs }) => runs.length > 0) ?? outer[0] ?? flows[0];
+}

@@ -5,6 +5,7 @@ import { refuse, tryEdit } from '../editing/sourceMap.ts';
 import type { FlowOperation } from '../graph/flowOperation.ts';
 import type { FlowFile, TextEdit } from '../graph/graph.ts';
 import type { EditResult, FlowReading } from '../reading/flowReading.ts';
+import { type StepReach, stepReach } from '../reach/stepReach.ts';
 import { readSource } from '../reading/readSource.ts';
 import { SourceFile } from '../syntax/sourceFile.ts';
 import { type FileHost, ParsedFiles } from './parsedFiles.ts';
@@ -89,6 +90,11 @@ export class FlowProject {
     return renameSymbol(reading, symbol, newName, (path) =>
       path === file ? reading.source : this.#files.find([path]),
     );
+  }
+
+  /** The code that each step of the file's flows can reach. */
+  reach(file: string, text: string): StepReach {
+    return stepReach(this.read(file, text), (candidates) => this.#files.find(candidates));
   }
 
   /** Forgets a file that was closed or deleted. */

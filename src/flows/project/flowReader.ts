@@ -6,6 +6,7 @@ import type { FlowDiagnostic } from '../diagnostics/diagnostic.ts';
 import { diskHost } from './diskHost.ts';
 import type { FlowOperation } from '../graph/flowOperation.ts';
 import { FlowProject } from './flowProject.ts';
+import type { StepReach } from '../reach/stepReach.ts';
 import type { EditResult } from '../reading/flowReading.ts';
 import type { FlowFile } from '../graph/graph.ts';
 
@@ -41,6 +42,11 @@ export class FlowReader {
   /** The flows of a file; a missing file is read as an empty one. */
   read(file: string): FlowFile {
     return this.#project.read(file, this.#textOf(file));
+  }
+
+  /** The code that each step of the file's flows can reach. */
+  reach(file: string): StepReach {
+    return this.#project.reach(file, this.#textOf(file));
   }
 
   /** The edits of the source that make an operation, or why they cannot be made. */

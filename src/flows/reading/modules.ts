@@ -22,7 +22,7 @@ const TYPED: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The files that a relative import can mean, likeliest first: `./x`, `./x.js` for `x.ts`, and `index` of a folder. */
-function candidates(specifier: string, from: string): string[] {
+export function importCandidates(specifier: string, from: string): string[] {
   const path = isAbsolute(specifier) ? specifier : join(dirname(from), specifier);
   const extension = /\.[cm]?[jt]sx?$/.exec(path)?.[0];
   const stem = extension === undefined ? path : path.slice(0, -extension.length);
@@ -60,7 +60,7 @@ export class Modules {
   #import(specifier: string, from: SourceFile): ModuleValue | undefined {
     if (specifier === LIBRARY) return { type: 'module', get: libraryValue };
     if (!/^\.{1,2}(?:\/|$)/.test(specifier)) return undefined;
-    const file = this.#find(candidates(specifier, from.path));
+    const file = this.#find(importCandidates(specifier, from.path));
     if (file?.program === undefined) return undefined;
     if (!this.#modules.has(file.path)) this.evaluator.budget.spend('letter', file.text.length);
     const module = this.load(file);

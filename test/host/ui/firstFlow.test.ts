@@ -77,8 +77,9 @@ suite('the first flow, in a folder with nothing installed', () => {
     await runCommand(page, 'Farwharf: Open Canvas');
     await canvas().locator('.node').first().waitFor();
     await canvas().getByRole('button', { name: 'Run' }).first().click();
-    const message = page.locator('.notification-list-item', { hasText: 'needs an API key' });
-    await message.waitFor();
+    await canvas().locator('.timeline .summary', { hasText: /Done/ }).waitFor();
+    await runCommand(page, 'Notifications: Show Notifications');
+    const message = page.locator('.notifications-center .notification-list-item', { hasText: 'needs an API key' });
     await message.getByRole('button', { name: 'Select Model' }).click();
     await page.locator('.quick-input-widget', { hasText: 'Select a model' }).waitFor();
   });

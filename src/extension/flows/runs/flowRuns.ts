@@ -13,6 +13,7 @@ import { describeRunEnd } from '../../../flows/run/history/describeRun.ts';
 import { ModelBridge } from '../../../flows/run/models/modelBridge.ts';
 import { type RecordedRunRequest, runRecorded } from '../../../flows/run/history/recordedRun.ts';
 import { RunHistory } from '../../../flows/run/history/runHistory.ts';
+import type { StepReach } from '../../../flows/reach/stepReach.ts';
 import type { RunEvent } from '../../../flows/run/protocol/runEvent.ts';
 import { readEvents } from '../../../flows/run/history/runFiles.ts';
 import { showDivergence, showStep } from '../../../flows/run/history/runQueries.ts';
@@ -55,6 +56,8 @@ interface FlowRunsDeps {
   readonly store: JobStore;
   readonly memory: vscode.Memento;
   readonly modelKeys: Keys;
+  /** Finds the code that each step of a flow file can reach. */
+  readonly readReach: (file: string) => Promise<StepReach>;
   readonly queries: RemoteService<FlowWorkerService>['runs'];
   readonly log: Logger;
 }
@@ -165,6 +168,7 @@ export class FlowRuns implements Disposable {
         this.#deps.flowRuntime,
         {
           ...options,
+          reach: await this.#deps.readReach(file),
           file,
           cwd: folder?.uri.fsPath ?? dirname(file),
           ...flowVariables({ ...bridge.env, ...env }),

@@ -1,9 +1,10 @@
+import type { StepReach } from '../../../flows/reach/stepReach.ts';
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { AppError, isAbort, messageOf } from '../../../core/errors.ts';
 import { type Disposable, DisposableStore } from '../../../core/processes/lifetime.ts';
 import type { Logger } from '../../../core/log.ts';
-import { LIVE_REASONS } from '../../../flows/run/history/describeRun.ts';
+import { describeLive } from '../../../flows/run/history/describeRun.ts';
 import type { FlowRuntime } from '../../../flows/run/protocol/flowRun.ts';
 import { FLOW_TEST_SUFFIX, flowTestName, flowTestPath, readFlowTest } from '../../../flows/run/testing/flowTestFile.ts';
 import { type FlowTestResult, pinFlowTest, runFlowTest } from '../../../flows/run/testing/flowTestRun.ts';
@@ -23,6 +24,8 @@ const DEBUGGED_NETWORK = 'A debugged test runs offline, but processes that its f
 const PATTERN = `**/*${FLOW_TEST_SUFFIX}`;
 
 interface FlowTestsDeps {
+  /** Finds the code that each step of a flow file can reach. */
+  readonly readReach: (file: string) => Promise<StepReach>;
   readonly runtime: FlowRuntime;
   /** FARWHARF_HOME. */
   readonly home: string;
@@ -82,6 +85,7 @@ export class FlowTests implements Disposable {
         pinFlowTest(test, pinned, this.#deps.runtime, {
           signal,
           network,
+          readReach: this.#deps.readReach,
           ...flowVariables(),
         }),
       ),
@@ -155,6 +159,7 @@ export class FlowTests implements Disposable {
         network: await this.#findNetwork(),
         root: vscode.workspace.getWorkspaceFolder(uri)?.uri.fsPath,
         ...flowVariables(),
+        readReach: this.#deps.readReach,
         isUpdate: how === 'update',
         isDebugged: how === 'debug',
         onEvent: (event) => {
@@ -182,7 +187,7 @@ async function findTests(): Promise<readonly vscode.Uri[]> {
 
 function messagesOf({ differences, live }: FlowTestResult): vscode.TestMessage[] {
   const ran = live.map(
-    ({ path, reason }) => new vscode.TestMessage(printable`${path} ran live: ${LIVE_REASONS[reason]}`),
+    ({ path, reason, files }) => new vscode.TestMessage(printable`${path} ${describeLive(reason, files)}`),
   );
   return [...ran, ...differences.map(differenceMessage)];
 }

@@ -171,6 +171,11 @@ class HostedFlow implements HostedRun {
   #find(replay: Recording | undefined, call: Parameters<Recording['find']>[0]): ReturnType<Recording['find']> {
     if (replay === undefined) return undefined;
     const { path, visit, item } = call;
+    const stale = this.#parts.request.stale?.[path.replaceAll(/#\d+(?=\/)/g, '')];
+    if (stale !== undefined) {
+      this.#emit({ type: 'live', run: this.#run, path, visit, item, reason: 'code', files: stale });
+      return undefined;
+    }
     try {
       const known = replay.find(call);
       if (known === undefined) {

@@ -48,13 +48,13 @@ export function describeUsage({ calls, inputTokens, outputTokens, cost }: ModelU
 
 /** `Research/Decide -> search, 23 ms`. */
 export function describeStep(step: TimelineStep): string {
-  const { path, visit, action, status, isReplayed, liveBecause, retries, error } = step;
+  const { path, visit, action, status, isReplayed, liveBecause, liveFiles, retries, error } = step;
   const name = visit === 1 ? path : `${path} (visit ${visit})`;
   const parts = [
     status === 'failed' ? `${name} failed: ${error}` : `${name} -> ${action ?? 'default'}`,
     formatMicros(microsOf(step)),
     ...(isReplayed ? ['recorded'] : []),
-    ...(liveBecause === undefined ? [] : [`ran live: ${LIVE_REASONS[liveBecause]}`]),
+    ...(liveBecause === undefined ? [] : [describeLive(liveBecause, liveFiles)]),
     ...(retries === 0 ? [] : [formatCount(retries, 'retry', 'retries')]),
     ...(describeUsage(step.usage) === '' ? [] : [describeUsage(step.usage)]),
   ];
@@ -62,8 +62,13 @@ export function describeStep(step: TimelineStep): string {
 }
 
 /** Why an `exec` ran in a replay, as the end of a sentence. */
-export const LIVE_REASONS = {
+const LIVE_REASONS = {
   code: 'its code changed',
   input: 'its input changed',
   new: 'the earlier run has no such visit',
 } as const;
+
+/** Why an `exec` ran in a replay: `ran live: its code changed (helpers.mts)`. */
+export function describeLive(reason: keyof typeof LIVE_REASONS, files: string | undefined): string {
+  return `ran live: ${LIVE_REASONS[reason]}${files === undefined ? '' : ` (${files})`}`;
+}

@@ -4,7 +4,8 @@ import { runFlow, type RunFlowOptions } from '../process/runFlow.ts';
 import { readEvents } from './runFiles.ts';
 import { checkpointBefore, type RerunStep } from './rerun.ts';
 import type { RunHistory } from './runHistory.ts';
-import { type RunRecord, runRecord } from './runRecord.ts';
+import { changedSteps, type StepReach } from '../../reach/stepReach.ts';
+import { type RunRecord, runRecord, stepReachSchema } from './runRecord.ts';
 import { summaryOf } from './runSummary.ts';
 import { timelinesOf } from '../protocol/timeline.ts';
 
@@ -14,6 +15,8 @@ export interface RecordedRunRequest extends Omit<FlowRunRequest, 'folder' | 'rep
   readonly replay?: string | undefined;
   /** Start at a step of an earlier run, with the state before that step. */
   readonly rerun?: (RerunStep & { readonly run: string }) | undefined;
+  /** The code that each step can reach now; without it, a replay compares only the code of each `exec` itself. */
+  readonly reach?: StepReach | undefined;
   /** From `sourceHashes`. */
   readonly sources?: Readonly<Record<string, string>> | undefined;
 }
@@ -36,7 +39,7 @@ interface RecordedRunOptions extends RunFlowOptions {
 export async function runRecorded(
   history: RunHistory,
   runtime: FlowRuntime,
-  { replay, rerun, sources, ...request }: RecordedRunRequest,
+  { replay, rerun, sources, reach, ...request }: RecordedRunRequest,
   { onBegin, ...options }: RecordedRunOptions,
 ): Promise<RecordedRun> {
   const { file, flow, flowName } = request;
@@ -58,6 +61,7 @@ export async function runRecorded(
     ...(replayed !== undefined && { replayOf: replayed.id }),
     ...(earlier !== undefined &&
       resume !== undefined && { resumedFrom: { run: earlier.id, path: resume.path, visit: resume.visit } }),
+    ...(reach !== undefined && { reach: stepReachSchema.parse(reach) }),
     ...(sources !== undefined && { sources: { ...sources } }),
   });
   onBegin?.(begun.record);
@@ -69,6 +73,7 @@ export async function runRecorded(
       args,
       folder: begun.folder.path,
       replay: replayed === undefined ? undefined : (await history.folder(file, replayed.id)).path,
+      stale: replayed?.reach && reach && changedSteps(replayed.reach, reach),
       resume,
     },
     options,

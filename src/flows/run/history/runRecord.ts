@@ -2,6 +2,9 @@ import * as z from 'zod';
 import { recordedOutcome } from '../protocol/outcome.ts';
 import { runInput } from '../protocol/runInput.ts';
 
+/** The shape of StepReach. */
+export const stepReachSchema = z.record(z.string(), z.record(z.string(), z.string()));
+
 export const runRecord = z.object({
   version: z.literal(1),
   /** Sorts by time. */
@@ -24,6 +27,8 @@ export const runRecord = z.object({
   job: z.string().optional(),
   /** A hash of the source of each node, by `flow/node` ids of the file's graph, to find the nodes edited since. */
   sources: z.record(z.string(), z.string()).optional(),
+  /** From `stepReach`, to find the steps whose code has changed since. */
+  reach: stepReachSchema.optional(),
   steps: z.number().optional(),
   usage: z
     .object({ calls: z.number(), inputTokens: z.number(), outputTokens: z.number(), cost: z.number() })

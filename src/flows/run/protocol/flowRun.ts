@@ -19,6 +19,8 @@ export interface FlowRunRequest extends VariableSource {
   readonly folder?: string | undefined;
   /** The folder of an earlier run, whose results are used for each `exec` with the same code and input. */
   readonly replay?: string | undefined;
+  /** Steps, by their path without visit numbers, that run live in a replay, and the files in which their code changed. */
+  readonly stale?: Readonly<Record<string, string>> | undefined;
   /** A checkpoint of an earlier run; this run continues after its node. */
   readonly resume?: Checkpoint | undefined;
   /** Waits for a debugger before the first line of the file. */

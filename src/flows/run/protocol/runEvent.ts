@@ -41,6 +41,8 @@ interface LiveEvent {
   readonly visit: number;
   readonly item?: number | undefined;
   readonly reason: MissingReason;
+  /** The files in which code that the step reaches has changed, as one text. */
+  readonly files?: string | undefined;
 }
 
 interface RunEnd {

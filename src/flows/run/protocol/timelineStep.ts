@@ -16,6 +16,8 @@ export interface TimelineStep {
   readonly isReplayed: boolean;
   /** In a replay: why `exec` ran although there was a recording. */
   readonly liveBecause?: Extract<RunEvent, { type: 'live' }>['reason'] | undefined;
+  /** The files in which its code changed, as one text. */
+  readonly liveFiles?: string | undefined;
   readonly retries: number;
   readonly usage: ModelUsage;
   readonly error?: string | undefined;
@@ -78,7 +80,7 @@ export class StepReducer {
       case 'state':
         return this.#change(event, ({ changes }) => ({ changes: [...changes, ...event.changes] }));
       case 'live':
-        return this.#change(event, () => ({ liveBecause: event.reason }));
+        return this.#change(event, () => ({ liveBecause: event.reason, liveFiles: event.files }));
       case 'retry':
         return this.#change(event, ({ retries }) => ({ retries: retries + 1 }));
       case 'model': {

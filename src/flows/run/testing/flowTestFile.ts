@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { recordingEntrySchema } from '../../../agents/records/schemas.ts';
 import { AppError, messageOf } from '../../../core/errors.ts';
 import { writeAtomically } from '../../../core/files/atomicFile.ts';
+import { stepReachSchema } from '../history/runRecord.ts';
 import { runInput } from '../protocol/runInput.ts';
 import type { StateView } from '../protocol/stateView.ts';
 
@@ -39,6 +40,8 @@ const flowTestSchema = z.object({
   expect: z.array(expectedRun),
   /** Keys of the shared state that differ from run to run, such as `report.createdAt`. */
   ignore: z.array(z.string()),
+  /** The code that each step could reach when it was recorded. */
+  reach: stepReachSchema.optional(),
   recording: z.array(recordingEntrySchema),
   models: z.array(recordedReply),
 });

@@ -6,7 +6,8 @@ import { AppError } from '../../../core/errors.ts';
 import { describeRunEnd } from '../history/describeRun.ts';
 import { type ExpectedRun, type FlowTest, readFlowTest, recordedReply, writeFlowTest } from './flowTestFile.ts';
 import type { VariableSource } from '../protocol/flowEnvironment.ts';
-import type { FlowProcessEvent, FlowRuntime } from '../protocol/flowRun.ts';
+import { changedSteps, type StepReach } from '../../reach/stepReach.ts';
+import type { FlowProcessEvent, FlowRunRequest, FlowRuntime } from '../protocol/flowRun.ts';
 import type { FlowOutcome } from '../protocol/outcome.ts';
 import { parseLines } from '../protocol/jsonLines.ts';
 import type { NetworkNamespace } from '../process/networkNamespace.ts';
@@ -16,7 +17,7 @@ import { type RunFolder, runFolder } from '../history/runFolder.ts';
 import type { RunHistory } from '../history/runHistory.ts';
 import { runFlow } from '../process/runFlow.ts';
 import { summaryOf } from '../history/runSummary.ts';
-import type { RunRecord } from '../history/runRecord.ts';
+import { type RunRecord, stepReachSchema } from '../history/runRecord.ts';
 import { differencesOf, type TestDifference } from './testDifference.ts';
 import { testedFile } from './testedFile.ts';
 import { type RunTimeline, timelinesOf } from '../protocol/timeline.ts';
@@ -25,7 +26,12 @@ export interface FlowTestResult {
   readonly status: 'passed' | 'failed' | 'updated';
   readonly differences: readonly TestDifference[];
   /** The steps whose `exec` ran because there was no recorded result for it. */
-  readonly live: readonly { readonly path: string; readonly reason: 'code' | 'input' | 'new' }[];
+  readonly live: readonly {
+    readonly path: string;
+    readonly reason: 'code' | 'input' | 'new';
+    /** Where code that the step reaches has changed, if it is not its own. */
+    readonly files?: string | undefined;
+  }[];
   readonly timelines: readonly RunTimeline[];
   readonly durationMs: number;
 }
@@ -39,6 +45,8 @@ export interface FlowTestOptions extends VariableSource {
   /** Runs with network, and writes the new result into the test. */
   readonly isUpdate?: boolean;
   readonly isDebugged?: boolean;
+  /** Finds the code that each step of a flow file can reach. */
+  readonly readReach: (file: string) => Promise<StepReach>;
   readonly onEvent?: (event: FlowProcessEvent) => void;
 }
 
@@ -61,14 +69,17 @@ export async function runFlowTest(
     await writeFile(recorded.recording, lines(test.recording));
     await writeFile(recorded.calls, lines(test.models));
     const fresh = runFolder(await mkdtemp(join(scratch, 'run-')));
-    const run = await observe(path, { ...test, file }, { recorded, fresh, runtime, options });
+    const reach = await options.readReach(file);
+    const stale = test.reach && changedSteps(test.reach, reach);
+    const run = await observe(path, { ...test, file }, { recorded, fresh, runtime, options, stale });
     options.signal.throwIfAborted();
     const actual = expectationsOf(run.timelines, summaryOf(run.timelines, run.outcome).outcome);
     const differences = differencesOf(test.expect, actual, test.ignore);
     // An update must not make a missing key or a service that is down the expected result.
     const isBroken = actual.some(({ error }, index) => error !== undefined && test.expect[index]?.error === undefined);
     const isUpdate = options.isUpdate === true && !isBroken && differences.length + run.live.length > 0;
-    if (isUpdate) await writeFlowTest(path, { ...withoutHeader(test), expect: actual, ...(await keptIn(fresh, test)) });
+    if (isUpdate)
+      await writeFlowTest(path, { ...withoutHeader(test), expect: actual, reach, ...(await keptIn(fresh, test)) });
     const status = isUpdate ? 'updated' : differences.length === 0 ? 'passed' : 'failed';
     return { ...run, status, differences, durationMs: performance.now() - startedAt };
   } finally {
@@ -81,12 +92,13 @@ interface Observation {
   readonly fresh: RunFolder;
   readonly runtime: FlowRuntime;
   readonly options: FlowTestOptions;
+  readonly stale: FlowRunRequest['stale'];
 }
 
 async function observe(
   path: string,
   { file, flow, flowName, args, shared }: FlowTest,
-  { recorded, fresh, runtime, options }: Observation,
+  { recorded, fresh, runtime, options, stale }: Observation,
 ): Promise<Pick<FlowTestResult, 'timelines' | 'live'> & { outcome: FlowOutcome }> {
   const events: RunEvent[] = [];
   const { network, isUpdate, isDebugged } = options;
@@ -104,6 +116,7 @@ async function observe(
       env: options.env,
       variables: options.variables,
       replay: recorded.path,
+      stale,
       folder: fresh.path,
       isOffline: isUpdate !== true,
       isDebugged,
@@ -116,7 +129,9 @@ async function observe(
       },
     },
   );
-  const live = events.flatMap((event) => (event.type === 'live' ? [{ path: event.path, reason: event.reason }] : []));
+  const live = events.flatMap((event) =>
+    event.type === 'live' ? [{ path: event.path, reason: event.reason, files: event.files }] : [],
+  );
   return { outcome, timelines: timelinesOf(events), live };
 }
 
@@ -189,6 +204,7 @@ export async function pinFlowTest(
     flowName: record.flowName,
     args: record.args,
     shared: record.shared,
+    reach: record.reach && stepReachSchema.parse(record.reach),
     expect: expectationsOf(timelines, record.outcome),
     ignore: [],
     ...(await keptIn(folder)),

@@ -1,4 +1,5 @@
 import { drawFlow, edgeAt, nodeAt } from '../../../flows/drawing/drawing.ts';
+import { mainFlow } from '../../../flows/graph/flowChoice.ts';
 import type { FlowFile, FlowGraph, SourceRange } from '../../../flows/graph/graph.ts';
 import { layoutFlow } from '../../../flows/drawing/flowLayout.ts';
 import type { GraphMessage } from './messages.ts';
@@ -15,13 +16,6 @@ export function withGraph(state: CanvasState, message: GraphMessage): Partial<Ca
   const flow = (file.flows.find(({ id }) => id === state.flow) ?? mainFlow(file))?.id;
   const next = { ...state, file, flow, moved: message.moved ?? state.moved };
   return { file, version, isTrusted, moved: next.moved, flow, ...withLayout(next) };
-}
-
-/** The main flow of a file: one that it runs, or else one that is not nested in another. */
-function mainFlow({ flows }: FlowFile): FlowGraph | undefined {
-  const nested = new Set(flows.flatMap(({ nodes }) => nodes.flatMap(({ flow }) => flow ?? [])));
-  const outer = flows.filter(({ id }) => !nested.has(id));
-  return outer.find(({ runs }) => runs.length > 0) ?? outer[0] ?? flows[0];
 }
 
 /** The drawing of a state; with `isTidy` it is laid out from scratch instead of keeping positions. */

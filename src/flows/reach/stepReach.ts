@@ -1,0 +1,116 @@
+import type * as t from '@babel/types';
+import { dirname, relative, sep } from 'node:path';
+import type { FlowFile, FlowGraph, FlowNode, SourceRange } from '../graph/graph.ts';
+import { keyName, visitNodes } from '../syntax/nodes.ts';
+import { type SourceFile, startOf } from '../syntax/sourceFile.ts';
+import { type Code, CodeReach } from './codeReach.ts';
+import { referencesIn } from './references.ts';
+import type { FindFile } from '../reading/modules.ts';
+
+/** For each step, by its path without visit numbers: the files that it reaches, with a hash of what it reaches there. */
+export type StepReach = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+const MAX_STEPS = 5_000;
+const MAX_DEPTH = 10;
+const MAX_FILES = 3;
+const ALWAYS = ['exec', 'execFallback', 'constructor'];
+
+/**
+ * The code that `exec` of each node can reach: what it calls in its class, and everything that those name in their file and in the
+ * files of the folder that they import. `prep` and `post` are not part of it, because they run in a replay too.
+ *
+ * @param find finds the files of the flow, by path.
+ */
+export function stepReach(file: FlowFile, find: FindFile): StepReach {
+  const reach = new CodeReach(find);
+  const folder = dirname(file.file);
+  const byNode = new Map<FlowNode, Readonly<Record<string, string>>>();
+  const steps: Record<string, Readonly<Record<string, string>>> = {};
+  let left = MAX_STEPS;
+  const addFlow = (graph: FlowGraph, path: string, depth: number): void => {
+    for (const node of graph.nodes) {
+      left -= 1;
+      if (left < 0) return;
+      const place = `${path}/${node.label}`;
+      const known = byNode.get(node) ?? reachOf(node);
+      byNode.set(node, known);
+      if (Object.keys(known).length > 0) steps[place] = known;
+      const inner = depth < MAX_DEPTH ? file.flows.find(({ id }) => id === node.flow) : undefined;
+      if (inner !== undefined) addFlow(inner, place, depth + 1);
+    }
+  };
+  const reachOf = (node: FlowNode): Readonly<Record<string, string>> => {
+    const files = reach.of(codeOf(node, find)).entries();
+    return Object.fromEntries([...files].map(([path, hash]) => [relative(folder, path).split(sep).join('/'), hash]));
+  };
+  for (const graph of file.flows) addFlow(graph, graph.label, 0);
+  return steps;
+}
+
+/**
+ * The steps that reach other code than before, each with the files in which it changed. Steps that are only on one side are not
+ * among them.
+ */
+export function changedSteps(before: StepReach, now: StepReach): Readonly<Record<string, string>> {
+  const changed = Object.entries(before).flatMap(([step, old]) => {
+    const current = Object.hasOwn(now, step) ? now[step] : undefined;
+    if (current === undefined) return [];
+    const files = [...new Set([...Object.keys(old), ...Object.keys(current)])];
+    const other = files.filter((file) => old[file] !== current[file]);
+    return other.length === 0 ? [] : [[step, other.slice(0, MAX_FILES).join(', ')] as const];
+  });
+  return Object.fromEntries(changed);
+}
+
+function codeOf({ ranges }: FlowNode, find: FindFile): readonly Code[] {
+  const own = ranges.class;
+  const classFile = own && find([own.file]);
+  const body = own && classFile && classAt(classFile, own);
+  if (classFile === undefined || body === undefined) return [];
+  const code = membersOf(body).map((node) => ({ file: classFile, node }));
+  const instanceFile = find([ranges.instance.file]);
+  const created = instanceFile && creationAt(instanceFile, ranges.instance);
+  // Without a constructor of its own, the arguments are options of the library.
+  const hasConstructor = body.body.body.some(
+    (member) => member.type === 'ClassMethod' && member.kind === 'constructor',
+  );
+  const given = instanceFile === undefined || !hasConstructor ? [] : (created?.arguments ?? []);
+  return [...code, ...given.flatMap((node) => (instanceFile === undefined ? [] : [{ file: instanceFile, node }]))];
+}
+
+/** The members that `exec` reaches, all fields, and the class that it extends. */
+function membersOf({ body, superClass }: t.Class): readonly t.Node[] {
+  const reached = new Set<t.Node>(superClass ? [superClass] : []);
+  const wanted = new Set(ALWAYS);
+  const nameOf = (member: t.ClassBody['body'][number]): string | undefined =>
+    'key' in member ? keyName(member.key, 'computed' in member && (member.computed ?? false)) : undefined;
+  for (const member of body.body) {
+    const isMethod = member.type === 'ClassMethod' || member.type === 'ClassPrivateMethod';
+    if (!isMethod && member.type !== 'TSDeclareMethod' && member.type !== 'TSIndexSignature') reached.add(member);
+  }
+  for (let size = -1; size !== reached.size; ) {
+    size = reached.size;
+    for (const member of body.body) if (wanted.has(nameOf(member) ?? '')) reached.add(member);
+    for (const node of reached) for (const name of referencesIn(node).members) wanted.add(name);
+  }
+  return [...reached];
+}
+
+function classAt(file: SourceFile, { start }: SourceRange): t.Class | undefined {
+  let found: t.Class | undefined;
+  if (file.program === undefined) return undefined;
+  visitNodes(file.program, (node) => {
+    const isClass = node.type === 'ClassDeclaration' || node.type === 'ClassExpression';
+    if (isClass && startOf(node) === start.offset) found ??= node;
+  });
+  return found;
+}
+
+function creationAt(file: SourceFile, { start }: SourceRange): t.NewExpression | undefined {
+  let found: t.NewExpression | undefined;
+  if (file.program === undefined) return undefined;
+  visitNodes(file.program, (node) => {
+    if (node.type === 'NewExpression' && startOf(node) === start.offset) found ??= node;
+  });
+  return found;
+}
