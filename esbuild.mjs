@@ -33,7 +33,6 @@ const LAZY_EXTENSION_CHUNKS = {
   worker: 'threads/worker.ts',
   folderIndexWorker: 'threads/folderIndexWorker.ts',
   chatModel: 'models/chatModel.ts',
-  flowWorker: 'threads/flowWorker.ts',
   typesPlugin: 'typescript/typesPlugin.ts',
 };
 
@@ -125,6 +124,7 @@ const configurations = [
       indexWorker: 'src/retrieval/building/indexWorker.ts',
       modelWorker: 'src/retrieval/embedding/modelWorker.ts',
       flowRunner: 'src/flows/run/child/flowRunner.ts',
+      flowWorker: 'src/extension/threads/flowWorker.ts', // a thread can be a module, which shares the parser with the command line
       ...LIBRARIES,
       zod: 'zod',
     },

@@ -36,7 +36,7 @@ const REQUIRED = [
   'dist/machineService.json',
   'dist/indexWorker.mjs',
   'dist/modelWorker.mjs',
-  'dist/flowWorker.js',
+  'dist/flowWorker.mjs',
   'dist/flowRunner.mjs',
   'dist/typesPlugin.js',
   'dist/flowTypes/agents/index.d.ts',

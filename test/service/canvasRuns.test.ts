@@ -1,6 +1,7 @@
 // Runs on the canvas, in a real browser: live, stepped through, compared.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import type { TraceEvent } from '../../src/agents/records/trace.ts';
 import type { ShownChange } from '../../src/flows/run/protocol/shownState.ts';
 import type { RunInfo } from '../../src/webview/canvas/state/messages.ts';
 import { drawnFile, drawnFlow } from '../unit/flows/drawnFlows.ts';
@@ -193,4 +194,51 @@ onPage('the end of a run is shown and said', async (canvas) => {
   await canvas.send({ type: 'runEvents', run: 'first', events: trace.events }, { type: 'runs', runs: [failed] });
   assert.equal(await textOf(canvas, '.unseen[role=status]'), 'The run failed: no paper');
   assert.equal(await canvas.page.getByRole('button', { name: 'Stop' }).isVisible(), false);
+});
+
+onPage('the text that a node streams or emits grows in the node while it runs', async (canvas) => {
+  const started = tracedRun().start('research/write').events;
+  const piece = (text: string): TraceEvent => ({
+    type: 'token',
+    path: 'research/write',
+    node: 'write',
+    visit: 1,
+    at: 5,
+    text,
+  });
+  const said = `${nodeOf('write')} .summary.is-said`;
+  await canvas.send(
+    { type: 'run', run },
+    { type: 'runEvents', run: 'first', events: [...started, piece('Ships find')] },
+  );
+  assert.equal(await textOf(canvas, said), 'Ships find');
+  await canvas.send({
+    type: 'runEvents',
+    run: 'first',
+    events: [piece('\nthe <b>harbour</b>'), piece(' by its lights, which are lit at dusk.')],
+  });
+  assert.match(await textOf(canvas, said), /^…[^\n]*lit at dusk\.$/);
+  const emitted: TraceEvent = {
+    type: 'emit',
+    path: 'research/write',
+    node: 'write',
+    visit: 1,
+    at: 6,
+    data: { pages: 3 },
+  };
+  await canvas.send({ type: 'runEvents', run: 'first', events: [emitted] });
+  assert.equal(await textOf(canvas, said), '{"pages":3}');
+  const end: TraceEvent = {
+    type: 'node-end',
+    path: 'research/write',
+    node: 'write',
+    visit: 1,
+    at: 9,
+    prepMicros: 0,
+    execMicros: 0,
+    postMicros: 0,
+    isReplayed: false,
+  };
+  await canvas.send({ type: 'runEvents', run: 'first', events: [end] });
+  assert.equal(await canvas.page.locator(said).count(), 0);
 });

@@ -56,7 +56,7 @@ export class Flows implements Disposable {
   constructor({ context, services, report }: FlowsDeps) {
     const { contexts, flowRuntime: runtime, home, log } = services;
     this.#background = startBackground<FlowWorkerService>({
-      program: context.asAbsolutePath(join('dist', 'flowWorker.js')),
+      program: context.asAbsolutePath(join('dist', 'flowWorker.mjs')),
       name: 'farwharf-flows',
       data: { home },
       log,

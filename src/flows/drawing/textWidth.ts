@@ -16,3 +16,11 @@ export function cutText(text: string, fontSize: number, width: number): string {
   while (letters.length > 1 && textWidth(`${letters.join('').trimEnd()}…`, fontSize) > width) letters.pop();
   return `${letters.join('').trimEnd()}…`;
 }
+
+/** The text, or as much of its end with an ellipsis before it as fits into `width` pixels. */
+export function cutTextStart(text: string, fontSize: number, width: number): string {
+  if (textWidth(text, fontSize) <= width) return text;
+  const letters = Array.from(text);
+  while (letters.length > 1 && textWidth(`…${letters.join('')}`, fontSize) > width) letters.shift();
+  return `…${letters.join('').trimStart()}`;
+}

@@ -9,6 +9,8 @@ export interface NodeState {
   readonly lastAction: string | undefined;
   readonly usage: ModelUsage;
   readonly retries: number;
+  /** The end of what the last visit has streamed or emitted, in one line. */
+  readonly said?: string | undefined;
   /** Why the last visit failed. */
   readonly error: string | undefined;
 }
@@ -22,6 +24,7 @@ export function visited(before: NodeState | undefined, step: TimelineStep): Node
     lastAction: step.action ?? before?.lastAction,
     usage: addUsage(before?.usage ?? NO_USAGE, step.usage),
     retries: (before?.retries ?? 0) + step.retries,
+    ...(step.said !== undefined && { said: step.said }),
     error: step.error,
   };
 }

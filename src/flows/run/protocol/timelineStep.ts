@@ -1,6 +1,8 @@
 import type { RunEvent, StepEvent } from './runEvent.ts';
 import type { StateChange } from './stateChange.ts';
 
+const MAX_SAID = 200;
+
 /** One visit of a node, or of a flow, whose `post` is a step of its own. Times are microseconds since the run began. */
 export interface TimelineStep {
   readonly type: 'node' | 'flow';
@@ -16,6 +18,8 @@ export interface TimelineStep {
   readonly isReplayed: boolean;
   /** In a replay: why `exec` ran although there was a recording. */
   readonly liveBecause?: Extract<RunEvent, { type: 'live' }>['reason'] | undefined;
+  /** The end of what it has streamed or emitted so far, in one line. */
+  readonly said?: string | undefined;
   /** The files in which its code changed, as one text. */
   readonly liveFiles?: string | undefined;
   readonly retries: number;
@@ -89,10 +93,12 @@ export class StepReducer {
           usage: addUsage(usage, { calls: 1, inputTokens, outputTokens, cost }),
         }));
       }
+      case 'token':
+        return this.#change(event, ({ said = '' }) => ({ said: lastLine(said + event.text) }));
+      case 'emit':
+        return this.#change(event, () => ({ said: lastLine(textOf(event.data)) }));
       case 'attempt':
       case 'edge':
-      case 'emit':
-      case 'token':
       case 'fallback':
       case 'warning':
         break;
@@ -118,6 +124,15 @@ export class StepReducer {
     const step = this.#at(place);
     return step && this.#set({ ...step, ...change(step) });
   }
+}
+
+/** The end of a text, in one line. */
+function lastLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').slice(-MAX_SAID);
+}
+
+function textOf(data: unknown): string {
+  return (typeof data === 'string' ? data : (JSON.stringify(data) ?? '')).slice(-2 * MAX_SAID);
 }
 
 function begun(

@@ -1,8 +1,9 @@
 import type { NodeState } from '../../../flows/run/protocol/nodeState.ts';
 import { type DrawnNode, titleOf } from '../../../flows/drawing/drawing.ts';
 import { LABEL_FONT } from '../../../flows/drawing/flowLayout.ts';
+import type { FlowNode } from '../../../flows/graph/graph.ts';
 import type { Box } from '../../../flows/layout/shape.ts';
-import { cutText, textWidth } from '../../../flows/drawing/textWidth.ts';
+import { cutText, cutTextStart, textWidth } from '../../../flows/drawing/textWidth.ts';
 import { setAttributes, svg } from '../dom/elements.ts';
 import { type IconName, iconPath } from '../dom/icons.ts';
 import { usageText, visitsText } from './runText.ts';
@@ -70,8 +71,9 @@ function* partsOf(drawn: DrawnNode, run: NodeState | undefined): Generator<SVGEl
   const titleRoom = right - INSET - ICON_WIDTH - iconRoom - (corner === '' ? 0 : textWidth(corner, LABEL_FONT) + 6);
   yield text('title', titleOf(node), TITLE_FONT * BOLD, INSET + ICON_WIDTH, 25, titleRoom);
   const summaryRoom = right - INSET - (usage === '' ? 0 : textWidth(usage, LABEL_FONT) + 8);
-  const summary = node.summary ?? (node.label === titleOf(node) ? node.id : node.label);
-  yield text(`summary${node.summary === undefined ? ' is-name' : ''}`, summary, LABEL_FONT, INSET, 45, summaryRoom);
+  if (run?.status === 'running' && run.said !== undefined && run.said !== '') {
+    yield svg('text', { class: 'summary is-said', x: INSET, y: 45 }, cutTextStart(run.said, LABEL_FONT, summaryRoom));
+  } else yield summaryText(node, summaryRoom);
 
   if (run !== undefined) {
     yield iconPath(STATE_ICONS[run.status], right - 14, 12, `state ${run.status}`);
@@ -83,6 +85,11 @@ function* partsOf(drawn: DrawnNode, run: NodeState | undefined): Generator<SVGEl
   if (node.actions.unknown !== undefined) yield doubt(height);
   yield svg('circle', { class: 'port-reach', cx: width / 2, cy: height, r: 12 });
   yield svg('circle', { class: 'port', cx: width / 2, cy: height, r: 5 });
+}
+
+function summaryText(node: FlowNode, room: number): SVGTextElement {
+  const summary = node.summary ?? (node.label === titleOf(node) ? node.id : node.label);
+  return text(`summary${node.summary === undefined ? ' is-name' : ''}`, summary, LABEL_FONT, INSET, 45, room);
 }
 
 /** The name as it is shown from far away: large, on up to two lines. */

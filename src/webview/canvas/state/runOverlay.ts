@@ -42,6 +42,13 @@ export class OverlayBuilder implements RunOverlay {
     this.#finished.set(path, state);
   }
 
+  /** Replaces the running visit of a node by what it is now. */
+  refresh(path: string, step: TimelineStep): void {
+    if (!this.#running.has(path)) return;
+    this.#running.set(path, step);
+    this.nodes.set(path, visited(this.#finished.get(path), step));
+  }
+
   /** A copy in which the time of running nodes counts until `now`, in microseconds of the run. */
   at(now: number): RunOverlay {
     const nodes = new Map(this.nodes);

@@ -7,14 +7,7 @@ import { type Entry, OverlayBuilder, type RunOverlay } from './runOverlay.ts';
 // A run can loop for hours. Counts are exact only for the entries that are kept, so the canvas says where they begin.
 const MAX_ENTRIES = 50_000;
 // Events that the drawing does not show.
-const NOT_SHOWN: ReadonlySet<TraceEvent['type']> = new Set([
-  'attempt',
-  'fallback',
-  'warning',
-  'model',
-  'emit',
-  'token',
-]);
+const NOT_SHOWN: ReadonlySet<TraceEvent['type']> = new Set(['attempt', 'fallback', 'warning', 'model']);
 
 /** A finished visit of a node that is not a flow. */
 export interface CanvasStep extends TimelineStep {
@@ -59,7 +52,10 @@ export class RunProgress {
     const step = this.#reducer.push(event);
     const path = this.#resolve(event.path);
     if (event.type === 'edge') this.#push({ type: 'edge', path, action: event.action });
-    else if (step !== undefined && !NOT_SHOWN.has(event.type)) {
+    else if (step !== undefined && (event.type === 'token' || event.type === 'emit')) {
+      // Not an entry: a reply can have thousands of pieces, and the end of the step has them all.
+      if (path !== undefined) this.#overlay.refresh(path, step);
+    } else if (step !== undefined && !NOT_SHOWN.has(event.type)) {
       if (isLeafEnd(step)) this.#steps.push({ ...step, pagePath: path });
       this.#push({ type: 'step', path, step });
     }
