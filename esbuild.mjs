@@ -119,6 +119,7 @@ const configurations = [
     plugins: [compiledKernels, importedBuiltins, browserStandIns],
     entryPoints: {
       cli: 'src/cli/main.ts',
+      askpass: 'src/machines/ssh/askpassClient.ts',
       jobRunner: 'src/service/runner/jobRunner.ts',
       machineService: 'src/service/machine/machineService.ts',
       indexWorker: 'src/retrieval/building/indexWorker.ts',

@@ -31,6 +31,7 @@ const REQUIRED = [
   'dist/folderIndexWorker.js',
   'dist/chatModel.js',
   'dist/cli.mjs',
+  'dist/askpass.mjs',
   'dist/jobRunner.mjs',
   'dist/machineService.mjs',
   'dist/machineService.json',

@@ -37,6 +37,7 @@ import { selectModel } from './commands/search/selectModel.ts';
 import { stopAnswer } from './commands/search/stopAnswer.ts';
 import { openLog } from './commands/services/openLog.ts';
 import { openSettings } from './commands/services/openSettings.ts';
+import { connectMachine } from './commands/services/connectMachine.ts';
 import { selectHost } from './commands/services/selectHost.ts';
 import { signIn } from './commands/services/signIn.ts';
 import { signOut } from './commands/services/signOut.ts';
@@ -61,6 +62,7 @@ export const commands: Readonly<Record<CommandId, Command>> = {
   'farwharf.showMoreJobs': showMoreJobs,
   'farwharf.refreshJobs': refreshJobs,
   'farwharf.selectHost': selectHost,
+  'farwharf.connectMachine': connectMachine,
   'farwharf.signIn': signIn,
   'farwharf.signOut': signOut,
   'farwharf.openSettings': openSettings,

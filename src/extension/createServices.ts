@@ -12,6 +12,7 @@ import { startBackground } from './threads/background.ts';
 import { ContextKeys } from './contributions/contexts.ts';
 import { flowRuntime } from './flows/runs/flowRuntime.ts';
 import { Hosts } from './connection/hosts.ts';
+import { SshQuestions } from './connection/sshQuestions.ts';
 import { JobEventDocuments } from './jobs/jobEvents.ts';
 import { JobLog } from './jobs/jobLog.ts';
 import { JobPages } from './jobs/jobPages.ts';
@@ -48,11 +49,12 @@ export function createServices({ context, output }: Shell, disposables: Disposab
   const keys = new Keys(context.secrets, redactor, 'key');
   const modelKeys = new Keys(context.secrets, redactor, 'modelKey');
   const contexts = new ContextKeys();
+  const questions = disposables.add(new SshQuestions(context));
   const hosts = disposables.add(
     new Hosts({
       keys,
       isTrusted: () => vscode.workspace.isTrusted,
-      connectMachine: (name) => openMachine(name, { home, env: process.env }),
+      connectMachine: async (name) => openMachine(name, { home, env: await questions.environment() }),
       connectLocal: () =>
         connectEmbeddedService({
           home,
@@ -81,6 +83,8 @@ export function createServices({ context, output }: Shell, disposables: Disposab
     log,
     output,
     home,
+    dist: context.asAbsolutePath('dist'),
+    questions,
     signal: end.signal,
     archiver,
     selections,

@@ -139,7 +139,7 @@ async function provideNode(options: ConnectOptions, call: SshCall, inspection: I
   const { machine } = call;
   const needed = nodePackageFor(machine, inspection);
   requireSpace(machine, inspection, NODE_BYTES);
-  const question = `${machine} has no Node.js 22.18 or later. Copy Node.js ${NODE_VERSION} there (about 45 MB, into your home folder, removed by --remove)?`;
+  const question = `${machine} has no Node.js 22.18 or later. Copy Node.js ${NODE_VERSION} there (about 55 MB, into your home folder, removed by --remove)?`;
   if (!(await confirm(question))) {
     throw new AppError(
       'refused',

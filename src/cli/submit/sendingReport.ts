@@ -8,12 +8,20 @@ export class SendingReport {
   readonly #terminal: Terminal;
   #current: { readonly type: 'pack' | 'upload'; readonly progress: Progress; totalBytes: number } | undefined;
 
+  #sentBytes = 0;
+
   constructor(terminal: Terminal) {
     this.#terminal = terminal;
   }
 
+  /** Bytes of the archive that were sent, counting those that were sent again after a lost connection. */
+  get sentBytes(): number {
+    return this.#sentBytes;
+  }
+
   readonly show = (phase: SubmitPhase): void => {
     if (phase.type === 'select') return;
+    if (phase.type === 'upload') this.#sentBytes = phase.sentBytes;
     if (phase.type === 'ask') {
       this.#current = undefined;
       this.#terminal.phase('the connection to the service was lost; checking what arrived …');

@@ -78,6 +78,7 @@ export async function submit(context: Context, argument: string, flags: SubmitFl
     credits_remaining: creditsRemaining,
     files: sent.files.length,
     total_bytes: sent.totalBytes,
+    sent_bytes: report.sentBytes,
     archive_bytes: record.archiveBytes,
   };
   return await finishSubmit({ ...record, jobId }, receipt, { session, context, flags });

@@ -16,6 +16,7 @@ export const COMMANDS = [
   'farwharf.showMoreJobs',
   'farwharf.refreshJobs',
   'farwharf.selectHost',
+  'farwharf.connectMachine',
   'farwharf.signIn',
   'farwharf.signOut',
   'farwharf.openSettings',

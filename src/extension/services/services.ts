@@ -11,6 +11,7 @@ import type { AsyncLedger } from '../../jobs/ledger/asyncLedger.ts';
 import type { AccountMonitor } from '../connection/account.ts';
 import type { ContextKeys } from '../contributions/contexts.ts';
 import type { Hosts } from '../connection/hosts.ts';
+import type { SshQuestions } from '../connection/sshQuestions.ts';
 import type { JobEventDocuments } from '../jobs/jobEvents.ts';
 import type { JobLog } from '../jobs/jobLog.ts';
 import type { JobPages } from '../jobs/jobPages.ts';
@@ -27,6 +28,9 @@ export interface Services {
   readonly output: vscode.LogOutputChannel;
   /** FARWHARF_HOME. */
   readonly home: string;
+  /** The folder with the built program. */
+  readonly dist: string;
+  readonly questions: SshQuestions;
   /** Aborts when the window closes. */
   readonly signal: AbortSignal;
   readonly archiver: Archiver;

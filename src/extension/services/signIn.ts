@@ -1,6 +1,8 @@
 import * as vscode from 'vscode';
 import { AppError, isAbort } from '../../core/errors.ts';
-import { LOCAL_HOST, resolveHost } from '../../jobs/service/host.ts';
+import { LOCAL_HOST, machineHost, machineOfHost, resolveHost } from '../../jobs/service/host.ts';
+import { readMachines } from '../../machines/machineRecords.ts';
+import { connectMachine } from './connectMachine.ts';
 import { withSignal } from '../ui/abort.ts';
 import { writeUserSetting } from '../contributions/config.ts';
 import { explain } from '../ui/errorText.ts';
@@ -14,10 +16,10 @@ const MAX_KNOWN = 10;
 
 /** Asks for the key of a host and stores it once the host has accepted it. False if the user cancelled. */
 export async function signIn(services: Services, host: string): Promise<boolean> {
-  if (host === LOCAL_HOST) {
+  if (host === LOCAL_HOST || machineOfHost(host) !== undefined) {
     throw new AppError(
       'bad-input',
-      'Jobs run on this machine, which needs no key. To sign in to a service, select it as the host first.',
+      'Jobs run on this machine or one that ssh reaches, which needs no key. To sign in to a service, select it as the host first.',
     );
   }
   let problem = '';
@@ -57,6 +59,7 @@ async function tryKey(services: Services, host: string, key: string): Promise<vo
 /** Lets the user choose where jobs run: on this machine, on a service used before, or on a new one. */
 export async function selectHost(services: Services, globalState: vscode.Memento): Promise<void> {
   const known = globalState.get<readonly string[]>(KNOWN_KEY) ?? [];
+  const machines = readMachines(services.home);
   const current = services.hosts.currentIfUsable();
   const item = (host: string, icon: string, detail: string) => ({
     label: label`$(${icon}) ${host === LOCAL_HOST ? 'This machine' : hostLabel(host)}`,
@@ -70,18 +73,27 @@ export async function selectHost(services: Services, globalState: vscode.Memento
     detail: label`A service with the /v1 API`,
     host: undefined,
   };
+  const overSsh = {
+    label: label`$(add) Connect a Machine over SSH…`,
+    description: label``,
+    detail: label`A machine that you can ssh to. Nothing has to be installed there.`,
+    host: undefined,
+  };
   const chosen = await pickRow(
     [
       item(LOCAL_HOST, 'vm', 'No account. Jobs run as your own processes, not in a sandbox.'),
+      ...machines.map(({ name, destination }) => item(machineHost(name), 'remote', `ssh ${destination}`)),
       ...known.map((host) => item(host, 'server-environment', host)),
       connect,
+      overSsh,
     ],
     { title: 'Where jobs run', placeHolder: 'Select where new jobs run. Running jobs are not affected.' },
   );
   if (chosen === undefined) return;
+  if (chosen === overSsh) return connectMachine(services);
   const host = chosen.host ?? (await askAddress());
   if (host === undefined) return;
-  if (host !== LOCAL_HOST) {
+  if (host !== LOCAL_HOST && machineOfHost(host) === undefined) {
     if ((await services.hosts.isSignedOut(host)) && !(await signIn(services, host))) return;
     await globalState.update(KNOWN_KEY, [host, ...known.filter((other) => other !== host)].slice(0, MAX_KNOWN));
   }

@@ -12,7 +12,7 @@ export const LOCAL_HOST = 'local';
 const MACHINE_SCHEME = 'ssh://';
 
 /** The host of a connected machine. */
-function machineHost(name: string): string {
+export function machineHost(name: string): string {
   return `${MACHINE_SCHEME}${name}`;
 }
 

@@ -24,7 +24,8 @@ export interface SendDeps {
 export type SubmitPhase =
   | { readonly type: 'select'; readonly files: number; readonly bytes: number }
   | { readonly type: 'pack'; readonly doneBytes: number; readonly totalBytes: number }
-  | { readonly type: 'upload'; readonly doneBytes: number; readonly totalBytes: number }
+  /** `sentBytes` also counts what was sent again after a lost connection. */
+  | { readonly type: 'upload'; readonly doneBytes: number; readonly totalBytes: number; readonly sentBytes: number }
   | { readonly type: 'ask' }
   | { readonly type: 'accepted'; readonly record: JobRecord; readonly creditsRemaining: number | null };
 
@@ -76,7 +77,7 @@ async function upload(
 ): Promise<JobCreated> {
   const end = await uploadArchive(service, draft, archive, {
     signal,
-    onProgress: (doneBytes, totalBytes) => onPhase?.({ type: 'upload', doneBytes, totalBytes }),
+    onProgress: (doneBytes, totalBytes, sentBytes) => onPhase?.({ type: 'upload', doneBytes, totalBytes, sentBytes }),
     onAsk: () => onPhase?.({ type: 'ask' }),
   });
   if (end.type === 'accepted') return end.created;

@@ -11,7 +11,8 @@ export type UploadEnd =
 
 interface UploadOptions {
   readonly signal: AbortSignal | undefined;
-  readonly onProgress: (sentBytes: number, totalBytes: number) => void;
+  /** `sentBytes` also counts what was sent again after a lost connection. */
+  readonly onProgress: (doneBytes: number, totalBytes: number, sentBytes: number) => void;
   /** Called when a response was lost and the service is asked what it has. */
   readonly onAsk: () => void;
 }
@@ -35,6 +36,7 @@ export async function uploadArchive(
   const isCancelled = (): boolean => signal?.aborted === true;
   let offset: number | undefined;
   let wasSentCompletely = false;
+  let allSentBytes = 0;
   for (let tries = 0; ; ) {
     const sent = { sentBytes: offset ?? 0, totalBytes: draft.archiveBytes ?? 0 };
     let error: unknown;
@@ -44,8 +46,9 @@ export async function uploadArchive(
         ...(offset !== undefined && { offset }),
         ...(signal !== undefined && { signal }),
         onProgress: (bytes, total = sent.totalBytes) => {
+          allSentBytes += bytes - sent.sentBytes;
           Object.assign(sent, { sentBytes: bytes, totalBytes: total });
-          onProgress(bytes, total);
+          onProgress(bytes, total, allSentBytes);
         },
       });
       return { type: 'accepted', created };
