@@ -23,9 +23,11 @@ import { SourceLines } from './jobs/sourceLines.ts';
 import { Keys } from './connection/keys.ts';
 import type { Services } from './services/services.ts';
 import type { Shell } from './shell.ts';
+import { FilesView } from './submit/files/filesView.ts';
 import { SubmitMemory } from './submit/preflight/submitMemory.ts';
 import { hostLabel } from './ui/words.ts';
 import type { WorkerService } from './threads/worker.ts';
+import { reportError } from './ui/report.ts';
 import { showInStatusBar } from './ui/show.ts';
 import { label } from './ui/labels.ts';
 import { printableText } from '../core/text/printable.ts';
@@ -105,6 +107,7 @@ export function createServices({ context, output }: Shell, disposables: Disposab
     events,
     pages,
     memory,
+    files: disposables.add(new FilesView({ selections, contexts, report: (error) => void reportError(log, error) })),
     flowRuntime: flowRuntime(context),
   };
 }

@@ -26,6 +26,43 @@ test('results beside files of the same name: both stay, or the choice is made by
   assert.equal(await local(), 'theirs\n');
 });
 
+test('results are listed and printed without saving them, and one of them is saved', async () => {
+  await using scratch = await Scratch.create();
+  const { env } = await scratch.serve();
+  const script = 'mkdir out; echo good > out/loss.txt; head -c 9 /dev/zero > out/model.bin\n';
+  const folder = await scratch.folder('project', { 'run.sh': script });
+  const id = (await scratch.run(['submit', folder, '--script', 'run.sh'], { env })).stdout.trim();
+  await scratch.run(['watch', id], { env });
+  const run = (...args: string[]) => scratch.run([...args], { env });
+
+  const listed = await run('results', id);
+  assert.deepEqual([listed.exit, listed.stdout.split(/\s+/)], [0, '|5|B|out/loss.txt|9|B|out/model.bin|'.split('|')]);
+  assert.match(listed.stderr, /2 results, 14 B\./);
+  assert.deepEqual(jsonLines((await run('results', id, 'out/', '--json')).stdout), [
+    {
+      job_id: id,
+      files: [
+        { path: 'out/loss.txt', size: 5 },
+        { path: 'out/model.bin', size: 9 },
+      ],
+    },
+  ]);
+  assert.equal((await run('results', id, 'out/loss.txt')).stdout, 'good\n');
+  const binary = await run('results', id, 'out/model.bin');
+  assert.deepEqual([binary.exit, binary.stdout], [2, '']);
+  assert.match(
+    binary.stderr,
+    /out\/model\.bin is not text\. Save it with: farwharf download .+ --only out\/model\.bin/,
+  );
+  assert.match((await run('results', id, 'none')).stderr, /has no result none/);
+  assert.deepEqual(await readdir(folder), ['run.sh']);
+
+  const one = await run('download', id, '--only', 'out/loss.txt');
+  assert.equal(one.exit, 0, one.stderr);
+  assert.deepEqual(await readdir(join(folder, 'out')), ['loss.txt']);
+  assert.match((await run('download', id, '--only', 'none')).stderr, /has no result none/);
+});
+
 test('--download holds back results that change tools or the next submit, and reports it', async () => {
   await using scratch = await Scratch.create();
   const { env } = await scratch.serve();

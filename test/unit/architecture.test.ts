@@ -30,7 +30,7 @@ const FOLDERS: Record<string, string> = {
     semantic folder .`,
   agents: 'options records run graph llm chat rag .',
   machines: 'ssh install tunnel .',
-  jobs: 'service ledger archives source selection submitted log metrics submit profiles sweeps results . page',
+  jobs: 'service ledger archives source selection submitted log metrics submit profiles sweeps results browsing . page',
   flows: `
     graph syntax interpreter/values interpreter reading diagnostics editing assist layout drawing reach project types
     run/erasable run/models run/protocol run/process run/job run/history run/testing run/child/recording
@@ -40,7 +40,7 @@ const FOLDERS: Record<string, string> = {
     slurm jobs streams tls http/access http/submit http disk backup metrics admin . machine`,
   cli: 'terminal grammar command completion session jobs flows sweeps submit search serve admin machines .',
   extension: `
-    contributions ui threads workspace connection submit/preflight jobs services submitted status submit profiles results jobList tasks
+    contributions ui threads workspace connection submit/preflight submit/files jobs services submitted status submit profiles results jobList tasks
     models search/answers search/index search flows/documents flows/prompts flows/runs flows/canvas flows/creation
     flows/language flows commands commands/jobs commands/submit commands/services commands/search commands/flows typescript .`,
   webview: '. canvas/dom canvas/state canvas/scene canvas/actions canvas/input canvas/panels canvas jobPage',

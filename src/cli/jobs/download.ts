@@ -7,11 +7,15 @@ import type { ConflictChoice } from './conflictFlag.ts';
 import { bringHome, describeResults, resultsAsJson } from './results.ts';
 import { Session } from '../session/session.ts';
 
-/** `farwharf download ID`: a job's results, into the folder that was sent or into another one. */
+/** `farwharf download ID`: a job's results, or some of them, into the folder that was sent or into another one. */
 export async function download(
   context: Context,
   name: string,
-  { into, onConflict }: { readonly into?: string; readonly onConflict: ConflictChoice },
+  {
+    into,
+    only,
+    onConflict,
+  }: { readonly into?: string; readonly only: readonly string[]; readonly onConflict: ConflictChoice },
 ): Promise<void> {
   await using session = new Session(context);
   const { terminal, signal } = context;
@@ -24,7 +28,7 @@ export async function download(
     );
   }
   const folder = into === undefined ? await resultsFolderOf(place.record) : resolve(into);
-  const results = await bringHome(place, client, context, { folder, onConflict });
+  const results = await bringHome(place, client, context, { folder, onConflict, only });
   terminal.json({ job_id: place.record.jobId, ...resultsAsJson(results) });
   for (const line of describeResults(results)) terminal.note(line);
 }

@@ -1,6 +1,6 @@
 import { Argument } from 'commander';
 import { defineVerb, type Verb } from '../command/verb.ts';
-import { jsonFlag, numberFlag, textFlag } from '../grammar/flags.ts';
+import { jsonFlag, listFlag, numberFlag, textFlag } from '../grammar/flags.ts';
 import { conflictFlag } from './conflictFlag.ts';
 
 /** The verbs about jobs that were sent, and `farwharf me`. */
@@ -60,14 +60,27 @@ export function jobVerbs(): readonly Verb[] {
       args: ['<id>'],
       flags: {
         into: textFlag('--into <dir>', 'folder for the results (default: the folder that was sent)'),
+        only: listFlag('--only <path>', 'write only this file or folder of the results (can be repeated)'),
         onConflict: conflictFlag(),
         json: jsonFlag(),
       },
       examples: [
         ['farwharf download 3f2a', 'download the results into the folder that was sent'],
+        ['farwharf download 3f2a --only out/model.pt', 'download one file'],
         ['farwharf download 3f2a --into results --on-conflict overwrite', 'into another folder, replacing files'],
       ],
       load: async () => (await import('./download.ts')).download,
+    }),
+    defineVerb({
+      name: 'results',
+      summary: "list a job's results or print one of them, without saving them",
+      args: ['<id>', new Argument('[path]', 'a folder to list, or a text file to print')],
+      flags: { json: jsonFlag() },
+      examples: [
+        ['farwharf results 3f2a', 'list all results with their sizes'],
+        ['farwharf results 3f2a out/metrics.json', 'print a file'],
+      ],
+      load: async () => (await import('./listResults.ts')).listResults,
     }),
     defineVerb({
       name: 'diff',

@@ -1,12 +1,16 @@
+import { AppError } from '../../core/errors.ts';
 import { formatCount } from '../../core/text/format.ts';
 import { farwharfHome } from '../../core/files/home.ts';
 import { printableLine } from '../../core/text/printable.ts';
+import { browseResults, takeResults } from '../../jobs/browsing/browse.ts';
+import { BrowsedResults } from '../../jobs/browsing/browsedResults.ts';
+import { downloadResults } from '../../jobs/results/download.ts';
 import {
   type Decisions,
   defaultDecisions,
   type DownloadedResults,
-  downloadResults,
-} from '../../jobs/results/download.ts';
+  type DownloadPhase,
+} from '../../jobs/results/placeFiles.ts';
 import { directArchiver } from '../../jobs/archives/archiver.ts';
 import { ResultJournals } from '../../jobs/results/resultJournals.ts';
 import type { RemoteClient } from '../../remote/client.ts';
@@ -15,41 +19,66 @@ import type { Context } from '../command/context.ts';
 import type { ConflictChoice } from './conflictFlag.ts';
 import type { JobPlace } from '../session/jobPlace.ts';
 import { Progress } from '../terminal/progress.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 
 const SHOWN_FILES = 20;
 
-/** Downloads a job's results into a folder, with a progress bar. */
+/** Progress bars of a download and of reading its archive. Call `end` afterwards. */
+export function transferProgress(terminal: Terminal): {
+  readonly onPhase: (phase: DownloadPhase) => void;
+  readonly end: () => void;
+} {
+  const downloading = new Progress(terminal, 'downloading');
+  const unpacking = new Progress(terminal, 'unpacking');
+  return {
+    onPhase(phase) {
+      if (phase.type === 'download') downloading.update(phase.doneBytes, phase.totalBytes);
+      if (phase.type === 'unpack') unpacking.update(phase.doneBytes, phase.totalBytes);
+    },
+    end: () => terminal.clearStatus(),
+  };
+}
+
+/** The path of a result as an index names it: `out` for `./out/`. */
+export function resultPath(path: string): string {
+  const names = path.split('/').filter((part) => part !== '' && part !== '.');
+  return names.join('/');
+}
+
+/**
+ * Downloads a job's results into a folder, with a progress bar.
+ *
+ * @param options.only the files and folders to write; everything if empty.
+ * @throws AppError `missing` if the job has no result with one of these paths; as `downloadResults`.
+ */
 export async function bringHome(
   place: Pick<JobPlace, 'record' | 'ledger' | 'home'>,
   client: RemoteClient,
   { env, signal, terminal }: Context,
-  { folder, onConflict }: { folder: string; onConflict: ConflictChoice },
+  { folder, onConflict, only = [] }: { folder: string; onConflict: ConflictChoice; only?: readonly string[] },
 ): Promise<DownloadedResults> {
-  const downloading = new Progress(terminal, 'downloading');
-  const unpacking = new Progress(terminal, 'unpacking');
+  const { record, ledger, home } = place;
+  const { onPhase, end } = transferProgress(terminal);
+  const deps = {
+    service: client,
+    archiver: directArchiver,
+    ledger,
+    home,
+    // Not the home of the place, which is removed when the verb ends.
+    journals: new ResultJournals(farwharfHome(env)),
+  };
+  const decideAll = (plan: readonly PlannedResult[]): Decisions => decide(plan, onConflict);
+  const options = { folder, signal, decide: decideAll, onPhase };
   try {
-    return await downloadResults(
-      {
-        service: client,
-        archiver: directArchiver,
-        ledger: place.ledger,
-        home: place.home,
-        // Not the home of the place, which is removed when the verb ends.
-        journals: new ResultJournals(farwharfHome(env)),
-      },
-      place.record.id,
-      {
-        folder,
-        signal,
-        decide: (plan) => decide(plan, onConflict),
-        onPhase: (phase) => {
-          if (phase.type === 'download') downloading.update(phase.doneBytes, phase.totalBytes);
-          if (phase.type === 'unpack') unpacking.update(phase.doneBytes, phase.totalBytes);
-        },
-      },
-    );
+    if (only.length === 0) return await downloadResults(deps, record.id, options);
+    const browsed = new BrowsedResults(home);
+    await browseResults({ ...deps, browsed }, record, { signal, onPhase });
+    for (const path of only)
+      if ((await browsed.find(record.id, resultPath(path))) === undefined)
+        throw new AppError('missing', `The job has no result ${printableLine(path)}.`);
+    return await takeResults({ ...deps, browsed }, record, only.map(resultPath), options);
   } finally {
-    terminal.clearStatus();
+    end();
   }
 }
 

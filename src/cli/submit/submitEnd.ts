@@ -1,6 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 import { describeOutcome } from '../../jobs/describe.ts';
-import type { DownloadedResults } from '../../jobs/results/download.ts';
+import type { DownloadedResults } from '../../jobs/results/placeFiles.ts';
 import { resultsFolderOf } from '../../jobs/results/resultsFolder.ts';
 import type { Context } from '../command/context.ts';
 import { EXIT } from '../command/exit.ts';

@@ -4,6 +4,8 @@ export const COMMANDS = [
   'farwharf.submitWorkspace',
   'farwharf.submitFile',
   'farwharf.submitProfile',
+  'farwharf.returnToSubmit',
+  'farwharf.openIgnoreRule',
   'farwharf.showLog',
   'farwharf.showJobPage',
   'farwharf.compareSubmitted',
@@ -54,6 +56,8 @@ export interface Contexts {
   readonly connection: 'ready' | 'signedOut' | 'unreachable';
   readonly isRemoteHost: boolean;
   readonly hasJobs: boolean;
+  /** Whether the files of a submit are shown as a tree. */
+  readonly reviewingFiles: boolean;
   /** Whether the Search Folder list is open. */
   readonly searchOpen: boolean;
   readonly indexPaused: boolean;
@@ -68,6 +72,7 @@ export const CONTEXTS = [
   'connection',
   'isRemoteHost',
   'hasJobs',
+  'reviewingFiles',
   'searchOpen',
   'indexPaused',
   'answering',
@@ -115,6 +120,7 @@ export const SETTING_SCOPES: Readonly<Record<keyof Settings, 'machine' | 'resour
 
 export const JOBS_VIEW = 'farwharf.jobs';
 export const INDEX_VIEW = 'farwharf.index';
+export const FILES_VIEW = 'farwharf.files';
 
 /** The view type of the webview panels that show flows. */
 export const CANVAS_TYPE = 'farwharf.canvas';

@@ -3,14 +3,13 @@ import * as vscode from 'vscode';
 import { AppError } from '../../core/errors.ts';
 import { formatBytes, formatCount } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
+import { type DownloadDeps, downloadResults } from '../../jobs/results/download.ts';
 import {
   type Decisions,
   defaultDecisions,
-  type DownloadDeps,
   type DownloadedResults,
-  downloadResults,
   type DownloadPhase,
-} from '../../jobs/results/download.ts';
+} from '../../jobs/results/placeFiles.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
 import { resultsFolderOf } from '../../jobs/results/resultsFolder.ts';
 import { ResultJournals } from '../../jobs/results/resultJournals.ts';

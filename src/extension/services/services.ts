@@ -20,6 +20,7 @@ import type { LostContacts } from '../jobs/lostContacts.ts';
 import type { SubmittedDocuments } from '../jobs/submittedDocuments.ts';
 import type { SourceLines } from '../jobs/sourceLines.ts';
 import type { Keys } from '../connection/keys.ts';
+import type { FilesView } from '../submit/files/filesView.ts';
 import type { SubmitMemory } from '../submit/preflight/submitMemory.ts';
 
 /** What the commands use. */
@@ -53,5 +54,7 @@ export interface Services {
   readonly events: JobEventDocuments;
   readonly pages: JobPages;
   readonly memory: SubmitMemory;
+  /** The tree of the files of a submit. */
+  readonly files: FilesView;
   readonly flowRuntime: FlowRuntime;
 }

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { FileChoice } from '../../jobs/submit/draft.ts';
+import type { FileChoice } from '../../jobs/selection/fileTree.ts';
 import type { FolderReader } from '../../jobs/submit/plan.ts';
 import type { ScriptFinding } from '../../jobs/selection/scriptReview.ts';
 import type { SelectedFolder } from '../../jobs/selection/selectedFolder.ts';

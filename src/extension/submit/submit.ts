@@ -12,6 +12,7 @@ import { settleUnsaved } from '../workspace/unsaved.ts';
 import { prepareFlow } from './flowScript.ts';
 import { showPreflight } from './preflight/preflight.ts';
 import { pickScript } from './preflight/scriptPick.ts';
+import type { SubmitView } from './preflight/submitView.ts';
 import { askAccount, chooseOtherHost } from './unreachableHost.ts';
 import { SelectionReader } from './selectionReader.ts';
 import { send } from './sending.ts';
@@ -63,12 +64,13 @@ export async function submit(
   const target = { host, service: hostLabel(host), account };
   const planner = createPlanner(target, reader, { choice, selection });
   const view = async (draft: SubmitDraft) => ({ ...(await planner(draft)), folderName: name });
+  const reviewFiles = (shown: SubmitView) => services.files.review(shown, view);
   const terms = { memory, defaults: defaultsOf(uri), rates: readRateCard(account) };
   const first = await view(firstDraft(intent, script, terms));
   const { mustAsk, changes } = reviewConsent(first, memory.agreement, readSetting('confirmSubmit'));
   const notes = [...news, ...changes];
   const mustShow = mustAsk || asked.lookFirst === true;
-  const confirmed = mustShow && (await showPreflight(first, { changes: notes, view }));
+  const confirmed = mustShow && (await showPreflight(first, { changes: notes, view, reviewFiles }));
   if (confirmed === undefined) return undefined;
 
   const plan = confirmed === false ? first : confirmed.view;

@@ -4,6 +4,7 @@ import { AppError } from '../../core/errors.ts';
 import type { SelectedFile } from '../../workspace/files/selectedFile.ts';
 import { type PackedWorkspace, type PackOptions, packWorkspace } from '../../workspace/pack/pack.ts';
 import { type Selection, selectFiles, type SelectOptions } from '../../workspace/select/selection.ts';
+import { listLevel, type TreeLevel } from './fileTree.ts';
 import { checkScript } from './script.ts';
 import { reviewScript, type ScriptFinding } from './scriptReview.ts';
 import { type SelectedFolder, summarizeSelection } from './selectedFolder.ts';
@@ -43,6 +44,11 @@ export class Selections {
   async addFiles(id: string, added: readonly SelectedFile[]): Promise<SelectedFolder> {
     const { selection, recentScripts } = this.#get(id);
     return this.hold(withFiles(selection, added), recentScripts);
+  }
+
+  /** What is directly in a folder, sent or left out; `''` is the folder itself. */
+  async listLevel(id: string, folder: string): Promise<TreeLevel> {
+    return listLevel(this.#get(id).selection, folder);
   }
 
   /** Throws as the function `checkScript` does. */

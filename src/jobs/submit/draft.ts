@@ -1,5 +1,6 @@
 import { pathInside } from '../../core/files/pathInside.ts';
 import type { ExclusionReason } from '../../workspace/select/selection.ts';
+import type { FileChoice } from '../selection/fileTree.ts';
 import type { SelectedFolder } from '../selection/selectedFolder.ts';
 import type { Rate } from './estimate.ts';
 import { scriptPath } from '../selection/script.ts';
@@ -17,14 +18,6 @@ export interface SubmitIntent extends Partial<FileChoice> {
   readonly project?: string | undefined;
   readonly venv?: SubmitDraft['venv'];
   readonly resultsFolder?: string | undefined;
-}
-
-/** Paths that the user chose individually. */
-export interface FileChoice {
-  /** Paths to send although a rule excludes them. */
-  readonly include: readonly string[];
-  /** Paths to leave out although no rule excludes them. */
-  readonly exclude: readonly string[];
 }
 
 /** All terms of a submit, which can still be changed. */

@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import type { JobRecord } from '../ledger/record.ts';
+import type { FileChoice } from '../selection/fileTree.ts';
 import type { ScriptFinding } from '../selection/scriptReview.ts';
 import type { SelectedFolder } from '../selection/selectedFolder.ts';
-import type { FileChoice, SubmitDraft } from './draft.ts';
+import type { SubmitDraft } from './draft.ts';
 import { type CostEstimate, estimateCost, type Rate, readRateCard } from './estimate.ts';
 import { type JobFinding, preflightJob, refuseErrors } from './preflight.ts';
 import { readLimits } from './serviceLimits.ts';

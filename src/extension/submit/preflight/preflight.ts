@@ -20,6 +20,8 @@ export interface PreflightDeps {
   readonly changes: readonly string[];
   /** Plans a changed draft. */
   view(draft: SubmitDraft): Promise<SubmitView>;
+  /** Shows all files as a tree. Undefined if the user did not return from it. */
+  reviewFiles(view: SubmitView): Promise<SubmitDraft | undefined>;
 }
 
 /** Shows what will be sent, on which terms and at what cost, and lets the user change all of it. Undefined if the user cancels. */
@@ -38,6 +40,12 @@ export async function showPreflight(
     if (chosen === undefined || chosen === 'back' || chosen.choice === undefined) return undefined;
     const { choice } = chosen;
     if (choice === 'submit' || choice === 'submitQuietly') return { view, isQuiet: choice === 'submitQuietly' };
+    if (choice === 'all') {
+      const reviewed = await deps.reviewFiles(view);
+      if (reviewed === undefined) return undefined;
+      view = await deps.view(reviewed);
+      continue;
+    }
     const changed = await change(view, choice);
     // Escape goes one step back, as the Back button does.
     if (changed !== undefined && changed !== 'back') view = await deps.view(changed);
@@ -52,7 +60,7 @@ function toItem({ choice, label, description, detail }: ReturnType<typeof prefli
 /** Asks for one term again. Returns the changed draft, or `back` or undefined (Escape) to keep it. */
 async function change(
   view: SubmitView,
-  choice: Exclude<PreflightChoice, 'submit' | 'submitQuietly'>,
+  choice: Exclude<PreflightChoice, 'submit' | 'submitQuietly' | 'all'>,
 ): Promise<SubmitDraft | 'back' | undefined> {
   const { draft } = view;
   switch (choice) {

@@ -16,7 +16,8 @@ export type PreflightChoice =
   | 'project'
   | 'requirements'
   | 'sent'
-  | 'left';
+  | 'left'
+  | 'all';
 
 /** A row of the preflight as plain values. A row without a choice is a section heading. */
 export interface PreflightRow {
@@ -83,6 +84,7 @@ export function preflightRows(view: SubmitView, changes: readonly string[]): Pre
       description: leftText(view),
       detail: withoutIcons(exclusionSentence(selection.exclusions)),
     },
+    { choice: 'all', label: label`$(list-tree) Show all files`, description: label`as a tree, with reasons and rules` },
   );
   return rows;
 }

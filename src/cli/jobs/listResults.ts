@@ -1,0 +1,70 @@
+import { AppError } from '../../core/errors.ts';
+import { formatBytes, formatCount } from '../../core/text/format.ts';
+import { printableLine } from '../../core/text/printable.ts';
+import { browseResults } from '../../jobs/browsing/browse.ts';
+import { BrowsedResults } from '../../jobs/browsing/browsedResults.ts';
+import type { IndexedFile } from '../../jobs/browsing/resultIndex.ts';
+import type { Context } from '../command/context.ts';
+import { findJobPlace } from '../session/jobPlace.ts';
+import { Session } from '../session/session.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { resultPath, transferProgress } from './results.ts';
+
+const SIZE_COLUMN = 9;
+
+/**
+ * `farwharf results ID [PATH]`: lists a job's results, or those in a folder, or prints a text file, without writing them into a folder.
+ * JSON: `{ job_id, files: [{ path, size }] }`.
+ */
+export async function listResults(
+  context: Context,
+  name: string,
+  _flags: unknown,
+  [path = '']: readonly string[],
+): Promise<void> {
+  await using session = new Session(context);
+  const { terminal, signal } = context;
+  const service = await session.client();
+  await using place = await findJobPlace(session, name, signal);
+  const browsed = new BrowsedResults(place.home);
+  const { onPhase, end } = transferProgress(terminal);
+  try {
+    await browseResults({ service, home: place.home, browsed }, place.record, { signal, onPhase });
+  } finally {
+    end();
+  }
+  const inside = resultPath(path);
+  const found = await browsed.find(place.record.id, inside);
+  if (found === undefined)
+    throw new AppError('missing', `Job ${printableLine(name)} has no result ${printableLine(path)}.`);
+  const files = found === 'folder' ? await browsed.under(place.record.id, [inside]) : [found];
+  const listed = files.map((file) => ({ path: file.path, size: file.size }));
+  if (terminal.json({ job_id: place.record.jobId, files: listed })) return;
+  if (found !== 'folder') return printFile(terminal, found, browsed.read(place.record.id, found, signal), name);
+  for (const file of listed) {
+    terminal.answer(`${formatBytes(file.size).padStart(SIZE_COLUMN)}  ${printableLine(file.path)}`);
+    await terminal.stdio.drained();
+  }
+  const bytes = listed.reduce((sum, { size }) => sum + size, 0);
+  terminal.note(`${formatCount(listed.length, 'result')}, ${formatBytes(bytes)}.`);
+}
+
+/** @throws AppError `bad-input` for a file that is not text. */
+async function printFile(
+  terminal: Terminal,
+  { path }: IndexedFile,
+  parts: AsyncIterable<Buffer>,
+  name: string,
+): Promise<void> {
+  const decoder = new TextDecoder();
+  for await (const part of parts) {
+    if (part.includes(0))
+      throw new AppError(
+        'bad-input',
+        `${printableLine(path)} is not text. Save it with: farwharf download ${printableLine(name)} --only ${printableLine(path)}`,
+      );
+    terminal.programOutput('stdout', decoder.decode(part, { stream: true }));
+    await terminal.stdio.drained();
+  }
+  terminal.programOutput('stdout', decoder.decode());
+}

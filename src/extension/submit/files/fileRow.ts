@@ -1,0 +1,37 @@
+import { formatBytes, formatCount } from '../../../core/text/format.ts';
+import { joinPrintable, type Printable, printable } from '../../../core/text/printable.ts';
+import { describeExclusion } from '../../../jobs/selection/exclusions.ts';
+import type { TreeEntry } from '../../../jobs/selection/fileTree.ts';
+import { label, withoutIcons } from '../../ui/labels.ts';
+
+/** What a row of the tree shows. */
+export interface FileRow {
+  readonly label: Printable;
+  readonly description: Printable;
+  /** What a screen reader says. */
+  readonly spoken: Printable;
+  /** The location of the rule that leaves the entry out: `sub/.gitignore:3`. */
+  readonly rule?: string;
+}
+
+/** The row of a file or folder: how much of it is sent, or why it is left out and which rule says so. */
+export function fileRow({ name, isFolder, sent, sentBytes, leftOut, exclusion }: TreeEntry): FileRow {
+  const description =
+    exclusion !== undefined && sent === 0
+      ? withoutIcons(describeExclusion(exclusion))
+      : isFolder
+        ? folderText({ sent, sentBytes, leftOut })
+        : label`${formatBytes(sentBytes)}`;
+  const state = sent > 0 ? printable`sent` : printable`left out`;
+  return {
+    label: withoutIcons(name),
+    description,
+    spoken: joinPrintable([withoutIcons(name), printable`, `, state, printable`, `, description]),
+    ...(exclusion?.at === undefined ? {} : { rule: exclusion.at }),
+  };
+}
+
+function folderText({ sent, sentBytes, leftOut }: Pick<TreeEntry, 'sent' | 'sentBytes' | 'leftOut'>): Printable {
+  const left = leftOut === 0 ? '' : `${sent > 0 ? ' · ' : ''}${leftOut} left out`;
+  return label`${sent > 0 ? `${formatCount(sent, 'file')}, ${formatBytes(sentBytes)}` : ''}${left}`;
+}

@@ -1,0 +1,192 @@
+import { randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdir, open, readdir, readFile, rename, rm, stat, statfs, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AppError, systemCode } from '../../core/errors.ts';
+import { diskError } from '../../core/files/diskSpace.ts';
+import { parseOwnJson } from '../../core/jsonFields.ts';
+import { formatBytes } from '../../core/text/format.ts';
+import { printableLine } from '../../core/text/printable.ts';
+import { ArchivePlan } from '../../workspace/extract/archivePlan.ts';
+import { readSteps } from '../../workspace/extract/archiveSteps.ts';
+import { DEFAULT_LIMITS } from '../../workspace/extract/extract.ts';
+import { isRecordId } from '../ledger/record.ts';
+import { ContentsWriter } from './contentsWriter.ts';
+import { type IndexedFile, ResultIndex } from './resultIndex.ts';
+
+export interface CacheLimits {
+  /** Bytes of all contents. The results that were browsed longest ago are removed first. */
+  readonly totalBytes: number;
+  /** Bytes of the contents of one job. Files beyond it are listed only. */
+  readonly jobBytes: number;
+}
+
+export interface BuildOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
+}
+
+/** The index as it is stored: path, size, permission bits, offset or -1. */
+type StoredIndex = readonly (readonly [string, number, number, number])[];
+
+const LIMITS: CacheLimits = { totalBytes: 4e9, jobBytes: 2e9 };
+// An index of so many files and names takes about 100 MB of memory.
+const MOST_ENTRIES = 300_000;
+const MOST_NAME_BYTES = 32 * 2 ** 20;
+const INDEX = 'index.json';
+const CONTENTS = 'contents';
+const PART = '.part';
+const ABANDONED_MS = 24 * 3600_000;
+
+/**
+ * The results of jobs, to browse without writing them into a folder: for each job one file with all contents, and an index. An archive is
+ * read once. Nothing in it becomes a file name.
+ */
+export class ResultCache {
+  readonly #folder: string;
+  readonly #limits: CacheLimits;
+  // The last index that was read. A person browses one job at a time.
+  #last: { readonly id: string; readonly index: ResultIndex } | undefined;
+
+  /** @param home FARWHARF_HOME. */
+  constructor(home: string, limits: CacheLimits = LIMITS) {
+    this.#folder = join(home, 'results-cache');
+    this.#limits = limits;
+  }
+
+  /** The index of a job's results; undefined if they are not in the cache. */
+  async open(id: string): Promise<ResultIndex | undefined> {
+    if (this.#last?.id === id) return this.#last.index;
+    const folder = this.#pathOf(id);
+    let text: string;
+    try {
+      text = await readFile(join(folder, INDEX), 'utf8');
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT') return undefined;
+      throw error;
+    }
+    const now = new Date();
+    await utimes(folder, now, now).catch(() => {}); // a read-only home; only the order of removal is wrong
+    const stored = parseOwnJson<StoredIndex>(text);
+    const index = new ResultIndex(
+      stored.map(([path, size, mode, offset]) => ({ path, size, mode, offset: offset < 0 ? null : offset })),
+    );
+    this.#last = { id, index };
+    return index;
+  }
+
+  /**
+   * Adds the results of a job from its archive.
+   *
+   * @throws AppError `corrupt`, `refused` or `limit` for an archive that would not be unpacked either, or that has more than 300,000
+   * entries; `no-space`; the signal's reason. Nothing remains then.
+   */
+  async add(id: string, archive: string, { signal, onProgress }: BuildOptions = {}): Promise<ResultIndex> {
+    const folder = this.#pathOf(id);
+    const part = `${folder}.${randomUUID()}${PART}`;
+    try {
+      await mkdir(part, { recursive: true, mode: 0o700 });
+      const { bavail, bsize } = await statfs(part);
+      const limits = { ...DEFAULT_LIMITS, entries: MOST_ENTRIES, nameBytes: MOST_NAME_BYTES };
+      // At most half of the free space, so that the machine stays usable.
+      using writer = new ContentsWriter(join(part, CONTENTS), Math.min(this.#limits.jobBytes, (bavail * bsize) / 2));
+      const plan = new ArchivePlan(limits, Infinity);
+      await readSteps(archive, plan, { ...limits, signal, onProgress }, (steps, yielder) =>
+        writer.write(steps, yielder),
+      );
+      const stored: StoredIndex = writer.files.map(({ path, size, mode, offset }) => [path, size, mode, offset ?? -1]);
+      await writeFile(join(part, INDEX), JSON.stringify(stored), { mode: 0o600 });
+      await rename(part, folder).catch((error: unknown) => {
+        // Another window was faster.
+        if (!['ENOTEMPTY', 'EEXIST', 'EPERM'].includes(systemCode(error) ?? '')) throw error;
+      });
+      this.#last = { id, index: new ResultIndex(writer.files) };
+      await this.#prune(id);
+      return this.#last.index;
+    } catch (error) {
+      throw diskError(error, this.#folder);
+    } finally {
+      await rm(part, { recursive: true, force: true });
+    }
+  }
+
+  /** A job's file in parts. @throws AppError `missing` if it is not in the cache. */
+  async *read(id: string, { path, size, offset }: IndexedFile, signal?: AbortSignal): AsyncGenerator<Buffer, void> {
+    if (offset === null) throw notStored(path, this.#limits.jobBytes);
+    if (size === 0) return;
+    const source = createReadStream(join(this.#pathOf(id), CONTENTS), {
+      start: offset,
+      end: offset + size - 1,
+      signal,
+    });
+    let bytes = 0;
+    try {
+      for await (const chunk of source as AsyncIterable<Buffer>) {
+        bytes += chunk.length;
+        yield chunk;
+      }
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (systemCode(error) !== 'ENOENT') throw error;
+    }
+    if (bytes < size) throw removed(path);
+  }
+
+  /** A job's file. @throws AppError `limit` if it is larger than `mostBytes`; as `read`. */
+  async readAll(id: string, path: string, mostBytes: number): Promise<Buffer> {
+    const index = await this.open(id);
+    const file = index?.find(path);
+    if (file === undefined) throw removed(path);
+    if (file.offset === null) throw notStored(path, this.#limits.jobBytes);
+    if (file.size > mostBytes)
+      throw new AppError('limit', `${printableLine(path)} has ${formatBytes(file.size)}. Download it to open it.`);
+    const bytes = Buffer.alloc(file.size);
+    await using contents = await open(join(this.#pathOf(id), CONTENTS), 'r').catch((error: unknown) => {
+      throw systemCode(error) === 'ENOENT' ? removed(path) : error;
+    });
+    const { bytesRead } = await contents.read(bytes, 0, file.size, file.offset);
+    if (bytesRead < file.size) throw removed(path);
+    return bytes;
+  }
+
+  #pathOf(id: string): string {
+    // Any other text could lead to another folder.
+    if (!isRecordId(id)) throw new AppError('missing', 'This job is not in the list.');
+    return join(this.#folder, id);
+  }
+
+  /** Removes the results browsed longest ago above the limit, except those of one job, and what crashes left behind. */
+  async #prune(kept: string): Promise<void> {
+    const names = await readdir(this.#folder);
+    const found = await Promise.all(names.map(async (name) => ({ name, ...(await this.#measure(name)) })));
+    let total = 0;
+    for (const { name, bytes, time } of found.toSorted((a, b) => b.time - a.time)) {
+      const isAbandoned = name.endsWith(PART) && Date.now() - time > ABANDONED_MS;
+      if (!name.endsWith(PART)) total += bytes;
+      if (isAbandoned || (total > this.#limits.totalBytes && name !== kept && !name.endsWith(PART)))
+        await rm(join(this.#folder, name), { recursive: true, force: true });
+    }
+  }
+
+  async #measure(name: string): Promise<{ readonly bytes: number; readonly time: number }> {
+    const folder = join(this.#folder, name);
+    const time = await stat(folder).catch(() => undefined);
+    const contents = await stat(join(folder, CONTENTS)).catch(() => undefined);
+    return { bytes: contents?.size ?? 0, time: time?.mtimeMs ?? 0 };
+  }
+}
+
+function notStored(path: string, bytes: number): AppError {
+  const limit = formatBytes(bytes);
+  return new AppError(
+    'limit',
+    `${printableLine(path)} cannot be shown: at most ${limit} of a job's results are stored for browsing. Download it to open it.`,
+  );
+}
+
+function removed(path: string): AppError {
+  return new AppError(
+    'missing',
+    `${printableLine(path)} is no longer stored on this machine. Browse the results of the job again.`,
+  );
+}

@@ -1,0 +1,131 @@
+import { mkdir, realpath } from 'node:fs/promises';
+import { AppError, assertNever } from '../../core/errors.ts';
+import type { ManifestEntry } from '../../workspace/pack/pack.ts';
+import type { SkippedEntry, StagedArchive } from '../../workspace/extract/extract.ts';
+import type { PlannedResult, ResultDecision, SetAsideResult } from '../../workspace/results/results.ts';
+import type { Archiver } from '../archives/archiver.ts';
+import { type JobRecord, shortId } from '../ledger/record.ts';
+import type { ResultJournals } from './resultJournals.ts';
+
+export interface PlaceDeps {
+  readonly archiver: Archiver;
+  readonly journals: ResultJournals;
+}
+
+export type DownloadPhase =
+  | { readonly type: 'download'; readonly doneBytes: number; readonly totalBytes: number | undefined }
+  | { readonly type: 'unpack'; readonly doneBytes: number; readonly totalBytes: number }
+  | { readonly type: 'decide'; readonly plan: readonly PlannedResult[] }
+  | { readonly type: 'write' };
+
+export type Decisions = ReadonlyMap<string, ResultDecision>;
+
+export interface DownloadOptions {
+  /** The folder for the results, created if missing; the job's own folder by default. */
+  readonly folder?: string;
+  /**
+   * Decides for each file; `defaultDecisions` by default. Undefined means that nothing is written. `staging` is the folder with the unpacked
+   * results, which can be compared with the local files until then.
+   */
+  readonly decide?: (
+    plan: readonly PlannedResult[],
+    staging: string,
+  ) => Decisions | undefined | Promise<Decisions | undefined>;
+  readonly signal?: AbortSignal;
+  readonly onPhase?: (phase: DownloadPhase) => void;
+}
+
+export interface DownloadedResults {
+  readonly folder: string;
+  readonly plan: readonly PlannedResult[];
+  /** Relative paths as written. */
+  readonly written: readonly string[];
+  readonly skipped: readonly string[];
+  readonly setAside: readonly SetAsideResult[];
+  /** Entries of the archive that are never created: links and special files. */
+  readonly refused: readonly SkippedEntry[];
+}
+
+interface PlacedFiles extends DownloadedResults {
+  /** Whether `decide` agreed. */
+  readonly isWritten: boolean;
+}
+
+/** Where files for a folder come from. */
+export interface FileSource {
+  /** Writes them into a staging folder of this name inside `folder`. */
+  stage(folder: string, options: { readonly name: string; readonly signal?: AbortSignal }): Promise<StagedArchive>;
+  /** What was submitted with the job, to tell a local file that is still the same from one that was changed. */
+  readonly manifest: readonly ManifestEntry[] | undefined;
+}
+
+// Another download or an editor may write into the folder meanwhile, but not without end.
+const COMPARISONS = 5;
+
+/**
+ * New files are written, identical ones skipped, changed and conflicting ones saved beside the local file. Files that could change how
+ * tools behave or what the next submit sends are set aside, and protected names are skipped.
+ */
+export function defaultDecisions(plan: readonly PlannedResult[]): Decisions {
+  return new Map(plan.map(({ path, status }) => [path, defaultDecision(status)]));
+}
+
+function defaultDecision(status: PlannedResult['status']): ResultDecision {
+  switch (status) {
+    case 'new':
+      return 'write';
+    case 'changed':
+    case 'conflict':
+      return 'keep-both';
+    case 'review':
+      return 'set-aside';
+    case 'same':
+    case 'protected':
+      return 'skip';
+    default:
+      return assertNever(status);
+  }
+}
+
+/**
+ * Writes files of a job into a folder. After a failure, refusal or cancellation the folder is unchanged, without temporary files.
+ *
+ * If local files change between the comparison and the writing, they are compared again, and `decide` is called again.
+ *
+ * @throws AppError `refused`, `corrupt`, `limit` or `no-space`, `conflict` if local files keep changing; the errors of the source.
+ */
+export async function placeFiles(
+  { archiver, journals }: PlaceDeps,
+  record: Pick<JobRecord, 'id' | 'jobId' | 'folder' | 'script'>,
+  source: FileSource,
+  { folder = record.folder, decide = defaultDecisions, signal, onPhase }: DownloadOptions,
+): Promise<PlacedFiles> {
+  const abort = signal === undefined ? {} : { signal };
+  await mkdir(folder, { recursive: true });
+  const journal = journals.begin(await realpath(folder), record.script);
+  let staged: StagedArchive | undefined;
+  try {
+    staged = await source.stage(folder, { ...abort, name: journal.stagingName });
+    for (let attempt = 1; ; attempt += 1) {
+      const plan = await archiver.plan(staged, folder, source.manifest);
+      onPhase?.({ type: 'decide', plan });
+      const decisions = await decide(plan, staged.staging);
+      signal?.throwIfAborted();
+      const all = plan.map(({ path }) => path);
+      const known = { folder, plan, refused: staged.skipped };
+      if (decisions === undefined) return { isWritten: false, ...known, written: [], skipped: all, setAside: [] };
+      onPhase?.({ type: 'write' });
+      try {
+        const options = { label: shortId(record), journal: journal.steps, ...abort };
+        return { isWritten: true, ...known, ...(await archiver.apply(staged, folder, decisions, options)) };
+      } catch (error) {
+        // A local file changed since the comparison and nothing was written, so the loop compares and decides again.
+        if (!(error instanceof AppError && error.code === 'conflict') || attempt === COMPARISONS) throw error;
+      }
+    }
+  } finally {
+    // Otherwise the staging folder contains originals that could not be restored.
+    if (staged !== undefined && !journal.isOpen()) await archiver.discard(staged);
+    journal.end();
+  }
+}

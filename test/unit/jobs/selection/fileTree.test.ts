@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { checkState, chooseToSend, type FileChoice, listLevel } from '../../../../src/jobs/selection/fileTree.ts';
+import { Selections } from '../../../../src/jobs/selection/selections.ts';
+import { temporaryFolder, writeTree } from '../../workspace/temporaryFolder.ts';
+
+const NOTHING: FileChoice = { include: [], exclude: [] };
+
+test('each level of a folder lists what is sent and what is left out, with the rule and its line', async (t) => {
+  const folder = temporaryFolder(t);
+  writeTree(folder, {
+    'train.py': 'print(1)',
+    'src/a.py': 'a',
+    'src/notes.log': 'log',
+    'src/.gitignore': '# logs\n*.log\n',
+    'node_modules/x/index.js': 'x',
+    '.env': 'KEY=1',
+  });
+  const selections = new Selections();
+  const { id } = await selections.select(folder, { isTrusted: false });
+  const top = await selections.listLevel(id, '');
+  assert.deepEqual(
+    top.entries.map(({ path, isFolder, sent, leftOut, exclusion }) => [
+      path,
+      isFolder,
+      sent,
+      leftOut,
+      exclusion?.reason,
+    ]),
+    [
+      ['node_modules', true, 0, 0, 'cache'],
+      ['src', true, 2, 1, undefined],
+      ['.env', false, 0, 0, 'secret'],
+      ['train.py', false, 1, 0, undefined],
+    ],
+  );
+  const { entries } = await selections.listLevel(id, 'src');
+  const log = entries.find(({ name }) => name === 'notes.log');
+  assert.deepEqual(
+    [log?.path, log?.exclusion?.rule, log?.exclusion?.at],
+    ['src/notes.log', '*.log', 'src/.gitignore:2'],
+  );
+  assert.deepEqual(await selections.listLevel(id, 'elsewhere'), { entries: [], more: 0 });
+});
+
+test('a level with too many entries says how many it does not list', () => {
+  const files = Array.from({ length: 30 }, (_, at) => ({ path: `f${at}`, size: 1, mode: 0o644, mtimeMs: 0 }));
+  const { entries, more } = listLevel({ files, excluded: [] }, '', 10);
+  assert.deepEqual([entries.length, more], [10, 20]);
+});
+
+test('a choice is undone by its opposite, and otherwise stands against the rules', () => {
+  const left = chooseToSend(NOTHING, 'data', false);
+  assert.deepEqual(left, { include: [], exclude: ['data'] });
+  assert.deepEqual(chooseToSend(left, 'data', true), NOTHING);
+  const sent = chooseToSend(NOTHING, '.env', true);
+  assert.deepEqual(sent, { include: ['.env'], exclude: [] });
+  assert.deepEqual(chooseToSend(sent, '.env', true), sent);
+  assert.deepEqual(chooseToSend(sent, '.env', false), NOTHING);
+});
+
+test('only entries that the user can decide about have a check mark', () => {
+  const entry = { path: 'data/x', name: 'x', isFolder: false, sent: 1, sentBytes: 1, leftOut: 0 };
+  const excluded = { ...entry, sent: 0, exclusion: { path: 'data/x', type: 'file', reason: 'gitignore' } } as const;
+  assert.equal(checkState(entry, NOTHING), true);
+  assert.equal(checkState(excluded, NOTHING), false);
+  assert.equal(checkState(excluded, { exclude: ['data/x'] }), false);
+  assert.equal(checkState(excluded, { exclude: ['data'] }), undefined, 'the folder above decides');
+  assert.equal(checkState({ ...excluded, exclusion: { ...excluded.exclusion, reason: 'link' } }, NOTHING), undefined);
+  assert.equal(checkState({ ...entry, isFolder: true, sent: 0, leftOut: 3 }, NOTHING), undefined);
+});
