@@ -41,6 +41,12 @@ import { connectMachine } from './commands/services/connectMachine.ts';
 import { selectHost } from './commands/services/selectHost.ts';
 import { signIn } from './commands/services/signIn.ts';
 import { signOut } from './commands/services/signOut.ts';
+import { browseResults } from './commands/results/browseResults.ts';
+import { closeResults } from './commands/results/closeResults.ts';
+import { compareResult } from './commands/results/compareResult.ts';
+import { saveResults } from './commands/results/saveResults.ts';
+import { openIgnoreRule } from './commands/submit/openIgnoreRule.ts';
+import { returnToSubmit } from './commands/submit/returnToSubmit.ts';
 import { submitFile } from './commands/submit/submitFile.ts';
 import { submitProfile } from './commands/submit/submitProfile.ts';
 import { submitWorkspace } from './commands/submit/submitWorkspace.ts';
@@ -50,12 +56,18 @@ export const commands: Readonly<Record<CommandId, Command>> = {
   'farwharf.submitWorkspace': submitWorkspace,
   'farwharf.submitFile': submitFile,
   'farwharf.submitProfile': submitProfile,
+  'farwharf.returnToSubmit': returnToSubmit,
+  'farwharf.openIgnoreRule': openIgnoreRule,
   'farwharf.showLog': showLog,
   'farwharf.showJobPage': showJobPage,
   'farwharf.compareSubmitted': compareSubmitted,
   'farwharf.showEvents': showEvents,
   'farwharf.cancelJob': cancelJob,
   'farwharf.downloadResults': downloadResults,
+  'farwharf.browseResults': browseResults,
+  'farwharf.saveResults': saveResults,
+  'farwharf.compareResult': compareResult,
+  'farwharf.closeResults': closeResults,
   'farwharf.resubmitJob': resubmitJob,
   'farwharf.copyJobId': copyJobId,
   'farwharf.removeJob': removeJob,

@@ -18,6 +18,8 @@ import { JobLog } from './jobs/jobLog.ts';
 import { JobPages } from './jobs/jobPages.ts';
 import { JobStore } from './jobs/jobStore.ts';
 import { LostContacts } from './jobs/lostContacts.ts';
+import { ResultDocuments } from './results/browsing/resultDocuments.ts';
+import { ResultsView } from './results/browsing/resultsView.ts';
 import { SubmittedDocuments } from './jobs/submittedDocuments.ts';
 import { SourceLines } from './jobs/sourceLines.ts';
 import { Keys } from './connection/keys.ts';
@@ -47,7 +49,7 @@ export function createServices({ context, output }: Shell, disposables: Disposab
     lost: 'A background thread of Farwharf stopped, so nothing was sent. Try again.',
   });
   disposables.add({ dispose: () => void background.end() });
-  const { archiver, journals, ledger, results, selections, sources, submitted } = background.service;
+  const { archiver, browsed, journals, ledger, results, selections, sources, submitted } = background.service;
   const keys = new Keys(context.secrets, redactor, 'key');
   const modelKeys = new Keys(context.secrets, redactor, 'modelKey');
   const contexts = new ContextKeys();
@@ -80,6 +82,7 @@ export function createServices({ context, output }: Shell, disposables: Disposab
   const jobLog = disposables.add(new JobLog({ home, results, memory: context.workspaceState, log }));
   const events = disposables.add(new JobEventDocuments(home, store));
   const pages = disposables.add(new JobPages({ home, store, hosts, log, extension: context.extensionUri }));
+  const resultDocuments = disposables.add(new ResultDocuments(browsed, ledger));
   const memory = new SubmitMemory(context.workspaceState);
   return {
     log,
@@ -104,6 +107,9 @@ export function createServices({ context, output }: Shell, disposables: Disposab
     sourceLines: new SourceLines(sources),
     submitted,
     submittedDocuments: disposables.add(new SubmittedDocuments(submitted, ledger)),
+    browsed,
+    resultDocuments,
+    resultsView: disposables.add(new ResultsView({ browsed, documents: resultDocuments, contexts })),
     events,
     pages,
     memory,

@@ -15,7 +15,7 @@ export async function download(
     into,
     only,
     onConflict,
-  }: { readonly into?: string; readonly only: readonly string[]; readonly onConflict: ConflictChoice },
+  }: { readonly into?: string; readonly only?: readonly string[] | undefined; readonly onConflict: ConflictChoice },
 ): Promise<void> {
   await using session = new Session(context);
   const { terminal, signal } = context;

@@ -12,6 +12,10 @@ export const COMMANDS = [
   'farwharf.showEvents',
   'farwharf.cancelJob',
   'farwharf.downloadResults',
+  'farwharf.browseResults',
+  'farwharf.saveResults',
+  'farwharf.compareResult',
+  'farwharf.closeResults',
   'farwharf.resubmitJob',
   'farwharf.copyJobId',
   'farwharf.removeJob',
@@ -58,6 +62,8 @@ export interface Contexts {
   readonly hasJobs: boolean;
   /** Whether the files of a submit are shown as a tree. */
   readonly reviewingFiles: boolean;
+  /** Whether the results of a job are shown as a tree. */
+  readonly browsingResults: boolean;
   /** Whether the Search Folder list is open. */
   readonly searchOpen: boolean;
   readonly indexPaused: boolean;
@@ -73,6 +79,7 @@ export const CONTEXTS = [
   'isRemoteHost',
   'hasJobs',
   'reviewingFiles',
+  'browsingResults',
   'searchOpen',
   'indexPaused',
   'answering',
@@ -121,6 +128,7 @@ export const SETTING_SCOPES: Readonly<Record<keyof Settings, 'machine' | 'resour
 export const JOBS_VIEW = 'farwharf.jobs';
 export const INDEX_VIEW = 'farwharf.index';
 export const FILES_VIEW = 'farwharf.files';
+export const RESULTS_VIEW = 'farwharf.results';
 
 /** The view type of the webview panels that show flows. */
 export const CANVAS_TYPE = 'farwharf.canvas';

@@ -8,6 +8,7 @@ import {
   type Decisions,
   defaultDecisions,
   type DownloadedResults,
+  type DownloadOptions,
   type DownloadPhase,
 } from '../../jobs/results/placeFiles.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
@@ -35,6 +36,18 @@ export async function download(
   record: JobRecord,
   { keepBoth = false }: DownloadArguments,
 ): Promise<readonly string[] | undefined> {
+  return saveInto(services, record, { keepBoth }, (options) =>
+    downloadResults(downloadDeps(services, record), record.id, options),
+  );
+}
+
+/** Writes results of a job into a folder of this window, as `place` does. Returns the paths written, or undefined if the user cancelled. */
+export async function saveInto(
+  services: Services,
+  record: JobRecord,
+  { keepBoth }: { readonly keepBoth: boolean },
+  place: (options: DownloadOptions) => Promise<DownloadedResults>,
+): Promise<readonly string[] | undefined> {
   requireTrust();
   const folder = await chooseTarget(record);
   if (folder === undefined) return undefined;
@@ -50,12 +63,7 @@ export async function download(
   const onPhase = (phase: DownloadPhase): void => progress.report(phaseText(phase));
   try {
     progress.report('');
-    const results = await downloadResults(dependencies(services, record), record.id, {
-      folder,
-      decide,
-      signal: progress.signal,
-      onPhase,
-    });
+    const results = await place({ folder, decide, signal: progress.signal, onPhase });
     await services.store.refresh();
     if (isStopped) return undefined;
     progress.close();
@@ -78,7 +86,7 @@ export async function downloadNew(services: Services, record: JobRecord): Promis
   const folder = await resultsFolderOf(record);
   const options = { location: vscode.ProgressLocation.Window, title: `Results of ${record.script}` };
   const { written } = await showProgress(options, () =>
-    downloadResults(dependencies(services, record), record.id, {
+    downloadResults(downloadDeps(services, record), record.id, {
       folder,
       decide: (plan) => (needsDecision(plan) ? undefined : defaultDecisions(plan)),
       signal: services.signal,
@@ -88,7 +96,8 @@ export async function downloadNew(services: Services, record: JobRecord): Promis
   return written.length > 0;
 }
 
-function dependencies({ hosts, archiver, ledger, home }: Services, { host }: JobRecord): DownloadDeps {
+/** What a download of this job needs. */
+export function downloadDeps({ hosts, archiver, ledger, home }: Services, { host }: JobRecord): DownloadDeps {
   return { service: hosts.service(host), archiver, ledger, home, journals: new ResultJournals(home) };
 }
 
@@ -110,7 +119,8 @@ async function chooseTarget(record: JobRecord): Promise<string | undefined> {
   return chosen?.path;
 }
 
-function phaseText(phase: DownloadPhase): string {
+/** What a download does, in words. */
+export function phaseText(phase: DownloadPhase): string {
   switch (phase.type) {
     case 'download':
       return phase.totalBytes === undefined

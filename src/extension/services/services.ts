@@ -17,6 +17,8 @@ import type { JobLog } from '../jobs/jobLog.ts';
 import type { JobPages } from '../jobs/jobPages.ts';
 import type { JobStore } from '../jobs/jobStore.ts';
 import type { LostContacts } from '../jobs/lostContacts.ts';
+import type { Browsed, ResultDocuments } from '../results/browsing/resultDocuments.ts';
+import type { ResultsView } from '../results/browsing/resultsView.ts';
 import type { SubmittedDocuments } from '../jobs/submittedDocuments.ts';
 import type { SourceLines } from '../jobs/sourceLines.ts';
 import type { Keys } from '../connection/keys.ts';
@@ -51,6 +53,10 @@ export interface Services {
   readonly sourceLines: SourceLines;
   readonly submitted: RemoteService<{ submitted: SubmittedFiles }>['submitted'];
   readonly submittedDocuments: SubmittedDocuments;
+  /** The results of jobs in the cache. */
+  readonly browsed: Browsed;
+  readonly resultDocuments: ResultDocuments;
+  readonly resultsView: ResultsView;
   readonly events: JobEventDocuments;
   readonly pages: JobPages;
   readonly memory: SubmitMemory;

@@ -5,6 +5,7 @@ import { type Archiver, directArchiver } from '../../jobs/archives/archiver.ts';
 import { Selections } from '../../jobs/selection/selections.ts';
 import { SubmittedFiles } from '../../jobs/submitted/submittedFiles.ts';
 import { currentLine } from '../../jobs/source/currentLine.ts';
+import { BrowsedResults } from '../../jobs/browsing/browsedResults.ts';
 import { JobLedger } from '../../jobs/ledger/ledger.ts';
 import { ResultCounter } from '../../jobs/log/resultCounter.ts';
 import { ResultJournals } from '../../jobs/results/resultJournals.ts';
@@ -16,6 +17,7 @@ export interface WorkerService extends Readonly<Record<string, object>> {
   readonly ledger: Omit<JobLedger, 'problem' | 'dispose'>;
   readonly journals: Pick<ResultJournals, 'recover'>;
   readonly results: ResultCounter;
+  readonly browsed: Omit<BrowsedResults, 'read'>;
   readonly submitted: SubmittedFiles;
   readonly sources: { readonly currentLine: typeof currentLine };
   readonly health: { problem(): string | undefined };
@@ -30,6 +32,7 @@ if (parentPort) {
     ledger,
     journals: new ResultJournals(home),
     results: new ResultCounter(home),
+    browsed: new BrowsedResults(home),
     submitted: new SubmittedFiles(home),
     sources: { currentLine },
     health: { problem: () => ledger.problem },

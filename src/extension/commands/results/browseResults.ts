@@ -1,0 +1,9 @@
+import { isOver } from '../../../jobs/ledger/record.ts';
+import { browseResults as browse } from '../../results/browseResults.ts';
+import { jobCommand } from '../jobs/jobCommand.ts';
+
+export const browseResults = jobCommand({
+  title: 'Browse Results',
+  fits: isOver,
+  run: ({ services }, record) => browse(services, record),
+});

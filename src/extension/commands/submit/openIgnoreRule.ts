@@ -1,0 +1,3 @@
+import type { Command } from '../command.ts';
+
+export const openIgnoreRule: Command = ({ services }, argument) => services.files.openRule(argument);

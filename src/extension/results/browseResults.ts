@@ -1,0 +1,53 @@
+import { basename, join } from 'node:path';
+import * as vscode from 'vscode';
+import { AppError } from '../../core/errors.ts';
+import { printableLine } from '../../core/text/printable.ts';
+import { browseResults as fetchResults, takeResults } from '../../jobs/browsing/browse.ts';
+import type { JobRecord } from '../../jobs/ledger/record.ts';
+import { resultsFolderOf } from '../../jobs/results/resultsFolder.ts';
+import type { Services } from '../services/services.ts';
+import { PausableProgress } from '../ui/pausableProgress.ts';
+import { downloadDeps, phaseText, saveInto } from './results.ts';
+
+/** Shows the results of a job as a tree, without writing them into a folder. They are downloaded only the first time. */
+export async function browseResults(services: Services, record: JobRecord): Promise<void> {
+  const { browsed, home, hosts, resultsView } = services;
+  const progress = new PausableProgress(`Results of ${record.script}`);
+  try {
+    const deps = { service: hosts.service(record.host), home, browsed };
+    const summary = await fetchResults(deps, record, {
+      signal: progress.signal,
+      onPhase: (phase) => progress.report(phaseText(phase)),
+    });
+    progress.close();
+    await resultsView.show(record, summary);
+  } finally {
+    progress.close();
+  }
+}
+
+/** Saves the results that the argument names, or all that are shown, into the folder of the job. Returns the paths written. */
+export async function saveResults(services: Services, argument: unknown): Promise<readonly string[] | undefined> {
+  const { browsed, resultsView } = services;
+  const record = shown(services);
+  const paths = resultsView.pathsOf(argument);
+  return saveInto(services, record, { keepBoth: false }, (options) =>
+    takeResults({ ...downloadDeps(services, record), browsed }, record, paths, options),
+  );
+}
+
+/** Compares a result with the file in the folder. */
+export async function compareResult(services: Services, argument: unknown): Promise<void> {
+  const record = shown(services);
+  const [path = ''] = services.resultsView.pathsOf(argument);
+  if (path === '') throw new AppError('bad-input', 'Select a file in the Results view first.');
+  const result = services.resultDocuments.uriOf(record, path);
+  const here = vscode.Uri.file(join(await resultsFolderOf(record), path));
+  const title = `${printableLine(basename(path))}: your file and the result`;
+  await vscode.commands.executeCommand('vscode.diff', here, result, title, { preview: true });
+}
+
+function shown({ resultsView: { record } }: Services): JobRecord {
+  if (record !== undefined) return record;
+  throw new AppError('missing', 'No results are shown. Select Browse Results on a job first.');
+}
