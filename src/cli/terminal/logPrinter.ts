@@ -3,6 +3,7 @@ import { LogText } from '../../jobs/log/logText.ts';
 import { stateOf } from '../../jobs/log/progress.ts';
 import type { SpooledEvent } from '../../jobs/log/spool.ts';
 import { logEventData } from '../../remote/protocol/schemas.ts';
+import { logTextOf, stateOfWord } from '../../remote/protocol/spellings.ts';
 import { isFinalState } from '../../remote/protocol/states.ts';
 import { StepPrinter } from './stepPrinter.ts';
 import type { Terminal } from './terminal.ts';
@@ -48,11 +49,12 @@ export class LogPrinter {
 
 /** Whether an event reports the end of the job. Callers describe that in one line, with the location of the results. */
 function isEnding({ event, data }: SpooledEvent): boolean {
-  return event === 'end' || (event === 'state' && isFinalState(stateOf(data) ?? ''));
+  return event === 'end' || (event === 'state' && isFinalState(stateOfWord(stateOf(data) ?? '') ?? ''));
 }
 
 function streamOf({ event, data, own }: SpooledEvent): StreamName {
   const output = logEventData.safeParse(data);
   if (output.success) return output.data.stream;
-  return own !== true && (event === 'log' || event === 'message') ? 'stdout' : 'stderr';
+  // A service may not tell its streams apart.
+  return own !== true && logTextOf(event, data) !== undefined ? 'stdout' : 'stderr';
 }

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, messageOf } from '../../core/errors.ts';
 import { httpStatus, type JobService } from '../service/api.ts';
-import { isStale, patchFromJob } from './progress.ts';
+import { stateOfWord } from '../../remote/protocol/spellings.ts';
+import { isStale, noteOf, patchFromJob } from './progress.ts';
 import { isOver, type JobRecord } from '../ledger/record.ts';
 import type { Recorder } from './recorder.ts';
 import { ReplayFilter } from './replay.ts';
@@ -9,6 +10,8 @@ import type { EventSpool, SpooledEvent } from './spool.ts';
 
 // After the job has ended, reading the rest of its log from a service that responds is only retried a few times.
 const ATTEMPTS_AFTER_END = 5;
+// So often in a row a service closes the stream of a job in a state that Farwharf does not know before the log says so.
+const CLOSED_IN_UNKNOWN_STATE = 3;
 const GAP_TEXT =
   'The connection was lost, and the service does not number its events: lines may be missing or repeated here.';
 
@@ -39,8 +42,9 @@ export async function streamToEnd(
   let { service } = deps;
   let failures = 0;
   let attemptsAfterEnd = 0;
+  let closedWithoutNews = 0;
   for (;;) {
-    const { end, received, added } = await streamOnce(service, deps.spool, recorder, signal);
+    const { end, fresh, added } = await streamOnce(service, deps.spool, recorder, signal);
     const status = await updateRecord(service, recorder, signal);
     if (end.type === 'ended') return recorder.record;
     onContact(status !== 'unreachable');
@@ -55,7 +59,10 @@ export async function streamToEnd(
         return finish(deps.spool, recorder);
       }
     }
-    if (received > 0) failures = 0;
+    closedWithoutNews = end.type === 'closed' && fresh === 0 ? closedWithoutNews + 1 : 0;
+    if (closedWithoutNews === CLOSED_IN_UNKNOWN_STATE) await noteUnknownState(deps.spool, recorder);
+    // A service that sends the whole log again has nothing new to say.
+    if (fresh > 0) failures = 0;
     await sleep(retryDelaysMs[Math.min(failures, retryDelaysMs.length - 1)], undefined, { signal });
     failures += 1;
     if (status !== 'unreachable') continue;
@@ -66,7 +73,7 @@ export async function streamToEnd(
 }
 
 /**
- * Streams over one connection. Returns how it ended, how many events it received, and how many of them are new by their numbers.
+ * Streams over one connection. Returns how it ended, how many events are not repeated, and how many of them are new by their numbers.
  *
  * @throws on abort, on a refused key and if the spool cannot be written; other failures are in the result.
  */
@@ -75,19 +82,19 @@ async function streamOnce(
   spool: EventSpool,
   recorder: Recorder,
   signal: AbortSignal,
-): Promise<{ end: StreamEnd; received: number; added: number }> {
+): Promise<{ end: StreamEnd; fresh: number; added: number }> {
   const lastEventId = (await spool.tail()).findLast((event) => event.own !== true && event.id !== undefined)?.id;
   const filter = new ReplayFilter(serviceEvents(spool), lastEventId);
-  let received = 0;
+  let fresh = 0;
   let added = 0;
   let end: StreamEnd = { type: 'closed' };
   try {
     const options = { signal, ...(lastEventId !== undefined && { lastEventId }) };
     for await (const { event, data, id } of service.streamEvents(jobIdOf(recorder), options)) {
-      received += 1;
       const verdict = await filter.judge({ event, data, ...(id !== undefined && { id }) });
       if (verdict === 'gap') await recorder.note('gap', GAP_TEXT);
       if (verdict !== 'skip') {
+        fresh += 1;
         if (isNumbered(id)) added += 1;
         await recorder.push({ event, data, ...(id !== undefined && { id }) });
       }
@@ -104,7 +111,7 @@ async function streamOnce(
     await filter.dispose();
     await recorder.flush();
   }
-  return { end, received, added };
+  return { end, fresh, added };
 }
 
 /** Updates the record with the service's current view of the job. @throws on abort and on a refused key. */
@@ -129,6 +136,15 @@ async function updateRecord(
   const patch = patchFromJob(job);
   if (!isStale(patch, recorder.record)) await recorder.apply(patch);
   return 'updated';
+}
+
+/** Says why a job whose service has closed its log is still followed. Says it once, however often the job is followed. */
+async function noteUnknownState(spool: EventSpool, recorder: Recorder): Promise<void> {
+  const { state } = recorder.record;
+  if (stateOfWord(state) !== undefined) return;
+  const text = `The service closed this log. The job's state is "${state}", which Farwharf does not know, so it cannot tell whether the job has ended.`;
+  const isNoted = (await spool.tail()).some(({ own, data }) => own === true && noteOf(data) === text);
+  if (!isNoted) await recorder.note('gap', text);
 }
 
 /** Ends the log of a job whose service sent no `end` event, so that every reader of the spool stops. */
