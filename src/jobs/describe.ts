@@ -37,6 +37,16 @@ export function describeJob(record: JobRecord, now: number): string {
   ]);
 }
 
+/** `1a2b3c4d5e and 3 changed files`: the commit that was submitted; undefined if it is unknown. */
+export function describeCommit({
+  gitCommit,
+  gitChanges,
+}: Pick<JobRecord, 'gitCommit' | 'gitChanges'>): string | undefined {
+  if (gitCommit === null) return undefined;
+  const changes = gitChanges === null || gitChanges === 0 ? '' : ` and ${formatCount(gitChanges, 'changed file')}`;
+  return `${gitCommit.slice(0, 10)}${changes}`;
+}
+
 /** `3 new files, 1 changed`, or that there are none; undefined if the service does not say. */
 export function describeResultCount({ results }: Pick<JobRecord, 'results'>): string | undefined {
   if (results === null) return undefined;

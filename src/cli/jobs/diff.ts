@@ -43,8 +43,8 @@ export async function diff(
   terminal.note(`${changes.length === 0 ? 'No file' : formatCount(changes.length, 'file')} changed ${between}.`);
 }
 
-/** @throws AppError `missing` for a job that was sent from elsewhere. */
-function recordOf(session: Session, name: string): JobRecord {
+/** The record of a job. @throws AppError `missing` for a job that was sent from elsewhere. */
+export function recordOf(session: Session, name: string): JobRecord {
   const { record } = session.resolveJob(name);
   if (record !== undefined) return record;
   throw new AppError(

@@ -94,6 +94,24 @@ export function jobVerbs(): readonly Verb[] {
       load: async () => (await import('./diff.ts')).diff,
     }),
     defineVerb({
+      name: 'restore',
+      summary: 'write files as they were submitted with a job',
+      args: ['<id>', new Argument('[path...]', 'files and folders to restore (default: all)')],
+      flags: {
+        into: textFlag('--into <dir>', 'folder to write into (default: the folder that was sent)'),
+        onConflict: conflictFlag(),
+        json: jsonFlag(),
+      },
+      examples: [
+        [
+          'farwharf restore 3f2a train.py',
+          'restore one file; a changed one stays, and the old one is written beside it',
+        ],
+        ['farwharf restore 3f2a --into old', 'write everything that was submitted into another folder'],
+      ],
+      load: async () => (await import('./restore.ts')).restore,
+    }),
+    defineVerb({
       name: 'me',
       summary: 'show credits, plan and rate card',
       flags: { json: jsonFlag() },

@@ -40,7 +40,10 @@ export async function listResults(
   const files = found === 'folder' ? await browsed.under(place.record.id, [inside]) : [found];
   const listed = files.map((file) => ({ path: file.path, size: file.size }));
   if (terminal.json({ job_id: place.record.jobId, files: listed })) return;
-  if (found !== 'folder') return printFile(terminal, found, browsed.read(place.record.id, found, signal), name);
+  if (found !== 'folder') {
+    await printFile(terminal, found, browsed.read(place.record.id, found, signal), name);
+    return;
+  }
   for (const file of listed) {
     terminal.answer(`${formatBytes(file.size).padStart(SIZE_COLUMN)}  ${printableLine(file.path)}`);
     await terminal.stdio.drained();

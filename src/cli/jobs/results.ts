@@ -93,8 +93,11 @@ export function decide(plan: readonly PlannedResult[], onConflict: ConflictChoic
   return decisions;
 }
 
-/** The results that were written, those that were not and why, and their folder: lines for people. */
-export function describeResults({ folder, plan, written, skipped, setAside, refused }: DownloadedResults): string[] {
+/** The results, or other files, that were written, those that were not and why, and their folder: lines for people. */
+export function describeResults(
+  { folder, plan, written, skipped, setAside, refused }: DownloadedResults,
+  noun: 'result' | 'file' = 'result',
+): string[] {
   const statuses = new Map(plan.map(({ path, status }) => [path, status]));
   const same = skipped.filter((path) => statuses.get(path) === 'same');
   const kept = skipped.filter((path) => ['changed', 'conflict'].includes(statuses.get(path) ?? ''));
@@ -108,9 +111,9 @@ export function describeResults({ folder, plan, written, skipped, setAside, refu
     ...protectedNames.map((path) => `  - ${printableLine(path)} (not written: other tools read this file name)`),
   );
   lines.push(...refused.map(({ path, reason }) => `  - ${printableLine(path)} (${printableLine(reason)})`));
-  if (written.length > 0) lines.push(`${formatCount(written.length, 'result')} in ${folder}`);
+  if (written.length > 0) lines.push(`${formatCount(written.length, noun)} in ${folder}`);
   else if (setAside.length > 0) lines.push(`No file in ${folder} was changed.`);
-  else if (same.length > 0) lines.push(`Nothing new: ${folder} already has all the results.`);
+  else if (same.length > 0) lines.push(`Nothing new: ${folder} already has all the ${noun}s.`);
   else lines.push('The job produced no results.');
   return lines;
 }

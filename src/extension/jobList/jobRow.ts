@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { formatCredits, formatDuration } from '../../core/text/format.ts';
 import { type Printable, printableLine } from '../../core/text/printable.ts';
-import { describeJob, describeResultCount, type JobIcon, jobIcon } from '../../jobs/describe.ts';
+import { describeCommit, describeJob, describeResultCount, type JobIcon, jobIcon } from '../../jobs/describe.ts';
 import { scriptArguments, scriptPath, shownScript } from '../../jobs/selection/script.ts';
 import { costSoFar, describeForecast } from '../../jobs/submit/estimate.ts';
 import { isOver, type JobRecord } from '../../jobs/ledger/record.ts';
@@ -97,7 +97,7 @@ export function jobTooltip(record: JobRecord, now: number): string {
   row('Machine', [record.machineClass, hostLabel(record.host)].filter((part) => part !== null).join(' on '));
   row('Cost', costText(record, now));
   row('Project', record.project);
-  row('Commit', record.gitCommit?.slice(0, 10));
+  row('Commit', describeCommit(record));
   row('Folder', record.folder);
   row('Job ID', record.jobId);
   const downloaded = record.downloadedAt === null ? undefined : `downloaded ${when(record.downloadedAt)}`;

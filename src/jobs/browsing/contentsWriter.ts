@@ -1,5 +1,4 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
-import type { Yielder } from '../../core/processes/yielder.ts';
 import type { WriteStep } from '../../workspace/extract/archivePlan.ts';
 import type { IndexedFile } from './resultIndex.ts';
 
@@ -17,17 +16,13 @@ export class ContentsWriter implements Disposable {
     this.#mostBytes = mostBytes;
   }
 
-  /** @throws the system's error, or the reason of the yielder's signal. */
-  async write(steps: readonly WriteStep[], yielder: Yielder): Promise<void> {
-    for (const step of steps) {
-      if (yielder.isDue) await yielder.pause();
-      if (step.type === 'bytes') this.#append(step.bytes);
-      else if (step.type === 'file') {
-        const { path, size, mode } = step;
-        this.#isStoring = this.#bytes + size <= this.#mostBytes;
-        this.files.push({ path, size, mode, offset: this.#isStoring ? this.#bytes : null });
-      }
-    }
+  /** @throws the system's error. */
+  push(step: WriteStep): void {
+    if (step.type === 'bytes') this.#append(step.bytes);
+    if (step.type !== 'file') return;
+    const { path, size, mode } = step;
+    this.#isStoring = this.#bytes + size <= this.#mostBytes;
+    this.files.push({ path, size, mode, offset: this.#isStoring ? this.#bytes : null });
   }
 
   [Symbol.dispose](): void {

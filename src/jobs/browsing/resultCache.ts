@@ -91,9 +91,12 @@ export class ResultCache {
       // At most half of the free space, so that the machine stays usable.
       using writer = new ContentsWriter(join(part, CONTENTS), Math.min(this.#limits.jobBytes, (bavail * bsize) / 2));
       const plan = new ArchivePlan(limits, Infinity);
-      await readSteps(archive, plan, { ...limits, signal, onProgress }, (steps, yielder) =>
-        writer.write(steps, yielder),
-      );
+      await readSteps(archive, plan, { ...limits, signal, onProgress }, async (steps, yielder) => {
+        for (const step of steps) {
+          if (yielder.isDue) await yielder.pause();
+          writer.push(step);
+        }
+      });
       const stored: StoredIndex = writer.files.map(({ path, size, mode, offset }) => [path, size, mode, offset ?? -1]);
       await writeFile(join(part, INDEX), JSON.stringify(stored), { mode: 0o600 });
       await rename(part, folder).catch((error: unknown) => {

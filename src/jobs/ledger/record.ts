@@ -42,6 +42,8 @@ const fields = z.object({
   resultsFolder: text,
   createdAt: z.string(),
   gitCommit: text,
+  /** How many files differed from that commit or were not in it; null if unknown. */
+  gitChanges: number,
   /** Absolute path of the archive that was sent, which may have been removed since. */
   archive: text,
   archiveBytes: number,

@@ -3,6 +3,7 @@ import { printableLine } from '../../core/text/printable.ts';
 import type { JobRecord } from '../ledger/record.ts';
 import type { Series } from '../metrics/series.ts';
 import type { UsageName } from '../metrics/usageSeries.ts';
+import { describeCommit } from '../describe.ts';
 import { scriptArguments, scriptPath, shownScript } from '../selection/script.ts';
 import { describeForecast } from '../submit/estimate.ts';
 import type { JobPage } from './jobPage.ts';
@@ -38,6 +39,7 @@ export function describeFacts(record: JobRecord, now: number): readonly PageLine
     ['arguments', scriptArguments(record.script)],
     ['project', record.project],
     ['folder', record.folder],
+    ['commit', describeCommit(record)],
     ['machine', record.machineClass],
     ['limit', record.maxRuntime > 0 ? formatDuration(record.maxRuntime) : undefined],
     ['credits', describeMoney(record, now)],

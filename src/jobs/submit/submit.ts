@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../../core/errors.ts';
-import { readGitCommit } from '../../workspace/git/gitCommit.ts';
 import { ArchiveStore } from '../archives/archives.ts';
 import { diskError } from '../../core/files/diskSpace.ts';
+import { readGitState } from './gitState.ts';
 import { checkArchiveSize } from './preflight.ts';
 import { type JobRecord, newRecord } from '../ledger/record.ts';
 import type { SelectedFolder } from '../selection/selectedFolder.ts';
@@ -67,9 +67,9 @@ export async function submitWorkspace(
       onProgress: (doneBytes, totalBytes) => onPhase?.({ type: 'pack', doneBytes, totalBytes }),
     });
     checkArchiveSize(packed.bytes, request.maxUploadBytes);
-    const gitCommit = request.isTrusted ? await readGitCommit(selection.root) : null;
+    const git = await readGitState(selection.root, { isTrusted: request.isTrusted, signal });
     const packSeconds = (performance.now() - started) / 1000;
-    const record = draftRecord(id, request, { gitCommit, archiveBytes: packed.bytes, archive: store.archivePath(id) });
+    const record = draftRecord(id, request, { ...git, archiveBytes: packed.bytes, archive: store.archivePath(id) });
     return await sendArchive(deps, record, { ...options, packSeconds });
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'outcome-unknown')) await store.discard(id);
@@ -81,7 +81,7 @@ export async function submitWorkspace(
 export function draftRecord(
   id: string,
   request: SubmitRequest,
-  sent: Pick<JobRecord, 'gitCommit' | 'archive' | 'archiveBytes'>,
+  sent: Pick<JobRecord, 'gitCommit' | 'gitChanges' | 'archive' | 'archiveBytes'>,
 ): JobRecord {
   const { selection, ...terms } = request;
   const maxRuntime = Math.trunc(terms.maxRuntime);

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { rename } from 'node:fs/promises';
 import { AppError } from '../../core/errors.ts';
 import { diskError } from '../../core/files/diskSpace.ts';
-import { readGitCommit } from '../../workspace/git/gitCommit.ts';
 import { ArchiveStore } from '../archives/archives.ts';
 import { describeParameters, type JobParameters } from '../ledger/parameters.ts';
 import type { SweepLimits } from '../profiles/profileJob.ts';
+import { readGitState } from '../submit/gitState.ts';
 import type { SubmitPlan } from '../submit/plan.ts';
 import { checkArchiveSize, type JobFinding } from '../submit/preflight.ts';
 import { draftRecord, type SubmitDeps, type SubmitOptions } from '../submit/submit.ts';
@@ -89,14 +89,14 @@ export async function createSweep(
       onProgress: (doneBytes, totalBytes) => onPhase?.({ type: 'pack', doneBytes, totalBytes }),
     });
     checkArchiveSize(packed.bytes, maxUploadBytes);
-    const gitCommit = isTrusted ? await readGitCommit(selection.root) : null;
+    const git = await readGitState(selection.root, { isTrusted, signal });
     const drafts = jobs.map(({ parameters, plan }, index) => {
       const { estimate, draft } = plan;
       const jobId = randomUUID();
       const creditsPerMinute = estimate.type === 'known' ? estimate.creditsPerMinute : undefined;
       const resultsFolder = `${draft.resultsFolder ?? name}/${slugOf(index, jobs.length, parameters)}`;
       const request = { ...draft, resultsFolder, creditsPerMinute, host, account: accountId, selection, isTrusted };
-      const sent = { gitCommit, archiveBytes: packed.bytes, archive: archives.archivePath(jobId) };
+      const sent = { ...git, archiveBytes: packed.bytes, archive: archives.archivePath(jobId) };
       return {
         ...draftRecord(jobId, request, sent),
         sweep: { id, name, count: jobs.length, index, parameters: { ...parameters } },

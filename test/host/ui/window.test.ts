@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, afterEach, before, suite, test } from 'node:test';
 import type { Locator } from 'playwright-core';
@@ -24,6 +25,8 @@ suite('the packed extension in a window', () => {
       name: FOLDER,
       prepare: async (folder, scratch) => {
         workspace = await writeGatedWorkspace(folder, join(scratch, 'gate'));
+        await writeFile(join(folder, '.gitignore'), '# output\n*.log\n');
+        await writeFile(join(folder, 'old.log'), 'of an earlier run');
       },
     });
   });
@@ -49,11 +52,21 @@ suite('the packed extension in a window', () => {
     await runCommand(window.page, 'Farwharf: Submit Workspace');
     await choose(window.page, SCRIPT);
     await window.page.locator('.quick-input-widget', { hasText: `Submit ${FOLDER} to this machine` }).waitFor();
-    await window.page.locator('.quick-input-widget', { hasText: '2 files' }).waitFor();
+    await window.page.locator('.quick-input-widget', { hasText: '3 files' }).waitFor();
     await choose(window.page, 'Left out');
     await window.page.locator('.quick-input-widget', { hasText: 'this machine: left out' }).waitFor();
     await window.page.keyboard.press('Escape');
     await window.page.locator('.quick-input-widget', { hasText: `Submit ${SCRIPT}` }).waitFor();
+    await choose(window.page, 'Show all files');
+    const leftOut = window.page.locator('.part.sidebar .monaco-list-row', { hasText: 'old.log' });
+    await leftOut.filter({ hasText: 'ignored by git: *.log (.gitignore:2)' }).click();
+    await leftOut.getByRole('button', { name: 'Open Rule' }).click();
+    await window.page.locator('.editor-instance .view-line', { hasText: '*.log' }).waitFor();
+    await leftOut.getByRole('checkbox').click();
+    await window.page.locator('.part.sidebar .message', { hasText: '4 files' }).waitFor();
+    await leftOut.click();
+    await window.page.keyboard.press('Escape');
+    await window.page.locator('.quick-input-widget', { hasText: '4 files' }).waitFor();
     await choose(window.page, 'Submit');
 
     // The job cannot end before its gate is opened, so this line arrives while it runs.
@@ -76,6 +89,15 @@ suite('the packed extension in a window', () => {
     await logLine(LAST_LINE).waitFor();
     await row('succeeded').waitFor();
     await status(/^\s*(99\d(\.\d)?|1000) cr/).waitFor();
+
+    await runCommand(window.page, 'Farwharf: Browse Results');
+    await choose(window.page, SCRIPT);
+    const result = window.page.locator('.part.sidebar .monaco-list-row', { hasText: RESULT });
+    await result.click();
+    await window.page.locator('.tabs-container .tab', { hasText: RESULT }).waitFor();
+    await result.click();
+    await window.page.keyboard.press('Escape');
+    await result.waitFor({ state: 'hidden' });
 
     await row('succeeded').click();
     await row('succeeded').getByRole('button', { name: 'Download Results' }).click();

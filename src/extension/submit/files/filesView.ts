@@ -14,6 +14,7 @@ import { fileRow } from './fileRow.ts';
 import { ruleLocation } from './ruleLocation.ts';
 
 type FileNode = TreeEntry | { readonly more: number };
+type CheckboxChanges = readonly (readonly [FileNode, vscode.TreeItemCheckboxState])[];
 
 interface FilesViewDeps {
   readonly selections: { listLevel(id: string, folder: string): Promise<TreeLevel> };
@@ -60,17 +61,19 @@ export class FilesView implements vscode.TreeDataProvider<FileNode>, Disposable 
     const closed = Promise.withResolvers<void>();
     this.#isClosed = closed.promise;
     // Changes are planned one after the other, each from the draft before.
+    const replanAfter = async (before: Promise<void>, items: CheckboxChanges): Promise<void> => {
+      await before;
+      try {
+        this.#view = await replan(chosen(this.#view ?? first, items));
+      } catch (error) {
+        this.#deps.report(error);
+      }
+      tree.message = summary(this.#view ?? first);
+      this.#changed.fire(undefined);
+    };
     let planning = Promise.resolve();
     const choosing = tree.onDidChangeCheckboxState(({ items }) => {
-      planning = planning.then(async () => {
-        try {
-          this.#view = await replan(chosen(this.#view ?? first, items));
-        } catch (error) {
-          this.#deps.report(error);
-        }
-        tree.message = summary(this.#view ?? first);
-        this.#changed.fire(undefined);
-      });
+      planning = replanAfter(planning, items);
     });
     tree.message = summary(first);
     try {
@@ -153,10 +156,7 @@ export class FilesView implements vscode.TreeDataProvider<FileNode>, Disposable 
   }
 }
 
-function chosen(
-  { draft }: SubmitView,
-  items: readonly (readonly [FileNode, vscode.TreeItemCheckboxState])[],
-): SubmitDraft {
+function chosen({ draft }: SubmitView, items: CheckboxChanges): SubmitDraft {
   let next = draft;
   for (const [node, state] of items)
     if ('path' in node)

@@ -257,7 +257,13 @@ test('the commit is recorded for a trusted folder, and git is not asked in anoth
   git('add', '-A');
   git('commit', '-q', '-m', 'one');
   const commit = git('rev-parse', 'HEAD').trim();
-  assert.equal((await submitWorkspace(setting.deps, { ...setting.request, isTrusted: true })).gitCommit, commit);
+  const trusted = { ...setting.request, isTrusted: true };
+  const clean = await submitWorkspace(setting.deps, trusted);
+  assert.deepEqual([clean.gitCommit, clean.gitChanges], [commit, 0]);
+  const [tracked = ''] = git('ls-files').split('\n');
+  writeFileSync(join(setting.folder, tracked), 'changed');
+  writeFileSync(join(setting.folder, 'untracked.txt'), 'new');
+  assert.equal((await submitWorkspace(setting.deps, trusted)).gitChanges, 2);
   assert.equal((await submitWorkspace(setting.deps, setting.request)).gitCommit, null);
 });
 

@@ -1,0 +1,21 @@
+import { realpath } from 'node:fs/promises';
+import { PrivateGitFolder } from './privateGitFolder.ts';
+import { findRepository } from './repository.ts';
+
+/**
+ * How many files of a folder differ from a commit or are not in it, without the ignored ones. Null if git is not installed or cannot tell.
+ *
+ * @param commit the current commit, in hexadecimal.
+ * @throws the signal's reason, or AppError `limit` if git hangs.
+ */
+export async function countGitChanges(folder: string, commit: string, signal?: AbortSignal): Promise<number | null> {
+  const root = await realpath(folder);
+  const repository = await findRepository(root);
+  if (repository?.isOwn !== true) return null;
+  await using git = await PrivateGitFolder.create(repository, signal);
+  const list = async (...argv: readonly string[]) => (await git?.run(root, argv, { signal }))?.items;
+  // Diff drivers of attributes could name a program, so they are not used.
+  const changed = await list('diff', '--no-ext-diff', '--no-textconv', '--name-only', '-z', '--relative', commit, '--');
+  const untracked = await list('ls-files', '--others', '--exclude-standard', '-z');
+  return changed === undefined || untracked === undefined ? null : changed.length + untracked.length;
+}
