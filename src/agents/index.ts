@@ -6,6 +6,7 @@ export { type ActionOf, Flow, type FlowOptions } from './graph/flow.ts';
 export { BaseNode, Node, type NodeOptions } from './graph/node.ts';
 export { Recording } from './records/recording.ts';
 export type { ExecContext, NodeContext } from './run/context.ts';
+export { pause, type Pause, PausedError, type PauseRequest } from './run/pause.ts';
 export type { RunOptions } from './run/runOptions.ts';
 export type { Checkpoint } from './records/schemas.ts';
 export type { TraceEvent } from './records/trace.ts';
@@ -23,5 +24,6 @@ export type {
 } from './chat/messages.ts';
 export { type RecordedReply, recordedModel } from './chat/recordedModel.ts';
 export { RefusalError } from './chat/refusal.ts';
+export type { Schema } from './schema/standardSchema.ts';
 export { RAGNode } from './rag/ragNode.ts';
 export type { RAGNodeOptions, RetrievedChunk } from './rag/ragOptions.ts';

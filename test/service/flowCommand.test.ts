@@ -31,6 +31,25 @@ const [ask, shout] = [new Ask(), new Shout()];
 export const talk = new Flow({ start: ask, name: 'Talk' }).connect(ask, shout).connect(shout, null);
 `;
 
+// Asks twice: the first question has choices, the second a schema.
+const REVIEW = `
+import * as z from 'zod';
+import { Flow, Node, pause } from 'farwharf/agents';
+class Review extends Node {
+  post(shared) { shared.log = [...(shared.log ?? []), 'asked']; return pause({ question: 'Publish it?', choices: ['yes', 'no'] }); }
+  answer(shared, input) {
+    shared.log.push(input);
+    return input === 'yes' ? pause({ question: 'To whom?', input: z.object({ list: z.array(z.string()).min(1) }) }) : 'stop';
+  }
+}
+class Ask extends Node {
+  post() { return pause({ question: 'To whom?', input: z.object({ list: z.array(z.string()).min(1) }) }); }
+  answer(shared, { list }) { shared.list = list; }
+}
+const [review, ask] = [new Review(), new Ask()];
+export const flow = new Flow({ start: review, name: 'Publish' }).connect(review, ask, 'stop').connect(ask, null);
+`;
+
 const linesOf = (text: string): unknown[] =>
   text
     .trim()
@@ -38,6 +57,49 @@ const linesOf = (text: string): unknown[] =>
     .map((line): unknown => JSON.parse(line));
 
 describe('farwharf flow', { concurrency: 2, timeout: 10 * 60_000 }, () => {
+  it('answer continues a run that waits, once, with an answer that is allowed', async () => {
+    await using scratch = await Scratch.create();
+    const cwd = await scratch.folder('flows', { 'review.mjs': REVIEW });
+    const flow = (...args: string[]) => scratch.run(['flow', ...args], { cwd });
+    const runs = async () => {
+      const { stdout } = await flow('runs', 'review.mjs', '--json');
+      return (JSON.parse(stdout) as { runs: { id: string; state: string; question?: string; choices?: string[] }[] })
+        .runs;
+    };
+    const first = await flow('run', 'review.mjs');
+    assert.equal(first.exit, 0, first.stderr);
+    assert.match(first.stderr, /waits at Publish\/Review: Publish it\? \(yes, no\).*\n.*farwharf flow answer \d+-/);
+    const [waiting] = await runs();
+    assert.ok(waiting);
+    const { id, state, question, choices } = waiting;
+    assert.deepEqual(
+      { state, question, choices },
+      { state: 'waiting', question: 'Publish it?', choices: ['yes', 'no'] },
+    );
+
+    const wrong = await flow('answer', id, '--input', '"maybe"');
+    assert.equal(wrong.exit, 2);
+    assert.match(wrong.stderr, /"maybe" is not one of "yes", "no"/);
+    assert.equal((await flow('answer', id, '--input', 'yes')).exit, 2);
+    assert.deepEqual(
+      (await runs()).map((run) => run.state),
+      ['waiting'],
+    );
+
+    const second = await flow('answer', id, '--input', '"no"');
+    assert.equal(second.exit, 0, second.stderr);
+    assert.match(second.stderr, /waits at Publish\/Ask: To whom\?/);
+    const [next, before] = await runs();
+    assert.deepEqual([next?.state, before?.state], ['waiting', 'answered']);
+    assert.equal((await flow('answer', id, '--input', '"no"')).exit, 1);
+    assert.equal((await flow('answer', next?.id ?? '', '--input', '{"list":[]}')).exit, 2);
+    const last = await flow('answer', next?.id ?? '', '--input', '{"list":["a"]}', '--json');
+    assert.equal(last.exit, 0, last.stderr);
+    const end = linesOf(last.stdout).at(-1) as { outcome: { type: string; shared: unknown } };
+    assert.deepEqual(end.outcome.shared, { log: ['asked', 'no'], list: ['a'] });
+    assert.match((await flow('answer', 'nothing', '--input', '1')).stderr, /No run "nothing" on this machine/);
+  });
+
   it('run keeps the run, replays it free with only edited nodes live, and begins again at a node', async () => {
     await using scratch = await Scratch.create();
     const cwd = await scratch.folder('flows', { 'talk.mjs': ASKING });

@@ -1,11 +1,12 @@
-import type * as z from 'zod';
 import { checkOptions, type OptionShape } from '../options/optionShape.ts';
+import { jsonSchemaOf } from '../schema/jsonSchema.ts';
+import type { Schema } from '../schema/standardSchema.ts';
 import type { AskOptions, ChatMessage, ChatReply, ModelParams, ToolOptions } from './messages.ts';
 import { ModelRequests } from './modelRequests.ts';
 import type { Price } from '../llm/prices.ts';
 import { type Endpoint, type EndpointOptions, resolveEndpoint } from '../llm/providers.ts';
 import { selectedModel } from '../llm/selectedModel.ts';
-import { jsonSchemaOf, parseReply, repairRequest, responseFormat, schemaInstruction } from './structured.ts';
+import { parseReply, repairRequest, responseFormat, schemaInstruction } from './structured.ts';
 
 export interface LLMClientOptions extends EndpointOptions {
   /** The key itself; takes precedence over variables. */
@@ -18,8 +19,9 @@ export interface LLMClientOptions extends EndpointOptions {
   readonly params?: ModelParams | undefined;
 }
 
-interface SchemaOptions<T extends z.ZodType> extends AskOptions {
-  readonly schema: T;
+interface SchemaOptions<T> extends AskOptions {
+  /** Of zod 4, or another library that follows Standard Schema. */
+  readonly schema: Schema<T>;
 }
 
 const CLIENT_OPTIONS: OptionShape = {
@@ -62,9 +64,9 @@ export class LLMClient {
   }
 
   /** Sends one user message and returns the reply: text, or a value of the schema. Throws as `chatComplete` does. */
-  ask<T extends z.ZodType>(prompt: string, options: SchemaOptions<T>): Promise<z.infer<T>>;
+  ask<T>(prompt: string, options: SchemaOptions<T>): Promise<T>;
   ask(prompt: string, options?: AskOptions & { readonly schema?: undefined }): Promise<string>;
-  ask(prompt: string, options: AskOptions & { readonly schema?: z.ZodType | undefined } = {}): Promise<unknown> {
+  ask(prompt: string, options: AskOptions & { readonly schema?: Schema | undefined } = {}): Promise<unknown> {
     return this.#answer('ask', [{ role: 'user', content: prompt }], options);
   }
 
@@ -75,14 +77,14 @@ export class LLMClient {
    * @throws AppError that names provider and model if the key is missing, the service fails, or the reply is empty, cut off
    * or (twice) does not match the schema; RefusalError if the model declined; the signal's reason on abort.
    */
-  chatComplete<T extends z.ZodType>(messages: readonly ChatMessage[], options: SchemaOptions<T>): Promise<z.infer<T>>;
+  chatComplete<T>(messages: readonly ChatMessage[], options: SchemaOptions<T>): Promise<T>;
   chatComplete(
     messages: readonly ChatMessage[],
     options?: AskOptions & { readonly schema?: undefined },
   ): Promise<string>;
   chatComplete(
     messages: readonly ChatMessage[],
-    options: AskOptions & { readonly schema?: z.ZodType | undefined } = {},
+    options: AskOptions & { readonly schema?: Schema | undefined } = {},
   ): Promise<unknown> {
     return this.#answer('chatComplete', messages, options);
   }
@@ -111,13 +113,13 @@ export class LLMClient {
   async #answer(
     method: string,
     messages: readonly ChatMessage[],
-    options: AskOptions & { readonly schema?: z.ZodType | undefined },
+    options: AskOptions & { readonly schema?: Schema | undefined },
   ): Promise<unknown> {
     checkOptions(method, options, CALL_OPTIONS);
     const { schema } = options;
     if (schema === undefined) return this.#text(messages, options, {});
-    const jsonSchema = await jsonSchemaOf(schema);
-    const isInRequest = this.#endpoint.takesJsonSchema;
+    const jsonSchema = await jsonSchemaOf(schema, 'schema');
+    const isInRequest = this.#endpoint.takesJsonSchema && jsonSchema !== undefined;
     const extra = isInRequest ? { response_format: responseFormat(jsonSchema) } : {};
     const asked = isInRequest ? messages : [{ role: 'system', content: schemaInstruction(jsonSchema) }, ...messages];
     const reply = await this.#text(asked, options, extra);

@@ -1,35 +1,17 @@
-import type * as z from 'zod';
-import { AppError } from '../../core/errors.ts';
-
-/** The issues of a reply that does not match its schema, or the value of one that does. */
-export type ParsedReply<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly issues: string };
-
-/**
- * The JSON schema of the reply.
- *
- * @throws AppError `bad-input` if it is not a zod schema, or cannot be written as JSON Schema.
- */
-export async function jsonSchemaOf(schema: z.ZodType): Promise<Record<string, unknown>> {
-  const isSchema = typeof schema === 'object' && schema !== null && '_zod' in schema && 'safeParseAsync' in schema;
-  if (!isSchema) throw new AppError('bad-input', 'The option "schema" must be a zod schema (zod 4).');
-  const { toJSONSchema } = await import('./jsonSchema.ts');
-  try {
-    return toJSONSchema(schema, { io: 'input' });
-  } catch (error) {
-    throw new AppError('bad-input', `The schema cannot be written as JSON Schema: ${String(error)}`, { cause: error });
-  }
-}
+import type { JsonSchema } from '../schema/jsonSchema.ts';
+import { type Checked, checkWith, type Schema } from '../schema/standardSchema.ts';
 
 /** The `response_format` of a request. `strict` only if the schema meets its rules: every key required, no others allowed. */
-export function responseFormat(schema: Record<string, unknown>): {
+export function responseFormat(schema: JsonSchema): {
   type: 'json_schema';
-  json_schema: { name: string; schema: Record<string, unknown>; strict: boolean };
+  json_schema: { name: string; schema: JsonSchema; strict: boolean };
 } {
   return { type: 'json_schema', json_schema: { name: 'reply', schema, strict: isStrict(schema) } };
 }
 
-/** The prompt with the schema, for services whose requests cannot contain it. */
-export function schemaInstruction(schema: Record<string, unknown>): string {
+/** The prompt for services whose requests cannot contain the schema, and for schemas that can only be checked. */
+export function schemaInstruction(schema: JsonSchema | undefined): string {
+  if (schema === undefined) return 'Reply with one JSON value, and nothing else.';
   return `Reply with one JSON value that matches this JSON schema, and nothing else:\n${JSON.stringify(schema)}`;
 }
 
@@ -39,17 +21,14 @@ export function repairRequest(issues: string): string {
 }
 
 /** Reads JSON from a reply: bare, in a code fence, or with sentences around it. */
-export async function parseReply<T extends z.ZodType>(schema: T, reply: string): Promise<ParsedReply<z.infer<T>>> {
+export async function parseReply<T>(schema: Schema<T>, reply: string): Promise<Checked<T>> {
   let data: unknown;
   try {
     data = JSON.parse(jsonText(reply));
   } catch (error) {
     return { ok: false, issues: `It is not JSON: ${String(error)}` };
   }
-  const result = await schema.safeParseAsync(data);
-  if (result.success) return { ok: true, value: result.data };
-  const issues = result.error.issues.map(({ path, message }) => `- ${path.join('.') || 'the value'}: ${message}`);
-  return { ok: false, issues: issues.join('\n') };
+  return checkWith(schema, data);
 }
 
 function jsonText(reply: string): string {

@@ -1,7 +1,9 @@
 import { AppError } from '../../core/errors.ts';
 import { type Awaitable, isPromise } from './awaitable.ts';
 import { delay } from '../options/delay.ts';
+import { BudgetError } from '../run/budget.ts';
 import { emitter, type ExecContext } from '../run/context.ts';
+import { isPaused } from '../run/pause.ts';
 import type { Run } from '../run/run.ts';
 import { type Scope, scopes } from '../run/scope.ts';
 import type { Visit } from '../run/visit.ts';
@@ -66,6 +68,7 @@ async function recover<I, O>(call: Call<I, O>, firstError: unknown): Promise<O> 
   let error = firstError;
   for (let attempts = 1; ; attempts += 1) {
     signal.throwIfAborted();
+    if (isFinal(error)) throw error;
     if (attempts >= worker.maxRetries || isLasting(error)) {
       if (call.hasFallback) visit?.fallback(error, item);
       return worker.execFallback(input, error, { signal, attempt: attempts, emit: emitter(visit, item) });
@@ -83,6 +86,11 @@ async function recover<I, O>(call: Call<I, O>, firstError: unknown): Promise<O> 
 /** A missing key is still missing a moment later. */
 function isLasting(error: unknown): boolean {
   return error instanceof AppError && error.code === 'not-signed-in';
+}
+
+/** Errors that another attempt cannot change and a fallback may not hide: the budget is spent, or an inner run waits. */
+function isFinal(error: unknown): boolean {
+  return error instanceof BudgetError || isPaused(error);
 }
 
 function once<I, O>(call: Call<I, O>, attempt: number): Awaitable<O> {

@@ -3,13 +3,20 @@ import { BaseNode } from './node.ts';
 import { execute, Frame, kind, GraphNode, graphNodes } from './unit.ts';
 import { DEFAULT_ACTION, walk } from './walk.ts';
 import type { NodeContext } from '../run/context.ts';
+import type { Pause } from '../run/pause.ts';
 import { writeWarning } from '../run/warning.ts';
 
 /** The nodes that a flow with the shared state `S` accepts; any node if the flow does not declare its shared state. */
 export type NodeFor<S> = unknown extends S ? BaseNode<never> : BaseNode<S>;
 
-/** The actions that a node's `post` can return, as arguments of `connect`: returning nothing means `default`. */
-export type ActionOf<N extends { post(...args: never): unknown }> = NamedAction<Awaited<ReturnType<N['post']>>>;
+/**
+ * The actions that a node's `post` can return, as arguments of `connect`: returning nothing means `default`. A node that can pause also
+ * has those of its `answer`.
+ */
+export type ActionOf<N extends { post(...args: never): unknown; answer?(...args: never): unknown }> =
+  | NamedAction<Exclude<Awaited<ReturnType<N['post']>>, Pause>>
+  | (Extract<Awaited<ReturnType<N['post']>>, Pause> extends never ? never : AnswerOf<N>);
+type AnswerOf<N> = N extends { answer(...args: never): infer R } ? NamedAction<Exclude<Awaited<R>, Pause>> : never;
 type NamedAction<R> = R extends string ? (R extends '' ? 'default' : R) : 'default';
 
 /** The action may be omitted only if the node can return `default`. */
@@ -84,7 +91,7 @@ export class Flow<S = unknown, P = unknown, A extends string | void = string | v
   }
 
   /** Returns the action of the last node that ran, which becomes the action of a nested flow. */
-  override post(shared: S, prepRes: P, execRes: string | void, context: NodeContext): A | Promise<A>;
+  override post(shared: S, prepRes: P, execRes: string | void, context: NodeContext): A | Pause | Promise<A | Pause>;
   override post(_shared: S, _prepRes: P, execRes: unknown): unknown {
     return execRes;
   }
@@ -118,11 +125,12 @@ export class Flow<S = unknown, P = unknown, A extends string | void = string | v
     frame.resume = parent.resume;
     parent.resume = undefined;
     const [point, ...inner] = frame.resume ?? [];
+    const isWaiting = parent.run.options.resume?.pause !== undefined;
     const byLabel = new Map([...this.#graphNodes.values()].map((graphNode) => [graphNode.label, graphNode]));
     for (const [label, visits] of Object.entries(point?.visits ?? {})) {
       const graphNode = byLabel.get(label);
-      // The walk enters a flow in progress once more and counts the same visit again.
-      const isReentered = label === point?.node && inner.length > 0;
+      // The walk enters a flow in progress, or a node that waits, once more and counts the same visit again.
+      const isReentered = label === point?.node && (inner.length > 0 || isWaiting);
       if (graphNode !== undefined) frame.restoreVisits(graphNode, isReentered ? visits - 1 : visits);
     }
     const graphNode = byLabel.get(point?.node ?? '');

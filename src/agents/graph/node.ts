@@ -1,11 +1,13 @@
+import { AppError } from '../../core/errors.ts';
 import { attempt, type Worker } from './attempts.ts';
 import type { Awaitable } from './awaitable.ts';
 import { remembered } from './remembered.ts';
 import { checkOptions, type OptionShape } from '../options/optionShape.ts';
 import type { ExecContext, NodeContext } from '../run/context.ts';
+import type { Pause } from '../run/pause.ts';
 import type { RunOptions } from '../run/runOptions.ts';
 import { startRun } from './startRun.ts';
-import { execute, type Frame, kind } from './unit.ts';
+import { canPause, execute, type Frame, kind } from './unit.ts';
 import { MAX_TIMER_SECONDS } from '../options/seconds.ts';
 import type { Visit } from '../run/visit.ts';
 import { requireWholeNumber } from '../options/wholeNumber.ts';
@@ -61,10 +63,16 @@ export abstract class BaseNode<
     return undefined;
   }
 
-  /** Writes the result to the shared state and returns the action that chooses the next node. */
-  post(shared: S, prepRes: P, execRes: E, context: NodeContext): A | Promise<A>;
+  /** Writes the result to the shared state and returns the action that chooses the next node, or a `pause`. */
+  post(shared: S, prepRes: P, execRes: E, context: NodeContext): A | Pause | Promise<A | Pause>;
   post(): unknown {
     return undefined;
+  }
+
+  /** Continues a run that waits: gets the answer to the question of a `pause`, checked, and returns the action. */
+  answer(shared: S, input: unknown, context: NodeContext): A | Pause | Promise<A | Pause>;
+  answer(): unknown {
+    throw new AppError('bad-input', `"${this.name}" has no answer(shared, input), so it cannot be asked.`);
   }
 
   /** Runs this node alone. */
@@ -76,6 +84,11 @@ export abstract class BaseNode<
   /** @internal */
   get [kind](): 'node' | 'flow' {
     return 'node';
+  }
+
+  /** @internal */
+  get [canPause](): boolean {
+    return this.answer !== BaseNode.prototype.answer;
   }
 
   /** @internal */

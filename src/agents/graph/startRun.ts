@@ -4,6 +4,7 @@ import { checkOptions } from '../options/optionShape.ts';
 import { Run } from '../run/run.ts';
 import { RUN_OPTIONS, type RunOptions } from '../run/runOptions.ts';
 import { type HostedRun, runHost } from '../run/runHost.ts';
+import { checkResumption } from '../run/resumption.ts';
 import { eitherSignal, scopes } from '../run/scope.ts';
 import { hasTracerProvider, openTelemetry } from '../run/telemetry.ts';
 import type { Telemetry } from '../records/trace.ts';
@@ -33,30 +34,54 @@ function begin(unit: Unit, shared: unknown, options: RunOptions, telemetry: Tele
     const deadline = budget === around?.budget ? undefined : budget?.deadline();
     const signal = eitherSignal(chosen.signal, deadline?.signal);
     signal?.throwIfAborted();
-    const run = new Run(deadline === undefined ? chosen : { ...chosen, signal }, { telemetry, hosted, budget });
-    const node = new GraphNode(unit, unit.name, 0);
-    const frame = new Frame(run, run.scope, node);
-    if (chosen.resume !== undefined) {
-      restoreShared(shared, chosen.resume.shared);
-      frame.resume = chosen.resume.position;
-    }
-    let walked =
-      signal === undefined
-        ? start(run, node, shared, frame)
-        : untilAborted(run, signal, () => start(run, node, shared, frame));
-    if (deadline !== undefined) walked = walked.finally(() => deadline.clear());
-    return hosted === undefined ? walked : reported(run, hosted, walked);
+    const parts = { telemetry, hosted, budget };
+    const go = (resumption: Resumption): Promise<unknown> =>
+      walkFrom(
+        unit,
+        shared,
+        new Run(resumption === chosen ? withSignal(chosen, signal) : { ...chosen, ...resumption, signal }, parts),
+      );
+    const { resume, input } = chosen;
+    const walked = resume === undefined && input === undefined ? go(chosen) : resumed(resume, input, hosted).then(go);
+    return deadline === undefined ? walked : walked.finally(() => deadline.clear());
   } catch (error) {
     hosted?.ended({ at: 0, failure: { error } });
     return rejected(error);
   }
 }
 
-function start(run: Run, node: GraphNode, shared: unknown, frame: Frame): Promise<unknown> {
-  const { listener, scope, budget } = run;
+type Resumption = Pick<RunOptions, 'resume' | 'input'>;
+
+async function resumed(resume: unknown, input: unknown, hosted: HostedRun | undefined): Promise<Resumption> {
+  try {
+    return await checkResumption(resume, input);
+  } catch (error) {
+    hosted?.ended({ at: 0, failure: { error } });
+    throw error;
+  }
+}
+
+function withSignal(options: RunOptions, signal: AbortSignal | undefined): RunOptions {
+  return options.signal === signal ? options : { ...options, signal };
+}
+
+function walkFrom(unit: Unit, shared: unknown, run: Run): Promise<unknown> {
+  const { signal, resume } = run.options;
+  const node = new GraphNode(unit, unit.name, 0);
+  const frame = new Frame(run, run.scope, node);
+  if (resume !== undefined) {
+    restoreShared(shared, resume.shared);
+    frame.resume = resume.position;
+  }
+  const walked = signal === undefined ? start(frame, shared) : untilAborted(run, signal, () => start(frame, shared));
+  return run.hosted === undefined ? walked : reported(run, run.hosted, walked);
+}
+
+function start(frame: Frame, shared: unknown): Promise<unknown> {
+  const { run, scope, node } = frame;
   // Outside of a run's scope, model calls have nothing to inherit and nothing to report to.
-  if (listener === undefined && scope.signal === undefined && budget === undefined) return walk(node, shared, frame);
-  return scopes.run(scope, walk, node, shared, frame);
+  const isAlone = run.listener === undefined && scope.signal === undefined && run.budget === undefined;
+  return isAlone ? walk(node, shared, frame) : scopes.run(scope, walk, node, shared, frame);
 }
 
 async function reported(run: Run, hosted: HostedRun, walked: Promise<unknown>): Promise<unknown> {

@@ -10,6 +10,9 @@ export const execute: unique symbol = Symbol('farwharf.execute');
 /** Distinguishes a flow from a node where only `Unit` is known. */
 export const kind: unique symbol = Symbol('farwharf.kind');
 
+/** Whether the node has an `answer`, so that it can pause. */
+export const canPause: unique symbol = Symbol('farwharf.canPause');
+
 /** The nodes in the graph of a flow. In the symbol registry, because a file may bring its own copy of this library. */
 export const graphNodes: unique symbol = Symbol.for('farwharf.graphNodes.1');
 
@@ -17,9 +20,11 @@ export const graphNodes: unique symbol = Symbol.for('farwharf.graphNodes.1');
 export interface Unit {
   readonly name: string;
   readonly [kind]: 'node' | 'flow';
+  readonly [canPause]: boolean;
   prep(shared: unknown, context: NodeContext): unknown;
   [execute](prepRes: unknown, shared: unknown, frame: Frame, visit: Visit | undefined): unknown;
   post(shared: unknown, prepRes: unknown, execRes: unknown, context: NodeContext): unknown;
+  answer(shared: unknown, input: unknown, context: NodeContext): unknown;
 }
 
 /** A node in the graph of one flow, with its connections there. */

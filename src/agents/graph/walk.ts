@@ -4,7 +4,9 @@ import { checkpointOf } from './position.ts';
 import type { HostedRun } from '../run/runHost.ts';
 import type { Checkpoint, ResumePoint } from '../records/schemas.ts';
 import type { Telemetry } from '../records/trace.ts';
-import { type Frame, execute, kind, type GraphNode, type Unit } from './unit.ts';
+import { canPause, type Frame, execute, kind, type GraphNode, type Unit } from './unit.ts';
+import { isPause, type Pause, PausedError } from '../run/pause.ts';
+import { pausedCheckpoint } from '../run/resumption.ts';
 import { Visit } from '../run/visit.ts';
 
 export const DEFAULT_ACTION = 'default';
@@ -22,7 +24,8 @@ export async function walk(entry: GraphNode, shared: unknown, frame: Frame): Pro
   let visit: Visit | undefined;
   for (;;) {
     let action: unknown;
-    if (resumed?.isFinished === true) {
+    const isDone = resumed?.isFinished === true && run.options.resume?.pause === undefined;
+    if (isDone) {
       action = run.options.resume?.action;
     } else {
       if (!node.isFlow) {
@@ -37,21 +40,30 @@ export async function walk(entry: GraphNode, shared: unknown, frame: Frame): Pro
       const context = visit?.context ?? run.context;
       const unit = run.telemetry === undefined ? node.unit : inSpans(node.unit, run.telemetry);
       try {
-        let prepRes = resumed === undefined ? unit.prep(shared, context) : resumed.point.prepRes;
-        if (isPromise(prepRes)) prepRes = await prepRes;
-        run.throwIfAborted();
-        frame.node = node;
-        frame.prepRes = prepRes;
-        visit?.prepared(prepRes);
-        let execRes = unit[execute](prepRes, shared, frame, visit);
-        if (isPromise(execRes)) execRes = await execRes;
-        run.throwIfAborted();
-        visit?.executed(execRes);
-        action = unit.post(shared, prepRes, execRes, context);
+        if (resumed?.isFinished === true) {
+          frame.node = node;
+          visit?.prepared(undefined);
+          visit?.executed(undefined);
+          action = unit.answer(shared, run.options.input, context);
+        } else {
+          let prepRes = resumed === undefined ? unit.prep(shared, context) : resumed.point.prepRes;
+          if (isPromise(prepRes)) prepRes = await prepRes;
+          run.throwIfAborted();
+          frame.node = node;
+          frame.prepRes = prepRes;
+          visit?.prepared(prepRes);
+          let execRes = unit[execute](prepRes, shared, frame, visit);
+          if (isPromise(execRes)) execRes = await execRes;
+          run.throwIfAborted();
+          visit?.executed(execRes);
+          action = unit.post(shared, prepRes, execRes, context);
+        }
         if (isPromise(action)) action = await action;
         run.throwIfAborted();
+        if (typeof action === 'object' && isPause(action)) throw await pausedAt(node, frame, shared, action);
       } catch (error) {
-        visit?.failed(error);
+        if (error instanceof PausedError) visit?.paused(error);
+        else visit?.failed(error);
         throw error;
       }
       visit?.finished(action);
@@ -61,12 +73,12 @@ export async function walk(entry: GraphNode, shared: unknown, frame: Frame): Pro
       return action;
     }
     const name = actionName(action, node, frame);
-    if (resumed?.isFinished !== true && run.hosted !== undefined) {
+    if (!isDone && run.hosted !== undefined) {
       await reportStep(run.hosted, node, frame, shared, () => checkpointOf(frame, shared, name));
       run.micros();
       run.throwIfAborted();
     }
-    if (resumed?.isFinished !== true && run.options.onCheckpoint !== undefined) {
+    if (!isDone && run.options.onCheckpoint !== undefined) {
       await run.options.onCheckpoint(checkpointOf(frame, shared, name));
       run.micros();
       run.throwIfAborted();
@@ -78,6 +90,21 @@ export async function walk(entry: GraphNode, shared: unknown, frame: Frame): Pro
     node = next;
     resumed = undefined;
   }
+}
+
+/** The end of a run that waits for a person. Its checkpoint is also passed to `onCheckpoint`, to outlive this process. */
+async function pausedAt(node: GraphNode, frame: Frame, shared: unknown, request: Pause): Promise<PausedError> {
+  const { run } = frame;
+  if (!node.unit[canPause]) {
+    throw new AppError(
+      'bad-input',
+      `post of "${node.label}" returned a pause, but the node has no answer(shared, input).`,
+    );
+  }
+  const checkpoint = await pausedCheckpoint(checkpointOf(frame, shared, DEFAULT_ACTION), request);
+  if (run.hosted !== undefined) await reportStep(run.hosted, node, frame, shared);
+  await run.options.onCheckpoint?.(checkpoint);
+  return new PausedError(node.label, checkpoint, request);
 }
 
 /** The position of the frame in the checkpoint from which the run resumes; undefined once its walk has passed it. */
@@ -104,9 +131,11 @@ function inSpans(unit: Unit, telemetry: Telemetry): Unit {
   return {
     name: unit.name,
     [kind]: unit[kind],
+    [canPause]: unit[canPause],
     prep: (...call) => telemetry.inSpan(() => unit.prep(...call)),
     [execute]: (...call) => telemetry.inSpan(() => unit[execute](...call)),
     post: (...call) => telemetry.inSpan(() => unit.post(...call)),
+    answer: (...call) => telemetry.inSpan(() => unit.answer(...call)),
   };
 }
 

@@ -10,6 +10,14 @@ const resumePointSchema = z.object({
   prepRes: z.json().optional(),
 });
 
+/** What a run waits for. */
+export const pauseSchema = z.object({
+  question: z.string(),
+  choices: z.array(z.string()).optional(),
+  /** The JSON Schema of the answer. */
+  input: z.record(z.string(), z.unknown()).optional(),
+});
+
 export const checkpointSchema = z.object({
   version: z.literal(1),
   /** The node that had finished, as in trace events. */
@@ -20,6 +28,8 @@ export const checkpointSchema = z.object({
   shared: z.record(z.string(), z.json()),
   /** From the outermost flow to the node that had finished. */
   position: z.array(resumePointSchema).min(1),
+  /** What the node waits for, if it returned a pause. */
+  pause: pauseSchema.optional(),
 });
 
 export type ResumePoint = z.infer<typeof resumePointSchema>;

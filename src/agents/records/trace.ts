@@ -54,6 +54,8 @@ export type TraceEvent = Place &
     | { readonly type: 'warning'; readonly action: string; readonly message: string }
     | { readonly type: 'error'; readonly message: string }
     | (ModelCall & { readonly type: 'model' })
+    /** The run waits for a person: the end of the visit of the node that paused, and of the flows around it. */
+    | { readonly type: 'pause'; readonly question: string; readonly choices?: readonly string[] | undefined }
     /** A piece of a streamed reply. */
     | { readonly type: 'token'; readonly text: string }
     /** What a hook passed to `context.emit`. */

@@ -15,6 +15,8 @@ export interface RunOptions extends BudgetLimits {
   onCheckpoint?(checkpoint: Checkpoint): void | Promise<void>;
   /** Continues after the node of this checkpoint. The keys of `shared` are replaced by the checkpoint's. */
   readonly resume?: Checkpoint | undefined;
+  /** The answer to the question of a `resume` that waits for one. */
+  readonly input?: unknown;
   /** Records the result of every `exec`. */
   readonly record?: Pick<Recording, 'keep'> | undefined;
   /** Supplies the recorded result of each `exec` with the same code and input; the others run. */

@@ -1,5 +1,6 @@
 import { messageOf } from '../../core/errors.ts';
 import { type ExecContext, VisitContext } from './context.ts';
+import type { PauseRequest } from './pause.ts';
 import type { Run } from './run.ts';
 import type { OpenVisit, Scope } from './scope.ts';
 import { cheapSize, type ModelCall } from '../records/trace.ts';
@@ -123,6 +124,13 @@ export class Visit implements OpenVisit {
     this.#isOver = true;
     this.#scope.visit = this.#outer;
     this.run.listener?.onEvent({ type: 'error', ...this.#place(), message: messageOf(error) });
+  }
+
+  /** Ends the visit, because the run waits for a person. */
+  paused({ question, choices }: PauseRequest): void {
+    this.#isOver = true;
+    this.#scope.visit = this.#outer;
+    this.run.listener?.onEvent({ type: 'pause', ...this.#place(), question, ...(choices && { choices }) });
   }
 
   model(call: ModelCall): void {

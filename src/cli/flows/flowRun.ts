@@ -74,12 +74,13 @@ async function readableFile(argument: string): Promise<string> {
 }
 
 /** The flows of a file as its source shows them. A file that cannot be read as a flow may still run. */
-function readIfFlow(file: string): FlowFile | undefined {
+export function readIfFlow(file: string): FlowFile | undefined {
   const text = diskHost.read(file);
   return text === undefined ? undefined : readFlows(file, text, diskHost);
 }
 
-function reportEnd({ terminal }: Context, { record, outcome }: RecordedRun): number {
+/** Prints how a run ended, and returns the exit status. */
+export function reportEnd({ terminal }: Context, { record, outcome }: RecordedRun): number {
   terminal.json({ type: 'end', run: record.id, outcome });
   const seconds = (Date.parse(record.finishedAt ?? record.startedAt) - Date.parse(record.startedAt)) / 1000;
   const usage = record.usage === undefined ? '' : describeUsage(record.usage);
@@ -89,7 +90,9 @@ function reportEnd({ terminal }: Context, { record, outcome }: RecordedRun): num
     `run ${record.id}`,
   ];
   terminal.note(parts.join(' · '));
+  if (outcome.type === 'waiting') terminal.note(`Answer it with:  farwharf flow answer ${record.id} --input JSON`);
   if (outcome.type === 'refused') return EXIT.badUse;
   if (outcome.type === 'stopped') return EXIT.interrupted;
+  if (outcome.type === 'waiting') return EXIT.done;
   return outcome.type === 'done' && outcome.exitCode === 0 ? EXIT.done : EXIT.failed;
 }

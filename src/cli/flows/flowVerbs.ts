@@ -1,6 +1,6 @@
 import { Argument } from 'commander';
 import { defineGroup, defineVerb, type Verb } from '../command/verb.ts';
-import { jsonFlag, switchFlag, textFlagOr } from '../grammar/flags.ts';
+import { jsonFlag, requiredTextFlag, switchFlag, textFlagOr } from '../grammar/flags.ts';
 import { environmentFlag, FLOW_GRAPH_FLAGS, FLOW_RUN_FLAGS } from './flowFlags.ts';
 
 export function flowVerb(): Verb {
@@ -38,6 +38,21 @@ export function flowVerb(): Verb {
           ['farwharf flow runs agent.ts --json', 'list them for a program'],
         ],
         load: async () => (await import('./flowRuns.ts')).listFlowRuns,
+      }),
+      defineVerb({
+        name: 'answer',
+        summary: 'continue a run that waits for an answer',
+        args: ['<run>'],
+        flags: {
+          input: requiredTextFlag('--input <json>', 'the answer, as JSON'),
+          env: environmentFlag(),
+          json: jsonFlag('print one JSON line per event'),
+        },
+        examples: [
+          ['farwharf flow answer 20260102 --input \'"yes"\'', 'answer the question of a run'],
+          ['farwharf flow runs agent.ts', 'list the runs of a file, with those that wait'],
+        ],
+        load: async () => (await import('./flowAnswer.ts')).answerFlow,
       }),
       defineVerb({
         name: 'pin',

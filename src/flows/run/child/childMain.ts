@@ -1,6 +1,8 @@
 import { registerHooks } from 'node:module';
 import { join, sep } from 'node:path';
 import { Recording } from '../../../agents/records/recording.ts';
+import { isPaused } from '../../../agents/run/pause.ts';
+import { checkResumption } from '../../../agents/run/resumption.ts';
 import { installRunHost } from '../../../agents/run/runHost.ts';
 import { AppError } from '../../../core/errors.ts';
 import { Redactor } from '../../../core/redact.ts';
@@ -109,17 +111,24 @@ export async function runChild(
   if (request.isOffline === true) closeNetwork();
   try {
     if (request.isGraphOnly === true) outlet.send({ type: 'graph', graphs: await loadGraphs(request) });
-    else await runFlowFile(request, host);
+    else {
+      if (request.resume !== undefined) await checkResumption(request.resume, request.input);
+      await runFlowFile(request, host);
+    }
   } catch (error) {
+    if (!isPaused(error) || host.begun === 0) report(error);
+  }
+  files?.flush();
+  outlet.flush();
+  endLater(host, note);
+
+  function report(error: unknown): void {
     const failure = describe(error);
     const place = failure.place ?? (error instanceof SyntaxError ? findSyntaxError(imports.lastUrl) : undefined);
     const type = isRefusal(error, host) ? 'refused' : 'threw';
     outlet.send({ type, error: { ...failure, ...(place && { place }) } });
     process.exitCode = 1;
   }
-  files?.flush();
-  outlet.flush();
-  endLater(host, note);
 }
 
 async function openFiles({ folder }: ChildRequest, note: (message: string) => void): Promise<RunWriter | undefined> {

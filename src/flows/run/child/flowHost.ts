@@ -1,6 +1,7 @@
 import { AppError } from '../../../core/errors.ts';
 import type { Recording } from '../../../agents/records/recording.ts';
 import type { RunOptions } from '../../../agents/run/runOptions.ts';
+import { isPaused } from '../../../agents/run/pause.ts';
 import type { HostedRun, HostedStep, ModelExchange, RunHost, StartingRun } from '../../../agents/run/runHost.ts';
 import type { TraceEvent } from '../../../agents/records/trace.ts';
 import type { RunEvent } from '../protocol/runEvent.ts';
@@ -77,8 +78,8 @@ export class FlowHost implements RunHost {
     if (isFirst && this.isFileRunning && request.shared !== undefined && isObject(shared)) {
       Object.assign(shared, request.shared);
     }
-    const resume = isFirst ? (request.resume ?? options.resume) : options.resume;
-    return new HostedFlow(this.#parts, this.#begun, { name, shared, options: { ...options, resume } }, () => {
+    const { resume, input } = isFirst && request.resume !== undefined ? request : options;
+    return new HostedFlow(this.#parts, this.#begun, { name, shared, options: { ...options, resume, input } }, () => {
       this.#active -= 1;
     });
   }
@@ -90,6 +91,7 @@ class HostedFlow implements HostedRun {
   readonly #run: number;
   readonly #onEnd: () => void;
   readonly #budget = new TimeBudget(VIEW_PART);
+  readonly #name: string;
   readonly #shared: unknown;
   // Shown but not recorded: the whole reply is in the file of model calls.
   readonly #tokens = new TokenJoiner((event) =>
@@ -102,6 +104,7 @@ class HostedFlow implements HostedRun {
     this.#parts = parts;
     this.#run = run;
     this.#onEnd = onEnd;
+    this.#name = name;
     this.#shared = shared;
     this.#view = this.#viewOf(options.resume?.shared ?? shared);
     this.options = this.#hosted(options);
@@ -131,9 +134,20 @@ class HostedFlow implements HostedRun {
       run: this.#run,
       at,
       action: typeof action === 'string' ? action : undefined,
-      ...(failure !== undefined && { error: this.#parts.failureOf(failure.error, this.#failedPath) }),
+      ...(failure !== undefined && this.#endOf(failure.error)),
     });
     this.#onEnd();
+  }
+
+  /** A run that waits, or that failed. A pause of another run that a hook started is a failure here. */
+  #endOf(error: unknown): Pick<Extract<RunEvent, { type: 'run-end' }>, 'error' | 'pause'> {
+    if (!isPaused(error) || error.checkpoint.position[0]?.node !== this.#name) {
+      return { error: this.#parts.failureOf(error, this.#failedPath) };
+    }
+    const { path, pause } = error.checkpoint;
+    this.#parts.files?.waiting(error.checkpoint);
+    const { clean } = this.#parts;
+    return { pause: { ...pause, question: clean(error.question), path } };
   }
 
   findCompletion(provider: string, request: ModelExchange['request']): unknown {

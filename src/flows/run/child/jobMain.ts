@@ -115,7 +115,7 @@ class JobReport implements Outlet {
     if (outcome.type === 'failed' && outcome.error.stack !== undefined)
       process.stderr.write(`${outcome.error.stack}\n`);
     process.stderr.write(`farwharf: ${basename(this.#record.file)}: ${describeRunEnd(summary.outcome)}\n`);
-    if (outcome.type !== 'done' && code === 0) process.exitCode = 1;
+    if (outcome.type !== 'done' && outcome.type !== 'waiting' && code === 0) process.exitCode = 1;
   }
 
   #write(record: RunRecord): void {

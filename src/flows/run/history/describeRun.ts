@@ -1,6 +1,7 @@
 import { assertNever } from '../../../core/errors.ts';
 import { formatCount, formatDollars, formatMicros } from '../../../core/text/format.ts';
 import type { FlowFailure, RecordedOutcome } from '../protocol/outcome.ts';
+import type { RunRecord } from './runRecord.ts';
 import { microsOf, type ModelUsage, type TimelineStep } from '../protocol/timelineStep.ts';
 
 // Node's exit status if only promises are left that nothing can settle.
@@ -13,6 +14,10 @@ export function describeRunEnd(outcome: RecordedOutcome | undefined): string {
       return 'has no recorded end: the program that ran it was terminated';
     case 'done':
       return `done${outcome.action === undefined ? '' : ` with "${outcome.action}"`}${outcome.exitCode === 0 ? '' : `, but the process exited with status ${outcome.exitCode}`}`;
+    case 'waiting': {
+      const { path, question, choices = [] } = outcome;
+      return `waits at ${path}: ${question}${choices.length === 0 ? '' : ` (${choices.join(', ')})`}`;
+    }
     case 'failed':
       return `failed${outcome.error.path === undefined ? '' : ` at ${outcome.error.path}`}: ${describeFailure(outcome.error)}`;
     case 'refused':
@@ -28,6 +33,18 @@ export function describeRunEnd(outcome: RecordedOutcome | undefined): string {
     default:
       return assertNever(outcome);
   }
+}
+
+/** The state of a run in one word, and its question if it waits. A run without a recorded end may still be running. */
+export function stateOf({ outcome, answeredBy }: RunRecord): {
+  readonly state: RecordedOutcome['type'] | 'answered' | 'running';
+  readonly question?: string;
+  readonly choices?: readonly string[];
+} {
+  if (outcome?.type !== 'waiting') return { state: outcome?.type ?? 'running' };
+  const { question, choices } = outcome;
+  const state = answeredBy === undefined ? 'waiting' : 'answered';
+  return { state, question, ...(choices !== undefined && { choices }) };
 }
 
 function describeFailure({ message, place }: FlowFailure): string {
@@ -51,7 +68,11 @@ export function describeStep(step: TimelineStep): string {
   const { path, visit, action, status, isReplayed, liveBecause, liveFiles, retries, error } = step;
   const name = visit === 1 ? path : `${path} (visit ${visit})`;
   const parts = [
-    status === 'failed' ? `${name} failed: ${error}` : `${name} -> ${action ?? 'default'}`,
+    status === 'failed'
+      ? `${name} failed: ${error}`
+      : status === 'waiting'
+        ? `${name} waits for an answer`
+        : `${name} -> ${action ?? 'default'}`,
     formatMicros(microsOf(step)),
     ...(isReplayed ? ['recorded'] : []),
     ...(liveBecause === undefined ? [] : [describeLive(liveBecause, liveFiles)]),

@@ -1,3 +1,4 @@
+import type { Checkpoint } from '../../../agents/records/schemas.ts';
 import type { FlowRunRequest, FlowRuntime } from '../protocol/flowRun.ts';
 import type { FlowOutcome } from '../protocol/outcome.ts';
 import { runFlow, type RunFlowOptions } from '../process/runFlow.ts';
@@ -17,6 +18,8 @@ export interface RecordedRunRequest extends Omit<FlowRunRequest, 'folder' | 'rep
   readonly rerun?: (RerunStep & { readonly run: string }) | undefined;
   /** The code that each step can reach now; without it, a replay compares only the code of each `exec` itself. */
   readonly reach?: StepReach | undefined;
+  /** Answer an earlier run that waits. */
+  readonly answer?: { readonly run: string; readonly checkpoint: Checkpoint; readonly input: unknown } | undefined;
   /** From `sourceHashes`. */
   readonly sources?: Readonly<Record<string, string>> | undefined;
 }
@@ -26,7 +29,7 @@ export interface RecordedRun {
   readonly outcome: FlowOutcome;
 }
 
-interface RecordedRunOptions extends RunFlowOptions {
+export interface RecordedRunOptions extends RunFlowOptions {
   /** Called once the run is in the history, before it starts. */
   readonly onBegin?: (record: RunRecord) => void;
 }
@@ -39,21 +42,23 @@ interface RecordedRunOptions extends RunFlowOptions {
 export async function runRecorded(
   history: RunHistory,
   runtime: FlowRuntime,
-  { replay, rerun, sources, reach, ...request }: RecordedRunRequest,
+  { replay, rerun, answer, sources, reach, ...request }: RecordedRunRequest,
   { onBegin, ...options }: RecordedRunOptions,
 ): Promise<RecordedRun> {
   const { file, flow, flowName } = request;
   const replayed = replay === undefined ? undefined : await findReplayed(history, file, replay);
-  const earlier = rerun === undefined ? undefined : await history.find(file, rerun.run);
+  const earlierId = answer?.run ?? rerun?.run;
+  const earlier = earlierId === undefined ? undefined : await history.find(file, earlierId);
   // Without its input, a replay would be another run.
   const shared = request.shared ?? replayed?.shared ?? earlier?.shared;
   const args = request.args !== undefined && request.args.length > 0 ? request.args : replayed?.args;
   const resume =
     rerun === undefined || earlier === undefined
-      ? undefined
+      ? answer?.checkpoint
       : await checkpointBefore(await history.folder(file, earlier.id), rerun);
   const begun = await history.begin({
     file,
+    cwd: request.cwd,
     ...(flow !== undefined && { flow }),
     ...(flowName !== undefined && { flowName }),
     ...(args !== undefined && args.length > 0 && { args: [...args] }),
@@ -75,6 +80,7 @@ export async function runRecorded(
       replay: replayed === undefined ? undefined : (await history.folder(file, replayed.id)).path,
       stale: replayed?.reach && reach && changedSteps(replayed.reach, reach),
       resume,
+      input: answer?.input,
     },
     options,
   );

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-/** The files of one run. All but `record` are JSON lines, and a truncated last line is skipped. */
+/** The files of one run. Those that end in `.jsonl` are JSON lines, and a truncated last line is skipped. */
 export interface RunFolder {
   readonly path: string;
   /** A `RunRecord`: what was run and how it ended. */
@@ -13,6 +13,10 @@ export interface RunFolder {
   readonly olderCheckpoints: string;
   /** The requests to language models with their replies. */
   readonly calls: string;
+  /** The checkpoint of a run that waits for a person. */
+  readonly waiting: string;
+  /** Exists while it is being answered. */
+  readonly answering: string;
 }
 
 export function runFolder(path: string): RunFolder {
@@ -24,5 +28,7 @@ export function runFolder(path: string): RunFolder {
     checkpoints: join(path, 'checkpoints.jsonl'),
     olderCheckpoints: join(path, 'checkpoints.older.jsonl'),
     calls: join(path, 'calls.jsonl'),
+    waiting: join(path, 'waiting.json'),
+    answering: join(path, 'answering'),
   };
 }

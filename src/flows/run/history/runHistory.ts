@@ -82,6 +82,32 @@ export class RunHistory {
     throw new AppError('missing', `${basename(file)} has no run "${id}". ${known}.`);
   }
 
+  /**
+   * The record of a run of any file, by its id or the start of it.
+   *
+   * @throws AppError `missing` if there is no such run, `bad-input` if several ids start like that.
+   */
+  async locate(id: string): Promise<RunRecord> {
+    const flows = join(this.#home, 'flows');
+    const found: RunRecord[] = [];
+    for (const name of id === '' ? [] : await idsIn(flows)) {
+      const ids = (await idsIn(join(flows, name))).filter((each) => each.startsWith(id));
+      for (const each of ids) {
+        const record = await readRecord(runFolder(join(flows, name, each)));
+        if (record !== undefined) found.push(record);
+      }
+    }
+    const [first, second] = found;
+    if (first === undefined) {
+      throw new AppError(
+        'missing',
+        `No run "${id}" on this machine. farwharf flow runs FILE lists the runs of a file.`,
+      );
+    }
+    if (second === undefined) return first;
+    throw new AppError('bad-input', `Several runs start with "${id}": ${found.map((each) => each.id).join(', ')}.`);
+  }
+
   async folder(file: string, id: string): Promise<RunFolder> {
     return runFolder(join(await this.#folderOf(file), id));
   }

@@ -11,6 +11,8 @@ export const runRecord = z.object({
   id: z.string(),
   /** Absolute, on the machine where it ran. */
   file: z.string(),
+  /** The working directory of the run. */
+  cwd: z.string().optional(),
   /** The name of the flow that was asked for, or else of the one that ran first. */
   name: z.string().optional(),
   /** The names of the other flows that the file ran. */
@@ -23,6 +25,8 @@ export const runRecord = z.object({
   replayOf: z.string().optional(),
   /** The run and the node after which this run continued. */
   resumedFrom: z.object({ run: z.string(), path: z.string(), visit: z.number() }).optional(),
+  /** The id of the run that continued with the answer to this one. */
+  answeredBy: z.string().optional(),
   /** The id of the job, if it ran as one. */
   job: z.string().optional(),
   /** A hash of the source of each node, by `flow/node` ids of the file's graph, to find the nodes edited since. */

@@ -18,7 +18,7 @@ const TOO_OLD = { name: 'AppError', message: 'Flows need Node 22.18 or newer, bu
 /** Determines how a flow ended from the messages of its process. */
 export class FlowEnding {
   readonly #states = new Map<number, StateView>();
-  #last: Pick<Extract<RunEvent, { type: 'run-end' }>, 'action' | 'error'> | undefined;
+  #last: Pick<Extract<RunEvent, { type: 'run-end' }>, 'action' | 'error' | 'pause'> | undefined;
   #shared: StateView = null;
   #isReady = false;
   #refusal: FlowFailure | undefined;
@@ -40,6 +40,8 @@ export class FlowEnding {
     if (isUnderWay && this.#thrown === undefined) {
       return signal === null ? { type: 'exited', code: code ?? 0 } : { type: 'killed', signal };
     }
+    const pause = this.#last?.pause;
+    if (pause !== undefined && this.#thrown === undefined) return { type: 'waiting', ...pause };
     if (error !== undefined) return { type: 'failed', error };
     return { type: 'done', action: this.#last?.action, shared: this.#shared, exitCode: code ?? 0 };
   }

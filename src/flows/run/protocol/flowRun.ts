@@ -23,6 +23,8 @@ export interface FlowRunRequest extends VariableSource {
   readonly stale?: Readonly<Record<string, string>> | undefined;
   /** A checkpoint of an earlier run; this run continues after its node. */
   readonly resume?: Checkpoint | undefined;
+  /** The answer to a `resume` that waits for one. */
+  readonly input?: unknown;
   /** Waits for a debugger before the first line of the file. */
   readonly isDebugged?: boolean | undefined;
   /** Loads the file and sends the graphs of its flows without running them. */

@@ -1,5 +1,5 @@
 import type { MissingReason, TraceEvent } from '../../../agents/records/trace.ts';
-import type { FlowFailure } from './outcome.ts';
+import type { FlowFailure, RunPause } from './outcome.ts';
 import type { StateChange } from './stateChange.ts';
 import type { StateView } from './stateView.ts';
 
@@ -51,4 +51,6 @@ interface RunEnd {
   /** The action that the flow ended with, as its `post` returned it. */
   readonly action?: string | undefined;
   readonly error?: FlowFailure | undefined;
+  /** What the run waits for, if it waits. */
+  readonly pause?: RunPause | undefined;
 }

@@ -10,7 +10,8 @@ export interface TimelineStep {
   /** The name in its flow. */
   readonly node: string;
   readonly visit: number;
-  readonly status: 'running' | 'done' | 'failed';
+  /** `waiting` is the end of a visit that asked a person. */
+  readonly status: 'running' | 'done' | 'failed' | 'waiting';
   readonly startedAt: number;
   readonly finishedAt?: number | undefined;
   /** As `post` returned it; absent if it returned none. */
@@ -80,6 +81,10 @@ export class StepReducer {
       case 'error': {
         const step = this.#at(event) ?? begun('node', event);
         return this.#set({ ...step, status: 'failed', finishedAt: event.at, error: event.message });
+      }
+      case 'pause': {
+        const step = this.#at(event) ?? begun('node', event);
+        return this.#set({ ...step, status: 'waiting', finishedAt: event.at });
       }
       case 'state':
         return this.#change(event, ({ changes }) => ({ changes: [...changes, ...event.changes] }));

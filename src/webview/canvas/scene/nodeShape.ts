@@ -16,7 +16,12 @@ const FAR_INSET = 16; // also what the bold font is wider than `textWidth` says
 const INSET = 12;
 const ICON_WIDTH = 22;
 const CHEVRON_WIDTH = 20;
-const STATE_ICONS: Readonly<Record<NodeState['status'], IconName>> = { running: 'run', done: 'done', failed: 'failed' };
+const STATE_ICONS: Readonly<Record<NodeState['status'], IconName>> = {
+  running: 'run',
+  done: 'done',
+  failed: 'failed',
+  waiting: 'help',
+};
 
 /** A node in the drawing. It is rebuilt only if its content has changed. */
 export class NodeShape {

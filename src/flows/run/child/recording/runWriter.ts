@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import type { ExecCall, Recording } from '../../../../agents/records/recording.ts';
 import type { ModelExchange } from '../../../../agents/run/runHost.ts';
 import type { Checkpoint } from '../../../../agents/records/schemas.ts';
@@ -18,6 +19,7 @@ export class RunWriter {
   readonly #recording: LineFile;
   readonly #checkpoints: LineFile;
   readonly #calls: LineFile;
+  readonly #waiting: string;
   readonly #budget = new TimeBudget(CHECKPOINT_PART);
   readonly #hasher: Recording;
   readonly #note: (message: string) => void;
@@ -26,6 +28,7 @@ export class RunWriter {
   /** @param hasher any recording, which creates the entries. */
   constructor(path: string, hasher: Recording, note: (message: string) => void) {
     const folder = runFolder(path);
+    this.#waiting = folder.waiting;
     this.#trace = new LineFile(folder.trace, { maxCharacters: MAX_FILE });
     this.#recording = new LineFile(folder.recording, { maxCharacters: MAX_FILE });
     this.#calls = new LineFile(folder.calls, { maxCharacters: MAX_FILE });
@@ -59,6 +62,16 @@ export class RunWriter {
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       this.#noteOnce('checkpoint', `The run cannot be resumed from its steps: ${why}`);
+    }
+  }
+
+  /** Written immediately: the run ends here. */
+  waiting(checkpoint: Checkpoint): void {
+    try {
+      writeFileSync(this.#waiting, `${JSON.stringify(checkpoint)}\n`, { mode: 0o600 });
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      this.#noteOnce('waiting', `The run cannot be answered later: ${why}`);
     }
   }
 

@@ -1,0 +1,60 @@
+import type { Checkpoint } from '../records/schemas.ts';
+import type { Schema } from '../schema/standardSchema.ts';
+
+export interface PauseRequest {
+  readonly question: string;
+  /** The allowed answers. Any text, or any value of `input`, if absent. */
+  readonly choices?: readonly string[] | undefined;
+  /** What the answer must match: a schema of zod 4, or another library that follows Standard Schema. */
+  readonly input?: Schema | undefined;
+}
+
+// In the symbol registry, because a file may bring its own copy of this library.
+const PAUSE: unique symbol = Symbol.for('farwharf.pause.1');
+
+/** What `post` returns in place of an action to wait for a person. */
+export interface Pause extends PauseRequest {
+  readonly [PAUSE]: true;
+}
+
+/**
+ * Ends the run until a person has answered: returned by `post` in place of an action. `run` rejects with PausedError; a later run
+ * with its checkpoint and an `input` calls the node's `answer`.
+ */
+export function pause(request: PauseRequest): Pause {
+  const { question, choices, input } = request;
+  if (typeof question !== 'string' || question === '') {
+    throw new TypeError('pause needs a question: pause({ question: "Publish it?" }).');
+  }
+  if (choices !== undefined && !(Array.isArray(choices) && choices.every((choice) => typeof choice === 'string'))) {
+    throw new TypeError('The option choices of pause must be an array of strings.');
+  }
+  return { question, choices, input, [PAUSE]: true };
+}
+
+export function isPause(value: unknown): value is Pause {
+  return typeof value === 'object' && value !== null && PAUSE in value;
+}
+
+/** The run waits for a person. Run it again with `{ resume: checkpoint, input }`; the checkpoint is plain JSON. */
+export class PausedError extends Error {
+  override readonly name = 'PausedError';
+  readonly question: string;
+  readonly choices?: readonly string[];
+  readonly checkpoint: Checkpoint;
+  /** The name of the node in its flow. */
+  readonly node: string;
+
+  constructor(node: string, checkpoint: Checkpoint, { question, choices }: PauseRequest) {
+    super(`The run waits for an answer at "${node}": ${question}`);
+    this.question = question;
+    if (choices !== undefined) this.choices = choices;
+    this.checkpoint = checkpoint;
+    this.node = node;
+  }
+}
+
+/** Whether a run ended with this error because it waits; also if the error comes from another copy of this library. */
+export function isPaused(error: unknown): error is PausedError {
+  return error instanceof Error && error.name === 'PausedError' && 'checkpoint' in error && 'question' in error;
+}

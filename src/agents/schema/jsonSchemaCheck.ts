@@ -1,0 +1,154 @@
+import type { JsonSchema } from './jsonSchema.ts';
+
+const MAX_DEPTH = 64;
+// References make it possible to write a short schema whose check never ends.
+const MAX_STEPS = 100_000;
+
+/**
+ * Checks plain data against a JSON Schema (draft 2020-12): types, `enum`, `const`, objects, arrays, the limits of numbers and strings,
+ * `anyOf`, `oneOf`, `allOf`, `not` and references inside the schema. Other keywords are ignored.
+ *
+ * @returns a line for each issue; empty if the value matches.
+ */
+export function jsonSchemaIssues(schema: JsonSchema, value: unknown): readonly string[] {
+  return new Checker(schema).issues(schema, value, '', 0);
+}
+
+type Issues = readonly string[];
+
+class Checker {
+  readonly #root: JsonSchema;
+  #steps = 0;
+
+  constructor(root: JsonSchema) {
+    this.#root = root;
+  }
+
+  issues(schema: unknown, value: unknown, at: string, depth: number): Issues {
+    if (schema === false) return [issue(at, 'must be absent')];
+    if (!isRecord(schema)) return [];
+    this.#steps += 1;
+    if (depth > MAX_DEPTH || this.#steps > MAX_STEPS) return [issue(at, 'is nested too deeply')];
+    const target = typeof schema['$ref'] === 'string' ? this.#resolve(schema['$ref']) : undefined;
+    const part = (inner: unknown): Issues => this.issues(inner, value, at, depth + 1);
+    const matches = (inner: unknown): boolean => part(inner).length === 0;
+    const { anyOf, oneOf, allOf, not } = schema;
+    return [
+      ...(target === undefined ? [] : part(target)),
+      ...typeIssues(schema, value, at),
+      ...textIssues(schema, value, at),
+      ...numberIssues(schema, value, at),
+      ...this.#objectIssues(schema, value, at, depth),
+      ...this.#arrayIssues(schema, value, at, depth),
+      ...(Array.isArray(anyOf) && !anyOf.some(matches) ? [issue(at, 'matches none of the allowed forms')] : []),
+      ...(Array.isArray(oneOf) && oneOf.filter(matches).length !== 1 ? [issue(at, 'must match exactly one form')] : []),
+      ...(Array.isArray(allOf) ? allOf.flatMap(part) : []),
+      ...(not !== undefined && matches(not) ? [issue(at, 'is not allowed')] : []),
+    ];
+  }
+
+  #objectIssues(schema: JsonSchema, value: unknown, at: string, depth: number): Issues {
+    if (!isRecord(value)) return [];
+    const { properties, required, additionalProperties, propertyNames } = schema;
+    const known = isRecord(properties) ? properties : {};
+    const missing = Array.isArray(required) ? required.filter((key) => !Object.hasOwn(value, String(key))) : [];
+    return [
+      ...missing.map((key) => issue(`${at}.${String(key)}`, 'is missing')),
+      ...Object.entries(value).flatMap(([key, item]) => [
+        ...this.issues(Object.hasOwn(known, key) ? known[key] : additionalProperties, item, `${at}.${key}`, depth + 1),
+        ...this.issues(propertyNames, key, `the key ${key}`, depth + 1),
+      ]),
+    ];
+  }
+
+  #arrayIssues(schema: JsonSchema, value: unknown, at: string, depth: number): Issues {
+    if (!Array.isArray(value)) return [];
+    const { items, prefixItems, minItems, maxItems } = schema;
+    const first: readonly unknown[] = Array.isArray(prefixItems) ? prefixItems : [];
+    return [
+      ...(typeof minItems === 'number' && value.length < minItems
+        ? [issue(at, `needs at least ${minItems} items`)]
+        : []),
+      ...(typeof maxItems === 'number' && value.length > maxItems ? [issue(at, `may have ${maxItems} items`)] : []),
+      ...value.flatMap((item, index) =>
+        this.issues(index < first.length ? first[index] : items, item, `${at}[${index}]`, depth + 1),
+      ),
+    ];
+  }
+
+  #resolve(reference: string): unknown {
+    let found: unknown = this.#root;
+    for (const key of reference.replace(/^#\/?/, '').split('/').filter(Boolean)) {
+      const name = decodeURIComponent(key).replaceAll('~1', '/').replaceAll('~0', '~');
+      found = isRecord(found) && Object.hasOwn(found, name) ? found[name] : undefined;
+    }
+    return found;
+  }
+}
+
+function typeIssues({ type, enum: values, const: only }: JsonSchema, value: unknown, at: string): Issues {
+  const types: readonly unknown[] = type === undefined ? [] : [type].flat();
+  const isListed = (list: readonly unknown[]): boolean =>
+    list.some((item) => JSON.stringify(item) === JSON.stringify(value));
+  return [
+    ...(types.length > 0 && !types.some((each) => isOfType(each, value))
+      ? [issue(at, `must be ${types.join(' or ')}`)]
+      : []),
+    ...(Array.isArray(values) && !isListed(values) ? [issue(at, `must be one of ${JSON.stringify(values)}`)] : []),
+    ...(only !== undefined && !isListed([only]) ? [issue(at, `must be ${JSON.stringify(only)}`)] : []),
+  ];
+}
+
+function isOfType(type: unknown, value: unknown): boolean {
+  switch (type) {
+    case 'null':
+      return value === null;
+    case 'array':
+      return Array.isArray(value);
+    case 'object':
+      return isRecord(value);
+    case 'integer':
+      return Number.isInteger(value);
+    default:
+      return typeof value === type;
+  }
+}
+
+function textIssues({ minLength, maxLength, pattern, format }: JsonSchema, value: unknown, at: string): Issues {
+  if (typeof value !== 'string') return [];
+  const isTooShort = typeof minLength === 'number' && value.length < minLength;
+  const isTooLong = typeof maxLength === 'number' && value.length > maxLength;
+  // The pattern comes from the flow's own schema. It is not applied to long texts, on which it could take very long.
+  const isOther = typeof pattern === 'string' && value.length <= 10_000 && !new RegExp(pattern, 'u').test(value);
+  return [
+    ...(isTooShort ? [issue(at, `needs at least ${minLength} characters`)] : []),
+    ...(isTooLong ? [issue(at, `may have ${maxLength} characters`)] : []),
+    ...(isOther ? [issue(at, typeof format === 'string' ? `must be a valid ${format}` : `must match ${pattern}`)] : []),
+  ];
+}
+
+function numberIssues(schema: JsonSchema, value: unknown, at: string): Issues {
+  if (typeof value !== 'number') return [];
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema;
+  return [
+    ...(typeof minimum === 'number' && value < minimum ? [issue(at, `must be at least ${minimum}`)] : []),
+    ...(typeof maximum === 'number' && value > maximum ? [issue(at, `must be at most ${maximum}`)] : []),
+    ...(typeof exclusiveMinimum === 'number' && value <= exclusiveMinimum
+      ? [issue(at, `must be above ${exclusiveMinimum}`)]
+      : []),
+    ...(typeof exclusiveMaximum === 'number' && value >= exclusiveMaximum
+      ? [issue(at, `must be below ${exclusiveMaximum}`)]
+      : []),
+    ...(typeof multipleOf === 'number' && value % multipleOf !== 0
+      ? [issue(at, `must be a multiple of ${multipleOf}`)]
+      : []),
+  ];
+}
+
+function issue(at: string, text: string): string {
+  return `- ${at.replace(/^\./, '') || 'the value'} ${text}`;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,51 @@
+import { dirname } from 'node:path';
+import { farwharfHome } from '../../core/files/home.ts';
+import { AppError } from '../../core/errors.ts';
+import { sourceHashes } from '../../flows/graph/sourceHash.ts';
+import { diskHost } from '../../flows/project/diskHost.ts';
+import { answerRun } from '../../flows/run/history/answer.ts';
+import { RunHistory } from '../../flows/run/history/runHistory.ts';
+import type { Context } from '../command/context.ts';
+import { FlowPrinter } from '../terminal/flowPrinter.ts';
+import { readIfFlow, reportEnd } from './flowRun.ts';
+
+interface AnswerFlags {
+  readonly input: string;
+  readonly env?: readonly string[];
+}
+
+/** `farwharf flow answer`: continues a run that waits for a person. JSON: the same as of `flow run`. */
+export async function answerFlow(
+  context: Context,
+  id: string,
+  { input: json, env: variables }: AnswerFlags,
+): Promise<number> {
+  const { terminal, outputSignal: signal, env, program } = context;
+  const input = readAnswer(json);
+  const history = new RunHistory(farwharfHome(env));
+  const record = await history.locate(id);
+  const printer = new FlowPrinter(terminal);
+  const read = readIfFlow(record.file);
+  const sources = read && sourceHashes(read, (path) => diskHost.read(path));
+  const request = {
+    record,
+    input,
+    cwd: record.cwd ?? dirname(record.file),
+    env,
+    variables,
+    sources,
+  };
+  const run = await answerRun(history, program.flowRuntime, request, {
+    signal,
+    onEvent: (event) => printer.print(event),
+  });
+  return reportEnd(context, run);
+}
+
+function readAnswer(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch (cause) {
+    throw new AppError('bad-input', `--input is not valid JSON. A text needs quotes: --input '"yes"'.`, { cause });
+  }
+}
