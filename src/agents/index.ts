@@ -23,7 +23,10 @@ export type {
   Usage,
 } from './chat/messages.ts';
 export { type RecordedReply, recordedModel } from './chat/recordedModel.ts';
+export { ToolNode, type ToolNodeOptions } from './chat/toolNode.ts';
+export type { RunToolsOptions, ToolRun, ToolStep } from './chat/toolLoop.ts';
 export { RefusalError } from './chat/refusal.ts';
 export type { Schema } from './schema/standardSchema.ts';
+export { tool, type Tool, type ToolDefinition } from './tools/tool.ts';
 export { RAGNode } from './rag/ragNode.ts';
 export type { RAGNodeOptions, RetrievedChunk } from './rag/ragOptions.ts';

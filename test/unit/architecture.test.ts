@@ -28,7 +28,7 @@ const FOLDERS: Record<string, string> = {
   retrieval: `
     chunks kernel/assembly/layout kernel/assembly kernel postings tokenizer segments search ranking building store vectors embedding
     semantic folder .`,
-  agents: 'options schema records run graph llm chat rag .',
+  agents: 'options schema tools records run graph llm chat rag .',
   machines: 'ssh install tunnel .',
   jobs: 'service ledger archives source selection submitted log metrics submit profiles sweeps results browsing . page',
   flows: `

@@ -1,5 +1,9 @@
+import { requireWholeNumber } from '../options/wholeNumber.ts';
 import { checkOptions, type OptionShape } from '../options/optionShape.ts';
 import { jsonSchemaOf } from '../schema/jsonSchema.ts';
+import { eitherSignal, scopes } from '../run/scope.ts';
+import type { Tool } from '../tools/tool.ts';
+import { runToolLoop, type RunToolsOptions, type ToolRun } from './toolLoop.ts';
 import type { Schema } from '../schema/standardSchema.ts';
 import type { AskOptions, ChatMessage, ChatReply, ModelParams, ToolOptions } from './messages.ts';
 import { ModelRequests } from './modelRequests.ts';
@@ -41,6 +45,8 @@ const CALL_OPTIONS: OptionShape = {
   timeout: 'number',
   signal: 'signal',
 };
+
+const TOOL_OPTIONS: OptionShape = { ...CALL_OPTIONS, maxSteps: 'number', approve: 'function' };
 
 /** Sends prompts to a language model through a chat completions API. The `openai` package is loaded with the first request. */
 export class LLMClient {
@@ -97,6 +103,28 @@ export class LLMClient {
       ...(tools === undefined ? {} : { tools }),
       ...(toolChoice === undefined ? {} : { tool_choice: toolChoice }),
     });
+  }
+
+  /**
+   * Sends messages, calls the tools that the model asks for, and returns its reply. Arguments that do not match, an unknown tool, a tool that
+   * throws and a refused approval go back to the model as the tool's result.
+   *
+   * @throws AppError `limit` when the model calls tools more than `maxSteps` times, and as `chatComplete` does.
+   */
+  async runTools(
+    messages: readonly ChatMessage[],
+    tools: readonly Tool[],
+    options: RunToolsOptions = {},
+  ): Promise<ToolRun> {
+    checkOptions('runTools', options, TOOL_OPTIONS);
+    if (options.maxSteps !== undefined) requireWholeNumber('maxSteps', options.maxSteps);
+    const signal = eitherSignal(options.signal, scopes.getStore()?.signal) ?? new AbortController().signal;
+    const complete = async (asked: readonly ChatMessage[], extra: object): Promise<ChatReply> => {
+      const reply = await this.#requests.complete(asked, options, extra);
+      this.#requests.checkFinish(reply.finishReason);
+      return reply;
+    };
+    return runToolLoop(messages, { complete, tools, signal, options });
   }
 
   /** Sends one user message and yields the reply as `chatStream` does. */

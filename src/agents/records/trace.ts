@@ -40,6 +40,14 @@ export interface ModelCall {
   readonly retries: number;
 }
 
+/** A call of a tool by a model. Never contains the arguments or the result. */
+export interface ToolReport {
+  readonly name: string;
+  readonly durationMs: number;
+  /** What went wrong, as the model was told. */
+  readonly error?: string | undefined;
+}
+
 export type TraceEvent = Place &
   (
     | { readonly type: 'node-start' | 'flow-start' }
@@ -54,6 +62,7 @@ export type TraceEvent = Place &
     | { readonly type: 'warning'; readonly action: string; readonly message: string }
     | { readonly type: 'error'; readonly message: string }
     | (ModelCall & { readonly type: 'model' })
+    | (ToolReport & { readonly type: 'tool' })
     /** The run waits for a person: the end of the visit of the node that paused, and of the flows around it. */
     | { readonly type: 'pause'; readonly question: string; readonly choices?: readonly string[] | undefined }
     /** A piece of a streamed reply. */

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { ModelCall } from '../records/trace.ts';
+import type { ModelCall, ToolReport } from '../records/trace.ts';
 import type { Budget } from './budget.ts';
 import type { HostedRun } from './runHost.ts';
 
@@ -9,6 +9,7 @@ export interface OpenVisit {
   readonly number: number;
   model(call: ModelCall): void;
   token(text: string): void;
+  tool(report: ToolReport): void;
   /** Ends the visit and returns to the enclosing one. */
   failed(error: unknown): void;
 }

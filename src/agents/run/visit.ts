@@ -3,7 +3,7 @@ import { type ExecContext, VisitContext } from './context.ts';
 import type { PauseRequest } from './pause.ts';
 import type { Run } from './run.ts';
 import type { OpenVisit, Scope } from './scope.ts';
-import { cheapSize, type ModelCall } from '../records/trace.ts';
+import { cheapSize, type ModelCall, type ToolReport } from '../records/trace.ts';
 
 /** One visit of one node in an observed run: measures its steps and reports them to the listener. */
 export class Visit implements OpenVisit {
@@ -135,6 +135,10 @@ export class Visit implements OpenVisit {
 
   model(call: ModelCall): void {
     this.run.listener?.onEvent({ type: 'model', ...this.#place(), ...call });
+  }
+
+  tool(report: ToolReport): void {
+    this.run.listener?.onEvent({ type: 'tool', ...this.#place(), ...report });
   }
 
   /** Reports a piece of a streamed reply. */

@@ -215,6 +215,11 @@ class HostedFlow implements HostedRun {
       this.#emit({ run: this.#run, ...event, data: this.#viewOf(event.data) });
       return;
     }
+    if (event.type === 'tool') {
+      const { error, ...tool } = event;
+      this.#emit({ run: this.#run, ...tool, ...(error !== undefined && { error: clean(error) }) });
+      return;
+    }
     const isText = event.type === 'error' || event.type === 'retry' || event.type === 'fallback';
     this.#emit({ run: this.#run, ...event, ...(isText && { message: clean(event.message) }) });
   }

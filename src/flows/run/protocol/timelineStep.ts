@@ -104,6 +104,7 @@ export class StepReducer {
         return this.#change(event, () => ({ said: lastLine(textOf(event.data)) }));
       case 'attempt':
       case 'edge':
+      case 'tool':
       case 'fallback':
       case 'warning':
         break;

@@ -1,0 +1,133 @@
+import { AppError, messageOf } from '../../core/errors.ts';
+import { BudgetError } from '../run/budget.ts';
+import { isPaused } from '../run/pause.ts';
+import { scopes } from '../run/scope.ts';
+import { resultText, type Tool } from '../tools/tool.ts';
+import type { ChatMessage, ChatReply, ToolCall, ToolOptions, Usage } from './messages.ts';
+
+const DEFAULT_MAX_STEPS = 10;
+
+/** A call of a tool. It has an `output` or an `error`, which is what the model got as its result. */
+export interface ToolStep {
+  readonly name: string;
+  readonly input: unknown;
+  readonly output?: unknown;
+  readonly error?: string;
+}
+
+export interface ToolRun {
+  readonly text: string;
+  /** The given messages, then the replies and the results of tools. */
+  readonly messages: readonly ChatMessage[];
+  readonly steps: readonly ToolStep[];
+  /** Of all requests together. */
+  readonly usage: Usage;
+}
+
+export interface RunToolsOptions extends Omit<ToolOptions, 'tools'> {
+  /** The most calls of tools; 10 if absent. */
+  readonly maxSteps?: number | undefined;
+  /** Asked before each call with checked arguments; false refuses it, and the model is told so. */
+  readonly approve?:
+    | ((call: { readonly name: string; readonly input: unknown }) => boolean | Promise<boolean>)
+    | undefined;
+}
+
+interface LoopParts {
+  readonly complete: (messages: readonly ChatMessage[], extra: object) => Promise<ChatReply>;
+  readonly tools: readonly Tool[];
+  readonly signal: AbortSignal;
+  readonly options: RunToolsOptions;
+}
+
+/**
+ * Sends messages and calls the tools that the model asks for, one after another, until it replies without a call.
+ *
+ * @throws AppError `limit` after `maxSteps` calls, `bad-input` for two tools of one name; what a request throws; the signal's reason.
+ */
+export async function runToolLoop(first: readonly ChatMessage[], parts: LoopParts): Promise<ToolRun> {
+  const { complete, tools, signal, options } = parts;
+  const { maxSteps = DEFAULT_MAX_STEPS, toolChoice } = options;
+  const byName = new Map(tools.map((each) => [each.name, each]));
+  if (byName.size < tools.length) throw new AppError('bad-input', 'Two tools have the same name. Rename one of them.');
+  const extra = {
+    ...(tools.length > 0 && { tools: await Promise.all(tools.map(declarationOf)) }),
+    ...(toolChoice !== undefined && { tool_choice: toolChoice }),
+  };
+  const messages = [...first];
+  const steps: ToolStep[] = [];
+  let usage: Usage | undefined;
+  for (;;) {
+    const reply = await complete(messages, extra);
+    usage = usage === undefined ? reply.usage : sumOf(usage, reply.usage);
+    messages.push(reply.message);
+    if (reply.toolCalls.length === 0) return { text: reply.content, messages, steps, usage };
+    if (steps.length + reply.toolCalls.length > maxSteps) {
+      const names = [...new Set(reply.toolCalls.map(({ name }) => name))].join(', ');
+      const message = `The model called tools more than ${maxSteps} times (last: ${names}). Raise maxSteps, or change the prompt.`;
+      throw new AppError('limit', message);
+    }
+    for (const call of reply.toolCalls) {
+      const step = await callTool(call, byName, parts);
+      signal.throwIfAborted();
+      steps.push(step);
+      messages.push({ role: 'tool', tool_call_id: call.id, content: step.error ?? resultText(step.output) });
+    }
+  }
+}
+
+async function declarationOf(each: Tool): Promise<object> {
+  const { name, description } = each;
+  return { type: 'function', function: { name, description, parameters: await each.parameters() } };
+}
+
+/** Runs one call. What goes wrong is a part of the step, so that the model can correct itself. */
+async function callTool(call: ToolCall, tools: ReadonlyMap<string, Tool>, parts: LoopParts): Promise<ToolStep> {
+  const startedAt = performance.now();
+  const { signal } = parts;
+  const { name } = call;
+  let input: unknown = call.arguments;
+  const end = (result: { readonly output?: unknown; readonly error?: string }): ToolStep => {
+    const durationMs = performance.now() - startedAt;
+    scopes.getStore()?.visit?.tool({ name, durationMs, ...(result.error !== undefined && { error: result.error }) });
+    return { name, input, ...result };
+  };
+  try {
+    const known = tools.get(name);
+    if (known === undefined)
+      return end({ error: `Error: no tool is called "${name}". Tools: ${[...tools.keys()].join(', ')}.` });
+    input = parse(call.arguments);
+    const prepared = await known.prepare(input);
+    if (!prepared.ok) return end({ error: `Error: the arguments do not match the schema:\n${prepared.issues}` });
+    input = prepared.input;
+    const isApproved = (await parts.options.approve?.({ name, input })) ?? true;
+    if (!isApproved) return end({ error: 'Error: the user refused this call.' });
+    const output = await prepared.run({ signal });
+    resultText(output); // fails here, inside the step, if it is not plain data
+    return end({ output });
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof BudgetError || isPaused(error)) throw error;
+    return end({ error: `Error: ${messageOf(error)}` });
+  }
+}
+
+/** Services write no arguments as an empty text. */
+function parse(text: string): unknown {
+  try {
+    return text.trim() === '' ? {} : JSON.parse(text);
+  } catch {
+    throw new SyntaxError('the arguments are not valid JSON.');
+  }
+}
+
+/** What is unknown in one of two usages is unknown in the sum. */
+function sumOf(a: Usage, b: Usage): Usage {
+  const add = (x: number | undefined, y: number | undefined): number | undefined =>
+    x === undefined || y === undefined ? undefined : x + y;
+  return {
+    inputTokens: add(a.inputTokens, b.inputTokens),
+    outputTokens: add(a.outputTokens, b.outputTokens),
+    cost: add(a.cost, b.cost),
+  };
+}

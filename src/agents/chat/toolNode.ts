@@ -1,0 +1,59 @@
+import { AppError } from '../../core/errors.ts';
+import { Node, type NodeOptions } from '../graph/node.ts';
+import type { ExecContext } from '../run/context.ts';
+import type { Tool } from '../tools/tool.ts';
+import type { LLMClient } from './llmClient.ts';
+import type { ChatMessage } from './messages.ts';
+import type { RunToolsOptions, ToolRun } from './toolLoop.ts';
+
+export interface ToolNodeOptions extends NodeOptions, Pick<RunToolsOptions, 'maxSteps' | 'approve' | 'params'> {
+  readonly client: LLMClient;
+  readonly tools: readonly Tool[];
+  /** The key of the shared state with the prompt or the messages; `messages` if absent. */
+  readonly inputKey?: string;
+  /** The key that gets the text of the reply; `answer` if absent. */
+  readonly outputKey?: string;
+}
+
+/**
+ * Lets a model work with tools: reads `shared[inputKey]`, a prompt or a list of messages, and writes the reply to `shared[outputKey]`. A
+ * list of messages is replaced by the whole conversation. Override `prep` and `post` to do something else with them.
+ */
+export class ToolNode<S extends object = object, A extends string | void = string | void> extends Node<
+  S,
+  string | readonly ChatMessage[],
+  ToolRun,
+  A
+> {
+  readonly #options: ToolNodeOptions;
+
+  constructor(options: ToolNodeOptions) {
+    super(options);
+    this.#options = options;
+  }
+
+  override prep(shared: S): string | readonly ChatMessage[] | Promise<string | readonly ChatMessage[]> {
+    const key = this.#options.inputKey ?? 'messages';
+    const input: unknown = Reflect.get(shared, key);
+    if (typeof input === 'string' || isMessages(input)) return input;
+    throw new AppError('bad-input', `shared.${key} must be the prompt of "${this.name}" or a list of messages.`);
+  }
+
+  override exec(input: string | readonly ChatMessage[], { signal }: ExecContext): Promise<ToolRun> {
+    const { client, tools, maxSteps, approve, params } = this.#options;
+    const messages = typeof input === 'string' ? [{ role: 'user', content: input }] : input;
+    return client.runTools(messages, tools, { maxSteps, approve, params, signal });
+  }
+
+  override post(shared: S, input: string | readonly ChatMessage[], run: ToolRun): A | Promise<A>;
+  override post(shared: S, input: string | readonly ChatMessage[], { text, messages }: ToolRun): unknown {
+    const { inputKey = 'messages', outputKey = 'answer' } = this.#options;
+    if (typeof input !== 'string') Reflect.set(shared, inputKey, messages);
+    Reflect.set(shared, outputKey, text);
+    return undefined;
+  }
+}
+
+function isMessages(value: unknown): value is readonly ChatMessage[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'object' && item !== null && 'role' in item);
+}

@@ -1,0 +1,77 @@
+import { AppError, messageOf } from '../../core/errors.ts';
+import { type JsonSchema, jsonSchemaOf } from '../schema/jsonSchema.ts';
+import { checkWith, isSchema, type Schema } from '../schema/standardSchema.ts';
+
+interface ToolContext {
+  /** Aborted with the run or the call of `runTools`. */
+  readonly signal: AbortSignal;
+}
+
+export interface ToolDefinition<I> {
+  /** Letters, digits, `_` and `-`. */
+  readonly name: string;
+  /** What it does, for the model. */
+  readonly description: string;
+  /** A schema of zod 4, or of another library that follows Standard Schema. */
+  readonly input: Schema<I>;
+  /** Its result goes to the model: a text as it is, everything else as JSON. */
+  run(input: I, context: ToolContext): unknown;
+}
+
+/** Arguments that a tool accepts, ready to run, or what is wrong with them. */
+export type PreparedCall =
+  | { readonly ok: true; readonly input: unknown; run(context: ToolContext): unknown }
+  | { readonly ok: false; readonly issues: string };
+
+/** A function that a model can call. */
+export interface Tool {
+  readonly name: string;
+  readonly description: string;
+  /** The JSON Schema of its arguments, for the model. */
+  parameters(): Promise<JsonSchema>;
+  /** Checks the arguments that the model wrote. */
+  prepare(args: unknown): Promise<PreparedCall>;
+}
+
+const NAME = /^[\w-]{1,64}$/;
+
+/**
+ * Defines a function that a model can call.
+ *
+ * @throws AppError `bad-input` for a name that services do not accept, or an `input` that is not a schema.
+ */
+export function tool<I>(definition: ToolDefinition<I>): Tool {
+  const { name, description, input: schema } = definition;
+  if (!NAME.test(name)) {
+    throw new AppError('bad-input', `The tool name "${name}" is not valid. Use up to 64 letters, digits, "_" and "-".`);
+  }
+  if (!isSchema(schema)) {
+    throw new AppError('bad-input', `The option input of tool "${name}" must be a schema, such as z.object({ … }).`);
+  }
+  return {
+    name,
+    description,
+    async parameters() {
+      const parameters = await jsonSchemaOf(schema, 'input');
+      if (parameters !== undefined) return parameters;
+      const message = `The schema of tool "${name}" cannot be written as JSON Schema, which models need. Use one of zod 4.`;
+      throw new AppError('bad-input', message);
+    },
+    async prepare(args) {
+      const checked = await checkWith(schema, args);
+      if (!checked.ok) return checked;
+      const { value } = checked;
+      return { ok: true, input: value, run: (context) => definition.run(value, context) };
+    },
+  };
+}
+
+/** The text of a tool's result for the model. */
+export function resultText(result: unknown): string {
+  if (typeof result === 'string') return result;
+  try {
+    return JSON.stringify(result) ?? 'done';
+  } catch (error) {
+    throw new AppError('bad-input', `The result cannot be written as JSON: ${messageOf(error)}`, { cause: error });
+  }
+}

@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import * as z from 'zod';
+import {
+  BudgetError,
+  Flow,
+  LLMClient,
+  Node,
+  Recording,
+  tool,
+  ToolNode,
+  type ToolRun,
+  type TraceEvent,
+} from '../../../../src/agents/index.ts';
+import { type Answer, chatServer, reply } from './llmServer.ts';
+
+const calls = (...wanted: readonly (readonly [name: string, args: string])[]): Answer =>
+  reply(null, {
+    finish_reason: 'tool_calls',
+    message: {
+      tool_calls: wanted.map(([name, args], index) => ({
+        id: `call_${index}`,
+        type: 'function',
+        function: { name, arguments: args },
+      })),
+    },
+  });
+
+const ran: unknown[] = [];
+const add = tool({
+  name: 'add',
+  description: 'Adds two numbers.',
+  input: z.object({ a: z.number(), b: z.number().default(1) }),
+  run({ a, b }, { signal }) {
+    ran.push([a, b, signal.aborted]);
+    return { sum: a + b };
+  },
+});
+
+async function client(t: TestContext, ...answers: readonly Answer[]) {
+  const { baseUrl, requests } = await chatServer(t, ...answers);
+  return { llm: new LLMClient({ baseUrl, model: 'm' }), requests };
+}
+
+const ask = [{ role: 'user', content: 'x' }];
+
+/** The steps of a run whose model makes one call and then replies. */
+async function oneCall(
+  t: TestContext,
+  name: string,
+  args: string,
+  options: Parameters<LLMClient['runTools']>[2] = {},
+): Promise<ToolRun> {
+  const { llm, requests } = await client(t, calls([name, args]), reply('Done.'));
+  const failing = tool({
+    name: 'fail',
+    description: 'Fails.',
+    input: z.object({}),
+    run() {
+      throw new Error('the disk is full');
+    },
+  });
+  const run = await llm.runTools(ask, [add, failing], options);
+  // What the model was told is what the step has.
+  const told = requests[1]?.body.messages.at(-1);
+  const [step] = run.steps;
+  assert.equal(told?.role, 'tool');
+  assert.equal(told.content, step?.error ?? JSON.stringify(step?.output));
+  assert.equal(run.text, 'Done.');
+  return run;
+}
+
+test('runTools gives the model the schemas, runs its calls in order and returns the conversation', async (t) => {
+  ran.length = 0;
+  const { llm, requests } = await client(t, calls(['add', '{"a":1,"b":2}'], ['add', '{"a":5}']), reply('3 and 6.'));
+  const { text, messages, steps, usage } = await llm.runTools(ask, [add], { params: { temperature: 0 } });
+  assert.equal(text, '3 and 6.');
+  assert.deepEqual(steps, [
+    { name: 'add', input: { a: 1, b: 2 }, output: { sum: 3 } },
+    { name: 'add', input: { a: 5, b: 1 }, output: { sum: 6 } },
+  ]);
+  assert.deepEqual(ran, [
+    [1, 2, false],
+    [5, 1, false],
+  ]);
+  assert.deepEqual(
+    messages.map(({ role }) => role),
+    ['user', 'assistant', 'tool', 'tool', 'assistant'],
+  );
+  assert.deepEqual([usage.inputTokens, usage.outputTokens], [200, 40]);
+  const [declared] = (requests[0]?.body.tools ?? []) as {
+    function: { name: string; parameters: { required: string[] } };
+  }[];
+  assert.equal(declared?.function.name, 'add');
+  assert.deepEqual(declared.function.parameters.required, ['a']);
+  assert.equal(requests[1]?.body.messages.length, 4);
+});
+
+test('what goes wrong in a call goes back to the model as the result', async (t) => {
+  const errorOf = async (...call: readonly [string, string]): Promise<string | undefined> =>
+    (await oneCall(t, ...call)).steps[0]?.error;
+  assert.match((await errorOf('add', '{"a":"one"}')) ?? '', /do not match the schema:\n- a: /);
+  assert.match((await errorOf('add', '{"a":')) ?? '', /not valid JSON/);
+  assert.match((await errorOf('subtract', '{}')) ?? '', /no tool is called "subtract". Tools: add, fail/);
+  assert.match((await errorOf('fail', '')) ?? '', /the disk is full/);
+});
+
+test('a call that is not approved does not run, and the model is told so', async (t) => {
+  ran.length = 0;
+  const asked: unknown[] = [];
+  const approve = async (call: object): Promise<boolean> => asked.push(call) > 1;
+  const { steps } = await oneCall(t, 'add', '{"a":1}', { approve });
+  assert.deepEqual(asked, [{ name: 'add', input: { a: 1, b: 1 } }]);
+  assert.match(steps[0]?.error ?? '', /refused/);
+  assert.deepEqual(ran, []);
+});
+
+test('a model that never stops calling tools is stopped after maxSteps', async (t) => {
+  ran.length = 0;
+  const { llm } = await client(t, calls(['add', '{"a":1}']));
+  await assert.rejects(llm.runTools(ask, [add], { maxSteps: 3 }), { code: 'limit', message: /more than 3 times/ });
+  assert.equal(ran.length, 3);
+  await assert.rejects(llm.runTools(ask, [add]), /more than 10 times/);
+  await assert.rejects(llm.runTools(ask, [add], { maxSteps: 0 }), RangeError);
+});
+
+test('an abort ends a tool, and a spent budget is not hidden from the run', async (t) => {
+  const { llm } = await client(t, calls(['wait', '{}']), reply('unused'));
+  const stop = new AbortController();
+  const wait = tool({
+    name: 'wait',
+    description: 'Waits.',
+    input: z.object({}),
+    run: (_input, { signal }) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(new Error('cleaned up')), { once: true });
+        stop.abort(new Error('stop'));
+      }),
+  });
+  await assert.rejects(llm.runTools(ask, [wait], { signal: stop.signal }), /^Error: stop$/);
+
+  const { llm: other } = await client(t, calls(['add', '{}']), reply('unused'));
+  class Inner extends Node {
+    override exec(): Promise<ToolRun> {
+      const inner = tool({ name: 'add', description: 'Asks.', input: z.object({}), run: () => other.ask('x') });
+      return other.runTools(ask, [inner]);
+    }
+  }
+  await assert.rejects(new Inner().run({}, { maxTokens: 100 }), BudgetError);
+});
+
+test('a tool with a name that services refuse, without a schema, or twice is refused', async (t) => {
+  const bad = (part: object): unknown => tool({ name: 'ok', description: '', input: z.object({}), run() {}, ...part });
+  assert.throws(() => bad({ name: 'two words' }), { code: 'bad-input', message: /tool name "two words"/ });
+  assert.throws(() => bad({ input: { type: 'object' } }), { code: 'bad-input', message: /option input of tool "ok"/ });
+  const { llm } = await client(t, reply('unused'));
+  await assert.rejects(llm.runTools(ask, [add, add]), { code: 'bad-input', message: /same name/ });
+});
+
+test('a ToolNode works on messages or a prompt, is traced, and a replay runs no tool', async (t) => {
+  ran.length = 0;
+  const { llm, requests } = await client(t, calls(['add', '{"a":1}']), reply('2.'));
+  const node = new ToolNode<{ messages: unknown; answer?: string }>({ client: llm, tools: [add], name: 'work' });
+  const flow = new Flow<{ messages: unknown; answer?: string }>({ start: node, name: 'main' }).connect(node, null);
+  const recording = await Recording.open('/nonexistent/recording.jsonl');
+  const events: TraceEvent[] = [];
+  const shared: { messages: unknown; answer?: string } = { messages: ask };
+  await flow.run(shared, { record: recording, onEvent: (event) => void events.push(event) });
+  assert.equal(shared.answer, '2.');
+  assert.equal((shared.messages as unknown[]).length, 4);
+  const tools = events.flatMap((event) =>
+    event.type === 'tool' ? [`${event.path} ${event.visit} ${event.name}`] : [],
+  );
+  assert.deepEqual(tools, ['main/work 1 add']);
+
+  const again: { messages: unknown; answer?: string } = { messages: ask };
+  await flow.run(again, { replay: recording });
+  assert.equal(again.answer, '2.');
+  assert.equal(ran.length, 1);
+  assert.equal(requests.length, 2);
+  await assert.rejects(flow.run({ messages: 7 }), {
+    code: 'bad-input',
+    message: /shared.messages must be the prompt of "work"/,
+  });
+});
