@@ -27,6 +27,8 @@ export { ToolNode, type ToolNodeOptions } from './chat/toolNode.ts';
 export type { RunToolsOptions, ToolRun, ToolStep } from './chat/toolLoop.ts';
 export { RefusalError } from './chat/refusal.ts';
 export type { Schema } from './schema/standardSchema.ts';
+export type { McpServer, McpTools } from './tools/mcpServer.ts';
+export { mcpTools } from './tools/mcpTools.ts';
 export { tool, type Tool, type ToolDefinition } from './tools/tool.ts';
 export { RAGNode } from './rag/ragNode.ts';
 export type { RAGNodeOptions, RetrievedChunk } from './rag/ragOptions.ts';

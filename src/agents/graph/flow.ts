@@ -27,6 +27,8 @@ export interface FlowOptions<S> {
   readonly start?: BaseNode<S>;
   /** The name in traces and checkpoints; the class's name if absent. */
   readonly name?: string;
+  /** Not an option: the compiler refuses a node in place of the options. */
+  readonly exec?: never;
 }
 
 /** A directed graph of nodes. It is a node itself, so flows nest. Runs do not change the graph. */

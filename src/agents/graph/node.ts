@@ -28,6 +28,14 @@ const NODE_OPTIONS: OptionShape = { wait: 'number', timeout: 'number', name: 'st
 declare const sharedType: unique symbol;
 
 /**
+ * What a node needs of the shared state, compared by the compiler in both directions: a node without a declared state fits everywhere,
+ * and `Node[]` and `BaseNode<any>[]` take every node.
+ */
+type NeedsOf<S> = unknown extends S ? Anything : (shared: S) => void;
+/** The type that fits every other and that every other fits. */
+type Anything = ReturnType<typeof JSON.parse>;
+
+/**
  * The parent of Node and Flow: a unit of work with the lifecycle `prep`, `exec`, `post`.
  *
  * `S` is the shared state, `P` the result of `prep`, `E` the result of `exec` for `post`, `A` the actions that `post` returns.
@@ -43,7 +51,7 @@ export abstract class BaseNode<
   O = E,
 > {
   /** Only for the compiler, which rejects a node in a flow whose shared state lacks what it needs. */
-  declare readonly [sharedType]?: unknown extends S ? undefined : (shared: S) => void;
+  declare readonly [sharedType]?: NeedsOf<S>;
   readonly name: string;
 
   constructor(options: { readonly name?: string } = {}) {

@@ -19,7 +19,7 @@ export interface ToolDefinition<I> {
 }
 
 /** Arguments that a tool accepts, ready to run, or what is wrong with them. */
-export type PreparedCall =
+type PreparedCall =
   | { readonly ok: true; readonly input: unknown; run(context: ToolContext): unknown }
   | { readonly ok: false; readonly issues: string };
 

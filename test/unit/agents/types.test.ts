@@ -1,7 +1,7 @@
 // The compiler is the test here: `npm run check` fails when a line under @ts-expect-error compiles, and when another does not.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ActionOf, BatchNode, Flow, Node } from '../../../src/agents/index.ts';
+import { type ActionOf, type BaseNode, BatchNode, Flow, Node } from '../../../src/agents/index.ts';
 
 interface Question {
   question: string;
@@ -133,4 +133,27 @@ test('a flow that does not say what it shares takes any node', async () => {
   flow.start = route;
   flow.connect(route, silent, 'empty').connect(silent, null);
   await flow.run({ question: '' });
+});
+
+// People write such types, so they must work, although our own code has none.
+type Anything = ReturnType<typeof JSON.parse>;
+
+test('typed nodes fit lists and generics of any node, and keep the check of their actions', () => {
+  const [route, needsAnswer] = [new Route(), new NeedsAnswer()];
+  const anyNodes: BaseNode<Anything>[] = [route, needsAnswer];
+  const nodes: Node[] = [route, needsAnswer];
+  const flow: Flow<Anything> = new Flow({ start: needsAnswer });
+  flow.connect(needsAnswer, null);
+  const first = <T extends Node<Anything, Anything, Anything>>(node: T): T => node;
+  new Flow<Question>().connect(first(route), null, 'empty');
+  // @ts-expect-error Route never returns it
+  new Flow<Question>().connect(first(route), null, 'missing');
+  // @ts-expect-error Route never returns it
+  flow.connect(route, null, 'missing');
+  assert.equal(anyNodes.length, nodes.length);
+});
+
+test('a node in place of the options of a flow is an error', () => {
+  // @ts-expect-error the start is an option
+  assert.throws(() => new Flow<Question>(new Route()), /takes its first node as an option/);
 });

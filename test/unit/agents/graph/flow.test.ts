@@ -250,6 +250,7 @@ test('what is not a node is refused where it is given, by name', () => {
     /destination of a connection in "main".*undefined/,
   );
   assert.throws(() => new Flow<Shared>({ start: stranger, name: 'main' }), /start in "main"/);
+  // @ts-expect-error the start is an option
   assert.throws(() => new Flow(a), /new Flow\(\{ start: node \}\)/);
   assert.throws(() => flow.connect(a, a, 7 as unknown as string), /action of type number/);
 });
