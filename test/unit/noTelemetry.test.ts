@@ -10,7 +10,7 @@ const MODELS =
 /** Named in comments, as sources of rules and figures. */
 const DOCUMENTATION =
   /^(www\.(sqlite|w3|kernel)\.org|sqlite\.org|prometheus\.io|webassembly\.github\.io|developers\.openai\.com|platform\.claude\.com|ai\.google\.dev|learn\.microsoft\.com)$/;
-const EXAMPLES = /^(127\.0\.0\.1|localhost|([\w-]+\.)?example\.(org|com)|vscode\.invalid)$/;
+const EXAMPLES = /^(127\.0\.0\.1|localhost|([\w-]+\.)?example\.(org|com)|(vscode|recorded)\.invalid)$/;
 
 test('the code contains only addresses of model services, standards and documentation', () => {
   const hosts = globSync('**/*.ts', { cwd: SOURCE }).flatMap((file) =>

@@ -1,5 +1,5 @@
-// Runs inside the TypeScript server of the editor, as one of its plugins. The interfaces are the parts of its API that this needs:
-// https://github.com/microsoft/TypeScript/wiki/Writing-a-Language-Service-Plugin
+// Runs inside the TypeScript server of the editor, as one of its plugins. The interfaces are the parts of its API that this needs, as
+// TypeScript's wiki describes it under "Writing a Language Service Plugin".
 
 interface Resolution {
   readonly resolvedModule?: object | undefined;
