@@ -13,6 +13,7 @@ import { completionVerb } from './completion/completionVerb.ts';
 import { examples } from './grammar/examples.ts';
 import { flowVerb } from './flows/flowVerbs.ts';
 import { addHelpCommands } from './grammar/helpCommand.ts';
+import { mcpVerb } from './mcp/mcpVerb.ts';
 import { searchVerbs } from './search/searchVerbs.ts';
 import { jobVerbs } from './jobs/jobVerbs.ts';
 import { machineVerbs } from './machines/machineVerbs.ts';
@@ -116,6 +117,7 @@ function allVerbs(): readonly Verb[] {
     ...searchVerbs(),
     flowVerb(),
     serveVerb(),
+    mcpVerb(),
     adminVerb(),
     completionVerb(),
   ];

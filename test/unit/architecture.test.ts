@@ -30,7 +30,7 @@ const FOLDERS: Record<string, string> = {
     semantic folder .`,
   agents: 'options schema tools records run graph llm chat rag .',
   machines: 'ssh install tunnel .',
-  jobs: 'service ledger archives source selection submitted log metrics submit profiles sweeps results browsing . page',
+  jobs: 'service ledger archives source selection submitted log metrics submit profiles sweeps results browsing . page failure agentTools',
   flows: `
     graph syntax interpreter/values interpreter reading diagnostics editing assist layout drawing reach project types
     run/erasable run/models run/protocol run/process run/job run/history run/testing run/child/recording
@@ -38,7 +38,7 @@ const FOLDERS: Record<string, string> = {
   service: `
     store/database store/jobs store/accounts store config log jobFiles executor folders sandbox runner/usage runner process
     slurm jobs streams tls http/access http/submit http disk backup metrics admin . machine`,
-  cli: 'terminal grammar command completion session jobs flows sweeps submit search serve admin machines .',
+  cli: 'terminal grammar command completion session failures jobs flows sweeps submit search serve admin mcp machines .',
   extension: `
     contributions ui threads workspace connection submit/preflight submit/files jobs results/browsing services submitted status submit profiles results jobList tasks
     models search/answers search/index search flows/documents flows/prompts flows/runs flows/canvas flows/creation

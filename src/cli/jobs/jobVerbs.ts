@@ -112,6 +112,18 @@ export function jobVerbs(): readonly Verb[] {
       load: async () => (await import('./restore.ts')).restore,
     }),
     defineVerb({
+      name: 'explain',
+      summary:
+        'show why a job failed: likely causes, last lines, the code they name, and what changed since it last worked',
+      args: ['<id>'],
+      flags: { json: jsonFlag() },
+      examples: [
+        ['farwharf explain 3f2a', 'show why the job failed, as Markdown'],
+        ['farwharf explain 3f2a | llm "How do I fix this?"', 'ask a model about it'],
+      ],
+      load: async () => (await import('../failures/explain.ts')).explain,
+    }),
+    defineVerb({
       name: 'me',
       summary: 'show credits, plan and rate card',
       flags: { json: jsonFlag() },

@@ -2,7 +2,13 @@ import type { Selection } from '../../workspace/select/selection.ts';
 import type { Context } from '../command/context.ts';
 import { EXIT } from '../command/exit.ts';
 import { describeExclusions, describeSize, selectionAsJson } from './selectionSummary.ts';
-import { describeWithFlag, type DryRunFindings, exitOfFindings, findingsAsJson } from './submitPreflight.ts';
+import {
+  describeWithFlag,
+  estimateAsJson,
+  type DryRunFindings,
+  exitOfFindings,
+  findingsAsJson,
+} from './submitPreflight.ts';
 
 /** Answers a dry run. @param jobs the jobs of a sweep, for JSON. */
 export function showSelection(
@@ -12,7 +18,8 @@ export function showSelection(
   jobs?: readonly object[],
 ): number {
   const exit = exitOfFindings(dryRun.findings);
-  terminal.json({ ...selectionAsJson(selection, findingsAsJson(dryRun)), ...(jobs && { jobs }) });
+  const estimate = estimateAsJson(dryRun);
+  terminal.json({ ...selectionAsJson(selection, findingsAsJson(dryRun)), ...estimate, ...(jobs && { jobs }) });
   if (!terminal.isJson) for (const { path } of selection.files) terminal.answer(path);
   if (!terminal.isJson) for (const line of describeExclusions(selection)) terminal.note(line);
   for (const finding of dryRun.findings) terminal.note(`  ${finding.severity}: ${describeWithFlag(finding)}`);

@@ -1,6 +1,7 @@
 import { messageOf } from '../../core/errors.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { httpStatus } from '../../jobs/service/api.ts';
+import type { CostEstimate } from '../../jobs/submit/estimate.ts';
 import type { SubmitPlan } from '../../jobs/submit/plan.ts';
 import { describeFinding, type JobFinding } from '../../jobs/submit/preflight.ts';
 import type { RemoteClient } from '../../remote/client.ts';
@@ -25,6 +26,8 @@ export interface DryRunFindings {
   readonly findings: readonly JobFinding[];
   /** Why limits and prices were not checked; undefined if they were. */
   readonly unchecked: string | undefined;
+  /** Undefined if the service was not reached. */
+  readonly estimate?: CostEstimate;
 }
 
 /** The account; undefined if the service has no accounts (404). @throws the service's or the system's error. */
@@ -47,14 +50,18 @@ export async function readAccount(
  */
 export async function checkDryRun(
   openSession: () => Session,
-  plan: (host: string, service: string, account: unknown) => Pick<SubmitPlan, 'findings'>,
+  plan: (
+    host: string,
+    service: string,
+    account: unknown,
+  ) => Pick<SubmitPlan, 'findings'> & { readonly estimate?: CostEstimate },
   { local, signal }: { readonly local: readonly JobFinding[]; readonly signal: AbortSignal },
 ): Promise<DryRunFindings> {
   try {
     await using session = openSession();
     const account = await readAccount(await session.client(), { signal, timeout: DRY_RUN_TIMEOUT_SECONDS });
-    const { findings } = plan(session.host, session.hostName, account);
-    return { findings, unchecked: undefined };
+    const { findings, estimate } = plan(session.host, session.hostName, account);
+    return { findings, unchecked: undefined, ...(estimate && { estimate }) };
   } catch (error) {
     signal.throwIfAborted();
     return { findings: local, unchecked: `Limits and prices were not checked: ${printableLine(messageOf(error))}` };
@@ -74,6 +81,14 @@ export function findingsAsJson({ findings, unchecked }: DryRunFindings): readonl
     message: describeFinding(finding),
   }));
   return unchecked === undefined ? found : [...found, { type: 'unchecked', severity: 'warning', message: unchecked }];
+}
+
+/** The highest cost of the job and the credits left, as `submit --dry-run --json` shows them; null where they are unknown. */
+export function estimateAsJson({ estimate }: DryRunFindings): object {
+  return {
+    max_credits: estimate?.type === 'known' ? estimate.highest : null,
+    credits: estimate?.balance ?? null,
+  };
 }
 
 /** The exit status of a dry run: the same as that of the submit. */

@@ -1,7 +1,7 @@
-import { realpath } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { AppError, systemCode } from '../../core/errors.ts';
+import { join } from 'node:path';
+import { AppError } from '../../core/errors.ts';
 import { pathInside } from '../../core/files/pathInside.ts';
+import { nearestRealPath } from '../../core/files/realPaths.ts';
 import type { JobRecord } from '../ledger/record.ts';
 
 /**
@@ -21,14 +21,4 @@ export async function resultsFolderOf({
     'refused',
     `The profile puts the results into ${resultsFolder}, which leads out of ${folder}, so nothing was written. Specify a folder with --into DIR.`,
   );
-}
-
-/** The path without links of a file or folder, or of the nearest folder above it that exists. */
-async function nearestRealPath(path: string): Promise<string> {
-  try {
-    return await realpath(path);
-  } catch (error) {
-    if (systemCode(error) !== 'ENOENT' || dirname(path) === path) throw error;
-    return nearestRealPath(dirname(path));
-  }
 }

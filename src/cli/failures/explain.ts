@@ -1,0 +1,20 @@
+import { failureContext } from '../../jobs/failure/failureContext.ts';
+import { failureAsJson } from '../../jobs/failure/failureJson.ts';
+import { failurePage } from '../../jobs/failure/failurePage.ts';
+import { patchFromJob } from '../../jobs/log/progress.ts';
+import type { Context } from '../command/context.ts';
+import { findJobPlace } from '../session/jobPlace.ts';
+import { Session } from '../session/session.ts';
+
+/** `farwharf explain ID`: why a job failed, as a Markdown page. JSON: the same as data, as the tool `explain_failure` returns it. */
+export async function explain(context: Context, name: string): Promise<void> {
+  await using session = new Session(context);
+  const { terminal, signal } = context;
+  await using place = await findJobPlace(session, name, signal);
+  const { jobId } = place.record;
+  const job = await session.ask(name, (client) => client.getJob(jobId, { signal }));
+  const record = { ...place.record, ...patchFromJob(job), jobId };
+  const sources = { service: await session.client(), ledger: place.ledger, home: place.home };
+  const failure = await failureContext(sources, record, signal);
+  if (!terminal.json(failureAsJson(failure))) terminal.answerText(failurePage(failure).trimEnd());
+}

@@ -1,0 +1,88 @@
+import * as z from 'zod';
+import { formatBytes, formatCount, formatCredits } from '../../core/text/format.ts';
+import { numberField, textField } from '../../core/jsonFields.ts';
+import { printableText } from '../../core/text/printable.ts';
+import type { AgentToolInput } from '../../jobs/agentTools/agentTools.ts';
+import { runFlowFile } from '../flows/flowRun.ts';
+import { search } from '../search/search.ts';
+import { submit } from '../submit/submit.ts';
+import type { Captured } from './captured.ts';
+import { confinedFile } from './confine.ts';
+import { asText, firstItems, lastObject, type ToolAnswer } from './toolAnswer.ts';
+
+const DEFAULT_HITS = 10;
+const MAX_HIT = 4_000;
+const MAX_HITS = 40_000;
+const MAX_FILES = 50;
+const MAX_OUTPUT = 8_000;
+
+const hit = z.looseObject({ path: z.string(), start_line: z.number(), end_line: z.number(), text: z.string() });
+const output = z.looseObject({ type: z.literal('output'), text: z.string() });
+
+export async function searchFolder(
+  run: Captured,
+  root: string,
+  { query, limit = DEFAULT_HITS }: AgentToolInput<'search_folder'>,
+): Promise<ToolAnswer> {
+  await search(run.context, query, { folder: root, topK: limit, places: false, explain: false });
+  let characters = 0;
+  const hits = z
+    .array(hit)
+    .parse(lastObject(run.values())['hits'])
+    .flatMap((found) => {
+      const text = printableText(found.text.slice(0, MAX_HIT));
+      characters += text.length;
+      return characters > MAX_HITS ? [] : [{ ...found, text }];
+    });
+  const places = hits.map(({ path, start_line, end_line, text }) => `${path}:${start_line}-${end_line}\n${text}`);
+  return { text: places.length === 0 ? 'Nothing matches that query.' : places.join('\n\n'), data: { hits } };
+}
+
+export async function preflightJob(run: Captured, root: string, input: AgentToolInput<'preflight_job'>) {
+  await submit(run.context, root, { ...submitFlags(input), dryRun: true });
+  const { files, excluded, findings, ...rest } = lastObject(run.values());
+  const data = { ...rest, findings, files: firstItems(files, MAX_FILES), excluded: firstItems(excluded, MAX_FILES) };
+  const highest = numberField(rest, 'max_credits');
+  const price = highest === undefined ? 'The price is unknown.' : `At most ${formatCredits(highest)} credits.`;
+  const size = formatBytes(numberField(rest, 'total_bytes') ?? 0);
+  const heading = `${formatCount(data.files.count, 'file')}, ${size} would be sent. ${price} Nothing was sent.`;
+  return { text: asText(heading, data), data };
+}
+
+export async function submitJob(run: Captured, root: string, input: AgentToolInput<'submit_job'>) {
+  await submit(run.context, root, submitFlags(input));
+  const data = lastObject(run.values());
+  const hold = numberField(data, 'credit_hold');
+  const price = hold === undefined ? '' : ` It costs at most ${formatCredits(hold)} credits.`;
+  return { text: `Job ${textField(data, 'job_id') ?? ''} was accepted.${price} Follow it with get_job.`, data };
+}
+
+export async function runFlow(run: Captured, root: string, { file, shared }: AgentToolInput<'run_flow'>) {
+  const path = await confinedFile(root, file);
+  const exit = await runFlowFile(
+    run.context,
+    path,
+    { json: true, ...(shared !== undefined && { shared: JSON.stringify(shared) }) },
+    [],
+  );
+  const values = run.values();
+  const { run: id, outcome } = lastObject(values);
+  const texts = values.flatMap((value) => output.safeParse(value).data?.text ?? []);
+  const printed = printableText(texts.join('').slice(-MAX_OUTPUT));
+  const data = { run: id, succeeded: exit === 0, outcome, output: printed };
+  return { text: asText(exit === 0 ? 'The flow succeeded.' : 'The flow did not succeed.', data), data };
+}
+
+function submitFlags({ script, machine_class: machineClass, max_runtime: maxRuntime }: AgentToolInput<'submit_job'>) {
+  return {
+    script,
+    ...(machineClass !== undefined && { machineClass }),
+    ...(maxRuntime !== undefined && { maxRuntime }),
+    watch: false,
+    download: false,
+    onConflict: 'keep-both',
+    again: false,
+    dryRun: false,
+    json: true,
+  } as const;
+}

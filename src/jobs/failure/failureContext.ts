@@ -1,0 +1,61 @@
+import { AppError } from '../../core/errors.ts';
+import { printableText } from '../../core/text/printable.ts';
+import type { AsyncLedger } from '../ledger/asyncLedger.ts';
+import { hasSucceeded, isOver, type JobRecord } from '../ledger/record.ts';
+import { EventSpool } from '../log/spool.ts';
+import type { JobService } from '../service/api.ts';
+import { SubmittedFiles } from '../submitted/submittedFiles.ts';
+import { changesSinceSuccess, type FailureChanges } from './failureChanges.ts';
+import { failureFrames, type FailureFrame } from './failureFrames.ts';
+import { failureHints } from './failureHints.ts';
+import { recentLines } from './recentLines.ts';
+
+const MAX_LINES = 60;
+const MAX_LINE = 500;
+
+/** What a person or a model needs to find out why a job failed. All texts are cleaned for display. */
+export interface FailureContext {
+  readonly record: JobRecord;
+  /** The last lines of the output, oldest first. */
+  readonly lines: readonly string[];
+  /** Own code that the output names, outermost call first as far as the output tells. */
+  readonly frames: readonly FailureFrame[];
+  readonly changes: FailureChanges | undefined;
+  /** Known causes, in sentences. */
+  readonly hints: readonly string[];
+}
+
+interface FailureSources {
+  readonly service: Pick<JobService, 'streamEvents'>;
+  readonly ledger: Pick<AsyncLedger, 'list'>;
+  /** FARWHARF_HOME. */
+  readonly home: string;
+}
+
+/**
+ * Puts together why a job failed: its last lines, the code they name, what changed since the script last succeeded, and known causes.
+ *
+ * @param record up to date.
+ * @throws AppError `bad-input` for a job that has not failed; the service's error if the output is not stored here and cannot be read.
+ */
+export async function failureContext(
+  { service, ledger, home }: FailureSources,
+  record: JobRecord & { readonly jobId: string },
+  signal: AbortSignal,
+): Promise<FailureContext> {
+  if (!isOver(record)) throw new AppError('bad-input', `Job ${record.jobId} is ${record.state}. It has not failed.`);
+  if (hasSucceeded(record)) throw new AppError('bad-input', `Job ${record.jobId} succeeded. It has not failed.`);
+  const spool = new EventSpool(home, record.id);
+  const all = await recentLines({ service, spool, jobId: record.jobId }, signal);
+  const output = all.map((line) => printableText(line.slice(0, MAX_LINE)));
+  while (output.at(-1)?.trim() === '') output.pop();
+  const submitted = new SubmittedFiles(home);
+  const isOwn = record.folder !== '';
+  return {
+    record,
+    lines: output.slice(-MAX_LINES),
+    frames: isOwn ? await failureFrames(output, record, submitted, signal) : [],
+    changes: isOwn ? await changesSinceSuccess(record, ledger, submitted, signal) : undefined,
+    hints: failureHints(record, output),
+  };
+}

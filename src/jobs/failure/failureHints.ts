@@ -1,0 +1,79 @@
+import { printableLine } from '../../core/text/printable.ts';
+import type { JobRecord } from '../ledger/record.ts';
+
+interface Rule {
+  readonly pattern: RegExp;
+  readonly hint: (match: string) => string;
+}
+
+// Exit codes of a shell: https://www.gnu.org/software/bash/manual/html_node/Exit-Status.html; above 128 it is a signal.
+const EXIT_HINTS: Readonly<Record<number, string>> = {
+  126: 'The program could not be executed. Check its first line (#!) and its permissions.',
+  127: 'A command was not found. Install it, or check the spelling and PATH.',
+  137: 'The process was killed (SIGKILL), mostly because it used too much memory. Choose a machine class with more memory, or use smaller batches.',
+  139: 'The process crashed in native code (SIGSEGV). Suspect a compiled package, and check that its version fits.',
+};
+
+const RULES: readonly Rule[] = [
+  {
+    pattern: /\b(?:ModuleNotFoundError|ImportError): No module named '?([\w.]+)/,
+    hint: (name) =>
+      `The Python module ${name} is not installed in the job. Add its package to the requirements of the job.`,
+  },
+  {
+    pattern: /Cannot find (?:module|package) '([^']+)'/,
+    hint: (name) =>
+      `The module ${name} was not found. node_modules is not sent: install packages in the job, or bundle the script.`,
+  },
+  {
+    pattern: /\b(?:FileNotFoundError|ENOENT).*?'([^']{1,300})'/,
+    hint: (path) =>
+      `The file ${path} does not exist in the job. Check that it is in the folder and not left out: farwharf submit --dry-run lists both.`,
+  },
+  {
+    pattern: /\bKeyError: ('[^']{1,100}'|"[^"]{1,100}"|\w{1,100})/,
+    hint: (key) =>
+      `The key ${key} is missing in a dictionary. Compare the code with the input or configuration that it reads.`,
+  },
+  {
+    pattern: /\b(?:CUDA out of memory|MemoryError|heap out of memory|Cannot allocate memory)/,
+    hint: () => 'The job ran out of memory. Choose a machine class with more memory, or use smaller batches.',
+  },
+  {
+    pattern: /No space left on device/,
+    hint: () => "The disk was full. Write less, or write to the job's own folder.",
+  },
+  {
+    pattern:
+      /\b(?:Name or service not known|getaddrinfo (?:ENOTFOUND|EAI_AGAIN)|Network is unreachable|Temporary failure in name resolution)/,
+    hint: () => 'A network address could not be reached. Jobs of this service may have no network.',
+  },
+  {
+    pattern: /\b(?:SyntaxError|IndentationError): (.{1,200})/,
+    hint: (what) => `The program could not be parsed: ${what}.`,
+  },
+];
+const MAX_HINTS = 4;
+
+/** What is known to cause such failures, in sentences: from the end of the job first, then from its output, last lines first. */
+export function failureHints(
+  { state, exitCode, reason }: Pick<JobRecord, 'state' | 'exitCode' | 'reason'>,
+  output: readonly string[],
+): readonly string[] {
+  const hints = new Set<string>();
+  if (state === 'timed_out') {
+    hints.add(
+      'The job reached its time limit. Set a longer limit, or do less in one job and store what is done on the way.',
+    );
+  }
+  const exitHint = EXIT_HINTS[exitCode ?? 0];
+  if (exitHint !== undefined) hints.add(exitHint);
+  for (const line of [reason ?? '', ...output.toReversed()]) {
+    for (const { pattern, hint } of RULES) {
+      const match = pattern.exec(line.slice(0, 2_000));
+      if (match !== null) hints.add(printableLine(hint(match[1] ?? '')));
+    }
+    if (hints.size >= MAX_HINTS) break;
+  }
+  return [...hints].slice(0, MAX_HINTS);
+}
