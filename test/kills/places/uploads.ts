@@ -108,7 +108,7 @@ class UploadsLife implements Life {
       new Blob([upload.archive.subarray(offset)], { type: 'application/gzip' }),
       'workspace.tar.gz',
     );
-    form.append('meta', JSON.stringify({ script: 'a.sh', max_runtime: 1 }));
+    form.append('meta', JSON.stringify({ script: 'a.sh', max_runtime: 600 }));
     const whole = new Response(form);
     const bytes = new Uint8Array(await whole.arrayBuffer());
     const pause = this.#random() * 8;
