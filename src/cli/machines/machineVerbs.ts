@@ -26,7 +26,10 @@ export function machineVerbs(): readonly Verb[] {
       name: 'machines',
       summary: 'list the connected machines, and whether they answer',
       flags: { json: jsonFlag() },
-      examples: [['farwharf machines', 'list the connected machines']],
+      examples: [
+        ['farwharf machines', 'list the connected machines'],
+        ['farwharf machines --json', 'list them as JSON'],
+      ],
       load: async () => (await import('./machines.ts')).listMachines,
     }),
   ];
