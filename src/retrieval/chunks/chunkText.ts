@@ -1,7 +1,7 @@
 import { type Block, packBlocks, partsOf } from './block.ts';
 import { CHUNK_BOUNDS, type Chunk, type ChunkBounds, type ChunkMode } from './chunk.ts';
 import { definitionBlocks } from './definitions.ts';
-import { type Language, LANGUAGES, languageOf } from './languages.ts';
+import { type Language, LANGUAGES, languageOf, languageOfScript } from './languages.ts';
 import { cellBlocks, keyBlocks, paragraphBlocks, sectionBlocks } from './sections.ts';
 import { TextLines } from './textLines.ts';
 
@@ -31,7 +31,7 @@ export function chunkText(
     const all = { from: 0, to: lines.count, symbols: [], scope: [], isApart: false };
     return packBlocks(lines, [all], source, bounds);
   }
-  const language = mode === 'smart' ? languageOf(source, languages) : undefined;
+  const language = mode === 'smart' ? (languageOf(source, languages) ?? languageOfScript(text, languages)) : undefined;
   return packBlocks(lines, SPLITTERS[language?.splitAt ?? 'paragraphs'](lines, language), source, bounds);
 }
 

@@ -1,4 +1,5 @@
 import type { Block } from './block.ts';
+import { OPEN_METHOD } from './bracePatterns.ts';
 import type { Language } from './languages.ts';
 import type { TextLines } from './textLines.ts';
 
@@ -27,6 +28,8 @@ const LEADING = /^\s*(?:\/\/|\/\*|\*|#(?!include|define|if|endif|else)|@|"""|--|
 
 // A longer line is minified or generated, and could make the expressions backtrack for long.
 const MAX_LINE = 500;
+// The expressions of single languages are more complex: the slowest takes a quarter of a millisecond for a hostile line of this length.
+const MAX_PATTERN_LINE = 160;
 const NO_SYMBOLS: readonly string[] = [];
 const TAB = 9;
 const SPACE = 32;
@@ -34,6 +37,17 @@ const A = 65;
 const UNDERSCORE = 95;
 const SMALL_A = 97;
 const OPENING_BRACE = 123;
+const OPENING_PARENTHESIS = 40;
+const CLOSING_PARENTHESIS = 41;
+const CLOSING_BRACKET = 93;
+const CLOSING_BRACE = 125;
+const SLASH = 47;
+const STAR = 42;
+const QUOTE = 34;
+// Definitions are rarely deeper.
+const MAX_INDENT = 12;
+const MOST_PARAMETERS = 40;
+const CLOSED_BY_BRACE = /^\s*\)[^;,]*\{\s*$/;
 const LAST_ASCII = 127;
 const LETTERS = 26;
 const OTHER_PAIR = LETTERS * LETTERS;
@@ -52,9 +66,14 @@ interface Definition {
  */
 export function definitionBlocks(
   lines: TextLines,
-  { definition: pattern, comment = LEADING }: Pick<Language, 'definition' | 'comment'> = {},
+  {
+    definition,
+    comment = LEADING,
+    hasOpenMethods = false,
+  }: Pick<Language, 'definition' | 'comment' | 'hasOpenMethods'> = {},
 ): Block[] {
-  const definitions = definitionsOf(lines, pattern);
+  const patterns = definition instanceof RegExp ? [definition] : definition;
+  const definitions = definitionsOf(lines, patterns, hasOpenMethods);
   const starts = definitions.map(({ line }, at) => leadingStart(lines, line, definitions[at - 1]?.line ?? -1, comment));
   const blocks: Block[] = [];
   const enclosing: Definition[] = [];
@@ -75,25 +94,30 @@ export function definitionBlocks(
   return blocks;
 }
 
-function definitionsOf(lines: TextLines, pattern: RegExp | undefined): Definition[] {
+function definitionsOf(
+  lines: TextLines,
+  patterns: readonly RegExp[] | undefined,
+  hasOpenMethods: boolean,
+): Definition[] {
   const definitions: Definition[] = [];
   for (let line = 0; line < lines.count; line += 1) {
-    const match = matchOf(lines, line, pattern);
+    const match = matchOf(lines, line, patterns) ?? (hasOpenMethods ? openMethodAt(lines, line) : null);
     if (match !== null) definitions.push({ line, indent: (match[1] ?? '').length, name: match[2] ?? '' });
   }
   return definitions;
 }
 
 /** Tries only the expressions whose first letters or last character the line has; most lines have none. */
-function matchOf(lines: TextLines, line: number, pattern: RegExp | undefined): RegExpExecArray | null {
+function matchOf(lines: TextLines, line: number, patterns: readonly RegExp[] | undefined): RegExpExecArray | null {
   const { text, starts } = lines;
   const start = starts[line] ?? 0;
   const end = (starts[line + 1] ?? 0) - 1;
   if (end - start > MAX_LINE) return null;
-  if (pattern !== undefined) return pattern.exec(lines.slice(line));
   let at = start;
   while (isBlank(text.charCodeAt(at))) at += 1;
   if (at === end) return null;
+  if (patterns !== undefined && (at - start > MAX_INDENT || isClosing(text, at))) return null;
+  if (patterns !== undefined) return end - start > MAX_PATTERN_LINE ? null : firstMatch(patterns, lines.slice(line));
   const begin = text.charCodeAt(at);
   // Possibly Unicode white space, which the expressions handle.
   if (begin > LAST_ASCII || begin < SPACE) {
@@ -106,6 +130,44 @@ function matchOf(lines: TextLines, line: number, pattern: RegExp | undefined): R
   if (at > start) return mayOpen(text, end) ? METHOD.exec(lines.slice(line)) : null;
   const assigned = ASSIGNED_PAIRS[pair] === 1 ? ASSIGNED.exec(lines.slice(line)) : null;
   return assigned ?? (isLetter(begin) ? C_FUNCTION.exec(lines.slice(line)) : null);
+}
+
+/** Whether what begins at a position is a comment, or closes something; most lines of code that are no definitions are. */
+function isClosing(text: string, at: number): boolean {
+  switch (text.charCodeAt(at)) {
+    case CLOSING_BRACE:
+    case CLOSING_PARENTHESIS:
+    case CLOSING_BRACKET:
+    case SLASH:
+    case QUOTE:
+      return true;
+    case STAR:
+      return text.charCodeAt(at + 1) === SPACE || text.charCodeAt(at + 1) === SLASH;
+    default:
+      return false;
+  }
+}
+
+function firstMatch(patterns: readonly RegExp[], line: string): RegExpExecArray | null {
+  for (const pattern of patterns) {
+    const match = pattern.exec(line);
+    if (match !== null) return match;
+  }
+  return null;
+}
+
+/** A name whose parameters begin in the next line, unless it is a call: after the parameters, there is an opening brace. */
+function openMethodAt(lines: TextLines, line: number): RegExpExecArray | null {
+  const { text, starts } = lines;
+  if (text.charCodeAt((starts[line + 1] ?? 0) - 2) !== OPENING_PARENTHESIS) return null;
+  const match = OPEN_METHOD.exec(lines.slice(line));
+  if (match === null) return null;
+  const indent = match[1] ?? '';
+  for (let below = line + 1; below < Math.min(lines.count, line + MOST_PARAMETERS); below += 1) {
+    const own = lines.slice(below);
+    if (own.startsWith(`${indent})`)) return CLOSED_BY_BRACE.test(own) ? match : null;
+  }
+  return null;
 }
 
 function isBlank(code: number): boolean {

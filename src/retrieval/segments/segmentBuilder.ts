@@ -12,7 +12,6 @@ import { FIRST } from '../kernel/assembly/layout/memory.ts';
 // Extra weights of words by where they occur, in addition to 1 per occurrence in the text, as selected by `bench/ranking.ts --sweep`.
 // They do not count for the length, which is that of the text only.
 const SYMBOL_WEIGHT = 8;
-const DEFINITION_WEIGHT = 8;
 const SCOPE_WEIGHT = 2;
 const SUMMARY_WEIGHT = 1;
 const PATH_WEIGHT = 1;
@@ -92,10 +91,8 @@ export class SegmentBuilder {
     const vocabulary = this.#vocabulary;
     const length = vocabulary.count(text, 1);
     vocabulary.countParts(text, summarySpans(text), SUMMARY_WEIGHT);
-    if (symbols.length > 0) {
-      vocabulary.count(symbols.join(' '), SYMBOL_WEIGHT);
-      vocabulary.count(symbols.map((symbol) => definitionTerm(symbol) ?? '').join(' '), DEFINITION_WEIGHT);
-    }
+    // In one call, because each takes as long as several words.
+    if (symbols.length > 0) vocabulary.count(`${symbols.join(' ')} ${definitionsOf(symbols)}`, SYMBOL_WEIGHT);
     if (scope.length > 0) vocabulary.count(scope.join(' '), SCOPE_WEIGHT);
     vocabulary.countAgain(this.#counter.pathWords, PATH_WEIGHT);
     vocabulary.countAgain(this.#counter.nameWords, FILE_NAME_WEIGHT);
@@ -104,6 +101,10 @@ export class SegmentBuilder {
     this.#firstLines.push(startLine);
     this.#lastLines.push(endLine);
   }
+}
+
+function definitionsOf(symbols: readonly string[]): string {
+  return symbols.map((symbol) => definitionTerm(symbol) ?? '').join(' ');
 }
 
 function newCounter(): Counter {

@@ -1,14 +1,16 @@
-// Letters that no identifier contains (multiocular and monocular O). They keep the names of definitions apart from other words, and those
-// of types and constants from those of functions and variables. Their place at the end keeps a name from being stemmed: `Serializer` and
-// `Serialize` are different definitions.
-const CAPITAL = 'ꙮ';
-const SMALL = 'ꙩ';
+// Letters with which no word begins or ends. They keep the names of definitions apart from other words, and those of types and constants
+// from those of functions and variables. At the end they keep a name from being stemmed: `Serializer` and `Serialize` are different
+// definitions. They are ASCII, because the tokenizer takes several times as long for other letters.
+const START = 'zqx';
+const CAPITAL = 'qzj';
+const SMALL = 'qzk';
 // Digits would split a word into parts.
-const DIGITS = 'აბგდევზთიკ';
-const MOST_CHARACTERS = 48;
+const DIGITS = 'qxjzkvwbgp';
+const MOST_CHARACTERS = 40;
 const CJK = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 const NO_LETTERS = /[^\p{L}\p{N}]+/gu;
 const DIGIT = /[0-9]/g;
+const ASCII_LETTERS = /^[A-Za-z]+$/;
 const CAPITAL_LETTER = /^\p{Lu}/u;
 
 /**
@@ -27,10 +29,11 @@ export function otherDefinitionTerm(name: string): string | undefined {
 }
 
 function lettersOf(name: string): string {
+  if (ASCII_LETTERS.test(name)) return name.slice(0, MOST_CHARACTERS);
   const letters = name.replace(NO_LETTERS, '').slice(0, MOST_CHARACTERS);
   return CJK.test(letters) ? '' : letters;
 }
 
 function marked(letters: string, isCapital: boolean): string {
-  return `${CAPITAL}${letters.replace(DIGIT, (digit) => DIGITS[Number(digit)] ?? '')}${isCapital ? CAPITAL : SMALL}`;
+  return `${START}${letters.replace(DIGIT, (digit) => `q${DIGITS[Number(digit)] ?? ''}`)}${isCapital ? CAPITAL : SMALL}`;
 }

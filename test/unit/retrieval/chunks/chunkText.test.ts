@@ -70,7 +70,7 @@ test('smart finds definitions in other languages', () => {
       'class A {\n  getName(): string {\n  }\n  get size() {\n  }\n  settle() {\n  }\n}',
       'A,getName,size,settle',
     ],
-    ['a.java', 'public final class Main {\n  private int count(int x) {\n  }\n}', 'Main'],
+    ['a.java', 'public final class Main {\n  private int count(int x) {\n  }\n}', 'Main,count'],
   ];
   for (const [source, text, symbols] of cases) {
     assert.equal(

@@ -38,7 +38,8 @@ test('each extension is in one row, in lower case', () => {
 
 test('the language follows from the extension in any case, and a name without a dot has none', () => {
   assert.deepEqual(languageOf('lib/A.PyW')?.names, ['python', 'py']);
-  for (const source of ['c', 'src/r', 'Makefile', 'a.ts/readme']) assert.equal(languageOf(source), undefined, source);
+  for (const source of ['c', 'src/r', 'Makefile.old/x', 'a.ts/readme'])
+    assert.equal(languageOf(source), undefined, source);
   assert.ok(isNotebook('Sea.IPYNB') && !isNotebook('ipynb'));
 });
 
@@ -47,4 +48,70 @@ test('lang: accepts a name of several rows, and an extension of no row', () => {
   for (const path of ['a.h', 'a.cxx']) assert.ok(accepts('c++', path), path);
   assert.ok(accepts('c', 'a.h') && !accepts('c', 'a.cxx'));
   assert.ok(accepts('unknown', 'a.unknown'));
+});
+
+const DEFINITIONS: Readonly<Record<string, readonly [text: string, names: string]>> = {
+  'a.sh': ['greet() {\n  echo hi\n}\nfunction part {\n  :\n}\n', 'greet part'],
+  run: ['#!/usr/bin/env bash\ngreet() {\n  echo hi\n}\n', 'greet'],
+  'A.java': [
+    'class Ship {\n  public List<Rope> ropesOf(int n) {\n    return moor(n);\n  }\n  Ship(int n) {\n  }\n}\n',
+    'Ship ropesOf Ship',
+  ],
+  'a.cs': [
+    'public class Ship\n{\n  public int Sails { get; set; }\n  public Rope Moor(int n) => new Rope(n);\n}\n',
+    'Ship Sails Moor',
+  ],
+  'a.kt': ['fun Buffer.pour(n: Int) {\n}\ndata class Cup(val n: Int)\n', 'pour Cup'],
+  'a.c': ['CURLcode moor(int n)\n{\n  return sail(n);\n}\n#define MOST 3\n', 'moor MOST'],
+  'a.cc': ['template <typename T> void Ship<T>::moor(int n) { sail(n); }\nclass Rope final {\n};\n', 'moor Rope'],
+  'a.rb': ['module Sea\n  def self.moor(n)\n  end\n  def calm?\n  end\nend\n', 'Sea moor calm?'],
+  'a.rs': ['impl<T> Display for Ship<T> {\n  fn fmt(&self) {}\n}\n', 'Ship fmt'],
+  'a.php': ['use Sea\\Ship;\nforeach ($a as $b) {\n}\nfunction moor($n) {\n}\n', 'moor'],
+  'a.ts': ['class Ship {\n  moor(\n    rope: Rope,\n  ): void {\n    sail(\n      1,\n    );\n  }\n}\n', 'Ship moor'],
+  'a.js': ['app.moor = function moor(rope) {\n};\n', 'moor'],
+  'a.sql': ['CREATE TABLE IF NOT EXISTS sea.ships (\n  id int\n);\n', 'ships'],
+  'a.css': ['.ship > .mast {\n  color: red;\n}\n', 'ship'],
+  'a.hs': ['data Ship = Ship Int\nmoor :: Int -> Ship\n', 'Ship moor'],
+  'a.ex': ['defmodule Sea.Ship do\n  def moor(n), do: n\nend\n', 'Ship moor'],
+  'a.lua': ['function Ship:moor(n)\nend\nlocal sail = function() end\n', 'moor sail'],
+  'a.proto': ['message Ship {\n}\nservice Sea {\n  rpc Moor (Ship) returns (Ship);\n}\n', 'Ship Sea Moor'],
+  'main.tf': ['resource "sea_ship" "first" {\n}\nvariable "ropes" {\n}\n', 'first ropes'],
+  Dockerfile: ['FROM node:24 AS build\nARG SEA=1\n', 'build SEA'],
+  Makefile: ['SHIP = 1\nmoor: rope\n\techo $(SHIP)\n', 'SHIP moor'],
+};
+
+test('definitions have their names in each language', () => {
+  for (const [path, [text, names]] of Object.entries(DEFINITIONS)) {
+    const symbols = chunkText(text, path, 'smart').flatMap((chunk) => chunk.symbols);
+    assert.equal(symbols.join(' '), names, path);
+  }
+});
+
+test('hostile lines take no long time in any language', () => {
+  const parts = [
+    'a ',
+    'a.',
+    'a(',
+    '() ',
+    '<a',
+    'a::',
+    'a<a>::',
+    'static ',
+    '@a(',
+    '[a] ',
+    'a, ',
+    '* ',
+    'pub ',
+    'create ',
+  ];
+  const sources = LANGUAGES.map(({ extensions, fileNames = [] }) =>
+    extensions[0] === undefined ? fileNames[0] : `a.${extensions[0]}`,
+  );
+  const started = process.cpuUsage();
+  for (const source of sources) {
+    const text = parts.map((part) => `  ${part.repeat(80).slice(0, 157)}!\n`.repeat(20)).join('');
+    assert.ok(chunkText(text, source ?? '', 'smart').length > 0);
+  }
+  // An expression that tries all combinations would not end.
+  assert.ok(process.cpuUsage(started).user < 60_000_000);
 });

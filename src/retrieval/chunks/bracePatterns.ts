@@ -1,0 +1,156 @@
+// Languages with types before names, or braces: C, Java, JavaScript and their relatives.
+import { keyword, NAME, NO_STATEMENT, pattern, STATEMENTS } from './patternParts.ts';
+
+// Attributes of C#, annotations of Java and the like, on the line of the definition.
+const ATTRIBUTE = String.raw`(?:@[\w.]+(?:\([^)]*\))?\s+|\[[^\]]*\]\s*)*`;
+const TYPE = String.raw`[\w.:]+(?:<[^;={}()]*>)?(?:\[\]|[?*&])*`;
+
+const JVM_MODIFIER =
+  'public|private|protected|internal|static|final|abstract|sealed|non-sealed|default|synchronized|native|strictfp|partial|readonly|override|virtual|async|extern|unsafe|new|const|volatile|transient|required|file|ref|inline|open|external';
+const JVM_MODIFIERS = String.raw`(?:(?:${JVM_MODIFIER})\s+)`;
+/** A method with its type before its name, and parameters that may go on in the next line. */
+const TYPED_METHOD = pattern(
+  String.raw`^(\s+)${ATTRIBUTE}${JVM_MODIFIERS}*(?:<[^>]*>\s*)?(?!(?:${STATEMENTS})\s)${TYPE}\s+${NO_STATEMENT}(?:[\w.]+\.)?(${NAME})\s*(?:<[^>()]*>)?\((?!.*\)\s*\.)[^=]*$`,
+);
+const CONSTRUCTOR = pattern(
+  String.raw`^(\s+)${ATTRIBUTE}(?:public|private|protected|internal)\s+(${NAME})\s*\([^;=]*$`,
+);
+const CONSTRUCTOR_WITHOUT_MODIFIER = pattern(String.raw`^(\s+)(\p{Lu}[\p{L}\p{N}_]*)\s*\([^;=]*\)[^;=]*\{\s*$`);
+const CONSTANT = pattern(
+  String.raw`^(\s+)${ATTRIBUTE}${JVM_MODIFIERS}*(?:static|const|readonly)\s+${JVM_MODIFIERS}*(?!class|interface|enum|struct|record)${TYPE}\s+(${NAME})\s*(?:=|;)`,
+);
+const ENUM_CONSTANT = pattern(String.raw`^(\s+)([A-Z][A-Z0-9_]+)\s*(?:\(.*\)\s*)?(?:\{|[,;])?\s*$`);
+
+export const JAVA = [
+  keyword(`${JVM_MODIFIER}|@[\\w.]+(?:\\([^)]*\\))?`, 'class|interface|enum|record|@interface'),
+  TYPED_METHOD,
+  CONSTRUCTOR,
+  CONSTRUCTOR_WITHOUT_MODIFIER,
+  CONSTANT,
+  ENUM_CONSTANT,
+];
+
+export const C_SHARP = [
+  keyword(
+    JVM_MODIFIER,
+    'class|interface|struct|enum|record(?:\\s+(?:struct|class))?|namespace',
+    String.raw`[\p{L}_][\p{L}\p{N}_]*`,
+  ),
+  pattern(String.raw`^(\s*)${JVM_MODIFIERS}*(?:delegate|event)\s+${TYPE}\s+(${NAME})`),
+  pattern(String.raw`^(\s+)${ATTRIBUTE}${JVM_MODIFIERS}+${TYPE}\s+(?:[\w.]+\.)?(${NAME})\s*(?:\{|=>|$)`),
+  pattern(String.raw`^(\s+)${ATTRIBUTE}${JVM_MODIFIERS}+${TYPE}\s+(?:[\w.]+\.)?(${NAME})\s*(?:<[^>()]*>)?\(`),
+  pattern(String.raw`^(\s+)${TYPE}\s+(?:\w+(?:<[^>()]*>)?\.)+(${NAME})\s*(?:<[^>()]*>)?\([^)]*\)\s*(?:=>|\{|$)`),
+  TYPED_METHOD,
+  CONSTRUCTOR,
+  CONSTRUCTOR_WITHOUT_MODIFIER,
+  CONSTANT,
+];
+
+const KOTLIN_MODIFIER =
+  'public|private|protected|internal|abstract|final|open|sealed|data|inner|inline|value|annotation|enum|companion|override|suspend|operator|infix|tailrec|external|const|lateinit|expect|actual|fun|crossinline|noinline|reified|@[\\w.:]+(?:\\([^)]*\\))?';
+const KOTLIN_RECEIVER = String.raw`(?:<[^>]*>\s*)?(?:[\w<>?, *.()]+\.)?`;
+export const KOTLIN = [
+  keyword(KOTLIN_MODIFIER, 'class|interface|object|typealias'),
+  pattern(String.raw`^(\s*)(?:(?:${KOTLIN_MODIFIER})\s+)*fun\s+${KOTLIN_RECEIVER}(${NAME}|\x60[^\x60]+\x60)\s*[(<]`),
+  pattern(
+    String.raw`^(\s{0,4})(?:(?:${KOTLIN_MODIFIER})\s+)*(?:val|var)\s+${KOTLIN_RECEIVER}(${NAME})\s*(?:[:=]|by\b|$)`,
+  ),
+];
+
+export const SWIFT = [
+  pattern(
+    String.raw`^(\s*)${ATTRIBUTE}(?:(?:public|private|fileprivate|internal|open|static|class|final|override|mutating|nonmutating|indirect|convenience|required|lazy|weak|nonisolated|async|@\w+|private\(set\)|public\(set\)|prefix|postfix|infix)\s+)*(?:func|class|struct|enum|protocol|extension|actor|typealias|associatedtype|macro)\s+(${NAME}|[^\s\w(]+)`,
+  ),
+  pattern(
+    String.raw`^(\s*)(?:(?:public|private|fileprivate|internal|open|static|class|final|override|lazy|weak)\s+)+(?:var|let)\s+(${NAME})`,
+  ),
+  pattern(
+    String.raw`^(\s*)(?:(?:public|private|fileprivate|internal|convenience|required|override)\s+)*(init)[?!]?\s*[(<]`,
+  ),
+];
+
+export const SCALA = [
+  keyword(
+    'private(?:\\[\\w+\\])?|protected(?:\\[\\w+\\])?|final|sealed|abstract|implicit|override|lazy|case|inline|opaque|transparent|infix|open',
+    'class|object|trait|def|type|enum|extension|given|package\\s+object',
+    String.raw`[\p{L}_$][\p{L}\p{N}_$]*|[^\s\w(\[:=]+`,
+  ),
+  pattern(
+    String.raw`^(\s{0,2})(?:(?:private|protected|final|implicit|override|lazy)(?:\[\w+\])?\s+)*(?:val|var)\s+(${NAME})`,
+  ),
+];
+
+const DART_MODIFIER = 'abstract|base|final|sealed|interface|mixin|external|static|covariant|late|const';
+export const DART = [
+  keyword(DART_MODIFIER, 'class|mixin|enum|extension(?:\\s+type)?|typedef'),
+  pattern(
+    String.raw`^(\s*)(?:(?:${DART_MODIFIER})\s+)*(?!(?:${STATEMENTS})\s)${TYPE}\s+(?:get\s+|set\s+|operator\s+)?${NO_STATEMENT}(${NAME})\s*(?:<[^>()]*>)?(?:\([^=;]*(?:\)|$)|=>)`,
+  ),
+  pattern(String.raw`^(\s+)(?:(?:const|factory)\s+)?(\p{Lu}\w*(?:\.\w+)?)\s*\([^=;]*\)?\s*[:{;]?\s*$`),
+];
+
+// Arguments of a template, which may have such arguments themselves.
+const TEMPLATE = String.raw`<(?:[^;()<>]|<[^;()<>]*>)*>`;
+// Parameters that go on in the next line, or end before a body.
+const C_PARAMETERS = String.raw`(?:[^;]*|[^;{]*\)[^;{]*\{.*)$`;
+const C_MACRO = String.raw`#\s*define\s+`;
+export const C_FAMILY = [
+  pattern(String.raw`^(\s*)${C_MACRO}([A-Za-z_]\w*)`),
+  pattern(
+    String.raw`^(\s*)(?:template\s*<[^;]*>\s*)?(?:typedef\s+|static\s+|const\s+|export\s+|friend\s+)*(?:class|struct|union|enum(?:\s+(?:class|struct))?)\s+(?:[A-Z][A-Z0-9_]*(?:\([^)]*\))?\s+|\[\[[^\]]*\]\]\s*|alignas\([^)]*\)\s*)*([A-Za-z_][\w:]*)\s*(?:final\s*)?(?:<[^;]*>\s*)?(?::[^:;]|\{|$)`,
+  ),
+  pattern(String.raw`^(\s*)(?:inline\s+)?(?:namespace|concept|module)\s+([A-Za-z_][\w:]*)`),
+  pattern(String.raw`^(\s*)using\s+([A-Za-z_]\w*)\s*=`),
+  pattern(String.raw`^()\}\s*(?:\w+\s+)?([A-Za-z_]\w*)\s*;`),
+  pattern(String.raw`^(\s*)typedef\b.*?\(?\*?\s*\b([A-Za-z_]\w*)\s*(?:\)\s*\([^;]*\))?\s*(?:\[[^\]]*\])?;`),
+  // A function or method: a type, a name that may be qualified, and parameters, without a semicolon.
+  pattern(
+    String.raw`^(\s*)(?:template\s*<[^;]*>\s*)?(?!(?:${STATEMENTS}|namespace|class|struct|enum|union|using)\b)(?:\[\[[^\]]*\]\]\s*)?[A-Za-z_][\w\s*:<>,&\[\]]*?(?:\([^()]*\)\s*)?[\s*&]${NO_STATEMENT}(?:[A-Za-z_][\w]*(?:${TEMPLATE})?::)*(~?[A-Za-z_]\w*|operator\s*[^\s(]+|operator\s*\(\))\s*\((?!\s*\*)${C_PARAMETERS}`,
+  ),
+  pattern(
+    String.raw`^(\s*)(?:(?:inline|explicit|constexpr|virtual|static|[A-Z][A-Z0-9_]+)\s+)*(?:[A-Za-z_]\w*(?:${TEMPLATE})?::)+(~?[A-Za-z_]\w*)\s*\(${C_PARAMETERS}`,
+  ),
+  pattern(
+    String.raw`^(\s+)(?:(?:inline|explicit|constexpr|virtual|[A-Z][A-Z0-9_]+)\s+)+(~?[A-Za-z_]\w*)\s*\(${C_PARAMETERS}`,
+  ),
+  pattern(String.raw`^(\s+)(~?[A-Z]\w*)\s*\([^;{]*\)\s*(?::[^;{]*|noexcept[^;{]*)?\{.*$`),
+  // A name at the margin, whose type is in the line above.
+  pattern(String.raw`^()${NO_STATEMENT}([a-z_]\w*)\s*\([^;(){}]*(?:\([^;(){}]*\)[^;(){}]*)*\)?\s*$`),
+];
+
+const OBJECTIVE_C_ONLY = [
+  pattern(String.raw`^(\s*)@(?:interface|implementation|protocol)\s+([A-Za-z_]\w*)`),
+  pattern(String.raw`^(\s*)[-+]\s*\([^)]*\)\s*([A-Za-z_]\w*)`),
+];
+export const C_HEADER = [...OBJECTIVE_C_ONLY, ...C_FAMILY];
+/** Files of MATLAB have the same extension. */
+export const OBJECTIVE_C = [
+  pattern(String.raw`^(\s*)function\b(?:[^=(]*=)?\s*([A-Za-z_]\w*)`),
+  ...OBJECTIVE_C_ONLY,
+  ...C_FAMILY,
+];
+
+const SCRIPT_MODIFIER =
+  'export|default|public|private|protected|static|async|abstract|override|readonly|declare|accessor|get|set';
+export const SCRIPT = [
+  keyword(SCRIPT_MODIFIER, 'function\\s*\\*?|class|interface|type|enum|const\\s+enum|namespace|module'),
+  pattern(String.raw`^()(?:(?:${SCRIPT_MODIFIER})\s+)*(?:const|let|var)\s+(${NAME})\s*(?::[^=]+)?(?:=|;|$)`),
+  // A method: its parameters end in the line or below, with an opening brace.
+  pattern(
+    String.raw`^(\s+)(?:(?:${SCRIPT_MODIFIER})\s+)*(?:\*\s*)?#?${NO_STATEMENT}(${NAME})\s*(?:<[^>()]*>)?\([^;]*\)\s*(?::[^;={]+)?\{\s*$`,
+  ),
+  pattern(
+    String.raw`^(\s+)(?:(?:${SCRIPT_MODIFIER})\s+)*#?${NO_STATEMENT}(${NAME})\??\s*(?:<[^>()]*>)?\([^;]*\)\s*:\s*[^;{}]+;\s*$`,
+  ),
+  // A function that is a property or a field.
+  pattern(
+    String.raw`^(\s+)(?:(?:${SCRIPT_MODIFIER})\s+)*['"]?(${NAME})['"]?\s*(?::|=|:[^=]+=)\s*(?:async\s*)?(?:function\b|\([^()]*\)\s*(?::[^=]+)?=>|${NAME}\s*=>)`,
+  ),
+  pattern(
+    String.raw`^()(?:[\w$]+\.)+(${NAME})\s*=\s*(?:[\w$.]+\s*=\s*)*(?:async\s+)?(?:function\b|class\b|\(|${NAME}\s*=>)`,
+  ),
+];
+/** A method whose parameters go on in the next lines; `opensBelow` tells it from a call. */
+export const OPEN_METHOD = pattern(
+  String.raw`^(\s+)(?:[\w.<>\[\],?]+\s+){0,12}#?${NO_STATEMENT}(${NAME})\s*(?:<[^>()]*>)?\(\s*$`,
+);
