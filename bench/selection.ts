@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '../src/core/log.ts';
 import { type PreflightRow, preflightRows } from '../src/extension/submit/preflight/preflightItems.ts';
-import { startBackground } from '../src/extension/threads/background.ts';
+import { startBackground, THREAD_IDLE_MS } from '../src/extension/threads/background.ts';
 import type { WorkerService } from '../src/extension/threads/worker.ts';
 import { type SelectedFolder, summarizeSelection } from '../src/jobs/selection/selectedFolder.ts';
 import { planSubmit } from '../src/jobs/submit/plan.ts';
@@ -40,6 +40,7 @@ const background = startBackground<WorkerService>({
   data: { home: join(scratch, 'home') },
   log: createLogger((_level, line) => print(line)),
   lost: 'The thread was lost.',
+  idle: { afterMs: THREAD_IDLE_MS, isNeeded: () => true },
 });
 try {
   const folder = join(scratch, 'folder');
@@ -48,7 +49,7 @@ try {
     if (made % FILES_IN_FOLDER === 0) mkdirSync(inner, { recursive: true });
     writeFileSync(join(inner, `sample-${made}.py`), '');
   }
-  await background.service.health.problem();
+  await background.service.thread.isNeeded();
   rowsFor(summarizeSelection('empty', { root: folder, files: [], totalBytes: 0, excluded: [], findings: [] })); // compiles them
   let longestMs = 0;
   const isOver = new AbortController();

@@ -6,9 +6,10 @@ import type { DisposableStore } from '../core/processes/lifetime.ts';
 import { createLogger, type Logger } from '../core/log.ts';
 import { Redactor } from '../core/redact.ts';
 import { openMachine } from '../machines/openMachine.ts';
+import { readChangeMark } from '../jobs/ledger/changeMark.ts';
 import { connectEmbeddedService } from '../service/embedded.ts';
 import { AccountMonitor } from './connection/account.ts';
-import { startBackground } from './threads/background.ts';
+import { startBackground, THREAD_IDLE_MS } from './threads/background.ts';
 import { ContextKeys } from './contributions/contexts.ts';
 import { flowRuntime } from './flows/runs/flowRuntime.ts';
 import { Hosts } from './connection/hosts.ts';
@@ -47,6 +48,11 @@ export function createServices({ context, output }: Shell, disposables: Disposab
     data: { home },
     log,
     lost: 'A background thread of Farwharf stopped, so nothing was sent. Try again.',
+    idle: {
+      afterMs: THREAD_IDLE_MS,
+      isNeeded: ({ thread }) => thread.isNeeded(),
+      passive: ['isNeeded', 'revision'],
+    },
   });
   disposables.add({ dispose: () => void background.end() });
   const { archiver, browsed, journals, ledger, results, selections, sources, submitted } = background.service;
@@ -78,7 +84,10 @@ export function createServices({ context, output }: Shell, disposables: Disposab
     }),
   );
   const account = new AccountMonitor({ hosts, memory: context.globalState, contexts, log });
-  const store = new JobStore(ledger);
+  const store = new JobStore(ledger, {
+    isResting: () => !background.isRunning,
+    readMark: () => readChangeMark(home),
+  });
   const jobLog = disposables.add(new JobLog({ home, results, memory: context.workspaceState, log }));
   const events = disposables.add(new JobEventDocuments(home, store));
   const pages = disposables.add(new JobPages({ home, store, hosts, log, extension: context.extensionUri }));

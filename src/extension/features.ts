@@ -95,7 +95,7 @@ export async function startFeatures(shell: Shell): Promise<Features> {
     run(
       'jobs',
       services.ledger.settleAbandoned().then(() => {
-        run('unanswered', keepSettling(services, signal));
+        run('unanswered', keepSettling({ ...services, mayBeUnanswered: () => store.hasUnanswered }, signal));
         return store.keepFresh(signal);
       }),
     );

@@ -1,4 +1,4 @@
-import { AppError, isErrorCode } from '../errors.ts';
+import { decodeError, encodeError, type ErrorData } from './errorData.ts';
 import type { Disposable } from './lifetime.ts';
 
 /** One end of a message channel: a `Worker`, a `MessagePort` or `parentPort`. */
@@ -26,14 +26,6 @@ interface Stub {
   readonly key?: string;
   readonly type: 'callback' | 'signal';
   readonly reason?: ErrorData;
-}
-
-interface ErrorData {
-  readonly name: string;
-  readonly message: string;
-  readonly stack?: string | undefined;
-  readonly fields: Readonly<Record<string, unknown>>;
-  readonly cause?: ErrorData | undefined;
 }
 
 type Message =
@@ -91,21 +83,29 @@ export function serveCalls(endpoint: MessageEndpoint, service: Service): Disposa
   return { dispose: () => void endpoint.off('message', listener) };
 }
 
+export interface RemoteCallerOptions {
+  /** Methods whose calls do not count as use of the channel, such as those of a poll. */
+  readonly passive?: readonly string[];
+}
+
 /**
  * Calls the functions that `serveCalls` offers at the other end of a channel. The channel is opened by the first call, and again by the
- * first call after it was lost.
+ * first call after it was lost or closed.
  */
 export class RemoteCaller<S extends Service> implements Disposable {
   readonly service: RemoteService<S>;
   readonly #open: (onLost: (error: Error) => void) => MessageEndpoint;
+  readonly #passive: readonly string[];
   readonly #pending = new Map<number, PendingCall>();
+  #usedAt = 0;
   #endpoint: MessageEndpoint | undefined;
   #lastId = 0;
   #isDisposed = false;
 
   /** `open` opens the channel and reports its loss through `onLost`, whose error rejects all pending calls. */
-  constructor(open: (onLost: (error: Error) => void) => MessageEndpoint) {
+  constructor(open: (onLost: (error: Error) => void) => MessageEndpoint, { passive = [] }: RemoteCallerOptions = {}) {
     this.#open = open;
+    this.#passive = passive;
     const group = (name: string): object =>
       new Proxy(
         {},
@@ -120,9 +120,24 @@ export class RemoteCaller<S extends Service> implements Disposable {
     this.service = new Proxy({} as RemoteService<S>, { get: (_, name) => group(String(name)) });
   }
 
+  /** Whether calls are waiting for their results. */
+  get isBusy(): boolean {
+    return this.#pending.size > 0;
+  }
+
+  /** When the channel was opened or last used, as `performance.now()`. */
+  get usedAt(): number {
+    return this.#usedAt;
+  }
+
+  /** Closes the channel, which rejects the calls that wait. The next call opens it again. */
+  close(): void {
+    this.#lose(new DOMException('The worker was closed.', 'AbortError'));
+  }
+
   dispose(): void {
     this.#isDisposed = true;
-    this.#lose(new DOMException('The worker was closed.', 'AbortError'));
+    this.close();
   }
 
   #connect(): MessageEndpoint {
@@ -133,6 +148,7 @@ export class RemoteCaller<S extends Service> implements Disposable {
     });
     endpoint.on('message', this.#receive);
     this.#endpoint = endpoint;
+    this.#usedAt = performance.now();
     return endpoint;
   }
 
@@ -160,6 +176,7 @@ export class RemoteCaller<S extends Service> implements Disposable {
           endpoint.postMessage({ type: 'abort', id, stub: index, reason: encodeError(original.reason) });
         original.addEventListener('abort', forward, { once: true, signal: listeners.signal });
       }
+      if (!this.#passive.includes(method)) this.#usedAt = performance.now();
       this.#pending.set(id, { callbacks, resolve, reject, release: () => listeners.abort() });
       try {
         endpoint.postMessage({ type: 'call', id, group, method, args: plain, stubs });
@@ -218,27 +235,4 @@ function withStubs(args: unknown[], stubs: readonly Stub[], restored: readonly u
     else Reflect.set(Object(args[argument]), key, restored[index]);
   }
   return args;
-}
-
-function encodeError(error: unknown): ErrorData {
-  if (!(error instanceof Error)) return { name: 'Error', message: String(error), fields: {} };
-  const fields: Record<string, unknown> = {};
-  for (const key of Object.keys(error)) {
-    const value: unknown = Reflect.get(error, key);
-    if (['string', 'number', 'boolean'].includes(typeof value)) fields[key] = value;
-  }
-  const cause = error.cause === undefined ? undefined : encodeError(error.cause);
-  return { name: error.name, message: error.message, stack: error.stack, fields, cause };
-}
-
-/** The error with its name, code, status and causes. An `AppError` is restored as one; other classes keep their name and fields. */
-function decodeError({ name, message, stack, fields, cause }: ErrorData): Error {
-  const options = cause === undefined ? undefined : { cause: decodeError(cause) };
-  const { code } = fields;
-  const error =
-    name === 'AppError' && isErrorCode(code)
-      ? new AppError(code, message, options)
-      : Object.assign(new Error(message, options), { name }, fields);
-  if (stack !== undefined) error.stack = stack;
-  return error;
 }

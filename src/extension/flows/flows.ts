@@ -8,7 +8,7 @@ import type { Keys } from '../connection/keys.ts';
 import { selectModel } from '../models/modelPick.ts';
 import { openModel } from '../models/models.ts';
 import { withSignal } from '../ui/abort.ts';
-import { type Background, startBackground } from '../threads/background.ts';
+import { type Background, startBackground, THREAD_IDLE_MS } from '../threads/background.ts';
 import { diskFolders, requireTrust } from '../workspace/folders.ts';
 import { mainFlow } from '../../flows/graph/flowChoice.ts';
 import { setUpTypes } from '../../flows/types/setUpTypes.ts';
@@ -61,6 +61,8 @@ export class Flows implements Disposable {
       data: { home },
       log,
       lost: 'The flow reader stopped. It restarts with the next change.',
+      // It has the texts of open documents.
+      idle: { afterMs: THREAD_IDLE_MS, isNeeded: () => !this.documents.isEmpty },
     });
     const { reader, runs: queries } = this.#background.service;
     this.#extension = context.extensionUri;

@@ -1,5 +1,5 @@
 import { Emitter } from '../../core/processes/lifetime.ts';
-import { type AsyncLedger, ledgerChanges } from '../../jobs/ledger/asyncLedger.ts';
+import { type AsyncLedger, ledgerChanges, type LedgerWatchOptions } from '../../jobs/ledger/asyncLedger.ts';
 import { isOver, type JobRecord } from '../../jobs/ledger/record.ts';
 
 const PAGE = 200;
@@ -17,6 +17,7 @@ export interface JobsChange {
 /** The jobs that this window shows, newest first: pages of the ledger and every unfinished job, read again whenever any process changes one. */
 export class JobStore {
   readonly #ledger: AsyncLedger;
+  readonly #resting: LedgerWatchOptions['resting'];
   readonly #changed = new Emitter<JobsChange>();
   readonly #startedAt = new Date().toISOString();
   #records = new Map<string, JobRecord>();
@@ -27,8 +28,9 @@ export class JobStore {
   #mustReadAgain = false;
   readonly onDidChange = this.#changed.event;
 
-  constructor(ledger: AsyncLedger) {
+  constructor(ledger: AsyncLedger, resting?: LedgerWatchOptions['resting']) {
     this.#ledger = ledger;
+    this.#resting = resting;
   }
 
   get records(): readonly JobRecord[] {
@@ -42,6 +44,11 @@ export class JobStore {
 
   get isLoaded(): boolean {
     return this.#isLoaded;
+  }
+
+  /** Whether the response to a submission has not arrived yet, or was lost; also before the first reading. */
+  get hasUnanswered(): boolean {
+    return !this.#isLoaded || this.records.some(({ state }) => state === 'sending' || state === 'unknown');
   }
 
   get(id: string): JobRecord | undefined {
@@ -69,7 +76,7 @@ export class JobStore {
 
   /** Keeps the list equal to the ledger until the signal aborts. */
   async keepFresh(signal: AbortSignal): Promise<void> {
-    for await (const _ of ledgerChanges(this.#ledger, { signal })) await this.refresh();
+    for await (const _ of ledgerChanges(this.#ledger, { signal, resting: this.#resting })) await this.refresh();
   }
 
   async #readAll(): Promise<void> {

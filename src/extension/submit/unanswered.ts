@@ -11,6 +11,8 @@ interface SettlingDeps {
   };
   readonly ledger: Pick<AsyncLedger, 'list' | 'update' | 'settleAbandoned'>;
   readonly log: Pick<Logger, 'info'>;
+  /** Whether a submission may be unanswered; if not, the ledger is not read. */
+  readonly mayBeUnanswered: () => boolean;
 }
 
 const FIRST_PAUSE_MS = 60_000;
@@ -23,13 +25,14 @@ const LAST_PAUSE_MS = 3_600_000;
  * @param firstPauseMs how often the ledger is read. Services are queried as often at first, then less and less.
  */
 export function keepSettling(
-  { hosts, ledger, log }: SettlingDeps,
+  { hosts, ledger, log, mayBeUnanswered }: SettlingDeps,
   signal: AbortSignal,
   firstPauseMs = FIRST_PAUSE_MS,
 ): Promise<void> {
   let pause = firstPauseMs;
   let nextAt = 0;
   const settle = async (): Promise<void> => {
+    if (!mayBeUnanswered()) return;
     const abandoned = await ledger.settleAbandoned();
     if (abandoned.length > 0 || performance.now() >= nextAt) {
       const unanswered = await ledger.list({ state: 'unknown' });

@@ -14,28 +14,29 @@ import { ResultJournals } from '../../jobs/results/resultJournals.ts';
 export interface WorkerService extends Readonly<Record<string, object>> {
   readonly archiver: Archiver;
   readonly selections: Selections;
-  readonly ledger: Omit<JobLedger, 'problem' | 'dispose'>;
+  readonly ledger: Omit<JobLedger, 'problem' | 'isStored' | 'dispose'>;
   readonly journals: Pick<ResultJournals, 'recover'>;
   readonly results: ResultCounter;
   readonly browsed: Omit<BrowsedResults, 'read'>;
   readonly submitted: SubmittedFiles;
   readonly sources: { readonly currentLine: typeof currentLine };
-  readonly health: { problem(): string | undefined };
+  readonly thread: { isNeeded(): boolean };
 }
 
 if (parentPort) {
   const { home } = threadData<{ readonly home: string }>();
   const ledger = new JobLedger(home);
+  const selections = new Selections();
   const service: WorkerService = {
     archiver: directArchiver,
-    selections: new Selections(),
+    selections,
     ledger,
     journals: new ResultJournals(home),
     results: new ResultCounter(home),
     browsed: new BrowsedResults(home),
     submitted: new SubmittedFiles(home),
     sources: { currentLine },
-    health: { problem: () => ledger.problem },
+    thread: { isNeeded: () => selections.isHolding || !ledger.isStored },
   };
   serveCalls(parentPort, service);
   process.once('exit', () => ledger.dispose());

@@ -32,16 +32,28 @@ export function directLedger(ledger: JobLedger): AsyncLedger {
   };
 }
 
+export interface LedgerWatchOptions {
+  readonly signal: AbortSignal;
+  readonly intervalMs?: number;
+  /** The mark of the stored ledger, which is read instead of the ledger while that rests. */
+  readonly resting?: { isResting(): boolean; readMark(): Promise<string | undefined> } | undefined;
+}
+
 /** Yields the ledger's revision at the start and after each change by any process. Returns when the signal aborts, without throwing. */
 export async function* ledgerChanges(
   ledger: Pick<AsyncLedger, 'revision'>,
-  { signal, intervalMs = 500 }: { signal: AbortSignal; intervalMs?: number },
+  { signal, intervalMs = 500, resting }: LedgerWatchOptions,
 ): AsyncGenerator<number, void> {
   let last: number | undefined;
+  let lastMark: string | undefined;
   while (!signal.aborted) {
-    const revision = await ledger.revision();
-    if (revision !== last) yield revision;
-    last = revision;
+    const mark = await resting?.readMark(); // before the ledger, so that a change in between is noticed next time
+    if (last === undefined || mark !== lastMark || resting?.isResting() !== true) {
+      const revision = await ledger.revision();
+      if (revision !== last) yield revision;
+      last = revision;
+      lastMark = mark;
+    }
     await sleep(intervalMs, undefined, { signal, ref: false }).catch(() => {});
   }
 }

@@ -2,6 +2,7 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { AppError } from '../../core/errors.ts';
 import { diskError } from '../../core/files/diskSpace.ts';
 import { ownerState } from '../../core/processes/processOwner.ts';
+import { writeChangeMark } from './changeMark.ts';
 import { openLedgerFile, resultCode } from './ledgerFile.ts';
 import { wordsForStates } from '../../remote/protocol/spellings.ts';
 import { isFinalState } from '../../remote/protocol/states.ts';
@@ -35,33 +36,39 @@ export interface ListQuery {
 export class JobLedger {
   /** Why jobs are not stored after this process, or why an old file was moved aside; undefined if all is well. */
   readonly problem: string | undefined;
+  /** Whether the ledger is in the file, not in memory. */
+  readonly isStored: boolean;
   readonly #home: string;
   readonly #database: DatabaseSync;
   readonly #now: () => number;
 
   /** Opens the ledger of `home`, which is created if missing. Falls back to memory, as described in `problem`. */
   constructor(home: string, options: { now?: () => number } = {}) {
-    const { database, problem } = openLedgerFile(home);
+    const { database, problem, isStored } = openLedgerFile(home);
     this.#home = home;
     this.#database = database;
     this.problem = problem;
+    this.isStored = isStored;
     this.#now = options.now ?? Date.now;
   }
 
   /** @throws AppError `conflict` if the ID, or the job of this host, already exists. */
   insert(record: JobRecord): void {
     this.#run('INSERT INTO jobs (id, record) VALUES (?, ?)', record.id, JSON.stringify(record));
+    this.#markChange();
   }
 
   /** @throws AppError `missing` if the record does not exist, `conflict` if another record has the new job ID. */
   update(id: string, patch: JobPatch): JobRecord {
-    return this.#transaction(() => {
+    const updated = this.#transaction(() => {
       const old = this.get(id);
       if (old === undefined) throw new AppError('missing', `Job ${id} is not in the list.`);
       const record: JobRecord = { ...old, ...patch, id };
       this.#run('UPDATE jobs SET record = ? WHERE id = ?', JSON.stringify(record), id);
       return record;
     });
+    this.#markChange();
+    return updated;
   }
 
   get(id: string): JobRecord | undefined {
@@ -116,17 +123,14 @@ export class JobLedger {
 
   /** The hosts to which jobs were sent. */
   hosts(): string[] {
-    return this.#database
-      .prepare('SELECT DISTINCT host FROM jobs')
-      .all()
-      .map((row) => String(row['host']));
+    const rows = this.#database.prepare('SELECT DISTINCT host FROM jobs').all();
+    return rows.map((row) => String(row['host']));
   }
 
   /** Records that a name may refer to: the one with exactly this ID, else all whose UUID or job ID starts with it. Removed ones too. */
   find(name: string, host?: string): JobRecord[] {
     if (name === '') return [];
-    const onHost = host === undefined ? '' : 'AND host = ?';
-    const hosts = host === undefined ? [] : [host];
+    const [onHost, hosts] = host === undefined ? ['', []] : ['AND host = ?', [host]];
     const exact = this.#records(`SELECT record FROM jobs WHERE (id = ? OR job_id = ?) ${onHost}`, name, name, ...hosts);
     if (exact.length > 0) return exact;
     // A range can use the indexes, which `LIKE` on a parameter cannot.
@@ -153,6 +157,7 @@ export class JobLedger {
   /** Deletes a record permanently, for a submit that the service refused. */
   delete(id: string): void {
     this.#run('DELETE FROM jobs WHERE id = ?', id);
+    this.#markChange();
   }
 
   /** Increases with every change of a record by any process. Compare it to find out whether to read again. */
@@ -187,15 +192,17 @@ export class JobLedger {
 
   /** Changes uploads whose process has stopped from `sending` to `unknown`, and returns their records. Call it at start and regularly. */
   settleAbandoned(): JobRecord[] {
-    return this.#transaction(() =>
+    const settled = this.#transaction(() =>
       this.#records("SELECT record FROM jobs WHERE state = 'sending'").flatMap((record) => {
         if (this.#isLeased(record.id)) return [];
         const reason = 'Farwharf stopped during the upload, so it may have arrived. Check before you send it again.';
-        const settled: JobRecord = { ...record, state: 'unknown', reason };
-        this.#run('UPDATE jobs SET record = ? WHERE id = ?', JSON.stringify(settled), record.id);
-        return [settled];
+        const unknown: JobRecord = { ...record, state: 'unknown', reason };
+        this.#run('UPDATE jobs SET record = ? WHERE id = ?', JSON.stringify(unknown), record.id);
+        return [unknown];
       }),
     );
+    if (settled.length > 0) this.#markChange();
+    return settled;
   }
 
   dispose(): void {
@@ -207,6 +214,10 @@ export class JobLedger {
     const query = 'SELECT owner FROM leases WHERE job = ? AND expires_at > ?';
     const lease = this.#database.prepare(query).get(id, this.#now());
     return lease !== undefined && ownerState(String(lease['owner'])) !== 'stopped';
+  }
+
+  #markChange(): void {
+    if (this.isStored) writeChangeMark(this.#home);
   }
 
   #run(sql: string, ...values: SQLInputValue[]): boolean {

@@ -41,6 +41,8 @@ const SQLITE_BUSY = 5;
 export interface OpenedLedger {
   readonly database: DatabaseSync;
   readonly problem: string | undefined;
+  /** Whether the ledger is in the file, not in memory. */
+  readonly isStored: boolean;
 }
 
 /**
@@ -56,7 +58,7 @@ export function openLedgerFile(home: string): OpenedLedger {
   }
   try {
     mkdirSync(home, { recursive: true, mode: 0o700 });
-    return { database: openDatabase(path), problem: undefined };
+    return { database: openDatabase(path), problem: undefined, isStored: true };
   } catch (error) {
     if (!isCorrupt(error)) return inMemory(path, messageOf(error), recordsOf(path));
   }
@@ -65,6 +67,7 @@ export function openLedgerFile(home: string): OpenedLedger {
     return {
       database: openDatabase(path),
       problem: `The list of jobs was damaged, so a new one was created. The old file is now ${aside}.`,
+      isStored: true,
     };
   } catch (error) {
     return inMemory(path, messageOf(error));
@@ -82,6 +85,7 @@ function inMemory(path: string, why: string, records?: Rows): OpenedLedger {
   return {
     database,
     problem: `The list of jobs in ${path} cannot be ${what} (${why}). Jobs that you submit now are not recorded. Check the permissions of that file and the free space on its disk.`,
+    isStored: false,
   };
 }
 

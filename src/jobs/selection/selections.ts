@@ -28,6 +28,11 @@ interface Held {
 export class Selections {
   readonly #held = new Map<string, Held>();
 
+  /** Whether a selection is not released yet. */
+  get isHolding(): boolean {
+    return this.#held.size > 0;
+  }
+
   /** Selects the files of a folder. Throws as `selectFiles` does. */
   async select(folder: string, { recentScripts = [], ...options }: SelectFolderOptions): Promise<SelectedFolder> {
     return this.hold(await selectFiles(folder, options), recentScripts);

@@ -55,6 +55,11 @@ export class FlowDocuments implements Disposable {
     for (const document of vscode.workspace.textDocuments) this.#noteOpen(document);
   }
 
+  /** Whether no flow is open. */
+  get isEmpty(): boolean {
+    return this.#readouts.size === 0 && this.#sent.size === 0;
+  }
+
   /** The last reading of a document; undefined before the first. */
   last(uri: vscode.Uri): FlowReadout | undefined {
     return this.#readouts.get(uri.toString());

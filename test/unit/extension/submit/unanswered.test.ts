@@ -20,7 +20,11 @@ test('an upload that another process leaves unfinished is settled while the wind
   };
   const hosts = { isSignedOut: async () => false, service: () => service };
   const log = { info: () => {} };
-  const settling = keepSettling({ hosts, ledger: directLedger(ledger), log }, stop.signal, 20);
+  const settling = keepSettling(
+    { hosts, ledger: directLedger(ledger), log, mayBeUnanswered: () => true },
+    stop.signal,
+    20,
+  );
   ledger.insert(record); // by a process that holds no lease any more
   // The timers of the loop keep no process alive, as in the window.
   const alive = setInterval(() => {}, 1_000);

@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { DatabaseSync } from 'node:sqlite';
 import { directLedger, ledgerChanges } from '../../../../src/jobs/ledger/asyncLedger.ts';
+import { readChangeMark } from '../../../../src/jobs/ledger/changeMark.ts';
 import { JobLedger } from '../../../../src/jobs/ledger/ledger.ts';
 import { isOver, type JobRecord } from '../../../../src/jobs/ledger/record.ts';
 import { makeRecord, tempHome } from '../fixtures.ts';
@@ -205,6 +206,32 @@ test('changes by another connection arrive and the watch ends with its signal', 
     else theirs.insert(makeRecord());
   }
   assert.deepEqual(seen, [0, 1, 2]);
+});
+
+test('a ledger at rest is read again only after a change by another process', async (t) => {
+  const home = tempHome(t);
+  const [mine, theirs] = [new JobLedger(home), new JobLedger(home)];
+  t.after(() => [mine.dispose(), theirs.dispose()]);
+  const alive = setTimeout(() => {}, 2 ** 31 - 1);
+  t.after(() => clearTimeout(alive));
+  const stop = new AbortController();
+  let [reads, marks] = [0, 0];
+  const ledger = { revision: async () => ((reads += 1), mine.revision()) };
+  const record = makeRecord();
+  const readMark = (): Promise<string | undefined> => {
+    marks += 1;
+    if (marks === 20) theirs.insert(record);
+    if (marks === 40) theirs.update(record.id, { state: 'running' });
+    if (marks === 60) theirs.remove(record.id);
+    if (marks === 80) theirs.delete(record.id);
+    if (marks === 100) stop.abort();
+    return readChangeMark(home);
+  };
+  const seen: number[] = [];
+  const resting = { isResting: () => true, readMark };
+  for await (const revision of ledgerChanges(ledger, { signal: stop.signal, intervalMs: 1, resting }))
+    seen.push(revision);
+  assert.deepEqual([seen, reads], [[0, 1, 2, 3, 4], 5]);
 });
 
 test('the file is for its user only, also when it was not', { skip: process.platform === 'win32' }, (t) => {

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { createLogger } from '../../../../src/core/log.ts';
+import { startBackground } from '../../../../src/extension/threads/background.ts';
+
+const RPC = pathToFileURL(join(import.meta.dirname, '../../../../src/core/processes/workerRpc.ts')).href;
+
+type Service = {
+  readonly counter: { add(): number; slow(): Promise<number>; poll(): number; isNeeded(): boolean; hold(): void };
+};
+
+function counterThread(t: TestContext, { afterMs }: { afterMs: number }) {
+  const folder = mkdtempSync(join(tmpdir(), 'farwharf-background-'));
+  const program = join(folder, 'program.mjs');
+  writeFileSync(
+    program,
+    `import { parentPort } from 'node:worker_threads';
+     import { serveCalls } from '${RPC}';
+     let [count, isHeld] = [0, false];
+     const add = () => (count += 1);
+     const slow = () => new Promise((resolve) => setTimeout(() => resolve(add()), 200));
+     serveCalls(parentPort, { counter: { add, slow, poll: () => count, isNeeded: () => isHeld, hold: () => { isHeld = true; } } });`,
+  );
+  const background = startBackground<Service>({
+    program,
+    name: 'counter',
+    log: createLogger(() => {}),
+    lost: 'The counter stopped.',
+    idle: { afterMs, isNeeded: ({ counter }) => counter.isNeeded(), passive: ['isNeeded', 'poll'] },
+  });
+  // The wait for idleness keeps no process alive.
+  const alive = setInterval(() => {}, 1_000);
+  t.after(async () => {
+    clearInterval(alive);
+    await background.end();
+    rmSync(folder, { recursive: true });
+  });
+  return background;
+}
+
+async function untilStopped(background: { readonly isRunning: boolean }, poll: () => unknown = () => {}) {
+  while (background.isRunning) {
+    await poll();
+    await sleep(2);
+  }
+}
+
+test('a thread starts with the first call, stops when it is idle, and another starts with the next call', async (t) => {
+  const background = counterThread(t, { afterMs: 20 });
+  assert.equal(background.isRunning, false);
+  assert.equal(await background.service.counter.add(), 1);
+  assert.equal(background.isRunning, true);
+  await untilStopped(background);
+  assert.equal(await background.service.counter.add(), 1, 'the count of a new thread');
+});
+
+test('a poll does not keep an idle thread running, and is never interrupted', async (t) => {
+  const background = counterThread(t, { afterMs: 20 });
+  await background.service.counter.add();
+  await untilStopped(background, () => background.service.counter.poll());
+});
+
+test('a call that takes longer than the idle time gets its result', async (t) => {
+  const background = counterThread(t, { afterMs: 20 });
+  assert.equal(await background.service.counter.slow(), 1);
+});
+
+test('a thread with state that is still needed keeps running', async (t) => {
+  const background = counterThread(t, { afterMs: 5 });
+  await background.service.counter.add();
+  await background.service.counter.hold();
+  for (let poll = 0; poll < 50; poll += 1) await background.service.counter.poll();
+  await background.service.counter.slow();
+  assert.equal(await background.service.counter.add(), 3, 'the count of the same thread');
+});
