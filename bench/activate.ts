@@ -38,12 +38,12 @@ function measureProcesses(): Sample[] {
   const script = join(import.meta.dirname, 'support', 'activateOnce.ts');
   return Array.from({ length: PROCESSES }, () => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [script], { encoding: 'utf8' });
-    if (status !== 0) throw new Error(`${script} gave ${status}:\n${stderr}`);
+    if (status !== 0) throw new Error(`${script} exited with ${status}:\n${stderr}`);
     return JSON.parse(stdout) as Sample;
   });
 }
 
-/** In the real extension host, as *Developer: Startup Performance* tells it. */
+/** In the real extension host, as *Developer: Startup Performance* reports it. */
 async function measureWindows(vsix: string): Promise<Sample[]> {
   const codeServer = await installCodeServer(print);
   const chromium = await findChromium(print);

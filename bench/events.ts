@@ -1,6 +1,6 @@
 // Decoding of 1,000,000 server-sent events, against eventsource-parser with the same work around it: bytes in chunks of
 // 64 KB in, an object with decoded JSON out for each event. The peer calls back; it is measured behind an async generator,
-// which gives callers what `parseEvents` gives them (back-pressure, `for await`), and bare.
+// which offers callers what `parseEvents` offers them (back-pressure, `for await`), and bare.
 import { createParser } from 'eventsource-parser';
 import { parseEvents } from '../src/remote/events/events.ts';
 import type { JobEvent } from '../src/remote/protocol/schemas.ts';

@@ -1,5 +1,5 @@
 // What it costs to draw a flow while its source is being typed, next to dagre: time to read it and to
-// lay it out, and how many lines cross. Read: parse the source and follow its flows, without anything kept from before.
+// lay it out, and how many lines cross. Read: parse the source and follow its flows, without anything cached.
 import { readFlows } from '../src/flows/project/flowProject.ts';
 import type { FlowGraph } from '../src/flows/graph/graph.ts';
 import { type FlowLayout, layoutFlow } from '../src/flows/drawing/flowLayout.ts';

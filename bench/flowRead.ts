@@ -89,11 +89,11 @@ for (const count of [20, 200, 2_000]) {
     reads.push(read.ms);
     layouts.push(laid.ms);
     checks.push(cpuMs(() => reader.diagnose('/flow.ts')).ms);
-    const place = text.lastIndexOf('step0');
+    const offset = text.lastIndexOf('step0');
     const rest = cpuMs(() => [
-      reader.complete('/flow.ts', place),
-      reader.neighbours('/flow.ts', place),
-      reader.symbol('/flow.ts', place),
+      reader.complete('/flow.ts', offset),
+      reader.neighbours('/flow.ts', offset),
+      reader.symbol('/flow.ts', offset),
     ]);
     others.push(rest.ms);
   }

@@ -1,6 +1,6 @@
 // The index of an open folder while its files change, against SQLite's FTS5 with the same chunks on disk: one saved file, from
-// the notice to the moment when a search finds it and when it is kept; a checkout of many files; opening what was kept. The
-// folder is a copy of the one that is given, or of the sources that an install brings, several times, until it has 6,000 files.
+// the notice to the moment when a search finds it and when it is stored; a checkout of many files; opening what was stored. The
+// folder is a copy of the argument, or of the sources that an install brings, several times, until it has 6,000 files.
 import { cpSync, globSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,9 +21,9 @@ const base = mkdtempSync(join(tmpdir(), 'farwharf-keeping-up-'));
 const folder = join(base, 'folder');
 const home = join(base, 'home');
 
-function copySources(given: string | undefined): void {
-  if (given !== undefined) {
-    cpSync(given, folder, { recursive: true });
+function copySources(source: string | undefined): void {
+  if (source !== undefined) {
+    cpSync(source, folder, { recursive: true });
     return;
   }
   for (let copy = 0; copy === 0 || globSync('**/*.ts', { cwd: folder }).length < LEAST_FILES; copy += 1) {
@@ -46,12 +46,12 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
 function openFts(files: readonly string[]): (path: string) => void {
   const database = new DatabaseSync(join(base, 'fts.db'));
   database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
-    CREATE VIRTUAL TABLE chunk USING fts5(text, path UNINDEXED); CREATE TABLE place (path TEXT, id INTEGER);
-    CREATE INDEX byPath ON place (path);`);
+    CREATE VIRTUAL TABLE chunk USING fts5(text, path UNINDEXED); CREATE TABLE location (path TEXT, id INTEGER);
+    CREATE INDEX byPath ON location (path);`);
   const insert = database.prepare('INSERT INTO chunk (text, path) VALUES (?, ?)');
-  const remember = database.prepare('INSERT INTO place VALUES (?, ?)');
-  const remove = database.prepare('DELETE FROM chunk WHERE rowid IN (SELECT id FROM place WHERE path = ?)');
-  const forget = database.prepare('DELETE FROM place WHERE path = ?');
+  const remember = database.prepare('INSERT INTO location VALUES (?, ?)');
+  const remove = database.prepare('DELETE FROM chunk WHERE rowid IN (SELECT id FROM location WHERE path = ?)');
+  const forget = database.prepare('DELETE FROM location WHERE path = ?');
   const put = (path: string): void => {
     for (const { text } of chunkText(readFileSync(join(folder, path), 'utf8'), path, 'smart')) {
       remember.run(path, insert.run(text, path).lastInsertRowid);
@@ -87,7 +87,7 @@ const append = (path: string, text: string): void => {
   const file = join(folder, path);
   writeFileSync(file, `${readFileSync(file, 'utf8')}\n// ${text}\n`);
 };
-const [found, kept]: [number[], number[]] = [[], []];
+const [found, toStored]: [number[], number[]] = [[], []];
 for (const [at, { path }] of saved.entries()) {
   const word = `saved${String.fromCharCode(97 + (at % 26), 97 + Math.floor(at / 26), 113)}`;
   append(path, word);
@@ -96,7 +96,7 @@ for (const [at, { path }] of saved.entries()) {
   while ((await live.search(word, { limit: 1 })).length === 0) await sleep(1);
   found.push(performance.now() - started);
   await live.settle();
-  kept.push(performance.now() - started);
+  toStored.push(performance.now() - started);
 }
 const changed = code.slice(0, CHECKOUT_FILES);
 for (const { path } of changed) append(path, 'checkedout');
@@ -137,7 +137,9 @@ const print = (line: string): void => void process.stdout.write(`keepingUp: ${li
 print(
   `one changed file in the index p50 ${middle(own)} p95 ${middle(own, 0.95)} ms | fts5 ${middle(fts)} ms | ${ratio.toFixed(1)} times`,
 );
-print(`from the notice to found p50 ${middle(found)} p95 ${middle(found, 0.95)} ms | kept p50 ${middle(kept)} ms`);
+print(
+  `from the notice to found p50 ${middle(found)} p95 ${middle(found, 0.95)} ms | stored p50 ${middle(toStored)} ms`,
+);
 print(
   `checkout of ${changed.length} files ${(checkout / 1000).toFixed(2)} s | rename of a folder of ${inside} files ${(rename / 1000).toFixed(2)} s`,
 );

@@ -44,13 +44,13 @@ async function forEachLine(stream: NodeJS.ReadableStream | null, call: (line: st
 async function startService(folder: string): Promise<{ url: string; key: string; child: ChildProcess }> {
   const child = farwharf(folder, ['serve', '--port', '0', '--json', '--data', join(folder, 'service')]);
   child.stderr?.resume();
-  const { promise, resolve: tell, reject } = Promise.withResolvers<string>();
+  const { promise, resolve: onLine, reject } = Promise.withResolvers<string>();
   child.once('exit', () => reject(new Error('The service did not start.')));
-  void forEachLine(child.stdout, tell);
+  void forEachLine(child.stdout, onLine);
   return { ...(JSON.parse(await promise) as { url: string; key: string }), child };
 }
 
-/** Runs the main job. Gives the seconds of each phase and the results' paths. */
+/** Runs the main job. Returns the seconds of each phase and the paths of the results. */
 async function runMainJob(folder: string, tree: string, env: NodeJS.ProcessEnv) {
   const seconds = new Map<string, number>();
   let phaseStarted = performance.now();

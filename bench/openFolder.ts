@@ -1,6 +1,6 @@
 // What the editor pays while the index of an open folder is built: memory of its process, memory of the thread that extensions run
-// in, and the longest time for which that thread could do nothing else. The threads run the extension's own programs. The folder is the one
-// that is given, else this repository.
+// in, and the longest time for which that thread could do nothing else. The threads run the extension's own programs. The folder is the argument, or this
+// repository.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';

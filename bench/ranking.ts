@@ -1,6 +1,6 @@
 // How well the index ranks, against lunr, MiniSearch and SQLite's FTS5 on the same chunks. A question is the first sentence of a
 // function's comment, its answer is the function, and the comment is not in what is searched. The folders are checkouts that are
-// given, else the sources that an install brings (openai, Apache-2.0; zod, MIT) and those of this repository. With `--cosqa` and
+// arguments, or the sources that an install brings (openai, Apache-2.0; zod, MIT) and those of this repository. With `--cosqa` and
 // `--cranfield`, folders that hold these collections are measured too; they are not shipped. `--sweep` tries weights and bounds.
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -15,7 +15,7 @@ import { sweep } from './ranking/sweep.ts';
 const ROOT = join(import.meta.dirname, '..');
 const DEFAULT_FOLDERS = ['src', 'node_modules/openai/src', 'node_modules/zod/src'].map((path) => join(ROOT, path));
 
-// Reach is the part of the questions whose answer is in the first 8,000 characters of what is found, which a model would be given.
+// Reach is the part of the questions whose answer is in the first 8,000 characters of what is found, which a model would receive.
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 function report(set: QuerySet): void {

@@ -28,10 +28,10 @@ const ONE_BUILD_BYTES = 50e6;
 const BUILDS = 5;
 const TASKSET = '/usr/bin/taskset';
 
-interface Given {
+interface BenchInput {
   readonly corpus: EngineCorpus;
   /** What was read of a small one. */
-  readonly kept: readonly CutFile[] | undefined;
+  readonly cached: readonly CutFile[] | undefined;
 }
 
 interface Measured {
@@ -68,15 +68,15 @@ function cpuMilliseconds(work: () => unknown): number {
 
 /**
  * The files of a corpus, of a small one as they were read before: the threads that optimise the reading and cutting are at work while
- * that goes on, and whichever engine is measured first would be charged for it.
+ * that continues, and whichever engine is measured first would be charged for it.
  */
-function* filesOf({ corpus, kept }: Given, mostBytes = Infinity): Generator<CutFile, void> {
-  if (kept === undefined) {
+function* filesOf({ corpus, cached }: BenchInput, mostBytes = Infinity): Generator<CutFile, void> {
+  if (cached === undefined) {
     yield* corpus.read(mostBytes);
     return;
   }
   let bytes = 0;
-  for (const file of kept) {
+  for (const file of cached) {
     if (bytes >= mostBytes) return;
     for (const { text } of file.chunks) bytes += text.length;
     yield file;
@@ -84,10 +84,10 @@ function* filesOf({ corpus, kept }: Given, mostBytes = Infinity): Generator<CutF
 }
 
 /** Builds an index of a corpus; the reading and cutting of files does not count. */
-function build(given: Given, open: () => EnginePeer, mostBytes?: number): { peer: EnginePeer; ms: number } {
+function build(given: BenchInput, open: () => EnginePeer, mostBytes?: number): { peer: EnginePeer; ms: number } {
   const peer = open();
   const files = filesOf(given, mostBytes);
-  if (given.kept !== undefined) {
+  if (given.cached !== undefined) {
     const addAll = (): void => {
       for (const { path, chunks } of files) peer.add(path, chunks);
       peer.finish();
@@ -110,12 +110,12 @@ function latencies(queries: readonly string[], search: (query: string) => void):
   return queries.map((query) => Math.min(...[1, 2, 3].map(() => milliseconds(() => search(query)))));
 }
 
-function measure(given: Given, open: () => EnginePeer): { peer: EnginePeer; measured: Measured } {
-  const { corpus, kept } = given;
-  // Its code is optimised meanwhile; what that takes is told for a small folder, where it is a large part.
-  const first = build(given, open, kept === undefined ? WARM_BYTES : undefined);
+function measure(given: BenchInput, open: () => EnginePeer): { peer: EnginePeer; measured: Measured } {
+  const { corpus, cached } = given;
+  // Its code is optimised meanwhile; that time is printed for a small folder, where it is a large part.
+  const first = build(given, open, cached === undefined ? WARM_BYTES : undefined);
   let { peer, ms } = build(given, open);
-  if (kept !== undefined) {
+  if (cached !== undefined) {
     const times = [ms];
     while (times.length < BUILDS) {
       ({ peer, ms } = build(given, open));
@@ -127,14 +127,18 @@ function measure(given: Given, open: () => EnginePeer): { peer: EnginePeer; meas
   const bytes = peer.bytes();
   const { load } = peer;
   const loadMs = load === undefined ? undefined : Math.min(...[1, 2, 3].map(() => milliseconds(() => load.call(peer))));
-  const firstMs = kept === undefined ? undefined : first.ms;
+  const firstMs = cached === undefined ? undefined : first.ms;
   return {
     peer,
     measured: { firstMs, buildMs: ms, p50: quantile(times, 0.5), p95: quantile(times, 0.95), bytes, loadMs },
   };
 }
 
-function tell(name: string, { firstMs, buildMs, p50, p95, bytes, loadMs }: Measured, corpus: EngineCorpus): void {
+function printMeasured(
+  name: string,
+  { firstMs, buildMs, p50, p95, bytes, loadMs }: Measured,
+  corpus: EngineCorpus,
+): void {
   say(
     `${name.padEnd(10)} | build ${buildMs.toFixed(0)} ms CPU (${(corpus.bytes / 1000 / buildMs).toFixed(1)} MB/s` +
       `${firstMs === undefined ? '' : `; the first one ${firstMs.toFixed(0)} ms`}) | ` +
@@ -144,19 +148,19 @@ function tell(name: string, { firstMs, buildMs, p50, p95, bytes, loadMs }: Measu
 }
 
 async function compare(corpus: EngineCorpus): Promise<void> {
-  const given = { corpus, kept: corpus.size < ONE_BUILD_BYTES ? [...corpus.read()] : undefined };
+  const given = { corpus, cached: corpus.size < ONE_BUILD_BYTES ? [...corpus.read()] : undefined };
   const { peer, measured: ours } = measure(given, () => new OurEngine(join(scratch, 'ours')));
   const { bytes } = corpus;
   say(`${(corpus.bytes / 1e6).toFixed(1)} MB in ${corpus.files.length} files, ${corpus.chunks} chunks`);
-  tell('farwharf', ours, corpus);
-  if (peer instanceof OurEngine) tellMore(peer, given);
+  printMeasured('farwharf', ours, corpus);
+  if (peer instanceof OurEngine) printMore(peer, given);
   for (const { name, mostBytes, open } of ENGINE_PEERS) {
     if (bytes > mostBytes) {
       say(`${name} is left out: so much text takes it minutes, or more memory than there is`);
       continue;
     }
     const { measured } = measure(given, () => open(join(scratch, 'peer')));
-    tell(name, measured, corpus);
+    printMeasured(name, measured, corpus);
     const opens = measured.loadMs === undefined ? '-' : (measured.loadMs / (ours.loadMs ?? 1)).toFixed(0);
     say(
       `${name} / farwharf: build ${(measured.buildMs / ours.buildMs).toFixed(2)}, query p95 ${(measured.p95 / ours.p95).toFixed(1)}, ` +
@@ -179,14 +183,14 @@ async function compareLance(corpus: EngineCorpus, p95: number): Promise<void> {
 }
 
 /** What the peers are not asked for. */
-function tellMore(engine: OurEngine, given: Given): void {
+function printMore(engine: OurEngine, given: BenchInput): void {
   const queries = queriesOf(given.corpus);
   const typed = latencies(queries, (query) =>
     engine.find(parseQuery(query.slice(0, 4 + (query.length % 20)), { isTyping: true }), TOP),
   );
   const filtered = latencies(queries, (query) => engine.find(parseQuery(`path:s ${query}`), TOP));
   say(
-    `farwharf, query p95: half words ${quantile(typed, 0.95).toFixed(3)} ms, with path: ${quantile(filtered, 0.95).toFixed(3)} ms`,
+    `farwharf, query p95: prefixes ${quantile(typed, 0.95).toFixed(3)} ms, with path: ${quantile(filtered, 0.95).toFixed(3)} ms`,
   );
   const changed = filesOf(given, 1).next();
   if (changed.done === true) return;

@@ -1,4 +1,4 @@
-// Runs every measurement of this folder, or those whose names are given, one after the other: two at once would
+// Runs every measurement of this folder, or those named in the arguments, one after the other: two at once would
 // disturb each other. Prints a table of which ran. A file that exports something is a helper, not a measurement. The packages
 // that Farwharf is measured against are installed first, where they are missing or older than their lock file.
 import { spawnSync } from 'node:child_process';

@@ -1,5 +1,5 @@
 // How far one job service goes, and what would come after it: a day of a site with 1,000 users and 100,000 jobs, simulated as events,
-// with costs that were measured on the real service (bench/scale/calibration.json). Tells which resource is full first as the load
+// with costs that were measured on the real service (bench/scale/calibration.json). Prints which resource is full first as the load
 // grows, and what other designs would change. docs/scale.md has its tables.
 // Usage: node bench/scaleSimulation.ts [--calibrate] [--doc] [--seed N]
 //   --calibrate measures the costs on this machine first (Linux with Slurm's programs, about four minutes); --doc writes the tables into docs/scale.md
@@ -70,7 +70,7 @@ function limitOf(design: Design): { readonly load: number; readonly name: string
   return { load: low, name };
 }
 
-/** Where more is asked than there is, delays grow for as long as that lasts, and nothing else can be told. */
+/** Under overload, delays grow for as long as it lasts, so no other figure is meaningful. */
 function delay({ site }: Day, ms: number): string {
   return site.overload === undefined ? duration(ms) : '-';
 }

@@ -1,6 +1,6 @@
 // The job service under the load of a team, with 10,000 stored jobs: small jobs submitted, each durable before its answer; thousands
 // of readers of event streams; requests for a job, at rest and under both. Beside it, in the same run, a floor: bare node:http,
-// with a row in SQLite that is on disk before the answer, and with events that are made and written but never kept. The service,
+// with a row in SQLite that is on disk before the response, and with events that are created and written but never stored. The service,
 // what speaks for its jobs and each source of load are processes of their own, and all of them share the machine. Linux only.
 // Usage: node bench/service.ts [readers] [jobs with readers] [events per second over all jobs] [seconds]
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -44,7 +44,7 @@ const ms = (value: number): string => `${value.toFixed(1)} ms`;
 const delays = ({ p50, p99, longest }: LatencySummary): string =>
   `p50 ${ms(p50).padStart(8)}  p99 ${ms(p99).padStart(9)}  longest ${ms(longest).padStart(9)}`;
 
-/** Runs requests against a service, and gives with them the processor time that it took. */
+/** Runs requests against a service, and adds the processor time that it took. */
 async function requests(
   service: Companion,
   { url, key }: Address,
@@ -91,7 +91,7 @@ async function streams(
   return result;
 }
 
-/** Submits jobs until as many run as the service can have, and gives their ids. */
+/** Submits jobs until as many run as the service can have, and returns their IDs. */
 async function startJobs(service: Companion, { url, key }: Address): Promise<readonly string[]> {
   const ids: string[] = [];
   while (ids.length < JOBS) ids.push(...(await requests(service, { url, key }, ['submit', 4, JOBS, 1])).ids);
@@ -106,7 +106,7 @@ async function startJobs(service: Companion, { url, key }: Address): Promise<rea
   return ids;
 }
 
-/** A service whose jobs run elsewhere, as with a cluster: it takes jobs, follows their outputs and tells of them. */
+/** A service whose jobs run elsewhere, as with a cluster: it accepts jobs, follows their output and reports it. */
 async function measureAtScale(program: string, folder: string): Promise<void> {
   const stored = await storeFinishedJobs(folder, STORED);
   await using speaker = new Companion('speakerOnce.ts', folder);
@@ -161,7 +161,7 @@ async function measureFloor(folder: string): Promise<void> {
   await using fanOut = new Companion('floorOnce.ts', folder, JOBS);
   const ids = Array.from({ length: JOBS }, (_, index) => String(index));
   const address = await fanOut.next<Address>();
-  await streams('floor: nothing kept', fanOut, { ...address, ids }, (label) =>
+  await streams('floor: nothing stored', fanOut, { ...address, ids }, (label) =>
     fanOut.ask({ rate: RATE, seconds: SECONDS, label }),
   );
 }

@@ -22,7 +22,7 @@ const TARGET = 0.9;
 const SENDERS = 4;
 // Asking costs both sides about the same, and the same machine runs the jobs.
 const POLL_MS = 500;
-const SCRIPT = `#!/bin/bash\necho begun\nsleep ${SECONDS}\necho done\n`;
+const SCRIPT = `#!/bin/bash\necho started\nsleep ${SECONDS}\necho done\n`;
 
 const run = promisify(execFile);
 const { signal } = new AbortController();

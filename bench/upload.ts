@@ -11,7 +11,7 @@ import { RemoteClient } from '../src/remote/client.ts';
 
 const RUNS = 5;
 
-/** Runs a program and gives its seconds, what it printed, and its exit code. */
+/** Runs a program and returns its seconds, what it printed, and its exit code. */
 async function run(command: string, args: readonly string[]): Promise<{ seconds: number; output: string }> {
   const started = performance.now();
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] });

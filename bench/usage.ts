@@ -1,4 +1,4 @@
-// What a job's runner measures of a job with a known load (1.5 cores and 700 MB), against what getrusage(2) tells the job itself, and
+// What a job's runner measures of a job with a known load (1.5 cores and 700 MB), against what getrusage(2) reports to the job itself, and
 // what the measuring costs: for that job, and for one of 200 processes. Fails above 3 % of error or 1 % of a core.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

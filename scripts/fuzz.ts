@@ -15,7 +15,7 @@ const REPORT_MS = 1_000;
 // Some errors quote what they refuse.
 const MOST_SHOWN = 500;
 
-/** What the process of a reader tells. */
+/** What the process of a reader reports. */
 interface Report {
   readonly inputs: number;
   readonly longestMs: number;
@@ -41,7 +41,7 @@ else {
   process.exitCode = failures === 0 ? 0 : 1;
 }
 
-/** Runs a reader in a child, and ends that when it hangs. Gives whether nothing was found. */
+/** Runs a reader in a child process, which is stopped if it hangs. Returns whether nothing was found. */
 async function watchReader(name: string): Promise<boolean> {
   const scratch = await mkdtemp(join(tmpdir(), 'farwharf-fuzzing-'));
   const inputFile = join(scratch, 'input');
@@ -63,16 +63,16 @@ async function watchReader(name: string): Promise<boolean> {
   clearTimeout(timer);
   const failure =
     last.failure ?? (isHanging ? `did not end within ${HANG_MS} ms` : code === 0 ? undefined : 'the process ended');
-  let place = '';
+  let savedPath = '';
   if (failure !== undefined) {
     const input = await readFile(inputFile);
-    place = await findingPath(name, input);
-    await writeFile(place, input);
+    savedPath = await findingPath(name, input);
+    await writeFile(savedPath, input);
   }
   await rm(scratch, { recursive: true });
   const figures = `${last.inputs} inputs, ${Math.round(last.inputs / seconds)}/s, longest ${last.longestMs.toFixed(0)} ms, ${Math.round(last.maxBytes / 1e6)} MB`;
   process.stdout.write(
-    `${name.padEnd(14)} ${figures}${failure === undefined ? '' : `  FAILED: ${failure.slice(0, MOST_SHOWN)} -> ${place}`}\n`,
+    `${name.padEnd(14)} ${figures}${failure === undefined ? '' : `  FAILED: ${failure.slice(0, MOST_SHOWN)} -> ${savedPath}`}\n`,
   );
   return failure === undefined;
 }
@@ -86,7 +86,7 @@ async function runReader(name: string, inputFile: string): Promise<void> {
   let longestMs = 0;
   let begunAt = performance.now();
   let reportedAt = 0;
-  const tell = (failure?: string): void => {
+  const report = (failure?: string): void => {
     const maxBytes = process.resourceUsage().maxRSS * 1024;
     process.send?.({ inputs, longestMs, maxBytes, ...(failure !== undefined && { failure }) });
   };
@@ -98,13 +98,13 @@ async function runReader(name: string, inputFile: string): Promise<void> {
     writeFileSync(inputFile, input);
     if (now - reportedAt < REPORT_MS) return;
     reportedAt = now;
-    tell();
+    report();
   };
   try {
     await fuzz(reader, { seed: Number(flags.seed), goesOn: () => performance.now() < endsAt, onInput });
-    tell();
+    report();
   } catch (error) {
-    tell(error instanceof FuzzFailure ? String(error.cause) : messageOf(error));
+    report(error instanceof FuzzFailure ? String(error.cause) : messageOf(error));
   }
   process.disconnect();
 }

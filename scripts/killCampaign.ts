@@ -1,4 +1,4 @@
-// Kills real processes at moments of chance, wherever something is kept, and checks after the next start that nothing acknowledged is
+// Kills real processes at random moments, wherever something is stored, and checks after the next start that nothing acknowledged is
 // lost: `node scripts/killCampaign.ts [--kills 1000] [--seed 1] [--only PLACE]`. A violation is printed with what repeats it.
 import { parseArgs } from 'node:util';
 import { describeViolation, killIn, type Tally, tableOf } from '../test/kills/campaign.ts';

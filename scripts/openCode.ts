@@ -19,7 +19,7 @@ interface OpenOptions {
 
 /**
  * Opens a folder in VS Code with the extension loaded: in the desktop's where there is one (`FARWHARF_VSCODE` names
- * another), else in the browser, until Ctrl+C. Gives the exit status.
+ * another), else in the browser, until Ctrl+C. Returns the exit status.
  *
  * @throws Unavailable where there is no VS Code and none can be installed.
  */

@@ -76,8 +76,8 @@ export async function packExtension(): Promise<string> {
     [`${plugin}/index.js`]: PLUGIN_START,
   });
   const names = await listZip(path);
-  const strangers = names.filter((name) => !ALLOWED.some((pattern) => pattern.test(name)));
-  if (strangers.length > 0) throw new Error(`These files must not be in ${path}: ${strangers.join(', ')}`);
+  const unexpected = names.filter((name) => !ALLOWED.some((pattern) => pattern.test(name)));
+  if (unexpected.length > 0) throw new Error(`These files must not be in ${path}: ${unexpected.join(', ')}`);
   const missing = REQUIRED.filter((name) => !names.includes(`extension/${name}`));
   if (missing.length > 0) throw new Error(`These files are missing in ${path}: ${missing.join(', ')}`);
   const { size } = await stat(path);

@@ -7,7 +7,7 @@ import { cacheFolder, withLock } from './vscode/cache.ts';
 
 const run = promisify(execFile);
 
-/** Path of the first of `names` that is there, on PATH or as an absolute path. */
+/** Path of the first of `names` that exists, on PATH or as an absolute path. */
 export function findProgram(names: readonly string[]): string | undefined {
   const folders = (process.env['PATH'] ?? '').split(delimiter);
   return names.flatMap((name) => folders.map((folder) => resolve(folder, name))).find((path) => existsSync(path));

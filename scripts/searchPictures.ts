@@ -6,12 +6,12 @@ import { openWindow } from './vscode/window.ts';
 import { choose, runCommand } from './vscode/workbench.ts';
 
 const SOURCE = resolve(import.meta.dirname, '..', 'src');
-const QUESTION = 'How are two windows kept from writing the same index?';
+const QUESTION = 'What prevents two windows from writing the same index?';
 // No model runs where pictures are taken: a server of this machine says this, about excerpts that are really sent.
 const ANSWER = [
   'One process writes an index, and every other one reads it.',
   '',
-  '- Opening a store tries to take the lock; whoever comes second goes on without it (src/retrieval/store/indexStore.ts:LINES).',
+  '- Opening a store tries to take the lock; the second process continues without it (src/retrieval/store/indexStore.ts:LINES).',
   '- The lock belongs to the process, so it is free again when the process ends, however it ends (src/retrieval/store/writerLock.ts:LINES).',
   '- A window without the lock keeps what it reads in memory, and takes over when the other one closes [1].',
 ].join('\n');

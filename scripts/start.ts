@@ -21,7 +21,7 @@ if (!isBuilt()) {
 }
 process.exitCode = flags.code ? await openCode({ extension: ROOT, workspace: WORKSPACE, print }) : await runMainJob();
 
-/** Whether `dist/` is there and no source is younger. */
+/** Whether `dist/` exists and no source is newer. */
 function isBuilt(): boolean {
   if (!existsSync(CLI)) return false;
   const built = statSync(CLI).mtimeMs;
@@ -29,7 +29,7 @@ function isBuilt(): boolean {
 }
 
 async function runMainJob(): Promise<number> {
-  // The results of the last start have these names too, and git ignores them: a newer picture may take the place of an older one.
+  // The results of the last start have these names too, and git ignores them: a newer picture may replace an older one.
   const args = ['submit', WORKSPACE, '--script', 'train.mjs', '--watch', '--download', '--on-conflict', 'overwrite'];
   print('$ farwharf submit examples/quickstart --script train.mjs --watch --download\n');
   const exit = await run(process.execPath, [CLI, ...args, '--max-runtime', '300']);
@@ -39,7 +39,7 @@ async function runMainJob(): Promise<number> {
   return 0;
 }
 
-/** Runs a command in this terminal on this machine's own service, and gives its exit status. */
+/** Runs a command in this terminal on this machine's own service, and returns its exit status. */
 function run(command: string, args: readonly string[]): Promise<number> {
   const { FARWHARF_REMOTE_HOST: _host, FARWHARF_API_KEY: _key, ...env } = process.env;
   const child = spawn(command, args, { stdio: 'inherit', env });

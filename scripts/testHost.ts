@@ -133,7 +133,7 @@ async function runWindow(pattern: string): Promise<void> {
   for await (const event of runWindowTestFiles(options)) printEvent(event, counts, print);
 }
 
-/** The same test as without a cluster: whoever uses the window need not know where jobs run. */
+/** The same test as without a cluster: the user of a window need not know where jobs run. */
 async function runWindowOnSlurm(): Promise<void> {
   await using service = await startSlurmService();
   process.env[SERVICE_VARIABLE] = JSON.stringify({ url: service.url, key: service.key });
@@ -150,7 +150,7 @@ async function startHost(options: HostOptions): Promise<Host> {
     return await startDesktopHost(options);
   } catch (error) {
     if (!(error instanceof Unavailable)) throw error;
-    log(`${error.message}; VS Code in a browser takes its place`);
+    log(`${error.message}; VS Code in a browser is used instead`);
     return startCodeServerHost(options);
   }
 }

@@ -9,7 +9,7 @@ const FILES_PER_GROUP = 12;
  * Writes files that each import neighbouring test files, so that these share a process.
  *
  * @param root contains the folders `test` and `out`.
- * @param isIncluded tells which test files belong to a group, by path relative to `root`.
+ * @param isIncluded decides which test files belong to a group, by path relative to `root`.
  * @returns the paths of the files.
  */
 export async function writeUnitGroups(root: string, isIncluded: (path: string) => boolean): Promise<string[]> {

@@ -1,7 +1,7 @@
 import { Flow, Node, type RunOptions } from '../../src/agents/index.ts';
 import { peerPackage } from '../support/peerPackage.ts';
 
-/** One runtime doing both workloads. Each gives the number of visits that it made, which the bench checks. */
+/** One runtime doing both workloads. Each returns the number of visits that it made, which the bench checks. */
 export interface Subject {
   loop(visits: number): Promise<number>;
   chain(runs: number): Promise<number>;

@@ -14,11 +14,11 @@ export function readCranfield(folder: string): QuerySet {
     const text = fields['W'] ?? '';
     return { text, source: id, startLine: 1, endLine: text.split('\n').length, symbols: [], scope: [] };
   });
-  const place = new Map(documents.map(({ id }, at) => [Number(id), at]));
+  const positions = new Map(documents.map(({ id }, at) => [Number(id), at]));
   const answers = new Map<number, number[][]>();
   for (const line of read('cranqrel').split('\n')) {
     const [question, document, code] = line.trim().split(/\s+/).map(Number);
-    const at = place.get(document ?? 0);
+    const at = positions.get(document ?? 0);
     // 1 is a complete answer, 4 one of least interest; what is judged -1 is none.
     if (question === undefined || at === undefined || code === undefined || code < 1) continue;
     answers.set(question, [...(answers.get(question) ?? []), [at]]);

@@ -44,7 +44,7 @@ const COMMENT_LINE = /^([ \t]*(?:\*(?!\/)|\/\/)?)[^\n]*/gm;
 const DIRECTIVE = /^\/\/(?:go:|line |export |nolint)/m;
 
 /**
- * Takes the comments that describe functions out of a source file, and gives the rest, with every line where it was, and the
+ * Takes the comments that describe functions out of a source file, and returns the rest, with every line where it was, and the
  * first sentence of each as a query whose answer is the function.
  */
 export function takeDocQueries(path: string, text: string): { readonly text: string; readonly queries: DocQuery[] } {

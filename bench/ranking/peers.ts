@@ -1,7 +1,7 @@
 import type { Chunk } from '../../src/retrieval/chunks/chunk.ts';
 import { openFts5, openMiniSearch, PEERS, type SearchPeer } from '../support/searchPeers.ts';
 
-/** The indexes that are compared: as they come, and with what their options give for code. */
+/** The indexes that are compared: as they come, and with what their options offer for code. */
 export const RANKED: Readonly<Record<string, (chunks: readonly Chunk[]) => SearchPeer>> = {
   ...PEERS,
   'MiniSearch, code': (chunks) => openMiniSearch(chunks, { tokenize: codeTokens }),

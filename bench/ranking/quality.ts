@@ -12,7 +12,7 @@ export interface Quality {
   readonly reach: number;
 }
 
-/** Gives numbers of chunks, best first. */
+/** Returns the numbers of chunks, best first. */
 export type Search = (query: string, limit: number) => readonly number[];
 
 const TOP = 10;

@@ -7,8 +7,8 @@ export const SITE = {
   sweepJobs: 500,
   sweepConnections: 4,
   sweepPauseMs: 50,
-  /** Places of the cluster, one for each job. */
-  places: 2_800,
+  /** Slots of the cluster, one for each job. */
+  slots: 2_800,
   archiveMedianBytes: 100e3,
   archiveSigma: 2,
   filesMedian: 30,
@@ -67,7 +67,7 @@ export const ASSUMPTIONS: readonly (readonly [string, string, string])[] = [
     `${SITE.sweepShare * 100} % of all jobs, ${SITE.sweepJobs} by one user over ${SITE.sweepConnections} connections with ${SITE.sweepPauseMs} ms between`,
     OURS,
   ],
-  ['cluster slots', `${count(SITE.places)}, one for each job, more with more load`, OURS],
+  ['cluster slots', `${count(SITE.slots)}, one for each job, more with more load`, OURS],
   [
     'archives',
     `log-normal, half below ${SITE.archiveMedianBytes / 1e3} KB (sigma ${SITE.archiveSigma}: mean 0.7 MB), half below ${SITE.filesMedian} files`,

@@ -39,7 +39,7 @@ export interface Calibration {
     readonly launch: Cost;
     /** A job that waits in the cluster, each second. */
     readonly waitPerSecond: Cost;
-    /** One look at the folder of a job that runs, with its part of the questions to the cluster. */
+    /** One check of the folder of a running job, with its share of the requests to the cluster. */
     readonly look: Cost;
     /** Taking over one piece of output, with its transaction but without waiting for the disk. */
     readonly output: Cost;

@@ -17,17 +17,17 @@ export class Clock {
 
   /** Calls back at a time, or at once where that has passed. */
   at(time: number, call: () => void): void {
-    let place = this.#due.length;
+    let index = this.#due.length;
     const due = Math.max(time, this.#now);
     const order = (this.#asked += 1);
-    // A binary heap: each is due no earlier than the one at half its place.
-    while (place > 0) {
-      const parent = (place - 1) >> 1;
+    // A binary heap: each is due no earlier than the one at half its index.
+    while (index > 0) {
+      const parent = (index - 1) >> 1;
       if (!this.#isBefore(due, order, parent)) break;
-      this.#move(parent, place);
-      place = parent;
+      this.#move(parent, index);
+      index = parent;
     }
-    this.#put(place, due, order, call);
+    this.#put(index, due, order, call);
   }
 
   after(delay: number, call: () => void): void {
@@ -56,27 +56,27 @@ export class Clock {
     const call = this.#calls.pop() as () => void;
     const count = this.#due.length;
     if (count === 0) return first;
-    let place = 0;
+    let index = 0;
     for (;;) {
-      let child = 2 * place + 1;
+      let child = 2 * index + 1;
       if (child >= count) break;
       if (child + 1 < count && this.#isBefore(this.#due[child + 1] as number, this.#order[child + 1] as number, child))
         child += 1;
       if (!this.#isBefore(this.#due[child] as number, this.#order[child] as number, -1, due, order)) break;
-      this.#move(child, place);
-      place = child;
+      this.#move(child, index);
+      index = child;
     }
-    this.#put(place, due, order, call);
+    this.#put(index, due, order, call);
     return first;
   }
 
-  /** Whether something is due before what is at a place, or before another time. */
+  /** Whether something is due before what is at an index, or before another time. */
   #isBefore(
     due: number,
     order: number,
-    place: number,
-    otherDue = this.#due[place] as number,
-    otherOrder = this.#order[place] as number,
+    index: number,
+    otherDue = this.#due[index] as number,
+    otherOrder = this.#order[index] as number,
   ): boolean {
     return due < otherDue || (due === otherDue && order < otherOrder);
   }
@@ -85,9 +85,9 @@ export class Clock {
     this.#put(to, this.#due[from] as number, this.#order[from] as number, this.#calls[from] as () => void);
   }
 
-  #put(place: number, due: number, order: number, call: () => void): void {
-    this.#due[place] = due;
-    this.#order[place] = order;
-    this.#calls[place] = call;
+  #put(index: number, due: number, order: number, call: () => void): void {
+    this.#due[index] = due;
+    this.#order[index] = order;
+    this.#calls[index] = call;
   }
 }

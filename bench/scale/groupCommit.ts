@@ -40,7 +40,7 @@ export class GroupCommit {
     this.#clock.after(isPaused ? this.#random() * this.#cycleMs : pause, () => this.#commit());
   }
 
-  /** From now on so many other changes come in a second. Gives the share of the event loop that their transactions take. */
+  /** Sets how many other changes arrive per second. Returns the share of the event loop that their transactions take. */
   setSteady(perSecond: number): number {
     this.#steadyPerSecond = perSecond;
     return this.#costs.blocks ? this.#steadyCommits * (this.#costs.commitMs / 1000) : 0;
@@ -61,11 +61,11 @@ export class GroupCommit {
     const done = this.#waiting;
     this.#waiting = [];
     const { commitMs, blocks } = this.#costs;
-    const settle = (): void => {
+    const finish = (): void => {
       this.#notBefore = this.#clock.now + this.#cycleMs - commitMs;
       for (const call of done) call();
     };
-    if (blocks) this.#loop.use(commitMs, settle);
-    else this.#clock.after(commitMs, settle);
+    if (blocks) this.#loop.use(commitMs, finish);
+    else this.#clock.after(commitMs, finish);
   }
 }

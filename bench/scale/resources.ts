@@ -15,7 +15,7 @@ export interface Resource {
   readonly share: number;
 }
 
-/** What a simulated day took of everything that can run out, the places of the cluster apart. */
+/** The use of each limited resource in a simulated day, except the slots of the cluster. */
 export function resourcesOf(site: Site, { store, process }: Calibration, design: Design): readonly Resource[] {
   const perSecond = (hours: { readonly highest: number }): number => hours.highest / 3600;
   const written = site.diskBytes.highest / 3600 + storeBytes(site, { store }) / 86_400;

@@ -17,7 +17,7 @@ const DAY_MS = 24 * HOUR_MS;
 const PAST_MS = DAY_MS;
 const SETTLE_MS = 10_000;
 const PROBE_MS = 5_000;
-// So many that wait for an event loop, or were asked to come again, do not get fewer: the rest of the day tells nothing.
+// A backlog of this size does not shrink again, so the rest of the day is not simulated.
 const HOPELESS = 5_000;
 
 interface Job {
@@ -28,7 +28,7 @@ interface Job {
 }
 
 export interface SiteOptions {
-  /** Times the users, the jobs and the places of the cluster. */
+  /** Times the users, the jobs and the slots of the cluster. */
   readonly load: number;
   readonly seed: number;
   /** The hours of the day that are simulated; all of them unless said. */
@@ -78,7 +78,7 @@ export class Site {
       { length: design.fronts },
       () => new Front(this.clock, this.#random, { calibration, design }),
     );
-    this.cluster = new Station(this.clock, Math.round(SITE.places * load));
+    this.cluster = new Station(this.clock, Math.round(SITE.slots * load));
     // Their own numbers, so that every design has the same day.
     this.#users = new Users(this.clock, randomFrom(seed + 1), {
       load,
@@ -86,7 +86,7 @@ export class Site {
     });
     this.#users.start();
     this.clock.at(this.#from, () => {
-      this.#settle();
+      this.#updateLoad();
       this.#probe();
     });
     this.clock.run(until * HOUR_MS);
@@ -159,8 +159,8 @@ export class Site {
       this.#run(job, this.clock.now);
     };
     // A job waits for its turn before anything is done for it.
-    const begun = (): void => job.front.do(jobs.launch, () => {});
-    submits.use((LIMITS.submitsAtOnce * 1000) / slurm.sbatchPerSecond, handedOver, begun);
+    const onStart = (): void => job.front.do(jobs.launch, () => {});
+    submits.use((LIMITS.submitsAtOnce * 1000) / slurm.sbatchPerSecond, handedOver, onStart);
   }
 
   #run(job: Job, handedOverAt: number): void {
@@ -168,7 +168,7 @@ export class Site {
     const isNow = this.clock.now >= this.#from;
     const runMs = runSeconds(this.#random, job.isOfSweep) * 1000;
     front.waiting += 1;
-    // The cluster starts the next when one ends: its place is taken for as long as it runs.
+    // The cluster starts the next when one ends: its slot is taken for as long as it runs.
     const begin = (): void => {
       front.waiting -= 1;
       front.running += 1;
@@ -207,8 +207,8 @@ export class Site {
     if (!this.#design.isShared) front.loop.use(changes * (this.#design.commitMs ?? store.commitMs), () => {});
   }
 
-  /** Says anew what goes on all the time. */
-  #settle(): void {
+  /** Updates the steady load. */
+  #updateLoad(): void {
     const online = this.#users.presence(this.clock.now);
     const windows = SITE.users * this.#load * SITE.windowShare * online;
     const readers = Math.min(windows * SITE.streamsPerWindow * (this.#design.readers ?? 1), 20 * this.cluster.busy);
@@ -222,13 +222,13 @@ export class Site {
     this.controllerMs.add(this.clock.now, (POLLS_PER_SECOND * fronts * polledMs * SETTLE_MS) / 1000);
     const outputs = this.fronts.reduce((total, { steady }) => total + steady.outputsPerSecond, 0);
     this.databaseMs.add(this.clock.now, (outputs * UNBUILT.databaseMsPerChange * SETTLE_MS) / 1000);
-    this.clusterMs.add(this.clock.now, (this.cluster.busy / SITE.places / this.#load) * SETTLE_MS);
+    this.clusterMs.add(this.clock.now, (this.cluster.busy / SITE.slots / this.#load) * SETTLE_MS);
     this.mostReaders = Math.max(this.mostReaders, readers / fronts);
     this.mostWindows = Math.max(this.mostWindows, windows / fronts);
     if (this.fronts.some(({ loop }) => loop.queued > HOPELESS)) this.overload = 'loop';
     else if (this.refused > HOPELESS) this.overload = 'unfinished';
     if (this.overload !== undefined) this.clock.stop();
-    this.clock.after(SETTLE_MS, () => this.#settle());
+    this.clock.after(SETTLE_MS, () => this.#updateLoad());
   }
 
   /** Follows a piece of output on its way to a reader, now and then. */

@@ -21,11 +21,11 @@ export class HourlySums {
 interface Piece {
   readonly work: number;
   readonly done: () => void;
-  readonly begun: (() => void) | undefined;
+  readonly onStart: (() => void) | undefined;
 }
 
 /**
- * Servers with one queue, served in the order of arrival: a processor with its cores, or a cluster with its places.
+ * Servers with one queue, served in the order of arrival: a processor with its cores, or a cluster with its slots.
  * Besides what queues it can have a steady share of other work, in pieces too small to be events of their own, which slows it.
  */
 export class Station {
@@ -52,9 +52,9 @@ export class Station {
     return this.#queue.length - this.#first;
   }
 
-  /** Does `work` milliseconds of work as soon as a server is free, and calls back when that has begun and when it is done. */
-  use(work: number, done: () => void, begun?: () => void): void {
-    const piece = { work, done, begun };
+  /** Does `work` milliseconds of work as soon as a server is free, and calls back when that has started and when it is done. */
+  use(work: number, done: () => void, onStart?: () => void): void {
+    const piece = { work, done, onStart };
     if (this.#busy < this.#servers) this.#begin(piece);
     else this.#queue.push(piece);
   }
@@ -73,9 +73,9 @@ export class Station {
     return this.#busyMs.highest / HOUR_MS / this.#servers;
   }
 
-  #begin({ work, done, begun }: Piece): void {
+  #begin({ work, done, onStart }: Piece): void {
     this.#busy += 1;
-    begun?.();
+    onStart?.();
     // The steady work comes between: a piece takes as long as if the server were slower.
     const length = work / (1 - Math.min(MOST_STEADY, this.#steady));
     this.#busyMs.add(this.#clock.now, work);

@@ -27,13 +27,13 @@ export interface SteadyLoad {
   readonly othersMs: number;
   /** Pieces of output that become changes of the store, in a second. */
   readonly outputsPerSecond: number;
-  /** Between two looks at a job that somebody reads. */
+  /** Between two checks of a job that a client reads. */
   readonly lookMs: number;
   /** Between two writes to one reader, at least. */
   readonly spacingMs: number;
 }
 
-/** The work that goes on all the time, in pieces too many to be simulated one by one. */
+/** The continuous work, of which there is too much to simulate each piece. */
 export function steadyLoad(attended: Attended, { requests, jobs }: Calibration, design: Design): SteadyLoad {
   const { running, waiting, listed, readers, windows } = attended;
   const read = design.unreadLookMs === undefined ? running : Math.min(running, readers);

@@ -16,9 +16,9 @@ export function table([head = [], ...rows]: readonly Row[], areNumbers = true): 
 export function fillIn(path: string, texts: Readonly<Record<string, string>>): void {
   let document = readFileSync(path, 'utf8');
   for (const [name, text] of Object.entries(texts)) {
-    const place = new RegExp(`(<!-- ${name} -->\\n)[^]*?(\\n<!-- /${name} -->)`);
-    if (!place.test(document)) throw new Error(`${path} has no place for ${name}.`);
-    document = document.replace(place, (_, before: string, after: string) => `${before}\n${text}\n${after}`);
+    const section = new RegExp(`(<!-- ${name} -->\\n)[^]*?(\\n<!-- /${name} -->)`);
+    if (!section.test(document)) throw new Error(`${path} has no section ${name}.`);
+    document = document.replace(section, (_, before: string, after: string) => `${before}\n${text}\n${after}`);
   }
   writeFileSync(path, document);
 }

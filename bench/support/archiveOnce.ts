@@ -1,10 +1,10 @@
-// Sends the same archive as one job after the other, each under a key of its own as the command line does, and tells how long each
+// Sends the same archive as one job after the other, each under a key of its own as the command line does, and prints how long each
 // took. Usage: archiveOnce.ts URL KEY UPLOADS FILES BYTES, where BYTES that do not compress are in each file
 import { randomBytes } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { pack } from 'tar-stream';
-import { tell } from './companion.ts';
+import { printLine } from './companion.ts';
 import { Latencies } from './latencies.ts';
 
 const [, , url = '', key = '', ...counts] = process.argv;
@@ -31,4 +31,4 @@ for (let upload = 0; upload < uploads; upload += 1) {
   delays.add(performance.now() - sentAt);
   ids.push((JSON.parse(answer) as { job_id: string }).job_id);
 }
-tell({ ...delays.summary(), megabytes: archive.size / 1e6, seconds: (performance.now() - startedAt) / 1000, ids });
+printLine({ ...delays.summary(), megabytes: archive.size / 1e6, seconds: (performance.now() - startedAt) / 1000, ids });

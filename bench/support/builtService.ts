@@ -4,7 +4,7 @@ import { lowestNode } from '../../scripts/requirements.mjs';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** Builds the service and its runners as they are released, since sources take more memory, and gives the program's path. */
+/** Builds the service and its runners as they are released, since sources take more memory, and returns the path of the program. */
 export async function buildService(folder: string): Promise<string> {
   await esbuild.build({
     entryPoints: {

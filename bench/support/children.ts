@@ -4,7 +4,7 @@ import { join } from 'node:path';
 // The command sets this for itself at its start (src/cli/main.ts); without it a process takes more memory than the command would.
 const COMMAND_FLAGS = ['--semi-space-growth-factor=1'];
 
-/** Runs one of the scripts beside this file in a process of its own, as the command would, and gives the JSON that it prints. */
+/** Runs one of the scripts beside this file in a process of its own, as the command would, and returns the JSON that it prints. */
 export function runScript(name: string, ...argv: string[]): unknown {
   const script = join(import.meta.dirname, name);
   return JSON.parse(execFileSync(process.execPath, [...COMMAND_FLAGS, script, ...argv], { encoding: 'utf8' }));

@@ -37,13 +37,13 @@ export class Companion implements AsyncDisposable {
     return JSON.parse(line.value) as T;
   }
 
-  /** Gives it a JSON line, and gives the line that it prints for it. */
+  /** Sends it a JSON line, and returns the line that it prints in response. */
   async ask<T>(question: unknown): Promise<T> {
     this.#child.stdin?.write(`${JSON.stringify(question)}\n`);
     return this.next<T>();
   }
 
-  /** Ends its input, and gives the line that it prints then. */
+  /** Closes its input, and returns the line that it prints then. */
   async finish<T>(): Promise<T> {
     this.#child.stdin?.end();
     return this.next<T>();
@@ -75,6 +75,6 @@ export function onInputEnd(call: () => void): void {
 }
 
 /** Prints one JSON line. */
-export function tell(value: unknown): void {
+export function printLine(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value)}\n`);
 }

@@ -27,7 +27,7 @@ export class EngineCorpus {
     this.size = this.files.reduce((sum, { root, path }) => sum + statSync(join(root, path)).size, 0);
   }
 
-  /** Gives each file's chunks, the files of each folder in the order of their paths. */
+  /** Yields the chunks of each file, the files of each folder in the order of their paths. */
   *read(mostBytes = Infinity): Generator<CutFile, void> {
     [this.bytes, this.chunks] = [0, 0];
     this.#sentences.length = 0;

@@ -18,7 +18,7 @@ export interface EnginePeer {
   search(query: string, limit: number): void;
   /** Its size on disk. */
   bytes(): number;
-  /** Opens it again from its bytes; undefined where it is a file that is opened in place. */
+  /** Opens it again from its bytes; undefined if it is a file that is opened directly. */
   readonly load?: () => void;
 }
 
@@ -65,7 +65,7 @@ export class OurEngine implements EnginePeer {
     this.set.search(toTermQuery(query, this.#analyzer), limit);
   }
 
-  /** Puts a file in the place of what is known of it. */
+  /** Replaces the indexed contents of a file. */
   update(path: string, chunks: readonly Chunk[]): void {
     const builder = new SegmentBuilder();
     builder.add({ path, size: 0, mtimeMs: 0, hash: '', status: 'indexed' }, chunks);
@@ -186,7 +186,7 @@ class Fts5Peer implements EnginePeer {
   }
 }
 
-/** The peers with the most text that each is given: beyond, it would take minutes or more memory than there is. */
+/** The peers with the most text that each indexes: more would take minutes or more memory than is available. */
 export const ENGINE_PEERS: readonly {
   readonly name: string;
   readonly mostBytes: number;

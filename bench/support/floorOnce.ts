@@ -1,4 +1,4 @@
-// The least that a service could do, as a floor: takes a body and adds a row that is on disk before the answer, and tells
+// The least that a service could do, as a floor: takes a body and adds a row that is on disk before the response, and reports
 // everyone who reads a stream each event of that stream, which it makes itself. Usage: floorOnce.ts FOLDER STREAMS; then {"rate", "seconds",
 // "label"} on its input
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { buffer } from 'node:stream/consumers';
 import { createInterface } from 'node:readline';
-import { tell } from './companion.ts';
+import { printLine } from './companion.ts';
 import { paced, type SpeakTask, spokenText } from './speaking.ts';
 
 const [, , folder = '', streams] = process.argv;
@@ -34,7 +34,7 @@ const server = createServer((request, response) => {
   response.once('close', () => stream?.delete(response));
 });
 server.listen(0, '127.0.0.1', () =>
-  tell({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, key: 'none' }),
+  printLine({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, key: 'none' }),
 );
 
 async function speak(task: SpeakTask): Promise<number> {
@@ -45,7 +45,7 @@ async function speak(task: SpeakTask): Promise<number> {
   });
 }
 
-for await (const line of createInterface(process.stdin)) tell(await speak(JSON.parse(line) as SpeakTask));
+for await (const line of createInterface(process.stdin)) printLine(await speak(JSON.parse(line) as SpeakTask));
 server.closeAllConnections();
 server.close();
 database.close();

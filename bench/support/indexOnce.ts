@@ -36,7 +36,7 @@ try {
   rmSync(home, { recursive: true });
 }
 
-/** From a save until it is found and written, in milliseconds; of a file that is there for so long alone. */
+/** From a save until it is found and written, in milliseconds; of a file that exists only for this. */
 async function changeFiles(index: FolderIndex): Promise<number> {
   const path = `farwharf-bench-${process.pid}.txt`;
   const text = 'some words of a file that was changed, for long enough\n'.repeat(100);

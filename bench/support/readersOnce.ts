@@ -1,8 +1,8 @@
-// Reads the events of jobs over many connections, and tells how long each took from its making until it was read.
+// Reads the events of jobs over many connections, and prints how long each took from its creation until it was read.
 // Usage: readersOnce.ts URL KEY CONNECTIONS LABEL ID...
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { onInputEnd, tell } from './companion.ts';
+import { onInputEnd, printLine } from './companion.ts';
 import { Latencies } from './latencies.ts';
 
 const CONNECTS_AT_ONCE = 50;
@@ -11,7 +11,7 @@ const { hostname, port, host } = new URL(url);
 const spoken = new RegExp(`"text":"(\\d{13}) ${label} `, 'g');
 const delays = new Latencies();
 
-/** Settles when the answer has begun. */
+/** Resolves when the response has started. */
 function read(id: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname);
@@ -38,8 +38,8 @@ for (let opened = 0; opened < Number(connections); ) {
   await Promise.all(batch);
 }
 await sleep(500);
-tell('ready');
+printLine('ready');
 onInputEnd(() => {
-  tell({ ...delays.summary(), cpuSeconds: process.cpuUsage().user / 1e6 + process.cpuUsage().system / 1e6 });
+  printLine({ ...delays.summary(), cpuSeconds: process.cpuUsage().user / 1e6 + process.cpuUsage().system / 1e6 });
   process.exit();
 });

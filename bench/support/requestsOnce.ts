@@ -1,11 +1,11 @@
-// Sends requests over some connections, each as soon as the last was answered or at a steady rate, and tells how long the
+// Sends requests over some connections, each as soon as the last was answered or at a steady rate, and prints how long the
 // answers took. Usage: requestsOnce.ts URL KEY submit|get|list CONNECTIONS SECONDS RATE|0 [ID...]
 import { Agent, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { pack } from 'tar-stream';
-import { tell } from './companion.ts';
+import { printLine } from './companion.ts';
 import { Latencies } from './latencies.ts';
 
 const [, , url = '', key = '', kind, connections, seconds, rate, ...ids] = process.argv;
@@ -28,7 +28,7 @@ async function smallJob(): Promise<Buffer> {
 
 const body = kind === 'submit' ? await smallJob() : undefined;
 
-/** Gives the status and the text of the answer, once all of it was read. */
+/** Returns the status and the text of the response, once all of it was read. */
 function send(path: string): Promise<{ status: number; answer: string }> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${key}` };
@@ -69,7 +69,7 @@ async function sendOn(): Promise<void> {
 
 await Promise.all(Array.from({ length: Number(connections) }, sendOn));
 const { user, system } = process.cpuUsage();
-tell({
+printLine({
   ...delays.summary(),
   perSecond: delays.count / elapsed(),
   cpuSeconds: (user + system) / 1e6,

@@ -1,4 +1,4 @@
-// In place of a job's runner: says that the process which is named in the data folder runs the job, and ends. So one process
+// Replaces a job's runner: reports that the process which is named in the data folder runs the job, and ends. So one process
 // can speak for hundreds of jobs, which that many processes could not on a machine with two cores.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { silentLogger } from '../../src/core/log.ts';
 import { DEFAULT_CONFIG, type ServiceConfig } from '../../src/service/serviceConfig.ts';
 import { serve } from '../../src/service/serve.ts';
-import { onInputEnd, tell } from './companion.ts';
+import { onInputEnd, printLine } from './companion.ts';
 
 const [, , data = '', capacity, kind] = process.argv;
 const CLUSTER_CLASS = {
@@ -40,6 +40,6 @@ const { url, key, closed } = await serve(
   },
   { log: silentLogger, signal: stop.signal },
 );
-tell({ url, key });
+printLine({ url, key });
 onInputEnd(() => stop.abort());
 await closed;

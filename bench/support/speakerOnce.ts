@@ -1,9 +1,9 @@
 // Speaks for many jobs: writes lines into their outputs, as their runners would, at a steady rate over all of them. Each line
-// tells when it was written, and is an event of its own. Usage: speakerOnce.ts DATA; then {"ids", "rate", "seconds", "label"} on its input.
+// states when it was written, and is an event of its own. Usage: speakerOnce.ts DATA; then {"ids", "rate", "seconds", "label"} on its input.
 import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { tell } from './companion.ts';
+import { printLine } from './companion.ts';
 import { paced, type SpeakTask, spokenText } from './speaking.ts';
 
 interface Task extends SpeakTask {
@@ -25,5 +25,5 @@ async function speak({ ids, ...task }: Task): Promise<number> {
 }
 
 writeFileSync(join(data, 'speaker.json'), JSON.stringify({ pid: process.pid }));
-tell('ready');
-for await (const line of createInterface(process.stdin)) tell(await speak(JSON.parse(line) as Task));
+printLine('ready');
+for await (const line of createInterface(process.stdin)) printLine(await speak(JSON.parse(line) as Task));

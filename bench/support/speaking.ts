@@ -8,16 +8,16 @@ export interface SpeakTask {
   readonly rate: number;
   /** How long is measured, after some seconds that are not. */
   readonly seconds: number;
-  /** A word that tells what was made for one measurement from what was made for another. */
+  /** A word that distinguishes the lines of one measurement from those of another. */
   readonly label: string;
 }
 
-/** A line of output that tells when it was made, and what it was made for. */
+/** A line of output with the time at which it was written, and the measurement that it is for. */
 export function spokenText(turn: number, label: string): string {
   return `${Date.now()} ${label} step ${turn} loss ${(1 / (turn + 1)).toFixed(6)}\n`;
 }
 
-/** Calls at a steady rate, and gives how many calls were measured. */
+/** Calls at a steady rate, and returns how many calls were measured. */
 export async function paced(
   { rate, seconds, label }: SpeakTask,
   call: (turn: number, label: string) => void,

@@ -3,7 +3,7 @@ import { LOCAL_ACCOUNT } from '../../src/service/store/accounts/accounts.ts';
 import { toMicro } from '../../src/service/store/accounts/credits.ts';
 import { Store } from '../../src/service/store/store.ts';
 
-/** Fills the store of a data folder with jobs that have ended, and gives their ids. */
+/** Fills the store of a data folder with jobs that have ended, and returns their IDs. */
 export async function storeFinishedJobs(data: string, count: number): Promise<string[]> {
   const store = new Store(data, { start: toMicro(1e9), isToppedUpDaily: false });
   const ids = Array.from({ length: count }, () => randomBytes(10).toString('hex'));

@@ -9,7 +9,7 @@ export interface SyntheticEdge {
 
 /**
  * A flow like those that programs write: stages of a few nodes each, decisions that skip some, retries that go back, and one
- * node for failures that a tenth of the others lead to. Equal numbers give equal flows.
+ * node for failures that a tenth of the others lead to. Equal numbers make equal flows.
  */
 export function syntheticFlow(count: number, seed = 1): SyntheticEdge[] {
   const random = randomFrom(seed);

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 
-/** A store of vectors that others made; rows are numbered as they were given. */
+/** A store of vectors that others made; rows are numbered in the order of insertion. */
 interface VectorPeer {
   readonly name: string;
   readonly note: string;

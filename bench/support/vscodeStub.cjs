@@ -27,7 +27,7 @@ class Emitter {
 const handler = {
   /** @returns {unknown} */
   get(target, property) {
-    if (property === 'prototype') return Reflect.get(target, property); // a proxy must tell the truth about it
+    if (property === 'prototype') return Reflect.get(target, property); // a proxy must report it as it is
     if (property === Symbol.toPrimitive) return () => '';
     if (property === Symbol.iterator) return [][Symbol.iterator];
     return property === 'then' ? undefined : anything; // with a `then`, an `await` would never end

@@ -51,7 +51,7 @@ export class LoadClient {
     this.#key = key;
   }
 
-  /** Submits an archive with the script `job.sh`, and gives the job's id. */
+  /** Submits an archive with the script `job.sh`, and returns the job's ID. */
   async submit(
     archive: Uint8Array,
     meta: Readonly<Record<string, unknown>>,
@@ -100,7 +100,7 @@ export class LoadClient {
     }
   }
 
-  // Not `fetch`: a stream of it that is aborted as it ends can throw where nobody can catch it.
+  // Not `fetch`: a stream of it that is aborted as it ends can throw where it cannot be caught.
   async #request(path: string, { signal, method = 'GET', headers, body }: Call): Promise<IncomingMessage> {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const limited = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
@@ -108,7 +108,7 @@ export class LoadClient {
     const sent = request(this.url + path, { method, headers: all, agent: this.#agent, signal: limited }, resolve);
     sent.once('error', reject).end(body);
     const response = await promise;
-    // Whoever reads it is told too; a connection that breaks when nobody reads yet, or no more, would end the process.
+    // The reader gets the error too; a connection that breaks while nothing reads it would end the process.
     response.on('error', () => {});
     const { statusCode = 0 } = response;
     if (statusCode >= 300) throw new RefusedError(statusCode, await text(response));

@@ -46,7 +46,7 @@ const faults = await Promise.all(
 );
 process.exitCode = faults.flat().length === 0 ? 0 : 1;
 
-/** Gives what was wrong in the end. */
+/** Returns the faults that were found at the end. */
 async function runHour({ site, machineClasses }: StormSite): Promise<readonly string[]> {
   await using witness = await Witness.start();
   const load = new Load({ ...LOAD, site, witness, machineClasses, random: randomFrom(1) });
@@ -78,7 +78,7 @@ async function runHour({ site, machineClasses }: StormSite): Promise<readonly st
     return faults;
   } finally {
     end.abort();
-    await site.end('SIGKILL').catch(() => {}); // it ended by itself, which the caller is being told
+    await site.end('SIGKILL').catch(() => {}); // it ended by itself, which the caller is about to learn
   }
 }
 

@@ -24,7 +24,13 @@ export interface JobKind {
 }
 
 const ENDS = { maxRuntime: 60, artifactBytes: 0, isEnding: true, isCancelled: false };
-const STAYS = { ...ENDS, isEnding: false, exitCode: null, work: ['echo begun', 'exec sleep 900'], output: 'begun\n' };
+const STAYS = {
+  ...ENDS,
+  isEnding: false,
+  exitCode: null,
+  work: ['echo started', 'exec sleep 900'],
+  output: 'started\n',
+};
 
 const JOB_KINDS: readonly JobKind[] = [
   {
@@ -67,8 +73,8 @@ export function randomKind(random: Random): JobKind {
   return kind;
 }
 
-/** The script of the job `name`, which tells the witness when it begins and ends. */
+/** The script of the job `name`, which reports to the witness when it begins and ends. */
 export function scriptOf({ work, exitCode }: JobKind, name: string, witness: Witness): string {
-  const lines = [witness.tell(name, 'begin'), ...work, witness.tell(name, 'end'), `exit ${exitCode ?? 0}`];
+  const lines = [witness.report(name, 'begin'), ...work, witness.report(name, 'end'), `exit ${exitCode ?? 0}`];
   return `${lines.join('\n')}\n`;
 }

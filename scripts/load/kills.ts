@@ -30,7 +30,7 @@ await using ended = new AsyncDisposableStore();
 ended.defer(async () => {
   // What a failed run left is what its fault can be found in.
   if (isGood) await rm(folder, { recursive: true, force: true, maxRetries: 5 });
-  else print(`The data are kept in ${folder}`);
+  else print(`The data remain in ${folder}`);
 });
 const cluster = executors.includes('slurm') ? ended.use(await startCluster(join(folder, 'cluster'))) : undefined;
 print(`${kills} kills in ${minutes} minutes, executor ${executors.join(' and ')}, seed ${seed}`);

@@ -47,7 +47,7 @@ export class Load {
   readonly sent: SentJob[] = [];
   readonly accepted = new Map<string, SentJob>();
   readonly finished = new Set<string>();
-  /** The events that readers have been given, by job and number. */
+  /** The events that readers have received, by job and number. */
   readonly seen = new Map<string, Map<number, string>>();
   /** Answers that no client should get. */
   readonly wrongAnswers: string[] = [];
@@ -108,7 +108,7 @@ export class Load {
     this.#sending.resolve();
     this.#sending = Promise.withResolvers();
     const archive = await makeArchive({ 'job.sh': scriptOf(kind, name, witness) });
-    // One that nobody knows of would not be cancelled, and would keep its place.
+    // A job that is not recorded would not be cancelled, and would hold its slot.
     const isStubborn = kind.isCancelled || random() < STUBBORN;
     while (job.id === undefined) {
       try {
@@ -137,7 +137,7 @@ export class Load {
     this.counts.reads += 1;
   }
 
-  /** Reads a job's events after `last` from one connection, and gives the last that came. */
+  /** Reads a job's events after `last` from one connection, and returns the last one that arrived. */
   async #readOn(id: string, last: SeenEvent, signal: AbortSignal): Promise<SeenEvent> {
     const seen = this.seen.get(id) ?? new Map<number, string>();
     this.seen.set(id, seen);
@@ -180,12 +180,12 @@ export class Load {
 
   async #cancelSome(signal: AbortSignal): Promise<void> {
     const { random } = this.#options;
-    const begun = new Set<SentJob>();
+    const started = new Set<SentJob>();
     const cancels = new Set<Promise<void>>();
     while (!signal.aborted) {
       for (const job of [...this.accepted.values()].slice(-NEWEST)) {
-        if (begun.has(job)) continue;
-        begun.add(job);
+        if (started.has(job)) continue;
+        started.add(job);
         const [isWanted, delay] = [job.kind.isCancelled || random() < STRAY_CANCELS, random() * CANCEL_WITHIN_MS];
         if (!isWanted) continue;
         const cancel = sleep(delay, undefined, { signal })
@@ -198,7 +198,7 @@ export class Load {
     }
   }
 
-  /** Asks the service that listens now or next. A refusal that has no place under load is noted. */
+  /** Asks the service that listens now or next. A refusal that load does not explain is recorded. */
   async #ask<T>(signal: AbortSignal, work: (client: LoadClient) => Promise<T>): Promise<T> {
     try {
       return await work(await this.#options.site.client(signal));

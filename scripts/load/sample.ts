@@ -16,7 +16,7 @@ export interface Sample {
   readonly storeMb: number;
 }
 
-/** Looks at a service: from outside what the kernel says of its process, from inside what it counts itself. Linux only. */
+/** Measures a service: from outside what the kernel reports of its process, from inside its own counters. Linux only. */
 export async function takeSample(
   site: Site,
   client: LoadClient,

@@ -15,11 +15,11 @@ export interface SiteOptions {
   readonly program: string;
   /** The service's configuration, as JSON. */
   readonly config: object;
-  /** Where its store lies, and the files of jobs unless the configuration says otherwise; in `folder` unless given. */
+  /** Where its store lies, and the files of jobs unless the configuration says otherwise; by default in `folder`. */
   readonly data?: string;
   /** Where the files of jobs lie, when not in `data`. */
   readonly files?: string;
-  /** What the account begins with; more than any load spends unless given. */
+  /** The initial credits of the account; by default more than any load spends. */
   readonly credits?: number;
   readonly env?: NodeJS.ProcessEnv;
 }
@@ -92,7 +92,7 @@ export class Site {
     const child = this.#child;
     if (child === undefined) return;
     this.#child = undefined;
-    // Whoever waits for one that never listened waits for the next.
+    // A caller that waits for one that never listened waits for the next.
     if (this.#isListening) this.#client = Promise.withResolvers();
     this.#isListening = false;
     if (child.exitCode !== null || child.signalCode !== null) {

@@ -30,7 +30,7 @@ export type Killed = ReadonlyMap<string, number>;
 
 /**
  * Kills a service under load at random instants, also while it starts, and now and then what its jobs run in. In the end a
- * service runs that nobody kills.
+ * service runs without being killed.
  */
 export async function storm({
   site,
@@ -87,7 +87,7 @@ interface Target {
   readonly down: Set<string>;
 }
 
-/** Gives what was killed; undefined where there was nothing to kill. */
+/** Returns what was killed; undefined if there was nothing to kill. */
 async function harmSomething({ site, load, random, cluster, down }: Target): Promise<string | undefined> {
   const wish = cluster === undefined ? 'runner' : pick(['runner', 'step', 'controller', 'node'], random);
   if (cluster !== undefined && (wish === 'controller' || wish === 'node')) {
@@ -117,7 +117,7 @@ async function harmSomething({ site, load, random, cluster, down }: Target): Pro
   }
 }
 
-/** An administrator who gives nodes back that a crash of the controller took out of use. */
+/** An administrator who resumes nodes that a crash of the controller drained. */
 async function lookAfter(cluster: SlurmCluster, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await sleep(LOOK_AFTER_MS, undefined, { signal }).catch(() => {});

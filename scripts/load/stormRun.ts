@@ -11,7 +11,7 @@ const KILLS_PER_HARM = 12;
 const LOAD = { senders: 3, readers: 4, pauseMs: 1_000, maxUnfinished: 30 };
 const PRICE = { credits_per_minute: 0.01, memory_gb: 0.25 };
 
-interface Place {
+interface SiteFolders {
   readonly folder: string;
   /** The command line tool that has `serve`. */
   readonly program: string;
@@ -38,13 +38,13 @@ export interface StormReport {
 }
 
 /** A service that runs jobs as processes of this machine. */
-export function processSite(place: Place): StormSite {
+export function processSite(folders: SiteFolders): StormSite {
   const config = { process: { max_jobs: 6 }, machine_classes: [{ ...PRICE, name: 'cpu' }] };
-  return { site: new Site({ ...place, name: 'process', config }), machineClasses: ['cpu'] };
+  return { site: new Site({ ...folders, name: 'process', config }), machineClasses: ['cpu'] };
 }
 
 /** A service that runs jobs on a cluster. */
-export function slurmSite(place: Place, cluster: SlurmCluster): StormSite {
+export function slurmSite(folders: SiteFolders, cluster: SlurmCluster): StormSite {
   const data = join(cluster.privateFolder, 'service');
   const files = join(cluster.sharedFolder, 'service');
   const config = {
@@ -52,7 +52,7 @@ export function slurmSite(place: Place, cluster: SlurmCluster): StormSite {
     slurm: { poll_seconds: 0.5, folder: files },
     machine_classes: ['small', 'large'].map((name) => ({ ...PRICE, name, partition: `cpu-${name}` })),
   };
-  const site = new Site({ ...place, name: 'slurm', config, data, files, env: cluster.env });
+  const site = new Site({ ...folders, name: 'slurm', config, data, files, env: cluster.env });
   return { site, machineClasses: ['small', 'large'], cluster };
 }
 
@@ -74,6 +74,6 @@ export async function runStorm({
     const verdict = await judge(site, load, witness, new AbortController().signal);
     return { name: site.name, killed, load, verdict };
   } finally {
-    await site.end('SIGKILL').catch(() => {}); // it ended by itself, which the caller is being told
+    await site.end('SIGKILL').catch(() => {}); // it ended by itself, which the caller is about to learn
   }
 }

@@ -27,7 +27,7 @@ export interface Verdict {
   readonly faults: readonly string[];
 }
 
-/** Waits until every job of a service that nobody kills any more has ended, and says what is not as it must be. */
+/** Waits until every job of a service has ended after the last kill, and returns what is wrong. */
 export async function judge(site: Site, load: Load, witness: Witness, signal: AbortSignal): Promise<Verdict> {
   const faults = load.wrongAnswers.map((answer) => `an answer: ${answer}`);
   const client = await site.client(signal);
@@ -40,7 +40,7 @@ export async function judge(site: Site, load: Load, witness: Witness, signal: Ab
     states.set(job.state, (states.get(job.state) ?? 0) + 1);
     const sent = byName.get(job.project ?? '');
     if (sent === undefined) {
-      faults.push(`${job.job_id}: nobody has sent it`);
+      faults.push(`${job.job_id}: it was not sent by this run`);
       continue;
     }
     known.set(sent.name, (known.get(sent.name) ?? 0) + 1);
@@ -51,7 +51,7 @@ export async function judge(site: Site, load: Load, witness: Witness, signal: Ab
   }
   for (const { name, id } of load.sent) {
     const count = known.get(name) ?? 0;
-    if (count > 1) faults.push(`${name} was sent once and is there ${count} times`);
+    if (count > 1) faults.push(`${name} was sent once and exists ${count} times`);
     if (id !== undefined && count === 0) faults.push(`${id}: it was accepted and is not there`);
   }
   const ids = new Set(jobs.map(({ job_id: id }) => id));
@@ -86,7 +86,7 @@ async function untilAllEnded(
     const open = jobs.filter(({ state }) => !isFinalState(state));
     if (open.length === 0) return jobs;
     for (const job of open) {
-      // Nobody knew that this one is there, so nobody has cancelled it yet.
+      // This job was unknown until now, so it has not been cancelled yet.
       if (unanswered.has(job.project ?? '')) await client.cancel(job.job_id, signal);
     }
     if (performance.now() > deadline) {
@@ -111,8 +111,8 @@ async function examine(
 ): Promise<readonly string[]> {
   const { kind, name, isHarmed } = sent;
   const problems: string[] = [];
-  const [begun, ended] = [witness.count(name, 'begin'), witness.count(name, 'end')];
-  if (begun > 1) problems.push(`it ran ${begun} times`);
+  const [starts, ends] = [witness.count(name, 'begin'), witness.count(name, 'end')];
+  if (starts > 1) problems.push(`it ran ${starts} times`);
   const events = await Array.fromAsync(client.events(job.job_id, 0, signal));
   problems.push(...compareEvents(events, load.seen.get(job.job_id)));
   const output = events
@@ -125,10 +125,10 @@ async function examine(
     if (!kind.output.startsWith(output)) problems.push(`it wrote ${JSON.stringify(output.slice(0, 200))}`);
     return problems;
   }
-  if (job.state !== kind.state) problems.push(`it should be ${kind.state}; it began ${begun} and ended ${ended} times`);
+  if (job.state !== kind.state) problems.push(`it should be ${kind.state}; it began ${starts} and ended ${ends} times`);
   if (job.exit_code !== kind.exitCode) problems.push(`its exit code is ${job.exit_code}`);
   if (output !== kind.output) problems.push(`it wrote ${JSON.stringify(output.slice(0, 200))}`);
-  if (begun !== 1 || ended !== Number(kind.isEnding)) problems.push(`it began ${begun} and ended ${ended} times`);
+  if (starts !== 1 || ends !== Number(kind.isEnding)) problems.push(`it began ${starts} and ended ${ends} times`);
   const files = await readArchive(await client.results(job.job_id, signal));
   const bytes = files['made.txt']?.length ?? 0;
   if (bytes !== kind.artifactBytes) problems.push(`its result has ${bytes} bytes`);
@@ -143,7 +143,7 @@ function compareEvents(events: readonly SeenEvent[], seen: ReadonlyMap<number, s
   if (events.filter(({ type }) => type === 'end').length !== 1) problems.push('its events have not one end');
   for (const [id, text] of seen) {
     if (texts.get(id) !== text)
-      problems.push(`a reader was given the event ${id} as ${text}, and it is ${texts.get(id)}`);
+      problems.push(`a reader received the event ${id} as ${text}, and it is ${texts.get(id)}`);
   }
   return problems;
 }

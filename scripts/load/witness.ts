@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
 /**
- * Hears from scripts that they run. A job tells it over a connection of its own, so what it knows has passed neither through
+ * Hears from scripts that they run. A job reports to it over a connection of its own, so what it knows has passed neither through
  * the service nor through any file that the service, its store or a sandbox could lose or keep from the job.
  */
 export class Witness implements AsyncDisposable {
@@ -27,8 +27,8 @@ export class Witness implements AsyncDisposable {
     return witness;
   }
 
-  /** A line of bash that tells that `job` has come to `point`. */
-  tell(job: string, point: 'begin' | 'end'): string {
+  /** A line of bash that reports that `job` has reached `point`. */
+  report(job: string, point: 'begin' | 'end'): string {
     const { port } = this.#server.address() as AddressInfo;
     return `exec 9<>/dev/tcp/127.0.0.1/${port} && echo '${point} ${job}' >&9; exec 9>&-`;
   }

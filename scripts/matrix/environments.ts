@@ -22,7 +22,7 @@ interface Entered {
   /** A command that runs the program whose name and arguments follow. */
   readonly prefix?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** The Node.js to run; the one that runs this unless given. */
+  /** The Node.js to run; by default the one that runs this. */
   readonly node?: string;
 }
 

@@ -52,7 +52,7 @@ async function installPackage(project: string, tarball: string): Promise<void> {
   await runStep('npm', args, { cwd: project, env: process.env });
 }
 
-/** The tests themselves must run where nobody can read the checkout, on every Node.js that is tested. */
+/** The tests themselves must run without access to the checkout, on every Node.js that is tested. */
 async function bundleTests(folder: string): Promise<void> {
   const files = Object.fromEntries(TESTS.map((name) => [`${name}.test`, `test/matrix/${name}.test.ts`]));
   await esbuild.build({

@@ -76,7 +76,7 @@ export class SlurmCluster implements AsyncDisposable {
     await until('all nodes', async () => {
       // A node is listed once for each of its partitions.
       const states = [...new Set((await this.command('sinfo', '-h', '-N', '-o', '%N %T')).trim().split('\n'))];
-      // A node that a crash left drained stays so until somebody says otherwise.
+      // A node that a crash left drained stays drained until an administrator resumes it.
       for (const line of states) {
         const [node = '', state = ''] = line.split(' ');
         if (/^(drain|down)/.test(state)) await this.command('scontrol', 'update', `NodeName=${node}`, 'State=RESUME');
@@ -145,7 +145,7 @@ export class SlurmCluster implements AsyncDisposable {
       env: { ...process.env, ...this.env },
     });
     closeSync(log);
-    child.on('error', () => {}); // whoever waits for it tells
+    child.on('error', () => {}); // reported by the caller that waits for it
     this.#programs.set(name, [program, ...args]);
     this.#daemons.set(name, child);
   }
@@ -206,7 +206,7 @@ export async function slurmIsMissing(): Promise<string | undefined> {
 }
 
 /**
- * Free ports for daemons that start later. They lie below those that the system gives to whoever asks for any free one, so that no
+ * Free ports for daemons that start later. They lie below those that the system assigns to callers that ask for any free one, so that no
  * other program takes them meanwhile (ip_local_port_range, from 32768 on Linux).
  */
 async function freePorts(count: number): Promise<readonly number[]> {

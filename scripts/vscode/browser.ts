@@ -19,7 +19,7 @@ const FLAGS = [
 ];
 
 /**
- * Gives the path of a Chromium: `FARWHARF_CHROMIUM`, an installed one, or the distribution's package where this process
+ * Returns the path of a Chromium: `FARWHARF_CHROMIUM`, an installed one, or the distribution's package where this process
  * may install it.
  *
  * @throws Unavailable with what to install; Error when `FARWHARF_CHROMIUM` names nothing.

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemCode } from '../../src/core/errors.ts';
 
-/** Where things are kept that every checkout on this machine shares (XDG base directory specification). */
+/** The folder for files that all checkouts on this machine share (XDG base directory specification). */
 export function cacheFolder(): string {
   return join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'farwharf');
 }

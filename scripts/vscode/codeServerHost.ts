@@ -16,7 +16,7 @@ const SUITE_TIMEOUT_MS = 900_000;
 /**
  * VS Code in a browser: code-server and Chromium.
  *
- * @throws Unavailable where one of them cannot be had.
+ * @throws Unavailable if one of them is not available.
  */
 export async function startCodeServerHost(options: HostOptions): Promise<Host> {
   const codeServer = await installCodeServer(options.log);
@@ -63,7 +63,7 @@ async function runSuite(
     await savePicture(page, join(options.evidence, 'window.png'));
     throw error;
   } finally {
-    await page.goto('about:blank').catch(() => {}); // tells the server that this window is closed, which a killed page does not
+    await page.goto('about:blank').catch(() => {}); // informs the server that this window is closed, which a killed page does not
     await page.close();
   }
 }

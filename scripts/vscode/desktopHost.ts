@@ -71,7 +71,7 @@ async function findVSCode(): Promise<string> {
   }
 }
 
-/** The screen that is there or, on a Linux without one, an invisible one of its own. */
+/** The existing screen or, on a Linux without one, a virtual screen. */
 async function openScreen(): Promise<{ env: NodeJS.ProcessEnv; close(): void }> {
   if (process.platform !== 'linux' || process.env['DISPLAY'] || process.env['WAYLAND_DISPLAY']) {
     return { env: {}, close() {} };

@@ -4,7 +4,7 @@ export function cleanEnvironment(extra: NodeJS.ProcessEnv = {}): NodeJS.ProcessE
   return Object.fromEntries(entries.filter(([name]) => !/^(VSCODE_|ELECTRON_|NODE_OPTIONS$)/.test(name)));
 }
 
-/** The environment of a Farwharf with nothing but this folder: it neither sees nor reaches a service of the person who runs it. */
+/** The environment of a Farwharf that uses only this folder: it neither sees nor reaches a service of the user. */
 export function isolatedEnvironment(home: string): NodeJS.ProcessEnv {
   return { FARWHARF_HOME: home, FARWHARF_REMOTE_HOST: undefined, FARWHARF_API_KEY: undefined };
 }

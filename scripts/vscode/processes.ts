@@ -27,7 +27,7 @@ async function findProcessesOf(folder: string): Promise<number[]> {
 
 async function belongsTo(pid: number, folder: string): Promise<boolean> {
   const process = join('/proc', String(pid));
-  const none = () => ''; // it ended meanwhile, or is somebody else's
+  const none = () => ''; // it ended meanwhile, or belongs to another user
   const [environment, command, cwd] = await Promise.all([
     readFile(join(process, 'environ'), 'utf8').catch(none),
     readFile(join(process, 'cmdline'), 'utf8').catch(none),

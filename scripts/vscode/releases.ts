@@ -8,7 +8,7 @@ export interface Release {
   /** code-server runs on the one major version of Node.js that it was built for. */
   readonly node: string;
   /**
-   * npm packages, with their versions, that take the place of code-server's own ones of the same name: those that come
+   * npm packages, with their versions, that replace code-server's own packages of the same name: those that come
    * from a git repository, or that download a binary when they are installed.
    */
   readonly instead: Readonly<Record<string, string>>;
@@ -16,7 +16,7 @@ export interface Release {
   readonly takesVscodeOptions: boolean;
 }
 
-/** In the order of their versions. Pinned, so that a test of yesterday's sources gives yesterday's result. */
+/** In the order of their versions. Pinned, so that a test of yesterday's sources has yesterday's result. */
 const RELEASES: readonly Release[] = [
   {
     codeServer: '4.105.1',

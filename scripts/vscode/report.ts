@@ -46,7 +46,7 @@ export function summary({ passed, failed, skipped, retried }: Counts): string {
 
 /**
  * Yields the events that a run inside VS Code writes to `path`, until its `done` or until `signal` ends the wait; what
- * was written up to then is still given.
+ * was written up to then is still reported.
  */
 export async function* followReport(path: string, signal: AbortSignal): AsyncGenerator<TestEvent, void> {
   let seen = 0;

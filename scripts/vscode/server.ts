@@ -15,11 +15,11 @@ export interface Server extends AsyncDisposable {
 }
 
 interface ServerOptions {
-  /** Folder of settings, installed extensions and window state. Used again, it gives the same windows again. */
+  /** Folder of settings, installed extensions and window state. If it is reused, the same windows open again. */
   readonly userData: string;
   readonly env?: NodeJS.ProcessEnv;
   readonly settings?: Readonly<Record<string, unknown>>;
-  /** Whether folders open in Restricted Mode until somebody trusts them. */
+  /** Whether folders open in Restricted Mode until the user trusts them. */
   readonly asksForTrust?: boolean;
 }
 

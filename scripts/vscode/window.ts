@@ -30,7 +30,7 @@ interface WindowOptions {
   readonly asksForTrust?: boolean;
   /** Fills the folder. `scratch` is removed with the window. */
   readonly prepare: (folder: string, scratch: string) => Promise<void>;
-  /** Makes the code-server that the window runs on of the one that is installed; that one itself unless given. */
+  /** Derives the code-server of the window from the installed one; by default that one is used itself. */
   readonly adapt?: (codeServer: CodeServer) => Promise<CodeServer & AsyncDisposable>;
 }
 
@@ -73,7 +73,7 @@ export async function openWindow({
   const context = await browser.newContext({ viewport: VIEWPORT, reducedMotion: 'reduce' });
   context.setDefaultTimeout(WAIT_TIMEOUT_MS);
   const page = await context.newPage();
-  opened.defer(async () => void (await page.goto('about:blank').catch(() => {}))); // tells the server that the window is closed
+  opened.defer(async () => void (await page.goto('about:blank').catch(() => {}))); // informs the server that the window is closed
   await openWorkbench(page, workbenchUrl(server.authority, folder));
   const resources = opened.move();
   return {
@@ -84,7 +84,7 @@ export async function openWindow({
   };
 }
 
-/** Lets a window find the service of whoever runs the tests where it would find one of its own that runs already. */
+/** Makes a window find the service of the test run where it would find its own running service. */
 function useGivenService(home: string): void {
   const given = process.env[SERVICE_VARIABLE];
   if (given === undefined) return;

@@ -33,7 +33,7 @@ async function waitForWorkbench(page: Page): Promise<void> {
  * Runs a command from the palette by its title.
  *
  * The palette's list is not refreshed when an extension's commands arrive after it was opened, so it is opened again
- * until the command is there.
+ * until the command is listed.
  */
 export async function runCommand(page: Page, title: string): Promise<void> {
   await withPalette(page, title, (rows) => rows.filter({ hasText: title }).first().click({ timeout: PALETTE_STEP_MS }));

@@ -85,7 +85,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
         getChildren: (node) =>
           orReport(async () => {
             const search = (await load()).search();
-            await search.startQuietly(); // whoever opens the view wants an index
+            await search.startQuietly(); // opening the view asks for an index
             return search.tree.getChildren(node);
           }),
       },

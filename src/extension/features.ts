@@ -68,14 +68,14 @@ export async function startFeatures(shell: Shell): Promise<Features> {
   setUp('account', () => {
     disposables.add(hosts.onDidChange(() => run('account', account.refresh(signal))));
     // An empty view shows its welcome text instead.
-    const tell = (): void => {
+    const showConnection = (): void => {
       const host = hosts.currentIfUsable();
       const hasRows = store.records.length > 0;
       const text = host === undefined || !hasRows ? undefined : connectionText(account.state, host);
       shell.jobsView.message = text === undefined ? undefined : messageText(text);
     };
-    disposables.add(account.onDidChange(tell));
-    disposables.add(store.onDidChange(tell));
+    disposables.add(account.onDidChange(showConnection));
+    disposables.add(store.onDidChange(showConnection));
     run(
       'account',
       account.keepFresh(() => vscode.window.state.focused, signal),
@@ -102,10 +102,10 @@ export async function startFeatures(shell: Shell): Promise<Features> {
     run('durations', tree.keepTime(signal));
   });
   setUp('interrupted results', () => {
-    const tell = async (): Promise<void> => {
+    const recover = async (): Promise<void> => {
       for (const recovered of await services.journals.recover()) void showWarning(describeRecovered(recovered));
     };
-    run('interrupted results', tell());
+    run('interrupted results', recover());
   });
   setUp('log', () => {
     const attach = disposables.add(

@@ -137,7 +137,7 @@ test('a disabled account starts no job that waits, and starts it when it is enab
     if (active === 0) break;
     await sleep(50);
   }
-  // Whoever may start jobs has theirs started meanwhile.
+  // Accounts that may start jobs have theirs started meanwhile.
   assert.equal((await ada.untilEnd(await ada.submit(SHORT, SCRIPT))).state, 'succeeded');
   assert.equal((await counts()).queued_jobs, 1);
   await administer(service, (admin) => admin.call('accounts.enable', { account_id: 'bob' }));
@@ -249,7 +249,7 @@ test('a client that leaves while the service still looks at its disk takes no pl
   );
   const { client } = await addAccount(service, 'bob', { limits: { uploads: 1 } });
   const { hostname, port, host } = new URL(client.url);
-  // Whoever opens a pipe waits for somebody who writes to it: so no thread is left to ask the file system.
+  // Opening a pipe waits for a writer, so no thread is left to ask the file system.
   const pipe = join(await temporaryFolder(t), 'pipe');
   execFileSync('mkfifo', [pipe]);
   const held = Array.from({ length: 64 }, () => open(pipe, 'r'));

@@ -15,7 +15,7 @@ import { serveRemotely } from './support/remoteService.ts';
 import { startService, temporaryFolder } from './support/service.ts';
 
 const skip = opensslIsMissing() ?? false;
-// Those of whoever runs the tests.
+// Those of the test run.
 const NO_TRUST = { NODE_EXTRA_CA_CERTS: '', SSL_CERT_FILE: '/nonexistent', SSL_CERT_DIR: '/nonexistent' };
 
 test("a company's authority is trusted by NODE_EXTRA_CA_CERTS and by the system's store", { skip }, async () => {

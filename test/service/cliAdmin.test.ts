@@ -40,7 +40,7 @@ test('an administrator adds an account and a key while the service runs; who has
   assert.match(revoked.stdout, /is revoked and no longer works/);
   const refused = await scratch.run(['submit', folder, '--script', 'hello.sh', '--again'], { env });
   assert.equal(refused.exit, 3);
-  assert.match(refused.stderr, /HTTP 401: This API key was revoked\. Ask whoever runs the service for a new one/);
+  assert.match(refused.stderr, /HTTP 401: This API key was revoked\. Ask the operator of the service for a new one/);
   assert.ok(!refused.stderr.includes(key));
 });
 

@@ -38,7 +38,7 @@ function optionsFor(home: string, serve: object = {}): EmbeddedOptions {
   return { home, node: process.execPath, cli: PROGRAM };
 }
 
-test('the service is started on demand, told to this user only, and used by the next caller', async (t) => {
+test('the service is started on demand, announced to this user only, and used by the next caller', async (t) => {
   const home = await temporaryHome(t);
   const options = optionsFor(home);
   const address = await connectEmbeddedService(options);

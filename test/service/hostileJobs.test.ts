@@ -141,7 +141,7 @@ test('a job that reports an end of its own is found out, and pays for the time t
   assert.ok((job.credits_charged ?? 0) > 0, `${job.credits_charged}`);
 });
 
-test('a report is sealed with what no file of the job, no argument and no variable tells', async (t) => {
+test('a report is sealed with a secret that is in no file, argument or variable of the job', async (t) => {
   const service = await startService(t);
   const script =
     'cat ../*.json ../*.log 2>/dev/null; tr "\\0" " " < /proc/$PPID/cmdline; tr "\\0" " " < /proc/$PPID/environ; env; ls -l /proc/$$/fd';

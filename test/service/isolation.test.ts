@@ -39,7 +39,7 @@ async function hidesJobs({ method, path, stranger, jobs }: Setting): Promise<voi
   }
 }
 
-/** The answer has nothing of the owner's, whoever asks. */
+/** The response contains nothing of the owner's, for every other account. */
 async function tellsNothing({ method, path, owner, stranger, jobs }: Setting): Promise<void> {
   for (const client of [stranger, stranger.withKey('')]) {
     const { body } = await answer(client, method, path);

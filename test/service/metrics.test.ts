@@ -100,7 +100,7 @@ test('an executor that fails is counted', async (t) => {
   assert.equal((await metricsOf(service)).get('farwharf_executor_errors_total{call="launch",code="missing"}'), 1);
 });
 
-test('where there is a token, this machine needs it as others do, and so does whoever comes through a proxy', async (t) => {
+test('with a token, this machine needs it as others do, and so do requests through a proxy', async (t) => {
   const token = 'a-token-for-the-scraper';
   const config = { ...DEFAULT_CONFIG, metrics: { enabled: true, token } };
   const service = await startService(t, { host: '0.0.0.0', config });

@@ -9,7 +9,7 @@ import { REMOTE_NAME, serveRemotely } from './support/remoteService.ts';
 
 const skip = opensslIsMissing() ?? false;
 const PROJECT = { 'work.sh': 'echo at work; echo made > output.txt\n' };
-// None of these may come from whoever runs the tests.
+// None of these may come from the environment of the test run.
 const NO_PROXIES = { HTTP_PROXY: '', HTTPS_PROXY: '', NO_PROXY: '', http_proxy: '', https_proxy: '', no_proxy: '' };
 
 /** All the ways in which a proxy is named to programs of Node. */

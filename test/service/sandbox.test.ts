@@ -92,7 +92,7 @@ describe('a job in bubblewrap', () => {
     assert.deepEqual(processesWith('sleep 600.375'), []);
   });
 
-  test('that is cancelled is told so in all its processes, also those that have no variable of the service', async (t) => {
+  test('that is cancelled receives the signal in all its processes, also those without a variable of the service', async (t) => {
     const service = await startService(t, { killGraceMs: 120_000 });
     const script = `exec env -i bash -c 'trap "echo told > told.txt; exit" TERM; touch begun; while :; do sleep 0.1; done'`;
     const id = await service.submit({ 'a.sh': script }, { script: 'a.sh' });

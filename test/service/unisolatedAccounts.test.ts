@@ -49,7 +49,7 @@ test('a second account stops the jobs of all that nothing isolates, until the co
   assert.equal(await run(service, { 'a.sh': 'echo alone again' }), 'alone again\n');
 });
 
-test('a job that waits when the second account comes goes on waiting, says why, and starts when the account is disabled', async (t) => {
+test('a job that waits when a second account is added keeps waiting, reports why, and starts when the account is disabled', async (t) => {
   await withoutBubblewrap(t);
   const service = await startService(t, { config: testConfig({ isolation: 'auto', max_jobs: 1 }) });
   const first = await service.submit({ 'a.sh': 'sleep 600' }, { script: 'a.sh' });

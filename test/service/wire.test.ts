@@ -37,7 +37,7 @@ function statusWith(
   });
 }
 
-test('every /v1 route needs the key, and a wrong one is told apart from none', async (t) => {
+test('every /v1 route needs the key, and distinguishes a wrong key from a missing one', async (t) => {
   const service = await startService(t);
   for (const path of ['/v1/me', '/v1/jobs', '/v1/jobs/x', '/v1/jobs/x/events', '/v1/jobs/x/artifacts', '/v1/nothing']) {
     const without = await fetch(service.url + path);

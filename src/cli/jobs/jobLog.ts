@@ -66,7 +66,7 @@ export function describeEnd({ record }: FinishedJob, jobId: string): string {
   return describeOutcome(record, record.results?.files === 0 ? results : `${results}: farwharf download ${jobId}`);
 }
 
-/** Tells the user who stopped watching how to continue. */
+/** Reminds a user who stopped watching how to continue. */
 export function noteDetached(terminal: Terminal, jobId: string): void {
   terminal.json({ event: 'detached', data: { job_id: jobId } });
   terminal.note(`Stopped watching. Job ${jobId} continues to run.`);

@@ -14,7 +14,7 @@ const DECIDING_FOLDERS = ['service'];
 
 /**
  * Checks that no other user can write to the folder of this user's data, to its important files, or to a parent folder, as OpenSSH does:
- * whoever can change the service's address receives the next key and folder. Parent folders may belong to other users, and files may be
+ * a user who can change the service's address receives the next key and folder. Parent folders may belong to other users, and files may be
  * missing. On Windows the system protects the user's profile.
  *
  * @throws AppError `refused` with the command that fixes it.
@@ -128,7 +128,7 @@ function writable(path: string, { mode }: Stats): AppError {
 }
 
 function refusal(path: string, what: string, command: string): AppError {
-  const message = `${path} ${what}. Whoever can write it decides what is run and where your keys and files go, so it was not used. Check what it contains, then run:  ${command}`;
+  const message = `${path} ${what}. A user who can write it decides what is run and where your keys and files go, so it was not used. Check what it contains, then run:  ${command}`;
   return new AppError('refused', message);
 }
 

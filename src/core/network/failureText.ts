@@ -23,9 +23,10 @@ function certificateText(error: Error, host: string): string {
 function adviceFor(error: Error): string {
   const code = systemCode(error) ?? '';
   if (isUnknownAuthority(error)) {
-    return "If your company or the service has its own certificate authority, add that authority's certificate to the operating system's store, or to the file in NODE_EXTRA_CA_CERTS, and start again. Otherwise ask whoever runs the service.";
+    return "If your company or the service has its own certificate authority, add that authority's certificate to the operating system's store, or to the file in NODE_EXTRA_CA_CERTS, and start again. Otherwise ask the operator of the service.";
   }
-  if (DATES.test(code)) return "Check this computer's clock, or ask whoever runs the service to renew its certificate.";
-  if (OTHER_NAME.test(code)) return 'Check the address, or ask whoever runs the service.';
-  return 'Ask whoever runs the service.';
+  if (DATES.test(code))
+    return "Check this computer's clock, or ask the operator of the service to renew its certificate.";
+  if (OTHER_NAME.test(code)) return 'Check the address, or ask the operator of the service.';
+  return 'Ask the operator of the service.';
 }

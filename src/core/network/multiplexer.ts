@@ -75,7 +75,7 @@ export class Multiplexer {
       send: (type, amount, data) => this.#send(id, type, amount, data),
       forget: () => void this.#channels.delete(id),
     });
-    channel.on('error', () => {}); // reported to whoever uses the channel
+    channel.on('error', () => {}); // reported to the user of the channel
     this.#channels.set(id, channel);
     return channel;
   }

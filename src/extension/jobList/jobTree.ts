@@ -162,7 +162,7 @@ export class JobTree implements vscode.TreeDataProvider<JobNode>, vscode.Disposa
   }
 }
 
-/** What the rows must tell apart. */
+/** What the rows must distinguish. */
 function varietyOf(records: readonly JobRecord[]): Pick<RowContext, 'hasSeveralFolders' | 'hasSeveralHosts'> {
   const hasSeveral = (values: readonly string[]): boolean => new Set(values).size > 1;
   return {

@@ -19,7 +19,7 @@ export class JobTasks implements vscode.TaskProvider {
         const profiles = await readProfiles(folder.uri.fsPath);
         return profiles.map(({ name }) => this.#task({ type: TASK_TYPE, profile: name }, folder, name));
       } catch (error) {
-        // Most folders have no profiles. Errors in the file are shown in it, and by whoever submits one.
+        // Most folders have no profiles. Errors in the file are shown in it, and when one is submitted.
         this.#services.log.debug(`no tasks of ${PROFILE_FILE}`, { error });
         return [];
       }

@@ -23,7 +23,7 @@ export interface ListQuery {
   readonly sweep?: string;
   /** Also jobs that the user removed from the list. */
   readonly withRemoved?: boolean;
-  /** 100 unless given. */
+  /** 100 by default. */
   readonly limit?: number;
   /** The last record of the previous page. */
   readonly before?: Pick<JobRecord, 'createdAt' | 'id'>;

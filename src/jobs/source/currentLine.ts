@@ -19,7 +19,7 @@ export interface CurrentFile {
 }
 
 /**
- * Where a line of a submitted file is now. Returns undefined if that cannot be told: the archive was removed, or the texts are too
+ * Where a line of a submitted file is now. Returns undefined if that cannot be determined: the archive was removed, or the texts are too
  * large or too different to compare.
  *
  * @throws the signal's reason on abort.

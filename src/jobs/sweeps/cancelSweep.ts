@@ -38,7 +38,7 @@ export async function cancelSweep(
     return running.length;
   };
   const stopped = await cancelAll();
-  // Whoever sends the sweep sees that it was cancelled before the next job, and then releases the lease.
+  // The process that sends the sweep sees that it was cancelled before the next job, and then releases the lease.
   const owner = `${processOwner()}-cancel`;
   while (!(await ledger.claim(sweep.id, owner, LEASE_MS))) await sleep(RETRY_MS, undefined, { signal });
   try {

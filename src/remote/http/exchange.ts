@@ -128,7 +128,7 @@ export class Exchange {
       const waitedMs = () => performance.now() - this.#waitingSince;
       this.#endWatch = watchRequest(request, this.#call, waitedMs, this.#onTimeout);
     }
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its body yields bytes unless it is told otherwise
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its body yields bytes unless it is configured otherwise
     const response = (await pending) as FetchResponse;
     return this.#response(response, response.body ?? Readable.from([]));
   }

@@ -4,7 +4,7 @@ import type { Logger } from '../../core/log.ts';
 import type { MachineClasses } from '../config/machineClasses.ts';
 import type { Executor } from './executor.ts';
 
-/** What the service gives an executor besides its configuration. */
+/** What the service passes to an executor besides its configuration. */
 export interface ExecutorContext {
   /** Path of the built `jobRunner.mjs`, or of its source. */
   readonly runner: string;

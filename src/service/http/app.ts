@@ -126,7 +126,7 @@ function addJobRoutes(app: App, options: AppOptions): void {
   app.get('/v1/jobs/:id', requireScope('read'), (context) => context.json(showJob(findJob(context))));
   app.delete('/v1/jobs/:id', async (context) => {
     const job = findJob(context);
-    // Whoever may submit a job may also cancel it.
+    // A key that may submit a job may also cancel it.
     const isOwn = isAllowed(context, 'submit') && job.keyId !== null && job.keyId === context.var.visit.key?.id;
     if (!isOwn && !isAllowed(context, 'cancel')) throw outOfScope('cancel');
     await scheduler.cancel(job);

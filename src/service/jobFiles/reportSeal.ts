@@ -18,6 +18,6 @@ export function isSealed(exit: ExitMarker, secret: string): boolean {
 
 function sealOf(exit: ExitMarker, secret: string): string {
   const { outcome, code, signal, detail, at, ranSeconds, wasToldToEnd = null } = exit;
-  const told = JSON.stringify([outcome, code, signal, detail, at, ranSeconds, wasToldToEnd]);
-  return createHmac('sha256', secret).update(told).digest('hex');
+  const report = JSON.stringify([outcome, code, signal, detail, at, ranSeconds, wasToldToEnd]);
+  return createHmac('sha256', secret).update(report).digest('hex');
 }

@@ -34,7 +34,7 @@ switch (command) {
     break;
   case 'serve':
     await runService(program, root).catch((error: unknown) => {
-      process.stderr.write(`${messageOf(error)}\n`); // read from the log by whoever waits for the start
+      process.stderr.write(`${messageOf(error)}\n`); // the process that waits for the start reads it from the log
       process.exitCode = 1;
     });
     break;

@@ -19,7 +19,7 @@ import { runJob, type StopReason } from './runJob.ts';
 const CANCEL_POLL_MS = 100;
 const KILL_GRACE_MS = 5_000;
 const FULL_DISK_POLL_MS = 1_000;
-// How much later than its script the runner may be told to end.
+// How much later than its script the runner may receive the signal to end.
 const SIGNAL_WAIT_MS = 1_000;
 
 const folder = jobFolder(process.argv[2] ?? '');
@@ -39,11 +39,11 @@ async function main(): Promise<void> {
   const identity = processIdentity(process.pid) ?? 'unknown';
   if (!claimJob(folder, { pid: process.pid, identity })) return;
   let wasToldToEnd = false;
-  const told = Promise.withResolvers<void>();
+  const stopped = Promise.withResolvers<void>();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     process.on(signal, () => {
       wasToldToEnd = true;
-      told.resolve();
+      stopped.resolve();
       stop.abort('stopped' satisfies StopReason);
     });
   }
@@ -54,7 +54,7 @@ async function main(): Promise<void> {
   output.close();
   const at = Date.now();
   // A cluster signals the processes of a job one after the other, so the script may get it first, and end with any status.
-  if (secret === undefined) await Promise.race([told.promise, sleep(SIGNAL_WAIT_MS)]);
+  if (secret === undefined) await Promise.race([stopped.promise, sleep(SIGNAL_WAIT_MS)]);
   await report(sealed({ ...outcome, at, wasToldToEnd }, secret));
 }
 

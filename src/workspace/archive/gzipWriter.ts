@@ -73,7 +73,7 @@ export class GzipWriter {
       finishFlush: constants.Z_SYNC_FLUSH,
       chunkSize: MOST_COMPRESSED_BYTES,
     }).finally(() => this.#spare.push(memory));
-    compressed.catch(() => {}); // reported by whoever awaits it in order
+    compressed.catch(() => {}); // reported where it is awaited in order
     this.#pending.push(compressed);
     this.#window = Buffer.from(block.subarray(-WINDOW_BYTES));
     this.#filled = 0;

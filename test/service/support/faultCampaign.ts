@@ -26,7 +26,7 @@ interface Options {
 const AT_ONCE = 6;
 // A busy machine may hold the test itself up for longer than a short limit lasts.
 const IDLE_SECONDS = [1, 8, 60];
-// A transfer that can go on where it was does so; results are asked for again by whoever wants them.
+// A transfer that can resume does so; results are requested again by the client.
 const RECOVERING: ReadonlySet<Transfer['name']> = new Set(['upload', 'answer', 'events']);
 /** More than either side sends before its first byte of HTTP. */
 const HANDSHAKE_BYTES = 2_000;

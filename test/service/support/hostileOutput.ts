@@ -36,7 +36,7 @@ const TEXTS = [
   '\\ud800',
 ] as const;
 
-/** Output that tries to break whoever reads it: marks, nests, broken UTF-8, huge lines, many tiny ones, escape sequences. */
+/** Output that tries to break its readers: marks, nests, broken UTF-8, huge lines, many tiny ones, escape sequences. */
 export function hostileOutput(random: () => number, pieces: number): Buffer {
   const upTo = (most: number): number => Math.floor(random() * most);
   const choose = <T>(choices: readonly T[]): T => choices[upTo(choices.length)] as T;

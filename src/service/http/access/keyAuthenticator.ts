@@ -92,13 +92,14 @@ export class KeyAuthenticator {
     if (key !== undefined) refuseEnded(key);
     const account = this.#store.accounts.get(accountId);
     if (account.disabledAt === null) return { account, key };
-    throw refusal(401, `The account ${account.id} is disabled. Ask whoever runs the service.`);
+    throw refusal(401, `The account ${account.id} is disabled. Ask the operator of the service.`);
   }
 }
 
 function refuseEnded({ revokedAt, expiresAt }: ApiKey): void {
-  if (revokedAt !== null) throw refusal(401, 'This API key was revoked. Ask whoever runs the service for a new one.');
+  if (revokedAt !== null)
+    throw refusal(401, 'This API key was revoked. Ask the operator of the service for a new one.');
   if (expiresAt === null || expiresAt > Date.now()) return;
   const day = new Date(expiresAt).toISOString().slice(0, 10);
-  throw refusal(401, `This API key expired on ${day}. Ask whoever runs the service for a new one.`);
+  throw refusal(401, `This API key expired on ${day}. Ask the operator of the service for a new one.`);
 }

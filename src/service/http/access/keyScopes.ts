@@ -19,6 +19,6 @@ export function isAllowed({ var: { visit } }: AppContext, scope: Scope): boolean
 export function outOfScope(scope: Scope) {
   return refusal(
     403,
-    `This API key does not have the scope "${scope}". Use a key that has it, or ask whoever runs the service for one.`,
+    `This API key does not have the scope "${scope}". Use a key that has it, or ask the operator of the service for one.`,
   );
 }

@@ -3,7 +3,7 @@ import { AppError } from '../../../core/errors.ts';
 import { integer, nullable, type RecordOf, rowReader, text } from '../database/columns.ts';
 import { type Insert, inserter, prepareAll, type Statements, updater } from '../database/statements.ts';
 
-/** The account of the embedded service, and of whoever has `FARWHARF_API_KEY`. */
+/** The account of the embedded service, and of everyone with `FARWHARF_API_KEY`. */
 export const LOCAL_ACCOUNT = 'local';
 
 // IDs are parts of names in the credit ledger, and words of the command line.

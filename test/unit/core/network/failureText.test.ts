@@ -25,7 +25,7 @@ test('a certificate that is not trusted is found among the causes, with advice f
   assert.match(text('SELF_SIGNED_CERT_IN_CHAIN'), /gpu\.example\.org is not trusted \(failed\).*NODE_EXTRA_CA_CERTS/);
   assert.match(text('CERT_HAS_EXPIRED'), /Check this computer's clock/);
   assert.match(text('ERR_TLS_CERT_ALTNAME_INVALID'), /Check the address/);
-  assert.match(text('CERT_REVOKED'), /nothing was sent\. Ask whoever runs the service\.$/);
+  assert.match(text('CERT_REVOKED'), /nothing was sent\. Ask the operator of the service\.$/);
   assert.equal(text('ECONNREFUSED'), '');
 });
 

@@ -6,7 +6,7 @@ const SLICES = [['a.ts', 'ä/b.ts'], ['c.ts'], ['d.ts'], ['e.ts'], ['f.ts']].map
   paths.map((path, at) => ({ path, knownHash: at === 0 ? 'abc' : undefined })),
 );
 
-test('every slice is taken once, by whoever comes first', () => {
+test('every slice is taken once, by the first thread that asks', () => {
   const shared = shareTasks(SLICES);
   const [first, second]: [number[], number[]] = [[], []];
   const one = takeSlices(shared, 3, first);

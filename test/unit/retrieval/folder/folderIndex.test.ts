@@ -142,7 +142,7 @@ test('a file that was touched is not indexed again, and its new time is remember
     assert.deepEqual(await index.sync(await place.list()), { added: 0, changed: 0, removed: 0, unchanged: 3 });
     assert.deepEqual(await readdir(indexFolder(place.home, place.root)), before);
   }
-  // Other bytes of the same size and time: only whoever reads the file can tell. It was not read, so the time is remembered.
+  // Other bytes of the same size and time: only reading the file shows the change. It was not read, so the time is remembered.
   await place.write('fruit/pear.txt', 'Pears grew on trees.\n', new Date('2026-02-02T00:00:00Z'));
   using index = await place.open();
   assert.equal((await index.sync(await place.list())).unchanged, 3);

@@ -142,7 +142,7 @@ test('a page of events has as many as reach its length, and at least one', async
   assert.deepEqual(page(4, 1e6), []);
 });
 
-test('whoever waits for the end of a job is woken by it, at once when it has ended', async (t) => {
+test('a caller that waits for the end of a job is woken by it, at once if it has ended', async (t) => {
   const store = openStore(t);
   await store.submit(newJob('a'), [], WORKSPACE);
   const { signal } = new AbortController();
