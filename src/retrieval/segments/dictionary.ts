@@ -207,8 +207,8 @@ export class DictionaryWriter {
       this.#starts.push(start);
       this.#lastSize = 0;
     }
-    entries.hold(this.#length + size + ENTRY_BYTES, this.#length);
-    last.hold(size + ENTRY_BYTES, this.#lastSize);
+    entries.reserve(this.#length + size + ENTRY_BYTES, this.#length);
+    last.reserve(size + ENTRY_BYTES, this.#lastSize);
     const to = entries.address + this.#length;
     const end = this.#memory.kernel.writeEntry(last.address, this.#lastSize, term, size, length, to);
     this.#length = end - entries.address;

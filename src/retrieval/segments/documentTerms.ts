@@ -78,7 +78,7 @@ export class DocumentTerms {
       block.terms + 4 * block.used,
       block.frequencies + 2 * block.used,
     );
-    this.#sizes.hold(4 * (this.#documentCount + 1));
+    this.#sizes.reserve(4 * (this.#documentCount + 1));
     memory.numbers[this.#sizes.address / 4 + this.#documentCount] = count;
     block.used += count;
     block.documents += 1;
@@ -90,10 +90,10 @@ export class DocumentTerms {
   byTerm(order: Uint32Array): TermPostings {
     const { memory } = this.vocabulary;
     const [next, documents, frequencies] = [this.#next, this.#documents, this.#frequencies];
-    next.hold(4 * order.length, 0);
-    this.#holders.hold(4 * order.length);
-    documents.hold(4 * this.postingCount, 0);
-    frequencies.hold(2 * this.postingCount, 0);
+    next.reserve(4 * order.length, 0);
+    this.#holders.reserve(4 * order.length);
+    documents.reserve(4 * this.postingCount, 0);
+    frequencies.reserve(2 * this.postingCount, 0);
     const { numbers, kernel } = memory;
     const [nextAt, holdersAt] = [next.address / 4, this.#holders.address / 4];
     let sum = 0;
@@ -122,7 +122,7 @@ export class DocumentTerms {
 
   /** Copies the lengths of documents into the memory, and returns their address. */
   keepLengths(lengths: Uint16Array): number {
-    this.#lengths.hold(lengths.byteLength, 0);
+    this.#lengths.reserve(lengths.byteLength, 0);
     const { address } = this.#lengths;
     this.vocabulary.memory.halves.set(lengths, address / 2);
     return address;
@@ -142,9 +142,9 @@ export class DocumentTerms {
   #gather(): number {
     const { counted, memory, words, terms } = this.vocabulary;
     const bytes = 4 * (terms.table.size + 1);
-    this.#counts.hold(bytes);
-    this.#holders.hold(bytes);
-    this.#present.hold(bytes, 0);
+    this.#counts.reserve(bytes);
+    this.#holders.reserve(bytes);
+    this.#present.reserve(bytes, 0);
     const { address } = counted.buffer;
     const end = memory.kernel.gatherTerms(
       address,
@@ -169,7 +169,13 @@ export class DocumentTerms {
   #addBlock(count: number): Block {
     const { memory } = this.vocabulary;
     const size = Math.max(count, Math.min(2 * (this.#blocks.at(-1)?.size ?? LEAST_BLOCK), MOST_BLOCK));
-    const block = { size, terms: memory.take(4 * size), frequencies: memory.take(2 * size), used: 0, documents: 0 };
+    const block = {
+      size,
+      terms: memory.allocate(4 * size),
+      frequencies: memory.allocate(2 * size),
+      used: 0,
+      documents: 0,
+    };
     this.#blocks.push(block);
     return block;
   }

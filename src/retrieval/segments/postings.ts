@@ -33,11 +33,11 @@ export class PostingsWriter {
     const [lists, blocks] = [this.#lists, this.#blocks];
     const { kernel } = this.#memory;
     const most = MOST_BYTES * count + LIST_BYTES + this.#skippedBytes(documents, count);
-    lists.hold(this.length + most, this.length);
+    lists.reserve(this.length + most, this.length);
     const to = lists.address + this.length;
     let levelsEnd = 0;
     if (count > BLOCK) {
-      blocks.hold(most, 0);
+      blocks.reserve(most, 0);
       levelsEnd = kernel.writeLevels(documents, frequencies, count, lengths, blocks.address, LEVEL_BASE, LEVEL_SLOPE);
     }
     const end = kernel.writePostings(documents, frequencies, count, blocks.address, levelsEnd, to);

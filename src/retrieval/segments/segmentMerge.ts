@@ -58,9 +58,9 @@ function mergeTerms(
   const dictionary = new DictionaryWriter(memory);
   const lists = new PostingsWriter(memory);
   const places = { documents: new GrowableBuffer(memory), frequencies: new GrowableBuffer(memory) };
-  places.documents.hold(4 * lengths.length);
-  places.frequencies.hold(2 * lengths.length);
-  const lengthsAt = memory.take(lengths.byteLength);
+  places.documents.reserve(4 * lengths.length);
+  places.frequencies.reserve(2 * lengths.length);
+  const lengthsAt = memory.allocate(lengths.byteLength);
   memory.halves.set(lengths, lengthsAt / 2);
   const termBuffer = new GrowableBuffer(memory);
   let postingCount = 0;
@@ -76,7 +76,7 @@ function mergeTerms(
     if (count === 0) continue;
     const start = lists.length;
     lists.add(places.documents.address, places.frequencies.address, count, lengthsAt);
-    termBuffer.hold(term.length + TERM_PADDING, 0);
+    termBuffer.reserve(term.length + TERM_PADDING, 0);
     memory.bytes.set(term, termBuffer.address);
     dictionary.add(termBuffer.address, term.length, start, lists.length - start);
     postingCount += count;

@@ -5,7 +5,7 @@ import type { TermInternTable } from '../tokenizer/termInternTable.ts';
 /** The words of a table, sorted by their bytes. */
 export function orderTerms(memory: KernelMemory, table: TermInternTable): Uint32Array {
   const size = ENTRY_BYTES * table.size;
-  const buffer = memory.take(2 * size);
+  const buffer = memory.allocate(2 * size);
   const { address, first, end } = table;
   const entries = memory.kernel.sortWords(address + first, address + end, buffer, buffer + size);
   const { numbers } = memory;
@@ -13,6 +13,6 @@ export function orderTerms(memory: KernelMemory, table: TermInternTable): Uint32
   for (let at = 0; at < order.length; at += 1) {
     order[at] = (numbers[(entries + ENTRY_BYTES * at + RECORD) / 4] ?? 0) - address;
   }
-  memory.leave(buffer, 2 * size);
+  memory.free(buffer, 2 * size);
   return order;
 }

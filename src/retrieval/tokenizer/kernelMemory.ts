@@ -12,7 +12,7 @@ const LEAST_GROWTH = 16 * PAGE_BYTES;
 const MOST_PAGES = 2 ** 31 / PAGE_BYTES - 1;
 const ALIGNMENT = 16;
 
-interface Place {
+interface FreeBlock {
   address: number;
   length: number;
 }
@@ -27,7 +27,7 @@ export class KernelMemory {
   readonly #memory: WasmMemory;
   #used = FREE_FROM;
   /** The free list, in order of addresses; without it a thread needs half as much memory again. */
-  #left: Place[] = [];
+  #freeBlocks: FreeBlock[] = [];
 
   constructor() {
     const limits = { initial: LEAST_GROWTH / PAGE_BYTES, maximum: MOST_PAGES };
@@ -49,31 +49,31 @@ export class KernelMemory {
    *
    * @throws AppError `limit` if there is not enough memory.
    */
-  take(size: number): number {
+  allocate(size: number): number {
     const length = aligned(size);
-    const place = this.#left.filter((left) => left.length >= length).sort((a, b) => a.length - b.length)[0];
-    if (place === undefined) return this.#takeBehind(length);
-    const { address } = place;
-    place.address += length;
-    place.length -= length;
+    const block = this.#freeBlocks.filter((free) => free.length >= length).sort((a, b) => a.length - b.length)[0];
+    if (block === undefined) return this.#allocateAtEnd(length);
+    const { address } = block;
+    block.address += length;
+    block.length -= length;
     this.bytes.fill(0, address, address + length);
     return address;
   }
 
   /** Frees memory for others. */
-  leave(address: number, size: number): void {
-    if (size > 0) this.#left.push({ address, length: aligned(size) });
-    this.#left.sort((a, b) => a.address - b.address);
-    const joined: Place[] = [];
-    for (const place of this.#left) {
+  free(address: number, size: number): void {
+    if (size > 0) this.#freeBlocks.push({ address, length: aligned(size) });
+    this.#freeBlocks.sort((a, b) => a.address - b.address);
+    const joined: FreeBlock[] = [];
+    for (const block of this.#freeBlocks) {
       const last = joined.at(-1);
-      if (last !== undefined && last.address + last.length === place.address) last.length += place.length;
-      else if (place.length > 0) joined.push(place);
+      if (last !== undefined && last.address + last.length === block.address) last.length += block.length;
+      else if (block.length > 0) joined.push(block);
     }
-    this.#left = joined;
+    this.#freeBlocks = joined;
   }
 
-  #takeBehind(length: number): number {
+  #allocateAtEnd(length: number): number {
     const address = this.#used;
     const end = address + length;
     const missing = end + STEP_BYTES - this.bytes.length;
@@ -107,14 +107,14 @@ export class GrowableBuffer {
     this.#memory = memory;
   }
 
-  /** Ensures a capacity in bytes. The first `used` bytes are kept; new bytes are zeros. */
-  hold(size: number, used = this.size): void {
+  /** Ensures a capacity in bytes. The first `used` bytes keep their contents; new bytes are zeros. */
+  reserve(size: number, used = this.size): void {
     if (size <= this.size) return;
     // Only the bytes to keep are copied.
     const larger = Math.max(size, used === 0 ? (5 * this.size) / 4 : 2 * this.size);
-    const address = this.#memory.take(larger);
+    const address = this.#memory.allocate(larger);
     this.#memory.bytes.copyWithin(address, this.address, this.address + used);
-    this.#memory.leave(this.address, this.size);
+    this.#memory.free(this.address, this.size);
     [this.address, this.size] = [address, larger];
   }
 

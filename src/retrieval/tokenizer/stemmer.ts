@@ -8,8 +8,8 @@ export class Stemmer {
   readonly #spans = new GrowableBuffer(this.#memory);
 
   constructor() {
-    this.#word.hold(TERM_PADDING + MAX_WORD + TERM_PADDING);
-    this.#spans.hold(8);
+    this.#word.reserve(TERM_PADDING + MAX_WORD + TERM_PADDING);
+    this.#spans.reserve(8);
   }
 
   /** The Porter stem of a lower-case word; a word longer than 64 bytes in UTF-8 stays unchanged. */

@@ -28,7 +28,7 @@ export class TermInternTable {
     this.#memory = memory;
     this.#records = new GrowableBuffer(memory);
     this.#slots = new GrowableBuffer(memory);
-    this.#slots.hold(this.#slotBytes);
+    this.#slots.reserve(this.#slotBytes);
   }
 
   /** The base address of the offsets that identify words. */
@@ -81,7 +81,7 @@ export class TermInternTable {
   #findSome(spans: number, count: number, found: number): void {
     const memory = this.#memory;
     const bytes = (memory.numbers[(spans >> 2) + 2 * count - 1] ?? 0) - (memory.numbers[spans >> 2] ?? 0);
-    this.#records.hold(this.end + count * RECORD_BYTES + bytes, this.end);
+    this.#records.reserve(this.end + count * RECORD_BYTES + bytes, this.end);
     this.#makeSlots(count);
     const records = this.#records;
     const slots = this.#slots;
@@ -106,7 +106,7 @@ export class TermInternTable {
     while (size < 8 * (this.size + more)) size *= 4;
     if (size === this.#slotBytes) return;
     this.#slotBytes = size;
-    if (size > slots.size) slots.hold(size, 0);
+    if (size > slots.size) slots.reserve(size, 0);
     else slots.clear(size);
     this.#memory.kernel.fillSlots(
       records.address,

@@ -56,8 +56,8 @@ export class Vocabulary {
   read(text: string, list: WordList): void {
     const { memory, words } = this;
     const buffer = this.#text;
-    buffer.hold(3 * text.length + STEP_BYTES, 0);
-    this.#spans.hold(4 * (text.length + 8), 0);
+    buffer.reserve(3 * text.length + STEP_BYTES, 0);
+    this.#spans.reserve(4 * (text.length + 8), 0);
     const spans = this.#spans.address;
     // In one call, because reading a string character by character takes several times as long.
     const length = ENCODER.encodeInto(text, memory.bytes.subarray(buffer.address)).written;
@@ -71,7 +71,7 @@ export class Vocabulary {
       spansEnd = 4 * findSpans(memory.bytes, buffer.address, end, memory.numbers, spans / 4);
     }
     list.count = (spansEnd - spans) / 8;
-    list.buffer.hold(4 * list.count, 0);
+    list.buffer.reserve(4 * list.count, 0);
     const known = words.end;
     words.find(spans, list.count, list.buffer.address);
     if (words.end !== known) this.terms.add(known);
@@ -79,7 +79,7 @@ export class Vocabulary {
 
   #count(found: number, count: number, weight: number): number {
     const { counted, memory } = this;
-    counted.buffer.hold(4 * (counted.count + count + 1));
+    counted.buffer.reserve(4 * (counted.count + count + 1));
     const from = counted.buffer.address + 4 * counted.count;
     const to = memory.kernel.countWords(found, found + 4 * count, this.words.address, weight, from);
     counted.count += (to - from) / 4;

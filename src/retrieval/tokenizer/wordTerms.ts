@@ -34,8 +34,8 @@ export class WordTerms {
     // Upper bounds: a record has more bytes than its word, and the word has at most one part more than bytes. The parts have at most six
     // times as many bytes, because each byte is in the whole word and in a part, and a character may be longer in lower case.
     const bytes = words.end - first;
-    this.#text.hold((6 + TERM_PADDING) * bytes, 0);
-    this.#spans.hold(8 * bytes, 0);
+    this.#text.reserve((6 + TERM_PADDING) * bytes, 0);
+    this.#spans.reserve(8 * bytes, 0);
     let end = this.#spans.address;
     for (let record = first; record !== words.end; ) {
       const text = end === this.#spans.address ? this.#text.address : (memory.numbers[end / 4 - 1] ?? 0);
@@ -76,9 +76,9 @@ export class WordTerms {
   #list(first: number, count: number): void {
     const words = this.#words;
     const found = this.#found;
-    found.hold(4 * count, 0);
+    found.reserve(4 * count, 0);
     this.table.find(this.#spans.address, count, found.address);
-    this.lists.hold(this.#listEnd + 4 * count, this.#listEnd);
+    this.lists.reserve(this.#listEnd + 4 * count, this.#listEnd);
     const { address } = this.lists;
     const end = this.#memory.kernel.listTerms(
       words.address + first,

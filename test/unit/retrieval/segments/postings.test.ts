@@ -41,18 +41,18 @@ function readAll(list: PostingList): { readonly documents: number[]; readonly fr
 function listWriter(lengths: Uint16Array) {
   const memory = new KernelMemory();
   const writer = new PostingsWriter(memory);
-  const [documentRoom, frequencyRoom] = [new GrowableBuffer(memory), new GrowableBuffer(memory)];
-  const lengthsAt = memory.take(lengths.byteLength);
+  const [documentBuffer, frequencyBuffer] = [new GrowableBuffer(memory), new GrowableBuffer(memory)];
+  const lengthsAt = memory.allocate(lengths.byteLength);
   memory.halves.set(lengths, lengthsAt / 2);
   return {
     /** Gives where the list begins. */
     add({ documents, frequencies }: Postings): number {
       const start = writer.length;
-      documentRoom.hold(documents.byteLength);
-      frequencyRoom.hold(frequencies.byteLength);
-      memory.numbers.set(documents, documentRoom.address / 4);
-      memory.halves.set(frequencies, frequencyRoom.address / 2);
-      writer.add(documentRoom.address, frequencyRoom.address, documents.length, lengthsAt);
+      documentBuffer.reserve(documents.byteLength);
+      frequencyBuffer.reserve(frequencies.byteLength);
+      memory.numbers.set(documents, documentBuffer.address / 4);
+      memory.halves.set(frequencies, frequencyBuffer.address / 2);
+      writer.add(documentBuffer.address, frequencyBuffer.address, documents.length, lengthsAt);
       return start;
     },
     finish: () => writer.finish(),

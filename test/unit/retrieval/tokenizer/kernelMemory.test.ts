@@ -5,14 +5,14 @@ import { GrowableBuffer, KernelMemory } from '../../../../src/retrieval/tokenize
 test('memory that cannot be had is an error, and what is there stays where it was', () => {
   const memory = new KernelMemory();
   const buffer = new GrowableBuffer(memory);
-  buffer.hold(16);
+  buffer.reserve(16);
   memory.numbers[buffer.address / 4] = 7;
   for (const size of [2 ** 31 - 1, 2 ** 31, 2 ** 32 + 16, 2 ** 40]) {
-    assert.throws(() => buffer.hold(size), { name: 'AppError', code: 'limit' });
+    assert.throws(() => buffer.reserve(size), { name: 'AppError', code: 'limit' });
   }
-  const next = memory.take(16);
+  const next = memory.allocate(16);
   assert.ok(next > buffer.address && next < memory.bytes.length);
-  buffer.hold(2_000_000);
+  buffer.reserve(2_000_000);
   assert.equal(memory.numbers[buffer.address / 4], 7);
   assert.ok(buffer.address + 2_000_000 <= memory.bytes.length);
 });
@@ -20,11 +20,11 @@ test('memory that cannot be had is an error, and what is there stays where it wa
 test('what a buffer has left is for others, as zeros', () => {
   const memory = new KernelMemory();
   const [first, second, third] = [new GrowableBuffer(memory), new GrowableBuffer(memory), new GrowableBuffer(memory)];
-  for (const buffer of [first, second]) buffer.hold(1000);
+  for (const buffer of [first, second]) buffer.reserve(1000);
   memory.bytes.fill(7, first.address, first.address + 1000);
   const { address } = first;
-  first.hold(5000, 10);
-  third.hold(600);
+  first.reserve(5000, 10);
+  third.reserve(600);
   assert.equal(third.address, address);
   assert.ok(memory.bytes.subarray(third.address, third.address + 600).every((byte) => byte === 0));
   assert.deepEqual([...memory.bytes.subarray(first.address + 8, first.address + 12)], [7, 7, 0, 0]);
@@ -33,9 +33,9 @@ test('what a buffer has left is for others, as zeros', () => {
 
 test('places that lie side by side become one, so that much can be taken where little was left', () => {
   const memory = new KernelMemory();
-  const places = Array.from({ length: 8 }, () => memory.take(1024));
-  const end = memory.take(16);
-  for (const place of [3, 1, 2, 0, 7, 5, 6, 4]) memory.leave(places[place] ?? 0, 1024);
-  assert.equal(memory.take(8192), places[0]);
-  assert.ok(memory.take(16) > end);
+  const places = Array.from({ length: 8 }, () => memory.allocate(1024));
+  const end = memory.allocate(16);
+  for (const place of [3, 1, 2, 0, 7, 5, 6, 4]) memory.free(places[place] ?? 0, 1024);
+  assert.equal(memory.allocate(8192), places[0]);
+  assert.ok(memory.allocate(16) > end);
 });

@@ -9,9 +9,9 @@ import { TermInternTable } from '../../../../src/retrieval/tokenizer/termInternT
 function find(memory: KernelMemory, table: TermInternTable, words: readonly string[]): number[] {
   const bytes = Buffer.from(words.join(''));
   const [text, spans, found] = [new GrowableBuffer(memory), new GrowableBuffer(memory), new GrowableBuffer(memory)];
-  text.hold(bytes.length + 8);
-  spans.hold(8 * words.length);
-  found.hold(4 * words.length);
+  text.reserve(bytes.length + 8);
+  spans.reserve(8 * words.length);
+  found.reserve(4 * words.length);
   bytes.copy(memory.bytes, text.address);
   let end = text.address;
   for (const [index, word] of words.entries()) {
