@@ -3,16 +3,13 @@ import { dirname, relative, sep } from 'node:path';
 import type { FlowFile, FlowGraph, FlowNode, SourceRange } from '../graph/graph.ts';
 import { keyName, visitNodes } from '../syntax/nodes.ts';
 import { type SourceFile, startOf } from '../syntax/sourceFile.ts';
+import type { StepReach } from './changedSteps.ts';
 import { type Code, CodeReach } from './codeReach.ts';
 import { referencesIn } from './references.ts';
 import type { FindFile } from '../reading/modules.ts';
 
-/** For each step, by its path without visit numbers: the files that it reaches, with a hash of what it reaches there. */
-export type StepReach = Readonly<Record<string, Readonly<Record<string, string>>>>;
-
 const MAX_STEPS = 5_000;
 const MAX_DEPTH = 10;
-const MAX_FILES = 3;
 const ALWAYS = ['exec', 'execFallback', 'constructor'];
 
 /**
@@ -45,21 +42,6 @@ export function stepReach(file: FlowFile, find: FindFile): StepReach {
   };
   for (const graph of file.flows) addFlow(graph, graph.label, 0);
   return steps;
-}
-
-/**
- * The steps that reach other code than before, each with the files in which it changed. Steps that are only on one side are not
- * among them.
- */
-export function changedSteps(before: StepReach, now: StepReach): Readonly<Record<string, string>> {
-  const changed = Object.entries(before).flatMap(([step, old]) => {
-    const current = Object.hasOwn(now, step) ? now[step] : undefined;
-    if (current === undefined) return [];
-    const files = [...new Set([...Object.keys(old), ...Object.keys(current)])];
-    const other = files.filter((file) => old[file] !== current[file]);
-    return other.length === 0 ? [] : [[step, other.slice(0, MAX_FILES).join(', ')] as const];
-  });
-  return Object.fromEntries(changed);
 }
 
 function codeOf({ ranges }: FlowNode, find: FindFile): readonly Code[] {

@@ -13,7 +13,7 @@ import { describeRunEnd } from '../../../flows/run/history/describeRun.ts';
 import { ModelBridge } from '../../../flows/run/models/modelBridge.ts';
 import { type RecordedRunRequest, runRecorded } from '../../../flows/run/history/recordedRun.ts';
 import { RunHistory } from '../../../flows/run/history/runHistory.ts';
-import type { StepReach } from '../../../flows/reach/stepReach.ts';
+import type { StepReach } from '../../../flows/reach/changedSteps.ts';
 import type { RunEvent } from '../../../flows/run/protocol/runEvent.ts';
 import { readEvents } from '../../../flows/run/history/runFiles.ts';
 import { showDivergence, showStep } from '../../../flows/run/history/runQueries.ts';

@@ -1,4 +1,4 @@
-import type { StepReach } from '../../../flows/reach/stepReach.ts';
+import type { StepReach } from '../../../flows/reach/changedSteps.ts';
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { AppError, isAbort, messageOf } from '../../../core/errors.ts';

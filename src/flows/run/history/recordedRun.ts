@@ -5,7 +5,7 @@ import { runFlow, type RunFlowOptions } from '../process/runFlow.ts';
 import { readEvents } from './runFiles.ts';
 import { checkpointBefore, type RerunStep } from './rerun.ts';
 import type { RunHistory } from './runHistory.ts';
-import { changedSteps, type StepReach } from '../../reach/stepReach.ts';
+import { changedSteps, type StepReach } from '../../reach/changedSteps.ts';
 import { type RunRecord, runRecord, stepReachSchema } from './runRecord.ts';
 import { summaryOf } from './runSummary.ts';
 import { timelinesOf } from '../protocol/timeline.ts';

@@ -6,7 +6,7 @@ import { AppError } from '../../../core/errors.ts';
 import { describeRunEnd } from '../history/describeRun.ts';
 import { type ExpectedRun, type FlowTest, readFlowTest, recordedReply, writeFlowTest } from './flowTestFile.ts';
 import type { VariableSource } from '../protocol/flowEnvironment.ts';
-import { changedSteps, type StepReach } from '../../reach/stepReach.ts';
+import { changedSteps, type StepReach } from '../../reach/changedSteps.ts';
 import type { FlowProcessEvent, FlowRunRequest, FlowRuntime } from '../protocol/flowRun.ts';
 import type { FlowOutcome } from '../protocol/outcome.ts';
 import { parseLines } from '../protocol/jsonLines.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FlowProject } from '../../../../src/flows/project/flowProject.ts';
-import { changedSteps } from '../../../../src/flows/reach/stepReach.ts';
+import { changedSteps } from '../../../../src/flows/reach/changedSteps.ts';
 import { memoryHost } from '../reading.ts';
 
 const FLOW = `
