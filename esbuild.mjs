@@ -150,13 +150,21 @@ const configurations = [
     target: 'chrome128', // the oldest that the supported VS Code shows webviews with
     format: 'iife',
     keepNames: false,
-    entryPoints: { canvas: 'src/webview/canvas/main.ts', jobPage: 'src/webview/jobPage/main.ts' },
+    entryPoints: {
+      canvas: 'src/webview/canvas/main.ts',
+      jobPage: 'src/webview/jobPage/main.ts',
+      sweepPage: 'src/webview/sweepPage/main.ts',
+    },
     outdir: 'dist/webview',
   },
   {
     ...common,
     platform: 'browser',
-    entryPoints: { canvas: 'src/webview/canvas/canvas.css', jobPage: 'src/webview/jobPage/jobPage.css' },
+    entryPoints: {
+      canvas: 'src/webview/canvas/canvas.css',
+      jobPage: 'src/webview/jobPage/jobPage.css',
+      sweepPage: 'src/webview/sweepPage/sweepPage.css',
+    },
     outdir: 'dist/webview',
   },
 ];

@@ -44,6 +44,7 @@ const REQUIRED = [
   'node_modules/farwharf-types/package.json',
   'dist/webview/canvas.js',
   'dist/webview/jobPage.js',
+  'dist/webview/sweepPage.js',
   'dist/thirdPartyLicenses.txt',
   'media/flowTemplates/chat.mts',
 ];

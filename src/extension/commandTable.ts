@@ -47,6 +47,10 @@ import { compareResult } from './commands/results/compareResult.ts';
 import { saveResults } from './commands/results/saveResults.ts';
 import { openIgnoreRule } from './commands/submit/openIgnoreRule.ts';
 import { returnToSubmit } from './commands/submit/returnToSubmit.ts';
+import { cancelSweep } from './commands/sweeps/cancelSweep.ts';
+import { editSweepJob } from './commands/sweeps/editSweepJob.ts';
+import { resumeSweep } from './commands/sweeps/resumeSweep.ts';
+import { showSweep } from './commands/sweeps/showSweep.ts';
 import { submitFile } from './commands/submit/submitFile.ts';
 import { submitProfile } from './commands/submit/submitProfile.ts';
 import { submitWorkspace } from './commands/submit/submitWorkspace.ts';
@@ -73,6 +77,10 @@ export const commands: Readonly<Record<CommandId, Command>> = {
   'farwharf.removeJob': removeJob,
   'farwharf.showMoreJobs': showMoreJobs,
   'farwharf.refreshJobs': refreshJobs,
+  'farwharf.showSweep': showSweep,
+  'farwharf.resumeSweep': resumeSweep,
+  'farwharf.cancelSweep': cancelSweep,
+  'farwharf.editSweepJob': editSweepJob,
   'farwharf.selectHost': selectHost,
   'farwharf.connectMachine': connectMachine,
   'farwharf.signIn': signIn,

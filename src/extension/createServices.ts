@@ -27,6 +27,8 @@ import { Keys } from './connection/keys.ts';
 import type { Services } from './services/services.ts';
 import type { Shell } from './shell.ts';
 import { FilesView } from './submit/files/filesView.ts';
+import { SweepPages } from './sweeps/sweepPages.ts';
+import { SweepRuns } from './sweeps/sweepRuns.ts';
 import { SubmitMemory } from './submit/preflight/submitMemory.ts';
 import { hostLabel } from './ui/words.ts';
 import type { WorkerService } from './threads/worker.ts';
@@ -93,6 +95,20 @@ export function createServices({ context, output }: Shell, disposables: Disposab
   const pages = disposables.add(new JobPages({ home, store, hosts, log, extension: context.extensionUri }));
   const resultDocuments = disposables.add(new ResultDocuments(browsed, ledger));
   const memory = new SubmitMemory(context.workspaceState);
+  const sweeps = disposables.add(
+    new SweepRuns({
+      home,
+      hosts,
+      ledger,
+      store,
+      memory: context.workspaceState,
+      log,
+      onSent: (id) => void memory.addSubmitted(id),
+    }),
+  );
+  const sweepPages = disposables.add(
+    new SweepPages({ home, ledger, runs: sweeps, log, extension: context.extensionUri }),
+  );
   return {
     log,
     output,
@@ -121,6 +137,8 @@ export function createServices({ context, output }: Shell, disposables: Disposab
     resultsView: disposables.add(new ResultsView({ browsed, documents: resultDocuments, contexts })),
     events,
     pages,
+    sweeps,
+    sweepPages,
     memory,
     files: disposables.add(new FilesView({ selections, contexts, report: (error) => void reportError(log, error) })),
     flowRuntime: flowRuntime(context),

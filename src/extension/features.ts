@@ -101,6 +101,9 @@ export async function startFeatures(shell: Shell): Promise<Features> {
     );
     run('durations', tree.keepTime(signal));
   });
+  setUp('sweeps', () => {
+    if (isTrusted()) run('sweeps', services.sweeps.continueInterrupted());
+  });
   setUp('interrupted results', () => {
     const recover = async (): Promise<void> => {
       for (const recovered of await services.journals.recover()) void showWarning(describeRecovered(recovered));

@@ -1,5 +1,5 @@
 interface PageOptions {
-  readonly title: 'Flow' | 'Job';
+  readonly title: 'Flow' | 'Job' | 'Sweep';
   /** URLs of the page's files in `dist/webview`. */
   readonly script: string;
   readonly style: string;

@@ -40,10 +40,10 @@ const FOLDERS: Record<string, string> = {
     slurm jobs streams tls http/access http/submit http disk backup metrics admin . machine`,
   cli: 'terminal grammar command completion session failures jobs flows sweeps submit search serve admin mcp machines .',
   extension: `
-    contributions ui threads workspace connection submit/preflight submit/files jobs results/browsing services submitted status submit profiles results jobList tasks
+    contributions ui threads workspace connection submit/preflight submit/files jobs results/browsing sweeps services submitted status submit profiles results jobList tasks
     models search/answers search/index search flows/documents flows/prompts flows/runs flows/canvas flows/creation
-    flows/language flows commands commands/jobs commands/submit commands/results commands/services commands/search commands/flows typescript .`,
-  webview: '. canvas/dom canvas/state canvas/scene canvas/actions canvas/input canvas/panels canvas jobPage',
+    flows/language flows commands commands/jobs commands/sweeps commands/submit commands/results commands/services commands/search commands/flows typescript .`,
+  webview: '. canvas/dom canvas/state canvas/scene canvas/actions canvas/input canvas/panels canvas jobPage sweepPage',
 };
 const MOST_FILES_IN_A_FOLDER = 14;
 const SOURCE = join(import.meta.dirname, '../../src');

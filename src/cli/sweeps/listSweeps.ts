@@ -45,7 +45,7 @@ export async function listSweeps(context: Context, _: string, { limit }: { limit
   const newest = found.toSorted((a, b) => b.createdAt.localeCompare(a.createdAt)).slice(0, limit);
   const listed = newest.map((sweep): ListedSweep => {
     const records = session.ledger.list({ sweep: sweep.id, withRemoved: true, limit: sweep.drafts.length });
-    return { sweep, records, counts: countJobs(sweep, records, Date.now()) };
+    return { sweep, records, counts: countJobs(sweep.drafts.length, records, Date.now()) };
   });
   if (terminal.json({ sweeps: listed.map(({ sweep, records }) => sweepSummary(sweep, records)) })) return;
   if (listed.length === 0) {

@@ -1,5 +1,5 @@
 import { AppError } from '../../core/errors.ts';
-import type { JobParameters } from '../../jobs/ledger/parameters.ts';
+import { type JobParameters, parameterOf } from '../../jobs/ledger/parameters.ts';
 import { type Flag, listFlag } from '../grammar/flags.ts';
 
 type Parameter = readonly [name: string, value: JobParameters[string]];
@@ -18,6 +18,5 @@ export function readParameter(text: string): Parameter {
       `Invalid value "${text}". Enter a parameter and its value for --set, such as lr=0.1.`,
     );
   }
-  if (value === 'true' || value === 'false') return [name, value === 'true'];
-  return [name, String(Number(value)) === value ? Number(value) : value];
+  return [name, parameterOf(value)];
 }

@@ -57,7 +57,9 @@ function show(phase: SweepPhase, sweep: Sweep, { terminal }: Context): void {
     terminal.phase(`the service cannot be reached; trying again … (${messageOf(phase.error)})`);
   } else if (phase.type === 'wait') {
     const why = phase.reason === 'concurrency' ? 'its limit of jobs at once' : 'its cost limit';
-    terminal.status(`${describeCounts(countJobs(sweep, phase.records, Date.now()))} · waiting for ${why}`);
+    terminal.status(
+      `${describeCounts(countJobs(sweep.drafts.length, phase.records, Date.now()))} · waiting for ${why}`,
+    );
   } else if (phase.phase.type === 'accepted') {
     const { jobId, sweep: place } = phase.phase.record;
     const parameters = describeParameters(place?.parameters ?? {});
@@ -94,7 +96,7 @@ async function waitForAll(
       terminal.note(`${parameters}: ${describeJob(record, Date.now())}`);
     }
     if (records.every((record) => isOver(record) || record.state === 'unknown')) return records;
-    terminal.status(describeCounts(countJobs(sweep, records, Date.now())));
+    terminal.status(describeCounts(countJobs(sweep.drafts.length, records, Date.now())));
     await sleep(POLL_MS, undefined, { signal });
   }
 }

@@ -27,7 +27,7 @@ export async function showSweep(context: Context, name: string, { by, highest }:
   if (terminal.json(sweepAsJson(sweep, records, metricsOf))) return;
   const rows = sweepRows(sweep, records, metricsOf);
   const shown = by === undefined ? rows : rankRows(rows, { metric: by, isHighest: highest });
-  const counts = countJobs(sweep, records, Date.now());
+  const counts = countJobs(sweep.drafts.length, records, Date.now());
   terminal.note(`${sweep.name}: ${describeCounts(counts)}${sweep.isCancelled ? ' · cancelled' : ''}`);
   answerTable(terminal, columnsFor(rows, by, Date.now()), shown);
   if (counts.unsent > 0 && !sweep.isCancelled) {

@@ -41,7 +41,7 @@ export function sweepSummary(sweep: Sweep, records: readonly JobRecord[]): objec
     max_cost: maxCost,
     highest_cost: highestSweepCost(sweep) ?? null,
     is_cancelled: isCancelled,
-    counts: countJobs(sweep, records, Date.now()),
+    counts: countJobs(sweep.drafts.length, records, Date.now()),
   };
 }
 

@@ -1,5 +1,5 @@
 import { isOver, type JobRecord } from '../../jobs/ledger/record.ts';
-import type { JobGroup } from './jobNodes.ts';
+import { JOB_GROUPS, type JobGroup } from './jobNodes.ts';
 
 const DAYS_OF_A_WEEK = 7;
 
@@ -23,11 +23,17 @@ export function groupOf(
   return days < DAYS_OF_A_WEEK ? 'week' : 'older';
 }
 
-/** IDs of the jobs in each non-empty group, in the order of `records`. */
+/** IDs of the jobs in each non-empty group, in the order of `records`. The jobs of a sweep stay together, in the first of their groups. */
 export function groupJobs(records: readonly JobRecord[], now: number): Map<JobGroup, string[]> {
   const groups = new Map<JobGroup, string[]>();
+  const sweeps = new Map<string, JobGroup>();
   for (const record of records) {
-    const group = groupOf(record, now);
+    if (record.sweep === null) continue;
+    const [known, own] = [sweeps.get(record.sweep.id), groupOf(record, now)];
+    if (known === undefined || JOB_GROUPS.indexOf(own) < JOB_GROUPS.indexOf(known)) sweeps.set(record.sweep.id, own);
+  }
+  for (const record of records) {
+    const group = sweeps.get(record.sweep?.id ?? '') ?? groupOf(record, now);
     const ids = groups.get(group);
     if (ids) ids.push(record.id);
     else groups.set(group, [record.id]);

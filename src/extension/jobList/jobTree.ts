@@ -8,6 +8,7 @@ import { isOver, type JobRecord } from '../../jobs/ledger/record.ts';
 import { changedGroups, GROUP_TITLES, groupJobs } from './jobGroups.ts';
 import { JOB_GROUPS, type JobGroup, type JobNode } from './jobNodes.ts';
 import { jobRow, jobTooltip, type RowContext } from './jobRow.ts';
+import { sweepItem } from './sweepRow.ts';
 import type { JobsChange, JobStore } from '../jobs/jobStore.ts';
 import type { LostContacts } from '../jobs/lostContacts.ts';
 import { treeRow, hover } from '../ui/show.ts';
@@ -29,6 +30,7 @@ export class JobTree implements vscode.TreeDataProvider<JobNode>, vscode.Disposa
   readonly #shell: JobTreeShell;
   readonly #disposables = new DisposableStore();
   readonly #jobs = new Map<string, JobNode>();
+  readonly #sweeps = new Map<string, JobNode>();
   readonly #groupNodes = new Map(JOB_GROUPS.map((group) => [group, { type: 'group', group } as const]));
   readonly #more: JobNode = { type: 'more' };
   #groups: Map<JobGroup, string[]> = new Map();
@@ -60,12 +62,14 @@ export class JobTree implements vscode.TreeDataProvider<JobNode>, vscode.Disposa
       );
       return this.#store.hasMore ? [...groups, this.#more] : groups;
     }
-    return node.type === 'group' ? (this.#groups.get(node.group) ?? []).map((id) => this.#jobNode(id)) : [];
+    if (node.type === 'group') return this.#rowsOf(this.#groups.get(node.group) ?? []);
+    return node.type === 'sweep' ? this.#jobsOf(node.sweep).map(({ id }) => this.#jobNode(id)) : [];
   }
 
   getTreeItem(node: JobNode): vscode.TreeItem {
     if (node.type === 'group') return this.#groupItem(node.group);
     if (node.type === 'more') return this.#moreItem();
+    if (node.type === 'sweep') return sweepItem(node, this.#jobsOf(node.sweep));
     const record = this.#store.get(node.id);
     if (!record) return treeRow(label``);
     const row = jobRow(record, { ...this.#variety, now: Date.now(), lost: this.#lostContacts.get(record.id) });
@@ -115,7 +119,7 @@ export class JobTree implements vscode.TreeDataProvider<JobNode>, vscode.Disposa
     const redrawn = new Set(changed === 'all' ? [] : changed.flatMap((group) => groups.get(group) ?? []));
     for (const id of ids) {
       if (!this.#store.get(id)) this.#jobs.delete(id);
-      else if (changed !== 'all' && !redrawn.has(id)) this.#shell.changed.fire(this.#jobNode(id));
+      else if (changed !== 'all' && !redrawn.has(id)) this.#redraw(id);
     }
     if (!this.#shell.view.visible)
       this.#unseenFailures += ended.filter((record) => jobIcon(record) === 'failed').length;
@@ -132,6 +136,33 @@ export class JobTree implements vscode.TreeDataProvider<JobNode>, vscode.Disposa
         : failed > 0
           ? { value: failed, tooltip: formatCount(failed, 'job failed', 'jobs failed') }
           : undefined;
+  }
+
+  /** Draws a job again, and the row of its sweep. */
+  #redraw(id: string): void {
+    this.#shell.changed.fire(this.#jobNode(id));
+    const sweep = this.#sweeps.get(this.#store.get(id)?.sweep?.id ?? '');
+    if (sweep !== undefined) this.#shell.changed.fire(sweep);
+  }
+
+  /** The rows of a group: its jobs, those of a sweep as one row. */
+  #rowsOf(ids: readonly string[]): JobNode[] {
+    const rows = ids.map((id) => {
+      const sweep = this.#store.get(id)?.sweep?.id;
+      return sweep === undefined ? this.#jobNode(id) : this.#sweepNode(sweep);
+    });
+    return [...new Set(rows)];
+  }
+
+  #jobsOf(sweep: string): readonly JobRecord[] {
+    const jobs = this.#store.records.filter((record) => record.sweep?.id === sweep);
+    return jobs.toSorted((a, b) => (a.sweep?.index ?? 0) - (b.sweep?.index ?? 0));
+  }
+
+  #sweepNode(sweep: string): JobNode {
+    const node = this.#sweeps.get(sweep) ?? { type: 'sweep', sweep };
+    this.#sweeps.set(sweep, node);
+    return node;
   }
 
   #jobNode(id: string): JobNode {

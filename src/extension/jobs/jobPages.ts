@@ -1,21 +1,18 @@
-import { shownScript } from '../../jobs/selection/script.ts';
-import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
 import { isAbort } from '../../core/errors.ts';
 import { type Disposable, DisposableStore } from '../../core/processes/lifetime.ts';
 import type { Logger } from '../../core/log.ts';
 import { repeat } from '../../core/processes/repeat.ts';
-import { printableLine } from '../../core/text/printable.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
 import { EventSpool } from '../../jobs/log/spool.ts';
 import { JobPage } from '../../jobs/page/jobPage.ts';
-import { webviewPage } from '../../webview/webviewPage.ts';
+import { shownScript } from '../../jobs/selection/script.ts';
 import type { Account } from '../../remote/protocol/schemas.ts';
 import type { Hosts } from '../connection/hosts.ts';
 import type { JobStore } from './jobStore.ts';
+import { openPage } from './openPage.ts';
 import { viewOf } from './pageView.ts';
 
-const TYPE = 'farwharf.jobPage';
 const EVERY_MS = 1_000;
 // Without news, only how long the job has run changes.
 const WITHOUT_NEWS_MS = 30_000;
@@ -43,33 +40,12 @@ export class JobPages implements Disposable {
     const known = this.#open.get(record.id);
     if (known !== undefined) return known.reveal();
     const { log, extension } = this.#deps;
-    const files = vscode.Uri.joinPath(extension, 'dist', 'webview');
-    const panel = vscode.window.createWebviewPanel(
-      TYPE,
-      printableLine(shownScript(record.script)),
-      vscode.ViewColumn.Active,
-      {
-        enableScripts: true,
-        localResourceRoots: [files],
-      },
-    );
+    const { panel, closed } = openPage(extension, { title: shownScript(record.script), page: 'jobPage' });
     this.#open.set(record.id, panel);
     this.#disposables.add(panel);
-    const closed = new AbortController();
-    panel.onDidDispose(() => {
-      closed.abort();
-      this.#open.delete(record.id);
-    });
-    this.#follow(panel, record, closed.signal).catch((error: unknown) => {
+    closed.addEventListener('abort', () => this.#open.delete(record.id));
+    this.#follow(panel, record, closed).catch((error: unknown) => {
       if (!isAbort(error)) log.error('a job page could not be read', { id: record.id, error });
-    });
-    const { webview } = panel;
-    webview.html = webviewPage({
-      title: 'Job',
-      script: webview.asWebviewUri(vscode.Uri.joinPath(files, 'jobPage.js')).toString(),
-      style: webview.asWebviewUri(vscode.Uri.joinPath(files, 'jobPage.css')).toString(),
-      source: webview.cspSource,
-      nonce: randomBytes(16).toString('base64url'),
     });
   }
 

@@ -23,6 +23,8 @@ import type { SubmittedDocuments } from '../jobs/submittedDocuments.ts';
 import type { SourceLines } from '../jobs/sourceLines.ts';
 import type { Keys } from '../connection/keys.ts';
 import type { FilesView } from '../submit/files/filesView.ts';
+import type { SweepPages } from '../sweeps/sweepPages.ts';
+import type { SweepRuns } from '../sweeps/sweepRuns.ts';
 import type { SubmitMemory } from '../submit/preflight/submitMemory.ts';
 
 /** What the commands use. */
@@ -59,6 +61,8 @@ export interface Services {
   readonly resultsView: ResultsView;
   readonly events: JobEventDocuments;
   readonly pages: JobPages;
+  readonly sweeps: SweepRuns;
+  readonly sweepPages: SweepPages;
   readonly memory: SubmitMemory;
   /** The tree of the files of a submit. */
   readonly files: FilesView;

@@ -17,6 +17,7 @@ import { askAccount, chooseOtherHost } from './unreachableHost.ts';
 import { SelectionReader } from './selectionReader.ts';
 import { send } from './sending.ts';
 import type { SubmitArguments } from './submitArguments.ts';
+import { submitSweep } from './submitSweep.ts';
 import { agreeToProfile, useProfile } from './submitProfile.ts';
 
 /**
@@ -24,7 +25,7 @@ import { agreeToProfile, useProfile } from './submitProfile.ts';
  *
  * @param options.host where the user wants the job; by default the host of the profile, or the selected one.
  * @param options.showsLog whether to show the log of the job; true by default.
- * @returns our ID of the job, or undefined if the user cancelled.
+ * @returns our ID of the job or of the sweep, or undefined if the user cancelled.
  */
 export async function submit(
   services: Services,
@@ -57,15 +58,20 @@ export async function submit(
   const { account } = answer;
   const news = profile === undefined ? [] : await agreeToProfile(services, profile, uri.fsPath);
   if (news === undefined) return undefined;
+  const target = { host, service: hostLabel(host), account };
+  const defaults = defaultsOf(uri);
+  if (profile !== undefined && profile.job.combinations.length > 1) {
+    const request = { profile, asked, target, selection, reader, defaults, notes: news };
+    return await submitSweep(services, request);
+  }
   const script =
     findScript(intent, selection, memory) ?? (await pickScript(selection, { folderName: name, hasBack: false }));
   if (script === undefined || script === 'back') return undefined;
 
-  const target = { host, service: hostLabel(host), account };
   const planner = createPlanner(target, reader, { choice, selection });
   const view = async (draft: SubmitDraft) => ({ ...(await planner(draft)), folderName: name });
   const reviewFiles = (shown: SubmitView) => services.files.review(shown, view);
-  const terms = { memory, defaults: defaultsOf(uri), rates: readRateCard(account) };
+  const terms = { memory, defaults, rates: readRateCard(account) };
   const first = await view(firstDraft(intent, script, terms));
   const { mustAsk, changes } = reviewConsent(first, memory.agreement, readSetting('confirmSubmit'));
   const notes = [...news, ...changes];

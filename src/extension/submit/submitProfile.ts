@@ -9,6 +9,7 @@ import {
 } from '../../jobs/profiles/profileConsent.ts';
 import { findProfile, type NamedProfile, PROFILE_FILE, readProfiles } from '../../jobs/profiles/profileFile.ts';
 import { type ProfileJob, profileJob } from '../../jobs/profiles/profileJob.ts';
+import type { JobParameters } from '../../jobs/ledger/parameters.ts';
 import type { SubmitIntent } from '../../jobs/submit/draft.ts';
 import type { Services } from '../services/services.ts';
 import { askModal, pickRow } from '../ui/show.ts';
@@ -22,7 +23,9 @@ export interface UsedProfile {
   readonly host: string;
   /** Whether the profile chose the host. */
   readonly isSwitch: boolean;
+  /** Of the first job of its matrix. */
   readonly terms: SubmitIntent;
+  readonly termsOf: (parameters: JobParameters) => SubmitIntent;
 }
 
 /**
@@ -43,7 +46,8 @@ export async function useProfile(
   const host = isFree ? hostOfProfile(job.service, [current, ...(await ledger.hosts())]) : current;
   const open = vscode.window.activeTextEditor?.document.uri;
   const file = open?.scheme === 'file' ? pathInside(folder, open.fsPath) : undefined;
-  return { job, host, isSwitch: host !== current, terms: job.terms({ env: process.env, file }) };
+  const termsOf = (each: JobParameters): SubmitIntent => job.terms({ env: process.env, file, parameters: each });
+  return { job, host, isSwitch: host !== current, terms: termsOf(job.combinations[0] ?? {}), termsOf };
 }
 
 /**

@@ -24,3 +24,9 @@ export function describeParameters(parameters: JobParameters): string {
   const pairs = Object.entries(parameters).map(([name, value]) => `${name}=${value}`);
   return printableLine(pairs.join(' '));
 }
+
+/** The value that a text stands for: a number or a boolean if it is written as one. */
+export function parameterOf(text: string): JobParameters[string] {
+  if (text === 'true' || text === 'false') return text === 'true';
+  return String(Number(text)) === text ? Number(text) : text;
+}

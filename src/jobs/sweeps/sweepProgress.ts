@@ -18,17 +18,15 @@ export interface SweepCounts {
   readonly cost: number;
 }
 
-/** @param records those of the sweep's jobs that were sent. @param now milliseconds. */
-export function countJobs({ drafts }: Pick<Sweep, 'drafts'>, records: readonly JobRecord[], now: number): SweepCounts {
-  const byId = new Map(records.map((record) => [record.id, record]));
-  const counts = { unsent: 0, unfinished: 0, succeeded: 0, failed: 0, unknown: 0 };
+/** @param total how many jobs the sweep has. @param records those that were sent. @param now milliseconds. */
+export function countJobs(total: number, records: readonly JobRecord[], now: number): SweepCounts {
+  const counts = { unfinished: 0, succeeded: 0, failed: 0, unknown: 0 };
   let cost = 0;
-  for (const { id } of drafts) {
-    const record = byId.get(id);
+  for (const record of records) {
     counts[stateOf(record)] += 1;
-    cost += record === undefined ? 0 : (costSoFar(record, now) ?? 0);
+    cost += costSoFar(record, now) ?? 0;
   }
-  return { total: drafts.length, ...counts, cost };
+  return { total, unsent: total - records.length, ...counts, cost };
 }
 
 /** The most that the sent jobs can still have cost in the end: what those that ended were charged, and the limit of the others. */
@@ -54,8 +52,7 @@ export function describeCounts({ total, unsent, unfinished, succeeded, failed, u
     .join(' · ');
 }
 
-function stateOf(record: JobRecord | undefined): 'unsent' | 'unfinished' | 'succeeded' | 'failed' | 'unknown' {
-  if (record === undefined) return 'unsent';
+function stateOf(record: JobRecord): 'unfinished' | 'succeeded' | 'failed' | 'unknown' {
   if (record.state === 'unknown') return 'unknown';
   if (!isOver(record)) return 'unfinished';
   return hasSucceeded(record) ? 'succeeded' : 'failed';

@@ -2,9 +2,9 @@ import { html, setAttributes, setText, svg } from '../canvas/dom/elements.ts';
 import type { ShownPlot } from './messages.ts';
 
 // Coordinates of the drawing, which stretches to the width of its place.
-const SIZE = 100;
+export const SIZE = 100;
 const DAY_MS = 24 * 3_600_000;
-const COMPACT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 4 });
+export const COMPACT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 4 });
 
 interface Range {
   readonly low: number;
@@ -17,7 +17,12 @@ export class Plot {
   readonly #title = html('figcaption', {});
   readonly #curve = svg('path', {});
   readonly #place: HTMLElement;
-  readonly #labels = { top: label('top'), bottom: label('bottom'), first: label('first'), last: label('last') };
+  readonly #labels = {
+    top: plotLabel('top'),
+    bottom: plotLabel('bottom'),
+    first: plotLabel('first'),
+    last: plotLabel('last'),
+  };
 
   constructor() {
     const drawing = svg('svg', { viewBox: `0 0 ${SIZE} ${SIZE}`, preserveAspectRatio: 'none' }, this.#curve);
@@ -42,16 +47,20 @@ export class Plot {
   }
 }
 
-function label(place: string): HTMLElement {
+/** A label at an end of an axis. */
+export function plotLabel(place: string): HTMLElement {
   return html('span', { class: place });
 }
 
-function rangeOf(values: readonly number[]): Range {
-  return values.length === 0 ? { low: 0, high: 0 } : { low: Math.min(...values), high: Math.max(...values) };
+/** Both 0 without values. */
+export function rangeOf(values: readonly number[]): Range {
+  return values.length === 0
+    ? { low: 0, high: 0 }
+    : { low: values.reduce((a, b) => Math.min(a, b)), high: values.reduce((a, b) => Math.max(a, b)) };
 }
 
 /** Lines between neighbours, interrupted at gaps. A point between gaps is a dot. */
-function curveOf(points: ShownPlot['points'], xs: Range, ys: Range): string {
+export function curveOf(points: ShownPlot['points'], xs: Range, ys: Range): string {
   const place = (value: number, { low, high }: Range): number =>
     high > low ? (SIZE * (value - low)) / (high - low) : 0;
   let isOpen = false;

@@ -9,6 +9,7 @@ import { findChromium, launchBrowser } from '../../../scripts/vscode/browser.ts'
 import { Unavailable } from '../../../scripts/vscode/unavailable.ts';
 import type { ToCanvas } from '../../../src/webview/canvas/state/messages.ts';
 import type { ToJobPage } from '../../../src/webview/jobPage/messages.ts';
+import type { ToSweepPage } from '../../../src/webview/sweepPage/messages.ts';
 import type { FromCanvas } from '../../../src/webview/canvas/state/requests.ts';
 import { webviewPage } from '../../../src/webview/webviewPage.ts';
 import { THEMES, type ThemeName } from './themes.ts';
@@ -41,7 +42,7 @@ export class CanvasBench implements AsyncDisposable {
   /** Undefined, with the reason told, where there is no Chromium. */
   static async start(
     onUnavailable: (reason: string) => void,
-    name: 'canvas' | 'jobPage' = 'canvas',
+    name: 'canvas' | 'jobPage' | 'sweepPage' = 'canvas',
   ): Promise<CanvasBench | undefined> {
     let chromium: string;
     try {
@@ -120,7 +121,7 @@ export class CanvasPage {
     this.page = page;
   }
 
-  async send(...messages: readonly (ToCanvas | ToJobPage)[]): Promise<void> {
+  async send(...messages: readonly (ToCanvas | ToJobPage | ToSweepPage)[]): Promise<void> {
     await this.page.evaluate(`for (const each of ${JSON.stringify(messages)}) window.postMessage(each)`);
     await this.page.evaluate('new Promise((resolve) => setTimeout(resolve, 0))');
   }

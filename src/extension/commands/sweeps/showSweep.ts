@@ -1,0 +1,3 @@
+import { sweepCommand } from './sweepCommand.ts';
+
+export const showSweep = sweepCommand('Show Sweep', ({ services }, sweep) => services.sweepPages.show(sweep));

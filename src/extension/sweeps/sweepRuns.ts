@@ -1,0 +1,133 @@
+import * as vscode from 'vscode';
+import { isAbort } from '../../core/errors.ts';
+import type { Logger } from '../../core/log.ts';
+import type { Disposable } from '../../core/processes/lifetime.ts';
+import { formatCredits } from '../../core/text/format.ts';
+import type { AsyncLedger } from '../../jobs/ledger/asyncLedger.ts';
+import { cancelSweep } from '../../jobs/sweeps/cancelSweep.ts';
+import { sendSweep, type SweepEnd, type SweepPhase } from '../../jobs/sweeps/sendSweep.ts';
+import type { Sweep } from '../../jobs/sweeps/sweep.ts';
+import { countJobs, describeCounts } from '../../jobs/sweeps/sweepProgress.ts';
+import { SweepStore } from '../../jobs/sweeps/sweepStore.ts';
+import type { Hosts } from '../connection/hosts.ts';
+import type { JobStore } from '../jobs/jobStore.ts';
+import { reportError } from '../ui/report.ts';
+import { showProgress, showWarning } from '../ui/show.ts';
+
+const INTERRUPTED = 'interruptedSweeps';
+
+interface SweepRunsDeps {
+  /** FARWHARF_HOME. */
+  readonly home: string;
+  readonly hosts: Pick<Hosts, 'service' | 'cancel'>;
+  readonly ledger: AsyncLedger;
+  readonly store: Pick<JobStore, 'refresh'>;
+  /** Of the workspace. */
+  readonly memory: vscode.Memento;
+  readonly log: Logger;
+  /** Called for each job that was sent. */
+  readonly onSent: (id: string) => void;
+}
+
+/** The sweeps whose jobs this window is sending. A sweep that closing the window interrupts continues when the folder is opened again. */
+export class SweepRuns implements Disposable {
+  readonly #deps: SweepRunsDeps;
+  readonly #running = new Map<string, { readonly stop: AbortController; readonly done: Promise<void> }>();
+  #isDisposed = false;
+
+  constructor(deps: SweepRunsDeps) {
+    this.#deps = deps;
+  }
+
+  isSending(id: string): boolean {
+    return this.#running.has(id);
+  }
+
+  /** Sends the jobs of a sweep that were not sent yet, in the background. Failures are shown. */
+  start(sweep: Sweep): void {
+    if (this.#running.has(sweep.id)) return;
+    const stop = new AbortController();
+    const done = this.#send(sweep, stop.signal).finally(() => this.#running.delete(sweep.id));
+    this.#running.set(sweep.id, { stop, done });
+  }
+
+  /** Sends no more jobs and stops those that run. @returns how many were stopped. @throws the service's error. */
+  async cancel(sweep: Sweep, signal: AbortSignal): Promise<number> {
+    const { home, hosts, ledger, store } = this.#deps;
+    const running = this.#running.get(sweep.id);
+    running?.stop.abort();
+    await running?.done;
+    const service = {
+      cancel: async (jobId: string): Promise<Record<string, unknown>> => {
+        await hosts.cancel(sweep.host, jobId);
+        return {};
+      },
+    };
+    const count = await cancelSweep({ ledger, service, home }, sweep, signal);
+    await store.refresh();
+    return count;
+  }
+
+  /** Continues the sweeps that a closed window interrupted. */
+  async continueInterrupted(): Promise<void> {
+    const sweeps = new SweepStore(this.#deps.home);
+    for (const id of this.#interrupted()) {
+      const sweep = await sweeps.read(id);
+      if (sweep !== undefined && !sweep.isCancelled) this.start(sweep);
+      else await this.#forget(id);
+    }
+  }
+
+  dispose(): void {
+    this.#isDisposed = true;
+    for (const { stop } of this.#running.values()) stop.abort();
+  }
+
+  async #send(sweep: Sweep, signal: AbortSignal): Promise<void> {
+    const { home, hosts, ledger, store, memory, log, onSent } = this.#deps;
+    const deps = { home, ledger, service: hosts.service(sweep.host) };
+    try {
+      await memory.update(INTERRUPTED, [...new Set([sweep.id, ...this.#interrupted()])]);
+      const options = { location: vscode.ProgressLocation.Window, title: `Sweep ${sweep.name}` };
+      const end = await showProgress(options, (progress) => {
+        const onPhase = (phase: SweepPhase): void => {
+          progress.report({ message: describePhase(phase, sweep) });
+          if (phase.type === 'upload' && phase.phase.type === 'accepted') {
+            onSent(phase.phase.record.id);
+            void store.refresh();
+          }
+        };
+        return sendSweep(deps, sweep, { signal, onPhase });
+      });
+      log.info('sweep sent', { id: sweep.id, type: end.type, jobs: end.records.length });
+      if (end.type === 'cost-limit') void showWarning(describeLimit(sweep, end));
+    } catch (error) {
+      if (!isAbort(error)) void reportError(log, error, () => this.start(sweep));
+    } finally {
+      if (!this.#isDisposed) await this.#forget(sweep.id);
+      await store.refresh();
+    }
+  }
+
+  #interrupted(): readonly string[] {
+    return this.#deps.memory.get<readonly string[]>(INTERRUPTED) ?? [];
+  }
+
+  async #forget(id: string): Promise<void> {
+    const others = this.#interrupted().filter((each) => each !== id);
+    await this.#deps.memory.update(INTERRUPTED, others);
+  }
+}
+
+function describePhase(phase: SweepPhase, { drafts }: Sweep): string {
+  if (phase.type === 'retry') return 'the service cannot be reached; trying again';
+  if (phase.type === 'upload') return `sending job ${phase.index + 1} of ${drafts.length}`;
+  const why = phase.reason === 'concurrency' ? 'its limit of jobs at once' : 'its cost limit';
+  return `${describeCounts(countJobs(drafts.length, phase.records, Date.now()))} · waiting for ${why}`;
+}
+
+function describeLimit({ name, drafts, maxCost }: Sweep, { records }: SweepEnd): string {
+  const limit = formatCredits(maxCost ?? 0);
+  const sent = `${records.length} of ${drafts.length} jobs of ${name} were sent`;
+  return `${sent}. Another one could exceed its limit of ${limit} credits. Raise "maxCost" and submit it again for the others.`;
+}

@@ -1,0 +1,74 @@
+import { formatCredits, formatDuration } from '../../core/text/format.ts';
+import { printableLine } from '../../core/text/printable.ts';
+import { elapsedSeconds } from '../../jobs/describe.ts';
+import type { JobRecord } from '../../jobs/ledger/record.ts';
+import type { Series } from '../../jobs/metrics/series.ts';
+import { costSoFar } from '../../jobs/submit/estimate.ts';
+import type { Sweep } from '../../jobs/sweeps/sweep.ts';
+import { countJobs, describeCounts } from '../../jobs/sweeps/sweepProgress.ts';
+import { metricNames, sweepRows } from '../../jobs/sweeps/sweepTable.ts';
+import type { ToSweepPage } from '../../webview/sweepPage/messages.ts';
+
+const MAX_METRICS = 12;
+// Drawn anew each second.
+const MAX_POINTS = 20_000;
+
+/** What the page of a sweep shows besides its jobs. */
+export interface SweepContext {
+  /** The metric of the plot; the first one if there is no such metric. */
+  readonly metric: string | undefined;
+  readonly isSending: boolean;
+  /** Milliseconds. */
+  readonly now: number;
+}
+
+export function sweepView(
+  sweep: Sweep,
+  records: readonly JobRecord[],
+  metricsOf: (id: string) => ReadonlyMap<string, Series>,
+  { metric: wanted, isSending, now }: SweepContext,
+): ToSweepPage {
+  const rows = sweepRows(sweep, records, metricsOf);
+  const metrics = metricNames(rows).slice(0, MAX_METRICS);
+  const metric = metrics.find((name) => name === wanted) ?? metrics[0] ?? null;
+  const counts = countJobs(sweep.drafts.length, records, now);
+  const limit = sweep.maxCost === null ? '' : ` of at most ${formatCredits(sweep.maxCost)}`;
+  const summary = `${describeCounts(counts)}${limit}${sweep.isCancelled ? ' · cancelled' : ''}`;
+  const most = Math.max(2, Math.floor(MAX_POINTS / rows.length));
+  return {
+    type: 'sweep',
+    title: printableLine(sweep.name),
+    summary: printableLine(summary),
+    parameters: Object.keys(rows[0]?.parameters ?? {}).map(printableLine),
+    metrics,
+    metric,
+    jobs: rows.map(({ index, parameters, record, metrics: of }) => ({
+      index,
+      parameters: Object.values(parameters).map((value) => printableLine(String(value))),
+      state: record === undefined ? 'not sent' : printableLine(record.state.replaceAll('_', ' ')),
+      time: textOf(record && elapsedSeconds(record, now), formatDuration),
+      cost: textOf(record && costSoFar(record, now), formatCredits),
+      values: metrics.map((name) => finite(of.get(name)?.last)),
+      isSent: record !== undefined,
+      curve: metric === null ? [] : thinned(of.get(metric)?.points ?? [], most),
+    })),
+    canCancel: !sweep.isCancelled && (counts.unfinished > 0 || isSending),
+    canResume: !sweep.isCancelled && counts.unsent > 0 && !isSending,
+  };
+}
+
+function textOf(value: number | null | undefined, format: (value: number) => string): string {
+  return value === null || value === undefined ? '' : format(value);
+}
+
+function finite(value: number | undefined): number | null {
+  return value !== undefined && Number.isFinite(value) ? value : null;
+}
+
+/** At most so many of the points, the last one among them. */
+function thinned(points: Series['points'], most: number): readonly (readonly [number, number | null])[] {
+  const every = Math.ceil(points.length / most);
+  return points
+    .filter((_, index) => (points.length - 1 - index) % every === 0)
+    .map(([x, y]) => [x, Number.isFinite(y) ? y : null]);
+}

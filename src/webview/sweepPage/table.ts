@@ -1,0 +1,115 @@
+import { html } from '../canvas/dom/elements.ts';
+import type { ShownJob, ToSweepPage } from './messages.ts';
+
+export interface TableActions {
+  /** The job that the pointer or the focus is on; undefined for none. */
+  onPoint(index: number | undefined): void;
+  onOpen(index: number): void;
+  onEdit(index: number): void;
+}
+
+type Key = (job: ShownJob) => number | string;
+
+/** The jobs with their parameters, metrics, states and costs. A click on a title sorts, a second one reverses. */
+export class JobTable {
+  readonly element = html('table', {});
+  readonly #actions: TableActions;
+  #order: { readonly column: number; readonly isDescending: boolean } | undefined;
+  #shown: ToSweepPage | undefined;
+
+  constructor(actions: TableActions) {
+    this.#actions = actions;
+  }
+
+  show(sweep: ToSweepPage): void {
+    const focused = this.element.ownerDocument.activeElement?.getAttribute('data-key') ?? undefined;
+    this.#shown = sweep;
+    const { parameters, metrics, jobs } = sweep;
+    const keys: readonly Key[] = [
+      ...parameters.map(
+        (_, column): Key =>
+          (job) =>
+            valueOf(job.parameters[column] ?? ''),
+      ),
+      ...metrics.map(
+        (_, column): Key =>
+          (job) =>
+            job.values[column] ?? Infinity,
+      ),
+      ({ state }) => state,
+      ({ time }) => time,
+      ({ cost }) => Number.parseFloat(cost) || 0,
+    ];
+    const titles = [...parameters, ...metrics, 'State', 'Time', 'Credits'];
+    const head = titles.map((title, column) => this.#title(title, column));
+    const rows = this.#sorted(jobs, keys).map((job) => this.#row(job));
+    this.element.replaceChildren(
+      html('thead', {}, html('tr', {}, ...head, html('th', { scope: 'col' }, 'Actions'))),
+      html('tbody', {}, ...rows),
+    );
+    for (const each of this.element.querySelectorAll('button')) {
+      if (focused !== undefined && each.getAttribute('data-key') === focused) each.focus();
+    }
+  }
+
+  #sorted(jobs: readonly ShownJob[], keys: readonly Key[]): readonly ShownJob[] {
+    const key = this.#order === undefined ? undefined : keys[this.#order.column];
+    if (key === undefined) return jobs;
+    const sign = this.#order?.isDescending === true ? -1 : 1;
+    return jobs.toSorted((a, b) => {
+      const [x, y] = [key(a), key(b)];
+      // What has no value is at the end in both directions.
+      if (x === Infinity || y === Infinity) return Number(x === Infinity) - Number(y === Infinity);
+      return sign * (typeof x === 'number' && typeof y === 'number' ? x - y : String(x).localeCompare(String(y)));
+    });
+  }
+
+  #title(title: string, column: number): HTMLElement {
+    const isSorted = this.#order?.column === column;
+    const direction = this.#order?.isDescending === true ? 'descending' : 'ascending';
+    const button = html('button', { 'data-key': `title ${column}` }, title);
+    button.addEventListener('click', () => {
+      this.#order = { column, isDescending: isSorted && direction === 'ascending' };
+      if (this.#shown !== undefined) this.show(this.#shown);
+    });
+    return html('th', { scope: 'col', 'aria-sort': isSorted ? direction : undefined }, button);
+  }
+
+  #row(job: ShownJob): HTMLElement {
+    const { index, parameters, values, state, time, cost, isSent } = job;
+    const name = parameters.join(' ');
+    const action = (title: string, run: (index: number) => void): HTMLElement => {
+      const button = html('button', { 'data-key': `${title} ${index}`, 'aria-label': `${title}: ${name}` }, title);
+      button.addEventListener('click', () => run(index));
+      return button;
+    };
+    const numbers = values.map((value) => html('td', { class: 'number' }, value === null ? '' : format(value)));
+    const row = html(
+      'tr',
+      {},
+      ...parameters.map((value) => html('td', {}, value)),
+      ...numbers,
+      html('td', {}, state),
+      html('td', { class: 'number' }, time),
+      html('td', { class: 'number' }, cost),
+      html(
+        'td',
+        {},
+        ...(isSent ? [action('Show', (each) => this.#actions.onOpen(each))] : []),
+        action('Edit and submit', (each) => this.#actions.onEdit(each)),
+      ),
+    );
+    for (const event of ['mouseenter', 'focusin']) row.addEventListener(event, () => this.#actions.onPoint(index));
+    for (const event of ['mouseleave', 'focusout']) row.addEventListener(event, () => this.#actions.onPoint(undefined));
+    return row;
+  }
+}
+
+/** Four significant digits. */
+function format(value: number): string {
+  return String(Number(value.toPrecision(4)));
+}
+
+function valueOf(text: string): number | string {
+  return text !== '' && Number.isFinite(Number(text)) ? Number(text) : text;
+}

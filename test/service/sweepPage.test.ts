@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ToSweepPage } from '../../src/webview/sweepPage/messages.ts';
+import { CanvasBench } from './support/canvas.ts';
+
+const SWEEP: ToSweepPage = {
+  type: 'sweep',
+  title: 'search',
+  summary: '1 of 3 done · 1 unfinished · 1 not sent · 0.4 cr of at most 20',
+  parameters: ['lr', 'name'],
+  metrics: ['loss', 'accuracy'],
+  metric: 'loss',
+  jobs: [
+    ['0.1', 'succeeded', [0.5, 0.9], 3],
+    ['10', 'running', [0.25, null], 2],
+    ['2', 'not sent', [null, null], 0],
+  ].map(([lr, state, values, steps], index) => ({
+    index,
+    parameters: [String(lr), '<b>long name</b>'],
+    state: String(state),
+    time: '4 min',
+    cost: '0.2',
+    values: values as (number | null)[],
+    isSent: state !== 'not sent',
+    curve: Array.from({ length: Number(steps) }, (_, step) => [step, 1 / (step + 1)] as const),
+  })),
+  canCancel: true,
+  canResume: false,
+};
+
+test('the page of a sweep compares its jobs, sorts them by keyboard, and says what was chosen', async (t) => {
+  const bench = await CanvasBench.start((reason) => t.skip(reason), 'sweepPage');
+  if (bench === undefined) return;
+  await using _ = bench;
+  const shown = await bench.page({ theme: 'dark', width: 500 });
+  const { page } = shown;
+  await shown.send(SWEEP);
+  const column = (): Promise<string[]> => page.locator('tbody td:first-child').allInnerTexts();
+  assert.deepEqual(await column(), ['0.1', '10', '2']);
+  await page.getByRole('button', { name: 'lr', exact: true }).press('Enter');
+  assert.deepEqual(await column(), ['0.1', '2', '10'], 'numbers are not sorted as text');
+  // The focus stays on the title, which a second key reverses, also after news.
+  await shown.send({ ...SWEEP, summary: '2 of 3 done' });
+  await page.keyboard.press('Enter');
+  assert.deepEqual(await column(), ['10', '2', '0.1']);
+  await page.getByRole('button', { name: 'loss', exact: true }).click();
+  assert.deepEqual(await column(), ['10', '0.1', '2'], 'a job without a value is last');
+  assert.equal(await page.getByRole('columnheader', { name: 'loss' }).getAttribute('aria-sort'), 'ascending');
+  assert.equal(await page.getByRole('status').innerText(), '2 of 3 done');
+
+  assert.equal(await page.getByRole('img', { name: 'Plot of loss of 2 jobs, by step' }).count(), 1);
+  assert.equal(await page.locator('.plot path').count(), 2);
+  await page.getByRole('button', { name: 'Show: 10 <b>long name</b>' }).focus();
+  assert.equal(await page.locator('.plot path.chosen').count(), 1);
+  assert.equal(await page.getByRole('button', { name: 'Send the others' }).isVisible(), false);
+  await page.getByRole('button', { name: 'Cancel all' }).click();
+  await page.getByRole('button', { name: 'Show: 10 <b>long name</b>' }).click();
+  await page.getByRole('button', { name: 'Edit and submit: 2 <b>long name</b>' }).click();
+  await page.getByRole('combobox').selectOption('accuracy');
+  assert.deepEqual(await page.evaluate('window.sent'), [
+    { type: 'ready' },
+    { type: 'cancel' },
+    { type: 'open', index: 1 },
+    { type: 'edit', index: 2 },
+    { type: 'choose', metric: 'accuracy' },
+  ]);
+  assert.equal(await page.getByRole('button', { name: 'Show: 2 <b>long name</b>' }).count(), 0);
+  assert.deepEqual(shown.errors, []);
+  if (process.env['FARWHARF_SCREENSHOT'] !== undefined)
+    await page.screenshot({ path: process.env['FARWHARF_SCREENSHOT'] });
+});
