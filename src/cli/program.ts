@@ -15,6 +15,7 @@ import { flowVerb } from './flows/flowVerbs.ts';
 import { addHelpCommands } from './grammar/helpCommand.ts';
 import { mcpVerb } from './mcp/mcpVerb.ts';
 import { searchVerbs } from './search/searchVerbs.ts';
+import { budgetVerb } from './budgets/budgetVerbs.ts';
 import { jobVerbs } from './jobs/jobVerbs.ts';
 import { machineVerbs } from './machines/machineVerbs.ts';
 import { serveVerb } from './serve/serveVerb.ts';
@@ -113,6 +114,7 @@ function allVerbs(): readonly Verb[] {
     submitVerb(),
     ...jobVerbs(),
     sweepVerb([bestVerb()]),
+    budgetVerb(),
     ...machineVerbs(),
     ...searchVerbs(),
     flowVerb(),

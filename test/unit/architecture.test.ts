@@ -38,7 +38,7 @@ const FOLDERS: Record<string, string> = {
   service: `
     store/database store/jobs store/accounts store config log jobFiles executor folders sandbox runner/usage runner process
     slurm jobs streams tls http/access http/submit http disk backup metrics admin . machine`,
-  cli: 'terminal grammar command completion session failures jobs flows sweeps submit search serve admin mcp machines .',
+  cli: 'terminal grammar command completion session failures jobs budgets flows sweeps submit search serve admin mcp machines .',
   extension: `
     contributions ui threads workspace connection submit/preflight submit/files jobs results/browsing sweeps services submitted status submit profiles results jobList tasks
     models search/answers search/index search flows/documents flows/prompts flows/runs flows/canvas flows/creation

@@ -77,6 +77,19 @@ export function optionalNumberFlag(
   };
 }
 
+/** A flag with an amount of credits, which may have decimals. */
+export function creditsFlag(spelling: string, description: string): Flag<number | undefined> {
+  const [name = spelling] = spelling.split(' ');
+  const parse = (text: string): number => {
+    if (/^\d{1,12}(?:\.\d{1,6})?$/.test(text)) return Number(text);
+    throw new AppError('bad-input', `Invalid value "${text}". Enter an amount of credits for ${name}, such as 12.5.`);
+  };
+  return {
+    options: [new Option(spelling, description).argParser(parse)],
+    read: (value) => (typeof value === 'number' ? value : undefined),
+  };
+}
+
 /** A flag with a whole number that is `fallback` when the flag is absent. */
 export function numberFlag(
   spelling: string,

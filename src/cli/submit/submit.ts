@@ -1,7 +1,7 @@
 import { AppError } from '../../core/errors.ts';
 import { firstDraft } from '../../jobs/submit/draft.ts';
 import { describeEstimate } from '../../jobs/submit/estimate.ts';
-import { planSubmit, sendPlan, type SubmitPlan } from '../../jobs/submit/plan.ts';
+import { planSubmit, sendPlan, type SubmitPlan, type SubmitTarget } from '../../jobs/submit/plan.ts';
 import { refuseErrors } from '../../jobs/submit/preflight.ts';
 import { reviewScript } from '../../jobs/selection/scriptReview.ts';
 import { Selections, withFiles } from '../../jobs/selection/selections.ts';
@@ -16,7 +16,7 @@ import { describeExclusions, describeSize } from './selectionSummary.ts';
 import { SendingReport } from './sendingReport.ts';
 import { finishSubmit } from './submitEnd.ts';
 import { DEFAULT_TERMS, readFolder, readVenv, type SubmitFlags } from './submitFlags.ts';
-import { checkDryRun, describeWithFlag, readAccount } from './submitPreflight.ts';
+import { checkDryRun, describeWithFlag, readAccount, targetOf } from './submitPreflight.ts';
 import { submitSweep } from './submitSweep.ts';
 import { agreeToProfile, readProfileJob, submitTerms, withServiceOf } from './submitProfile.ts';
 
@@ -40,8 +40,7 @@ export async function submit(context: Context, argument: string, flags: SubmitFl
   const { terminal, signal } = context;
   const onService = await withServiceOf(job, context);
   if (flags.dryRun) {
-    const plan = (host: string, service: string, account: unknown) =>
-      planSubmit({ host, service, account }, draft, summary, scriptFindings);
+    const plan = (target: SubmitTarget) => planSubmit(target, draft, summary, scriptFindings);
     const findings = await checkDryRun(() => new Session(onService), plan, { local: scriptFindings, signal });
     return showSelection(sent, findings, context);
   }
@@ -51,7 +50,7 @@ export async function submit(context: Context, argument: string, flags: SubmitFl
   if (job !== undefined) await agreeToProfile(job, session, context, { folder: selection.root, flags });
   await checkUnanswered(session, context, { folder: selection.root, again: flags.again });
   const account = await readAccount(await session.client(), { signal });
-  const target = { host: session.host, service: session.hostName, account };
+  const target = await targetOf(session, account);
   const plan = planSubmit(target, draft, summary, scriptFindings);
   refuseErrors(plan.findings, describeWithFlag);
   announce(sent, plan, { context, hostName: session.hostName });

@@ -2,8 +2,9 @@ import { messageOf } from '../../core/errors.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { httpStatus } from '../../jobs/service/api.ts';
 import type { CostEstimate } from '../../jobs/submit/estimate.ts';
-import type { SubmitPlan } from '../../jobs/submit/plan.ts';
-import { describeFinding, type JobFinding } from '../../jobs/submit/preflight.ts';
+import type { SubmitPlan, SubmitTarget } from '../../jobs/submit/plan.ts';
+import { budgetCheck } from '../../jobs/submit/budgetCheck.ts';
+import { describeFinding, isAboutCredits, type JobFinding } from '../../jobs/submit/preflight.ts';
 import type { RemoteClient } from '../../remote/client.ts';
 import type { Account } from '../../remote/protocol/schemas.ts';
 import { EXIT } from '../command/exit.ts';
@@ -16,6 +17,7 @@ const FLAGS: Readonly<Record<JobFinding['type'], string>> = {
   'machine-class': 'Select one with --machine-class.',
   'time-limit': 'Set a shorter limit with --max-runtime SECONDS.',
   credits: 'Set a shorter --max-runtime, or select a cheaper --machine-class.',
+  budget: 'Change it with farwharf budget set.',
   'upload-size': 'List the files with --dry-run.',
   script: 'Specify another file with --script.',
   'left-out-read': 'Send it with --include PATH.',
@@ -43,6 +45,12 @@ export async function readAccount(
   }
 }
 
+/** Where a session sends jobs, with the budgets there. @throws AppError as `readBudgets` does. */
+export async function targetOf(session: Session, account: unknown): Promise<SubmitTarget> {
+  const { home, host, asyncLedger: ledger, hostName: service } = session;
+  return { host, service, account, budget: await budgetCheck({ home, ledger, service: session.sender() }, host) };
+}
+
 /**
  * Checks a job that is not sent. An unreachable service is not a failure: a dry run works without one.
  *
@@ -50,17 +58,13 @@ export async function readAccount(
  */
 export async function checkDryRun(
   openSession: () => Session,
-  plan: (
-    host: string,
-    service: string,
-    account: unknown,
-  ) => Pick<SubmitPlan, 'findings'> & { readonly estimate?: CostEstimate },
+  plan: (target: SubmitTarget) => Pick<SubmitPlan, 'findings'> & { readonly estimate?: CostEstimate },
   { local, signal }: { readonly local: readonly JobFinding[]; readonly signal: AbortSignal },
 ): Promise<DryRunFindings> {
   try {
     await using session = openSession();
     const account = await readAccount(await session.client(), { signal, timeout: DRY_RUN_TIMEOUT_SECONDS });
-    const { findings, estimate } = plan(session.host, session.hostName, account);
+    const { findings, estimate } = plan(await targetOf(session, account));
     return { findings, unchecked: undefined, ...(estimate && { estimate }) };
   } catch (error) {
     signal.throwIfAborted();
@@ -95,5 +99,5 @@ export function estimateAsJson({ estimate }: DryRunFindings): object {
 export function exitOfFindings(findings: readonly JobFinding[]): number {
   const errors = findings.filter(({ severity }) => severity === 'error');
   if (errors.length === 0) return EXIT.done;
-  return errors.every(({ type }) => type === 'credits') ? EXIT.noCredits : EXIT.badUse;
+  return isAboutCredits(errors) ? EXIT.noCredits : EXIT.badUse;
 }

@@ -5,7 +5,7 @@ import type { ProfileJob } from '../../jobs/profiles/profileJob.ts';
 import { reviewScript, type ScriptFinding } from '../../jobs/selection/scriptReview.ts';
 import { Selections } from '../../jobs/selection/selections.ts';
 import { firstDraft, type SubmitDraft } from '../../jobs/submit/draft.ts';
-import { planSubmit } from '../../jobs/submit/plan.ts';
+import { planSubmit, type SubmitTarget } from '../../jobs/submit/plan.ts';
 import { refuseErrors } from '../../jobs/submit/preflight.ts';
 import { createSweep, highestPlannedCost, type SweepPlan, sweepFindings } from '../../jobs/sweeps/createSweep.ts';
 import type { Context } from '../command/context.ts';
@@ -16,7 +16,7 @@ import { selectToSend } from './selectToSend.ts';
 import { SendingReport } from './sendingReport.ts';
 import { showSelection } from './showSelection.ts';
 import { DEFAULT_TERMS, type SubmitFlags } from './submitFlags.ts';
-import { checkDryRun, describeWithFlag, readAccount } from './submitPreflight.ts';
+import { checkDryRun, describeWithFlag, readAccount, targetOf } from './submitPreflight.ts';
 import { agreeToProfile, submitTerms, withServiceOf } from './submitProfile.ts';
 import { runSweep } from '../sweeps/runSweep.ts';
 
@@ -53,20 +53,18 @@ export async function submitSweep(
   for (const script of new Set(drafts.map((draft) => draft.script))) {
     reviews.set(script, await reviewScript(selection, script));
   }
-  const planWith = (host: string, service: string, account: unknown): SweepPlan => ({
+  const planWith = (target: SubmitTarget): SweepPlan => ({
     name: job.name,
     limits: job.limits,
     jobs: drafts.map((draft, index) => ({
       parameters: job.combinations[index] ?? {},
-      plan: planSubmit({ host, service, account }, draft, summary, reviews.get(draft.script)),
+      plan: planSubmit(target, draft, summary, reviews.get(draft.script)),
     })),
   });
   const onService = await withServiceOf(job, context);
   if (flags.dryRun) {
     const local = [...new Set([...reviews.values()].flat())];
-    const plan = (host: string, service: string, account: unknown) => ({
-      findings: sweepFindings(planWith(host, service, account)),
-    });
+    const plan = (target: SubmitTarget) => ({ findings: sweepFindings(planWith(target), target.budget) });
     const found = await checkDryRun(() => new Session(onService), plan, { local, signal });
     const jobs = drafts.map(({ script, maxRuntime }, index) => ({
       parameters: job.combinations[index],
@@ -81,8 +79,9 @@ export async function submitSweep(
   await agreeToProfile(job, session, context, { folder: selection.root, flags });
   await checkUnanswered(session, context, { folder: selection.root, again: flags.again });
   const account = await readAccount(await session.client(), { signal });
-  const plan = planWith(session.host, session.hostName, account);
-  const findings = sweepFindings(plan);
+  const target = await targetOf(session, account);
+  const plan = planWith(target);
+  const findings = sweepFindings(plan, target.budget);
   refuseErrors(findings, describeWithFlag);
   terminal.note(`${describeSize(selection)} will be sent to ${session.hostName}. ${describeSweepPlan(plan)}`);
   for (const line of describeExclusions(selection)) terminal.note(line);

@@ -1,5 +1,5 @@
 import { defineGroup, defineVerb, type Verb } from '../command/verb.ts';
-import { jsonFlag, numberFlag, optionalNumberFlag, switchFlag, textFlag } from '../grammar/flags.ts';
+import { creditsFlag, jsonFlag, numberFlag, switchFlag, textFlag } from '../grammar/flags.ts';
 
 export const RANKING_FLAGS = {
   highest: switchFlag('--highest', 'the highest value of the metric is the best (default: the lowest)'),
@@ -50,7 +50,7 @@ export function sweepVerb(more: readonly Verb[]): Verb {
         summary: 'send the jobs of a sweep that were not sent yet',
         args: ['<sweep>'],
         flags: {
-          maxCost: optionalNumberFlag('--max-cost <credits>', 'new cost limit of the sweep', { min: 0 }),
+          maxCost: creditsFlag('--max-cost <credits>', 'new cost limit of the sweep'),
           watch: switchFlag('--watch', 'wait until all jobs have ended'),
           json: jsonFlag(),
         },

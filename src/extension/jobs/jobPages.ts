@@ -10,7 +10,7 @@ import { shownScript } from '../../jobs/selection/script.ts';
 import type { Account } from '../../remote/protocol/schemas.ts';
 import type { Hosts } from '../connection/hosts.ts';
 import type { JobStore } from './jobStore.ts';
-import { openPage } from './openPage.ts';
+import { openPage } from '../ui/openPage.ts';
 import { viewOf } from './pageView.ts';
 
 const EVERY_MS = 1_000;

@@ -1,4 +1,5 @@
 import { formatBytes } from '../../core/text/format.ts';
+import { budgetCheck } from '../../jobs/submit/budgetCheck.ts';
 import { describeEstimate, estimateCost } from '../../jobs/submit/estimate.ts';
 import { preflightJob, refuseErrors } from '../../jobs/submit/preflight.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
@@ -31,7 +32,10 @@ export async function submitAgain(services: Services, record: JobRecord): Promis
     if (chosen === undefined) return undefined;
     if (chosen === asNow) return submit(services, { folder, script, maxRuntime });
   }
-  refuseErrors(preflightJob(account, terms, hostLabel(host)));
+  const budget = await budgetCheck(services, host);
+  const highest = estimate.type === 'known' ? estimate.highest : undefined;
+  const findings = [...preflightJob(account, terms, hostLabel(host)), ...budget(record.project ?? undefined, highest)];
+  refuseErrors(findings);
   const deps = { service: services.hosts.service(host), ledger: services.ledger, home: services.home };
   const again = await send(services, script, (options) => resubmitJob(deps, record.id, options));
   return again.id;

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { budgetCheck } from '../../jobs/submit/budgetCheck.ts';
 import { agreementTo, reviewConsent } from '../../jobs/submit/consent.ts';
 import { findScript, firstDraft, memoryOf, type SubmitDraft } from '../../jobs/submit/draft.ts';
 import { readRateCard } from '../../jobs/submit/estimate.ts';
@@ -58,7 +59,8 @@ export async function submit(
   const { account } = answer;
   const news = profile === undefined ? [] : await agreeToProfile(services, profile, uri.fsPath);
   if (news === undefined) return undefined;
-  const target = { host, service: hostLabel(host), account };
+  const budget = await budgetCheck(services, host);
+  const target = { host, service: hostLabel(host), account, budget };
   const defaults = defaultsOf(uri);
   if (profile !== undefined && profile.job.combinations.length > 1) {
     const request = { profile, asked, target, selection, reader, defaults, notes: news };

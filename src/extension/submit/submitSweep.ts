@@ -44,7 +44,7 @@ export async function submitSweep(services: Services, request: SweepRequest): Pr
     jobs.push({ parameters, plan: planSubmit(target, draft, selection, review) });
   }
   const plan = { name: job.name, limits: job.limits, jobs };
-  const findings = sweepFindings(plan);
+  const findings = sweepFindings(plan, target.budget);
   refuseErrors(findings);
   const detail = [...request.notes, ...describeDetails(plan, selection), ...findings.map(describeFinding)];
   const submit = 'Submit';

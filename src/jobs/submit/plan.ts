@@ -3,6 +3,7 @@ import type { JobRecord } from '../ledger/record.ts';
 import type { FileChoice } from '../selection/fileTree.ts';
 import type { ScriptFinding } from '../selection/scriptReview.ts';
 import type { SelectedFolder } from '../selection/selectedFolder.ts';
+import type { BudgetCheck } from './budgetCheck.ts';
 import type { SubmitDraft } from './draft.ts';
 import { type CostEstimate, estimateCost, type Rate, readRateCard } from './estimate.ts';
 import { type JobFinding, preflightJob, refuseErrors } from './preflight.ts';
@@ -18,6 +19,7 @@ export interface SubmitTarget {
   readonly service: string;
   /** The response of `GET /v1/me`; undefined if there is none. */
   readonly account: unknown;
+  readonly budget?: BudgetCheck;
 }
 
 /** A draft applied to a folder and an account: what to show before it is sent, and all that sending needs. */
@@ -51,18 +53,20 @@ export function planSubmit(
   selection: SelectedFolder,
   scriptFindings: readonly ScriptFinding[] = [],
 ): SubmitPlan {
-  const { host, service, account } = target;
+  const { host, service, account, budget } = target;
   const { machineClass, maxRuntime } = draft;
   const terms = { maxRuntime, machineClass };
+  const estimate = estimateCost(account, terms);
   return {
     host,
     draft,
     selection,
     rates: readRateCard(account),
-    estimate: estimateCost(account, terms),
+    estimate,
     findings: [
       ...scriptFindings,
       ...preflightJob(account, { ...terms, estimatedBytes: selection.archiveBytes }, service),
+      ...(budget?.(draft.project, estimate.type === 'known' ? estimate.highest : undefined) ?? []),
     ],
     maxUploadBytes: readLimits(account).maxUploadBytes,
     accountId: accountWithId.safeParse(account).data?.account_id,

@@ -19,7 +19,7 @@ export interface JobTerms {
 
 /** Something about a job that the service will refuse (`error`), or that it may refuse or charge for (`warning`). */
 export interface JobFinding {
-  readonly type: 'machine-class' | 'time-limit' | 'credits' | 'upload-size' | ScriptFinding['type'];
+  readonly type: 'machine-class' | 'time-limit' | 'credits' | 'budget' | 'upload-size' | ScriptFinding['type'];
   readonly severity: 'error' | 'warning';
   /** What is wrong, as a sentence without its full stop. */
   readonly summary: string;
@@ -53,8 +53,13 @@ export function refuseErrors(
 ): void {
   const errors = findings.filter(({ severity }) => severity === 'error');
   if (errors.length === 0) return;
-  const code = errors.every(({ type }) => type === 'credits') ? 'no-credits' : 'bad-input';
+  const code = isAboutCredits(errors) ? 'no-credits' : 'bad-input';
   throw new AppError(code, `${errors.map(describe).join(' ')} Nothing was sent.`);
+}
+
+/** Whether all problems are a lack of credits, or a budget. */
+export function isAboutCredits(findings: readonly JobFinding[]): boolean {
+  return findings.every(({ type }) => type === 'credits' || type === 'budget');
 }
 
 export function describeFinding({ summary, detail }: JobFinding): string {

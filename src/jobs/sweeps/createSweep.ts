@@ -6,6 +6,7 @@ import { ArchiveStore } from '../archives/archives.ts';
 import { describeParameters, type JobParameters } from '../ledger/parameters.ts';
 import type { SweepLimits } from '../profiles/profileJob.ts';
 import { readGitState } from '../submit/gitState.ts';
+import type { BudgetCheck } from '../submit/budgetCheck.ts';
 import type { SubmitPlan } from '../submit/plan.ts';
 import { checkArchiveSize, type JobFinding } from '../submit/preflight.ts';
 import { draftRecord, type SubmitDeps, type SubmitOptions } from '../submit/submit.ts';
@@ -37,9 +38,14 @@ export function highestPlannedCost({ jobs }: Pick<SweepPlan, 'jobs'>): number | 
   return total;
 }
 
-/** What the service would refuse of any job, each once. */
-export function sweepFindings({ jobs }: Pick<SweepPlan, 'jobs'>): readonly JobFinding[] {
-  const found = jobs.flatMap(({ plan }) => plan.findings);
+/** What the service would refuse of any job, each once, and what the budgets say about all jobs of a project together. */
+export function sweepFindings({ jobs, limits }: SweepPlan, budget?: BudgetCheck): readonly JobFinding[] {
+  const projects = Map.groupBy(jobs, ({ plan }) => plan.draft.project);
+  const budgets = [...projects].flatMap(([project, own]) => {
+    const cost = highestPlannedCost({ jobs: own });
+    return budget?.(project, cost === undefined ? undefined : Math.min(cost, limits.maxCost ?? Infinity)) ?? [];
+  });
+  const found = [...jobs.flatMap(({ plan }) => plan.findings.filter(({ type }) => type !== 'budget')), ...budgets];
   return [...new Map(found.map((finding) => [`${finding.type} ${finding.summary}`, finding])).values()];
 }
 

@@ -1,11 +1,10 @@
-import { httpStatus, type JobService } from '../service/api.ts';
+import type { JobService } from '../service/api.ts';
 import type { AsyncLedger } from '../ledger/asyncLedger.ts';
 import { isActive, isOver, type JobRecord } from '../ledger/record.ts';
-import { isStale, patchFromJob } from '../log/progress.ts';
+import { refreshJob } from '../log/refreshJob.ts';
 import { settleEarlier } from '../submit/settle.ts';
 import { MOST_SWEEP_JOBS } from '../profiles/matrix.ts';
 
-const TIMEOUT_SECONDS = 20;
 const AT_ONCE = 8;
 
 export interface SurveyDeps {
@@ -31,17 +30,7 @@ export async function surveyJobs(
     signal.throwIfAborted();
     const settled = record.state === 'unknown' ? await settleEarlier({ service, ledger }, record, { signal }) : record;
     if (settled.jobId === null && isOver(settled)) await ledger.delete(settled.id);
-    else current.push(isActive(settled) ? await refreshed(settled) : settled);
-  };
-  const refreshed = async (record: JobRecord): Promise<JobRecord> => {
-    try {
-      const patch = patchFromJob(await service.getJob(record.jobId ?? '', { signal, timeout: TIMEOUT_SECONDS }));
-      return isStale(patch, record) ? record : await ledger.update(record.id, patch);
-    } catch (error) {
-      if (httpStatus(error) !== 404) throw error;
-      const gone = { state: 'lost', reason: 'The service no longer has this job.' };
-      return ledger.update(record.id, { ...gone, finishedAt: new Date().toISOString() });
-    }
+    else current.push(isActive(settled) ? await refreshJob({ ledger, service }, settled, signal) : settled);
   };
   for (let start = 0; start < known.length; start += AT_ONCE) {
     await Promise.all(known.slice(start, start + AT_ONCE).map(survey));

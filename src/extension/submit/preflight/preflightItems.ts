@@ -33,6 +33,7 @@ const ROW_OF_FINDING: Readonly<Record<JobFinding['type'], PreflightChoice>> = {
   'machine-class': 'machine',
   'time-limit': 'time',
   credits: 'time',
+  budget: 'time',
   'upload-size': 'sent',
   script: 'script',
   'left-out-read': 'left',

@@ -1,0 +1,33 @@
+import type { AsyncLedger } from '../ledger/asyncLedger.ts';
+import type { JobRecord } from '../ledger/record.ts';
+import { isStale, patchFromJob } from './progress.ts';
+import { httpStatus, type JobService } from '../service/api.ts';
+
+const TIMEOUT_SECONDS = 20;
+
+export interface RefreshDeps {
+  readonly ledger: Pick<AsyncLedger, 'update'>;
+  readonly service: Pick<JobService, 'getJob'>;
+}
+
+/**
+ * The record of a job as its service reports it now. A job that the service no longer has is lost.
+ *
+ * @throws the service's error if it cannot be asked.
+ */
+export async function refreshJob(
+  { ledger, service }: RefreshDeps,
+  record: JobRecord,
+  signal?: AbortSignal,
+): Promise<JobRecord> {
+  if (record.jobId === null) return record;
+  try {
+    const options = { timeout: TIMEOUT_SECONDS, ...(signal && { signal }) };
+    const patch = patchFromJob(await service.getJob(record.jobId, options));
+    return isStale(patch, record) ? record : await ledger.update(record.id, patch);
+  } catch (error) {
+    if (httpStatus(error) !== 404) throw error;
+    const gone = { state: 'lost', reason: 'The service no longer has this job.' };
+    return ledger.update(record.id, { ...gone, finishedAt: new Date().toISOString() });
+  }
+}

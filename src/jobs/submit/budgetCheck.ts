@@ -1,0 +1,99 @@
+import { formatCredits } from '../../core/text/format.ts';
+import { printableLine } from '../../core/text/printable.ts';
+import type { AsyncLedger } from '../ledger/asyncLedger.ts';
+import { type Budget, readBudgets } from '../ledger/budgets.ts';
+import type { JobRecord } from '../ledger/record.ts';
+import { currentPeriods } from '../ledger/spending.ts';
+import type { JobFinding } from './preflight.ts';
+import { type RefreshDeps, refreshJob } from '../log/refreshJob.ts';
+
+const MOST_UNFINISHED = 10_000;
+
+/** What a project has spent and reserved of its budget this month. */
+export interface BudgetState {
+  /** Empty for jobs without a project. */
+  readonly project: string;
+  readonly budget: Budget;
+  /** Credits that jobs were charged. */
+  readonly spent: number;
+  /** The most that its unfinished jobs can cost. */
+  readonly reserved: number;
+}
+
+/** What the budgets say about a job. @param highest the most that it can cost, in credits; undefined if that is unknown. */
+export type BudgetCheck = (project: string | undefined, highest: number | undefined) => readonly JobFinding[];
+
+interface BudgetDeps {
+  /** FARWHARF_HOME. */
+  readonly home: string;
+  readonly ledger: Pick<AsyncLedger, 'spending' | 'list' | 'update'>;
+  /** Asked about unfinished jobs, for callers that do not follow them. */
+  readonly service?: RefreshDeps['service'];
+}
+
+/** The state of each budget on a service. @throws AppError as `readBudgets` does. */
+export async function budgetStates(
+  { home, ledger, service }: BudgetDeps,
+  host: string,
+  now = Date.now(),
+): Promise<readonly BudgetState[]> {
+  const budgets = Object.entries(await readBudgets(home));
+  if (budgets.length === 0) return [];
+  const query = { host, isUnfinished: true, withRemoved: true, limit: MOST_UNFINISHED };
+  if (service !== undefined) {
+    const limited = (await ledger.list(query)).filter(({ project }) =>
+      budgets.some(([name]) => name === (project ?? '')),
+    );
+    for (const record of limited) {
+      // Jobs of a service that does not respond keep what they reserve.
+      if (
+        !(await refreshJob({ ledger, service }, record).then(
+          () => true,
+          () => false,
+        ))
+      )
+        break;
+    }
+  }
+  const spending = await ledger.spending(host, currentPeriods(now));
+  const unfinished = await ledger.list(query);
+  return budgets.map(([project, budget]) => ({
+    project,
+    budget,
+    spent: spending.find((each) => (each.project ?? '') === project)?.thisMonth ?? 0,
+    reserved: unfinished
+      .filter((record) => (record.project ?? '') === project)
+      .reduce((sum, record) => sum + reservedFor(record), 0),
+  }));
+}
+
+/** Checks jobs against the budgets of this user on a service. @throws AppError as `readBudgets` does. */
+export async function budgetCheck(deps: BudgetDeps, host: string): Promise<BudgetCheck> {
+  const states = await budgetStates(deps, host);
+  return (project = '', highest) => {
+    const state = states.find((each) => each.project === project);
+    return state === undefined ? [] : compare(state, highest);
+  };
+}
+
+function compare(
+  { project, budget, spent, reserved }: BudgetState,
+  highest: number | undefined,
+): readonly JobFinding[] {
+  const { soft, hard } = budget;
+  const name = project === '' ? 'jobs without a project' : `project ${project}`;
+  const used = spent + reserved;
+  const finding = (severity: JobFinding['severity'], limit: number): JobFinding => {
+    const cost =
+      highest === undefined ? 'The price of this submit is unknown' : `It can cost up to ${formatCredits(highest)}`;
+    const summary = `This submit ${severity === 'error' ? 'could exceed' : 'could use up'} the budget of ${name} for this month`;
+    const detail = `${cost}, and ${formatCredits(used)} of ${formatCredits(limit)} credits are spent or reserved by unfinished jobs.`;
+    return { type: 'budget', severity, summary: printableLine(summary), detail: printableLine(detail) };
+  };
+  if (hard !== undefined && (highest === undefined || used + highest > hard)) return [finding('error', hard)];
+  return soft !== undefined && used + (highest ?? 0) > soft ? [finding('warning', soft)] : [];
+}
+
+function reservedFor({ creditHold, creditsPerMinute, maxRuntime }: JobRecord): number {
+  return creditsPerMinute === null ? (creditHold ?? 0) : (creditsPerMinute * maxRuntime) / 60;
+}

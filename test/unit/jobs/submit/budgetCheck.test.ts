@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { directLedger } from '../../../../src/jobs/ledger/asyncLedger.ts';
+import { readBudgets, writeBudget } from '../../../../src/jobs/ledger/budgets.ts';
+import { JobLedger } from '../../../../src/jobs/ledger/ledger.ts';
+import { budgetCheck, budgetStates } from '../../../../src/jobs/submit/budgetCheck.ts';
+import { makeRecord, tempHome } from '../fixtures.ts';
+
+const now = new Date().toISOString();
+const done = { state: 'succeeded', finishedAt: now, createdAt: now };
+// It can still cost 10.
+const running = { state: 'running', createdAt: now, creditsPerMinute: 1, maxRuntime: 600 };
+
+test('a job that could exceed a budget is refused or warned about, counting what unfinished jobs may cost', async (t) => {
+  const home = tempHome(t);
+  const jobs = new JobLedger(home);
+  t.after(() => jobs.dispose());
+  await writeBudget(home, 'vision', { soft: 50, hard: 100 });
+  await writeBudget(home, '', { hard: 5 });
+  for (const fields of [
+    { ...done, project: 'vision', creditsCharged: 30 },
+    { ...running, project: 'vision' },
+    { ...running, project: 'other' },
+    { ...running, project: 'vision', host: 'https://gpu.example.org' },
+    // An earlier month is not counted.
+    { ...done, project: 'vision', creditsCharged: 99, finishedAt: '2020-01-01T00:00:00Z' },
+  ]) {
+    jobs.insert(makeRecord(fields));
+  }
+  const deps = { home, ledger: directLedger(jobs) };
+  const states = await budgetStates(deps, 'local');
+  assert.deepEqual(
+    states.map(({ project, spent, reserved }) => [project, spent, reserved]),
+    [
+      ['vision', 30, 10],
+      ['', 0, 0],
+    ],
+  );
+  const check = await budgetCheck(deps, 'local');
+  const severities = (project: string | undefined, cost: number | undefined): readonly string[] =>
+    check(project, cost).map(({ severity }) => severity);
+  assert.deepEqual(
+    [10, 11, 60, 61].map((cost) => severities('vision', cost).join()),
+    ['', 'warning', 'warning', 'error'],
+  );
+  assert.deepEqual(severities('vision', undefined), ['error'], 'without a price, the hard budget cannot be kept');
+  assert.deepEqual([severities(undefined, 6), severities('other', 1_000)], [['error'], []]);
+  const [finding] = check('vision', 61);
+  assert.match(finding?.detail ?? '', /^It can cost up to 61, and 40 of 100 credits are spent or reserved/);
+  // A job that ended unnoticed no longer reserves its limit.
+  const service = { getJob: async () => ({ state: 'succeeded', exit_code: 0, credits_charged: 1, finished_at: now }) };
+  const [vision] = await budgetStates({ ...deps, service }, 'local');
+  assert.deepEqual([vision?.spent, vision?.reserved], [31, 0]);
+  await writeBudget(home, 'vision', undefined);
+  assert.deepEqual(await readBudgets(home), { '': { hard: 5 } });
+});
+
+test('damaged budgets stop a submit instead of being ignored', async (t) => {
+  const home = tempHome(t);
+  writeFileSync(join(home, 'budgets.json'), '{ "vision": { "hard": "100" } }');
+  await assert.rejects(readBudgets(home), {
+    code: 'corrupt',
+    message: /nothing was sent\. Correct or remove .*budgets\.json/,
+  });
+});
