@@ -19,6 +19,7 @@ import { JobLog } from './jobs/jobLog.ts';
 import { JobPages } from './jobs/jobPages.ts';
 import { JobStore } from './jobs/jobStore.ts';
 import { LostContacts } from './jobs/lostContacts.ts';
+import { pagePreviews } from './results/browsing/pagePreviews.ts';
 import { ResultDocuments } from './results/browsing/resultDocuments.ts';
 import { ResultsView } from './results/browsing/resultsView.ts';
 import { SubmittedDocuments } from './jobs/submittedDocuments.ts';
@@ -92,7 +93,17 @@ export function createServices({ context, output }: Shell, disposables: Disposab
   });
   const jobLog = disposables.add(new JobLog({ home, results, memory: context.workspaceState, log }));
   const events = disposables.add(new JobEventDocuments(home, store));
-  const pages = disposables.add(new JobPages({ home, store, hosts, log, extension: context.extensionUri }));
+  const pages = disposables.add(
+    new JobPages({
+      home,
+      store,
+      hosts,
+      log,
+      extension: context.extensionUri,
+      previews: (record, bytes, signal) => pagePreviews({ browsed, hosts, home, log }, record, bytes, signal),
+      run: (action, { id }) => void vscode.commands.executeCommand(`farwharf.${action}`, { id }),
+    }),
+  );
   const resultDocuments = disposables.add(new ResultDocuments(browsed, ledger));
   const memory = new SubmitMemory(context.workspaceState);
   const sweeps = disposables.add(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ToJobPage } from '../../src/webview/jobPage/messages.ts';
+import type { ShownPreview, ToJobPage } from '../../src/webview/jobPage/messages.ts';
 import { CanvasBench, type CanvasPage } from './support/canvas.ts';
 
 const START = Date.UTC(2026, 0, 1);
@@ -11,6 +11,8 @@ const PAGE: ToJobPage = {
     ['state', 'running'],
     ['script', 'train.py'],
   ],
+  actions: ['showLog', 'cancelJob', 'compareSubmitted', 'resubmitJob'],
+  output: ['epoch 1: loss 2.31', '<b>epoch 2</b>: loss 1.98'],
   timeline: ['queued 12 min: Resources', 'running 4 min'],
   plots: [
     {
@@ -35,6 +37,22 @@ const PAGE: ToJobPage = {
   results: '3 files, 1.2 MB: model.pt (1.1 MB) and 2 more',
   advice: null,
 };
+
+const PREVIEWS: readonly ShownPreview[] = [
+  {
+    type: 'picture',
+    name: 'loss.png (70 B)',
+    data: 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  },
+  {
+    type: 'table',
+    name: 'loss.csv (1 KB)',
+    rows: [
+      ['step', '<i>loss</i>'],
+      ['1', '2.31'],
+    ],
+  },
+];
 
 /** How wide and high each curve is, in CSS pixels. */
 function drawnSizes({ page }: CanvasPage): Promise<{ readonly width: number; readonly height: number }[]> {
@@ -63,6 +81,8 @@ test("a job's page shows what it is sent, in each theme and width, under its own
       'loss: NaN',
       '960 more metrics',
       'model.pt',
+      '<b>epoch 2</b>: loss 1.98',
+      'train.py',
     ]) {
       assert.ok(text.includes(each), `${each} is missing in: ${text}`);
     }
@@ -81,7 +101,18 @@ test("a job's page shows what it is sent, in each theme and width, under its own
       false,
     );
 
+    await shown.send({ type: 'previews', previews: PREVIEWS });
+    assert.equal(await page.getByRole('img', { name: 'loss.png (70 B)', exact: true }).count(), 1);
+    assert.deepEqual(await page.getByRole('columnheader').allInnerTexts(), ['step', '<i>loss</i>']);
+    await page.keyboard.press('Tab');
+    assert.equal(await page.evaluate('document.activeElement.textContent'), 'Show Log');
+    await page.keyboard.press('Enter');
+    assert.deepEqual((await shown.sent()).at(-1), { type: 'run', action: 'showLog' });
+    await shown.send(PAGE);
+    assert.equal(await page.evaluate('document.activeElement.textContent'), 'Show Log', 'the focus stays');
+
     // A later message replaces texts and continues the plots.
+    await shown.send({ type: 'previews', previews: [] });
     await shown.send({
       ...PAGE,
       plots: PAGE.plots.slice(0, 1),

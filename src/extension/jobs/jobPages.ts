@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { isAbort } from '../../core/errors.ts';
+import { textField } from '../../core/jsonFields.ts';
 import { type Disposable, DisposableStore } from '../../core/processes/lifetime.ts';
 import type { Logger } from '../../core/log.ts';
 import { repeat } from '../../core/processes/repeat.ts';
@@ -7,6 +8,7 @@ import type { JobRecord } from '../../jobs/ledger/record.ts';
 import { EventSpool } from '../../jobs/log/spool.ts';
 import { JobPage } from '../../jobs/page/jobPage.ts';
 import { shownScript } from '../../jobs/selection/script.ts';
+import { PAGE_ACTIONS, type PageAction, type ShownPreview, type ToJobPage } from '../../webview/jobPage/messages.ts';
 import type { Account } from '../../remote/protocol/schemas.ts';
 import type { Hosts } from '../connection/hosts.ts';
 import type { JobStore } from './jobStore.ts';
@@ -24,6 +26,10 @@ interface JobPagesDeps {
   readonly hosts: Pick<Hosts, 'account'>;
   readonly log: Logger;
   readonly extension: vscode.Uri;
+  /** Pictures and heads of tables among a job's results; empty if they would have to be downloaded and are large. */
+  previews(record: JobRecord, resultBytes: number, signal: AbortSignal): Promise<readonly ShownPreview[]>;
+  /** Runs a command of the page's buttons. */
+  run(action: PageAction, record: JobRecord): void;
 }
 
 /** The open pages of jobs, one for each job. They read the spool, so they are complete after a reload and live while the job runs. */
@@ -72,8 +78,18 @@ export class JobPages implements Disposable {
       void panel.webview.postMessage(viewOf(page, latest, account, Date.now()));
     };
     // A page that was hidden is loaded again, and needs everything again.
+    let previews: readonly ShownPreview[] = [];
+    const sendPreviews = (): void => {
+      const message: ToJobPage = { type: 'previews', previews };
+      if (previews.length > 0) void panel.webview.postMessage(message);
+    };
     const listening = vscode.Disposable.from(
-      panel.webview.onDidReceiveMessage(send),
+      panel.webview.onDidReceiveMessage((message: unknown) => {
+        const action = PAGE_ACTIONS.find((each) => each === textField(message, 'action'));
+        if (action !== undefined) return this.#deps.run(action, record);
+        send();
+        sendPreviews();
+      }),
       store.onDidChange(({ ids }) => ids.has(record.id) && send()),
     );
     signal.addEventListener('abort', () => void listening.dispose());
@@ -94,5 +110,7 @@ export class JobPages implements Disposable {
     await priced;
     signal.throwIfAborted();
     send();
+    previews = await this.#deps.previews(store.get(record.id) ?? record, page.results.bytes, signal);
+    sendPreviews();
   }
 }

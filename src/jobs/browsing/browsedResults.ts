@@ -3,6 +3,7 @@ import { formatBytes, formatCount } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import type { WriteStep } from '../../workspace/extract/archivePlan.ts';
 import { type StagedArchive, stageFiles, type StageOptions } from '../../workspace/extract/extract.ts';
+import { readPreviews, type ResultPreview } from './previews.ts';
 import { type BuildOptions, ResultCache } from './resultCache.ts';
 import type { IndexedFile, ResultIndex, ResultLevel } from './resultIndex.ts';
 
@@ -56,6 +57,11 @@ export class BrowsedResults {
   /** The contents of a file. @throws AppError `limit` if it has more than `mostBytes`, or its contents are not stored. */
   readAll(id: string, path: string, mostBytes: number): Promise<Uint8Array> {
     return this.#cache.readAll(id, path, mostBytes);
+  }
+
+  /** Pictures and the heads of tables among the results. */
+  async previews(id: string): Promise<readonly ResultPreview[]> {
+    return readPreviews(await this.#index(id), (file, mostBytes) => this.#cache.readStart(id, file, mostBytes));
   }
 
   /** The contents of a file in parts, in this thread. Throws as `ResultCache.read`. */

@@ -143,12 +143,17 @@ export class ResultCache {
     if (file.offset === null) throw notStored(path, this.#limits.jobBytes);
     if (file.size > mostBytes)
       throw new AppError('limit', `${printableLine(path)} has ${formatBytes(file.size)}. Download it to open it.`);
-    const bytes = Buffer.alloc(file.size);
+    return this.readStart(id, file, mostBytes);
+  }
+
+  /** The first bytes of a job's file, at most `mostBytes`. @throws AppError `missing` if it is not in the cache. */
+  async readStart(id: string, { path, size, offset }: IndexedFile, mostBytes: number): Promise<Buffer> {
+    const bytes = Buffer.alloc(Math.min(size, mostBytes));
     await using contents = await open(join(this.#pathOf(id), CONTENTS), 'r').catch((error: unknown) => {
       throw systemCode(error) === 'ENOENT' ? removed(path) : error;
     });
-    const { bytesRead } = await contents.read(bytes, 0, file.size, file.offset);
-    if (bytesRead < file.size) throw removed(path);
+    const { bytesRead } = await contents.read(bytes, 0, bytes.length, offset);
+    if (bytesRead < bytes.length) throw removed(path);
     return bytes;
   }
 

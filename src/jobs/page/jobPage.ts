@@ -2,6 +2,7 @@ import { numberField, textField } from '../../core/jsonFields.ts';
 import type { SpooledEvent } from '../log/spool.ts';
 import { MetricLines } from '../metrics/metricLines.ts';
 import { UsageSeries } from '../metrics/usageSeries.ts';
+import { OutputTail } from './outputTail.ts';
 import { Timeline } from './timeline.ts';
 
 const MAX_NAMED = 100;
@@ -19,6 +20,7 @@ export class JobPage {
   readonly timeline = new Timeline();
   readonly usage = new UsageSeries();
   readonly metrics = new MetricLines();
+  readonly output = new OutputTail();
   #results: PageResults = { count: 0, bytes: 0, first: [] };
 
   /** Adds an event; in order. */
@@ -26,6 +28,7 @@ export class JobPage {
     this.timeline.push(event);
     this.usage.push(event);
     this.metrics.push(event);
+    this.output.push(event);
     if (event.event === 'artifact') this.#addResult(event.data);
   }
 

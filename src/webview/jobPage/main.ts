@@ -1,29 +1,66 @@
 import { html, setText } from '../canvas/dom/elements.ts';
-import type { ShownPlot, ToJobPage } from './messages.ts';
+import type { FromJobPage, PageAction, ShownPage, ShownPlot, ToJobPage } from './messages.ts';
 import { Plot } from './plot.ts';
+import { previewElement } from './previews.ts';
 
 // The only global that VS Code adds to a webview. It can be called once.
-declare const acquireVsCodeApi: () => { postMessage(message: { readonly type: 'ready' }): void };
+declare const acquireVsCodeApi: () => { postMessage(message: FromJobPage): void };
+
+const TITLES: Readonly<Record<PageAction, string>> = {
+  showLog: 'Show Log',
+  cancelJob: 'Cancel Job',
+  browseResults: 'Browse Results',
+  downloadResults: 'Download Results',
+  compareSubmitted: 'Compare Submitted Files',
+  resubmitJob: 'Submit Again',
+};
+const api = acquireVsCodeApi();
 
 const facts = html('dl', {});
 const advice = html('p', { class: 'advice', role: 'status' });
 const timeline = html('ol', {});
+const buttons = html('div', { class: 'buttons', role: 'toolbar', 'aria-label': 'Actions' });
+const output = html('pre', { tabindex: 0, 'aria-label': 'Last lines of the output' });
 const results = html('p', {});
+const previews = html('div', { class: 'previews' });
 const plots = html('div', { class: 'plots' });
 const others = html('p', { class: 'quiet' });
 const drawn = new Map<string, Plot>();
 const sections = {
   timeline: section('Time line', timeline),
   plots: section('Usage and metrics', plots, others),
-  results: section('Results', results),
+  output: section('Output', output),
+  results: section('Results', results, previews),
 };
-document.body.append(html('main', {}, facts, advice, sections.timeline, sections.plots, sections.results));
+const heading = html('h1', {});
+document.body.append(html('main', {}, heading, buttons, facts, advice, ...Object.values(sections)));
 
 function section(title: string, ...content: readonly Node[]): HTMLElement {
   return html('section', { hidden: true, 'aria-label': title }, html('h2', {}, title), ...content);
 }
 
-function show(page: ToJobPage): void {
+function showOrHideResults(): void {
+  sections.results.hidden = results.textContent === '' && previews.childElementCount === 0;
+}
+
+let shownActions = '';
+
+/** Buttons stay the same elements while they are the same, so that the focus stays on them. */
+function showActions(actions: readonly PageAction[]): void {
+  if (shownActions === actions.join(' ')) return;
+  shownActions = actions.join(' ');
+  buttons.replaceChildren(
+    ...actions.map((action) => {
+      const button = html('button', { type: 'button' }, TITLES[action]);
+      button.addEventListener('click', () => api.postMessage({ type: 'run', action }));
+      return button;
+    }),
+  );
+}
+
+function show(page: ShownPage): void {
+  setText(heading, page.facts.find(([label]) => label === 'script')?.[1] ?? 'Job');
+  showActions(page.actions);
   facts.replaceChildren(...page.facts.flatMap(([label, value]) => [html('dt', {}, label), html('dd', {}, value)]));
   setText(advice, page.advice ?? '');
   advice.hidden = page.advice === null;
@@ -35,8 +72,11 @@ function show(page: ToJobPage): void {
     others,
     page.otherMetrics === 0 ? '' : `${page.otherMetrics.toLocaleString('en-US')} more metrics are not plotted.`,
   );
+  const lines = page.output.join('\n');
+  if (output.textContent !== lines) setText(output, lines);
+  sections.output.hidden = page.output.length === 0;
   setText(results, page.results ?? '');
-  sections.results.hidden = page.results === null;
+  showOrHideResults();
 }
 
 function showPlot(shown: ShownPlot): void {
@@ -50,5 +90,9 @@ function showPlot(shown: ShownPlot): void {
 // VS Code's messages come from the frame around the page; nothing else can send any.
 window.addEventListener('message', ({ data }: MessageEvent<ToJobPage>) => {
   if (data.type === 'page') show(data);
+  else {
+    previews.replaceChildren(...data.previews.map(previewElement));
+    showOrHideResults();
+  }
 });
-acquireVsCodeApi().postMessage({ type: 'ready' });
+api.postMessage({ type: 'ready' });

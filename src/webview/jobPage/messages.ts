@@ -8,14 +8,37 @@ export interface ShownPlot {
   readonly points: readonly (readonly [x: number, y: number | null])[];
 }
 
-/** All that the page shows; each replaces the one before. Texts are free of control characters. */
-export interface ToJobPage {
+/** What the buttons of the page do. */
+export const PAGE_ACTIONS = [
+  'showLog',
+  'cancelJob',
+  'browseResults',
+  'downloadResults',
+  'compareSubmitted',
+  'resubmitJob',
+] as const;
+export type PageAction = (typeof PAGE_ACTIONS)[number];
+
+/** All that the page shows, except previews; each replaces the one before. Texts are free of control characters. */
+export interface ShownPage {
   readonly type: 'page';
   readonly facts: readonly (readonly [label: string, value: string])[];
+  readonly actions: readonly PageAction[];
   readonly timeline: readonly string[];
   readonly plots: readonly ShownPlot[];
   /** How many metrics have no plot. */
   readonly otherMetrics: number;
+  /** The last lines of the output. */
+  readonly output: readonly string[];
   readonly results: string | null;
   readonly advice: string | null;
 }
+
+/** A result that is shown without being opened. */
+export type ShownPreview =
+  | { readonly type: 'picture'; readonly name: string; readonly data: string }
+  | { readonly type: 'table'; readonly name: string; readonly rows: readonly (readonly string[])[] };
+
+export type ToJobPage = ShownPage | { readonly type: 'previews'; readonly previews: readonly ShownPreview[] };
+
+export type FromJobPage = { readonly type: 'ready' } | { readonly type: 'run'; readonly action: PageAction };

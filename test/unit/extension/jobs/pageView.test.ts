@@ -17,6 +17,7 @@ test('a page is data without control characters, with gaps where a value is not 
     ['state', { state: 'queued', at: AT, reason: 'Re\u001b[2Jsources\n' }],
     ['usage', { at: AT, cpu_cores: 1.5, disk_read_bytes_per_second: 0 }],
     ['log', 'farwharf:metric {"loss": NaN}\n'],
+    ['log', { text: '1 %\r2 %\n\u001b[31mred\u001b[0m\n' }],
     ['artifact', { path: 'a\u202eb', size: 2_000 }],
   );
   const record = makeRecord({ state: 'running', script: 'train.py --lr 1', jobId: '3f2a' });
@@ -35,6 +36,8 @@ test('a page is data without control characters, with gaps where a value is not 
       ['arguments', '--lr 1'],
     ],
   );
+  assert.deepEqual(view.output.slice(-2), ['2 %', 'red']);
+  assert.deepEqual(view.actions, ['showLog', 'cancelJob', 'compareSubmitted', 'resubmitJob']);
   assert.equal(view.advice, null);
 });
 

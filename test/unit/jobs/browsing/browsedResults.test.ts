@@ -60,6 +60,35 @@ test('the results of a job are listed folder by folder, and read, from one archi
   await assert.rejects(again.summary('../../etc'), { code: 'missing' });
 });
 
+test('pictures and the heads of tables are previewed, and neither large nor other files', async (t) => {
+  const browsed = new BrowsedResults(tempHome(t));
+  const id = randomUUID();
+  const long = 'x'.repeat(100);
+  const files = {
+    'out/plot.png': 'picture',
+    'large.png': 'x'.repeat(1_000_001),
+    'loss.csv': `step,"the ""loss"", of all"\r\n1,2.31\n2,${long}\n`,
+    'many.tsv': 'a\tb\n'.repeat(100_000),
+    'empty.csv': '',
+    'model.bin': 'x',
+  };
+  await browsed.add(id, archiveOf(t, files));
+  const [picture, loss, many, ...more] = await browsed.previews(id);
+  const data = `data:image/png;base64,${Buffer.from('picture').toString('base64')}`;
+  assert.deepEqual(picture, { type: 'picture', name: 'out/plot.png (7 B)', data });
+  const rows = [
+    ['step', 'the "loss", of all'],
+    ['1', '2.31'],
+    ['2', long.slice(0, 40)],
+  ];
+  assert.deepEqual(loss?.type === 'table' && loss.rows, rows);
+  assert.deepEqual(
+    many?.type === 'table' && many.rows,
+    Array.from({ length: 6 }, () => ['a', 'b']),
+  );
+  assert.deepEqual(more, []);
+});
+
 test('files beyond the limit of a job are listed, and the results browsed longest ago are removed', async (t) => {
   const home = tempHome(t);
   const limits = { totalBytes: 30, jobBytes: 20 };

@@ -1,0 +1,34 @@
+import { textField } from '../../core/jsonFields.ts';
+import { MarkedLineReader, textOf } from '../../core/text/markedLines.ts';
+import { type Printable, printableLine } from '../../core/text/printable.ts';
+import { logTextOf } from '../../remote/protocol/spellings.ts';
+import type { SpooledEvent } from '../log/spool.ts';
+
+const MOST_LINES = 10;
+const MOST_CHARACTERS = 300;
+// More than the last lines need, and enough for a progress bar that was redrawn many times.
+const KEPT_CHARACTERS = 16_000;
+
+/** The last lines of a job's output, in bounded memory. Of a progress bar, only its last state is a line. */
+export class OutputTail {
+  readonly #marked = new Map<string, MarkedLineReader>();
+  #text = '';
+
+  push({ event, data, own }: SpooledEvent): void {
+    const text = own === true ? undefined : logTextOf(event, data);
+    if (text === undefined) return;
+    const stream = textField(data, 'stream') ?? '';
+    const reader = this.#marked.get(stream) ?? new MarkedLineReader();
+    this.#marked.set(stream, reader);
+    this.#text = (this.#text + textOf(reader.push(text)).slice(-KEPT_CHARACTERS)).slice(-KEPT_CHARACTERS);
+  }
+
+  /** At most 10 lines of at most 300 characters, without blank ones. */
+  get lines(): readonly Printable[] {
+    return this.#text
+      .split(/\r?\n/)
+      .map((line) => printableLine((line.split('\r').findLast((part) => part !== '') ?? '').slice(0, MOST_CHARACTERS)))
+      .filter((line) => line.trim() !== '')
+      .slice(-MOST_LINES);
+  }
+}
