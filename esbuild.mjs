@@ -30,8 +30,6 @@ const LIBRARIES = { remote: 'src/remote/index.ts', agents: 'src/agents/index.ts'
 // By the name of the built file, from src/extension.
 const LAZY_EXTENSION_CHUNKS = {
   features: 'features.ts',
-  worker: 'threads/worker.ts',
-  folderIndexWorker: 'threads/folderIndexWorker.ts',
   chatModel: 'models/chatModel.ts',
   typesPlugin: 'typescript/typesPlugin.ts',
 };
@@ -75,16 +73,18 @@ const importedBuiltins = {
   },
 };
 
-// The MCP server would validate only what it asks of clients, and asks nothing. Its JSON Schema compiler is half of its size.
+// The MCP client and server validate structured results with a JSON Schema compiler, half of their size. Servers check their own
+// results, and a schema from a server could take any amount of time to compile, so the bundles accept every result.
 /** @type {esbuild.Plugin} */
 const noSchemaCompiler = {
   name: 'no-schema-compiler',
   setup(build) {
-    build.onResolve({ filter: /\/ajv-provider\.js$/ }, ({ importer }) =>
-      importer.endsWith('/server/index.js') ? { path: 'ajv-provider', namespace: 'no-schema-compiler' } : undefined,
-    );
+    build.onResolve({ filter: /\/ajv-provider\.js$/ }, () => ({
+      path: 'ajv-provider',
+      namespace: 'no-schema-compiler',
+    }));
     build.onLoad({ filter: /.*/, namespace: 'no-schema-compiler' }, () => ({
-      contents: `export class AjvJsonSchemaValidator { getValidator() { throw new Error('Not supported.'); } }`,
+      contents: `export class AjvJsonSchemaValidator { getValidator() { return (data) => ({ valid: true, data }); } }`,
     }));
   },
 };
@@ -139,7 +139,10 @@ const configurations = [
       indexWorker: 'src/retrieval/building/indexWorker.ts',
       modelWorker: 'src/retrieval/embedding/modelWorker.ts',
       flowRunner: 'src/flows/run/child/flowRunner.ts',
-      flowWorker: 'src/extension/threads/flowWorker.ts', // a thread can be a module, which shares the parser with the command line
+      // The extension's threads can be modules, which share what they have in common with the command line.
+      worker: 'src/extension/threads/worker.ts',
+      folderIndexWorker: 'src/extension/threads/folderIndexWorker.ts',
+      flowWorker: 'src/extension/threads/flowWorker.ts',
       ...LIBRARIES,
       zod: 'zod',
     },

@@ -46,7 +46,7 @@ export function createServices({ context, output }: Shell, disposables: Disposab
   const redactor = new Redactor();
   const log = logTo(output, redactor);
   const background = startBackground<WorkerService>({
-    program: context.asAbsolutePath(join('dist', 'worker.js')),
+    program: context.asAbsolutePath(join('dist', 'worker.mjs')),
     name: 'farwharf',
     data: { home },
     log,

@@ -65,7 +65,7 @@ export class Search implements Disposable {
     const own = this.#disposables;
     this.index = own.add(
       new SearchIndex({
-        program: context.asAbsolutePath(join('dist', 'folderIndexWorker.js')),
+        program: context.asAbsolutePath(join('dist', 'folderIndexWorker.mjs')),
         workerProgram: context.asAbsolutePath(join('dist', 'indexWorker.mjs')),
         modelProgram: this.modelProgram,
         home,
