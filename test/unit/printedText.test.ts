@@ -24,7 +24,7 @@ const SINKS: readonly (readonly [what: string, call: RegExp, files: readonly str
   ['the extension log', /\boutput\[level\]\((?!printable)/, []],
   [
     'texts of webviews',
-    /\.(?:textContent|innerText|innerHTML|outerHTML) =|insertAdjacentHTML/,
+    /\.(?:textContent|innerText|innerHTML|outerHTML) =(?!=)|insertAdjacentHTML/,
     ['webview/canvas/dom/elements.ts'],
   ],
   [
@@ -38,6 +38,10 @@ const SINKS: readonly (readonly [what: string, call: RegExp, files: readonly str
       'flows/run/child/jobMain.ts',
       'flows/run/child/flowRunner.ts',
       'service/runner/jobRunner.ts',
+      // The two ends of an SSH session, which only programs read, and the answer for ssh itself.
+      'service/machine/attach.ts',
+      'service/machine/machineService.ts',
+      'machines/ssh/askpassClient.ts',
     ],
   ],
   ['text that is printable because somebody says so', /\bas Printable\b/, ['core/text/printable.ts']],

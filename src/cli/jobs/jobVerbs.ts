@@ -119,7 +119,7 @@ export function jobVerbs(): readonly Verb[] {
       flags: { json: jsonFlag() },
       examples: [
         ['farwharf explain 3f2a', 'show why the job failed, as Markdown'],
-        ['farwharf explain 3f2a | llm "How do I fix this?"', 'ask a model about it'],
+        ['farwharf explain 3f2a --json | llm "How do I fix this?"', 'ask a model about it'],
       ],
       load: async () => (await import('../failures/explain.ts')).explain,
     }),

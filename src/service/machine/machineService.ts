@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { AppError, messageOf } from '../../core/errors.ts';
+import { printableLine } from '../../core/text/printable.ts';
 import { textField } from '../../core/jsonFields.ts';
 import { Redactor } from '../../core/redact.ts';
 import { openServiceLog } from '../log/serviceLog.ts';
@@ -34,7 +35,7 @@ switch (command) {
     break;
   case 'serve':
     await runService(program, root).catch((error: unknown) => {
-      process.stderr.write(`${messageOf(error)}\n`); // the process that waits for the start reads it from the log
+      process.stderr.write(`${printableLine(messageOf(error))}\n`); // the process that waits for the start reads it from the log
       process.exitCode = 1;
     });
     break;
