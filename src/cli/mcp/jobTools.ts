@@ -41,7 +41,7 @@ export async function getJob({ context }: Captured, root: string, { job_id: id }
   const data = Object.fromEntries(JOB_FIELDS.map((name) => [name, job[name] ?? null]));
   const why = reason === null || reason === undefined ? '' : ` ${printableLine(reason)}`;
   return {
-    text: `Job ${record.jobId}: ${describeJob(record, Date.now())}.${why}`,
+    text: `Job ${record.jobId} (${printableLine(record.state)}): ${describeJob(record, Date.now())}.${why}`,
     data: { ...data, job_id: record.jobId },
   };
 }

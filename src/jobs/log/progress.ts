@@ -66,6 +66,9 @@ function timeOf(time: string | undefined): string | undefined {
   return time !== undefined && time.length <= TIME_LIMIT && !Number.isNaN(Date.parse(time)) ? time : undefined;
 }
 
+// Node.js prints its version last when a script throws, which says nothing of the reason.
+const NODE_VERSION = /^Node\.js v\d+\.\d+\.\d+$/;
+
 /** Finds the last line of output that is not blank, across events that may split lines. */
 export class LastLine {
   readonly #marked = new MarkedLineReader();
@@ -75,7 +78,7 @@ export class LastLine {
   push(text: string): void {
     const lines = (this.#open + textOf(this.#marked.push(text))).split(/\r\n|[\n\r]/);
     this.#open = (lines.pop() ?? '').slice(-LINE_LIMIT * 4);
-    this.#last = lines.findLast((line) => line.trim() !== '') ?? this.#last;
+    this.#last = lines.findLast((line) => line.trim() !== '' && !NODE_VERSION.test(line)) ?? this.#last;
   }
 
   /** Without control characters, at most 300 characters; undefined before the first line. */
