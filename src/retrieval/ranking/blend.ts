@@ -13,7 +13,7 @@ export interface Blend {
   readonly roles: Readonly<Record<FileRole, number>>;
 }
 
-/** The weights that `bench/fileRanking.ts --fit` finds on its development repositories, rounded. */
+/** Chosen with the figures of `bench/fileRanking.ts` on its development repositories, rounded. */
 export const BLEND: Blend = {
   coherence: [1, 0.7, 0.5, 0.4, 0.3, 0.25, 0.2],
   name: 2.5,
