@@ -1,5 +1,9 @@
 import type { CommandId } from './contributions/names.ts';
 import type { Command } from './commands/command.ts';
+import { askAboutFailure } from './commands/failures/askAboutFailure.ts';
+import { copyFailure } from './commands/failures/copyFailure.ts';
+import { explainFailure } from './commands/failures/explainFailure.ts';
+import { stopFailureAnswer } from './commands/failures/stopFailureAnswer.ts';
 import { debugFlow } from './commands/flows/debugFlow.ts';
 import { newFlow } from './commands/flows/newFlow.ts';
 import { setUpTypes } from './commands/flows/setUpTypes.ts';
@@ -65,6 +69,10 @@ export const commands: Readonly<Record<CommandId, Command>> = {
   'farwharf.showLog': showLog,
   'farwharf.showJobPage': showJobPage,
   'farwharf.compareSubmitted': compareSubmitted,
+  'farwharf.explainFailure': explainFailure,
+  'farwharf.askAboutFailure': askAboutFailure,
+  'farwharf.copyFailure': copyFailure,
+  'farwharf.stopFailureAnswer': stopFailureAnswer,
   'farwharf.showEvents': showEvents,
   'farwharf.cancelJob': cancelJob,
   'farwharf.downloadResults': downloadResults,

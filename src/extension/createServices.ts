@@ -58,7 +58,7 @@ export function createServices({ context, output }: Shell, disposables: Disposab
     },
   });
   disposables.add({ dispose: () => void background.end() });
-  const { archiver, browsed, journals, ledger, results, selections, sources, submitted } = background.service;
+  const { archiver, browsed, failures, journals, ledger, results, selections, sources, submitted } = background.service;
   const keys = new Keys(context.secrets, redactor, 'key');
   const modelKeys = new Keys(context.secrets, redactor, 'modelKey');
   const contexts = new ContextKeys();
@@ -142,6 +142,7 @@ export function createServices({ context, output }: Shell, disposables: Disposab
     jobLog,
     sourceLines: new SourceLines(sources),
     submitted,
+    failures,
     submittedDocuments: disposables.add(new SubmittedDocuments(submitted, ledger)),
     browsed,
     resultDocuments,

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import { farwharfHome } from '../core/files/home.ts';
 import type { FolderStatus, ServiceHit } from '../retrieval/folder/indexService.ts';
+import { registerAgentTools } from './agentTools/registerAgentTools.ts';
 import { registerCommands } from './contributions/commands.ts';
 import type { Features } from './features.ts';
 import type { JobNode } from './jobList/jobNodes.ts';
@@ -98,6 +99,13 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
   shell.status.command = 'farwharf.submitWorkspace';
   if (vscode.workspace.workspaceFolders !== undefined) shell.status.show();
 
+  let agentTools: vscode.Disposable = { dispose: () => {} };
+  try {
+    agentTools = registerAgentTools(async () => (await load()).agentTools());
+  } catch (error) {
+    // Editors made of VS Code may lack its chat.
+    output.warn('no tools for agents', String(error));
+  }
   const idle = new AbortController();
   context.subscriptions.push(
     output,
@@ -111,6 +119,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
       provideTasks: () => orReport(async () => (await load()).tasks.provideTasks()),
       resolveTask: async (task) => (await load()).tasks.resolveTask(task),
     }),
+    agentTools,
     startProfilesWhereNeeded(load, report),
     startFlowsWhereNeeded(async () => (await load()).flows(), report),
     { dispose: () => idle.abort() },

@@ -5,6 +5,8 @@ import { describeRecovered } from '../jobs/results/resultJournals.ts';
 import { commands } from './commandTable.ts';
 import type { CommandId } from './contributions/names.ts';
 import { tellFailures } from './jobs/failureNotifications.ts';
+import { FailureDocuments } from './failures/failureDocuments.ts';
+import { AgentTools } from './agentTools/agentTools.ts';
 import { Flows } from './flows/flows.ts';
 import { createServices } from './createServices.ts';
 import { JobFollower } from './jobs/jobFollower.ts';
@@ -28,6 +30,8 @@ export interface Features {
   readonly runCommand: (id: CommandId, argument: unknown) => unknown;
   readonly tree: Pick<JobTree, 'getChildren' | 'getTreeItem' | 'resolveTreeItem'>;
   readonly tasks: JobTasks;
+  /** Created on first use. */
+  agentTools(): AgentTools;
   /** Created on first use. */
   search(): Search;
   /** Created on first use. */
@@ -126,6 +130,16 @@ export async function startFeatures(shell: Shell): Promise<Features> {
   setUp('problems', () => void disposables.add(new FailureProblems(services)));
   setUp('profiles', () => void disposables.add(new ProfileEditor(services)));
   const report = (error: unknown): void => void reportError(log, error);
+  let failures: FailureDocuments | undefined;
+  const getFailures = (): FailureDocuments => {
+    failures ??= disposables.add(new FailureDocuments(services));
+    return failures;
+  };
+  let agentTools: AgentTools | undefined;
+  const getAgentTools = (): AgentTools => {
+    agentTools ??= disposables.add(new AgentTools({ services, context: shell.context }));
+    return agentTools;
+  };
   let search: Search | undefined;
   const getSearch = (): Search => {
     const { context, indexView, indexChanged } = shell;
@@ -137,11 +151,13 @@ export async function startFeatures(shell: Shell): Promise<Features> {
     flows ??= disposables.add(new Flows({ context: shell.context, services, report }));
     return flows;
   };
-  const commandContext = { services, globalState: shell.context.globalState, search: getSearch, flows: getFlows };
+  const { globalState } = shell.context;
+  const commandContext = { services, globalState, failures: getFailures, search: getSearch, flows: getFlows };
   return {
     runCommand: (id, argument) => commands[id](commandContext, argument),
     tree,
     tasks: new JobTasks(services),
+    agentTools: getAgentTools,
     search: getSearch,
     flows: getFlows,
     report: (error, retry) => reportError(log, error, retry),

@@ -41,8 +41,8 @@ const FOLDERS: Record<string, string> = {
   cli: 'terminal grammar command completion session failures jobs budgets flows sweeps submit search serve admin mcp machines .',
   extension: `
     contributions ui threads workspace connection submit/preflight submit/files jobs results/browsing sweeps services submitted status submit profiles results jobList tasks
-    models search/answers search/index search flows/documents flows/prompts flows/runs flows/canvas flows/creation
-    flows/language flows commands commands/jobs commands/sweeps commands/submit commands/results commands/services commands/search commands/flows typescript .`,
+    models agentTools failures search/answers search/index search flows/documents flows/prompts flows/runs flows/canvas flows/creation
+    flows/language flows commands commands/jobs commands/failures commands/sweeps commands/submit commands/results commands/services commands/search commands/flows typescript .`,
   webview: '. canvas/dom canvas/state canvas/scene canvas/actions canvas/input canvas/panels canvas jobPage sweepPage',
 };
 const MOST_FILES_IN_A_FOLDER = 14;

@@ -9,11 +9,14 @@ import {
   FILES_VIEW,
   INDEX_VIEW,
   JOBS_VIEW,
+  MCP_PROVIDER,
   RESULTS_VIEW,
   SETTING_SCOPES,
   TASK_TYPE,
 } from '../../src/extension/contributions/names.ts';
 import { readSubmitArguments } from '../../src/extension/submit/submitArguments.ts';
+import { AGENT_TOOL_NAMES } from '../../src/jobs/agentTools/agentToolNames.ts';
+import { AGENT_TOOL_TEXTS, agentToolSchema } from '../../src/jobs/agentTools/agentTools.ts';
 import { PROFILE_FILE } from '../../src/jobs/profiles/profileFile.ts';
 import { SCHEMA_PATH } from '../../scripts/profileSchema.ts';
 
@@ -41,6 +44,14 @@ interface Manifest {
       readonly type: string;
       readonly properties: Record<string, { readonly type: string }>;
     }[];
+    readonly languageModelTools: readonly {
+      readonly name: string;
+      readonly modelDescription: string;
+      readonly inputSchema: object;
+      readonly when: string;
+    }[];
+    readonly mcpServerDefinitionProviders: readonly { readonly id: string }[];
+    readonly keybindings: readonly { readonly key: string }[];
     readonly languages: readonly { readonly id: string }[];
     readonly menus: Record<string, readonly MenuItem[]>;
     readonly submenus: readonly { readonly id: string }[];
@@ -84,6 +95,33 @@ test('each step of the walkthrough has its text in the package, and ends with a 
   ]);
   assert.ok(commands.length > 0);
   for (const command of commands) assert.ok((COMMANDS as readonly string[]).includes(command), command);
+});
+
+test('the manifest describes the tools for chat models as the code does, and acts on a folder only where it is trusted', () => {
+  const { languageModelTools: tools, mcpServerDefinitionProviders: providers } = contributes;
+  assert.deepEqual(
+    tools.map(({ name, modelDescription, inputSchema }) => ({ name, modelDescription, inputSchema })),
+    AGENT_TOOL_NAMES.map((name) => {
+      return { name, modelDescription: AGENT_TOOL_TEXTS[name].description, inputSchema: agentToolSchema(name) };
+    }),
+  );
+  assert.deepEqual(
+    tools.filter(({ when }) => !when.includes('isWorkspaceTrusted')).map(({ name }) => name),
+    ['get_job', 'read_job_log', 'explain_failure'],
+  );
+  assert.deepEqual(
+    providers.map(({ id }) => id),
+    [MCP_PROVIDER],
+  );
+});
+
+// With Ctrl+Alt, or AltGr, many layouts type a character: https://code.visualstudio.com/docs/configure/keybindings
+test('no shortcut collides with a character that a keyboard layout types', () => {
+  const keys = contributes.keybindings.map(({ key }) => key);
+  assert.deepEqual(
+    keys.filter((key) => /ctrl\+(shift\+)?alt|alt\+[a-z]/.test(key)),
+    [],
+  );
 });
 
 test('the schema of profiles is for the file that is read', () => {

@@ -1,3 +1,4 @@
+import { detailsReader } from '../../jobs/failure/failureDetails.ts';
 import { failureContext } from '../../jobs/failure/failureContext.ts';
 import { failureAsJson } from '../../jobs/failure/failureJson.ts';
 import { failurePage } from '../../jobs/failure/failurePage.ts';
@@ -14,7 +15,9 @@ export async function explain(context: Context, name: string): Promise<void> {
   const { jobId } = place.record;
   const job = await session.ask(name, (client) => client.getJob(jobId, { signal }));
   const record = { ...place.record, ...patchFromJob(job), jobId };
-  const sources = { service: await session.client(), ledger: place.ledger, home: place.home };
+  const { ledger, home } = place;
+  const service = await session.client();
+  const sources = { service, home, details: detailsReader({ ledger, home }, signal) };
   const failure = await failureContext(sources, record, signal);
   if (!terminal.json(failureAsJson(failure))) terminal.answerText(failurePage(failure).trimEnd());
 }

@@ -1,6 +1,7 @@
 import { printableLine, printableText } from '../../core/text/printable.ts';
 import type { AgentToolInput } from '../../jobs/agentTools/agentTools.ts';
 import { describeJob } from '../../jobs/describe.ts';
+import { detailsReader } from '../../jobs/failure/failureDetails.ts';
 import { failureContext } from '../../jobs/failure/failureContext.ts';
 import { failureAsJson } from '../../jobs/failure/failureJson.ts';
 import { failurePage } from '../../jobs/failure/failurePage.ts';
@@ -78,7 +79,8 @@ export async function explainFailure(
 ): Promise<ToolAnswer> {
   await using session = new Session(context);
   const { record } = await ownJob(session, root, id, context.signal);
-  const sources = { service: await session.client(), ledger: session.asyncLedger, home: session.home };
+  const { asyncLedger: ledger, home } = session;
+  const sources = { service: await session.client(), home, details: detailsReader({ ledger, home }, context.signal) };
   const failure = await failureContext(sources, record, context.signal);
   return { text: failurePage(failure), data: failureAsJson(failure) };
 }

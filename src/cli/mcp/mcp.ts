@@ -4,7 +4,8 @@ import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { CallToolRequestSchema, type CallToolResult, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { farwharfHome } from '../../core/files/home.ts';
 import { Redactor } from '../../core/redact.ts';
-import { AGENT_TOOL_NAMES, AGENT_TOOL_TEXTS, agentToolSchema } from '../../jobs/agentTools/agentTools.ts';
+import { AGENT_TOOL_NAMES } from '../../jobs/agentTools/agentToolNames.ts';
+import { AGENT_TOOL_TEXTS, agentToolSchema } from '../../jobs/agentTools/agentTools.ts';
 import type { Context } from '../command/context.ts';
 import { describeFailure } from '../command/exit.ts';
 import { readFolder } from '../submit/submitFlags.ts';

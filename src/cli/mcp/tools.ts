@@ -1,6 +1,7 @@
 import type * as z from 'zod';
 import { AppError } from '../../core/errors.ts';
-import { AGENT_TOOL_INPUTS, type AgentToolName } from '../../jobs/agentTools/agentTools.ts';
+import type { AgentToolName } from '../../jobs/agentTools/agentToolNames.ts';
+import { AGENT_TOOL_INPUTS } from '../../jobs/agentTools/agentTools.ts';
 import type { Captured } from './captured.ts';
 import { preflightJob, runFlow, searchFolder, submitJob } from './folderTools.ts';
 import { explainFailure, fetchResults, getJob, readJobLog } from './jobTools.ts';

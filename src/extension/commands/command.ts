@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import type { FailureDocuments } from '../failures/failureDocuments.ts';
 import type { Flows } from '../flows/flows.ts';
 import type { Search } from '../search/search.ts';
 import type { Services } from '../services/services.ts';
@@ -7,6 +8,8 @@ import type { Services } from '../services/services.ts';
 export interface CommandContext {
   readonly services: Services;
   readonly globalState: vscode.Memento;
+  /** Created on first use. */
+  readonly failures: () => FailureDocuments;
   /** Created on first use. */
   readonly search: () => Search;
   /** Created on first use. */

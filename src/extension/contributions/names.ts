@@ -9,6 +9,10 @@ export const COMMANDS = [
   'farwharf.showLog',
   'farwharf.showJobPage',
   'farwharf.compareSubmitted',
+  'farwharf.explainFailure',
+  'farwharf.askAboutFailure',
+  'farwharf.copyFailure',
+  'farwharf.stopFailureAnswer',
   'farwharf.showEvents',
   'farwharf.cancelJob',
   'farwharf.downloadResults',
@@ -136,6 +140,9 @@ export const RESULTS_VIEW = 'farwharf.results';
 
 /** The view type of the webview panels that show flows. */
 export const CANVAS_TYPE = 'farwharf.canvas';
+
+/** The ID of the MCP server definitions. */
+export const MCP_PROVIDER = 'farwharf.tools';
 
 /** The type of the tasks that run jobs. */
 export const TASK_TYPE = 'farwharf';

@@ -37,10 +37,12 @@ async function tellFailure(record: JobRecord, { home, signal, sourceLines }: Fai
   const choice = await showError(
     `${shownScript(record.script)}: ${describeJob(record, Date.now())}`,
     ...goTo,
+    'Explain',
     'Show Log',
   );
+  if (choice === 'Explain') await vscode.commands.executeCommand('farwharf.explainFailure', record.id);
   if (choice === 'Show Log') await vscode.commands.executeCommand('farwharf.showLog', record.id);
-  if (choice === undefined || choice === 'Show Log' || reference === undefined) return;
+  if (choice === undefined || choice === 'Show Log' || choice === 'Explain' || reference === undefined) return;
   const location = await sourceLines.locate(record, reference, signal);
   if (location !== undefined) await vscode.window.showTextDocument(location.uri, { selection: location.range });
 }

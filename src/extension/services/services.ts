@@ -1,6 +1,7 @@
 import type * as vscode from 'vscode';
 import type { Logger } from '../../core/log.ts';
 import type { FlowRuntime } from '../../flows/run/protocol/flowRun.ts';
+import type { ReadDetails } from '../../jobs/failure/failureDetails.ts';
 import type { RemoteService } from '../../core/processes/workerRpc.ts';
 import type { Archiver } from '../../jobs/archives/archiver.ts';
 import type { ResultCounter } from '../../jobs/log/resultCounter.ts';
@@ -54,6 +55,7 @@ export interface Services {
   readonly jobLog: JobLog;
   readonly sourceLines: SourceLines;
   readonly submitted: RemoteService<{ submitted: SubmittedFiles }>['submitted'];
+  readonly failures: { readonly details: ReadDetails };
   readonly submittedDocuments: SubmittedDocuments;
   /** The results of jobs in the cache. */
   readonly browsed: Browsed;

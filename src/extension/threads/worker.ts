@@ -2,6 +2,8 @@ import { parentPort } from 'node:worker_threads';
 import { threadData } from '../../core/processes/threadData.ts';
 import { serveCalls } from '../../core/processes/workerRpc.ts';
 import { type Archiver, directArchiver } from '../../jobs/archives/archiver.ts';
+import { detailsReader, type ReadDetails } from '../../jobs/failure/failureDetails.ts';
+import { directLedger } from '../../jobs/ledger/asyncLedger.ts';
 import { Selections } from '../../jobs/selection/selections.ts';
 import { SubmittedFiles } from '../../jobs/submitted/submittedFiles.ts';
 import { currentLine } from '../../jobs/source/currentLine.ts';
@@ -19,6 +21,7 @@ export interface WorkerService extends Readonly<Record<string, object>> {
   readonly results: ResultCounter;
   readonly browsed: Omit<BrowsedResults, 'read'>;
   readonly submitted: SubmittedFiles;
+  readonly failures: { readonly details: ReadDetails };
   readonly sources: { readonly currentLine: typeof currentLine };
   readonly thread: { isNeeded(): boolean };
 }
@@ -35,6 +38,7 @@ if (parentPort) {
     results: new ResultCounter(home),
     browsed: new BrowsedResults(home),
     submitted: new SubmittedFiles(home),
+    failures: { details: detailsReader({ ledger: directLedger(ledger), home }, new AbortController().signal) },
     sources: { currentLine },
     thread: { isNeeded: () => selections.isHolding || !ledger.isStored },
   };

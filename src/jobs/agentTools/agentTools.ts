@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { AgentToolName } from './agentToolNames.ts';
 import { MAX_RUNTIME_SECONDS } from '../../remote/protocol/submission.ts';
 
 const MAX_TEXT = 4_000;
@@ -34,9 +35,8 @@ export const AGENT_TOOL_INPUTS = {
     file: path,
     shared: z.record(z.string(), z.unknown()).optional().describe('initial shared state'),
   }),
-} as const;
+} as const satisfies Readonly<Record<AgentToolName, z.ZodType>>;
 
-export type AgentToolName = keyof typeof AGENT_TOOL_INPUTS;
 export type AgentToolInput<Name extends AgentToolName> = z.output<(typeof AGENT_TOOL_INPUTS)[Name]>;
 
 /** How a tool is described to models. */
@@ -95,18 +95,6 @@ export const AGENT_TOOL_TEXTS: Readonly<Record<AgentToolName, AgentToolText>> = 
     isReadOnly: false,
   },
 };
-
-/** Names of the tools, in the order in which they are used. */
-export const AGENT_TOOL_NAMES: readonly AgentToolName[] = [
-  'search_folder',
-  'preflight_job',
-  'submit_job',
-  'get_job',
-  'read_job_log',
-  'explain_failure',
-  'fetch_results',
-  'run_flow',
-];
 
 /** The JSON Schema of a tool's arguments. */
 export function agentToolSchema(name: AgentToolName): { type: 'object'; [key: string]: unknown } {

@@ -1,12 +1,9 @@
 import { AppError } from '../../core/errors.ts';
 import { printableText } from '../../core/text/printable.ts';
-import type { AsyncLedger } from '../ledger/asyncLedger.ts';
 import { hasSucceeded, isOver, type JobRecord } from '../ledger/record.ts';
 import { EventSpool } from '../log/spool.ts';
 import type { JobService } from '../service/api.ts';
-import { SubmittedFiles } from '../submitted/submittedFiles.ts';
-import { changesSinceSuccess, type FailureChanges } from './failureChanges.ts';
-import { failureFrames, type FailureFrame } from './failureFrames.ts';
+import type { FailureDetails, ReadDetails } from './failureDetails.ts';
 import { failureHints } from './failureHints.ts';
 import { recentLines } from './recentLines.ts';
 
@@ -14,22 +11,19 @@ const MAX_LINES = 60;
 const MAX_LINE = 500;
 
 /** What a person or a model needs to find out why a job failed. All texts are cleaned for display. */
-export interface FailureContext {
+export interface FailureContext extends FailureDetails {
   readonly record: JobRecord;
   /** The last lines of the output, oldest first. */
   readonly lines: readonly string[];
-  /** Own code that the output names, outermost call first as far as the output tells. */
-  readonly frames: readonly FailureFrame[];
-  readonly changes: FailureChanges | undefined;
   /** Known causes, in sentences. */
   readonly hints: readonly string[];
 }
 
 interface FailureSources {
   readonly service: Pick<JobService, 'streamEvents'>;
-  readonly ledger: Pick<AsyncLedger, 'list'>;
   /** FARWHARF_HOME. */
   readonly home: string;
+  readonly details: ReadDetails;
 }
 
 /**
@@ -39,7 +33,7 @@ interface FailureSources {
  * @throws AppError `bad-input` for a job that has not failed; the service's error if the output is not stored here and cannot be read.
  */
 export async function failureContext(
-  { service, ledger, home }: FailureSources,
+  { service, home, details }: FailureSources,
   record: JobRecord & { readonly jobId: string },
   signal: AbortSignal,
 ): Promise<FailureContext> {
@@ -49,13 +43,10 @@ export async function failureContext(
   const all = await recentLines({ service, spool, jobId: record.jobId }, signal);
   const output = all.map((line) => printableText(line.slice(0, MAX_LINE)));
   while (output.at(-1)?.trim() === '') output.pop();
-  const submitted = new SubmittedFiles(home);
-  const isOwn = record.folder !== '';
   return {
     record,
     lines: output.slice(-MAX_LINES),
-    frames: isOwn ? await failureFrames(output, record, submitted, signal) : [],
-    changes: isOwn ? await changesSinceSuccess(record, ledger, submitted, signal) : undefined,
+    ...(await details(record, output)),
     hints: failureHints(record, output),
   };
 }

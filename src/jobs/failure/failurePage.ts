@@ -1,6 +1,7 @@
 import { formatDuration } from '../../core/text/format.ts';
 import { printableLine, printableText } from '../../core/text/printable.ts';
 import { describeOutcome, elapsedSeconds } from '../describe.ts';
+import { shownScript } from '../selection/script.ts';
 import type { FailureContext } from './failureContext.ts';
 import type { FailureFrame } from './failureFrames.ts';
 
@@ -22,7 +23,7 @@ export function failurePage({ record, lines, frames, changes, hints }: FailureCo
     ['Environment', venv === null ? null : JSON.stringify(venv)],
   ] as const;
   const sections = [
-    `# Why ${printableLine(script)} failed\n\n${printableLine(describeOutcome(record))}`,
+    `# Why ${printableLine(shownScript(script))} failed\n\n${printableLine(describeOutcome(record))}`,
     hints.length === 0 ? '' : `## Likely causes\n\n${hints.map((hint) => `- ${hint}`).join('\n')}`,
     section('Last lines of the output', lines.length === 0 ? 'The job printed nothing.' : fenced(lines.join('\n'))),
     frames.length === 0 ? '' : section('Code that the output names', frames.map(describeFrame).join('\n\n')),

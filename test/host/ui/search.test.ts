@@ -81,7 +81,8 @@ suite('searching in a window', () => {
 
   test('Search Folder finds while typing and shows the place in the editor, and Escape puts back what was there', async () => {
     await openWelcome();
-    await window.page.keyboard.press('Control+Alt+F');
+    await window.page.keyboard.press('Control+K');
+    await window.page.keyboard.press('g');
     await row('"exact words"').waitFor();
     await window.page.keyboard.type('porcup'); // half a word
     await row(NEEDLE.words).waitFor();

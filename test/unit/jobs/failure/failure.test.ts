@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { failureContext } from '../../../../src/jobs/failure/failureContext.ts';
+import { detailsReader } from '../../../../src/jobs/failure/failureDetails.ts';
 import { failureHints } from '../../../../src/jobs/failure/failureHints.ts';
 import { failurePage } from '../../../../src/jobs/failure/failurePage.ts';
 import { newRecord } from '../../../../src/jobs/ledger/record.ts';
@@ -21,6 +22,7 @@ const RECORD = {
 };
 const service = { streamEvents: () => assert.fail('the spool is complete') };
 const ledger = { list: async () => [] };
+const { signal } = new AbortController();
 
 /** The context of a job in `folder` that printed this, and its page. */
 async function explain(home: string, folder: string, text: string) {
@@ -30,7 +32,11 @@ async function explain(home: string, folder: string, text: string) {
     { event: 'log', data: { stream: 'stderr', text } },
     { event: 'end', data: { state: 'failed', exit_code: 1 } },
   ]);
-  const context = await failureContext({ service, ledger, home }, record, AbortSignal.timeout(60_000));
+  const context = await failureContext(
+    { service, home, details: detailsReader({ ledger, home }, signal) },
+    record,
+    signal,
+  );
   return { ...context, page: failurePage(context) };
 }
 

@@ -1,0 +1,3 @@
+import { readDocument, withArgument } from '../command.ts';
+
+export const askAboutFailure = withArgument(readDocument, ({ failures }, uri) => failures().ask(uri));

@@ -1,0 +1,168 @@
+import * as vscode from 'vscode';
+import { isAbort } from '../../core/errors.ts';
+import { type Disposable, DisposableStore } from '../../core/processes/lifetime.ts';
+import { printableText } from '../../core/text/printable.ts';
+import { failureContext } from '../../jobs/failure/failureContext.ts';
+import { failurePage } from '../../jobs/failure/failurePage.ts';
+import type { JobRecord } from '../../jobs/ledger/record.ts';
+import { openModel } from '../models/models.ts';
+import type { Services } from '../services/services.ts';
+import { withSignal } from '../ui/abort.ts';
+import { explain } from '../ui/errorText.ts';
+import { MODEL_TEXT_FOLDER } from '../ui/modelText.ts';
+import { showInformation, showProgress } from '../ui/show.ts';
+import { failurePrompt } from './failurePrompt.ts';
+
+const SCHEME = 'farwharf-failure';
+// At most ten updates per second: each crosses to the window and lays out its editor again.
+const DRAW_AFTER_MS = 100;
+
+interface Explanation {
+  readonly record: JobRecord;
+  readonly page: string;
+  /** Of the model, as far as it has arrived. */
+  answer: string;
+  stop: AbortController | undefined;
+}
+
+/** Pages about failed jobs: why they failed, with buttons that ask the selected model or copy the page for another one. */
+export class FailureDocuments implements vscode.TextDocumentContentProvider, vscode.CodeLensProvider, Disposable {
+  readonly #services: Services;
+  readonly #explanations = new Map<string, Explanation>();
+  readonly #changed = new vscode.EventEmitter<vscode.Uri>();
+  readonly #lensesChanged = new vscode.EventEmitter<void>();
+  readonly #disposables = new DisposableStore();
+  readonly onDidChange = this.#changed.event;
+  readonly onDidChangeCodeLenses = this.#lensesChanged.event;
+
+  constructor(services: Services) {
+    this.#services = services;
+    for (const item of [
+      this.#changed,
+      this.#lensesChanged,
+      vscode.workspace.registerTextDocumentContentProvider(SCHEME, this),
+      vscode.languages.registerCodeLensProvider({ scheme: SCHEME }, this),
+      vscode.workspace.onDidCloseTextDocument(({ uri }) => {
+        if (uri.scheme !== SCHEME) return;
+        this.#explanations.get(uri.query)?.stop?.abort(); // nobody is reading it
+        this.#explanations.delete(uri.query);
+      }),
+    ]) {
+      this.#disposables.add(item);
+    }
+  }
+
+  /** Opens the page of a job that failed. @throws as `failureContext`. */
+  async show(record: JobRecord): Promise<void> {
+    const title = `Finding out why ${record.script} failed`;
+    const options = { location: vscode.ProgressLocation.Window, title };
+    const page = await showProgress(options, (_progress, token) =>
+      withSignal(token, (signal) => this.#read(record, signal)),
+    );
+    const uri = vscode.Uri.from({
+      scheme: SCHEME,
+      path: `${MODEL_TEXT_FOLDER}Why ${record.script.replaceAll(/[^\w.-]+/g, ' ').slice(0, 50)} failed`,
+      query: record.id,
+    });
+    this.#explanations.get(record.id)?.stop?.abort();
+    this.#explanations.set(record.id, { record, page, answer: '', stop: undefined });
+    this.#changed.fire(uri);
+    await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri), { preview: false });
+  }
+
+  /** Asks the selected model about the page of a document; the answer appears above it. Selects a model first if there is none. */
+  async ask(uri: vscode.Uri | undefined): Promise<void> {
+    const found = this.#find(uri);
+    if (found === undefined) return;
+    let model = await openModel(this.#services.modelKeys);
+    if (model === undefined) {
+      await vscode.commands.executeCommand('farwharf.selectModel');
+      model = await openModel(this.#services.modelKeys);
+    }
+    if (model === undefined) return;
+    const { explanation, uri: page } = found;
+    const stop = new AbortController();
+    explanation.stop?.abort();
+    explanation.stop = stop;
+    const heading = `${model.name} (${model.place})`;
+    const draw = (text: string): void => {
+      explanation.answer = `# Answer of ${heading}\n\n${printableText(text)}\n\n`;
+      this.#changed.fire(page);
+    };
+    draw('…');
+    this.#lensesChanged.fire();
+    let answer = '';
+    let drawnAt = 0;
+    try {
+      for await (const piece of model.stream(failurePrompt(explanation.page), stop.signal)) {
+        answer += piece;
+        if (performance.now() - drawnAt < DRAW_AFTER_MS) continue;
+        drawnAt = performance.now();
+        draw(answer);
+      }
+      draw(answer);
+    } catch (error) {
+      draw(stop.signal.aborted || isAbort(error) ? `${answer}\n\nStopped.` : `${answer}\n\n${explain(error).sentence}`);
+    } finally {
+      if (explanation.stop === stop) explanation.stop = undefined;
+      this.#lensesChanged.fire();
+    }
+  }
+
+  /** Copies the page with the question, for a model in another program. */
+  async copy(uri: vscode.Uri | undefined): Promise<void> {
+    const page = this.#find(uri)?.explanation.page;
+    if (page === undefined) return;
+    const prompt = failurePrompt(page).map(({ content }) => content);
+    await vscode.env.clipboard.writeText(prompt.join('\n\n'));
+    void showInformation('The question and the page are on the clipboard.');
+  }
+
+  provideTextDocumentContent({ query }: vscode.Uri): string {
+    const explanation = this.#explanations.get(query);
+    return explanation === undefined
+      ? 'This page is lost when the window is reloaded. Run Explain This Failure again.\n'
+      : `${explanation.answer}${explanation.page}`;
+  }
+
+  provideCodeLenses({ uri }: vscode.TextDocument): vscode.CodeLens[] {
+    const found = this.#find(uri);
+    if (found === undefined) return [];
+    const { stop, record } = found.explanation;
+    const buttons: readonly (readonly [string, string, unknown])[] =
+      stop === undefined
+        ? [
+            ['$(sparkle) Ask Model', 'farwharf.askAboutFailure', uri],
+            ['$(copy) Copy for Another Model', 'farwharf.copyFailure', uri],
+            ['$(output) Show Log', 'farwharf.showLog', record.id],
+          ]
+        : [['$(debug-stop) Stop', 'farwharf.stopFailureAnswer', uri]];
+    const range = new vscode.Range(0, 0, 0, 0);
+    return buttons.map(([title, command, argument]) => {
+      return new vscode.CodeLens(range, { title, command, arguments: [argument] });
+    });
+  }
+
+  /** Ends the answer in progress. */
+  stop(uri: vscode.Uri | undefined): void {
+    this.#find(uri)?.explanation.stop?.abort();
+  }
+
+  dispose(): void {
+    for (const { stop } of this.#explanations.values()) stop?.abort();
+    this.#disposables.dispose();
+  }
+
+  #find(uri = vscode.window.activeTextEditor?.document.uri) {
+    const explanation = uri?.scheme === SCHEME ? this.#explanations.get(uri.query) : undefined;
+    return uri && explanation && { explanation, uri };
+  }
+
+  async #read(record: JobRecord, signal: AbortSignal): Promise<string> {
+    const { failures, home, hosts } = this.#services;
+    const { jobId } = record;
+    if (jobId === null) return `# ${record.script} was not accepted\n\n${record.reason ?? ''}\n`;
+    const sources = { service: hosts.service(record.host), home, details: failures.details };
+    return failurePage(await failureContext(sources, { ...record, jobId }, signal));
+  }
+}

@@ -1,0 +1,13 @@
+/** The tools that agents can call, in the order in which they are used. */
+export const AGENT_TOOL_NAMES = [
+  'search_folder',
+  'preflight_job',
+  'submit_job',
+  'get_job',
+  'read_job_log',
+  'explain_failure',
+  'fetch_results',
+  'run_flow',
+] as const;
+
+export type AgentToolName = (typeof AGENT_TOOL_NAMES)[number];
