@@ -106,7 +106,7 @@ export class AgentTools implements Disposable {
 }
 
 /** The folder of the active editor, else the first one. @throws AppError `missing` without a folder on disk. */
-export function toolFolder(): string {
+function toolFolder(): string {
   const active = vscode.window.activeTextEditor?.document.uri;
   const folder = (active && vscode.workspace.getWorkspaceFolder(active)) ?? vscode.workspace.workspaceFolders?.[0];
   if (folder?.uri.scheme === 'file') return folder.uri.fsPath;
