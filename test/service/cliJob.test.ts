@@ -25,7 +25,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { writeFileSync } from 'node:fs';
 for (let step = 0; step < 50; step += 1) {
   console.log('farwharf:metric', JSON.stringify({ step, loss: 1 / (step + 1) }));
-  await sleep(100);
+  await sleep(300);
 }
 console.log('farwharf:metric {"accuracy": NaN}');
 writeFileSync('model.bin', 'x'.repeat(2_000));

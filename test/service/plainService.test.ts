@@ -89,10 +89,13 @@ test('a state that nobody knows is shown as it is, and the log says that the end
   const { env } = service;
   const folder = await scratch.folder('project', FILES);
   const id = (await scratch.run(['submit', folder, '--script', 'run.sh'], { env })).stdout.trim();
+  let isInterrupted = false; // a second interrupt stops the command without its exit status
   const watched = await scratch.run(['watch', id], {
     env,
     onOutput: ({ stderr }, interrupt) => {
-      if (/does not know/.test(stderr)) interrupt();
+      if (isInterrupted || !/does not know/.test(stderr)) return;
+      isInterrupted = true;
+      interrupt();
     },
   });
   assert.equal(watched.exit, 130);
