@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chunkText } from '../src/retrieval/chunks/chunkText.ts';
 import { FolderIndex } from '../src/retrieval/folder/folderIndex.ts';
-import { LiveIndex } from '../src/retrieval/folder/liveIndex.ts';
+import { LiveIndex } from '../src/retrieval/live/liveIndex.ts';
 import { inspectSearchable, selectSearchable } from '../src/workspace/select/searchableFiles.ts';
 
 const ROOT = join(import.meta.dirname, '..');

@@ -2,7 +2,7 @@ import { access } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import { farwharfHome } from '../core/files/home.ts';
-import type { FolderStatus, ServiceHit } from '../retrieval/folder/indexService.ts';
+import type { FolderStatus, ServiceHit } from '../retrieval/live/indexService.ts';
 import { registerAgentTools } from './agentTools/registerAgentTools.ts';
 import { registerCommands } from './contributions/commands.ts';
 import type { Features } from './features.ts';

@@ -20,8 +20,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FolderStatus } from '../../src/retrieval/folder/indexService.ts';
-import { LiveIndex } from '../../src/retrieval/folder/liveIndex.ts';
+import type { FolderStatus } from '../../src/retrieval/live/indexService.ts';
+import { LiveIndex } from '../../src/retrieval/live/liveIndex.ts';
 import { inspectSearchable, selectSearchable } from '../../src/workspace/select/searchableFiles.ts';
 import { until } from './commandLine.ts';
 

@@ -27,7 +27,7 @@ const FOLDERS: Record<string, string> = {
   workspace: 'files secrets git archive select pack extract results',
   retrieval: `
     chunks kernel/assembly/layout kernel/assembly kernel postings tokenizer segments search ranking building store vectors embedding
-    semantic folder .`,
+    semantic folder live .`,
   agents: 'options schema tools records run graph llm chat rag .',
   machines: 'ssh install tunnel .',
   jobs: 'service ledger archives source selection submitted log metrics submit profiles sweeps results browsing . page failure agentTools',

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { AppError } from '../../core/errors.ts';
-import type { ServiceHit } from '../../retrieval/folder/indexService.ts';
+import type { ServiceHit } from '../../retrieval/live/indexService.ts';
 import { requireTrust } from '../workspace/folders.ts';
 import type { Conversation } from './answers/answers.ts';
 import { confirmAsk } from './askSheet.ts';

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { DisposableStore } from '../../core/processes/lifetime.ts';
-import type { ServiceHit } from '../../retrieval/folder/indexService.ts';
+import type { ServiceHit } from '../../retrieval/live/indexService.ts';
 import { EditorPreview, type Place } from './editorPreview.ts';
 import type { Highlighter } from './highlights.ts';
 import { searchRow } from './searchRow.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import { AppError, isAbort } from '../../core/errors.ts';
-import type { ServiceHit } from '../../retrieval/folder/indexService.ts';
+import type { ServiceHit } from '../../retrieval/live/indexService.ts';
 import { parseQuery } from '../../retrieval/search/query.ts';
 import { diskFolders } from '../workspace/folders.ts';
 import { Highlighter } from './highlights.ts';

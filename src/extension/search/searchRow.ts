@@ -1,5 +1,5 @@
 import { type Printable, printableLine } from '../../core/text/printable.ts';
-import type { ServiceHit } from '../../retrieval/folder/indexService.ts';
+import type { ServiceHit } from '../../retrieval/live/indexService.ts';
 import type { Highlighter } from './highlights.ts';
 import { withoutIcons } from '../ui/labels.ts';
 

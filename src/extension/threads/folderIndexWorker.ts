@@ -2,8 +2,8 @@
 import { parentPort } from 'node:worker_threads';
 import { threadData } from '../../core/processes/threadData.ts';
 import { serveCalls } from '../../core/processes/workerRpc.ts';
-import type { IndexService } from '../../retrieval/folder/indexService.ts';
-import { LiveIndex } from '../../retrieval/folder/liveIndex.ts';
+import type { IndexService } from '../../retrieval/live/indexService.ts';
+import { LiveIndex } from '../../retrieval/live/liveIndex.ts';
 import type { OpenModel } from '../../retrieval/semantic/semanticIndex.ts';
 import { openChosenModel } from '../../retrieval/embedding/localEmbedder.ts';
 import { inspectSearchable, selectSearchable } from '../../workspace/select/searchableFiles.ts';

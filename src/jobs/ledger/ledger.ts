@@ -4,30 +4,11 @@ import { diskError } from '../../core/files/diskSpace.ts';
 import { ownerState } from '../../core/processes/processOwner.ts';
 import { writeChangeMark } from './changeMark.ts';
 import { openLedgerFile, resultCode } from './ledgerFile.ts';
-import { wordsForStates } from '../../remote/protocol/spellings.ts';
-import { isFinalState } from '../../remote/protocol/states.ts';
+import { DEFAULT_LIMIT, type ListQuery, listStatement } from './listQuery.ts';
 import { type JobPatch, type JobRecord, storedRecord } from './record.ts';
-import type { CurrentPeriods, ProjectSpending } from './spending.ts';
+import { type CurrentPeriods, type ProjectSpending, spendingOf } from './spending.ts';
 
 const SQLITE_CONSTRAINT = 19;
-const DEFAULT_LIMIT = 100;
-const FINAL_WORDS = wordsForStates(isFinalState);
-
-export interface ListQuery {
-  readonly host?: string;
-  readonly folder?: string;
-  readonly state?: string;
-  /** Only jobs that have not ended, as defined by `isOver`. */
-  readonly isUnfinished?: boolean;
-  /** Only jobs of the sweep with this ID. */
-  readonly sweep?: string;
-  /** Also jobs that the user removed from the list. */
-  readonly withRemoved?: boolean;
-  /** 100 by default. */
-  readonly limit?: number;
-  /** The last record of the previous page. */
-  readonly before?: Pick<JobRecord, 'createdAt' | 'id'>;
-}
 
 /**
  * The job ledger: `jobs.sqlite` in FARWHARF_HOME, shared by every window and the command line. Calls are synchronous and
@@ -77,48 +58,13 @@ export class JobLedger {
 
   /** Newest first. */
   list(query: ListQuery = {}): JobRecord[] {
-    const conditions: string[] = [];
-    const values: SQLInputValue[] = [];
-    const where = (condition: string, ...input: SQLInputValue[]): void => {
-      conditions.push(condition);
-      values.push(...input);
-    };
-    if (query.withRemoved !== true) where('removed = 0');
-    if (query.host !== undefined) where('host = ?', query.host);
-    if (query.folder !== undefined) where('folder = ?', query.folder);
-    if (query.state !== undefined) where('state = ?', query.state);
-    if (query.sweep !== undefined) where("record ->> '$.sweep.id' = ?", query.sweep);
-    if (query.isUnfinished === true) {
-      where(`lower(state) NOT IN (${FINAL_WORDS.map(() => '?').join(', ')})`, ...FINAL_WORDS);
-      where("json_extract(record, '$.finishedAt') IS NULL AND json_extract(record, '$.exitCode') IS NULL");
-    }
-    if (query.before !== undefined) where('(created_at, id) < (?, ?)', query.before.createdAt, query.before.id);
-    const filter = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
-    const limit = query.limit ?? DEFAULT_LIMIT;
-    return this.#records(
-      `SELECT record FROM jobs ${filter} ORDER BY created_at DESC, id DESC LIMIT ?`,
-      ...values,
-      limit,
-    );
+    const { sql, values } = listStatement(query);
+    return this.#records(sql, ...values);
   }
 
   /** What the jobs of a host were charged in the current periods, by project. Jobs that were removed from the list count too. */
-  spending(host: string, { day, month }: CurrentPeriods): ProjectSpending[] {
-    // A service can give times in any zone, or none.
-    const endedAt = "coalesce(unixepoch(record ->> 'finishedAt'), unixepoch(created_at))";
-    return this.#database
-      .prepare(
-        `SELECT record ->> 'project' AS project, sum(record ->> 'creditsCharged') AS thisMonth,
-                sum(iif(${endedAt} >= ?, record ->> 'creditsCharged', 0)) AS today
-         FROM jobs WHERE host = ? AND record ->> 'creditsCharged' > 0 AND ${endedAt} >= ?
-         GROUP BY project ORDER BY project`,
-      )
-      .all(day / 1000, host, month / 1000)
-      .map(({ project, today, thisMonth }) => ({
-        project: typeof project === 'string' ? project : null,
-        today: Number(today),
-        thisMonth: Number(thisMonth),
-      }));
+  spending(host: string, periods: CurrentPeriods): ProjectSpending[] {
+    return spendingOf(this.#database, host, periods);
   }
 
   /** The hosts to which jobs were sent. */

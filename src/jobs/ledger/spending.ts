@@ -1,3 +1,4 @@
+import type { DatabaseSync } from 'node:sqlite';
 import { formatCredits } from '../../core/text/format.ts';
 
 /** Credits that jobs of one project were charged. Jobs count when they end. */
@@ -20,6 +21,25 @@ export function currentPeriods(now: number): CurrentPeriods {
   const date = new Date(now);
   const [year, month] = [date.getFullYear(), date.getMonth()];
   return { day: new Date(year, month, date.getDate()).getTime(), month: new Date(year, month).getTime() };
+}
+
+/** What the jobs of a host in the ledger's database were charged, by project. */
+export function spendingOf(database: DatabaseSync, host: string, { day, month }: CurrentPeriods): ProjectSpending[] {
+  // A service can give times in any zone, or none.
+  const endedAt = "coalesce(unixepoch(record ->> 'finishedAt'), unixepoch(created_at))";
+  return database
+    .prepare(
+      `SELECT record ->> 'project' AS project, sum(record ->> 'creditsCharged') AS thisMonth,
+              sum(iif(${endedAt} >= ?, record ->> 'creditsCharged', 0)) AS today
+       FROM jobs WHERE host = ? AND record ->> 'creditsCharged' > 0 AND ${endedAt} >= ?
+       GROUP BY project ORDER BY project`,
+    )
+    .all(day / 1000, host, month / 1000)
+    .map(({ project, today, thisMonth }) => ({
+      project: typeof project === 'string' ? project : null,
+      today: Number(today),
+      thisMonth: Number(thisMonth),
+    }));
 }
 
 /** `1.2 credits today, 34.1 this month (vision 20, nlp 14.1)`; undefined if nothing was charged. */

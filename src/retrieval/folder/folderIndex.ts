@@ -6,6 +6,7 @@ import { indexFolder, IndexStore } from '../store/indexStore.ts';
 import { type SizedTask, workOf } from '../building/parallelBuild.ts';
 import { PathAnalyzer } from '../ranking/pathTerms.ts';
 import { parseQuery, type Query } from '../search/query.ts';
+import { IndexWriter } from './indexWriter.ts';
 import { RecentFiles } from './recentFiles.ts';
 import type { SegmentSource } from '../segments/segment.ts';
 import type { Match } from '../search/segmentSet.ts';
@@ -42,19 +43,17 @@ export class FolderIndex implements Disposable {
   readonly paths = new PathAnalyzer(this.#analyzer);
   readonly #recent: RecentFiles;
   readonly #overlays = new Map<string, IndexedFile>();
-  readonly #end = new AbortController();
+  readonly #writer: IndexWriter;
   #content: FolderContent;
   /** Long operations run one after the other. */
   readonly #turns = new SerialQueue();
-  readonly #writes = new SerialQueue();
-  /** In a process that does not write: paths for which it may be ahead of the writer. */
-  readonly #own = new Set<string>();
 
   private constructor(options: FolderIndexOptions, store: IndexStore, content: FolderContent) {
     this.#options = options;
     this.#recent = new RecentFiles(options.root);
     this.#store = store;
     this.#content = content;
+    this.#writer = new IndexWriter({ store, program: options.workerProgram, content: () => this.#content });
   }
 
   /**
@@ -68,12 +67,12 @@ export class FolderIndex implements Disposable {
 
   /** Whether changes are stored; false while another process writes this index. */
   get isWriter(): boolean {
-    return this.#store.isWriter;
+    return this.#writer.isWriter;
   }
 
   /** Why the index cannot be written; undefined once it can. */
   get problem(): AppError | undefined {
-    return this.#store.problem;
+    return this.#writer.problem;
   }
 
   get stats(): IndexStats {
@@ -132,13 +131,13 @@ export class FolderIndex implements Disposable {
   /** Reads files again, or removes those that no longer exist. Searches see the change at once; resolves when it is stored. */
   update(paths: readonly string[]): Promise<void> {
     this.#read(paths);
-    return this.#write();
+    return this.#writer.write();
   }
 
   /** Removes files from all segments. */
   remove(paths: readonly string[]): Promise<void> {
     this.#content.remove(paths);
-    return this.#write();
+    return this.#writer.write();
   }
 
   /** Empties the index so that it is built again. What another process has written is read again. */
@@ -146,7 +145,7 @@ export class FolderIndex implements Disposable {
     return this.#turns.run(async () => {
       const stored = this.isWriter ? undefined : await this.#store.read();
       this.#replaceContent(new FolderContent(this.#options.root, stored));
-      await this.#write();
+      await this.#writer.write();
     });
   }
 
@@ -168,8 +167,8 @@ export class FolderIndex implements Disposable {
       const { isNew, entries } = isNewWriter ? { isNew: true, entries: [] } : await this.#store.readNews();
       if (isNew) this.#replaceContent(new FolderContent(this.#options.root, await this.#store.read()));
       for (const entry of entries) this.#content.replay(entry);
-      if (isNew || entries.length > 0) this.#read([...this.#own]);
-      if (isNewWriter) await this.#write();
+      if (isNew || entries.length > 0) this.#read(this.#writer.ahead);
+      if (isNewWriter) await this.#writer.write();
       return isNewWriter;
     });
   }
@@ -177,7 +176,7 @@ export class FolderIndex implements Disposable {
   /** Allows another process to write the index; `refresh` makes this one the writer again. */
   releaseLock(): Promise<void> {
     return this.#turns.run(async () => {
-      await this.#write();
+      await this.#writer.write();
       this.#store.releaseLock();
     });
   }
@@ -217,8 +216,7 @@ export class FolderIndex implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#end.abort();
-    this.#store.dispose();
+    this.#writer[Symbol.dispose]();
   }
 
   #tasksOf(files: readonly ListedFile[]): SizedTask[] {
@@ -229,33 +227,18 @@ export class FolderIndex implements Disposable {
 
   /** Returns how many files turned out to be unchanged. */
   async #build(tasks: readonly SizedTask[], options: SyncOptions): Promise<number> {
-    const onBatch = (): void => void this.#write();
+    const onBatch = (): void => void this.#writer.write();
     try {
-      return await this.#content.build(tasks, { ...options, ...this.#threads, onBatch });
+      return await this.#content.build(tasks, { ...options, ...this.#writer.threads, onBatch });
     } finally {
-      await this.#write();
+      await this.#writer.write();
     }
   }
 
   #read(paths: readonly string[]): void {
     if (paths.length === 0) return;
     this.#content.read(paths);
-    if (!this.isWriter) for (const path of paths) this.#own.add(path);
-  }
-
-  readonly #write = (): Promise<void> => this.#writes.run(() => this.#writeNow());
-
-  async #writeNow(): Promise<void> {
-    await this.#store.write(this.#content, this.#content.takeEntries());
-    if (this.isWriter && this.problem === undefined) this.#own.clear();
-    // A failed merge is tried again after the next change.
-    this.#content.compact({ ...this.#threads, keep: this.#write, signal: this.#end.signal }).catch(() => {});
-  }
-
-  /** What build and merge threads need. Only files that the writer has stored can be passed to them. */
-  get #threads() {
-    const program = this.isWriter ? this.#options.workerProgram : undefined;
-    return { program, nextFile: (): string => this.#store.nextFile() };
+    this.#writer.noteRead(paths);
   }
 
   #replaceContent(content: FolderContent): void {

@@ -1,5 +1,5 @@
 import type { TextMessage } from '../../../agents/chat/messages.ts';
-import type { ServiceHit } from '../../../retrieval/folder/indexService.ts';
+import type { ServiceHit } from '../../../retrieval/live/indexService.ts';
 
 /** A part of a file for a model, with a number by which the model can cite it. */
 export interface Excerpt {

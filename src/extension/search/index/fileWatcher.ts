@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { Disposable } from '../../../core/processes/lifetime.ts';
 import { DisposableStore } from '../../../core/processes/lifetime.ts';
 import type { Logger } from '../../../core/log.ts';
-import type { FileChange } from '../../../retrieval/folder/indexService.ts';
+import type { FileChange } from '../../../retrieval/live/indexService.ts';
 import { pathInside } from '../../../core/files/pathInside.ts';
 import { diskFolders } from '../../workspace/folders.ts';
 import type { SearchIndex } from './searchIndex.ts';

@@ -1,6 +1,6 @@
 import { assertNever } from '../../../core/errors.ts';
 import { formatBytes, formatCount } from '../../../core/text/format.ts';
-import type { FolderStatus, SkippedPath } from '../../../retrieval/folder/indexService.ts';
+import type { FolderStatus, SkippedPath } from '../../../retrieval/live/indexService.ts';
 import type { SemanticState } from '../../../retrieval/semantic/semanticRanking.ts';
 
 const WAITING = 'paused on battery';

@@ -4,7 +4,7 @@ import { formatCount } from '../../../core/text/format.ts';
 import { type Disposable, DisposableStore } from '../../../core/processes/lifetime.ts';
 import { repeat } from '../../../core/processes/repeat.ts';
 import { printableLine, printableText } from '../../../core/text/printable.ts';
-import type { FolderStatus, SkippedPath } from '../../../retrieval/folder/indexService.ts';
+import type { FolderStatus, SkippedPath } from '../../../retrieval/live/indexService.ts';
 import { byReason, folderLines, type IndexLine, reasonText, ruleText } from './indexText.ts';
 import type { SearchIndex } from './searchIndex.ts';
 import { treeRow } from '../../ui/show.ts';

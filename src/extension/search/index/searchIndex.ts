@@ -12,7 +12,7 @@ import type {
   RelatedRequest,
   SearchRequest,
   ServiceHit,
-} from '../../../retrieval/folder/indexService.ts';
+} from '../../../retrieval/live/indexService.ts';
 import type { FolderIndexWorkerData, FolderIndexWorkerService } from '../../threads/folderIndexWorker.ts';
 
 // The pause after a crash, so that a folder that always crashes the thread does not use up a processor.

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Highlighter } from '../../../../src/extension/search/highlights.ts';
 import { searchRow } from '../../../../src/extension/search/searchRow.ts';
-import type { ServiceHit } from '../../../../src/retrieval/folder/indexService.ts';
+import type { ServiceHit } from '../../../../src/retrieval/live/indexService.ts';
 
 const hit = (text: string, more: Partial<ServiceHit> = {}): ServiceHit => ({
   folder: '/project',

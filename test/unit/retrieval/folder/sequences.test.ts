@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FolderIndex } from '../../../../src/retrieval/folder/folderIndex.ts';
-import { IndexUpdater } from '../../../../src/retrieval/folder/indexUpdater.ts';
+import { IndexUpdater } from '../../../../src/retrieval/live/indexUpdater.ts';
 import { indexFolder } from '../../../../src/retrieval/store/indexStore.ts';
 import { inspectSearchable, selectSearchable } from '../../../../src/workspace/select/searchableFiles.ts';
 import { type Below, seeded, TIMES } from '../../../random.ts';

@@ -6,7 +6,7 @@ import {
   sizeOf,
   toExcerpts,
 } from '../../../../../src/extension/search/answers/excerpts.ts';
-import type { ServiceHit } from '../../../../../src/retrieval/folder/indexService.ts';
+import type { ServiceHit } from '../../../../../src/retrieval/live/indexService.ts';
 
 const hit: ServiceHit = {
   folder: '/project',

@@ -6,7 +6,7 @@ import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLogger } from '../../../../../src/core/log.ts';
 import { SearchIndex } from '../../../../../src/extension/search/index/searchIndex.ts';
-import type { OpenFolder } from '../../../../../src/retrieval/folder/indexService.ts';
+import type { OpenFolder } from '../../../../../src/retrieval/live/indexService.ts';
 import { GUARD_MS } from '../../../timeLimits.ts';
 
 const SOURCE = join(import.meta.dirname, '../../../../../src');

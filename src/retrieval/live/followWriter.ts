@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FolderIndex } from './folderIndex.ts';
+import type { FolderIndex } from '../folder/folderIndex.ts';
 
 const REFRESH_MS = 1000;
 

@@ -1,4 +1,4 @@
-import type { FolderHit } from './folderSearch.ts';
+import type { FolderHit } from '../folder/folderSearch.ts';
 import type { SemanticState } from '../semantic/semanticRanking.ts';
 
 /** A folder that is open in the editor. */

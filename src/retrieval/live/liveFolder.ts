@@ -6,11 +6,11 @@ import { pathInside } from '../../core/files/pathInside.ts';
 import { ChangeQueue } from './changeQueue.ts';
 import type { EnergyGate } from '../semantic/energyGate.ts';
 import type { FileSelector } from './fileSelector.ts';
-import { FolderIndex, type FolderIndexOptions } from './folderIndex.ts';
+import { FolderIndex, type FolderIndexOptions } from '../folder/folderIndex.ts';
 import { IndexUpdater, EMPTY_COUNTS } from './indexUpdater.ts';
-import { problemOf } from './folderProblem.ts';
+import { FolderActivity } from './folderActivity.ts';
 import { followWriter } from './followWriter.ts';
-import type { FileChange, FolderState, FolderStatus, OpenFolder, SkippedPath, ServiceHit } from './indexService.ts';
+import type { FileChange, FolderStatus, OpenFolder, SkippedPath, ServiceHit } from './indexService.ts';
 import type { Query } from '../search/query.ts';
 import { SemanticIndex, type OpenModel } from '../semantic/semanticIndex.ts';
 
@@ -38,13 +38,7 @@ export class LiveFolder implements Disposable {
   #semantic: SemanticIndex | undefined;
   /** Stops current work, for a pause too. */
   #work = new AbortController();
-  #isBuilding = true;
-  #isPaused = false;
-  #isHeldBack = false;
-  #resumed = Promise.withResolvers<void>();
-  #problem: FolderStatus['problem'];
-  #progress: FolderStatus['progress'];
-  #updatedAt: number | undefined;
+  readonly #activity = new FolderActivity();
 
   constructor(folder: OpenFolder, options: LiveFolderOptions) {
     this.folder = folder;
@@ -57,12 +51,9 @@ export class LiveFolder implements Disposable {
   get status(): FolderStatus {
     return {
       folder: this.folder.path,
-      state: this.#state,
+      ...this.#activity.status(this.#updater?.index.problem),
       ...(this.#updater?.counts ?? EMPTY_COUNTS),
       pending: this.#queue.size,
-      progress: this.#progress,
-      updatedAt: this.#updatedAt,
-      problem: this.#problem ?? problemOf(this.#updater?.index.problem),
       semantic: this.#semantic?.state,
     };
   }
@@ -106,19 +97,17 @@ export class LiveFolder implements Disposable {
   }
 
   pause(): void {
-    if (this.#isPaused) return;
-    this.#isPaused = true;
-    this.#resumed = Promise.withResolvers<void>();
+    if (this.#activity.isPaused) return;
+    this.#activity.pause();
     this.#work.abort();
     this.#semantic?.pause();
     this.#changed.fire();
   }
 
   resume(): void {
-    if (!this.#isPaused) return;
-    this.#isPaused = false;
+    if (!this.#activity.isPaused) return;
     this.#queue.addAll();
-    this.#resumed.resolve();
+    this.#activity.resume();
     this.#semantic?.resume();
     this.#changed.fire();
   }
@@ -135,34 +124,23 @@ export class LiveFolder implements Disposable {
 
   /** Resolves when all changes are indexed, or cannot be. */
   settle(): Promise<void> {
-    return untilTrue(this.onDidChange, () => this.#isSettled, this.#end.signal);
+    return untilTrue(this.onDidChange, () => this.#activity.isStopped || this.#queue.isIdle, this.#end.signal);
   }
 
   dispose(): void {
     this.#end.abort();
     this.#work.abort();
-    this.#resumed.resolve();
+    this.#activity.resume();
     this.#semantic?.dispose();
     this.#updater?.index[Symbol.dispose]();
     this.#changed.dispose();
-  }
-
-  get #state(): FolderState {
-    if (this.#isPaused) return 'paused';
-    if (this.#isHeldBack) return 'waiting';
-    if (this.#problem !== undefined || this.#updater?.index.problem !== undefined) return 'error';
-    return this.#isBuilding ? 'building' : 'ready';
-  }
-
-  get #isSettled(): boolean {
-    return this.#isPaused || this.#isHeldBack || this.#problem !== undefined || this.#queue.isIdle;
   }
 
   async #run(): Promise<void> {
     const { signal } = this.#end;
     while (!signal.aborted) {
       this.#work = new AbortController();
-      if (this.#isPaused) await this.#rest();
+      if (this.#activity.isPaused) await this.#rest();
       else await this.#takeNext(AbortSignal.any([signal, this.#work.signal]));
       this.#changed.fire();
     }
@@ -176,36 +154,33 @@ export class LiveFolder implements Disposable {
       await this.#updater.take(batch, {
         signal,
         onProgress: (doneBytes, totalBytes) => {
-          this.#progress = { doneBytes, totalBytes };
+          this.#activity.progress = { doneBytes, totalBytes };
           this.#changed.fire();
         },
         onLargeWork: () => this.#options.energy.pass(signal, (isHeldBack) => this.#hold(isHeldBack)),
         onAll: () => {
-          this.#isBuilding = true;
+          this.#activity.isBuilding = true;
           this.#changed.fire();
         },
       });
-      this.#problem = undefined;
-      this.#isBuilding = false;
-      this.#updatedAt = Date.now();
+      this.#activity.succeed();
       this.#queue.finish();
       this.#semantic?.update();
     } catch (error) {
       if (!signal.aborted) await this.#waitAfter(error, signal);
       this.#queue.putBack(batch);
     } finally {
-      this.#progress = undefined;
+      this.#activity.progress = undefined;
     }
   }
 
   #hold(isHeldBack: boolean): void {
-    this.#isHeldBack = isHeldBack;
+    this.#activity.isHeldBack = isHeldBack;
     this.#changed.fire();
   }
 
   async #waitAfter(failure: unknown, signal: AbortSignal): Promise<void> {
-    this.#problem = problemOf(failure);
-    this.#progress = undefined;
+    this.#activity.fail(failure);
     this.#changed.fire();
     await sleep(RETRY_MS, undefined, { signal }).catch(() => {});
   }
@@ -221,7 +196,7 @@ export class LiveFolder implements Disposable {
     for (const [path, text] of this.#overlays) index.setOverlay(path, text);
     void followWriter(index, {
       signal: this.#end.signal,
-      isPaused: () => this.#isPaused,
+      isPaused: () => this.#activity.isPaused,
       onNewWriter: () => this.#queue.addAll(),
       onDidChange,
     });
@@ -242,7 +217,7 @@ export class LiveFolder implements Disposable {
   async #rest(): Promise<void> {
     this.#changed.fire();
     await this.#updater?.index.releaseLock();
-    await this.#resumed.promise;
+    await this.#activity.resumed;
     if (!this.#end.signal.aborted) await this.#updater?.index.refresh().catch(() => false);
   }
 

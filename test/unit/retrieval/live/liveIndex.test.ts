@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FileChange, FolderStatus } from '../../../../src/retrieval/folder/indexService.ts';
+import type { FileChange, FolderStatus } from '../../../../src/retrieval/live/indexService.ts';
 import { indexFolder } from '../../../../src/retrieval/store/indexStore.ts';
-import { LiveIndex } from '../../../../src/retrieval/folder/liveIndex.ts';
+import { LiveIndex } from '../../../../src/retrieval/live/liveIndex.ts';
 import { inspectSearchable, selectSearchable } from '../../../../src/workspace/select/searchableFiles.ts';
 import { GUARD_MS } from '../../timeLimits.ts';
 

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Yielder } from '../../core/processes/yielder.ts';
 import type { ChangeBatch } from './changeQueue.ts';
 import type { FileSelector, Selected } from './fileSelector.ts';
-import type { FolderIndex } from './folderIndex.ts';
+import type { FolderIndex } from '../folder/folderIndex.ts';
 import type { ListedFile } from '../building/indexedFile.ts';
 import type { FolderStatus, OpenFolder, SkippedPath } from './indexService.ts';
 

@@ -1,0 +1,193 @@
+import type { Recording } from '../../../agents/records/recording.ts';
+import type { RunOptions } from '../../../agents/run/runOptions.ts';
+import { isPaused } from '../../../agents/run/pause.ts';
+import type { HostedRun, HostedStep, ModelExchange, RunHost, StartingRun } from '../../../agents/run/runHost.ts';
+import type { TraceEvent } from '../../../agents/records/trace.ts';
+import type { RunEvent } from '../protocol/runEvent.ts';
+import type { FlowFailure } from '../protocol/outcome.ts';
+import type { ChildRequest } from '../protocol/runMessage.ts';
+import { changesBetween } from '../protocol/stateChange.ts';
+import { type StateView, type ViewLimits, viewOf } from '../protocol/stateView.ts';
+import type { RecordedCompletions } from './recording/recordedCompletions.ts';
+import type { RunWriter } from './recording/runWriter.ts';
+import { TimeBudget } from './recording/timeBudget.ts';
+import { TokenJoiner } from './tokenJoiner.ts';
+
+const VIEW_PART = 0.2;
+
+/** The collaborators of the host. */
+export interface HostParts {
+  readonly request: ChildRequest;
+  readonly files: RunWriter | undefined;
+  readonly replay: Recording | undefined;
+  readonly completions: RecordedCompletions | undefined;
+  /** Aborted when the parent stops the run. */
+  readonly stop: AbortSignal;
+  /** Removes secrets from a text. */
+  readonly clean: (text: string) => string;
+  /** How much of the shared state is shown; the default if absent. */
+  readonly viewLimits: ViewLimits | undefined;
+  readonly emit: (event: RunEvent) => void;
+  /** Returns a promise while the run should wait for its watchers. */
+  readonly pause: () => Promise<void> | undefined;
+  readonly failureOf: (thrown: unknown, path: string | undefined) => FlowFailure;
+  readonly modelKey: RunHost['modelKey'];
+}
+
+/** One run of a flow: reports its events, stores its results, and replays an earlier run. */
+export class HostedFlow implements HostedRun {
+  readonly options: RunOptions;
+  readonly #parts: HostParts;
+  readonly #run: number;
+  readonly #onEnd: () => void;
+  readonly #budget = new TimeBudget(VIEW_PART);
+  readonly #name: string;
+  readonly #shared: unknown;
+  // Shown but not recorded: the whole reply is in the file of model calls.
+  readonly #tokens = new TokenJoiner((event) =>
+    this.#parts.emit({ run: this.#run, ...event, text: this.#parts.clean(event.text) }),
+  );
+  #view: StateView;
+  #failedPath: string | undefined;
+
+  constructor(parts: HostParts, run: number, { name, shared, options }: Omit<StartingRun, 'unit'>, onEnd: () => void) {
+    this.#parts = parts;
+    this.#run = run;
+    this.#onEnd = onEnd;
+    this.#name = name;
+    this.#shared = shared;
+    this.#view = this.#viewOf(options.resume?.shared ?? shared);
+    this.options = this.#hosted(options);
+    this.#emit({
+      type: 'run-start',
+      run,
+      name,
+      startedAt: Date.now(),
+      state: this.#view,
+      resumedAfter: options.resume?.path,
+    });
+  }
+
+  stepped(step: HostedStep): Promise<void> | undefined {
+    const { files, pause } = this.#parts;
+    if (this.#budget.hasRoom || step.checkpoint === undefined) this.#budget.spend(() => this.#reportChanges(step));
+    if (step.checkpoint !== undefined) files?.checkpoint(this.#run, step.checkpoint);
+    return pause();
+  }
+
+  ended({ at, action, failure }: Parameters<HostedRun['ended']>[0]): void {
+    this.#tokens.flush();
+    if (failure !== undefined)
+      this.#reportChanges({ path: this.#failedPath ?? '', visit: 1, at, shared: this.#shared });
+    this.#emit({
+      type: 'run-end',
+      run: this.#run,
+      at,
+      action: typeof action === 'string' ? action : undefined,
+      ...(failure !== undefined && this.#endOf(failure.error)),
+    });
+    this.#onEnd();
+  }
+
+  /** A run that waits, or that failed. A pause of another run that a hook started is a failure here. */
+  #endOf(error: unknown): Pick<Extract<RunEvent, { type: 'run-end' }>, 'error' | 'pause'> {
+    if (!isPaused(error) || error.checkpoint.position[0]?.node !== this.#name) {
+      return { error: this.#parts.failureOf(error, this.#failedPath) };
+    }
+    const { path, pause } = error.checkpoint;
+    this.#parts.files?.waiting(error.checkpoint);
+    const { clean } = this.#parts;
+    return { pause: { ...pause, question: clean(error.question), path } };
+  }
+
+  findCompletion(provider: string, request: ModelExchange['request']): unknown {
+    return this.#parts.completions?.find(provider, request);
+  }
+
+  modelCalled(exchange: ModelExchange): void {
+    this.#parts.files?.call(this.#run, exchange);
+  }
+
+  #hosted(options: RunOptions): RunOptions {
+    const { stop, files } = this.#parts;
+    const replay = this.#parts.replay;
+    return {
+      ...options,
+      signal: options.signal === undefined ? stop : AbortSignal.any([options.signal, stop]),
+      onEvent: (event) => {
+        this.#report(event);
+        options.onEvent?.(event);
+      },
+      ...((files !== undefined || options.record !== undefined) && {
+        record: {
+          keep: (call, result) => {
+            files?.result(call, result);
+            options.record?.keep(call, result);
+          },
+        },
+      }),
+      ...((replay !== undefined || options.replay !== undefined) && {
+        replay: { find: (call) => options.replay?.find(call) ?? this.#find(replay, call) },
+      }),
+    };
+  }
+
+  #find(replay: Recording | undefined, call: Parameters<Recording['find']>[0]): ReturnType<Recording['find']> {
+    if (replay === undefined) return undefined;
+    const { path, visit, item } = call;
+    const stale = this.#parts.request.stale?.[path.replaceAll(/#\d+(?=\/)/g, '')];
+    if (stale !== undefined) {
+      this.#emit({ type: 'live', run: this.#run, path, visit, item, reason: 'code', files: stale });
+      return undefined;
+    }
+    try {
+      const known = replay.find(call);
+      if (known === undefined) {
+        this.#emit({ type: 'live', run: this.#run, path, visit, item, reason: replay.whyMissing(call) });
+      }
+      return known;
+    } catch {
+      // The result of prep is not plain data, so nothing was recorded for it.
+      this.#emit({ type: 'live', run: this.#run, path, visit, item, reason: 'new' });
+      return undefined;
+    }
+  }
+
+  #report(event: TraceEvent): void {
+    if (event.type === 'error') this.#failedPath ??= event.path;
+    const { clean } = this.#parts;
+    if (event.type === 'token') {
+      this.#tokens.push(event);
+      return;
+    }
+    this.#tokens.flush();
+    if (event.type === 'emit') {
+      this.#emit({ run: this.#run, ...event, data: this.#viewOf(event.data) });
+      return;
+    }
+    if (event.type === 'tool') {
+      const { error, ...tool } = event;
+      this.#emit({ run: this.#run, ...tool, ...(error !== undefined && { error: clean(error) }) });
+      return;
+    }
+    const isText = event.type === 'error' || event.type === 'retry' || event.type === 'fallback';
+    this.#emit({ run: this.#run, ...event, ...(isText && { message: clean(event.message) }) });
+  }
+
+  #reportChanges({ path, visit, at, shared }: { path: string; visit: number; at: number; shared: unknown }): void {
+    const view = this.#viewOf(shared);
+    const changes = changesBetween(this.#view, view);
+    this.#view = view;
+    if (changes.length > 0) this.#emit({ type: 'state', run: this.#run, path, visit, at, changes });
+  }
+
+  #viewOf(shared: unknown): StateView {
+    const { clean, viewLimits: limits } = this.#parts;
+    return viewOf(shared, { clean, ...(limits && { limits }) });
+  }
+
+  #emit(event: RunEvent): void {
+    this.#parts.files?.event(event);
+    this.#parts.emit(event);
+  }
+}
