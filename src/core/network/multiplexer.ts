@@ -35,6 +35,8 @@ export class Multiplexer {
   #received: Buffer = Buffer.alloc(0);
   #lastId = 0;
   #isClosed = false;
+  /** Settles once the output takes more, for everybody who waits for that. */
+  #drained: PromiseWithResolvers<void> | undefined;
 
   constructor(input: Readable, output: Writable, options: MultiplexerOptions = {}) {
     this.#output = output;
@@ -45,7 +47,10 @@ export class Multiplexer {
       .on('end', close)
       .on('error', close)
       .on('close', close);
-    output.on('error', close).on('close', close);
+    output
+      .on('drain', () => this.#onDrain())
+      .on('error', close)
+      .on('close', close);
   }
 
   get isClosed(): boolean {
@@ -67,6 +72,7 @@ export class Multiplexer {
     this.#isClosed = true;
     for (const channel of this.#channels.values()) channel.destroy(connectionLost());
     this.#channels.clear();
+    this.#onDrain();
     this.#options.onClose?.();
   }
 
@@ -89,7 +95,13 @@ export class Multiplexer {
     header.writeUInt32BE(amount, 5);
     const isReady = this.#output.write(data === undefined ? header : Buffer.concat([header, data]));
     if (isReady) return undefined;
-    return new Promise((resolve) => this.#output.once('drain', resolve).once('close', resolve));
+    this.#drained ??= Promise.withResolvers();
+    return this.#drained.promise;
+  }
+
+  #onDrain(): void {
+    this.#drained?.resolve();
+    this.#drained = undefined;
   }
 
   #onData(chunk: Buffer): void {
@@ -121,8 +133,9 @@ export class Multiplexer {
       return;
     }
     const channel = this.#channels.get(id);
-    if (type === DATA) channel?.receive(data);
-    else if (type === END) channel?.push(null);
+    if (type === DATA) {
+      if (channel?.receive(data) === false) this.close();
+    } else if (type === END) channel?.push(null);
     else if (type === CREDIT) channel?.allow(amount);
     else channel?.destroy(connectionLost());
   }
@@ -147,10 +160,13 @@ class Channel extends Duplex {
     this.#options = options;
   }
 
-  receive(data: Buffer): void {
+  /** Returns whether the other side kept to the window. */
+  receive(data: Buffer): boolean {
     this.#unacknowledged += data.length;
+    if (this.#unacknowledged > WINDOW_BYTES) return false;
     this.#timer?.refresh();
     this.push(data);
+    return true;
   }
 
   /** Like a socket's: emits `timeout` after this many milliseconds without a byte sent or received; 0 turns it off. */

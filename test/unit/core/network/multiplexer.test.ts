@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type Duplex, PassThrough } from 'node:stream';
+import { type Duplex, PassThrough, Transform } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { test } from 'node:test';
@@ -42,6 +42,31 @@ test('a channel that nobody reads holds up no other', async () => {
   other.end('x');
   assert.equal(await text(other), 'answer');
   assert.ok(stuck.writableLength > 0);
+});
+
+test('waiting for a slow connection leaves no listeners behind', async () => {
+  const slow = () =>
+    new Transform({ transform: (chunk: Buffer, _encoding, done) => void setImmediate(done, null, chunk) });
+  const [there, back] = [slow(), slow()];
+  void new Multiplexer(there, back, { onChannel: echo });
+  const near = new Multiplexer(back, there);
+  const before = there.listenerCount('close');
+  const channel = near.open();
+  channel.end(Buffer.alloc(9_000_000));
+  await buffer(channel);
+  assert.equal(there.listenerCount('close'), before);
+});
+
+test('a side that sends more than its window loses the connection', async () => {
+  const { near, back } = connect(echo);
+  near.open();
+  const frame = Buffer.alloc(9 + 65_536);
+  frame.writeUInt32BE(1, 0);
+  frame.writeUInt8(2, 4);
+  frame.writeUInt32BE(65_536, 5);
+  for (let sent = 0; sent < 5_000_000; sent += 65_536) back.write(frame);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(near.isClosed, true);
 });
 
 test('a broken connection fails every channel, and later ones', async () => {
