@@ -16,6 +16,7 @@ import { installExtension, startServer } from '../scripts/vscode/server.ts';
 import { openWorkbench, workbenchUrl } from '../scripts/vscode/workbench.ts';
 
 const STEP_SECONDS = 15;
+const START_LIMIT_MS = 120_000;
 const { values } = parseArgs({
   options: {
     folder: { type: 'string', default: join(import.meta.dirname, '..') },
@@ -26,13 +27,21 @@ const folder = resolve(values.folder);
 const seconds = Number(values.seconds);
 const print = (line: string): void => void process.stdout.write(`idleWindow: ${line}\n`);
 
-/** The extension host that was started for `scratch`. */
-function extensionHost(scratch: string): number {
+/** The extension host that was started for `scratch`, as soon as it runs. */
+async function extensionHost(scratch: string): Promise<number> {
+  for (const deadline = performance.now() + START_LIMIT_MS; performance.now() < deadline; await sleep(200)) {
+    const host = findExtensionHost(scratch);
+    if (host !== undefined) return host;
+  }
+  throw new Error('The extension host was not found.');
+}
+
+function findExtensionHost(scratch: string): number | undefined {
   for (const id of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
     const isHost = read(`/proc/${id}/cmdline`).includes('--type=extensionHost');
     if (isHost && read(`/proc/${id}/environ`).includes(scratch)) return Number(id);
   }
-  throw new Error('The extension host was not found.');
+  return undefined;
 }
 
 /** Megabytes that belong to a process alone and cannot be read from a file again. */
@@ -65,10 +74,10 @@ async function measure(name: string, vsix: string | undefined): Promise<number> 
     await using browser = await launchBrowser(chromium);
     const page = await (await browser.newContext()).newPage();
     await openWorkbench(page, workbenchUrl(server.authority, folder));
+    const host = await extensionHost(scratch);
     let megabytes = 0;
     for (let waited = STEP_SECONDS; waited <= seconds; waited += STEP_SECONDS) {
       await sleep(STEP_SECONDS * 1_000);
-      const host = extensionHost(scratch);
       megabytes = anonymousMegabytes(host);
       print(`${name}: after ${waited} s ${megabytes.toFixed(1)} MB, threads of the extension: ${threads(host)}`);
     }

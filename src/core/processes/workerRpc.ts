@@ -36,6 +36,7 @@ type Message =
   | { type: 'failure'; id: number; error: ErrorData };
 
 interface PendingCall {
+  readonly isSubscription: boolean;
   readonly callbacks: ReadonlyMap<number, (...args: unknown[]) => void>;
   resolve(value: unknown): void;
   reject(error: unknown): void;
@@ -86,6 +87,8 @@ export function serveCalls(endpoint: MessageEndpoint, service: Service): Disposa
 export interface RemoteCallerOptions {
   /** Methods whose calls do not count as use of the channel, such as those of a poll. */
   readonly passive?: readonly string[];
+  /** Methods whose calls report events until the channel is closed, so they are neither use of the channel nor work in progress. */
+  readonly subscriptions?: readonly string[];
 }
 
 /**
@@ -96,6 +99,7 @@ export class RemoteCaller<S extends Service> implements Disposable {
   readonly service: RemoteService<S>;
   readonly #open: (onLost: (error: Error) => void) => MessageEndpoint;
   readonly #passive: readonly string[];
+  readonly #subscriptions: readonly string[];
   readonly #pending = new Map<number, PendingCall>();
   #usedAt = 0;
   #endpoint: MessageEndpoint | undefined;
@@ -103,9 +107,10 @@ export class RemoteCaller<S extends Service> implements Disposable {
   #isDisposed = false;
 
   /** `open` opens the channel and reports its loss through `onLost`, whose error rejects all pending calls. */
-  constructor(open: (onLost: (error: Error) => void) => MessageEndpoint, { passive = [] }: RemoteCallerOptions = {}) {
+  constructor(open: (onLost: (error: Error) => void) => MessageEndpoint, options: RemoteCallerOptions = {}) {
     this.#open = open;
-    this.#passive = passive;
+    this.#passive = options.passive ?? [];
+    this.#subscriptions = options.subscriptions ?? [];
     const group = (name: string): object =>
       new Proxy(
         {},
@@ -122,7 +127,7 @@ export class RemoteCaller<S extends Service> implements Disposable {
 
   /** Whether calls are waiting for their results. */
   get isBusy(): boolean {
-    return this.#pending.size > 0;
+    return [...this.#pending.values()].some(({ isSubscription }) => !isSubscription);
   }
 
   /** When the channel was opened or last used, as `performance.now()`. */
@@ -176,8 +181,9 @@ export class RemoteCaller<S extends Service> implements Disposable {
           endpoint.postMessage({ type: 'abort', id, stub: index, reason: encodeError(original.reason) });
         original.addEventListener('abort', forward, { once: true, signal: listeners.signal });
       }
-      if (!this.#passive.includes(method)) this.#usedAt = performance.now();
-      this.#pending.set(id, { callbacks, resolve, reject, release: () => listeners.abort() });
+      const isSubscription = this.#subscriptions.includes(method);
+      if (!isSubscription && !this.#passive.includes(method)) this.#usedAt = performance.now();
+      this.#pending.set(id, { isSubscription, callbacks, resolve, reject, release: () => listeners.abort() });
       try {
         endpoint.postMessage({ type: 'call', id, group, method, args: plain, stubs });
       } catch (error) {

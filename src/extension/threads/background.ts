@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Worker } from 'node:worker_threads';
+import { type ResourceLimits, Worker } from 'node:worker_threads';
 import { AppError } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
 import { RemoteCaller, type RemoteService } from '../../core/processes/workerRpc.ts';
@@ -14,10 +14,13 @@ export interface BackgroundOptions<S extends Groups> {
   readonly program: string;
   readonly name: string;
   readonly data?: unknown;
+  readonly limits?: ResourceLimits;
   readonly log: Logger;
   /** The error message for calls in progress when the thread stops. */
   readonly lost: string;
   readonly idle: IdleOptions<S>;
+  /** Called when the thread has stopped, idle or not, and its state is lost. */
+  readonly onStop?: () => void;
 }
 
 interface IdleOptions<S extends Groups> {
@@ -27,6 +30,8 @@ interface IdleOptions<S extends Groups> {
   readonly isNeeded: (service: RemoteService<S>) => boolean | Promise<boolean>;
   /** Methods whose calls do not keep the thread running. */
   readonly passive?: readonly string[];
+  /** Methods whose calls last as long as the thread. They are rejected with an `AbortError` when it stops. */
+  readonly subscriptions?: readonly string[];
 }
 
 /**
@@ -40,17 +45,20 @@ export interface Background<S extends Groups> {
 }
 
 export function startBackground<S extends Groups>(options: BackgroundOptions<S>): Background<S> {
-  const { program, name, data, log, lost, idle } = options;
+  const { program, name, data, limits, log, lost, idle, onStop } = options;
   let current: Worker | undefined;
   const caller = new RemoteCaller<S>((onLost) => {
-    const worker = new Worker(program, { workerData: data, name });
+    const worker = new Worker(program, { workerData: data, name, ...(limits && { resourceLimits: limits }) });
     const stopped = new AbortController();
     const stop = (): void => {
       stopped.abort();
-      if (current === worker) current = undefined;
+      if (current !== worker) return;
+      current = undefined;
+      onStop?.();
     };
     worker.on('error', (error) => {
       log.error('a thread failed', { name, error });
+      stop();
       onLost(new AppError('unreachable', lost, { cause: error }));
     });
     worker.on('exit', () => {

@@ -119,6 +119,9 @@ export interface IndexService {
     options: { readonly limit: number },
   ): Promise<{ readonly total: number; readonly items: readonly SkippedPath[] }>;
 
+  /** Whether this service has work to do, or would take long to open the folders again. If not, its thread can be stopped. */
+  isNeeded(): Promise<boolean>;
+
   /** Resolves when all changes reported so far are indexed, or cannot be. */
   settle(): Promise<void>;
 }

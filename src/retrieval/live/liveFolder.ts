@@ -17,6 +17,9 @@ import { SemanticIndex, type OpenModel } from '../semantic/semanticIndex.ts';
 // After this time, a folder that could not be read, or in which git hung, is tried again.
 const RETRY_MS = 10_000;
 
+// With more files, opening the index again takes more than a second of processor time.
+const MOST_REOPENED = 30_000;
+
 type LiveFolderOptions = Omit<FolderIndexOptions, 'root'> & {
   readonly selector: FileSelector;
   readonly energy: EnergyGate;
@@ -33,6 +36,7 @@ export class LiveFolder implements Disposable {
   readonly #changed = new Emitter<void>();
   readonly onDidChange = this.#changed.event;
   readonly #end = new AbortController();
+  readonly #opened = Promise.withResolvers<void>();
   #root: string;
   #updater: IndexUpdater | undefined;
   #semantic: SemanticIndex | undefined;
@@ -58,7 +62,17 @@ export class LiveFolder implements Disposable {
     };
   }
 
-  get skipped(): readonly SkippedPath[] {
+  /** Whether there is work to do, or opening this folder again would take long. */
+  get isNeeded(): boolean {
+    const { state, files, semantic } = this.status;
+    const isResting = state === 'paused' || (state === 'ready' && this.#queue.isIdle);
+    return !isResting || semantic !== undefined || files > MOST_REOPENED;
+  }
+
+  /** Unindexed paths, from the first check of the folder on. */
+  async skipped(): Promise<readonly SkippedPath[]> {
+    const isKnown = (): boolean => this.#activity.updatedAt !== undefined || this.#activity.isStopped;
+    await untilTrue(this.onDidChange, isKnown, this.#end.signal);
     return this.#updater?.skipped ?? [];
   }
 
@@ -78,6 +92,7 @@ export class LiveFolder implements Disposable {
     this.#updater?.index.setOverlay(inside, text);
   }
 
+  /** The results in what is indexed now. The first search waits until the stored index is open. */
   async search(
     query: Query,
     {
@@ -86,6 +101,7 @@ export class LiveFolder implements Disposable {
       isByPlace,
     }: { readonly limit: number; readonly isSemantic: boolean; readonly isByPlace?: boolean | undefined },
   ): Promise<readonly ServiceHit[]> {
+    await this.#opened.promise;
     const near = isSemantic ? await this.#semantic?.nearest(query) : undefined;
     const hits = (await this.#updater?.index.search(query, limit, { near, isByPlace })) ?? [];
     return hits.map((hit) => ({ ...hit, folder: this.folder.path }));
@@ -131,6 +147,7 @@ export class LiveFolder implements Disposable {
     this.#end.abort();
     this.#work.abort();
     this.#activity.resume();
+    this.#opened.resolve();
     this.#semantic?.dispose();
     this.#updater?.index[Symbol.dispose]();
     this.#changed.dispose();
@@ -150,8 +167,8 @@ export class LiveFolder implements Disposable {
     const batch = await this.#queue.next(signal).catch(() => undefined);
     if (batch === undefined) return; // stopped or paused
     try {
-      this.#updater ??= await this.#open();
-      await this.#updater.take(batch, {
+      const updater = await this.#open();
+      await updater.take(batch, {
         signal,
         onProgress: (doneBytes, totalBytes) => {
           this.#activity.progress = { doneBytes, totalBytes };
@@ -186,6 +203,15 @@ export class LiveFolder implements Disposable {
   }
 
   async #open(): Promise<IndexUpdater> {
+    try {
+      this.#updater ??= await this.#openIndex();
+      return this.#updater;
+    } finally {
+      this.#opened.resolve();
+    }
+  }
+
+  async #openIndex(): Promise<IndexUpdater> {
     this.#root = await realpath(this.folder.path).catch((cause: unknown) => {
       throw new AppError('missing', `The folder ${this.folder.path} does not exist. Check the path.`, { cause });
     });
@@ -216,6 +242,7 @@ export class LiveFolder implements Disposable {
   /** Allows another window to write the index. */
   async #rest(): Promise<void> {
     this.#changed.fire();
+    await this.#open().catch(() => {}); // tried again, and reported, after the pause
     await this.#updater?.index.releaseLock();
     await this.#activity.resumed;
     if (!this.#end.signal.aborted) await this.#updater?.index.refresh().catch(() => false);

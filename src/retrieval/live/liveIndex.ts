@@ -129,8 +129,12 @@ export class LiveIndex implements IndexService, Disposable {
     folder: string,
     { limit }: { readonly limit: number },
   ): Promise<{ readonly total: number; readonly items: readonly SkippedPath[] }> {
-    const items = this.#folders.get(folder)?.skipped ?? [];
+    const items = (await this.#folders.get(folder)?.skipped()) ?? [];
     return { total: items.length, items: items.slice(0, limit) };
+  }
+
+  async isNeeded(): Promise<boolean> {
+    return [...this.#folders.values()].some((live) => live.isNeeded);
   }
 
   async settle(): Promise<void> {

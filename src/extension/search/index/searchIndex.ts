@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Worker } from 'node:worker_threads';
-import { AppError, isAbort } from '../../../core/errors.ts';
+import { isAbort } from '../../../core/errors.ts';
 import type { Logger } from '../../../core/log.ts';
 import { type Disposable, Emitter } from '../../../core/processes/lifetime.ts';
-import { RemoteCaller } from '../../../core/processes/workerRpc.ts';
 import type {
   FileChange,
   FolderStatus,
@@ -13,10 +11,14 @@ import type {
   SearchRequest,
   ServiceHit,
 } from '../../../retrieval/live/indexService.ts';
+import { type Background, startBackground } from '../../threads/background.ts';
 import type { FolderIndexWorkerData, FolderIndexWorkerService } from '../../threads/folderIndexWorker.ts';
 
 // The pause after a crash, so that a folder that always crashes the thread does not use up a processor.
 const RESTART_MS = 10_000;
+
+// A thread that starts again lists all files of its folders, which takes a few tenths of a second.
+const IDLE_MS = 60_000;
 
 // Indexing a large folder creates much short-lived garbage, and an idle thread does not collect it. With the default limit, 100 MB more
 // remained after indexing the Linux sources.
@@ -29,21 +31,25 @@ export interface SearchIndexOptions extends FolderIndexWorkerData {
   readonly folders: () => readonly OpenFolder[];
   readonly isPaused: boolean;
   readonly log: Logger;
+  /** Milliseconds after which an idle thread stops. */
+  readonly idleMs?: number;
 }
 
 /**
- * The index of the window's folders. Its thread starts on first use and restarts after a crash. The state of the window (folders,
- * unsaved files, paused or not) is stored here, so that it can be sent to a thread that starts later or restarts.
+ * The index of the window's folders. Its thread starts on first use, stops when it is idle, starts again with the next change or search,
+ * and restarts after a crash. The state of the window (folders, unsaved files, paused or not) is stored here, so that it can be sent to
+ * a thread that starts later.
  */
 export class SearchIndex implements Disposable {
-  readonly #caller: RemoteCaller<FolderIndexWorkerService>;
+  readonly #background: Background<FolderIndexWorkerService>;
   readonly #index: IndexService;
   readonly #folders: () => readonly OpenFolder[];
   readonly #log: Logger;
   readonly #changed = new Emitter<void>();
   readonly #end = new AbortController();
   readonly #overlays = new Map<string, string>();
-  #worker: Worker | undefined;
+  #isStarted = false;
+  /** The opening of the folders by the thread that is running. */
   #opened: Promise<void> | undefined;
   #following: Promise<void> | undefined;
   #status: readonly FolderStatus[] = [];
@@ -52,20 +58,33 @@ export class SearchIndex implements Disposable {
   /** The status of a folder changed, or the index was paused or resumed. */
   readonly onDidChange = this.#changed.event;
 
-  constructor({ program, folders, isPaused, log, ...data }: SearchIndexOptions) {
+  constructor({ program, folders, isPaused, log, idleMs = IDLE_MS, ...data }: SearchIndexOptions) {
     this.#folders = folders;
     this.#isPaused = isPaused;
     this.#log = log;
-    this.#caller = new RemoteCaller<FolderIndexWorkerService>((onLost) => {
-      const worker = new Worker(program, { workerData: data, name: 'farwharf-folders', resourceLimits: LIMITS });
-      const lose = (cause?: unknown): void =>
-        onLost(new AppError('unreachable', 'The search index stopped. It restarts automatically.', { cause }));
-      worker.on('error', lose);
-      worker.on('exit', () => lose());
-      this.#worker = worker;
-      return worker;
+    this.#background = startBackground<FolderIndexWorkerService>({
+      program,
+      name: 'farwharf-folders',
+      data,
+      limits: LIMITS,
+      log,
+      lost: 'The search index stopped. It restarts automatically.',
+      idle: {
+        afterMs: idleMs,
+        isNeeded: async ({ index }) => {
+          if (await index.isNeeded()) return true;
+          this.#show(await index.status()); // stays on screen while the thread is stopped
+          return false;
+        },
+        passive: ['isNeeded', 'status'],
+        subscriptions: ['follow'],
+      },
+      onStop: () => {
+        this.#opened = undefined;
+        this.#following = undefined;
+      },
     });
-    this.#index = this.#caller.service.index;
+    this.#index = this.#background.service.index;
   }
 
   /** The last reported status of each folder; empty before the start. */
@@ -73,8 +92,13 @@ export class SearchIndex implements Disposable {
     return this.#status;
   }
 
+  /** Whether the index is in use, even while its thread is stopped. */
   get isStarted(): boolean {
-    return this.#opened !== undefined;
+    return this.#isStarted;
+  }
+
+  get isThreadRunning(): boolean {
+    return this.#background.isRunning;
   }
 
   get isPaused(): boolean {
@@ -88,25 +112,29 @@ export class SearchIndex implements Disposable {
 
   /** Opens the folders, which are then indexed in the background. */
   start(): Promise<void> {
+    this.#isStarted = true;
     this.#opened ??= this.#open();
     return this.#opened;
   }
 
   /** Updates which folders are open. */
   async updateFolders(): Promise<void> {
-    if (this.isStarted) await this.#openFolders();
+    if (this.#opened !== undefined) await this.#openFolders();
+    else if (this.#isStarted) await this.start();
   }
 
   async notify(changes: readonly FileChange[]): Promise<void> {
-    if (this.isStarted && changes.length > 0) await this.#index.notify(changes);
+    if (!this.#isStarted || changes.length === 0) return;
+    await this.start(); // a thread that starts now finds the changes by itself
+    await this.#index.notify(changes);
   }
 
-  /** Sets the text of an unsaved file, or undefined once it is the same as on disk. */
+  /** Sets the text of an unsaved file, or undefined once it is the same as on disk. A thread that is stopped gets it when it starts. */
   async setOverlay(path: string, text: string | undefined): Promise<void> {
     const wasKnown = this.#overlays.has(path);
     if (text === undefined) this.#overlays.delete(path);
     else this.#overlays.set(path, text);
-    if (this.isStarted && (text !== undefined || wasKnown)) await this.#index.setOverlay(path, text);
+    if (this.#opened !== undefined && (text !== undefined || wasKnown)) await this.#index.setOverlay(path, text);
   }
 
   async search(query: string, request: SearchRequest): Promise<readonly ServiceHit[]> {
@@ -123,14 +151,15 @@ export class SearchIndex implements Disposable {
   async setPaused(isPaused: boolean): Promise<void> {
     this.#isPaused = isPaused;
     if (!isPaused) this.#isSavingEnergy = false;
-    if (this.isStarted) await (isPaused ? this.#index.pause() : this.#index.resume());
+    if (this.#opened !== undefined) await (isPaused ? this.#index.pause() : this.#index.resume());
+    else if (this.#isStarted && !isPaused) await this.start();
     this.#changed.fire();
   }
 
   /** Pauses or resumes large work, for machines on battery. */
   async setSavingEnergy(isSaving: boolean): Promise<void> {
     this.#isSavingEnergy = isSaving;
-    if (this.isStarted) await this.#index.saveEnergy(isSaving);
+    if (this.#opened !== undefined) await this.#index.saveEnergy(isSaving);
   }
 
   async rebuild(): Promise<void> {
@@ -145,6 +174,7 @@ export class SearchIndex implements Disposable {
   }
 
   async skipped(folder: string, limit: number): ReturnType<IndexService['skipped']> {
+    await this.start();
     return this.#index.skipped(folder, { limit });
   }
 
@@ -157,9 +187,8 @@ export class SearchIndex implements Disposable {
   /** Stops the thread. */
   dispose(): void {
     this.#end.abort();
-    this.#caller.dispose();
     this.#changed.dispose();
-    void this.#worker?.terminate();
+    void this.#background.end();
   }
 
   async #open(): Promise<void> {
@@ -173,7 +202,10 @@ export class SearchIndex implements Disposable {
 
   async #openFolders(): Promise<void> {
     const folders = this.#folders();
-    if (folders.length === 0 && this.#following === undefined) return;
+    if (folders.length === 0 && this.#following === undefined) {
+      this.#show([]);
+      return;
+    }
     if (this.#isSavingEnergy) await this.#index.saveEnergy(true); // before the folders are read
     await this.#index.open(folders);
     // A paused index opens what is stored and reads no files.
@@ -184,19 +216,28 @@ export class SearchIndex implements Disposable {
 
   async #follow(): Promise<void> {
     const { signal } = this.#end;
-    const onStatus = (status: readonly FolderStatus[]): void => {
-      this.#status = status;
-      this.#changed.fire();
-    };
-    while (!signal.aborted) {
-      try {
-        await this.#index.follow(onStatus, { signal });
-      } catch (error) {
-        if (signal.aborted || isAbort(error)) return;
-        this.#log.error('the index thread failed', { error });
-        await sleep(RESTART_MS, undefined, { signal }).catch(() => {});
-        if (!signal.aborted) await this.#openFolders().catch(() => {}); // the next iteration reports it
-      }
+    try {
+      await this.#index.follow((status) => this.#show(status), { signal });
+    } catch (error) {
+      if (isAbort(error)) return; // the window closes, or the thread was idle
+      this.#log.error('the index thread failed', { error });
+      await this.#restart(signal);
+    }
+  }
+
+  #show(status: readonly FolderStatus[]): void {
+    this.#status = status;
+    this.#changed.fire();
+  }
+
+  async #restart(signal: AbortSignal): Promise<void> {
+    for (let isOpen = false; !isOpen; ) {
+      await sleep(RESTART_MS, undefined, { signal }).catch(() => {});
+      if (signal.aborted) return;
+      isOpen = await this.start().then(
+        () => true,
+        () => false, // the thread's failure is in the log
+      );
     }
   }
 }

@@ -11,7 +11,14 @@ import { startBackground } from '../../../../src/extension/threads/background.ts
 const RPC = pathToFileURL(join(import.meta.dirname, '../../../../src/core/processes/workerRpc.ts')).href;
 
 type Service = {
-  readonly counter: { add(): number; slow(): Promise<number>; poll(): number; isNeeded(): boolean; hold(): void };
+  readonly counter: {
+    add(): number;
+    slow(): Promise<number>;
+    poll(): number;
+    follow(): Promise<void>;
+    isNeeded(): boolean;
+    hold(): void;
+  };
 };
 
 function counterThread(t: TestContext, { afterMs }: { afterMs: number }) {
@@ -24,14 +31,20 @@ function counterThread(t: TestContext, { afterMs }: { afterMs: number }) {
      let [count, isHeld] = [0, false];
      const add = () => (count += 1);
      const slow = () => new Promise((resolve) => setTimeout(() => resolve(add()), 200));
-     serveCalls(parentPort, { counter: { add, slow, poll: () => count, isNeeded: () => isHeld, hold: () => { isHeld = true; } } });`,
+     const follow = () => new Promise(() => {});
+     serveCalls(parentPort, { counter: { add, slow, follow, poll: () => count, isNeeded: () => isHeld, hold: () => { isHeld = true; } } });`,
   );
   const background = startBackground<Service>({
     program,
     name: 'counter',
     log: createLogger(() => {}),
     lost: 'The counter stopped.',
-    idle: { afterMs, isNeeded: ({ counter }) => counter.isNeeded(), passive: ['isNeeded', 'poll'] },
+    idle: {
+      afterMs,
+      isNeeded: ({ counter }) => counter.isNeeded(),
+      passive: ['isNeeded', 'poll'],
+      subscriptions: ['follow'],
+    },
   });
   // The wait for idleness keeps no process alive.
   const alive = setInterval(() => {}, 1_000);
@@ -77,4 +90,10 @@ test('a thread with state that is still needed keeps running', async (t) => {
   for (let poll = 0; poll < 50; poll += 1) await background.service.counter.poll();
   await background.service.counter.slow();
   assert.equal(await background.service.counter.add(), 3, 'the count of the same thread');
+});
+
+test('a subscription keeps no idle thread running, and ends as aborted when the thread stops', async (t) => {
+  const background = counterThread(t, { afterMs: 5 });
+  await assert.rejects(background.service.counter.follow(), { name: 'AbortError' });
+  assert.equal(background.isRunning, false);
 });

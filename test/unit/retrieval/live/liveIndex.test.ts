@@ -44,6 +44,14 @@ class Window {
     return window;
   }
 
+  /** Another window on the same folder, in which indexing is paused. */
+  async paused(t: TestContext): Promise<Window> {
+    const window = new Window(this.base);
+    await window.index.pause();
+    await window.start(t);
+    return window;
+  }
+
   async start(t: TestContext, isTrusted = false): Promise<void> {
     t.after(() => this.index.dispose());
     await this.index.open([{ path: this.folder, isTrusted }]);
@@ -334,4 +342,25 @@ test('the status is told at once and when it changes', async (t) => {
   assert.deepEqual([seen[0], seen.at(-1)], [1, 2]);
   const status = await window.status();
   assert.ok(status.bytes > 0 && status.updatedAt !== undefined && status.pending === 0);
+});
+
+test('an index is needed while it reads, and not once it is up to date or paused', async (t) => {
+  const window = await Window.open(t, { 'a.md': 'zebra' });
+  assert.equal(await window.index.isNeeded(), false);
+  await window.write('a.md', 'lion');
+  await window.index.notify([{ type: 'changed', path: window.at('a.md') }]);
+  assert.equal(await window.index.isNeeded(), true);
+  await window.index.settle();
+  assert.equal(await window.index.isNeeded(), false);
+  await window.index.pause();
+  assert.equal(await window.index.isNeeded(), false);
+});
+
+test('a folder that is opened while indexing is paused can be searched as it was stored', async (t) => {
+  const window = await Window.open(t, { 'a.md': 'zebra' });
+  window.index.dispose();
+  await window.write('a.md', 'zebra lion');
+  await window.write('b.md', 'zebra');
+  const again = await window.paused(t);
+  assert.deepEqual(await again.find('zebra'), ['a.md']);
 });

@@ -12,7 +12,7 @@ import { GUARD_MS } from '../../../timeLimits.ts';
 const SOURCE = join(import.meta.dirname, '../../../../../src');
 
 /** An index of folders with one file each, in a real thread. */
-async function openIndex(t: TestContext, files: Readonly<Record<string, string>>, isPaused = false) {
+async function openIndex(t: TestContext, files: Readonly<Record<string, string>>, options: { idleMs?: number } = {}) {
   const base = await realpath(await mkdtemp(join(tmpdir(), 'farwharf-search-')));
   t.after(() => rm(base, { recursive: true, force: true, maxRetries: 5 }));
   const all: OpenFolder[] = [];
@@ -30,19 +30,20 @@ async function openIndex(t: TestContext, files: Readonly<Record<string, string>>
       home: join(base, 'home'),
       log: silentLogger,
       folders: () => open,
-      isPaused,
+      isPaused: false,
+      ...options,
     });
     t.after(() => added.dispose());
     return added;
   };
   const index = newIndex();
+  const search = async (query: string): Promise<readonly string[]> =>
+    (await index.search(query, { limit: 5 })).map(({ folder, path }) => join(folder, path).slice(base.length + 1));
   const find = async (query: string): Promise<readonly string[]> => {
     await index.settle();
-    return (await index.search(query, { limit: 5 })).map(({ folder, path }) =>
-      join(folder, path).slice(base.length + 1),
-    );
+    return search(query);
   };
-  return { all, base, find, index, newIndex, open };
+  return { all, base, find, index, newIndex, open, search };
 }
 
 test('nothing is read before the first use, and what was unsaved until then is found as it is on screen', async (t) => {
@@ -76,7 +77,7 @@ test('what is saved in no file yet is found in a folder that is added later', as
   assert.deepEqual(await find('walrus'), [join('two', 'a.md')]);
 });
 
-test('the status of a folder is told, and an index that was disposed holds no lock', async (t) => {
+test('the status of a folder is reported, and an index that was disposed holds no lock', async (t) => {
   const { index, newIndex } = await openIndex(t, { one: 'a zebra' });
   const ready = new Promise<void>((resolve) => {
     index.onDidChange(() => index.status[0]?.state === 'ready' && resolve());
@@ -90,4 +91,35 @@ test('the status of a folder is told, and an index that was disposed holds no lo
   for (const deadline = performance.now() + GUARD_MS; next.status[0]?.isWriter !== true; await sleep(50)) {
     assert.ok(performance.now() < deadline, 'a thread that was ended holds no lock');
   }
+});
+
+test('an idle thread stops and starts again for a search, a save or a resume, and nothing is lost', async (t) => {
+  const { base, find, index, search } = await openIndex(t, { one: 'a zebra' }, { idleMs: 10 });
+  // The wait for idleness keeps no process alive.
+  const alive = setInterval(() => {}, 1_000);
+  t.after(() => clearInterval(alive));
+  const untilStopped = async (): Promise<void> => {
+    while (index.isThreadRunning) await sleep(5);
+    assert.deepEqual([index.isStarted, index.status[0]?.files], [true, 1], 'the last status is still shown');
+  };
+  const path = join(base, 'one', 'a.md');
+  assert.deepEqual(await find('zebra'), [join('one', 'a.md')]);
+  await untilStopped();
+  await index.setOverlay(path, 'a walrus');
+  assert.equal(index.isThreadRunning, false, 'typing needs no thread');
+  assert.deepEqual(await search('walrus'), [join('one', 'a.md')], 'the first search waits until the index is open');
+  await untilStopped();
+  await index.setOverlay(path, undefined);
+  await writeFile(path, 'a heron');
+  await index.notify([{ type: 'changed', path }]);
+  assert.equal(index.isThreadRunning, true);
+  assert.deepEqual(await find('heron'), [join('one', 'a.md')]);
+  await writeFile(join(base, 'one', '.env'), 'TOKEN=1');
+  await untilStopped();
+  assert.equal((await index.skipped(join(base, 'one'), 5)).items[0]?.path, '.env');
+  await index.setPaused(true);
+  await untilStopped();
+  await writeFile(path, 'a pelican');
+  await index.setPaused(false);
+  assert.deepEqual(await find('pelican'), [join('one', 'a.md')]);
 });
