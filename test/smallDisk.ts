@@ -35,10 +35,11 @@ export function smallDisk(t: TestContext): SmallDisk | undefined {
   const filler = join(disk, 'filler');
   const fill = (): void => {
     writeFileSync(filler, '');
-    const piece = Buffer.alloc(PAGE_BYTES);
-    assert.throws(() => {
-      for (;;) appendFileSync(filler, piece);
-    }, /ENOSPC/);
+    for (const piece of [Buffer.alloc(64 * PAGE_BYTES), Buffer.alloc(PAGE_BYTES)]) {
+      assert.throws(() => {
+        for (;;) appendFileSync(filler, piece);
+      }, /ENOSPC/);
+    }
   };
   const freePages = (count: number): void => truncateSync(filler, statSync(filler).size - count * PAGE_BYTES);
   return { disk, home: join(disk, 'home'), fill, freePages, free: () => rmSync(filler) };

@@ -127,11 +127,11 @@ test('a hostile or damaged archive leaves nothing, and no name of it becomes a f
   assert.deepEqual(readdirSync(join(home, 'results-cache', id)).sort(), ['contents', 'index.json']);
 });
 
-test('200,000 results are listed with bounded lists, and any of them is read at once', async (t) => {
+test('20,000 results are listed with bounded lists, and any of them is read at once', async (t) => {
   const home = tempHome(t);
   const id = randomUUID();
   const archive = join(home, 'many.tar.gz');
-  const entries = Array.from({ length: 200_000 }, (_, at) => {
+  const entries = Array.from({ length: 20_000 }, (_, at) => {
     const text = String(at).padStart(6, '0');
     const header = encodeHeader({ path: at % 2 === 0 ? `d${text}/x.txt` : `out/${text}.txt`, size: 6, mode: 0o644 });
     return [header, Buffer.from(text.padEnd(BLOCK_BYTES, '\0'))];
@@ -139,11 +139,11 @@ test('200,000 results are listed with bounded lists, and any of them is read at 
   const end = Buffer.alloc(2 * BLOCK_BYTES);
   writeFileSync(archive, gzipSync(Buffer.concat([...entries.flat(), end]), { level: 1 }));
   const browsed = new BrowsedResults(home);
-  assert.deepEqual(await browsed.add(id, archive), { files: 200_000, bytes: 1_200_000 });
+  assert.deepEqual(await browsed.add(id, archive), { files: 20_000, bytes: 120_000 });
   const { children, more } = await browsed.level(id, '');
-  assert.deepEqual([children.length, more], [MOST_LISTED, 100_001 - MOST_LISTED]);
-  assert.equal((await browsed.level(id, 'out')).more, 100_000 - MOST_LISTED);
-  assert.equal(Buffer.from(await browsed.readAll(id, 'out/199999.txt', 100)).toString(), '199999');
+  assert.deepEqual([children.length, more], [MOST_LISTED, 10_001 - MOST_LISTED]);
+  assert.equal((await browsed.level(id, 'out')).more, 10_000 - MOST_LISTED);
+  assert.equal(Buffer.from(await browsed.readAll(id, 'out/019999.txt', 100)).toString(), '019999');
 });
 
 test('one file or folder is taken into the folder of the job, by the rules of a download', async (t) => {

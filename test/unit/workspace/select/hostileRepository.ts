@@ -154,6 +154,11 @@ export const PROGRAM_KEYS: readonly Key[] = [
   { key: 'includeIf.gitdir:/**.path', value: 'DIR/included' },
 ];
 
+/** Whether a key does nothing but name a program. */
+export function isTrapOnly({ value, url }: Key): boolean {
+  return url === undefined && /^!?TRAP$/.test(value);
+}
+
 /** Sets a key, with `TRAP` and `LOG` filled in. */
 export function setTrap({ root, trap, log }: HostileRepository, { key, value, url }: Key): void {
   const directory = join(root, '../beside');
