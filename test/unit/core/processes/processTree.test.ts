@@ -6,6 +6,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { TIMES } from '../../../random.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { endProcesses, processIdentity } from '../../../../src/core/processes/processTree.ts';
@@ -58,8 +59,8 @@ test('looking for the processes of a job costs no more for one that says its env
 });
 
 for (const { rounds, beside } of [
-  { rounds: 40, beside: 0 },
-  { rounds: 2, beside: 16 },
+  { rounds: 15 * TIMES, beside: 0 },
+  { rounds: 2 * TIMES, beside: 8 },
 ]) {
   test(`a process that starts itself again and again, in a session of its own, is stopped beside ${beside} others that do`, {
     skip: process.platform !== 'linux' && 'only Linux shows the environment of a process',

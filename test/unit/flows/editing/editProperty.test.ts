@@ -14,7 +14,7 @@ import { typeErrorsIn } from '../typeCheck.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../../..');
 const EXAMPLES = join(ROOT, 'examples/agents');
-const SEQUENCES = 20 * TIMES;
+const SEQUENCES = 8 * TIMES;
 const STEPS = 5;
 
 type Exits = Map<string, string | null>;

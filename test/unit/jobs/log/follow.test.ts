@@ -153,7 +153,11 @@ test('where a service without ids goes on in the middle, a gap is drawn and noth
 const few = [state('running'), log('a\n'), log('b\n'), end];
 
 for (const hasIds of [true, false]) {
-  test(`a stream cut at every byte is put together again ${hasIds ? 'by ids' : 'from replays without ids'}`, async (t) => {
+  // A replay is read from its beginning each time, so it is cut at every third byte.
+  const step = hasIds ? 1 : 3;
+  const name = hasIds ? 'every byte is continued by its IDs' : 'every third byte is continued from replays without IDs';
+
+  test(`a stream cut at ${name}`, async (t) => {
     const blocks = few.map(({ event, data }, index) => {
       const id = hasIds ? `id: ${index + 1}\n` : '';
       return `${id}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
@@ -164,13 +168,13 @@ for (const hasIds of [true, false]) {
         const after = Number(request.headers['last-event-id'] ?? 0);
         const known = blocks.slice(0, after).join('').length;
         response.writeHead(200, { 'content-type': 'text/event-stream' });
-        response.write(blocks.join('').slice(known, attempt), () => response.destroy());
+        response.write(blocks.join('').slice(known, attempt * step), () => response.destroy());
       },
       job: (_, response) => running(response),
     });
     const last = await followJob(setting, setting.record.id, { ...FAST, retryDelaysMs: [0], signal: t.signal });
     assert.equal(last.state, 'succeeded');
-    assert.ok(setting.http.attempts.events >= bytes - 1);
+    assert.ok(setting.http.attempts.events >= Math.floor(bytes / step) - 1);
     assert.deepEqual(
       (await spooled(setting.spool)).map(({ event, data }) => ({ event, data })),
       few,

@@ -27,7 +27,7 @@ import { randomText } from '../randomCorpus.ts';
 
 const WORKER = join(import.meta.dirname, '../../../../src/retrieval/building/indexWorker.ts');
 // Past the tick of every file system's clock, so that times are relied on.
-const EDITS = 200 * TIMES;
+const EDITS = 120 * TIMES;
 const LONG_AGO = new Date('2026-01-01T00:00:00Z');
 
 class Place {

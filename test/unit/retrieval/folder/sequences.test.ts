@@ -13,7 +13,7 @@ import { inspectSearchable, selectSearchable } from '../../../../src/workspace/s
 import { type Below, seeded, TIMES } from '../../../random.ts';
 import { randomText } from '../randomCorpus.ts';
 
-const SEQUENCES = 10 * TIMES;
+const SEQUENCES = 6 * TIMES;
 const STEPS = 8;
 const SEQUENCES_OF_A_FOLDER = 40;
 const BUSY_WRITER = join(import.meta.dirname, '../../../kills/indexProcess.ts');

@@ -3,7 +3,7 @@ import { test, type TestContext } from 'node:test';
 import type { Chunk } from '../../../../src/retrieval/chunks/chunk.ts';
 import { SegmentBuilder } from '../../../../src/retrieval/segments/segmentBuilder.ts';
 import { encodeSegment } from '../../../../src/retrieval/segments/segmentFile.ts';
-import { type Below, seeded } from '../../../random.ts';
+import { type Below, seeded, TIMES } from '../../../random.ts';
 
 interface RandomFile {
   readonly path: string;
@@ -42,10 +42,10 @@ function randomFile(random: Below): RandomFile {
 const add = (builder: SegmentBuilder, { path, chunks }: RandomFile): void =>
   builder.add({ path, size: 0, mtimeMs: 0, hash: '', status: 'indexed' }, chunks);
 
-test('a segment does not depend on those that were built before, or are built meanwhile', () => {
+test('a segment does not depend on those that were built before, or are being built', () => {
   const random = seeded(61);
   const open: { readonly used: SegmentBuilder; readonly files: RandomFile[] }[] = [];
-  for (let round = 0; round < 3000; round += 1) {
+  for (let round = 0; round < 600 * TIMES; round += 1) {
     if (open.length < 2 || random(3) > 0) {
       const one = open[random(3)] ?? { used: new SegmentBuilder(), files: [] };
       if (one.files.length === 0) open.push(one);
@@ -109,6 +109,6 @@ test('one small builder after the other needs no more memory than one', (t) => {
   const path = 'folder/'.repeat(500);
   build('words '.repeat(100), path);
   counts.grown = 0;
-  for (let round = 0; round < 3000; round += 1) build('words '.repeat(100), path);
+  for (let round = 0; round < 600 * TIMES; round += 1) build('words '.repeat(100), path);
   assert.equal(counts.grown, 0);
 });

@@ -102,7 +102,7 @@ test('on battery few texts are embedded and many wait for power', async (t) => {
   };
   await write('few.md', 20);
   await until(() => model.embedded.some((text) => text.includes('few.md')));
-  await write('many.md', 2000);
+  await write('many.md', 200);
   await until((semantic) => semantic?.type === 'unfinished' && /waits for power/.test(semantic.reason ?? ''));
   await index.saveEnergy(false);
   await until((semantic) => semantic?.type === 'ready');

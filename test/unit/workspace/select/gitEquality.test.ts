@@ -4,7 +4,7 @@ import { selectFiles } from '../../../../src/workspace/select/selection.ts';
 import { seeded, TIMES } from '../../../random.ts';
 import { git, temporaryFolder, writeTree } from '../temporaryFolder.ts';
 
-const TREES = 12 * TIMES;
+const TREES = 8 * TIMES;
 const NAMES = [
   'a',
   'b',
