@@ -1,55 +1,70 @@
-import { keyword, pattern } from './patternParts.ts';
+import { CAPITALS, keyword, leading, pattern } from './patternParts.ts';
 
 const RUST_MODIFIER = String.raw`pub(?:\([^)]*\))?|default|async|const|unsafe|extern(?:\s+"[^"]*")?|move|auto|safe`;
 export const RUST = [
   keyword(RUST_MODIFIER, 'fn|struct|enum|trait|union|type|mod|macro|static(?:\\s+mut)?'),
-  pattern(String.raw`^(\s*)(?:pub(?:\([^)]*\))?\s+)?const\s+([A-Za-z_]\w*)\s*:`),
-  pattern(String.raw`^(\s*)macro_rules!\s+([A-Za-z_]\w*)`),
+  pattern(String.raw`^(\s*)(?:pub(?:\([^)]*\))?\s+)?const\s+([A-Za-z_]\w*)\s*:`, { begins: ['pub', 'const'] }),
+  pattern(String.raw`^(\s*)macro_rules!\s+([A-Za-z_]\w*)`, { begins: ['macro'] }),
   // The type that is implemented; the trait is defined elsewhere.
   pattern(
     String.raw`^(\s*)(?:(?:${RUST_MODIFIER})\s+)*impl\b(?:.*\sfor\s+|(?:<.*?>)?\s+)(?:&(?:'\w+\s+)?(?:mut\s+)?|dyn\s+|\[|\()*(?:\w+::)*([A-Za-z_]\w*)`,
+    leading(RUST_MODIFIER, 'impl'),
   ),
 ];
 
 export const GO = [
-  pattern(String.raw`^()func\s+(?:\([^)]*\)\s*)?([\p{L}_][\p{L}\p{N}_]*)`),
-  pattern(String.raw`^()(?:type|var|const)\s+([\p{L}_][\p{L}\p{N}_]*)`),
-  pattern(String.raw`^(\t)([\p{L}_][\p{L}\p{N}_]*)(?:\[[^\]]*\])?\s+(?:struct|interface)\s*\{`),
-  pattern(String.raw`^(\t)(\p{Lu}[\p{L}\p{N}_]*)(?:\s+[\w.\[\]*]+)?\s*=\s`),
+  pattern(String.raw`^()func\s+(?:\([^)]*\)\s*)?([A-Za-z_\x80-\uffff][\w\x80-\uffff]*)`, { begins: ['func'] }),
+  pattern(String.raw`^()(?:type|var|const)\s+([A-Za-z_\x80-\uffff][\w\x80-\uffff]*)`, {
+    begins: ['type', 'var', 'const'],
+  }),
+  pattern(String.raw`^(\t)([A-Za-z_\x80-\uffff][\w\x80-\uffff]*)(?:\[[^\]]*\])?\s+(?:struct|interface)\s*\{`, {
+    contains: ['{'],
+  }),
+  pattern(String.raw`^(\t)([A-Z\xc0-\xde\u0391-\u03a9\u0410-\u042f][\w\x80-\uffff]*)(?:\s+[\w.\[\]*]+)?\s*=\s`, {
+    begins: CAPITALS,
+    contains: ['='],
+  }),
 ];
 
 export const PYTHON = [
   keyword('async', 'def|class|cpdef|cdef(?:\\s+class)?'),
-  pattern(String.raw`^()([\p{L}_][\p{L}\p{N}_]*)\s*(?::[^=]+)?=(?!=)`),
+  pattern(String.raw`^()([A-Za-z_\x80-\uffff][\w\x80-\uffff]*)\s*(?::[^=]+)?=(?!=)`, { contains: ['='] }),
 ];
 
 export const RUBY = [
   pattern(
-    String.raw`^(\s*)(?:(?:private|public|protected|module_function|private_class_method|memoize)\s+)*def\s+(?:self\.|[A-Z]\w*\.)?([\p{L}_]\w*[?!=]?|[^\s\w(]+)`,
+    String.raw`^(\s*)(?:(?:private|public|protected|module_function|private_class_method|memoize)\s+)*def\s+(?:self\.|[A-Z]\w*\.)?([A-Za-z_\x80-\uffff]\w*[?!=]?|[^\s\w(]+)`,
+    leading('private|public|protected|module_function|private_class_method|memoize', 'def'),
   ),
-  pattern(String.raw`^(\s*)(?:class|module)\s+(?:::)?(?:[A-Z]\w*::)*([A-Z]\w*)`),
+  pattern(String.raw`^(\s*)(?:class|module)\s+(?:::)?(?:[A-Z]\w*::)*([A-Z]\w*)`, { begins: ['class', 'module'] }),
   pattern(
-    String.raw`^(\s*)(?:attr_(?:accessor|reader|writer)|alias_method|define_method|scope|has_many|belongs_to|has_one|alias)\s*\(?\s*:([\p{L}_]\w*[?!]?)`,
+    String.raw`^(\s*)(?:attr_(?:accessor|reader|writer)|alias_method|define_method|scope|has_many|belongs_to|has_one|alias)\s*\(?\s*:([A-Za-z_\x80-\uffff]\w*[?!]?)`,
+    { begins: ['attr_', 'alias', 'define', 'scope', 'has_', 'belongs'], contains: [':'] },
   ),
-  pattern(String.raw`^(\s*)([A-Z][A-Za-z0-9_]*)\s*=(?![=~>])`),
+  pattern(String.raw`^(\s*)([A-Z][A-Za-z0-9_]*)\s*=(?![=~>])`, { begins: CAPITALS, contains: ['='] }),
 ];
 
 export const PHP = [
   keyword(
     'public|private|protected|static|final|abstract|readonly',
     'function\\s+&|function|class|interface|trait|enum|namespace',
-    String.raw`[\p{L}_][\p{L}\p{N}_]*`,
+    String.raw`[A-Za-z_\x80-\uffff][\w\x80-\uffff]*`,
   ),
-  pattern(String.raw`^(\s*)(?:(?:public|private|protected|final)\s+)*const\s+(?:\w+\s+)?([A-Za-z_]\w*)\s*=`),
-  pattern(String.raw`^(\s*)define\(\s*['"]([^'"]{1,80})['"]`),
-  pattern(String.raw`^(\s*)case\s+([A-Za-z_]\w*)\s*(?:=[^=>].*)?;`),
+  pattern(String.raw`^(\s*)(?:(?:public|private|protected|final)\s+)*const\s+(?:\w+\s+)?([A-Za-z_]\w*)\s*=`, {
+    begins: ['public', 'private', 'protected', 'final', 'const'],
+    contains: ['const', '='],
+  }),
+  pattern(String.raw`^(\s*)define\(\s*['"]([^'"]{1,80})['"]`, { begins: ['define'] }),
+  pattern(String.raw`^(\s*)case\s+([A-Za-z_]\w*)\s*(?:=[^=>].*)?;`, { begins: ['case'] }),
 ];
 
 export const SHELL = [
-  pattern(String.raw`^(\s*)(?:function\s+)?([\p{L}_][\p{L}\p{N}_:.-]*)\s*\(\s*\)`),
-  pattern(String.raw`^(\s*)function\s+([\p{L}_][\p{L}\p{N}_:.-]*)`),
-  pattern(String.raw`^(\s*)alias\s+(?:--?\w+\s+)*([\w.-]+)=`),
-  pattern(String.raw`^(\s*)@test\s+["']([^"']{1,200})["']`),
+  pattern(String.raw`^(\s*)(?:function\s+)?([A-Za-z_\x80-\uffff][\w:.\x80-\uffff-]*)\s*\(\s*\)`, {
+    contains: ['(', ')'],
+  }),
+  pattern(String.raw`^(\s*)function\s+([A-Za-z_\x80-\uffff][\w:.\x80-\uffff-]*)`, { begins: ['function'] }),
+  pattern(String.raw`^(\s*)alias\s+(?:--?\w+\s+)*([\w.-]+)=`, { begins: ['alias'] }),
+  pattern(String.raw`^(\s*)@test\s+["']([^"']{1,200})["']`, { begins: ['@test'] }),
 ];
 
 export const LUA = [
@@ -60,20 +75,24 @@ export const LUA = [
 
 export const ELIXIR = [
   pattern(
-    String.raw`^(\s*)(?:def|defp|defmacro|defmacrop|defguard|defguardp|defdelegate|defn|defnp)\s+([\p{L}_]\w*[?!]?)`,
+    String.raw`^(\s*)(?:def|defp|defmacro|defmacrop|defguard|defguardp|defdelegate|defn|defnp)\s+([A-Za-z_\x80-\uffff]\w*[?!]?)`,
   ),
   pattern(String.raw`^(\s*)(?:defmodule|defprotocol|defimpl|defexception)\s+(?:[A-Z]\w*\.)*([A-Z]\w*)`),
-  pattern(String.raw`^(\s*)@(?:callback|macrocallback|type|typep|opaque)\s+([\p{L}_]\w*)`),
+  pattern(String.raw`^(\s*)@(?:callback|macrocallback|type|typep|opaque)\s+([A-Za-z_\x80-\uffff]\w*)`),
 ];
 
 export const HASKELL = [
-  pattern(String.raw`^()(?:data|newtype|type(?:\s+family)?|class)\s+(?:\([^)]*\)\s*=>\s*|[^=\n]*=>\s*)?(\p{Lu}[\w']*)`),
-  pattern(String.raw`^()([\p{Ll}_][\w']*)\s*(?:,\s*[\p{Ll}_][\w']*\s*)*::`),
+  pattern(
+    String.raw`^()(?:data|newtype|type(?:\s+family)?|class)\s+(?:\([^)]*\)\s*=>\s*|[^=\n]*=>\s*)?([A-Z\xc0-\xde\u0391-\u03a9\u0410-\u042f][\w']*)`,
+  ),
+  pattern(String.raw`^()([a-z_\xdf-\uffff][\w']*)\s*(?:,\s*[a-z_\xdf-\uffff][\w']*\s*)*::`),
   pattern(String.raw`^()\(([^\s\w()]+)\)\s*::`),
   pattern(String.raw`^()module\s+(?:[A-Z]\w*\.)*([A-Z]\w*)`),
-  pattern(String.raw`^()(?!(?:import|instance|deriving|where|let|infix[lr]?)\b)([\p{Ll}_][\w']*)(?:\s[^=|:]*)?=(?!=)`),
-  pattern(String.raw`^(\s+)([\p{Ll}_][\w']*)\s*::\s`),
-  pattern(String.raw`^(\s*)(?:=|\|)\s*(\p{Lu}[\w']*)(?:\s|$)`),
+  pattern(
+    String.raw`^()(?!(?:import|instance|deriving|where|let|infix[lr]?)\b)([a-z_\xdf-\uffff][\w']*)(?:\s[^=|:]*)?=(?!=)`,
+  ),
+  pattern(String.raw`^(\s+)([a-z_\xdf-\uffff][\w']*)\s*::\s`),
+  pattern(String.raw`^(\s*)(?:=|\|)\s*([A-Z\xc0-\xde\u0391-\u03a9\u0410-\u042f][\w']*)(?:\s|$)`),
 ];
 
 export const ZIG = [
@@ -85,24 +104,24 @@ export const ZIG = [
 export const SQL = [
   pattern(
     String.raw`^(\s*)create\s+(?:or\s+(?:replace|alter)\s+)?(?:(?:global|local|temp|temporary|unlogged|unique|clustered|materialized|recursive|foreign|external|virtual|fulltext|definer\s*=\s*\S+)\s+)*(?:table|view|function|procedure|proc|index|trigger|type|schema|sequence|database|domain|role|user|extension|policy|package(?:\s+body)?|aggregate|event)\s+(?:concurrently\s+)?(?:if\s+not\s+exists\s+)?(?:["'\x60\[]?[\w$]+["'\x60\]]?\.)*["'\x60\[]?([\w$]+)`,
-    'iu',
+    { flags: 'i' },
   ),
 ];
 
 export const R = [
-  pattern(String.raw`^(\s*)['"\x60]?([\p{L}.][\w.]*(?:<-)?)['"\x60]?\s*(?:<<?-|=)\s*(?:function|\\)\s*\(`),
+  pattern(String.raw`^(\s*)['"\x60]?([A-Za-z.\x80-\uffff][\w.]*(?:<-)?)['"\x60]?\s*(?:<<?-|=)\s*(?:function|\\)\s*\(`),
   pattern(String.raw`^(\s*)(?:setClass|setGeneric|setMethod|setRefClass|setValidity|R6Class)\(\s*['"]([^'"]{1,80})`),
-  pattern(String.raw`^()([\p{L}.][\w.]*)\s*<-`),
+  pattern(String.raw`^()([A-Za-z.\x80-\uffff][\w.]*)\s*<-`),
 ];
 
 export const JULIA = [
   pattern(
-    String.raw`^(\s*)(?:@\w+\s+)*(?:function|macro|(?:mutable\s+)?struct|abstract\s+type|primitive\s+type|module|baremodule)\s+(?:[\w]+\.)*([\p{L}_][\p{L}\p{N}_!]*)`,
+    String.raw`^(\s*)(?:@\w+\s+)*(?:function|macro|(?:mutable\s+)?struct|abstract\s+type|primitive\s+type|module|baremodule)\s+(?:[\w]+\.)*([A-Za-z_\x80-\uffff][\w!\x80-\uffff]*)`,
   ),
   pattern(
-    String.raw`^(\s*)(?:@\w+\s+)*(?:[\w]+\.)*([\p{L}_][\p{L}\p{N}_!]*)(?:\{[^}]*\})?\([^=]*\)(?:\s*::\s*[\w.{}]+)?(?:\s*where\s+[^=]+)?\s*=(?!=)`,
+    String.raw`^(\s*)(?:@\w+\s+)*(?:[\w]+\.)*([A-Za-z_\x80-\uffff][\w!\x80-\uffff]*)(?:\{[^}]*\})?\([^=]*\)(?:\s*::\s*[\w.{}]+)?(?:\s*where\s+[^=]+)?\s*=(?!=)`,
   ),
-  pattern(String.raw`^()const\s+([\p{L}_][\p{L}\p{N}_!]*)`),
+  pattern(String.raw`^()const\s+([A-Za-z_\x80-\uffff][\w!\x80-\uffff]*)`),
 ];
 
 export const PERL = [
@@ -119,8 +138,8 @@ export const TERRAFORM = [
 ];
 
 export const DOCKERFILE = [
-  pattern(String.raw`^(\s*)FROM\s+.*\sAS\s+([\w.-]+)`, 'iu'),
-  pattern(String.raw`^(\s*)(?:ARG|ENV)\s+([A-Za-z_]\w*)`, 'iu'),
+  pattern(String.raw`^(\s*)FROM\s+.*\sAS\s+([\w.-]+)`, { flags: 'i' }),
+  pattern(String.raw`^(\s*)(?:ARG|ENV)\s+([A-Za-z_]\w*)`, { flags: 'i' }),
 ];
 
 export const MAKEFILE = [
@@ -154,7 +173,9 @@ export const LATEX = [
 ];
 
 export const POWERSHELL = [
-  pattern(String.raw`^(\s*)(?:function|filter|workflow|class|enum|configuration)\s+(?:global:|script:)?([\w-]+)`, 'iu'),
+  pattern(String.raw`^(\s*)(?:function|filter|workflow|class|enum|configuration)\s+(?:global:|script:)?([\w-]+)`, {
+    flags: 'i',
+  }),
 ];
 export const CLOJURE = [pattern(String.raw`^(\s*)\((?:def\w*|ns|s/def\w*)\s+(?:\^\S+\s+)*([^\s()\[\]]+)`)];
 export const ERLANG = [
@@ -163,25 +184,25 @@ export const ERLANG = [
 ];
 export const OCAML = [
   pattern(
-    String.raw`^(\s*)(?:let(?:\s+rec)?|and|val|external|type(?:\s+nonrec)?|module(?:\s+type)?|exception|class|method)\s+(?:'\w+\s+|\([^)]*\)\s+)?([\p{L}_][\w']*)`,
+    String.raw`^(\s*)(?:let(?:\s+rec)?|and|val|external|type(?:\s+nonrec)?|module(?:\s+type)?|exception|class|method)\s+(?:'\w+\s+|\([^)]*\)\s+)?([A-Za-z_\x80-\uffff][\w']*)`,
   ),
 ];
 export const F_SHARP = [
   pattern(
-    String.raw`^(\s*)(?:(?:static|abstract|override|default)\s+)*(?:let(?:\s+(?:rec|inline|mutable|private))*|and|type|module|namespace|member|exception)\s+(?:\w+\.)*([\p{L}_][\w']*)`,
+    String.raw`^(\s*)(?:(?:static|abstract|override|default)\s+)*(?:let(?:\s+(?:rec|inline|mutable|private))*|and|type|module|namespace|member|exception)\s+(?:\w+\.)*([A-Za-z_\x80-\uffff][\w']*)`,
   ),
 ];
 export const FORTRAN = [
   pattern(
     String.raw`^(\s*)(?:(?:pure|elemental|recursive|integer|real|logical|double\s+precision|character|complex|type\([^)]*\))(?:\([^)]*\))?\s+)*(?:subroutine|function|module|program|submodule)\s+(?!procedure\b)([A-Za-z]\w*)`,
-    'iu',
+    { flags: 'i' },
   ),
-  pattern(String.raw`^(\s*)type\s*(?:,[^:]*)?(?:::)?\s*([A-Za-z]\w*)\s*$`, 'iu'),
+  pattern(String.raw`^(\s*)type\s*(?:,[^:]*)?(?:::)?\s*([A-Za-z]\w*)\s*$`, { flags: 'i' }),
 ];
 export const SOLIDITY = [keyword('abstract', 'contract|interface|library|function|event|modifier|struct|enum|error')];
 export const CMAKE = [
   pattern(
     String.raw`^(\s*)(?:function|macro|project|add_library|add_executable|option|add_custom_target|set)\s*\(\s*([\w.-]+)`,
-    'iu',
+    { flags: 'i' },
   ),
 ];

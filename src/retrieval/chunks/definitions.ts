@@ -1,6 +1,8 @@
 import type { Block } from './block.ts';
+import { isBlank, isLetter } from './characters.ts';
 import { OPEN_METHOD } from './bracePatterns.ts';
 import type { Language } from './languages.ts';
+import { LineMatcher, type LinePattern, PatternSet } from './linePatterns.ts';
 import type { TextLines } from './textLines.ts';
 
 const MODIFIER =
@@ -31,10 +33,7 @@ const MAX_LINE = 500;
 // The expressions of single languages are more complex: the slowest takes a quarter of a millisecond for a hostile line of this length.
 const MAX_PATTERN_LINE = 160;
 const NO_SYMBOLS: readonly string[] = [];
-const TAB = 9;
 const SPACE = 32;
-const A = 65;
-const UNDERSCORE = 95;
 const SMALL_A = 97;
 const OPENING_BRACE = 123;
 const OPENING_PARENTHESIS = 40;
@@ -72,7 +71,7 @@ export function definitionBlocks(
     hasOpenMethods = false,
   }: Pick<Language, 'definition' | 'comment' | 'hasOpenMethods'> = {},
 ): Block[] {
-  const patterns = definition instanceof RegExp ? [definition] : definition;
+  const patterns = definition instanceof RegExp ? [{ expression: definition }] : definition;
   const definitions = definitionsOf(lines, patterns, hasOpenMethods);
   const starts = definitions.map(({ line }, at) => leadingStart(lines, line, definitions[at - 1]?.line ?? -1, comment));
   const blocks: Block[] = [];
@@ -96,19 +95,46 @@ export function definitionBlocks(
 
 function definitionsOf(
   lines: TextLines,
-  patterns: readonly RegExp[] | undefined,
+  patterns: readonly LinePattern[] | undefined,
   hasOpenMethods: boolean,
 ): Definition[] {
   const definitions: Definition[] = [];
+  const matcher = patterns === undefined ? undefined : new LineMatcher(lines, setOf(patterns));
   for (let line = 0; line < lines.count; line += 1) {
-    const match = matchOf(lines, line, patterns) ?? (hasOpenMethods ? openMethodAt(lines, line) : null);
-    if (match !== null) definitions.push({ line, indent: (match[1] ?? '').length, name: match[2] ?? '' });
+    const found = matcher === undefined ? matchOf(lines, line) : matchLine(lines, line, matcher, hasOpenMethods);
+    if (found !== null) definitions.push({ line, indent: (found[1] ?? '').length, name: found[2] ?? '' });
   }
   return definitions;
 }
 
+const SETS = new WeakMap<readonly LinePattern[], PatternSet>();
+
+/** Creating one takes as long as matching some hundred lines, so that it is kept. */
+function setOf(patterns: readonly LinePattern[]): PatternSet {
+  let set = SETS.get(patterns);
+  if (set === undefined) SETS.set(patterns, (set = new PatternSet(patterns)));
+  return set;
+}
+
+/** Matches a line with the patterns of a language. */
+function matchLine(
+  lines: TextLines,
+  line: number,
+  matcher: LineMatcher,
+  hasOpenMethods: boolean,
+): RegExpExecArray | null {
+  const { text, starts } = lines;
+  const start = starts[line] ?? 0;
+  const end = (starts[line + 1] ?? 0) - 1;
+  if (end - start > MAX_PATTERN_LINE) return null;
+  let at = start;
+  while (isBlank(text.charCodeAt(at))) at += 1;
+  if (at === end || at - start > MAX_INDENT || isClosing(text, at)) return null;
+  return matcher.match(line, at) ?? (hasOpenMethods ? openMethodAt(lines, line) : null);
+}
+
 /** Tries only the expressions whose first letters or last character the line has; most lines have none. */
-function matchOf(lines: TextLines, line: number, patterns: readonly RegExp[] | undefined): RegExpExecArray | null {
+function matchOf(lines: TextLines, line: number): RegExpExecArray | null {
   const { text, starts } = lines;
   const start = starts[line] ?? 0;
   const end = (starts[line + 1] ?? 0) - 1;
@@ -116,8 +142,6 @@ function matchOf(lines: TextLines, line: number, patterns: readonly RegExp[] | u
   let at = start;
   while (isBlank(text.charCodeAt(at))) at += 1;
   if (at === end) return null;
-  if (patterns !== undefined && (at - start > MAX_INDENT || isClosing(text, at))) return null;
-  if (patterns !== undefined) return end - start > MAX_PATTERN_LINE ? null : firstMatch(patterns, lines.slice(line));
   const begin = text.charCodeAt(at);
   // Possibly Unicode white space, which the expressions handle.
   if (begin > LAST_ASCII || begin < SPACE) {
@@ -148,14 +172,6 @@ function isClosing(text: string, at: number): boolean {
   }
 }
 
-function firstMatch(patterns: readonly RegExp[], line: string): RegExpExecArray | null {
-  for (const pattern of patterns) {
-    const match = pattern.exec(line);
-    if (match !== null) return match;
-  }
-  return null;
-}
-
 /** A name whose parameters begin in the next line, unless it is a call: after the parameters, there is an opening brace. */
 function openMethodAt(lines: TextLines, line: number): RegExpExecArray | null {
   const { text, starts } = lines;
@@ -168,14 +184,6 @@ function openMethodAt(lines: TextLines, line: number): RegExpExecArray | null {
     if (own.startsWith(`${indent})`)) return CLOSED_BY_BRACE.test(own) ? match : null;
   }
   return null;
-}
-
-function isBlank(code: number): boolean {
-  return code === SPACE || code === TAB;
-}
-
-function isLetter(code: number): boolean {
-  return (code >= SMALL_A && code < SMALL_A + LETTERS) || (code >= A && code < A + LETTERS) || code === UNDERSCORE;
 }
 
 /** False if the last character of a line is neither a brace nor possibly Unicode white space. */

@@ -31,6 +31,7 @@ import {
   TERRAFORM,
   ZIG,
 } from './definitionPatterns.ts';
+import type { LinePattern } from './linePatterns.ts';
 
 /** All that search knows about a language or another type of text file. */
 export interface Language {
@@ -43,7 +44,7 @@ export interface Language {
   /** Where files are split into chunks. */
   readonly splitAt: 'definitions' | 'headings' | 'cells' | 'keys' | 'paragraphs';
   /** The first line of a definition: group 1 is its indentation, group 2 its name. Without it, patterns for many languages apply. */
-  readonly definition?: RegExp | readonly RegExp[];
+  readonly definition?: RegExp | readonly LinePattern[];
   /** Whether the parameters of a method may begin in the line below its name. */
   readonly hasOpenMethods?: boolean;
   /** A line of a comment or decorator, which stays with the definition below it. Without it, the marks of many languages apply. */

@@ -11,6 +11,7 @@ const CJK = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hang
 const NO_LETTERS = /[^\p{L}\p{N}]+/gu;
 const DIGIT = /[0-9]/g;
 const ASCII_LETTERS = /^[A-Za-z]+$/;
+const LAST_CAPITAL = 90;
 const CAPITAL_LETTER = /^\p{Lu}/u;
 
 /**
@@ -18,6 +19,10 @@ const CAPITAL_LETTER = /^\p{Lu}/u;
  * `retryDelay` and `retry_delay` have the same. Undefined for a name without letters. Only the start of a very long name counts.
  */
 export function definitionTerm(name: string): string | undefined {
+  // The letters of most names, without an expression for each step.
+  if (ASCII_LETTERS.test(name) && name.length <= MOST_CHARACTERS) {
+    return `${START}${name.toLowerCase()}${name.charCodeAt(0) <= LAST_CAPITAL ? CAPITAL : SMALL}`;
+  }
   const letters = lettersOf(name);
   return letters === '' ? undefined : marked(letters.toLowerCase(), CAPITAL_LETTER.test(letters));
 }
@@ -29,7 +34,6 @@ export function otherDefinitionTerm(name: string): string | undefined {
 }
 
 function lettersOf(name: string): string {
-  if (ASCII_LETTERS.test(name)) return name.slice(0, MOST_CHARACTERS);
   const letters = name.replace(NO_LETTERS, '').slice(0, MOST_CHARACTERS);
   return CJK.test(letters) ? '' : letters;
 }
