@@ -1,4 +1,3 @@
-import { basename } from 'node:path';
 import type { Chunk } from '../chunks/chunk.ts';
 import { DocumentTerms } from './documentTerms.ts';
 import { MAX_LENGTH } from '../postings/bm25.ts';
@@ -51,7 +50,7 @@ export class SegmentBuilder {
   add(source: Source, chunks: readonly Chunk[]): void {
     this.#sources.push({ ...source, firstDocument: this.#lengths.length, documentCount: chunks.length });
     this.#vocabulary.read(source.path, this.#counter.pathWords);
-    this.#vocabulary.read(basename(source.path), this.#counter.nameWords);
+    this.#vocabulary.read(source.path.slice(source.path.lastIndexOf('/') + 1), this.#counter.nameWords);
     for (const chunk of chunks) this.#addChunk(chunk);
   }
 

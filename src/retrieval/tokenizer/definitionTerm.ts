@@ -9,35 +9,44 @@ const DIGITS = 'qxjzkvwbgp';
 const MOST_CHARACTERS = 40;
 const CJK = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 const NO_LETTERS = /[^\p{L}\p{N}]+/gu;
+const NO_ASCII_LETTERS = /[^A-Za-z0-9]+/g;
 const DIGIT = /[0-9]/g;
-const ASCII_LETTERS = /^[A-Za-z]+$/;
-const LAST_CAPITAL = 90;
+const HAS_DIGIT = /[0-9]/;
+// Most names. Expressions with Unicode's classes take milliseconds to compile, and longer to match.
+const ASCII_LETTERS = /^[A-Za-z]{1,40}$/;
+const ASCII = /^[ -~]*$/;
 const CAPITAL_LETTER = /^\p{Lu}/u;
+const FIRST_LETTER = 65;
+const LAST_CAPITAL = 90;
 
 /**
  * The term of the index for the definition of a name, regardless of what joins its parts and of the case of its letters but the first:
  * `retryDelay` and `retry_delay` have the same. Undefined for a name without letters. Only the start of a very long name counts.
  */
 export function definitionTerm(name: string): string | undefined {
-  // The letters of most names, without an expression for each step.
-  if (ASCII_LETTERS.test(name) && name.length <= MOST_CHARACTERS) {
-    return `${START}${name.toLowerCase()}${name.charCodeAt(0) <= LAST_CAPITAL ? CAPITAL : SMALL}`;
-  }
-  const letters = lettersOf(name);
-  return letters === '' ? undefined : marked(letters.toLowerCase(), CAPITAL_LETTER.test(letters));
+  return termOf(lettersOf(name), true);
 }
 
 /** The term of the definition that differs in the case of its first letter. */
 export function otherDefinitionTerm(name: string): string | undefined {
-  const letters = lettersOf(name);
-  return letters === '' ? undefined : marked(letters.toLowerCase(), !CAPITAL_LETTER.test(letters));
+  return termOf(lettersOf(name), false);
 }
 
 function lettersOf(name: string): string {
+  if (ASCII_LETTERS.test(name)) return name;
+  if (ASCII.test(name)) return name.replace(NO_ASCII_LETTERS, '').slice(0, MOST_CHARACTERS);
   const letters = name.replace(NO_LETTERS, '').slice(0, MOST_CHARACTERS);
   return CJK.test(letters) ? '' : letters;
 }
 
-function marked(letters: string, isCapital: boolean): string {
-  return `${START}${letters.replace(DIGIT, (digit) => `q${DIGITS[Number(digit)] ?? ''}`)}${isCapital ? CAPITAL : SMALL}`;
+function termOf(letters: string, isSameCase: boolean): string | undefined {
+  if (letters === '') return undefined;
+  const lower = letters.toLowerCase();
+  const plain = HAS_DIGIT.test(lower) ? lower.replace(DIGIT, (digit) => `q${DIGITS[Number(digit)] ?? ''}`) : lower;
+  return `${START}${plain}${isCapital(letters) === isSameCase ? CAPITAL : SMALL}`;
+}
+
+function isCapital(letters: string): boolean {
+  const first = letters.charCodeAt(0);
+  return first <= LAST_CAPITAL ? first >= FIRST_LETTER : first > 127 && CAPITAL_LETTER.test(letters);
 }
