@@ -11,6 +11,7 @@ test('the distance counts letters that are changed, added, removed or swapped', 
     ['kitten', 'sitting', 3],
     ['a10', 'a10g', 1],
     ['submit', 'sumbit', 1],
+    ['ab', 'ba', 1],
   ];
   for (const [a, b, distance] of cases) {
     assert.equal(editDistance(a, b), distance, `${a} ${b}`);

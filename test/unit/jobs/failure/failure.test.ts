@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { changesSinceSuccess } from '../../../../src/jobs/failure/failureChanges.ts';
 import { failureContext } from '../../../../src/jobs/failure/failureContext.ts';
 import { detailsReader } from '../../../../src/jobs/failure/failureDetails.ts';
 import { failureHints } from '../../../../src/jobs/failure/failureHints.ts';
@@ -77,4 +78,24 @@ test('a job whose archive is gone shows code of the folder, and nothing that a l
   const { frames, page } = await explain(home, folder, `${trace.join('')}ValueError\n`);
   assert.deepEqual(frames, [{ path: 'train.py', line: 1, firstLine: 1, lines: ['one', 'two', 'three', ''] }]);
   assert.ok(!page.includes('password'));
+});
+
+test('a file that became binary is listed among the changes without its text', async () => {
+  const failed = { ...newRecord({ ...RECORD, folder: '/w' }), createdAt: '2027-01-02T00:00:00Z' };
+  const succeeded = { ...failed, id: '1', state: 'succeeded', exitCode: 0, createdAt: '2027-01-01T00:00:00Z' };
+  const files = ['a.py', 'b.bin'].map((path) => ({ path, type: 'changed' }));
+  const texts: Record<string, [string, string]> = {
+    [succeeded.id]: ['rate = 1\n', 'text\n'],
+    [failed.id]: ['rate = 2\n', 'bin\0ary'],
+  };
+  const submitted = {
+    changesBetween: async () => files,
+    read: async (id: string, paths: string[]) =>
+      new Map(paths.map((path, at) => [path, Buffer.from(texts[id]?.[at] ?? '')])),
+  };
+  const earlier = { list: async () => [failed, succeeded] };
+  const changes = await changesSinceSuccess(failed, earlier, submitted as never, signal);
+  assert.equal(changes?.since, succeeded);
+  assert.match(changes.diff, /^-rate = 1\n\+rate = 2$/m);
+  assert.match(changes.diff, /\+\+\+ b\/b\.bin\n\(binary, large/);
 });

@@ -39,6 +39,21 @@ test('a plan has the cost, the findings and the limits of its draft', () => {
   );
 });
 
+test('a budget is asked with the highest cost of a job, or with none if the cost is unknown', () => {
+  const asked: unknown[] = [];
+  const budget = (project: string | undefined, cost: number | undefined) => {
+    asked.push([project, cost]);
+    return [];
+  };
+  const target = { host: 'https://gpu.example.org', service: 'gpu.example.org', account, budget };
+  planSubmit(target, { ...draft, project: 'vision' }, selectionOf('train.py'));
+  planSubmit({ ...target, account: { credits: 10 } }, draft, selectionOf('train.py'));
+  assert.deepEqual(asked, [
+    ['vision', 5],
+    [undefined, undefined],
+  ]);
+});
+
 test('the folder is read again only for another choice of files, and each plan has the files that its script needs', async () => {
   const choices: FileChoice[] = [];
   const planner = createPlanner(

@@ -163,6 +163,10 @@ const REFUSED: Record<string, { code: string; bytes: Buffer }> = {
     code: 'refused',
     bytes: tarGz(paxHeader({ path: 'x' }), tarEntry({ type: 'L', body: 'y\0' }), good),
   },
+  'a GNU and a pax name for one entry': {
+    code: 'refused',
+    bytes: tarGz(tarEntry({ type: 'L', body: 'y\0' }), paxHeader({ path: 'x' }), good),
+  },
   'two values for one key': {
     code: 'refused',
     bytes: tarGz(tarEntry({ type: 'x', body: '9 path=a\n9 path=b\n' }), good),

@@ -82,6 +82,14 @@ test('archives of every small size are whole, of files that compress and of file
   }
 });
 
+test('text is compressed even if the block that contains it begins with data that does not compress', async (t) => {
+  const size = 1 << 21;
+  const content = Buffer.concat([randomBytes(size / 8), Buffer.alloc(size - size / 8, 'text')]);
+  const { out, selection } = await selectTree(t, { 'data.bin': content });
+  const { path } = await packWorkspace(selection, join(out, 'w.tar.gz'));
+  assert.ok(statSync(path).size < size / 4, `${statSync(path).size} bytes`);
+});
+
 test('entries are in the order of the bytes of their paths', async (t) => {
   const { selection } = await selectTree(t);
   const paths = selection.files.map(({ path }) => path);
