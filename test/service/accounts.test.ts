@@ -60,7 +60,7 @@ for (const [what, says, end] of ENDINGS) {
     const refused = await client.request('/v1/me');
     assert.equal(refused.status, 401);
     assert.match(await detailOf(refused), says);
-    // Ends without an event `end`: the job goes on.
+    // Ends without an event `end`: the job continues.
     assert.doesNotMatch(await stream.text(), /^event: end$/m);
     assert.equal((await ada.client.request('/v1/me')).status, 200);
     assert.equal(hasOthersEnded, false);
@@ -84,7 +84,7 @@ test('a key expires on time, in the middle of an event stream too', async (t) =>
   while (opened.stream.status === 401) opened = await openUntil(new Date(Date.now() + (lifeMs *= 2)));
   const { client, expiresAt, stream } = opened;
   assert.equal(stream.status, 200);
-  // The job goes on, so nothing else ends the stream.
+  // The job continues, so nothing else ends the stream.
   assert.doesNotMatch(await stream.text(), /^event: end$/m);
   assert.ok(Date.now() >= expiresAt.getTime());
   const refused = await client.request('/v1/me');
@@ -169,7 +169,7 @@ test('an archive above the limit of its account is refused with that limit, whic
   assert.equal((await other.send({ ...SHORT, 'noise.bin': noise }, SCRIPT)).status, 201);
 });
 
-test('requests above the rate of an account are told in whole seconds when to come again', async (t) => {
+test('requests above the rate of an account get a Retry-After in whole seconds', async (t) => {
   const service = await startService(t);
   const { client } = await addAccount(service, 'bob', { limits: { requests_per_minute: 30 } });
   const { client: other } = await addAccount(service, 'ada');

@@ -81,17 +81,17 @@ for (const [place, open] of PLACES) {
     await assert.rejects(admin.call('credits.list', { account_id: 'bob' }), { code: 'missing' });
   });
 
-  test(`${place}: a key is told once, listed without its secret, and revoked for good`, async (t) => {
+  test(`${place}: a key is shown once, listed without its secret, and revoked for good`, async (t) => {
     using admin = await open(t);
     await admin.call('accounts.add', { account_id: 'ada' });
-    const { key, ...told } = await admin.call('keys.add', { account_id: 'ada', label: 'laptop' });
+    const { key, ...rest } = await admin.call('keys.add', { account_id: 'ada', label: 'laptop' });
     assert.match(key, /^fw_[\w-]{43}$/);
     const { keys } = await admin.call('keys.list', { account_id: 'ada' });
-    assert.deepEqual(keys, [told]);
+    assert.deepEqual(keys, [rest]);
     assert.ok(!JSON.stringify(keys).includes(key));
-    const revoked = await admin.call('keys.revoke', { key_id: told.key_id });
+    const revoked = await admin.call('keys.revoke', { key_id: rest.key_id });
     assert.equal(revoked.state, 'revoked');
-    assert.equal((await admin.call('keys.revoke', { key_id: told.key_id })).revoked_at, revoked.revoked_at);
+    assert.equal((await admin.call('keys.revoke', { key_id: rest.key_id })).revoked_at, revoked.revoked_at);
     await assert.rejects(admin.call('keys.revoke', { key_id: 'none' }), { code: 'missing' });
     const past = new Date(Date.now() - 1_000).toISOString();
     await assert.rejects(admin.call('keys.add', { account_id: 'ada', expires_at: past }), { code: 'bad-input' });

@@ -98,7 +98,7 @@ test('a backup under load, restored: everything is there, what ran is lost, and 
   const charged = await Promise.all([...ended].map(async ([id, who]) => (who === lab ? lab2.job(id) : undefined)));
   const spent = charged.reduce((sum, job) => sum + (job?.credits_charged ?? 0), 0);
   assert.ok(Math.abs((await lab2.credits()) - (50 - spent)) < 1e-6);
-  const id = await lab2.submit({ 'a.sh': 'echo goes on' }, { script: 'a.sh' });
+  const id = await lab2.submit({ 'a.sh': 'echo continues' }, { script: 'a.sh' });
   assert.equal((await lab2.untilEnd(id)).state, 'succeeded');
   await again.stop();
 

@@ -45,7 +45,7 @@ test('what a killed runner left is ended by the clean-up, and what one that live
   assert.deepEqual(scripts(), []);
 });
 
-/** A runner whose script has begun and goes on for ten minutes. */
+/** A runner whose script has begun and runs for ten minutes. */
 async function startRunner(t: TestContext) {
   const data = await temporaryFolder(t);
   const folder = jobFolder(join(data, 'jobs', `j${process.pid}${Math.random().toString(36).slice(2)}`));

@@ -255,7 +255,7 @@ describe('the drawing', () => {
     assert.equal((await canvas.next('reveal')).isPreview, false);
   });
 
-  onPage('keeps a moved node where it was put, and tells where that is', async (canvas) => {
+  onPage('keeps a moved node where it was put, and reports where that is', async (canvas) => {
     const box = await canvas.page.locator(`${nodeOf('write')} > .box`).boundingBox();
     assert.ok(box);
     await canvas.page.mouse.move(box.x + 60, box.y + 30);

@@ -68,7 +68,7 @@ test('a submit that the service puts off waits, says so, and arrives whole', asy
   assert.match(done.stdout, /^\s*20000000\n$/);
 });
 
-test('without a service the store itself is administered; bad use is told in words', async () => {
+test('without a service the store itself is administered; wrong use gives a sentence', async () => {
   await using scratch = await Scratch.create();
   const admin = (...args: string[]) => scratch.run(['admin', ...args]);
   const missing = await admin('account', 'list');

@@ -74,7 +74,7 @@ test('a time limit that the service does not take is refused before packing, wit
   }
 });
 
-test('credits that do not cover the highest price are told before packing, with what is missing, as exit status 4', async () => {
+test('credits that do not cover the highest price are reported before packing, with the missing amount, as exit status 4', async () => {
   await using scratch = await Scratch.create();
   const { env } = await scratch.serve(['--credits', '2']);
   const folder = await scratch.folder('project', { 'run.sh': 'exit 0\n' });

@@ -11,13 +11,13 @@ const FOLDER = {
   '.gitignore': '*.log\n',
 };
 
-test('a dry run tells what would be sent and why the rest stays, without a service', async () => {
+test('a dry run lists what would be sent and why the rest is left out, without a service', async () => {
   await using scratch = await Scratch.create();
   const folder = await scratch.folder('project', FOLDER);
   const env = { FARWHARF_REMOTE_HOST: 'http://127.0.0.1:9' };
-  const told = await scratch.run(['submit', folder, '--dry-run', '--json', '--script', 'train.py'], { env });
-  assert.equal(told.exit, 0, told.stderr);
-  const [answer = {}] = jsonLines(told.stdout);
+  const printed = await scratch.run(['submit', folder, '--dry-run', '--json', '--script', 'train.py'], { env });
+  assert.equal(printed.exit, 0, printed.stderr);
+  const [answer = {}] = jsonLines(printed.stdout);
   assert.deepEqual(answer['files'], [
     { path: '.gitignore', size: 6 },
     { path: 'data/rows.csv', size: 4 },
@@ -41,10 +41,10 @@ test('a dry run tells what would be sent and why the rest stays, without a servi
 test('for people it lists the files on stdout and the reasons on stderr', async () => {
   await using scratch = await Scratch.create();
   const folder = await scratch.folder('project', FOLDER);
-  const told = await scratch.run(['submit', folder, '--dry-run', '--include', '.env', '--exclude', 'data']);
-  assert.equal(told.stdout, '.env\n.gitignore\ntrain.py\n');
-  assert.match(told.stderr, /debug\.log \(ignored by git\)/);
-  assert.match(told.stderr, /3 files, .* would be sent\. Nothing was sent\./);
+  const printed = await scratch.run(['submit', folder, '--dry-run', '--include', '.env', '--exclude', 'data']);
+  assert.equal(printed.stdout, '.env\n.gitignore\ntrain.py\n');
+  assert.match(printed.stderr, /debug\.log \(ignored by git\)/);
+  assert.match(printed.stderr, /3 files, .* would be sent\. Nothing was sent\./);
 });
 
 test('help and version go to stdout with 0; without a verb the help goes to stderr with 2', async () => {
@@ -65,10 +65,10 @@ test('a file that the script seems to read and the archive lacks is a finding, a
     'train.py': 'import logging\nprint(open("debug.log").read())\n',
   });
   const env = { FARWHARF_REMOTE_HOST: 'http://127.0.0.1:9' };
-  const told = await scratch.run(['submit', folder, '--dry-run', '--script', 'train.py'], { env });
-  assert.equal(told.exit, 0, told.stderr);
+  const printed = await scratch.run(['submit', folder, '--dry-run', '--script', 'train.py'], { env });
+  assert.equal(printed.exit, 0, printed.stderr);
   assert.match(
-    told.stderr,
+    printed.stderr,
     /warning: train\.py may read debug\.log, which is left out\. Reason: ignored by git: \*\.log \(\.gitignore:1\)\. This is a guess from line 2\. .* --include PATH/,
   );
 });

@@ -33,7 +33,7 @@ test('the graph of a flow is printed as Mermaid, SVG and JSON', async () => {
   assert.match(String(jsonLines(wrapped.stdout)[0]?.['mermaid']), /^flowchart TD/);
 });
 
-test('faults are told as compilers tell them, and nothing is run', async () => {
+test('problems are printed as compilers print them, and nothing is run', async () => {
   await using scratch = await Scratch.create();
   const folder = await scratch.folder('flows', { 'faulty.mjs': FAULTY, 'broken.ts': 'const = ;', 'sound.ts': '' });
   const faulty = await scratch.run(['flow', 'check', 'faulty.mjs'], { cwd: folder });

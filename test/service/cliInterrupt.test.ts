@@ -113,7 +113,7 @@ for (const [signal, status] of [
   });
 }
 
-test('a service that is killed while its job is watched is started again, and the log goes on without a gap', async () => {
+test('a service that is killed while its job is watched is started again, and the log continues without a gap', async () => {
   await using scratch = await Scratch.create();
   const lines = Array.from({ length: 20 }, (_, i) => `tick ${i}`);
   const script = lines.map((line, i) => (i === 10 ? `${GATE}\necho ${line}` : `echo ${line}`)).join('\n');

@@ -76,7 +76,7 @@ test('two commands at once from one folder send one job each, and the results of
   assert.deepEqual(contents.sort(), done.map(({ stdout }) => stdout.replace('begun\n', '')).sort());
 });
 
-test('a line that is cut again and again: the upload goes on where it broke off, and is one job', async () => {
+test('a connection that is cut repeatedly: the upload continues where it was interrupted, and is one job', async () => {
   await using scratch = await Scratch.create();
   const { submitted, credits } = await submitOver(scratch, { isLastCut: false });
   assert.equal(submitted.exit, 0, submitted.stderr);
@@ -84,7 +84,7 @@ test('a line that is cut again and again: the upload goes on where it broke off,
   assert.ok(credits < 1000, 'the job holds its credits');
 });
 
-test('a line that stays cut in the middle of an upload: the outcome is told as unknown, and no job and no hold are left', async () => {
+test('a connection that stays cut in the middle of an upload: the outcome is reported as unknown, and no job and no hold are left', async () => {
   await using scratch = await Scratch.create();
   const { submitted, credits } = await submitOver(scratch, { isLastCut: true });
   assert.equal(submitted.exit, 5, submitted.stderr);

@@ -50,8 +50,8 @@ test('nothing goes to a service before it was agreed to; then both rankings coun
 
   const done = await scratch.run(['index', folder, ...flags, '--yes', '--json'], { env });
   assert.equal(done.exit, 0, done.stderr);
-  const [, told = {}] = jsonLines(done.stdout);
-  assert.deepEqual(told['meaning'], { type: 'ready', texts: 2, known: 0, tokens: 12 });
+  const [, last = {}] = jsonLines(done.stdout);
+  assert.deepEqual(last['meaning'], { type: 'ready', texts: 2, known: 0, tokens: 12 });
   const [found = {}] = jsonLines((await scratch.run(['search', 'ship', '--folder', folder, '--json'], { env })).stdout);
   assert.deepEqual(found['meaning'], { type: 'ready' });
   assert.equal((found['hits'] as { path: string }[])[0]?.path, 'sea.md');

@@ -71,7 +71,9 @@ test('the results come home although the reader of the log left', async () => {
   assert.equal(await readFile(join(folder, 'out.txt'), 'utf8'), 'made\n');
 });
 
-test('output that finds no space is told in one line, and the work is done', { skip: noFullDevice }, async () => {
+test('output that cannot be written is reported in one line, and the work is done', {
+  skip: noFullDevice,
+}, async () => {
   await using scratch = await Scratch.create();
   const { env } = await scratch.serve();
   await scratch.folder('project', { 'run.sh': ENDLESS });
@@ -141,7 +143,7 @@ test('a flow whose reader left is ended with all that it started', async () => {
   );
 });
 
-test('a service goes on when nobody reads what it prints', async () => {
+test('a service continues if nobody reads what it prints', async () => {
   await using scratch = await Scratch.create();
   for (const line of [
     `farwharf serve --port 0 --json 2>&1 | grep -m 1 '"pid"'`,

@@ -30,12 +30,12 @@ test('a folder is indexed once, then only what changed', async () => {
   assert.match(second.stderr, /skipped: 1 file \(binary\)/);
 });
 
-test('a search tells places with their text, without what is ignored or secret', async () => {
+test('a search returns matches with their text, without ignored or secret files', async () => {
   await using scratch = await Scratch.create();
   const folder = await scratch.folder('project', FOLDER);
-  const told = await scratch.run(['search', 'retry delay', '--folder', folder, '--top-k', '1', '--json']);
-  assert.equal(told.exit, 0, told.stderr);
-  const [{ hits } = { hits: [] }] = jsonLines(told.stdout) as { hits: Record<string, unknown>[] }[];
+  const found = await scratch.run(['search', 'retry delay', '--folder', folder, '--top-k', '1', '--json']);
+  assert.equal(found.exit, 0, found.stderr);
+  const [{ hits } = { hits: [] }] = jsonLines(found.stdout) as { hits: Record<string, unknown>[] }[];
   assert.equal(hits.length, 1);
   const { score, ...place } = hits[0] ?? {};
   assert.ok(Number(score) > 0);
@@ -58,8 +58,8 @@ test('a search sees a file that was changed a moment ago', async () => {
   const folder = await scratch.folder('project', FOLDER);
   await scratch.run(['index', folder]);
   await writeFile(join(folder, 'guide.md'), '# Guide\n\nHow to herd zebras herewith.\n');
-  const told = await scratch.run(['search', 'zebra', '--folder', folder]);
-  assert.match(told.stdout, /^guide\.md:1 {2}Guide\n/);
+  const found = await scratch.run(['search', 'zebra', '--folder', folder]);
+  assert.match(found.stdout, /^guide\.md:1 {2}Guide\n/);
 });
 
 test('an index that comes with a folder is not read', async () => {
@@ -73,11 +73,11 @@ test('an index that comes with a folder is not read', async () => {
     await cp(join(scratch.home, 'index'), join(folder, place), { recursive: true });
   }
   const before = await readdir(folder, { recursive: true });
-  const told = await scratch.run(['search', 'quagga', '--folder', folder, '--json']);
+  const found = await scratch.run(['search', 'quagga', '--folder', folder, '--json']);
   assert.deepEqual(
-    jsonLines(told.stdout).flatMap(({ path }) => path ?? []),
+    jsonLines(found.stdout).flatMap(({ path }) => path ?? []),
     [],
-    told.stdout,
+    found.stdout,
   );
   assert.match((await scratch.run(['search', 'retry', '--folder', folder])).stdout, /retryDelay/);
   assert.deepEqual(await readdir(folder, { recursive: true }), before, 'nothing was written into the folder');

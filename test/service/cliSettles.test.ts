@@ -78,7 +78,7 @@ test('a job whose answer was lost can be watched by the start of our id', async 
   assert.match((await scratch.run(['jobs'], { env })).stdout, new RegExp(`succeeded .*${jobId}`));
 });
 
-test('a submit that did not arrive is told so, and the folder is sent again without a question', async () => {
+test('a submit that did not arrive is reported, and the folder is sent again without a question', async () => {
   await using scratch = await Scratch.create();
   const { env, submit } = await submitOnce(scratch);
   rewrite(scratch, UNANSWERED, randomUUID());

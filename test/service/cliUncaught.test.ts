@@ -18,7 +18,7 @@ for (const [what, failure] of [
   ['an exception', `throw ${ERROR}`],
   ['a rejection', `Promise.reject(${ERROR})`],
 ] as const) {
-  test(`${what} that nobody caught is told in one line, and with its stack for who asks`, async () => {
+  test(`${what} that nobody caught is reported in one line, and with its stack on request`, async () => {
     await using scratch = await Scratch.create();
     const folder = await scratch.folder('preload', { 'fail.mjs': preload(failure) });
     const NODE_OPTIONS = `--import=${pathToFileURL(join(folder, 'fail.mjs')).href}`;

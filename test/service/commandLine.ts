@@ -22,11 +22,11 @@ export interface Finished {
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** The program; the built one unless given. */
+  /** The program; the built one by default. */
   readonly main?: string;
   /** Its abort is Ctrl+C. */
   readonly signal?: AbortSignal;
-  /** The user that runs it; the one that runs the tests unless given. */
+  /** The user that runs it; by default the one that runs the tests. */
   readonly user?: { readonly uid: number; readonly gid: number } | undefined;
   /** Called with everything printed so far, each time something was printed. `interrupt` is Ctrl+C, unless another signal is named. */
   onOutput?(printed: Finished, interrupt: (signal?: NodeJS.Signals) => void): void;
@@ -43,9 +43,9 @@ export function interruptAt(text: string, signal?: NodeJS.Signals): NonNullable<
 }
 
 export interface ScratchOptions {
-  /** The folder in which it is made; the system's temporary one unless given. */
+  /** The folder in which it is created; the system's temporary one by default. */
   readonly within?: string | undefined;
-  /** The installed command; the sources unless given. */
+  /** The installed command; the sources by default. */
   readonly command?: string | undefined;
   /** Whether the user has an empty home folder of their own instead of a FARWHARF_HOME. */
   readonly isNewUser?: boolean | undefined;

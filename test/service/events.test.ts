@@ -159,7 +159,7 @@ test('gzip is not sent to a client that does not want it', async (t) => {
   }
 });
 
-test('a job that writes too much goes on, its log says what is missing, and keeps the end', async (t) => {
+test('a job that writes too much continues, its log says what is missing, and keeps the end', async (t) => {
   const service = await startService(t, { config: { ...DEFAULT_CONFIG, logs: { max_mb_per_job: 0.5 } } });
   const script = "for (let i = 0; i < 40_000; i += 1) console.log(i, 'x'.repeat(90)); console.log('the very end');";
   const id = await service.submit({ 'a.js': script }, { script: 'a.js' });

@@ -135,14 +135,14 @@ export const flow = new Flow({ start: new Ask(), name: 'F' });
     const { outcome, events } = await folder.run('ask.mjs', { env: { ...process.env, ...SECRETS } });
     assert.equal(outcome.type, 'failed');
     assert.match(outcome.error.message, /custom needs an API key\. Set GITHUB_TOKEN/);
-    const told = JSON.stringify(events);
-    assert.equal([...told.matchAll(/"undefined"/g)].length >= 4, true, told);
+    const reported = JSON.stringify(events);
+    assert.equal([...reported.matchAll(/"undefined"/g)].length >= 4, true, reported);
     for (const name of ['GITHUB_TOKEN', 'FARWHARF_API_KEY', 'AWS_SECRET_ACCESS_KEY'] as const) {
-      assert.equal(told.includes(SECRETS[name]), false, name);
+      assert.equal(reported.includes(SECRETS[name]), false, name);
     }
   });
 
-  it('a flow that fails for want of a variable is told in one sentence how to pass it on', async () => {
+  it('for a flow that fails because a variable is missing, one sentence says how to pass it on', async () => {
     await using scratch = await Scratch.create();
     const cwd = await scratch.folder('flows', {
       'own.mjs': `

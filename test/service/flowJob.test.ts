@@ -53,7 +53,7 @@ describe('a flow as a job', { timeout: 10 * 60_000 }, () => {
     assert.equal(logOf(events), 'counting\ncounting\nfarwharf: counter.mjs: done\n');
   });
 
-  it('goes on with edited code where a failed job stood', async () => {
+  it('continues with edited code where a failed job stopped', async () => {
     const text = COUNTER.replace("return 'counted to ' + count;", "throw new Error('no harbour');");
     const cwd = await scratch.folder('resume', { 'counter.mjs': text });
     const failed = await submit(cwd, '--script', 'counter.mjs', '--shared', '{"goal":3}', '--download');
@@ -126,9 +126,9 @@ describe('a flow as a job', { timeout: 10 * 60_000 }, () => {
     const cwd = await scratch.folder('many', { 'counter.mjs': COUNTER });
     const { exit, events } = await submit(cwd, '--script', 'counter.mjs', '--shared', '{"goal":20000}');
     assert.equal(exit, 0, logOf(events));
-    const told = flowEvents(events);
-    assert.ok(JSON.stringify(told).length < 10e6);
-    assert.equal(told.at(-1)?.type, 'run-end');
+    const reported = flowEvents(events);
+    assert.ok(JSON.stringify(reported).length < 10e6);
+    assert.equal(reported.at(-1)?.type, 'run-end');
     assert.match(logOf(events), /Too many steps for the log/);
   });
 

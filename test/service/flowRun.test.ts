@@ -21,7 +21,7 @@ function messageOf(outcome: FlowOutcome): string {
 
 // Most of the time is the start of processes and the waits for those that will not end.
 describe('flow files run in a child', { concurrency: 3, timeout: 10 * 60_000 }, () => {
-  it('an exported flow runs with the shared state it is given, and tells each step', async () => {
+  it('an exported flow runs with the given shared state, and reports each step', async () => {
     await using folder = await FlowFolder.create({ 'counter.mjs': COUNTER });
     const { outcome, runEvents } = await folder.run('counter.mjs', { shared: { goal: 2 } });
     assert.deepEqual(outcome, {
@@ -168,7 +168,7 @@ export const flow = new Flow<{ text: string }>({ start: new Only() });`,
     assert.equal(messageOf((await folder.run('later.mjs')).outcome), 'later');
   });
 
-  it('process.exit, a death by signal and a wait without end are told apart', async () => {
+  it('process.exit, termination by a signal and an endless wait are distinguished', async () => {
     await using folder = await FlowFolder.create({
       'exit.mjs': oneNode(`exec() { process.exit(3); }`),
       'killed.mjs': oneNode(
@@ -282,7 +282,7 @@ export const flow = new Flow<{ text: string }>({ start: new Only() });`,
     assert.equal(characters, 100e6);
   });
 
-  it('a flow of many visits waits for a slow watcher, and tells all of them', async () => {
+  it('a flow of many visits waits for a slow watcher, and reports all of them', async () => {
     await using folder = await FlowFolder.create({ 'counter.mjs': COUNTER });
     let ends = 0;
     const { outcome } = await folder.run('counter.mjs', {

@@ -14,7 +14,7 @@ import { GATE, openGate } from './support/gate.ts';
 import { jobsAtOnce } from './support/service.ts';
 import { PROGRAM, ServiceProcess } from './support/serviceProcess.ts';
 
-test('on a full disk accounts are still told what they have, and jobs go on once there is room', async (t) => {
+test('on a full disk accounts can still read their balance, and jobs continue once there is room', async (t) => {
   const disk = smallDisk(t);
   if (disk === undefined) return;
   const config = { ...jobsAtOnce(1), retention: { min_free_gb: 0 } };

@@ -93,7 +93,7 @@ describe('the variables of an isolated job', () => {
     assert.equal(await service.output(id), '0\n1\n2\n');
   });
 
-  test('a first line of a script tells an account nothing about programs outside of its sandbox', async (t) => {
+  test('a first line of a script shows an account nothing about programs outside of its sandbox', async (t) => {
     const service = await startService(t);
     const folder = await temporaryFolder(t);
     await writeFile(join(folder, 'present'), '', { mode: 0o755 });

@@ -36,7 +36,7 @@ for (const [file, put] of [
   ['manifest.json', 'pipe'],
   ['claim.json', 'pipe'],
 ] as const) {
-  test(`a job that puts a ${put} in the place of ${file} is told nothing, and harms no other`, async (t) => {
+  test(`a job that puts a ${put} in the place of ${file} learns nothing, and harms no other`, async (t) => {
     const service = await startService(t);
     const folder = await secretFolder(t);
     const make = put === 'pipe' ? 'mkfifo ../x' : `ln -s ${folder}/secret ../x`;

@@ -5,7 +5,7 @@ import { addAccount } from './support/accounts.ts';
 import { makeArchive } from './support/archive.ts';
 import { type ServiceClient, startService } from './support/service.ts';
 
-/** What tells requests apart that are the same. */
+/** What distinguishes requests that are otherwise the same. */
 const OWN_HEADERS = ['date', 'x-request-id'];
 const NO_SUCH_JOB = '00000000000000000000';
 const UNTIL_CANCELLED = 'sleep 600';
@@ -43,7 +43,7 @@ async function hidesJobs({ method, path, stranger, jobs }: Setting): Promise<voi
 async function tellsNothing({ method, path, owner, stranger, jobs }: Setting): Promise<void> {
   for (const client of [stranger, stranger.withKey('')]) {
     const { body } = await answer(client, method, path);
-    for (const secret of [...jobs, 'ada', owner.key]) assert.ok(!body.includes(secret), `${path} tells ${secret}`);
+    for (const secret of [...jobs, 'ada', owner.key]) assert.ok(!body.includes(secret), `${path} reveals ${secret}`);
   }
 }
 

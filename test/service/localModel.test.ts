@@ -22,13 +22,13 @@ let base: string;
 let home: string;
 let unavailable: string | undefined;
 let library: string;
-const told: number[] = [];
+const progress: number[] = [];
 
 before(async () => {
   base = await mkdtemp(join(tmpdir(), 'farwharf-model-'));
   home = join(base, 'home');
   try {
-    library = await installModelLibrary(home, { onProgress: (done) => told.push(done) });
+    library = await installModelLibrary(home, { onProgress: (done) => progress.push(done) });
   } catch (error) {
     if (!(error instanceof AppError) || (error.code !== 'unreachable' && error.code !== 'missing')) throw error;
     unavailable = `NOT TESTED: ${error.message}`;
@@ -65,7 +65,7 @@ test('the library is installed on demand, once, without native modules, with pro
   if (unavailable !== undefined) return t.skip(unavailable);
   assert.equal(findModelLibrary(home), library);
   assert.equal(await installModelLibrary(home, { env: { PATH: '' } }), library, 'nothing is run for what is there');
-  assert.ok(told.length > 0 && told.every((bytes) => bytes <= 165_000_000));
+  assert.ok(progress.length > 0 && progress.every((bytes) => bytes <= 165_000_000));
   const names = await readdir(join(home, 'models'), { recursive: true });
   assert.deepEqual(
     names.filter((name) => name.endsWith('.node') || name.includes('.partial-')),
@@ -123,7 +123,7 @@ test('a model in a folder gives the mean of its words, in the order of the texts
   }
 });
 
-test('this thread goes on while the model works, and embedding can be stopped', async (t) => {
+test('this thread is not blocked while the model works, and embedding can be stopped', async (t) => {
   if (unavailable !== undefined) return t.skip(unavailable);
   const folder = join(base, 'given');
   const embedder = await open(t, folder);

@@ -84,7 +84,7 @@ test('the bridge answers nobody without its token, from another host name, or on
   assert.equal(await ask({ model: 'm', messages: [{ role: 'user', content: 'x'.repeat(17e6) }] }), 429);
 });
 
-test('a failure of a model is told by its code, also in the middle of a stream, and a caller that leaves ends it', async () => {
+test('a failure of a model is reported by its code, also in the middle of a stream, and a caller that disconnects stops it', async () => {
   const left = Promise.withResolvers<void>();
   await using bridge = await ModelBridge.open({
     ...echo(),

@@ -78,7 +78,7 @@ test('jobs that fail, are cancelled, or are not known end with the right status 
   assert.equal(refused.exit, 3);
 });
 
-test('a state that nobody knows is shown as it is, and the log says that the end cannot be told', async () => {
+test('an unknown state is shown as it is, and the log says that the end cannot be determined', async () => {
   await using scratch = await Scratch.create();
   await using service = await PlainService.start({
     running: 'crunching',

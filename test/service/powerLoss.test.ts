@@ -47,7 +47,7 @@ for (const bytes of [100, 3_000_000]) {
     await second.client.request(`/v1/jobs/${blocker}`, { method: 'DELETE' });
     assert.equal((await second.client.untilEnd(id)).state, 'succeeded');
     assert.equal(await second.client.output(id), `kept\n${bytes}\n`);
-    // Files go after the end is told.
+    // Files are removed after the end is reported.
     while (readdirSync(folder).length > 1) await sleep(20);
     assert.deepEqual(readdirSync(folder), ['results.tar.gz']);
   });

@@ -29,7 +29,7 @@ interface Behind {
   readonly server: Server;
 }
 
-/** A client of a service that answers as told, behind a proxy that this process finds in its environment. */
+/** A client of a service with the given responses, behind a proxy that this process finds in its environment. */
 async function behindProxy(t: TestContext, answer: RequestListener, options: ProxyOptions = {}): Promise<Behind> {
   const folder = temporaryFolder(t);
   const authority = makeAuthority(folder, 'company');

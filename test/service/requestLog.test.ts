@@ -110,7 +110,7 @@ test('behind a proxy that is known, the log shows whom it speaks for; else what 
   assert.equal((await behind.untilThere('forwarded-1')).client, '198.51.100.7');
 });
 
-test('a client that leaves in the middle of an answer is told from one that got all of it', async (t) => {
+test('a client that disconnects in the middle of a response is distinguished from one that got all of it', async (t) => {
   const { log, untilThere } = collectLines();
   const service = await startService(t, {}, log);
   const script = 'head -c 50000000 /dev/urandom > big.bin';

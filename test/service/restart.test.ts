@@ -41,7 +41,7 @@ async function untilWritten(service: ServiceClient, id: string, text: string): P
 }
 
 for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
-  test(`after ${signal} of the service its jobs go on, and the next one tells all of it once`, async (t) => {
+  test(`after ${signal} of the service its jobs continue, and the next one reports everything once`, async (t) => {
     const home = await temporaryFolder(t);
     const first = await startProcess(t, home, { config: jobsAtOnce(2) });
     const running = await first.client.submit({ 'a.sh': COUNT }, { script: 'a.sh' });

@@ -94,12 +94,12 @@ describe('a job in bubblewrap', () => {
 
   test('that is cancelled receives the signal in all its processes, also those without a variable of the service', async (t) => {
     const service = await startService(t, { killGraceMs: 120_000 });
-    const script = `exec env -i bash -c 'trap "echo told > told.txt; exit" TERM; touch begun; while :; do sleep 0.1; done'`;
+    const script = `exec env -i bash -c 'trap "echo signalled > signalled.txt; exit" TERM; touch begun; while :; do sleep 0.1; done'`;
     const id = await service.submit({ 'a.sh': script }, { script: 'a.sh' });
     while (!existsSync(join(service.data, 'jobs', id, 'workspace', 'begun'))) await sleep(20);
     await service.request(`/v1/jobs/${id}`, { method: 'DELETE' });
     assert.equal((await service.untilEnd(id)).state, 'cancelled');
-    assert.match(JSON.stringify(await service.events(id)), /told\.txt/);
+    assert.match(JSON.stringify(await service.events(id)), /signalled\.txt/);
   });
 
   test('that never stops forking is ended, and so is all that it forked', async (t) => {

@@ -282,7 +282,7 @@ test('a disk that is full from the start leaves a search that works', async (t) 
   assert.deepEqual(await pathsOf(index, 'zebra'), ['a.md']);
 });
 
-test('while another process writes, both find what changes; when it is killed, this one goes on', async (t) => {
+test('while another process writes, both find what changes; when it is killed, this one continues', async (t) => {
   const place = new Place(t);
   place.write('a.md', 'zebra');
   for (let round = 0; round < ANIMALS.length; round += 1) {

@@ -68,7 +68,7 @@ async function untilHealth(service: ServiceClient, status: string): Promise<Resp
   }
 }
 
-test('a service that is told to end lets an upload finish, refuses what is new, and the next one runs the job', async (t) => {
+test('a service that is asked to stop lets an upload finish, refuses new requests, and the next one runs the job', async (t) => {
   const home = await temporaryFolder(t);
   const first = await start(t, home, { drainMs: ENDLESS_MS });
   const upload = await beginUpload(t, first.client);

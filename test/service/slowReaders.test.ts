@@ -28,7 +28,7 @@ function peakMegabytes(pid: number): number {
 
 test('readers that stop reading for 100 MB of output hold up neither the job nor anyone else, cost next to no memory, and get all of it later', async (t) => {
   if (process.platform !== 'linux')
-    return t.skip('MEMORY IS NOT LOOKED AT: only Linux tells how much a process had at most');
+    return t.skip('MEMORY IS NOT CHECKED: only Linux shows the highest memory of a process');
   const home = await temporaryFolder(t);
   const service = await ServiceProcess.start(home, { config: { ...DEFAULT_CONFIG, logs: { max_mb_per_job: 200 } } });
   t.after(() => service.end('SIGKILL'));

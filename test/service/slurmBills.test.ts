@@ -9,7 +9,7 @@ const CONFIG = {
   machine_classes: [...SLURM_CONFIG.machine_classes, SPARE],
 };
 
-/** What a script can make of the signal that it is told to end with. */
+/** What a script can do with the signal that asks it to stop. */
 const SCRIPTS: readonly [string, string][] = [
   ['leaves SIGTERM as it is', 'echo begun; sleep 600'],
   ['exits with status 0 at SIGTERM', "trap 'exit 0' TERM; echo begun; for i in $(seq 6000); do sleep 0.1; done"],

@@ -68,7 +68,7 @@ await describeOnCluster('a service whose Slurm cluster fails', (cluster) => {
     assert.deepEqual([job.state, job.credits_charged], ['failed', 0]);
     assert.match(job.reason ?? '', /took large1 away \(NODE_FAIL.*submit it again/);
     assert.equal(await service.output(id), 'begun\n');
-    // Files go after the end is told.
+    // Files are removed after the end is reported.
     await until(() => !existsSync(join(folders.shared, 'jobs', id, 'workspace')));
   });
 });

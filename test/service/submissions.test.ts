@@ -73,8 +73,8 @@ test('a submission that is sent again under its key is answered the same way and
   const again = await post(service, { archive, headers: { 'idempotency-key': key } });
   assert.equal(first.status, 201);
   assert.deepEqual(again, first);
-  const told = await service.json(`/v1/submissions/${key}`);
-  assert.deepEqual(told, { ...first.body, state: 'accepted', account_id: 'local' });
+  const known = await service.json(`/v1/submissions/${key}`);
+  assert.deepEqual(known, { ...first.body, state: 'accepted', account_id: 'local' });
   assert.equal((await jobsOf(service)).jobs.length, 1);
   assert.equal(await service.credits(), 1000 - HOLD);
   assert.deepEqual(readdirSync(join(service.data, 'uploads')), []);
@@ -132,7 +132,7 @@ test('what was refused can be sent again under its key when it is right', async 
   assert.equal(right.status, 201);
 });
 
-test('an upload goes on where it broke off, at no other place, and pieces that do not fit are no job', async (t) => {
+test('an upload continues where it was interrupted and nowhere else, and pieces that do not fit are no job', async (t) => {
   const service = await start(t);
   const archive = await makeArchive({ 'a.sh': 'true', noise: randomBytes(400_000) });
   const key = randomUUID();
@@ -226,7 +226,7 @@ test('a response lost after the upload is fetched by its key, and nothing is sen
   assert.equal(proxy.passed.filter(({ request }) => request > 10_000).length, 1, 'one upload');
 });
 
-test('an upload whose line breaks twice goes on each time, and is sent about once in all', async (t) => {
+test('an upload whose connection breaks twice continues each time, and is sent about once in total', async (t) => {
   const service = await start(t);
   // What the service has not read when the line breaks is lost with it.
   let goal = 0;

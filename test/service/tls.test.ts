@@ -103,7 +103,7 @@ test('a renewed certificate is taken up, a broken one is refused and the old one
   assert.ok(Math.abs(Number(seconds) - (Date.now() / 1000 + 2 * 86_400)) < 600);
 });
 
-test('a service on loopback answers at the address that it tells, which is the name in its certificate', {
+test('a service on loopback responds at the address that it prints, which is the name in its certificate', {
   skip,
 }, async (t) => {
   const tls = makeCertificate(await temporaryFolder(t), 'named', { host: 'jobs.example.org' });

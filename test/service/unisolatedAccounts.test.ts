@@ -77,7 +77,7 @@ test('with isolation = "none" in the configuration the jobs of several accounts 
   assert.equal(await run(client, { 'a.sh': 'echo meant' }), 'meant\n');
 });
 
-test('who adds the second account to a service that cannot isolate is told, and so is who checks it', async (t) => {
+test('adding a second account to a service that cannot isolate prints a warning, and so does a check', async (t) => {
   await withoutBubblewrap(t);
   const config = testConfig({ isolation: 'auto' });
   const service = await startService(t, { config });

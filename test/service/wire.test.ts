@@ -87,7 +87,7 @@ test('/healthz gives nobody from elsewhere a proof to try keys against', async (
   assert.deepEqual(await answer.json(), { status: 'ok', version: '0.0.0' });
 });
 
-test('/v1/me tells credits, prices and limits, and /openapi.json describes every route', async (t) => {
+test('/v1/me returns credits, prices and limits, and /openapi.json describes every route', async (t) => {
   const service = await startService(t, { credits: 12.5 });
   interface Me {
     readonly credits: number;
@@ -175,7 +175,7 @@ test('a body that is no form, or a form without its parts, is refused', async (t
   assert.deepEqual(leftBehind(service), []);
 });
 
-test('a form that breaks off in any part is refused, and the service goes on', async (t) => {
+test('a form that is cut in any part is refused, and the service still works', async (t) => {
   const service = await startService(t);
   const headers = { 'content-type': 'multipart/form-data; boundary=b' };
   const begun = [
@@ -309,7 +309,7 @@ test('a HEAD of events is over at once, and its connection is free again while t
 });
 
 test('a HEAD of results does not read them', async (t) => {
-  if (process.platform !== 'linux') return t.skip('only Linux tells how much a process has read');
+  if (process.platform !== 'linux') return t.skip('only Linux shows how much a process has read');
   const service = await startService(t);
   const id = await service.submit({ 'run.sh': 'head -c 30000000 /dev/urandom > made' }, { script: 'run.sh' });
   await service.untilEnd(id);

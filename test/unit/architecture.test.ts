@@ -73,8 +73,8 @@ const edges = readEdges();
 const ownEdges = edges.filter(({ specifier }) => specifier.startsWith('.'));
 
 test('every source file lies in a known layer', () => {
-  const strangers = globSync('**/*.ts', { cwd: SOURCE }).filter((file) => !(layerOf(file) in LAYERS));
-  assert.deepEqual(strangers, []);
+  const unknown = globSync('**/*.ts', { cwd: SOURCE }).filter((file) => !(layerOf(file) in LAYERS));
+  assert.deepEqual(unknown, []);
 });
 
 test('a layer imports only the layers below it', () => {

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 const ROOT = resolve(import.meta.dirname, '../..');
 const TEXTS = [
   'src/**/*.{ts,css}',
-  '{scripts,bench}/**/*.{ts,mjs,cjs}',
+  '{scripts,bench,test}/**/*.{ts,mjs,cjs}',
   'docs/*.md',
   'README.md',
   'package.json',

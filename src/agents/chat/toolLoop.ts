@@ -27,7 +27,7 @@ export interface ToolRun {
 export interface RunToolsOptions extends Omit<ToolOptions, 'tools'> {
   /** The most calls of tools; 10 if absent. */
   readonly maxSteps?: number | undefined;
-  /** Asked before each call with checked arguments; false refuses it, and the model is told so. */
+  /** Asked before each call with checked arguments; false refuses it, which is reported to the model. */
   readonly approve?:
     | ((call: { readonly name: string; readonly input: unknown }) => boolean | Promise<boolean>)
     | undefined;

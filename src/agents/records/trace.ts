@@ -44,7 +44,7 @@ export interface ModelCall {
 export interface ToolReport {
   readonly name: string;
   readonly durationMs: number;
-  /** What went wrong, as the model was told. */
+  /** What went wrong, as reported to the model. */
   readonly error?: string | undefined;
 }
 

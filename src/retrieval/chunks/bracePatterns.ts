@@ -201,7 +201,7 @@ export const SCRIPT = [
     { contains: ['.', '='] },
   ),
 ];
-/** A method whose parameters go on in the next lines; `opensBelow` tells it from a call. */
+/** A method whose parameters go on in the next lines; `opensBelow` distinguishes it from a call. */
 export const OPEN_METHOD = new RegExp(
   String.raw`^(\s+)(?:[\w.<>\[\],?]+\s+){0,12}#?${NO_STATEMENT}(${NAME})\s*(?:<[^>()]*>)?\(\s*$`,
 );

@@ -2,7 +2,7 @@ import { html, setAttributes, setText, svg } from '../canvas/dom/elements.ts';
 import { COMPACT, curveOf, plotLabel, rangeOf, SIZE } from '../jobPage/plot.ts';
 import type { ToSweepPage } from './messages.ts';
 
-/** The chosen metric of all jobs in one plot. One job can be told apart. */
+/** The chosen metric of all jobs in one plot. One job can be highlighted. */
 export class Curves {
   readonly element: HTMLElement;
   readonly #title = html('figcaption', {});

@@ -1,4 +1,4 @@
-/** What a test run inside VS Code tells the process that started it. `done` comes last, or the run was cut short. */
+/** What a test run inside VS Code reports to the process that started it. `done` comes last, or the run was cut short. */
 export type TestEvent =
   | { readonly type: 'pass'; readonly title: string; readonly durationMs: number }
   | { readonly type: 'fail'; readonly title: string; readonly error: string }

@@ -45,7 +45,7 @@ export function newestJob(): JobRecord | undefined {
   }
 }
 
-/** What the output channel of the shown job holds. VS Code tells extensions of it while the panel shows it. */
+/** What the output channel of the shown job contains. VS Code shows it to extensions while the panel is visible. */
 export function shownLog(): string {
   return logDocument()?.getText() ?? '';
 }

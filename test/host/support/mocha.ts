@@ -7,7 +7,7 @@ import type { TestEvent } from './events.ts';
 class Silent extends Mocha.reporters.Base {}
 
 /**
- * Runs every `*.test.js` of a folder inside VS Code and tells the outside by lines of JSON in `FARWHARF_TEST_REPORT`.
+ * Runs every `*.test.js` of a folder inside VS Code and reports to the outside by lines of JSON in `FARWHARF_TEST_REPORT`.
  *
  * @throws Error when a test failed, which VS Code turns into its exit status.
  */

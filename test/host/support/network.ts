@@ -1,4 +1,4 @@
-/** What the suite behind a proxy is told about the network that it runs in. */
+/** What the suite behind a proxy knows about its network. */
 export interface Network {
   readonly url: string;
   readonly key: string;

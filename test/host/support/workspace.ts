@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** A folder with one script whose job waits in the middle until it is told to go on. */
+/** A folder with one script whose job waits in the middle until it may continue. */
 export interface GatedWorkspace {
   readonly folder: string;
   /** Lets jobs of this workspace end, those that run and those to come. */

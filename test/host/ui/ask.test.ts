@@ -133,7 +133,7 @@ suite('asking a folder in a window', () => {
     assert.equal(await offersCommand(window.page, 'Markdown: Open Preview'), false);
   });
 
-  test('a follow-up goes on in the same document, with the conversation so far', async () => {
+  test('a follow-up continues in the same document, with the conversation so far', async () => {
     await askToTheEnd(QUESTION);
     await lens('Ask Follow-Up').click();
     await title('Ask Follow-Up').waitFor();
@@ -159,7 +159,7 @@ suite('asking a folder in a window', () => {
     [401, 'Check the key'],
     [429, 'the quota is used up'],
   ] as const) {
-    test(`HTTP ${status} is told in the document, with what to do`, async () => {
+    test(`HTTP ${status} is shown in the document, with what to do`, async () => {
       model.behaviour = { type: 'refuse', status, error: { message: 'no', code: 'insufficient_quota' } };
       await ask('What is a channel?');
       await editorLine(`HTTP ${status}`).waitFor();

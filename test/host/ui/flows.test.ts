@@ -157,7 +157,7 @@ suite('flows in a window', () => {
     await window.page.locator('.codicon-debug-breakpoint, .codicon-debug-breakpoint-unverified').first().waitFor();
     await runCommand(window.page, 'Farwharf: Debug Flow');
     await window.page.locator('.debug-top-stack-frame-line, .codicon-debug-stackframe').first().waitFor();
-    await window.page.keyboard.press('F9'); // the run goes on to its end
+    await window.page.keyboard.press('F9'); // the run continues to its end
     await window.page.keyboard.press('F5');
     await window.page.locator('.debug-toolbar').waitFor({ state: 'hidden' });
   });

@@ -90,8 +90,8 @@ suite('a folder from a stranger', () => {
   test('in Restricted Mode each command refuses to run even when called without a menu', async () => {
     await openFile(window.page, PROMPT);
     await window.page.locator('.part.editor .view-line', { hasText: '## user' }).click();
-    const told = window.page.locator('.notifications-center .notification-list-item-message');
-    const refusal = told.filter({ hasText: 'Restricted Mode' }).first();
+    const messages = window.page.locator('.notifications-center .notification-list-item-message');
+    const refusal = messages.filter({ hasText: 'Restricted Mode' }).first();
     const press = async (key: string): Promise<void> => {
       await window.page.keyboard.press('Control+Alt+k');
       await window.page.keyboard.press(key);
@@ -104,7 +104,7 @@ suite('a folder from a stranger', () => {
         await press(SHOW_NOTIFICATIONS);
       }
       await press(CLEAR_NOTIFICATIONS);
-      await told.first().waitFor({ state: 'hidden' });
+      await messages.first().waitFor({ state: 'hidden' });
     }
     assertUntouched();
     assert.equal(existsSync(join(window.scratch, 'home', 'service')), false, 'the job service was started');
@@ -128,7 +128,7 @@ suite('a folder from a stranger', () => {
   });
 });
 
-/** A key for each call, and for what was told. */
+/** A key for each call, and for each notification. */
 async function writeKeyBindings(scratch: string, folder: string): Promise<void> {
   const user = join(scratch, 'data', 'User');
   await mkdir(user, { recursive: true });

@@ -66,7 +66,7 @@ class SpoolLife implements Life {
     );
     assert.ok(inOrder.length >= this.#seen, 'what was kept stays');
     this.#seen = inOrder.length;
-    // The job goes on writing all the time.
+    // The job continues to write all the time.
     return { isMidWrite: true };
   }
 

@@ -39,7 +39,7 @@ export class CanvasBench implements AsyncDisposable {
     this.#server = server;
   }
 
-  /** Undefined, with the reason told, where there is no Chromium. */
+  /** Undefined, with the reason printed, if there is no Chromium. */
   static async start(
     onUnavailable: (reason: string) => void,
     name: 'canvas' | 'jobPage' | 'sweepPage' = 'canvas',

@@ -19,7 +19,7 @@ export function opensslIsMissing(): string | undefined {
 interface CertificateOptions {
   readonly days?: number;
   readonly host?: string;
-  /** Who signs it; it signs itself unless given. */
+  /** Who signs it; by default it is self-signed. */
   readonly authority?: CertificateFiles;
 }
 

@@ -97,7 +97,7 @@ export class FaultCampaign {
     for (const sentence of messagesOf(outcome.error)) {
       tally.sentences.add(sentence.replaceAll(/\d+/g, '#'));
       const isClear = SENTENCE.test(sentence) && REMEDY.test(sentence) && !sentence.includes(this.#site.service.key);
-      if (!isClear) tally.violations.push(`${place} is told as: ${sentence}`);
+      if (!isClear) tally.violations.push(`${place} is reported as: ${sentence}`);
     }
   }
 }

@@ -4,8 +4,8 @@ import { assertNever } from '../../../src/core/errors.ts';
 
 /**
  * What a network does to a connection:
- * - `delay`: nothing passes for a moment, then everything goes on;
- * - `stall`: nothing passes any more, and neither end is told;
+ * - `delay`: nothing passes for a moment, then everything continues;
+ * - `stall`: nothing passes any more, and neither end is notified;
  * - `late`: the same, until the receiver has given up; what was under way arrives then;
  * - `reset`: both ends get an RST;
  * - `truncate`: both ends get a FIN, as if the other one were done;
@@ -74,7 +74,7 @@ export class FaultyLine {
       for await (const chunk of from.iterator({ destroyOnReturn: false })) {
         if (side === 'request') this.#notePost(chunk as Buffer);
         await this.#pass(side, chunk as Buffer, to);
-        if (this.#state === 'dead') return; // neither end is read any more, nor told
+        if (this.#state === 'dead') return; // neither end is read any more, nor notified
       }
     } catch {
       hasFailed = true;

@@ -13,7 +13,7 @@ export class FaultyProxy implements AsyncDisposable {
   /** Resolves when the last fault strikes. */
   readonly struck: Promise<void>;
   readonly #strike = Promise.withResolvers<void>();
-  /** The sockets to the service, by which a test tells them from the client's. */
+  /** The sockets to the service, by which a test distinguishes them from the client's. */
   readonly upstream = new Set<Socket>();
   readonly #faults: Fault[];
   readonly #server: Server;

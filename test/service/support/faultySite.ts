@@ -17,7 +17,7 @@ const RESULT_BYTES = 300_000;
 const LINES = 600;
 
 interface SiteOptions {
-  /** Plain HTTP unless given. */
+  /** Plain HTTP by default. */
   readonly tls?: TlsSettings;
   /** About the size of what is sent. */
   readonly sentBytes?: number;

@@ -73,7 +73,7 @@ async function upload(site: FaultySite, attempt: Try): Promise<Outcome> {
   return outcome;
 }
 
-/** The log of a job is followed: every event once, in order, and nothing of our own that tells of a gap. */
+/** The log of a job is followed: every event once, in order, and no event of our own about a gap. */
 async function readEvents(site: FaultySite, attempt: Try): Promise<Outcome> {
   await using place = await Place.make(site, attempt);
   const deps = {
@@ -112,7 +112,7 @@ async function download(site: FaultySite, attempt: Try): Promise<Outcome> {
   return outcome;
 }
 
-/** What a person is told of a failure: one who uses the command line, and one who uses the editor. */
+/** The message of a failure on the command line, and in the editor. */
 export function messagesOf(error: unknown): readonly string[] {
   return [describeFailure(error, HOST).message, explain(error).sentence];
 }

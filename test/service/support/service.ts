@@ -119,7 +119,7 @@ export class ServiceClient {
     return (await response.json()) as T;
   }
 
-  /** Sends files with `meta`; `tarball` first, as the client does. The time limit is one that no test waits for, unless given. */
+  /** Sends files with `meta`; `tarball` first, as the client does. By default the time limit is one that no test waits for. */
   async send(files: Readonly<Record<string, ArchiveEntry>>, meta: Record<string, unknown>): Promise<Response> {
     return this.upload(await makeArchive(files), JSON.stringify({ max_runtime: 600, ...meta }));
   }

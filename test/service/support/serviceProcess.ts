@@ -18,7 +18,7 @@ export class ServiceProcess {
     this.client = client;
   }
 
-  /** Starts a service on `home`, which may have been used by one before, as the user that runs the tests unless given. */
+  /** Starts a service on `home`, which may have been used by one before; by default as the user that runs the tests. */
   static async start(
     home: string,
     overrides: Partial<ServeOptions> = {},

@@ -2,7 +2,7 @@ import type { FlowEdge, FlowFile, FlowGraph, FlowNode, SourceRange } from '../..
 
 const FILE = '/flows/agent.mts';
 
-/** A range on a line of its own, so that each thing of a drawn flow can be told from the others. */
+/** A range on a line of its own, so that each part of a drawn flow is distinct. */
 export function lineRange(line: number): SourceRange {
   return {
     file: FILE,

@@ -32,7 +32,7 @@ const rows: readonly [string, Partial<JobRecord>, string][] = [
     "exit 1: KeyError: 'lr'",
   ],
   [
-    'a failed job whose service tells why',
+    'a failed job whose service gives a reason',
     { state: 'failed', exitCode: 127, reason: 'python3 is not installed', lastLogLine: 'x' },
     'exit 127: python3 is not installed',
   ],
@@ -68,7 +68,7 @@ test('a clock of the service that runs ahead shows no negative time', () => {
   assert.equal(describeJob(makeRecord({ ...running, startedAt: at(300) }), now), 'running 0.0 s · a10g');
 });
 
-test('the last line tells result, duration, credits and where the results are', () => {
+test('the last line has the result, duration, credits and location of the results', () => {
   const good = makeRecord({ ...running, state: 'succeeded', exitCode: 0, finishedAt: at(54), creditsCharged: 1.2 });
   assert.equal(
     describeOutcome(good, 'results in /home/ada'),

@@ -12,7 +12,7 @@ export interface Answers {
   readonly artifacts?: Answer;
 }
 
-/** A server that speaks `/v1` as a test tells it to, faults included. */
+/** A server that speaks `/v1` as a test configures it, faults included. */
 export class TestService {
   readonly attempts = { submit: 0, job: 0, events: 0, artifacts: 0 };
   /** `Last-Event-ID` of each events request. */

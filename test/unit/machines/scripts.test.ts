@@ -55,7 +55,7 @@ test('an inspection changes nothing, and reads this machine', { skip: process.pl
   }
 });
 
-test('an inspection tells a wrong clock, and skips what is old, damaged or not a plain path', () => {
+test('an inspection reports a wrong clock, and skips what is old, damaged or not a plain path', () => {
   const output = [
     'motd without a key',
     'system=Linux',

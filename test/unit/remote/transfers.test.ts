@@ -90,7 +90,7 @@ for (const [how, change] of [
   });
 }
 
-test('a refusal that comes while the file is being sent is told, and ends the sending', async (t) => {
+test('a refusal that arrives while the file is being sent is reported, and stops the upload', async (t) => {
   const archive = await makeArchive(await makeFolder(t), 30_000_000);
   let received = 0;
   let readOn = () => {};

@@ -40,7 +40,7 @@ suite('the lock of the set-up', () => {
     assert.equal(await withLock(path, nobodyWaits, async () => 'done'), 'done');
   });
 
-  test('of a process that lives is waited for, and its owner is told once', async () => {
+  test('of a running process is waited for, and its owner is named once', async () => {
     const path = join(folder, 'held.lock');
     const order: string[] = [];
     const first = Promise.withResolvers<void>();

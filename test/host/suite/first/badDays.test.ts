@@ -18,7 +18,7 @@ import { FIRST_LINE, LAST_LINE, SCRIPT } from '../../support/workspace.ts';
 suite('bad days', () => {
   setup(emptyFolder);
 
-  test('a job outlives its service, and its log goes on where it was', async () => {
+  test('a job outlives its service, and its log continues where it was', async () => {
     const workspace = await prepareWorkspace('killed');
     await submit({ script: SCRIPT });
     await logWith(FIRST_LINE);

@@ -16,7 +16,7 @@ const SETTLE_MS = 3000;
 // thread can wait for a second.
 const MAX_SLICE_CPU_MS = 1000;
 
-// One story in one window: each test goes on where the one before ended.
+// One story in one window: each test continues where the previous one ended.
 suite('searching a large checkout', () => {
   let api: ExtensionApi;
   let status: readonly FolderStatus[] = [];

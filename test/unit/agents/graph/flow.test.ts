@@ -158,7 +158,7 @@ test('one node may have different successors in two flows', async () => {
   assert.deepEqual((await run(second)).shared.steps, ['a', 'c']);
 });
 
-test('getNextNode tells a connection, an explicit end and a missing connection apart', () => {
+test('getNextNode distinguishes a connection, an explicit end and a missing connection', () => {
   const [a, b] = [new Step('a'), new Step('b')];
   const flow = new Flow<Shared>({ start: a }).connect(a, b).connect(b, null, 'end');
   assert.equal(flow.getNextNode(a, 'default'), b);

@@ -61,11 +61,11 @@ async function oneCall(
     },
   });
   const run = await llm.runTools(ask, [add, failing], options);
-  // What the model was told is what the step has.
-  const told = requests[1]?.body.messages.at(-1);
+  // The model receives what the step has.
+  const received = requests[1]?.body.messages.at(-1);
   const [step] = run.steps;
-  assert.equal(told?.role, 'tool');
-  assert.equal(told.content, step?.error ?? JSON.stringify(step?.output));
+  assert.equal(received?.role, 'tool');
+  assert.equal(received.content, step?.error ?? JSON.stringify(step?.output));
   assert.equal(run.text, 'Done.');
   return run;
 }
@@ -105,7 +105,7 @@ test('what goes wrong in a call goes back to the model as the result', async (t)
   assert.match((await errorOf('fail', '')) ?? '', /the disk is full/);
 });
 
-test('a call that is not approved does not run, and the model is told so', async (t) => {
+test('a call that is not approved does not run, and the model receives the refusal', async (t) => {
   ran.length = 0;
   const asked: unknown[] = [];
   const approve = async (call: object): Promise<boolean> => asked.push(call) > 1;

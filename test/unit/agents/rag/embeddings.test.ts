@@ -60,19 +60,19 @@ async function indexed(t: TestContext, files: Readonly<Record<string, string>>) 
   return { root, home, index };
 }
 
-test('a folder is embedded by a service that is busy at times, which is told while it waits', async (t) => {
+test('a folder is embedded by a service that is busy at times, which is reported while it waits', async (t) => {
   const { embedder, asked } = await service(t, busy('0.01'), busy('0.02'), vectors);
   const { root, home, index } = await indexed(t, { 'a.txt': 'alpha', 'b.txt': 'be' });
   const folder = await FolderVectors.open({ root, home, embedder });
   t.after(() => folder.dispose());
-  const told: EmbeddingProgress[] = [];
-  await folder.embed(index.sources(), { onProgress: (progress) => told.push(progress) });
+  const reported: EmbeddingProgress[] = [];
+  await folder.embed(index.sources(), { onProgress: (progress) => reported.push(progress) });
   assert.equal(asked.length, 3);
   assert.deepEqual(
-    told.flatMap(({ waiting }) => (waiting === undefined ? [] : [waiting])),
+    reported.flatMap(({ waiting }) => (waiting === undefined ? [] : [waiting])),
     [0.01, 0.02],
   );
-  assert.deepEqual(told.at(-1), { done: 2, total: 2 });
+  assert.deepEqual(reported.at(-1), { done: 2, total: 2 });
   assert.deepEqual(folder.state, { type: 'ready' });
 });
 

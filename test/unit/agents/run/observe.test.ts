@@ -161,7 +161,7 @@ test('a listener that throws at an abort ends the run with its own error', async
   await assert.rejects(new Waiting().run({ count: 0 }, { onEvent, signal: controller.signal }), /disk full/);
 });
 
-test('a model call in post of a flow is told at the flow', async () => {
+test('a model call in post of a flow is reported for the flow', async () => {
   const places: string[] = [];
   class Outer extends Flow<Shared> {
     override post(): void {

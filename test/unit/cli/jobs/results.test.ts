@@ -19,7 +19,7 @@ test('nothing of the user is overwritten unless it was asked for, and protected 
   assert.deepEqual(decisions('skip'), ['write', 'skip', 'skip', 'skip', 'skip']);
 });
 
-test('what came home, what did not and why is told, and where it lies', () => {
+test('the message says what was downloaded, what was not and why, and where it is', () => {
   const lines = describeResults({
     folder: '/home/ada/model',
     plan: PLAN,
@@ -38,7 +38,7 @@ test('what came home, what did not and why is told, and where it lies', () => {
   ]);
 });
 
-test('what was set aside is told with its reason and its place', () => {
+test('what was set aside is listed with its reason and location', () => {
   const lines = describeResults({
     folder: '/f',
     plan: [

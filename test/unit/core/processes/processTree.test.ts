@@ -26,8 +26,8 @@ start = libc.mmap(None, size, 1, 0x4022, -1, 0)
 fields = open('/proc/self/stat').read().rsplit(')', 1)[1].split()
 at = lambda number: int(fields[number - 3])
 numbers = [at(26), at(27), at(45), at(46), at(47), libc.sbrk(0), at(28), at(48), at(49), start, start + size]
-told = struct.pack('<11QQIi', *numbers, 0, 0, -1)
-print(libc.prctl(35, 14, told, len(told), 0), flush=True)
+layout = struct.pack('<11QQIi', *numbers, 0, 0, -1)
+print(libc.prctl(35, 14, layout, len(layout), 0), flush=True)
 time.sleep(600)
 `;
 
@@ -87,7 +87,7 @@ for (const { rounds, beside } of [
   });
 }
 
-test('a process that has the mark itself ends the others with it, and goes on', {
+test('a process that has the mark itself stops the others with it, and continues', {
   skip: process.platform !== 'linux' && 'only Linux shows the environment of a process',
 }, async (t) => {
   const mark = randomUUID();
@@ -98,10 +98,10 @@ test('a process that has the mark itself ends the others with it, and goes on', 
   const end = `
     const { endProcesses } = await import(${MODULE});
     await endProcesses({ group: undefined, mark: 'FARWHARF_TEST_MARK=${mark}' }, 5_000);
-    console.log('goes on');
+    console.log('continues');
   `;
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', end], { env });
-  assert.equal(stdout, 'goes on\n');
+  assert.equal(stdout, 'continues\n');
   assert.deepEqual(await exited, [null, 'SIGTERM']);
 });
 

@@ -61,7 +61,7 @@ test('each state has an icon of its own, so that colour is never all', () => {
   assert.equal(new Set(icons).size, icons.length);
 });
 
-test('the hover tells times, machine, cost, commit, folder and the last line', () => {
+test('the hover shows times, machine, cost, commit, folder and the last line', () => {
   const text = jobTooltip(jobRecord(), NOW);
   for (const part of [
     'Submitted',

@@ -20,7 +20,7 @@ function storeOf(first: JobRecord[]) {
   return { ledger, store, changes };
 }
 
-test('the first reading is told even when there is no job', async () => {
+test('the first reading is reported even if there is no job', async () => {
   const { store, changes } = storeOf([]);
   assert.equal(store.isLoaded, false);
   await store.refresh();
@@ -37,10 +37,10 @@ test('only jobs that are new, changed or gone are named', async () => {
   await store.refresh();
   assert.deepEqual([...(changes[1]?.ids ?? [])].sort(), ['a', 'b', 'c']);
   await store.refresh();
-  assert.equal(changes.length, 2, 'a reading without a change is not told');
+  assert.equal(changes.length, 2, 'a reading without a change is not reported');
 });
 
-test('a job that ends is told once, as ended', async () => {
+test('a job that ends is reported once, as ended', async () => {
   const { ledger, store, changes } = storeOf([runningJob({ id: 'a' })]);
   await store.refresh();
   ledger.records = [jobRecord({ id: 'a', state: 'failed' })];
@@ -52,7 +52,7 @@ test('a job that ends is told once, as ended', async () => {
   );
 });
 
-test('a job that ended between two readings is told as ended, an old one from another page is not', async () => {
+test('a job that ended between two readings is reported as ended, an old one from another page is not', async () => {
   const { ledger, store, changes } = storeOf([]);
   await store.refresh();
   const justNow = new Date(Date.now() + 1000).toISOString();
@@ -64,13 +64,13 @@ test('a job that ended between two readings is told as ended, an old one from an
   );
 });
 
-test('jobs that were over when the window opened are not told as ended', async () => {
+test('jobs that were over when the window opened are not reported as ended', async () => {
   const { store, changes } = storeOf([jobRecord()]);
   await store.refresh();
   assert.deepEqual(changes[0]?.ended, []);
 });
 
-test('a job whose results were counted is told once, also if that was done between two readings', async () => {
+test('a job whose results were counted is reported once, even between two readings', async () => {
   const results = { files: 2, added: 1 };
   const { ledger, store, changes } = storeOf([runningJob({ id: 'a' }), jobRecord({ id: 'before', results })]);
   await store.refresh();

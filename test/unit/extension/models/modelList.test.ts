@@ -27,7 +27,7 @@ test('the models of a service are listed, and the key goes with the request', as
   assert.deepEqual([requests[0]?.url, requests[0]?.headers.authorization], ['/v1/models', 'Bearer the-key']);
 });
 
-test('a refused key, a page in place of a list and a closed port are told apart', async (t) => {
+test('a refused key, a page in place of a list and a closed port are distinguished', async (t) => {
   const answering = async (status: number, body: unknown) => {
     const { baseUrl } = await serve(t, status, body);
     return listModels(resolveEndpoint({ baseUrl }), undefined);

@@ -61,7 +61,7 @@ test('keys of the shared state are offered after it, and nowhere else', () => {
   assert.deepEqual(offered('const x = shared.|'), []);
 });
 
-test('a hover on a node or its class tells its neighbours', () => {
+test('a hover on a node or its class shows its neighbours', () => {
   const read = new FlowProject(memoryHost({})).readSource('/m.js', HEAD);
   const at = (text: string, shift: number): unknown =>
     neighboursAt(read, HEAD.indexOf(text) + shift).map(({ node, range, isStart, before, after }) => ({

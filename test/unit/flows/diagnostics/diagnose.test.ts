@@ -27,7 +27,7 @@ const flow = new Flow({ start: a }).connect(a, b, 'more').connect(a, null, 'done
   assert.deepEqual(found(code), []);
 });
 
-test('an action without connection is told where it is returned, and every fix mends it', () => {
+test('an action without a connection is reported where it is returned, and every fix resolves it', () => {
   const text = `${HEAD}const a = new A(), b = new B();
 const flow = new Flow({ start: a }).connect(a, b, 'more').connect(b, null);`;
   const project = new FlowProject(memoryHost({}));
@@ -53,7 +53,7 @@ const flow = new Flow({ start: a }).connect(a, b, 'more').connect(b, null);`;
   }
 });
 
-test('a connection for an action that is never returned is told, with what may be meant', () => {
+test('a connection for an action that is never returned is reported, with a suggestion', () => {
   const [fault] = found(`const a = new A();
 const flow = new Flow({ start: a }).connect(a, a, 'mroe').connect(a, null, 'done').connect(a, a, 'more');`);
   assert.deepEqual([fault?.code, fault?.severity], ['unused-connection', 'warning']);
@@ -67,7 +67,7 @@ const flow = new Flow({ start: a }).connect(a, a, 'mroe').connect(a, null, 'done
   assert.deepEqual([first.edits[0]?.text, first.edits[0]?.range.start.column], ['more', 51]);
 });
 
-test('a missing start, unreachable nodes and loops without a way out are told', () => {
+test('a missing start, unreachable nodes and loops without an exit are reported', () => {
   assert.deepEqual(codes('const b = new B(); const flow = new Flow().connect(b, null);'), ['no-start error 3:32']);
   const loose =
     "const a = new A(), b = new B(), c = new B(); const flow = new Flow({ start: b }).connect(b, null).connect(a, c, 'more').connect(a, null, 'done');";
@@ -79,9 +79,9 @@ test('a missing start, unreachable nodes and loops without a way out are told', 
   assert.deepEqual(codes('const flow = new Flow(); export { flow };'), ['no-start hint 3:13']);
 });
 
-test('what hides a part of the flow makes faults hints, and is told', () => {
-  const told = codes("const a = new A(); const flow = new Flow({ start: a }).connect(a, pick(), 'more');");
-  assert.deepEqual(told, ['unconnected-action hint 1:50', 'unconnected-action hint 1:59', 'unread hint 3:66']);
+test('code that hides a part of the flow is reported, and turns problems into hints', () => {
+  const reported = codes("const a = new A(); const flow = new Flow({ start: a }).connect(a, pick(), 'more');");
+  assert.deepEqual(reported, ['unconnected-action hint 1:50', 'unconnected-action hint 1:59', 'unread hint 3:66']);
   assert.deepEqual(codes('const flow = new Flow({ start: pick() }); flow.run({});'), [
     'no-start hint 3:13',
     'unread hint 3:31',
@@ -93,7 +93,7 @@ class Get extends Node { prep(shared) { return shared.k; } }
 const put = new Put(), get = new Get();
 `;
 
-test('a key that is read before it is written on some way is told', () => {
+test('a key that is read before it is written on some path is reported', () => {
   const both = `${KEYS}const flow = new Flow({ start: put }).connect(put, get, 'put').connect(put, get, 'skip').connect(get, null);`;
   assert.deepEqual(codes(both), ['unwritten-key hint 4:54']);
   assert.match(found(both)[0]?.message ?? '', /"Get" reads shared\.k, but not every path to this node writes it first/);
@@ -125,7 +125,7 @@ const outer = new Flow({ start: put }).connect(put, inner, 'put').connect(put, i
   assert.deepEqual(codes(reading), ['unwritten-key warning 4:54']);
 });
 
-test('unknown providers and models of LLMClient are told', () => {
+test('unknown providers and models of LLMClient are reported', () => {
   const [fault, ...others] = found("const m = new LLMClient({ provider: 'antropic' });");
   assert.deepEqual([fault?.code, fault?.severity, others], ['unknown-provider', 'error', []]);
   assert.deepEqual(
@@ -148,7 +148,7 @@ test('unknown providers and models of LLMClient are told', () => {
   }
 });
 
-test('a text that does not parse tells its error alone', () => {
+test('for a text that does not parse, only its error is reported', () => {
   const project = new FlowProject(memoryHost({}));
   const good = `${HEAD}const b = new B(); const flow = new Flow().connect(b, null);`;
   project.read('/m.js', good);

@@ -27,7 +27,7 @@ function modelOf({ start, edges }: FlowGraph): Model {
   return { start, exits: new Map(edges.map(({ source, action, target }) => [`${source}:${action}`, target])) };
 }
 
-/** What the operation means for the graph, told apart from how it is done. */
+/** What the operation means for the graph, independent of how it is done. */
 function applied(graph: FlowGraph, operation: FlowOperation, newNode: string): Model {
   const { start, exits } = modelOf(graph);
   const keep = (isKept: (source: string, target: string | null) => boolean): Exits =>

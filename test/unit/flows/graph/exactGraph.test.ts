@@ -8,7 +8,7 @@ import { edgesOf, onlyFlow, readText } from '../reading.ts';
 class Work extends Node<object> {}
 class Many extends BatchNode<object> {}
 
-test('a flow that exists tells its graph, with nested flows, and one that holds itself ends', () => {
+test('the graph of a created flow has its nested flows, and one that contains itself is finite', () => {
   const [work, again, many] = [new Work(), new Work(), new Many()];
   const inner = new Flow<object>({ start: many, name: 'Inner' }).connect(many, null, 'done');
   const outer = new Flow<object>({ start: work, name: 'Outer' }).connect(work, again).connect(again, inner, 'in');
@@ -32,7 +32,7 @@ test('a flow that exists tells its graph, with nested flows, and one that holds 
   assert.equal(graphOfFlow({}), undefined);
 });
 
-test('what running tells fills what the source hides, and places of the source stay', () => {
+test('what a run reports fills in what the source hides, and locations in the source stay', () => {
   const source = `import { Flow, Node } from 'farwharf/agents';
 class Work extends Node {}
 class Late extends Node {}

@@ -16,7 +16,7 @@ function hashes(text: string): Readonly<Record<string, string>> {
   return sourceHashes(readFlows('/flow.ts', text, host), (file) => (file === '/flow.ts' ? text : undefined));
 }
 
-test('an edited node is told from the others, wherever it stands in the file', () => {
+test('an edited node is distinguished from the others, wherever it is in the file', () => {
   const before = hashes(SOURCE);
   assert.deepEqual(Object.keys(before), ['flow/a', 'flow/b']);
   assert.deepEqual(editedSince(before, hashes(`// a line above\n\n${SOURCE}`)), []);

@@ -79,7 +79,7 @@ const first = new A(); const r = new R(first);`),
   assert.deepEqual([used.id, used.start, ...edgesOf(used)], ['r', 'first', 'first -default-> c']);
 });
 
-test('a flow is found in a function that nothing calls, and two flows of one name are told apart', () => {
+test('a flow is found in a function that nothing calls, and two flows of one name are distinguished', () => {
   const { flows } = readText(`${HEAD}
 export function build() { const a = new A(); return new Flow({ start: a }).connect(a, null); }
 export async function other() { const a = new B(); const flow = new Flow({ start: a }); return flow; }
@@ -273,7 +273,7 @@ const k = new K(); const flow = new Flow({ start: k });`),
   );
 });
 
-test('what cannot be read is told with its place and reason, and the rest is shown', () => {
+test('what cannot be read is reported with its location and reason, and the rest is shown', () => {
   const text = `${HEAD}import { pick } from 'some-package';
 const a = new A(), b = new B();
 const flow = new Flow({ start: a }).connect(a, b).connect(b, pick(), 'x').connect(a, b, process.argv[2]);`;

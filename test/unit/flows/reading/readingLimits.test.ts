@@ -5,7 +5,7 @@ import { readText } from '../reading.ts';
 
 const HEAD = "import { Flow, Node } from 'farwharf/agents';\n";
 
-/** Files of a few lines that multiply themselves, and what they are told. */
+/** Files of a few lines that multiply themselves, and the message for each. */
 const HOSTILE: readonly (readonly [what: string, text: string, problem: RegExp])[] = [
   [
     'a loop that makes nodes',

@@ -247,7 +247,7 @@ test('the file is for its user only, also when it was not', { skip: process.plat
   ledger.dispose();
 });
 
-test('a damaged file is moved aside and told, and nothing of it is lost', (t) => {
+test('a damaged file is moved aside and reported, and nothing of it is lost', (t) => {
   const home = tempHome(t);
   const rubbish = Buffer.alloc(8192, 'rubbish');
   writeFileSync(join(home, 'jobs.sqlite'), rubbish);

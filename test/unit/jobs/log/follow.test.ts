@@ -82,7 +82,7 @@ test('a job is followed to its end: events on disk, record settled', async (t) =
   assert.equal(setting.http.attempts.events, before);
 });
 
-test('after each cut it goes on behind the last event id, without loss or doubles', async (t) => {
+test('after each cut it continues after the last event ID, without loss or duplicates', async (t) => {
   const setting = await setUp(t, {
     events: (request, response) => {
       const after = Number(request.headers['last-event-id'] ?? 0);
@@ -136,7 +136,7 @@ test('a replay without ids is recognised, whatever was cut, and no gap is drawn'
   assert.deepEqual(kinds(await spooled(setting.spool)), kinds(whole as SpooledEvent[]));
 });
 
-test('where a service without ids goes on in the middle, a gap is drawn and nothing is dropped', async (t) => {
+test('if a service without IDs continues in the middle, a gap is drawn and nothing is dropped', async (t) => {
   const setting = await setUp(t, {
     events: (_, response, attempt) => {
       sendEvents(response, attempt === 1 ? whole.slice(0, 4) : whole.slice(5));
@@ -323,7 +323,7 @@ test('a job that the service no longer knows is lost, and its log is closed', as
   );
 });
 
-test('a foreign service with its own words: events kept as they are, end told by the job', async (t) => {
+test('a service with its own field names: events are stored unchanged, and the job shows the end', async (t) => {
   const setting = await setUp(t, {
     events: (_, response) => {
       sendEvents(response, [
@@ -346,7 +346,7 @@ test('a foreign service with its own words: events kept as they are, end told by
   assert.deepEqual(events[1]?.data, { percent: 97, nested: [1, null] });
 });
 
-test('a service without a log tells the end all the same, and the gap is drawn', async (t) => {
+test('the end of a job is known from a service without a log, and the gap is drawn', async (t) => {
   const setting = await setUp(t, {
     job: (_, response, attempt) => sendJson(response, attempt < 3 ? { state: 'running' } : done),
   });
@@ -412,7 +412,7 @@ test('an abort ends the following with its reason', async (t) => {
   await assert.rejects(following, /enough/);
 });
 
-test('a job whose id was never told cannot be followed, and that is said', async (t) => {
+test('a job whose ID was never returned cannot be followed, and the error says so', async (t) => {
   const setting = await setUp(t, {}, { jobId: null, state: 'unknown' });
   await assert.rejects(followJob(setting, setting.record.id, { ...FAST, signal: t.signal }), { code: 'missing' });
 });

@@ -56,7 +56,7 @@ test('phases are dim on a terminal, and never stick to the program’s unfinishe
   assert.equal(plain(log('loading'), make('end', { state: 'failed', exit_code: 2 })), 'loading\nfailed with exit 2\n');
 });
 
-test('the one line at the end tells the reason that came with the last state', () => {
+test('the last line has the reason that came with the last state', () => {
   const events = [
     make('state', { state: 'failed', reason: 'python3 was not found' }),
     make('end', { state: 'failed' }),
@@ -113,7 +113,7 @@ test('a gap is drawn as a gap', () => {
   );
 });
 
-test('what a flow tells in marked lines is no text of the log', () => {
+test('marked lines of a flow are not text of the log', () => {
   const lines: string[] = [];
   const writer = new MarkedLineWriter((line) => lines.push(line));
   for (const n of [1, 2]) writer.write({ type: 'node-start', run: 1, n });

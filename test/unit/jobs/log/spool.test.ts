@@ -29,7 +29,7 @@ test('events come back in order, with ids, own marks and any JSON', async (t) =>
   if (process.platform !== 'win32') assert.equal(statSync(spool.path).mode & 0o777, 0o600);
 });
 
-test('reading goes on after any event', async (t) => {
+test('reading continues after any event', async (t) => {
   const spool = new EventSpool(tempHome(t), 'job');
   await spool.append(Array.from({ length: 500 }, (_, index) => log(`${index} ${'x'.repeat(index * 7)}`)));
   const all = await Array.fromAsync(spool.read());

@@ -37,7 +37,7 @@ test('when the streaming process is killed another takes over, and its reader mi
   const http = await TestService.start(t, {
     events: (request, response, attempt) => {
       const after = Number(request.headers['last-event-id'] ?? 0);
-      // The first process is killed while the job goes on; the second connection gets the rest.
+      // The first process is killed while the job runs; the second connection gets the rest.
       sendEvents(response, attempt === 1 ? events.slice(0, 120) : events.slice(after), after + 1);
       streaming[attempt - 1]?.resolve(response);
     },

@@ -102,7 +102,7 @@ test('results are compared again when a local file changed since, and it is kept
   isClean(setting);
 });
 
-test('a folder that never stops changing is told, and gets nothing', async (t) => {
+test('a folder that never stops changing is reported, and gets nothing', async (t) => {
   const setting = await setUp(t, serveArchive(archiveOf(t, { 'out.txt': 'theirs' })));
   let comparisons = 0;
   const downloading = downloadResults(setting.deps, setting.record.id, {
@@ -117,7 +117,7 @@ test('a folder that never stops changing is told, and gets nothing', async (t) =
   isClean(setting);
 });
 
-test('the kept manifest tells an untouched file from a conflict', async (t) => {
+test('the stored manifest distinguishes an untouched file from a conflict', async (t) => {
   const setting = await setUp(t, serveArchive(archiveOf(t, { 'notes.txt': 'theirs' })));
   writeFileSync(join(setting.folder, 'notes.txt'), 'sent');
   const store = new ArchiveStore(setting.home);

@@ -24,8 +24,8 @@ const CASES: readonly (readonly [detail: string, sentence: string])[] = [
 
 test('what a service says about a field becomes a sentence about it; everything else stays as it was said', () => {
   for (const [detail, expected] of CASES) {
-    const told = describeRefusal(new RemoteError(400, `HTTP 400: ${detail}`), 'the service');
+    const message = describeRefusal(new RemoteError(400, `HTTP 400: ${detail}`), 'the service');
     const sentences = expected.split(' | ').map((one) => one.replace(/^The/, 'The service refused the'));
-    assert.equal(told, sentences.join(' '));
+    assert.equal(message, sentences.join(' '));
   }
 });

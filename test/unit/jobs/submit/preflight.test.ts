@@ -77,7 +77,7 @@ test('the sentences say what is wrong, what that means, and what there is', () =
   assert.doesNotMatch(hostile?.summary ?? '', /\u001b/);
 });
 
-test('errors are refused, with a code of their own when only credits are missing; warnings are not', () => {
+test('errors are refused, with a code of their own if only the balance is too low; warnings are not', () => {
   const codeOf = (terms: Partial<JobTerms>): string => {
     try {
       refuseErrors(check(account, terms));

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { test } from 'node:test';
 import { serve } from '../server.ts';
 
-test('a stream asks for events when the first is wanted, and goes on after the last id', async (t) => {
+test('a stream requests events when the first is wanted, and continues after the last ID', async (t) => {
   const requests: IncomingMessage[] = [];
   const { client } = await serve(t, (request, response) => {
     requests.push(request);

@@ -12,7 +12,7 @@ function putOff(response: ServerResponse, retryAfter: string): void {
   answerJson(response, { detail: 'Too fast.' }, 429);
 }
 
-test('without retryAfter a service that asks to wait is an error that tells the seconds', async (t) => {
+test('without retryAfter a service that asks to wait is an error with the seconds', async (t) => {
   let asked = 0;
   const { client } = await serve(t, (_request, response) => {
     asked += 1;
@@ -63,7 +63,7 @@ test('a submit that was put off is sent again, all of it', async (t) => {
   assert.ok(first > 300_000 && second === first, sizes.join());
 });
 
-test('nobody waits longer than retryAfter lasts, nor for anything but 429, nor without being told how long', async (t) => {
+test('the client waits at most as long as retryAfter, only for a 429, and only if it has a time', async (t) => {
   let answer = (response: ServerResponse): void => putOff(response, '61');
   let asked = 0;
   const { client } = await serve(

@@ -25,17 +25,17 @@ const OPTIONS = {
   onLargeWork: async () => {},
 };
 
-/** A folder that is changed at random, and its index, which is told of the changes or not. */
+/** A folder that is changed at random, and its index, which may or may not be notified of the changes. */
 class Life {
   readonly root: string;
   readonly home: string;
   readonly random: Below;
   readonly overlays = new Map<string, string>();
-  /** What was done, to be told when it goes wrong. */
+  /** What was done, for the message of a failure. */
   readonly story: string[] = [];
   #index: FolderIndex;
   #updater: IndexUpdater;
-  /** Whether something changed that the index was not told of. */
+  /** Whether something changed of which the index was not notified. */
   #isBehind = true;
   #time = Date.parse('2026-01-01T00:00:00Z');
 

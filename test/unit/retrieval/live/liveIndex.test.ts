@@ -221,7 +221,7 @@ test('an unsaved text is found in place of its file, and is written nowhere', as
   assert.deepEqual([await window.find('okapi'), await window.find('zebra')], [[], ['a.md', 'b.md']]);
 });
 
-test('while it is paused nothing is taken in, and another window goes on', async (t) => {
+test('a paused index takes in no changes, and another window continues', async (t) => {
   const window = await Window.open(t, { 'a.md': 'zebra' });
   const other = await window.again(t);
   assert.deepEqual([(await window.status()).isWriter, (await other.status()).isWriter], [true, false]);
@@ -337,7 +337,7 @@ test('a folder that is not there is an error of that folder alone, and rebuildin
   assert.deepEqual(await window.find('zebra'), ['a.md']);
 });
 
-test('the status is told at once and when it changes', async (t) => {
+test('the status is reported at once and when it changes', async (t) => {
   const window = await Window.open(t, { 'a.md': 'zebra' });
   const end = new AbortController();
   const seen: number[] = [];

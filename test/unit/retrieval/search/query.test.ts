@@ -8,7 +8,7 @@ const read = (text: string, isTyping = false): object => {
   return { words, prefixes, phrases, all: paths.acceptsAll };
 };
 
-test('words, half words, phrases and filters are told apart', () => {
+test('words, prefixes, phrases and filters are distinguished', () => {
   assert.deepEqual(read('retry "the delay" back*'), {
     words: 'retry the delay back*',
     prefixes: ['back'],

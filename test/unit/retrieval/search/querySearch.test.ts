@@ -71,7 +71,7 @@ test('filters give the best of the files that they choose', () => {
   }
 });
 
-test('a half word finds every text with a word that begins with it', () => {
+test('a prefix finds every text with a word that begins with it', () => {
   const random = seeded(33);
   const endings = ['', 'ed', 'ing', 's', 'ation', 'er', 'ness', 'y', 'ies'];
   const word = (): string =>
@@ -97,7 +97,7 @@ test('a half word finds every text with a word that begins with it', () => {
   }
 });
 
-test('of many words that begin with a half word, those that most texts hold are found', () => {
+test('of many words that begin with a prefix, those in most texts are found', () => {
   const chunks = Array.from({ length: 100 }, (_, at) =>
     Array.from({ length: 1 + at }, (_none, copy) =>
       textChunk(`${at} ${copy}`, `pre${'abcdefghij'[Math.floor(at / 10)]}${'abcdefghij'[at % 10]}q`),

@@ -133,20 +133,20 @@ test('another model starts anew, and what it takes the place of goes when it is 
   assert.equal((await place.open(new WordEmbedder('one'))).state.type, 'unfinished');
 });
 
-test('progress is told, a stop keeps what is done, and the next time goes on from there', async (t) => {
+test('progress is reported, a stop keeps what is done, and the next run continues from there', async (t) => {
   const place = await Place.create(t, many(600));
   const embedder = new WordEmbedder();
   const vectors = await place.open(embedder);
   const stop = new AbortController();
-  const told: EmbeddingProgress[] = [];
+  const reported: EmbeddingProgress[] = [];
   const onProgress = (progress: EmbeddingProgress): void => {
-    told.push(progress);
+    reported.push(progress);
     if (progress.done >= 200) stop.abort();
   };
   await assert.rejects(vectors.embed(place.index.sources(), { signal: stop.signal, onProgress }), {
     name: 'AbortError',
   });
-  assert.deepEqual(told[0], { done: 0, total: 600 });
+  assert.deepEqual(reported[0], { done: 0, total: 600 });
   const { state } = vectors;
   assert.ok(state.type === 'unfinished' && state.reason === 'stopped' && state.done >= 200 && state.done < 600);
   assert.deepEqual(await vectors.nearest('ship', 5), [], 'by words alone until it is complete');
@@ -157,7 +157,7 @@ test('progress is told, a stop keeps what is done, and the next time goes on fro
   assert.equal(embedder.embedded.length, 600, `${first} of them before the stop`);
 });
 
-test('a failure ends it with its reason, keeps what is done, and search goes on by words', async (t) => {
+test('a failure stops embedding with its reason, keeps what is done, and keyword search still works', async (t) => {
   const place = await Place.create(t, many(300));
   const embedder = new WordEmbedder();
   embedder.before = () => {

@@ -108,7 +108,7 @@ test('on battery few texts are embedded and many wait for power', async (t) => {
   await until((semantic) => semantic?.type === 'ready');
 });
 
-test('a model that cannot be opened is told, and search goes on by words', async (t) => {
+test('a model that cannot be opened is reported, and keyword search still works', async (t) => {
   const { until, find, choose } = await openWindow(t, () =>
     Promise.reject(new AppError('missing', 'There is no model.')),
   );

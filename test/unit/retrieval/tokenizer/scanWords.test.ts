@@ -15,7 +15,7 @@ test('every word of a text is visited once, and odd text is no error', () => {
   for (const text of ['', ' ', '\uD800', '\uDC00\uD800', '—…', '\0']) assert.deepEqual(wordsOf(text), []);
 });
 
-test('a word is told with its place in the text', () => {
+test('a word is reported with its location in the text', () => {
   const text = 'one 😀 one ßone\uD800one 検索';
   const places: string[] = [];
   scanWords(text, (word, start) => {

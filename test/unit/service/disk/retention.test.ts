@@ -118,7 +118,7 @@ test('when all results together take too much, the oldest go', async (t) => {
   for (let job = 0; job < 50; job += 1) assert.equal(place.hasResults(`job-${job}`), job % 10 < 4, `job-${job}`);
 });
 
-test('a sweep that is broken off goes on at the next, and leaves the loop to others between its steps', async (t) => {
+test('a sweep that is interrupted continues at the next one, and yields to the event loop between its steps', async (t) => {
   const place = new Place(t);
   for (let job = 0; job < 40; job += 1) await place.job(`job-${job}`, { daysAgo: 40 });
   await place.job('long', { daysAgo: 40, lines: 3_000 });

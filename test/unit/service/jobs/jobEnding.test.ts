@@ -12,7 +12,7 @@ const exited: ExitMarker = { outcome: 'exited', code: 0, signal: null, detail: n
 const stateOf = (exit: Partial<ExitMarker>, isCancelled: boolean): string =>
   endingOf(job, { ...exited, ...exit }, { machineClasses, isCancelled }).state;
 
-test('a script that a signal ended after it was asked to end was cancelled, however the signal is told', () => {
+test('a script that a signal stopped after it was asked to stop was cancelled, however the signal is reported', () => {
   assert.equal(stateOf({ code: null, signal: 'SIGTERM' }, true), 'cancelled');
   assert.equal(stateOf({ code: 143 }, true), 'cancelled');
   assert.equal(stateOf({ outcome: 'stopped' }, true), 'cancelled');
@@ -56,13 +56,13 @@ test('an end that may have come from outside is one to ask about, and any other 
 test('an ending that is not charged costs nothing, however long the script ran', () => {
   const own = endingOf(job, { ...exited, ranSeconds: 30 }, { machineClasses, isCancelled: false });
   assert.ok(own.charged > 0);
-  const told = { state: 'failed', reason: 'The node went away.', isCause: true } as const;
-  assert.deepEqual(explainedEnding(own, { ...told, isCharged: false }), {
+  const reported = { state: 'failed', reason: 'The node went away.', isCause: true } as const;
+  assert.deepEqual(explainedEnding(own, { ...reported, isCharged: false }), {
     ...own,
     state: 'failed',
-    reason: told.reason,
+    reason: reported.reason,
     exitCode: null,
     charged: 0,
   });
-  assert.equal(explainedEnding(own, { ...told, isCharged: true }).charged, own.charged);
+  assert.equal(explainedEnding(own, { ...reported, isCharged: true }).charged, own.charged);
 });

@@ -148,7 +148,7 @@ test('output that is a little too long loses nothing, and what the runner says i
   assert.equal(text, expected.join(''));
 });
 
-test('what a flow tells of its run becomes an event of its own and leaves the log', async (t) => {
+test('what a flow reports about its run becomes an event of its own and leaves the log', async (t) => {
   const path = logPath(t);
   const log = new OutputLog(path, 1_000_000);
   const event = { type: 'node-start', run: 1, path: 'F/Ä' };

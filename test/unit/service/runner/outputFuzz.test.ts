@@ -36,7 +36,7 @@ test('whatever a job prints is taken into its log within the limit, and read fro
     assert.ok(statSync(path).size < maxBytes + 400_000, `seed ${seed}: ${statSync(path).size} bytes`);
     let offset = 0;
     for (let page = await readOutput(path, 0, true); page !== undefined; page = await readOutput(path, offset, true)) {
-      assert.ok(page.offset > offset, `seed ${seed} goes on`);
+      assert.ok(page.offset > offset, `seed ${seed} continues`);
       offset = page.offset;
       for (const event of page.events) structuredClone(JSON.parse(JSON.stringify(event)));
     }

@@ -156,7 +156,7 @@ test('a caller that waits for the end of a job is woken by it, at once if it has
   await store.untilFinished('a', signal);
 });
 
-test('each change is told once it is stored', async (t) => {
+test('each change is reported once it is stored', async (t) => {
   const store = openStore(t);
   const changes: StoreChange[] = [];
   store.onDidChange((change) => changes.push(change));
@@ -165,8 +165,8 @@ test('each change is told once it is stored', async (t) => {
   store.setState(jobOf(store, 'a'), 'starting', 1_500);
   store.setState(jobOf(store, 'a'), 'running', 2_000);
   store.finish(jobOf(store, 'a'), ENDING, []);
-  const told = changes.map((change) => (change.type === 'events' ? change.count : change.type));
-  assert.deepEqual(told, [2, 'submitted', 1, 1, 'started', 2, 'ended']);
+  const reported = changes.map((change) => (change.type === 'events' ? change.count : change.type));
+  assert.deepEqual(reported, [2, 'submitted', 1, 1, 'started', 2, 'ended']);
 });
 
 test('jobs are found by their account only, listed newest first from any of them, and counted while they last', async (t) => {

@@ -48,7 +48,7 @@ test('a store of version 1 keeps its jobs, events and credits, as those of the a
   assert.deepEqual(store.balances('local'), { available: 9_800_000, held: 200_000, spent: 18_334 });
 });
 
-test('an upgraded store goes on: the job that waited is settled, once, and the first credits are not given again', async (t) => {
+test('an upgraded store works: the waiting job is settled once, and the first credits are not granted again', async (t) => {
   const folder = await oldFolder(t);
   const store = open(folder);
   const waiting = store.jobs.get('waiting');

@@ -15,7 +15,7 @@ import { GUARD_MS } from '../../../timeLimits.ts';
 
 const FILE = '/home/ada/flows/research.mts';
 
-/** Follows one submitted flow, and resolves `ended` when its run is told to have ended. */
+/** Follows one submitted flow, and resolves `ended` when the end of its run is reported. */
 async function follow(t: TestContext, home: string) {
   const ledger: { records: JobRecord[] } = { records: [runningJob({ id: 'a' })] };
   const list: AsyncLedger['list'] = async ({ isUnfinished } = {}) =>

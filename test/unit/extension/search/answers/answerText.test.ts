@@ -5,7 +5,7 @@ import { type AnswerTurn, answerText } from '../../../../../src/extension/search
 const turn: AnswerTurn = {
   question: 'How are\nlocks taken?',
   excerpts: [{ number: 1, path: 'src/a.ts', file: '/project/src/a.ts', startLine: 1, endLine: 9, text: '' }],
-  answer: 'By whoever comes first [1].\n',
+  answer: 'By the first one [1].\n',
   state: 'done',
   problem: '',
   model: 'stub-1',
@@ -18,7 +18,7 @@ test('an answer says what was sent, to whom, and from which places', () => {
     answerText([turn]),
     [
       '# How are locks taken?',
-      'By whoever comes first [1].',
+      'By the first one [1].',
       '_Answer of stub-1 at models.example.org, which received 1 excerpt from 1 file, 2.0 KB._',
       'Sources:',
       '- [1] src/a.ts:1-9\n',

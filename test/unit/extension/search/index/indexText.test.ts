@@ -29,7 +29,7 @@ test('an index that is as it should be has nothing to say but its size', () => {
   assert.equal(indexSummary([READY, READY], false), '24,690 files');
 });
 
-test('building, pausing and failing are told', () => {
+test('building, pausing and failing are shown', () => {
   assert.equal(indexState([READY, building], false), 'building 33 %');
   assert.equal(indexState([READY], true), 'paused');
   assert.equal(indexSummary([{ ...READY, state: 'error' }], false), '12,345 files, error');
@@ -48,7 +48,7 @@ test('a search without results says whether the index could have known', () => {
   assert.match(nothingFound([READY], true), /paused, so recent changes are missing/);
 });
 
-test('the view tells files, chunks, size, age, and what is wrong', () => {
+test('the view shows files, chunks, size, age, and the problem', () => {
   const lines = (status: FolderStatus): Record<string, string> =>
     Object.fromEntries(folderLines(status, 60_000 * 6).map(({ label, description }) => [label, description]));
   assert.deepEqual(lines(READY), {
@@ -64,7 +64,7 @@ test('the view tells files, chunks, size, age, and what is wrong', () => {
   assert.equal(lines({ ...READY, state: 'error', problem })['Problem'], 'The disk is full.');
 });
 
-test('the view tells how far the ranking by meaning is, and why there is none', () => {
+test('the view shows the progress of semantic ranking, and why there is none', () => {
   const line = (semantic: FolderStatus['semantic']): string | undefined =>
     folderLines({ ...READY, semantic }, 0).find(({ id }) => id === 'semantic')?.description;
   assert.equal(line(undefined), undefined);

@@ -53,7 +53,7 @@ test('a step shows what it changed and all of the state after it', async (t) => 
   assert.equal(await queries.step(file, id, 2), undefined);
 });
 
-test('a run that goes on is read anew, one that has ended only once', async (t) => {
+test('an active run is read again each time, one that has ended only once', async (t) => {
   const { file, keep, queries } = await kept(t);
   const { id, write } = await keep(eventsOf(7).slice(0, 3));
   assert.equal(await queries.step(file, id, 0), undefined);

@@ -75,7 +75,7 @@ test('a timeline gives the shared state and the nodes at each step', () => {
   assert.match(describeStep(timeline.steps[1] ?? assert.fail()), /^F\/A \(visit 2\) -> on, <1 ms, 1 retry$/);
 });
 
-test('a timeline can be read while the run goes on, and shows where it failed', () => {
+test('a timeline can be read during the run, and shows where it failed', () => {
   const list = events({ error: 'no harbour' });
   assert.equal(timelineOf(list.slice(0, 3)).steps[0]?.status, 'running');
   const timeline = timelineOf(list);

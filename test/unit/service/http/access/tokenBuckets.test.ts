@@ -4,7 +4,7 @@ import { keyDigest } from '../../../../../src/service/store/accounts/apiKeys.ts'
 import { TokenBuckets } from '../../../../../src/service/http/access/tokenBuckets.ts';
 import { AuthFailureLimiter } from '../../../../../src/service/http/access/authFailureLimiter.ts';
 
-test('a bucket holds a minute and fills evenly, and tells the seconds until the next token', () => {
+test('a bucket holds a minute and fills evenly, and returns the seconds until the next token', () => {
   let now = 0;
   const buckets = new TokenBuckets(() => now);
   for (let count = 0; count < 6; count += 1) assert.equal(buckets.take('ada', 6), 0);
@@ -47,7 +47,7 @@ test('wrong keys from one network of IPv6 count together, those from others do n
   assert.equal(keys.secondsToWait('192.0.2.1', wrong('c')), 0);
 });
 
-test('a key that was good from an address goes on there, until it is wrong itself', () => {
+test('a key that was valid from an address still works there, until it is wrong itself', () => {
   const keys = new AuthFailureLimiter(1, new TokenBuckets(() => 0));
   keys.noteGood('192.0.2.1', wrong('good'));
   keys.noteWrong('192.0.2.1', wrong('guess'));

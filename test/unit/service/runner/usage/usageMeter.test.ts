@@ -11,7 +11,7 @@ import { UsageMeter } from '../../../../../src/service/runner/usage/usageMeter.t
 const MEGABYTES = 200;
 const skip = process.platform === 'linux' ? false : 'only Linux has /proc';
 
-/** A job with a child, each of which works for a known time, holds memory until it is told to end, and reports its own CPU time. */
+/** A job with a child, each of which works for a known time, holds memory until it is asked to stop, and reports its own CPU time. */
 const PROGRAM = `
   const { spawn } = require('node:child_process');
   const spin = (ms) => { while (process.cpuUsage().user / 1000 < ms); };
