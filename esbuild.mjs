@@ -144,8 +144,15 @@ const configurations = [
       folderIndexWorker: 'src/extension/threads/folderIndexWorker.ts',
       flowWorker: 'src/extension/threads/flowWorker.ts',
       ...LIBRARIES,
-      zod: 'zod',
     },
+  },
+  // For flows in folders without zod. On its own: together with the others, each would load all of zod, most of which is translations.
+  {
+    ...common,
+    outdir: 'dist',
+    outExtension: { '.js': '.mjs' },
+    format: 'esm',
+    entryPoints: { zod: 'zod' },
   },
   {
     ...common,

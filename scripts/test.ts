@@ -7,6 +7,10 @@ import { COMPILE_CACHE } from './compileCache.ts';
 // What stands together runs side by side: both wait for processes most of the time.
 const STEPS = [['build'], ['check'], ['test:unit'], ['test:matrix -- --short', 'test:service'], ['test:host']];
 
+// Guards against a hang only, which then has a name: a busy machine takes many times as long as a quiet one.
+const STEP_LIMIT_MINUTES = 40;
+const OWN_GROUP = process.platform !== 'win32';
+
 const env = { NODE_COMPILE_CACHE: COMPILE_CACHE, ...process.env };
 
 for (const commands of STEPS) {
@@ -20,13 +24,25 @@ async function run(command: string, { isLive }: { isLive: boolean }): Promise<nu
   const started = performance.now();
   process.stderr.write(`\n== npm run ${command}\n`);
   const child = spawn('npm', ['run', '--silent', ...command.split(' ')], {
-    stdio: ['inherit', isLive ? 'inherit' : 'pipe', 'inherit'],
+    stdio: ['ignore', isLive ? 'inherit' : 'pipe', 'inherit'],
     env,
+    detached: OWN_GROUP,
     shell: process.platform === 'win32',
   });
   const closed = once(child, 'close');
+  const kill = (signal: NodeJS.Signals): void => {
+    if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    if (OWN_GROUP) process.kill(-child.pid, signal);
+    else child.kill(signal);
+  };
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, kill);
+  const deadline = setTimeout(() => {
+    process.stderr.write(`== ${command}: killed, because it did not end within ${STEP_LIMIT_MINUTES} minutes\n`);
+    kill('SIGKILL');
+  }, STEP_LIMIT_MINUTES * 60_000);
   if (child.stdout !== null) process.stdout.write(await buffer(child.stdout));
   await closed;
+  clearTimeout(deadline);
   const seconds = ((performance.now() - started) / 1000).toFixed(0);
   process.stderr.write(`== ${command}: ${child.exitCode === 0 ? 'ok' : 'FAILED'} in ${seconds} s\n`);
   return child.exitCode ?? 1;

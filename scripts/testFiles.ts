@@ -2,6 +2,9 @@ import { run } from 'node:test';
 import { inspect } from 'node:util';
 import type { TestEvent } from '../test/host/support/events.ts';
 
+// Guards against a hang only: a busy machine takes many times as long as a quiet one.
+const TEST_TIMEOUT_MS = 15 * 60_000;
+
 interface Options {
   readonly files: readonly string[];
   /** How many files run at once. */
@@ -36,7 +39,10 @@ async function* runFiles({
   grep,
 }: Options): AsyncGenerator<{ file: string; event: TestEvent }, void> {
   const patterns = grep === undefined ? {} : { testNamePatterns: [grep] };
-  const events = run({ files: [...files], concurrency, ...patterns }) as AsyncIterable<{ type: string; data: Outcome }>;
+  const events = run({ files: [...files], concurrency, timeout: TEST_TIMEOUT_MS, ...patterns }) as AsyncIterable<{
+    type: string;
+    data: Outcome;
+  }>;
   for await (const { type, data } of events) {
     if (type !== 'test:pass' && type !== 'test:fail') continue;
     const event = describe(type === 'test:pass', data);

@@ -32,7 +32,7 @@ export async function emptyFolder(): Promise<void> {
 export async function submit(job: { script: string; maxRuntime?: number }): Promise<string | undefined> {
   const settings = vscode.workspace.getConfiguration('farwharf');
   await settings.update('confirmSubmit', 'never', vscode.ConfigurationTarget.Global);
-  return vscode.commands.executeCommand<string | undefined>('farwharf.submitWorkspace', { maxRuntime: 120, ...job });
+  return vscode.commands.executeCommand<string | undefined>('farwharf.submitWorkspace', { maxRuntime: 900, ...job });
 }
 
 /** The newest job of the ledger, which the extension and the command line share. */
