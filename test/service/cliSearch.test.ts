@@ -53,6 +53,17 @@ test('a search returns matches with their text, without ignored or secret files'
   assert.doesNotMatch(all.stdout, /debug\.log|\.env|TOKEN/);
 });
 
+test('a misspelt word is corrected, and the correction is shown', async () => {
+  await using scratch = await Scratch.create();
+  const folder = await scratch.folder('project', FOLDER);
+  const json = await scratch.run(['search', 'retryDealy', '--folder', folder, '--json']);
+  const [answer = {}] = jsonLines(json.stdout);
+  assert.equal(answer['did_you_mean'], 'retryDelay', json.stderr);
+  const text = await scratch.run(['search', 'retryDealy'], { cwd: folder });
+  assert.match(text.stderr, /Did you mean: retryDelay/);
+  assert.match(text.stdout, /^src\/retry\.ts:1/);
+});
+
 test('a search sees a file that was changed a moment ago', async () => {
   await using scratch = await Scratch.create();
   const folder = await scratch.folder('project', FOLDER);

@@ -15,7 +15,7 @@ interface SearchFlags {
 
 /**
  * `farwharf search`: the results of a query in a folder, best first, one per file unless `--places`. JSON: `{ hits: [...] }`, each with
- * its text, and the state of semantic ranking if it is on.
+ * its text, the state of semantic ranking if it is on, and the query that was searched if a word was misspelt.
  */
 export async function search(context: Context, query: string, flags: SearchFlags): Promise<void> {
   const { terminal } = context;
@@ -24,14 +24,17 @@ export async function search(context: Context, query: string, flags: SearchFlags
   const { describeFallback, nearestPlaces } = await import('./meaning.ts');
   const meaning = await nearestPlaces(query, root, context);
   const hits = await findHits(opened, query, flags, { near: meaning?.near, isByPlace: flags.places });
+  const corrected = opened.correct(query);
   const isWhole = flags.maxTokens !== undefined;
   terminal.json({
     hits: hits.map((hit) => hitAsJson(hit, flags)),
     ...(meaning === undefined ? {} : { meaning: meaning.state }),
+    ...(corrected === undefined ? {} : { did_you_mean: corrected }),
   });
   const fallback = meaning && describeFallback(meaning.state);
   if (fallback !== undefined) terminal.note(fallback);
   if (terminal.isJson) return;
+  if (corrected !== undefined && hits.length > 0) terminal.note(`Did you mean: ${corrected}`);
   if (hits.length === 0) {
     terminal.note(`Nothing in ${formatCount(opened.stats.files, 'file')} matches that query.`);
   }

@@ -95,11 +95,12 @@ export class ResultPick {
   /** Replaces the rows; the active result stays active if the user moved to it. */
   replaceRows(rows: readonly ResultItem[]): void {
     const { pick } = this;
-    const active = pick.activeItems[0] === pick.items[0] ? undefined : pick.activeItems[0]?.hit;
+    const before = pick.items.find(({ kind }) => kind !== vscode.QuickPickItemKind.Separator);
+    const active = pick.activeItems[0] === before ? undefined : pick.activeItems[0]?.hit;
     pick.items = rows;
     const same = rows.find(({ hit }) => hit !== undefined && active !== undefined && isSamePlace(hit, active));
     if (same !== undefined) pick.activeItems = [same];
-    this.#showSoon(same ?? rows[0]); // VS Code does not always report a new first row
+    this.#showSoon(same ?? rows.find(({ place }) => place !== undefined)); // VS Code does not always report a new first row
   }
 
   #showSoon(item: ResultItem | undefined): void {

@@ -16,6 +16,7 @@ const PAUSE_MS = 300;
 // The shown text, what choosing it types, and a description.
 const HINTS: readonly (readonly [string, string, string])[] = [
   ['"exact words"', '"', 'exactly this phrase'],
+  ['-word', '-', 'without this word'],
   ['path:src', 'path:', 'only files with this in their path; also path:*.test.ts and -path:'],
   ['lang:python', 'lang:', 'only files in this language; -lang: excludes it'],
 ];
@@ -61,9 +62,11 @@ export async function searchFolder(
   const { pick } = list;
   let isOpen = true;
 
-  const show = (value: string, hits: readonly ServiceHit[]): void => {
-    const rows = list.rows(hits, new Highlighter(parseQuery(value, { isTyping: true })), { isLive: true });
-    list.replaceRows(rows.length > 0 ? rows : [remark(nothingFound(index.status, index.isPaused))]);
+  const show = (value: string, hits: readonly ServiceHit[], corrected: string | undefined): void => {
+    const query = parseQuery(corrected ?? value, { isTyping: true });
+    const rows = list.rows(hits, new Highlighter(query), { isLive: true });
+    const heading = corrected === undefined ? [] : [section(`did you mean: ${corrected}`)];
+    list.replaceRows(rows.length > 0 ? [...heading, ...rows] : [remark(nothingFound(index.status, index.isPaused))]);
   };
   /** Adds semantic results once the user pauses, because running the model for each letter would be wasteful. */
   const searchSemantically = async (value: string): Promise<void> => {
@@ -72,7 +75,8 @@ export async function searchFolder(
     if (!isWanted()) return;
     try {
       const hits = await index.search(value, { limit: LIMIT, isTyping: true, isSemantic: true });
-      if (isWanted()) show(value, hits);
+      const corrected = await index.correct(value, { isTyping: true });
+      if (isWanted()) show(value, hits, corrected);
     } catch (error) {
       if (!isAbort(error)) log.error('a semantic search failed', { error });
     }
@@ -80,8 +84,9 @@ export async function searchFolder(
   const searching = new Latest<string>(async (value) => {
     try {
       const hits = await index.search(value, { limit: LIMIT, isTyping: true });
+      const corrected = await index.correct(value, { isTyping: true });
       if (searching.isStale || pick.value !== value) return;
-      show(value, hits);
+      show(value, hits, corrected);
       if (index.status.some(({ semantic }) => semantic?.type === 'ready')) void searchSemantically(value);
     } catch (error) {
       if (isAbort(error)) return;
@@ -153,10 +158,6 @@ export function requireFolder(): void {
 }
 
 function emptyRows(recent: readonly string[], choose: (text: string) => void): ResultItem[] {
-  const section = (text: string): ResultItem => ({
-    label: withoutIcons(text),
-    kind: vscode.QuickPickItemKind.Separator,
-  });
   const searches = recent.map((text) => ({ label: label`$(history) ${text}`, onChosen: () => choose(text) }));
   const hints = HINTS.map(([shown, typed, description]) => ({
     label: label`$(lightbulb) ${shown}`,
@@ -168,6 +169,10 @@ function emptyRows(recent: readonly string[], choose: (text: string) => void): R
     section('how to search'),
     ...hints,
   ];
+}
+
+function section(text: string): ResultItem {
+  return { label: withoutIcons(text), kind: vscode.QuickPickItemKind.Separator };
 }
 
 function remark(text: string): ResultItem {

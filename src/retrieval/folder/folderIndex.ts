@@ -1,6 +1,7 @@
 import type { AppError } from '../../core/errors.ts';
 import { FolderContent, type IndexStats, type SyncOptions, type SyncSummary } from './folderContent.ts';
-import { type FolderHit, type FolderSearchOptions, searchFolder } from './folderSearch.ts';
+import type { FolderHit, FolderSearchOptions } from './folderSearch.ts';
+import { ForgivingSearch } from './forgivingSearch.ts';
 import { type IndexedFile, indexText, type ListedFile } from '../building/indexedFile.ts';
 import { indexFolder, IndexStore } from '../store/indexStore.ts';
 import { type SizedTask, workOf } from '../building/parallelBuild.ts';
@@ -9,8 +10,7 @@ import { parseQuery, type Query } from '../search/query.ts';
 import { IndexWriter } from './indexWriter.ts';
 import { RecentFiles } from './recentFiles.ts';
 import type { SegmentSource } from '../segments/segment.ts';
-import type { Match } from '../search/segmentSet.ts';
-import { type TermQuery, toTermQuery } from '../search/termQuery.ts';
+import type { SegmentSet } from '../search/segmentSet.ts';
 import { SerialQueue } from '../store/serialQueue.ts';
 import { type BudgetedHit, withinBudget } from './tokenBudget.ts';
 import { WordAnalyzer } from '../tokenizer/words.ts';
@@ -41,6 +41,7 @@ export class FolderIndex implements Disposable {
   readonly #store: IndexStore;
   readonly #analyzer = new WordAnalyzer();
   readonly paths = new PathAnalyzer(this.#analyzer);
+  readonly #searches = new ForgivingSearch(this, this.#analyzer);
   readonly #recent: RecentFiles;
   readonly #overlays = new Map<string, IndexedFile>();
   readonly #writer: IndexWriter;
@@ -186,8 +187,12 @@ export class FolderIndex implements Disposable {
    * query. With a semantic ranking of the same query, the two rankings have equal weight, and the scores are those of the combination.
    */
   async search(query: Query | string, limit: number, options: FolderSearchOptions = {}): Promise<readonly FolderHit[]> {
-    const parsed = typeof query === 'string' ? parseQuery(query) : query;
-    return searchFolder(parsed, toTermQuery(parsed, this.#analyzer), { ...options, limit }, this);
+    return this.#searches.search(typeof query === 'string' ? parseQuery(query) : query, limit, options);
+  }
+
+  /** The query with its misspelt words corrected, which a search uses; undefined if there are none. */
+  correct(query: string, { isTyping = false }: { readonly isTyping?: boolean | undefined } = {}): string | undefined {
+    return this.#searches.correct(query, isTyping);
   }
 
   /** The best files for a query whose definitions together have at most `maxTokens` tokens for a language model, by estimate. */
@@ -200,14 +205,9 @@ export class FolderIndex implements Disposable {
     return withinBudget(hits, maxTokens, (path) => this.fileAt(path));
   }
 
-  /** The best documents in the index; their files may have changed. */
-  match(query: TermQuery, limit: number): readonly Match[] {
-    return this.#content.set.search(query, limit);
-  }
-
-  /** The weight of each term in a ranking. */
-  weigh(terms: readonly string[]): readonly number[] {
-    return this.#content.set.weigh(terms);
+  /** The indexed versions of the files, which may have changed. */
+  get set(): SegmentSet {
+    return this.#content.set;
   }
 
   /** The text of a file in the editor, else on disk. */

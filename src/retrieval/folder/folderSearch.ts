@@ -2,12 +2,13 @@ import type { Chunk } from '../chunks/chunk.ts';
 import { FUSED_DEPTH, fuseFiles, fuseMatches } from './fusedMatches.ts';
 import type { IndexedFile } from '../building/indexedFile.ts';
 import type { PathAnalyzer } from '../ranking/pathTerms.ts';
-import { rankFiles, type Reasons } from '../ranking/rankFiles.ts';
+import { type MentionedFile, mentionedFiles } from '../ranking/mentionedFiles.ts';
+import { type RankedFile, rankFiles, type Reasons } from '../ranking/rankFiles.ts';
 import { wantedRoles } from '../ranking/wantedRoles.ts';
+import { fileMentions } from '../search/fileMentions.ts';
 import { holdsPhrases, PHRASE_GROWTH } from '../search/phrase.ts';
 import type { Query } from '../search/query.ts';
-import type { SegmentSource } from '../segments/segment.ts';
-import type { Match } from '../search/segmentSet.ts';
+import type { Match, SegmentSet } from '../search/segmentSet.ts';
 import type { TermQuery } from '../search/termQuery.ts';
 import type { ChunkLocation } from '../semantic/semanticRanking.ts';
 
@@ -41,11 +42,9 @@ export interface FolderSearchOptions {
   readonly isByPlace?: boolean | undefined;
 }
 
-interface SearchedFolder {
+export interface SearchedFolder {
   readonly paths: PathAnalyzer;
-  match(query: TermQuery, limit: number): readonly Match[];
-  weigh(terms: readonly string[]): readonly number[];
-  source(path: string): SegmentSource | undefined;
+  readonly set: SegmentSet;
   fileAt(path: string): IndexedFile | undefined;
   update(paths: readonly string[]): Promise<void>;
 }
@@ -69,9 +68,9 @@ export function searchFolder(
   const least = isByPlace ? (wanted.length === 0 ? 0 : FUSED_DEPTH) : Math.max(RANKED_DEPTH, DEPTH_PER_FILE * limit);
   let most = limit < 1 ? 0 : Math.max(limit, least);
   for (let tries = 1; ; ) {
-    const found = folder.match(terms, most);
+    const found = folder.set.search(terms, most);
     const candidates = isByPlace
-      ? fuseMatches(found, wanted, (path) => folder.source(path)).map((match) => ({
+      ? fuseMatches(found, wanted, (path) => folder.set.source(path)).map((match) => ({
           score: match.score,
           places: [match],
         }))
@@ -92,12 +91,40 @@ function rankedFiles(
   near: readonly ChunkLocation[],
   { query, terms, folder }: { readonly query: Query; readonly terms: TermQuery; readonly folder: SearchedFolder },
 ): readonly Candidate[] {
-  const weights = folder.weigh(terms.terms);
+  const weights = folder.set.weigh(terms.terms);
   const wanted = wantedRoles(query.text, !query.paths.acceptsAll);
   const named = terms.definitions.filter(({ isExact }) => isExact).map(({ term }) => term);
-  const isName = folder.weigh(named).some((weight) => weight > 0);
-  const ranked = rankFiles(found, { terms: terms.terms, weights, wanted, isName }, folder.paths);
-  return near.length === 0 ? ranked : fuseFiles(ranked, near, (path) => folder.source(path));
+  const isName = folder.set.weigh(named).some((weight) => weight > 0);
+  const mentions = fileMentions(query.text);
+  const mentioned = mentionedFiles(mentions, mentions.length === 0 ? [] : pathsOf(folder, query));
+  const matches = [...found, ...unfound(mentioned, found, folder)];
+  const ranked = rankFiles(matches, { terms: terms.terms, weights, wanted, isName, mentioned }, folder.paths).map(
+    (file) => atLine(file, mentioned.get(file.path)?.line, folder),
+  );
+  return near.length === 0 ? ranked : fuseFiles(ranked, near, (path) => folder.set.source(path));
+}
+
+function* pathsOf(folder: SearchedFolder, { paths }: Query): Generator<string, void> {
+  for (const { path, documentCount } of folder.set.sources()) if (documentCount > 0 && paths.accepts(path)) yield path;
+}
+
+/** The files that the query mentions, and that contain none of its words. */
+function unfound(
+  mentioned: ReadonlyMap<string, MentionedFile>,
+  found: readonly Match[],
+  folder: SearchedFolder,
+): readonly Match[] {
+  if (mentioned.size === 0) return [];
+  const known = new Set(found.map(({ source }) => source.path));
+  return [...mentioned.keys()].filter((path) => !known.has(path)).flatMap((path) => folder.set.matchAt(path) ?? []);
+}
+
+/** The file with the place of a line first. */
+function atLine(file: RankedFile, line: number | undefined, folder: SearchedFolder): RankedFile {
+  const place = line === undefined ? undefined : folder.set.matchAt(file.path, line);
+  if (place === undefined) return file;
+  const best = { ...place, score: file.places[0]?.score ?? 0 };
+  return { ...file, places: [best, ...file.places.filter(({ ordinal }) => ordinal !== place.ordinal)] };
 }
 
 /**

@@ -90,6 +90,9 @@ export interface IndexService {
   /** The best results in all folders, best first. Files that are not indexed yet are not found. */
   search(query: string, request: SearchRequest): Promise<readonly ServiceHit[]>;
 
+  /** The query with its misspelt words corrected, which a search uses; undefined if each word is known in one of the folders. */
+  correct(query: string, request: Pick<SearchRequest, 'isTyping' | 'folders'>): Promise<string | undefined>;
+
   /** Results that are similar to a text. */
   related(text: string, request: RelatedRequest): Promise<readonly ServiceHit[]>;
 

@@ -107,6 +107,12 @@ export class LiveFolder implements Disposable {
     return hits.map((hit) => ({ ...hit, folder: this.folder.path }));
   }
 
+  /** The query with unknown words corrected; undefined if there are none. */
+  async correct(query: string, options: { readonly isTyping?: boolean | undefined }): Promise<string | undefined> {
+    await this.#opened.promise;
+    return this.#updater?.index.correct(query, options);
+  }
+
   /** Whether the path of a hit is this absolute path. */
   isAt(path: string, absolute: string): boolean {
     return this.#inside(absolute) === path;

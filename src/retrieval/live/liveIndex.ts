@@ -71,6 +71,14 @@ export class LiveIndex implements IndexService, Disposable {
     return this.#search(parseQuery(query, { isTyping }), { limit, isSemantic, isByPlace, folders });
   }
 
+  async correct(
+    query: string,
+    { isTyping, folders }: Pick<SearchRequest, 'isTyping' | 'folders'>,
+  ): Promise<string | undefined> {
+    const corrected = await Promise.all(this.#chosen(folders).map((live) => live.correct(query, { isTyping })));
+    return corrected.includes(undefined) ? undefined : corrected[0];
+  }
+
   async related(text: string, { limit, at, folders }: RelatedRequest): Promise<readonly ServiceHit[]> {
     const hits = await this.#search(plainQuery(text.slice(0, MOST_RELATED)), {
       limit: limit + OVERLAPPING,
@@ -158,7 +166,7 @@ export class LiveIndex implements IndexService, Disposable {
     query: Query,
     { limit, isSemantic, isByPlace, folders }: Omit<SearchRequest, 'isTyping'> & { readonly isSemantic: boolean },
   ): Promise<readonly ServiceHit[]> {
-    const chosen = [...this.#folders.values()].filter(({ folder }) => folders?.includes(folder.path) ?? true);
+    const chosen = this.#chosen(folders);
     const hits = await Promise.all(chosen.map((live) => live.search(query, { limit, isSemantic, isByPlace })));
     // Scores of semantic and keyword rankings are not comparable, so the ranks within each folder count.
     const isMixed = isSemantic && chosen.some(({ status }) => status.semantic !== undefined);
@@ -169,6 +177,10 @@ export class LiveIndex implements IndexService, Disposable {
       .toSorted((a, b) => b.score - a.score)
       .slice(0, limit)
       .map(({ item }) => item);
+  }
+
+  #chosen(folders: readonly string[] | undefined): readonly LiveFolder[] {
+    return [...this.#folders.values()].filter(({ folder }) => folders?.includes(folder.path) ?? true);
   }
 
   #nextChange(signal: AbortSignal): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Match } from '../search/segmentSet.ts';
 import { type Blend, BLEND } from './blend.ts';
+import type { MentionedFile } from './mentionedFiles.ts';
 import { likeness, type PathAnalyzer } from './pathTerms.ts';
 import { type FileRole, roleOf } from './roles.ts';
 
@@ -17,6 +18,8 @@ export interface Reasons {
   readonly keywords: number;
   readonly name: number;
   readonly folder: number;
+  /** Of a path in the query. */
+  readonly mention: number;
   readonly role: FileRole;
   readonly factor: number;
 }
@@ -28,12 +31,13 @@ interface RankingQuery {
   readonly wanted: ReadonlySet<FileRole>;
   /** Whether it names a definition of the folder. */
   readonly isName: boolean;
+  readonly mentioned: ReadonlyMap<string, MentionedFile>;
 }
 
 /** Ranks the files of chunks that are sorted by score, best first; equal scores in the order of their best chunks. */
 export function rankFiles(
   matches: readonly Match[],
-  { terms, weights, wanted, isName }: RankingQuery,
+  { terms, weights, wanted, isName, mentioned }: RankingQuery,
   paths: PathAnalyzer,
   blend: Blend = BLEND,
 ): readonly RankedFile[] {
@@ -43,16 +47,19 @@ export function rankFiles(
     const parts = coherence.map((part, at) => part * (places[at]?.score ?? 0));
     return { path, places, keywords: parts.reduce((sum, part) => sum + part, 0) };
   });
-  const best = Math.max(0, ...files.map(({ keywords }) => keywords));
+  const best = files.reduce((most, { keywords }) => Math.max(most, keywords), 0);
+  const most = Math.max(1, best);
   return files
     .map(({ path, places, keywords }): RankedFile => {
       const role = roleOf(path);
       const parts = paths.termsOf(path);
       const name = best * nameWeight * likeness(terms, weights, parts.name);
       const folder = best * blend.folder * likeness(terms, weights, parts.folder);
-      const factor = wanted.has(role) ? 1 : roles[role];
-      const reasons = { keywords, name, folder, role, factor };
-      return { path, places, reasons, score: factor * (keywords + name + folder) };
+      const fit = mentioned.get(path)?.fit ?? 0;
+      const mention = most * blend.mention * fit;
+      const factor = fit > 0 || wanted.has(role) ? 1 : roles[role];
+      const reasons = { keywords, name, folder, mention, role, factor };
+      return { path, places, reasons, score: factor * (keywords + name + folder + mention) };
     })
     .sort((a, b) => b.score - a.score);
 }

@@ -1,3 +1,4 @@
+import { foldLetters } from '../tokenizer/foldLetters.ts';
 import { scanWords } from '../tokenizer/scanWords.ts';
 import { hasJoinedWords } from '../tokenizer/words.ts';
 
@@ -29,6 +30,6 @@ function isWordAt(found: string | undefined, wanted: string, index: number, coun
 
 function wordsOf(text: string): string[] {
   const words: string[] = [];
-  scanWords(text, (word) => words.push(word.toLowerCase()));
+  scanWords(text, (word) => words.push(foldLetters(word).toLowerCase()));
   return words;
 }

@@ -1,3 +1,4 @@
+import { fileMentions } from './fileMentions.ts';
 import { PathFilter } from './pathFilter.ts';
 import { scanWords } from '../tokenizer/scanWords.ts';
 
@@ -9,6 +10,8 @@ export interface Query {
   readonly prefixes: readonly string[];
   /** Texts whose words must be consecutive in the results. */
   readonly phrases: readonly string[];
+  /** Words that the results do not contain. */
+  readonly excluded: readonly string[];
   /** Limits the files of the results. */
   readonly paths: PathFilter;
 }
@@ -18,36 +21,61 @@ interface QueryOptions {
   readonly isTyping?: boolean;
 }
 
-// A filter with its value, quoted or not; a phrase; or a run without spaces.
-const PARTS = /(?<!\S)(-?)(path|lang):(?:"([^"]*)"|([^\s"]+))|"([^"]*)"|[^\s"]+|"/g;
+// A filter with its value, quoted or not; an excluded word; a phrase; or a run without spaces.
+const PARTS =
+  /(?<!\S)(-?)(path|lang):(?:"([^"]*)"|([^\s"]+))|(?<=\S\s)-([\p{L}_$][\p{L}\p{N}\p{M}_$]*)(?!\S)|"([^"]*)"|[^\s"]+|"/gu;
+// What reads like a message of a program, whose quotes are not those of a search.
+const MESSAGE =
+  /\b(?:errors?|exception|warning|panic(?:ked)?|fatal|failed|cannot|can't|could not|traceback|undefined)\b/i;
+const MOST_SEARCHED = 8;
+// A message has more words than a search with a phrase.
+const LEAST_IN_MESSAGE = 4;
 
 /**
- * Parses a user's query: words, `prefix*`, `"quoted phrases"`, and the filters `path:` and `lang:`, each excluded by a `-` before it.
- * Everything else is treated as words, so that no query is an error.
+ * Parses a user's query: words, `prefix*`, `"quoted phrases"`, `-excluded` words, and the filters `path:` and `lang:`, each excluded by
+ * a `-` before it. Everything else is treated as words, so that no query is an error. Quotes in a pasted message, and around a path,
+ * make no phrase.
  */
 export function parseQuery(text: string, { isTyping = false }: QueryOptions = {}): Query {
   const words: string[] = [];
   const prefixes: string[] = [];
   const phrases: string[] = [];
+  const excluded: string[] = [];
   let paths = PathFilter.ALL;
-  for (const [whole, minus, field, quotedValue, value, phrase] of text.matchAll(PARTS)) {
+  for (const [whole, minus, field, quotedValue, value, unwanted, phrase] of text.matchAll(PARTS)) {
     if (field !== undefined) {
       const isWanted = minus !== '-';
       const wanted = quotedValue ?? value ?? '';
       paths = field === 'path' ? paths.withPath(wanted, isWanted) : paths.withLanguage(wanted, isWanted);
       continue;
     }
+    if (unwanted !== undefined) {
+      excluded.push(unwanted);
+      continue;
+    }
     words.push(phrase ?? whole);
-    if (phrase !== undefined && lastWord(phrase) !== undefined) phrases.push(phrase);
+    if (phrase !== undefined && lastWord(phrase) !== undefined && fileMentions(phrase).length === 0)
+      phrases.push(phrase);
     if (phrase === undefined && whole.endsWith('*')) prefixes.push(...endingWord(whole.replace(/\*+$/, '')));
   }
   if (isTyping) prefixes.push(...typedWord(text, words));
-  return { text: words.join(' '), prefixes: [...new Set(prefixes)], phrases, paths };
+  const ranking = words.length === 0 ? excluded : words;
+  return {
+    text: ranking.join(' '),
+    prefixes: [...new Set(prefixes)],
+    phrases: isMessage(text, words.length - phrases.length) ? [] : phrases,
+    excluded: ranking === excluded ? [] : excluded,
+    paths,
+  };
 }
 
 /** A query of words only, for text that is not a user's query: quotes and colons have no meaning. */
 export function plainQuery(text: string): Query {
-  return { text, prefixes: [], phrases: [], paths: PathFilter.ALL };
+  return { text, prefixes: [], phrases: [], excluded: [], paths: PathFilter.ALL };
+}
+
+function isMessage(text: string, unquoted: number): boolean {
+  return unquoted > MOST_SEARCHED || text.includes('\n') || (unquoted >= LEAST_IN_MESSAGE && MESSAGE.test(text));
 }
 
 /** The word at the cursor, if the query ends in a word that is neither part of a filter nor of a closed phrase. */

@@ -101,8 +101,12 @@ function findTerm(segments: readonly LiveSegment[], term: string): FoundTerm {
 }
 
 /** 1 for each document that a query cannot find: removed, of another path, or without a required term. Undefined if there is none. */
-export function excludedDocuments(live: LiveSegment, { required, paths }: TermQuery): Uint8Array | undefined {
-  if (required.length === 0 && paths.acceptsAll) return live.removedSources.size === 0 ? undefined : live.removed;
+export function excludedDocuments(
+  live: LiveSegment,
+  { required, excluded: unwanted, paths }: TermQuery,
+): Uint8Array | undefined {
+  if (required.length === 0 && unwanted.length === 0 && paths.acceptsAll)
+    return live.removedSources.size === 0 ? undefined : live.removed;
   const excluded = live.removed.slice();
   if (!paths.acceptsAll) {
     for (const { path, firstDocument, documentCount } of live.segment.sources) {
@@ -110,22 +114,26 @@ export function excludedDocuments(live: LiveSegment, { required, paths }: TermQu
     }
   }
   for (const term of required) excludeOthers(live, term, excluded);
+  for (const term of unwanted) for (const document of documentsWith(live, term)) excluded[document] = 1;
   return excluded;
 }
 
-function excludeOthers({ segment }: LiveSegment, term: string, excluded: Uint8Array): void {
+/** The documents that contain a term, in ascending order, also those that were removed. */
+function* documentsWith({ segment }: LiveSegment, term: string): Generator<number, void> {
   const start = segment.dictionary.find(Buffer.from(term));
+  if (start < 0) return;
+  const list = new PostingList();
+  list.open(segment.postings, start);
+  for (let hasMore = list.advance(0) !== NO_DOCUMENT; hasMore; hasMore = list.nextBlock()) {
+    for (let at = 0; at < list.size; at += 1) yield list.documents[at] ?? 0;
+  }
+}
+
+function excludeOthers(live: LiveSegment, term: string, excluded: Uint8Array): void {
   let next = 0;
-  if (start >= 0) {
-    const list = new PostingList();
-    list.open(segment.postings, start);
-    for (let hasMore = list.advance(0) !== NO_DOCUMENT; hasMore; hasMore = list.nextBlock()) {
-      for (let at = 0; at < list.size; at += 1) {
-        const document = list.documents[at] ?? 0;
-        if (document > next) excluded.fill(1, next, document);
-        next = document + 1;
-      }
-    }
+  for (const document of documentsWith(live, term)) {
+    if (document > next) excluded.fill(1, next, document);
+    next = document + 1;
   }
   excluded.fill(1, next);
 }

@@ -157,6 +157,31 @@ export class SegmentSet {
     });
   }
 
+  /** The number of documents that contain a term. */
+  holdersOf(term: string): number {
+    return countHolders(this.#segments, term);
+  }
+
+  /** Whether a term begins with this, in any case. */
+  hasPrefix(start: string): boolean {
+    const lower = start.toLowerCase();
+    return this.#segments.some(({ segment }) => segment.dictionary.withPrefix(lower).next().done !== true);
+  }
+
+  /** The document of a path that contains a line, or the first one, with no score; undefined if there is none. */
+  matchAt(path: string, line = 1): Match | undefined {
+    for (const live of this.#overlays.over(this.#segments, (known) => this.#known(known)).toReversed()) {
+      const index = live.segment.sources.findIndex((source) => source.path === path);
+      const source = live.segment.sources[index];
+      if (source === undefined || source.documentCount === 0 || live.removedSources.has(index)) continue;
+      let document = source.firstDocument;
+      const end = document + source.documentCount;
+      while (document + 1 < end && (live.segment.firstLines[document + 1] ?? 0) <= line) document += 1;
+      return toMatch({ live, document }, 0);
+    }
+    return undefined;
+  }
+
   #known(path: string): Place | undefined {
     return this.source(path) === undefined ? undefined : this.#places.get(path);
   }

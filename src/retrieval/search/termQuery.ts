@@ -1,6 +1,8 @@
 import type { PathFilter } from './pathFilter.ts';
+import { withoutPositions } from './fileMentions.ts';
 import type { Query } from './query.ts';
 import { definitionTerms, type DefinitionQuery } from './definitionQuery.ts';
+import { foldLetters } from '../tokenizer/foldLetters.ts';
 import { hasJoinedWords, type WordAnalyzer } from '../tokenizer/words.ts';
 
 const LEAST_PREFIX = 3;
@@ -14,6 +16,8 @@ export interface TermQuery {
   readonly prefixes: readonly TermPrefix[];
   /** Required terms: results contain all of them. */
   readonly required: readonly string[];
+  /** Terms that no result contains. */
+  readonly excluded: readonly string[];
   readonly paths: PathFilter;
 }
 
@@ -24,12 +28,14 @@ export interface TermPrefix {
   readonly stems: readonly string[];
 }
 
-export function toTermQuery({ text, prefixes, phrases, paths }: Query, analyzer: WordAnalyzer): TermQuery {
+export function toTermQuery({ text, prefixes, phrases, excluded, paths }: Query, analyzer: WordAnalyzer): TermQuery {
   return {
-    terms: analyzer.queryTerms(text),
+    terms: analyzer.queryTerms(withoutPositions(text)),
     definitions: definitionTerms(text),
     prefixes: prefixes.map((prefix) => toTermPrefix(prefix, analyzer)),
     required: [...new Set(phrases.flatMap((phrase) => analyzer.allTerms(phrase)))],
+    // The first term of a word is the word itself.
+    excluded: excluded.flatMap((word) => analyzer.termsOf(word).slice(0, 1)),
     paths,
   };
 }
@@ -38,6 +44,6 @@ function toTermPrefix(prefix: string, analyzer: WordAnalyzer): TermPrefix {
   // In a run that is indexed by character pairs, the last character starts an incomplete pair; the other pairs are terms.
   if (hasJoinedWords(prefix)) return { start: Array.from(prefix).at(-1) ?? '', stems: [] };
   // Too many words begin with the same one or two letters for such a prefix to be meaningful.
-  const start = prefix.replace(/^[_$]+/, '').toLowerCase();
+  const start = foldLetters(prefix.replace(/^[_$]+/, '')).toLowerCase();
   return start.length < LEAST_PREFIX ? { start: '', stems: [] } : { start, stems: analyzer.stemsFrom(start) };
 }

@@ -1,3 +1,5 @@
+import { foldLetters } from './foldLetters.ts';
+
 // Letters with which no word begins or ends. They keep the names of definitions apart from other words, and those of types and constants
 // from those of functions and variables. At the end they keep a name from being stemmed: `Serializer` and `Serialize` are different
 // definitions. They are ASCII, because the tokenizer takes several times as long for other letters.
@@ -35,7 +37,7 @@ export function otherDefinitionTerm(name: string): string | undefined {
 function lettersOf(name: string): string {
   if (ASCII_LETTERS.test(name)) return name;
   if (ASCII.test(name)) return name.replace(NO_ASCII_LETTERS, '').slice(0, MOST_CHARACTERS);
-  const letters = name.replace(NO_LETTERS, '').slice(0, MOST_CHARACTERS);
+  const letters = foldLetters(name).replace(NO_LETTERS, '').slice(0, MOST_CHARACTERS);
   return CJK.test(letters) ? '' : letters;
 }
 

@@ -1,4 +1,5 @@
 import lunr from 'lunr';
+import { foldLetters } from './foldLetters.ts';
 import { scanWords } from './scanWords.ts';
 import { Stemmer } from './stemmer.ts';
 import { MAX_WORD } from '../kernel/assembly/layout/memory.ts';
@@ -69,7 +70,8 @@ export class WordAnalyzer {
 }
 
 /** The parts of a word whose stems are its terms, in lower case: the whole word, and its parts if there are several. */
-export function partsOf(word: string): readonly string[] {
+export function partsOf(written: string): readonly string[] {
+  const word = foldLetters(written);
   if (CJK.test(word)) {
     const runs = word.match(CJK_RUNS) ?? [];
     return runs.flatMap((run) => (CJK.test(run) ? pairs(run) : partsOf(run)));

@@ -142,6 +142,12 @@ export class SearchIndex implements Disposable {
     return this.#index.search(query, request);
   }
 
+  /** The query with its misspelt words corrected, which a search uses; undefined if there are none. */
+  async correct(query: string, request: Parameters<IndexService['correct']>[1]): Promise<string | undefined> {
+    await this.start();
+    return this.#index.correct(query, request);
+  }
+
   async related(text: string, request: RelatedRequest): Promise<readonly ServiceHit[]> {
     await this.start();
     return this.#index.related(text, request);

@@ -36,6 +36,7 @@ const anyOf = (terms: readonly string[]): TermQuery => ({
   definitions: [],
   prefixes: [],
   required: [],
+  excluded: [],
   paths: PathFilter.ALL,
 });
 
@@ -207,7 +208,7 @@ test('terms are found by their beginnings, in any script', () => {
   const starting = (prefix: string): string[] => [...dictionary.withPrefix(prefix)].map(({ term }) => term);
   assert.deepEqual(starting('retr'), ['retri', 'retrial']);
   assert.equal(starting('re').length, 2 + 101, 'their parts too'); // "re" itself is a part
-  for (const term of ['検索', 'größe', 'zebra', 'p']) assert.ok(dictionary.find(Buffer.from(term)) >= 0, term);
+  for (const term of ['検索', 'gross', 'zebra', 'p']) assert.ok(dictionary.find(Buffer.from(term)) >= 0, term);
   for (const term of ['', 'a', 'retr', 'zzz', '\uffff', '検'])
     assert.equal(dictionary.find(Buffer.from(term)), -1, term);
 });

@@ -18,7 +18,7 @@ test('words are stemmed, so that forms of one word meet', () => {
 });
 
 test('words of any script count, Chinese, Japanese and Korean by pairs', () => {
-  assert.deepEqual(terms('größe'), ['größe']);
+  assert.deepEqual(terms('größe'), ['gross']);
   assert.deepEqual(terms('検索機能'), ['検索', '索機', '機能']);
   assert.deepEqual(terms('字'), ['字']);
   assert.deepEqual(terms('api検索'), ['api', '検索']);

@@ -1,0 +1,56 @@
+import type { FileMention } from '../search/fileMentions.ts';
+
+/** How well a file fits what a query mentions. */
+export interface MentionedFile {
+  /** From 0 to 1: the part of the mentioned path that is the end of the file's path; less for later mentions. */
+  readonly fit: number;
+  readonly line?: number | undefined;
+}
+
+// A name that more files have says too little.
+const MOST_FILES = 8;
+// The first lines of a stack trace are nearer to its cause.
+const LATER = 0.85;
+
+/**
+ * The files of a folder that mentions are about: those whose paths have most names in common with the end of a mention, at least the
+ * last one, with or without its extension if it has none.
+ */
+export function mentionedFiles(
+  mentions: readonly FileMention[],
+  paths: Iterable<string>,
+): ReadonlyMap<string, MentionedFile> {
+  const found = new Map<string, MentionedFile>();
+  if (mentions.length === 0) return found;
+  const byName = Map.groupBy(
+    mentions.map((mention) => ({ mention, common: 0, files: [] as string[] })),
+    ({ mention }) => mention.names[0] ?? '',
+  );
+  for (const path of paths) {
+    const name = path.slice(path.lastIndexOf('/') + 1).toLowerCase();
+    const dot = name.indexOf('.', 1);
+    const candidates = byName.get(name) ?? (dot < 0 ? undefined : byName.get(name.slice(0, dot)));
+    for (const candidate of candidates ?? []) {
+      const common = commonNames(candidate.mention.names, path);
+      if (common < candidate.common) continue;
+      if (common > candidate.common) candidate.files = [];
+      candidate.common = common;
+      candidate.files.push(path);
+    }
+  }
+  let part = 1;
+  for (const { mention, common, files } of [...byName.values()].flat()) {
+    if (files.length > MOST_FILES) continue;
+    const fit = (part * (1 + common)) / (1 + mention.names.length);
+    for (const path of files) if ((found.get(path)?.fit ?? 0) < fit) found.set(path, { fit, line: mention.line });
+    if (files.length > 0) part *= LATER;
+  }
+  return found;
+}
+
+function commonNames(names: readonly string[], path: string): number {
+  const own = path.toLowerCase().split('/').reverse();
+  let count = 1;
+  while (count < names.length && names[count] === own[count]) count += 1;
+  return count;
+}

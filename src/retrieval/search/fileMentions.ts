@@ -1,0 +1,47 @@
+/** A file that a query mentions: a path, a file name, a line of a stack trace. */
+export interface FileMention {
+  /** The names of its path, the last one first, in lower case. */
+  readonly names: readonly string[];
+  /** 1-based. */
+  readonly line?: number | undefined;
+}
+
+// Longer text is pasted, and its start says enough.
+const MOST_READ = 8000;
+const MOST_MENTIONS = 20;
+// What can be a path, and the line behind it in the forms `a.cs(12,3)` and `"a.py", line 12`.
+const TOKEN = /([^\s"'`<>|,;()[\]{}=]{2,400})(?:\((\d{1,7})|["']?, line (\d{1,7}))?/g;
+// `a.ts:12:3`, `a.rb:12:in`, and `a.ts#L12`.
+const LINE = /(?::|#L)(\d{1,7})(?:[:\-–].*)?$/;
+const SCHEME = /^[A-Za-z][\w+.-]*:\/\/\/?/;
+const WEB = /^(?:https?|ftp|wss?):/i;
+const DRIVE = /^[A-Za-z]:(?=[\\/])/;
+const EXTENSION = /[\w)-]\.[A-Za-z]\w{0,9}$/;
+const DOTS = /^\.{0,2}$/;
+
+/** The files that a text mentions, in the order of their mention. */
+export function fileMentions(text: string): readonly FileMention[] {
+  const mentions: FileMention[] = [];
+  for (const [, token = '', inParentheses, behind] of text.slice(0, MOST_READ).matchAll(TOKEN)) {
+    if (mentions.length >= MOST_MENTIONS) break;
+    if (WEB.test(token)) continue;
+    const own = LINE.exec(token);
+    const path = token
+      .slice(0, own?.index)
+      .replace(/[.:]+$/, '')
+      .replace(SCHEME, '')
+      .replace(DRIVE, '')
+      .replaceAll('\\', '/')
+      .toLowerCase();
+    const names = path.split('/').filter((name) => !DOTS.test(name));
+    const isPath = names.length > 1 || EXTENSION.test(path);
+    const line = own?.[1] ?? inParentheses ?? behind;
+    if (isPath) mentions.push({ names: names.reverse(), line: line === undefined ? undefined : Number(line) });
+  }
+  return mentions;
+}
+
+/** The text without the lines and columns behind paths, and without addresses, which as words say nothing. */
+export function withoutPositions(text: string): string {
+  return text.replaceAll(/(?<=\.\w{1,10})(?::\d{1,7}){1,2}\b|\b0x[0-9a-f]{4,}\b|, line \d+/gi, ' ');
+}

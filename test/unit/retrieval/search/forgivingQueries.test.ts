@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { FolderIndex } from '../../../../src/retrieval/folder/folderIndex.ts';
+
+const FILES: Readonly<Record<string, string>> = {
+  'src/retry.ts': 'export function retryDelay(attempt: number): number {\n  return 2 ** attempt;\n}\n',
+  'src/parser.ts':
+    '/** Reads the settings. */\nexport function parseSettings(text: string): object {\n  if (text === "") throw new Error(`Unexpected end of ${text}`);\n  return JSON.parse(text);\n}\n',
+  'src/long.ts': Array.from({ length: 200 }, (_, at) => `export const value${at} = ${at};\n`).join(''),
+  'docs/café.md': '# Menü\n\nDas Café öffnet, und die Größe der Tasse stimmt. Straße.\n',
+  'docs/parser.md': '# Parser\n\nThe parser of the settings, and settings of the parser. Deprecated notes.\n',
+};
+let [folder, home] = ['', ''];
+let index: FolderIndex;
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'farwharf-forgiving-'));
+  home = await mkdtemp(join(tmpdir(), 'farwharf-home-'));
+  const listed = [];
+  for (const [path, text] of Object.entries(FILES)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), text);
+    const { size, mtimeMs } = await stat(join(folder, path));
+    listed.push({ path, size, mtimeMs });
+  }
+  index = await FolderIndex.open({ root: folder, home });
+  await index.sync(listed);
+});
+
+after(async () => {
+  index[Symbol.dispose]();
+  for (const path of [folder, home]) await rm(path, { recursive: true });
+});
+
+async function first(query: string): Promise<string | undefined> {
+  const [hit] = await index.search(query, 5);
+  return hit && `${hit.path}:${hit.startLine}`;
+}
+
+test('a path with a line finds the place, also of a file without any word of the query', async () => {
+  assert.equal(await first('src/retry.ts'), 'src/retry.ts:1');
+  const [hit] = await index.search('at run (/home/sea/src/long.ts:150:3)', 5);
+  assert.equal(hit?.path, 'src/long.ts');
+  assert.ok(hit.startLine <= 150 && hit.endLine >= 150, `${hit.startLine}-${hit.endLine}`);
+});
+
+test('a pasted error finds its source in spite of quotes, and a phrase that occurs nowhere is not required', async () => {
+  assert.equal(await first('SyntaxError: Unexpected end of "{}" at parseSettings'), 'src/parser.ts:1');
+  assert.equal(await first('retry "no such phrase anywhere"'), 'src/retry.ts:1');
+  assert.deepEqual(
+    (await index.search('"settings of the parser"', 5)).map(({ path }) => path),
+    ['docs/parser.md'],
+  );
+});
+
+test('an excluded word is in no result, and alone it is searched', async () => {
+  const paths = async (query: string): Promise<string[]> =>
+    (await index.search(query, 5)).map(({ path }) => path).sort();
+  assert.deepEqual(await paths('settings'), ['docs/parser.md', 'src/parser.ts']);
+  assert.deepEqual(await paths('settings -deprecated'), ['src/parser.ts']);
+  assert.deepEqual(await paths('-deprecated'), ['docs/parser.md']);
+});
+
+test('one wrong, missing, additional or swapped letter is corrected, in identifiers, too', async () => {
+  for (const query of ['retryDealy', 'retrDelay', 'retryyDelay', 'retryDelsy']) {
+    assert.equal(await first(query), 'src/retry.ts:1', query);
+    assert.equal(index.correct(query), 'retryDelay', query);
+  }
+  assert.equal(index.correct('where is parseSettigns'), 'where is parseSettings');
+  assert.equal(index.correct('retryDelay of settings'), undefined);
+  assert.equal(index.correct('xqzv'), undefined);
+  // While it is typed, what begins a word is no mistake.
+  assert.equal(index.correct('retryDel', { isTyping: true }), undefined);
+  assert.equal(index.correct('retryDealy', { isTyping: true }), 'retryDelay');
+});
+
+test('accents, normal forms and sharp s make no difference', async () => {
+  for (const query of ['cafe', 'café', 'Große', 'Größe'.normalize('NFD'), 'Größe', 'strasse', '"die grosse"'])
+    assert.equal(await first(query), 'docs/café.md:1', query);
+});
+
+test('a query of a megabyte is answered', async () => {
+  for (const part of ['a ', '"', 'retry.ts:1 ', '-x ', 'retryDealy']) {
+    const hits = await index.search(part.repeat(1_000_000 / part.length), 5);
+    assert.ok(hits.length <= 5);
+  }
+});
