@@ -20,6 +20,10 @@ import { cancelJob } from './commands/jobs/cancelJob.ts';
 import { compareSubmitted } from './commands/jobs/compareSubmitted.ts';
 import { copyJobId } from './commands/jobs/copyJobId.ts';
 import { downloadResults } from './commands/jobs/downloadResults.ts';
+import { findInLog } from './commands/logs/findInLog.ts';
+import { openFullLog } from './commands/logs/openFullLog.ts';
+import { saveLog } from './commands/logs/saveLog.ts';
+import { showFirstError } from './commands/logs/showFirstError.ts';
 import { refreshJobs } from './commands/jobs/refreshJobs.ts';
 import { removeJob } from './commands/jobs/removeJob.ts';
 import { resubmitJob } from './commands/jobs/resubmitJob.ts';
@@ -73,6 +77,10 @@ export const commands: Readonly<Record<CommandId, Command>> = {
   'farwharf.askAboutFailure': askAboutFailure,
   'farwharf.copyFailure': copyFailure,
   'farwharf.stopFailureAnswer': stopFailureAnswer,
+  'farwharf.openFullLog': openFullLog,
+  'farwharf.findInLog': findInLog,
+  'farwharf.showFirstError': showFirstError,
+  'farwharf.saveLog': saveLog,
   'farwharf.showEvents': showEvents,
   'farwharf.cancelJob': cancelJob,
   'farwharf.downloadResults': downloadResults,

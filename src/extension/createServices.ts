@@ -15,7 +15,8 @@ import { flowRuntime } from './flows/runs/flowRuntime.ts';
 import { Hosts } from './connection/hosts.ts';
 import { SshQuestions } from './connection/sshQuestions.ts';
 import { JobEventDocuments } from './jobs/jobEvents.ts';
-import { JobLog } from './jobs/jobLog.ts';
+import { JobLog } from './logs/jobLog.ts';
+import { LogDocuments } from './logs/logDocuments.ts';
 import { JobPages } from './jobs/jobPages.ts';
 import { JobStore } from './jobs/jobStore.ts';
 import { LostContacts } from './jobs/lostContacts.ts';
@@ -148,6 +149,7 @@ export function createServices({ context, output }: Shell, disposables: Disposab
     resultDocuments,
     resultsView: disposables.add(new ResultsView({ browsed, documents: resultDocuments, contexts })),
     events,
+    logDocuments: disposables.add(new LogDocuments(home, store)),
     pages,
     sweeps,
     sweepPages,

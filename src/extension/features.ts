@@ -10,9 +10,11 @@ import { AgentTools } from './agentTools/agentTools.ts';
 import { Flows } from './flows/flows.ts';
 import { createServices } from './createServices.ts';
 import { JobFollower } from './jobs/jobFollower.ts';
-import { LOG_LANGUAGE } from './jobs/jobLog.ts';
+import { LOG_LANGUAGE } from './logs/jobLog.ts';
 import { JobTree } from './jobList/jobTree.ts';
-import { LogLinks } from './jobs/logLinks.ts';
+import { LOG_SCHEME } from './logs/logDocuments.ts';
+import { LogLenses, logFolding } from './logs/logLenses.ts';
+import { LogLinks } from './logs/logLinks.ts';
 import { JobTasks } from './tasks/jobTasks.ts';
 import { FailureProblems } from './jobs/failureProblems.ts';
 import { ProfileEditor } from './profiles/profileEditor.ts';
@@ -124,8 +126,11 @@ export async function startFeatures(shell: Shell): Promise<Features> {
     );
   });
   setUp('log links', () => {
-    const links = new LogLinks(jobLog, services.sourceLines);
+    const { logDocuments, sourceLines } = services;
+    const links = new LogLinks(({ uri }) => logDocuments.recordOf(uri) ?? jobLog.shown, sourceLines);
     disposables.add(vscode.languages.registerDocumentLinkProvider({ language: LOG_LANGUAGE }, links));
+    disposables.add(vscode.languages.registerCodeLensProvider({ scheme: LOG_SCHEME }, new LogLenses(logDocuments)));
+    disposables.add(vscode.languages.registerFoldingRangeProvider({ language: LOG_LANGUAGE }, logFolding));
   });
   setUp('problems', () => void disposables.add(new FailureProblems(services)));
   setUp('profiles', () => void disposables.add(new ProfileEditor(services)));

@@ -22,7 +22,7 @@ export interface AtomicWriteOptions {
  */
 export async function writeAtomically(
   path: string,
-  data: Uint8Array | string,
+  data: Uint8Array | string | AsyncIterable<string>,
   { mode = 0o600, isDurable = false }: AtomicWriteOptions = {},
 ): Promise<void> {
   const unfinished = unfinishedPath(path);

@@ -74,6 +74,11 @@ export class MarkedLineReader {
     return this.#lost;
   }
 
+  /** Whether the text so far ends in what may be a part of a marked line. */
+  get isHolding(): boolean {
+    return this.#held !== '';
+  }
+
   push(text: string): readonly OutputPiece[] {
     const pieces: OutputPiece[] = [];
     const all = this.#held + text;

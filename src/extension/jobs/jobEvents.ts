@@ -5,8 +5,13 @@ import { EventSpool } from '../../jobs/log/spool.ts';
 import type { JobStore } from './jobStore.ts';
 
 const SCHEME = 'farwharf-events';
+// A longer text would cost more memory than anyone reads of it.
+const MAX_CHARACTERS = 4_000_000;
 
-/** Read-only documents with the events of a job as received, one JSON object per line. They grow while the job runs. */
+/**
+ * Read-only documents with the events of a job as received, one JSON object per line: the last 4 million characters of them. They grow
+ * while the job runs.
+ */
 export class JobEventDocuments implements vscode.TextDocumentContentProvider, vscode.Disposable {
   readonly #home: string;
   readonly #changed = new vscode.EventEmitter<vscode.Uri>();
@@ -29,9 +34,10 @@ export class JobEventDocuments implements vscode.TextDocumentContentProvider, vs
   async provideTextDocumentContent({ query }: vscode.Uri): Promise<string> {
     // Any extension can open such a URI; only the ID of a job leads to a file.
     if (!isRecordId(query)) return '';
-    const lines: string[] = [];
-    for await (const event of new EventSpool(this.#home, query).read())
-      lines.push(printableLine(JSON.stringify(event)));
+    const spool = new EventSpool(this.#home, query);
+    const after = Math.max(0, (await spool.size()) - MAX_CHARACTERS);
+    const lines: string[] = after > 0 ? [JSON.stringify({ event: 'omitted', data: { bytes: after } })] : [];
+    for await (const event of spool.read({ after })) lines.push(printableLine(JSON.stringify(event)));
     return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
   }
 

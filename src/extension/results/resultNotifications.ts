@@ -5,7 +5,7 @@ import { describeOutcome, describeResultCount } from '../../jobs/describe.ts';
 import { hasSucceeded, type JobRecord } from '../../jobs/ledger/record.ts';
 import { readSetting } from '../contributions/config.ts';
 import { JOBS_VIEW } from '../contributions/names.ts';
-import { DOWNLOAD } from '../jobs/jobLog.ts';
+import { DOWNLOAD } from '../logs/jobLog.ts';
 import type { Services } from '../services/services.ts';
 import { reportError } from '../ui/report.ts';
 import { showInformation } from '../ui/show.ts';

@@ -14,7 +14,8 @@ import type { ContextKeys } from '../contributions/contexts.ts';
 import type { Hosts } from '../connection/hosts.ts';
 import type { SshQuestions } from '../connection/sshQuestions.ts';
 import type { JobEventDocuments } from '../jobs/jobEvents.ts';
-import type { JobLog } from '../jobs/jobLog.ts';
+import type { JobLog } from '../logs/jobLog.ts';
+import type { LogDocuments } from '../logs/logDocuments.ts';
 import type { JobPages } from '../jobs/jobPages.ts';
 import type { JobStore } from '../jobs/jobStore.ts';
 import type { LostContacts } from '../jobs/lostContacts.ts';
@@ -62,6 +63,7 @@ export interface Services {
   readonly resultDocuments: ResultDocuments;
   readonly resultsView: ResultsView;
   readonly events: JobEventDocuments;
+  readonly logDocuments: LogDocuments;
   readonly pages: JobPages;
   readonly sweeps: SweepRuns;
   readonly sweepPages: SweepPages;

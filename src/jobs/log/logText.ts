@@ -13,6 +13,8 @@ export interface LogTextOptions {
   readonly colour: boolean;
   /** Shown as `started on <machine>`. */
   readonly machine?: string;
+  /** When the job started, ISO 8601, if the log is read from a later place. */
+  readonly startedAt?: string;
 }
 
 const NOTHING = printable``;
@@ -44,6 +46,7 @@ export class LogText {
   constructor(options: LogTextOptions) {
     this.#options = options;
     this.#output = new TerminalText(options.colour);
+    this.#startedAt = options.startedAt;
   }
 
   /**
@@ -63,6 +66,16 @@ export class LogText {
   /** The current text of a progress bar, which is not part of the text yet; empty if there is none. */
   get moving(): Printable {
     return this.#output.rewritten;
+  }
+
+  /** Whether nothing is buffered and the text so far ends a line, so that another instance can continue from here. */
+  get isLineStart(): boolean {
+    return this.#output.isLineStart && [...this.#marked.values()].every((reader) => !reader.isHolding);
+  }
+
+  /** When the job started, ISO 8601, as far as the log tells. */
+  get startedAt(): string | undefined {
+    return this.#startedAt;
   }
 
   /** Returns buffered text: the last state of a progress bar. Call it after a pause without events, and at the end. */

@@ -1,5 +1,5 @@
 import { type FSWatcher, watch } from 'node:fs';
-import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { systemCode } from '../../core/errors.ts';
 import { fieldOf, textField } from '../../core/jsonFields.ts';
@@ -20,7 +20,9 @@ export interface SpooledEvent {
 
 export type NewEvent = Omit<SpooledEvent, 'seq' | 'at'>;
 
-const MAX_BYTES = 64_000_000;
+const MAX_BYTES = 256_000_000;
+// How a script ended is at the end of its output.
+const END_BYTES = 64 * 1024;
 const READ_BYTES = 256 * 1024;
 const TAIL_BYTES = 64 * 1024;
 // File watching misses changes on network drives and in some containers, so it only shortens the polling delay.
@@ -32,12 +34,15 @@ const ALWAYS_KEPT: ReadonlySet<string> = new Set(['state', 'end', 'artifact']);
 
 /**
  * The events of one job on disk: append-only, one JSON line each, readable by every process while one writes. An incomplete last line
- * after a crash is skipped. Above `maxBytes` (64 MB by default) a visible `truncated` event replaces further output.
+ * after a crash is skipped. Above `maxBytes` (256 MB by default) a visible `truncated` event replaces further output, except for its last
+ * 64 KB, which follow when the job ends.
  */
 export class EventSpool {
   readonly path: string;
   readonly #maxBytes: number;
   #isTruncated: boolean | undefined;
+  /** The last lines after the limit, and their length. */
+  readonly #end = { lines: new Array<string>(), length: 0 };
 
   /** @param id the ledger's ID of the job. The first append creates the file. */
   constructor(home: string, id: string, options: { maxBytes?: number } = {}) {
@@ -59,13 +64,25 @@ export class EventSpool {
     for (const event of events) {
       const line = `${JSON.stringify({ at, ...event })}\n`;
       bytes += Buffer.byteLength(line);
+      if (event.event === 'end') text += this.#takeEnd();
       if (ALWAYS_KEPT.has(event.event) || (!this.#isTruncated && bytes <= this.#maxBytes)) text += line;
       else if (!this.#isTruncated) {
         this.#isTruncated = true;
         text += `${JSON.stringify({ at, ...truncation(this.#maxBytes) })}\n`;
-      }
+      } else this.#keepEnd(line);
     }
     await file.appendFile(text);
+  }
+
+  #keepEnd(line: string): void {
+    this.#end.lines.push(line);
+    this.#end.length += line.length;
+    while (this.#end.length > END_BYTES) this.#end.length -= this.#end.lines.shift()?.length ?? END_BYTES;
+  }
+
+  #takeEnd(): string {
+    this.#end.length = 0;
+    return this.#end.lines.splice(0).join('');
   }
 
   /** Yields the events that are in the file now, after position `after`. */
@@ -125,10 +142,20 @@ export class EventSpool {
   /** The last events, including at least one from the service if there is any, to continue from. */
   async tail(): Promise<SpooledEvent[]> {
     for (let window = TAIL_BYTES; ; window *= 8) {
-      const size = await sizeOf(this.path);
+      const size = await this.size();
       // A window that starts inside the file mostly starts with a partial line, which is skipped.
       const events = await Array.fromAsync(this.read({ after: Math.max(0, size - window) }));
       if (window >= size || events.some((event) => event.own !== true)) return events;
+    }
+  }
+
+  /** Bytes on disk; 0 if there is no file yet. */
+  async size(): Promise<number> {
+    try {
+      return (await stat(this.path)).size;
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT') return 0;
+      throw error;
     }
   }
 
@@ -154,7 +181,7 @@ export class EventSpool {
 }
 
 function truncation(maxBytes: number): NewEvent {
-  const text = `The log is larger than ${Math.round(maxBytes / 1_000_000)} MB. The rest is not stored here.`;
+  const text = `The log is larger than ${Math.round(maxBytes / 1_000_000)} MB. Of the rest, only the end is stored here.`;
   return { event: 'truncated', data: { text }, own: true };
 }
 
@@ -174,14 +201,4 @@ function parseLine(line: Buffer, seq: number): SpooledEvent | undefined {
 async function byteAt(file: FileHandle, position: number): Promise<number | undefined> {
   const { buffer } = await file.read(Buffer.alloc(1), 0, 1, position);
   return buffer[0];
-}
-
-async function sizeOf(path: string): Promise<number> {
-  try {
-    await using file = await open(path, 'r');
-    return (await file.stat()).size;
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return 0;
-    throw error;
-  }
 }

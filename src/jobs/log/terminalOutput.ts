@@ -3,6 +3,8 @@ import { joinPrintable, type Printable, printable, printableOutput, printableTex
 // An escape sequence that the next piece of output may complete.
 const OPEN_SEQUENCE = /(?:\u001b(?:\[[0-?]*[ -/]*|[\]PX^_][^\u0007\u001b\u009c]*|[ -/]*)?|\r)$/;
 const MAX_OPEN = 4_096;
+// A line that is longer than any progress bar is no longer buffered.
+const MAX_REWRITTEN = 64 * 1024;
 const NOTHING = printable``;
 const RESET = printable`\u001b[0m`;
 const LINE_END = printable`\n`;
@@ -31,6 +33,11 @@ export class TerminalText {
   /** The current text of a line that is being rewritten, such as a progress bar; empty if there is none. */
   get rewritten(): Printable {
     return this.#rewritten ?? NOTHING;
+  }
+
+  /** Whether nothing is buffered and the text so far ends a line. */
+  get isLineStart(): boolean {
+    return this.#isLineStart && this.#open === '' && this.#rewritten === undefined;
   }
 
   /** The latest state of a line that is being rewritten, as a separate line. */
@@ -72,6 +79,7 @@ export class TerminalText {
         if (clean !== '' || this.#rewritten === undefined) this.#rewritten = clean;
       }
       if (!isLast) result.push(this.flush(), this.#emit(LINE_END));
+      else if (this.rewritten.length > MAX_REWRITTEN) result.push(this.flush());
     }
     return joinPrintable(result);
   }

@@ -82,7 +82,7 @@ test('over its limit the log says so once and keeps the states and the end', asy
   await again.append([log('later'), { event: 'state', data: { state: 'failed' } }, { event: 'end', data: {} }]);
   const kinds = (await Array.fromAsync(spool.read())).map(({ event }) => event);
   assert.equal(kinds.filter((kind) => kind === 'truncated').length, 1);
-  assert.deepEqual(kinds.slice(-3), ['truncated', 'state', 'end']);
+  assert.deepEqual(kinds.slice(-4), ['truncated', 'state', 'log', 'end']);
   assert.ok(statSync(spool.path).size < 1_500);
 });
 
@@ -117,4 +117,16 @@ test('the tail reaches back to an event of the service, over any number of our o
   const own = { event: 'gap', data: { text: 'x'.repeat(1_000) }, own: true } as const;
   await spool.append(Array.from({ length: 200 }, () => own));
   assert.equal((await spool.tail()).find(({ id }) => id !== undefined)?.id, '41');
+});
+
+test('of a log beyond the limit, the start and the end are stored, with a note between', async (t) => {
+  const spool = new EventSpool(tempHome(t), 'job', { maxBytes: 10_000 });
+  for (let line = 0; line < 2_000; line += 1) await spool.append([log(`line ${line}\n`)]);
+  await spool.append([{ event: 'end', data: { state: 'failed' } }]);
+  const events = await Array.fromAsync(spool.read());
+  const texts = events.map(({ data }) => JSON.stringify(data));
+  assert.equal(texts[0], JSON.stringify(log('line 0\n').data));
+  assert.equal(texts.at(-2), JSON.stringify(log('line 1999\n').data));
+  assert.equal(events.filter(({ event }) => event === 'truncated').length, 1);
+  assert.ok(statSync(spool.path).size < 10_000 + 70_000);
 });

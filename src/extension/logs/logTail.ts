@@ -1,7 +1,11 @@
-const MAX_CHARACTERS = 4_000_000;
+// About 20,000 lines. The full log is in parts of the same size.
+const MAX_CHARACTERS = 1_000_000;
 // A channel can only append or be replaced, so all of its text is sent again whenever the moving line changes.
 const MAX_MOVING_CHARACTERS = 100_000;
-const CUT = '› Earlier output is not shown here. Show Events has all of it.\n';
+/** The words that open the full log, at the start of one that is cut. */
+export const OPEN_FULL_LOG = 'Open Full Log';
+const BLOCK_CHARACTERS = 16_000;
+const CUT = `› Earlier output is not shown here: ${OPEN_FULL_LOG}\n`;
 
 /** How to update a view of the log: replace its text, or append to it. */
 export interface LogStep {
@@ -15,6 +19,9 @@ export class LogTail {
   readonly #maxCharacters: number;
   #pending: string[] = [];
   #pendingLength = 0;
+  /** The newest text, in blocks, at least as much as the limit. */
+  readonly #newest: string[] = [];
+  #newestLength = 0;
   /** What the view shows below the heading, without the moving line; undefined if it is too long to be sent again. */
   #shown: string | undefined = '';
   #shownLength = 0;
@@ -31,16 +38,31 @@ export class LogTail {
     if (text === '') return;
     this.#pending.push(text);
     this.#pendingLength += text.length;
+    this.#keepNewest(text);
     if (this.#shownLength + this.#pendingLength <= 2 * this.#maxCharacters) return;
     // Over twice the limit, the view starts again with the newest text, from the start of a line.
-    const all = this.#pending.join('').slice(-this.#maxCharacters);
-    const kept = all.slice(all.indexOf('\n') + 1);
+    const newest = this.#newest.join('').slice(-this.#maxCharacters);
+    const kept = newest.slice(newest.indexOf('\n') + 1);
     this.#pending = [kept];
     this.#pendingLength = kept.length;
     this.#shown = '';
     this.#shownLength = 0;
     this.#mustReplace = true;
     this.#isCut = true;
+  }
+
+  #keepNewest(text: string): void {
+    const last = this.#newest.length - 1;
+    const block = this.#newest[last] ?? '';
+    if (last >= 0 && block.length < BLOCK_CHARACTERS) this.#newest[last] = block + text;
+    else this.#newest.push(text);
+    this.#newestLength += text.length;
+    for (;;) {
+      const rest = this.#newestLength - (this.#newest[0]?.length ?? 0);
+      if (rest < this.#maxCharacters) return;
+      this.#newest.shift();
+      this.#newestLength = rest;
+    }
   }
 
   /**

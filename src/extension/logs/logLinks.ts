@@ -4,8 +4,11 @@ import { SourceFiles } from '../../jobs/source/sourceFiles.ts';
 import { findReferences, type SourceReference } from '../../jobs/source/sourceReference.ts';
 import { label } from '../ui/labels.ts';
 import { withSignal } from '../ui/abort.ts';
-import { DOWNLOAD, type JobLog, MARK } from './jobLog.ts';
-import type { SourceLines } from './sourceLines.ts';
+import { MARK } from '../../jobs/logView/viewText.ts';
+import { DOWNLOAD } from './jobLog.ts';
+import { OPEN_FULL_LOG } from './logTail.ts';
+import type { CommandId } from '../contributions/names.ts';
+import type { SourceLines } from '../jobs/sourceLines.ts';
 
 // The newest; a log that names a line in each of its lines would take seconds to lay out.
 const MAX_LINKS = 2_000;
@@ -34,23 +37,25 @@ class LogLink extends vscode.DocumentLink {
  * once.
  */
 export class LogLinks implements vscode.DocumentLinkProvider {
-  readonly #jobLog: Pick<JobLog, 'shown'>;
+  readonly #recordOf: (document: vscode.TextDocument) => JobRecord | undefined;
   readonly #lines: SourceLines;
   #references: PlacedReference[] = [];
   #searchedRows = 0;
   #lastText = '';
+  #lastDocument = '';
 
-  constructor(jobLog: Pick<JobLog, 'shown'>, lines: SourceLines) {
-    this.#jobLog = jobLog;
+  /** @param recordOf the job whose log a document shows. */
+  constructor(recordOf: (document: vscode.TextDocument) => JobRecord | undefined, lines: SourceLines) {
+    this.#recordOf = recordOf;
     this.#lines = lines;
   }
 
   async provideDocumentLinks(document: vscode.TextDocument): Promise<vscode.DocumentLink[]> {
-    const record = this.#jobLog.shown;
+    const record = this.#recordOf(document);
     if (record === undefined) return [];
     this.#search(document);
     const files = new SourceFiles(record);
-    const links: vscode.DocumentLink[] = downloadLinks(document, record);
+    const links: vscode.DocumentLink[] = commandLinks(document, record);
     for (const { row, reference } of this.#references) {
       const file = await files.find(reference.path);
       if (file === undefined) continue;
@@ -75,6 +80,7 @@ export class LogLinks implements vscode.DocumentLinkProvider {
     const rows = document.lineCount - 1;
     const isContinued =
       this.#searchedRows > 0 &&
+      document.uri.toString() === this.#lastDocument &&
       rows >= this.#searchedRows &&
       document.lineAt(this.#searchedRows - 1).text === this.#lastText;
     if (!isContinued) [this.#references, this.#searchedRows] = [[], 0];
@@ -83,17 +89,30 @@ export class LogLinks implements vscode.DocumentLinkProvider {
       for (const reference of findReferences(this.#lastText)) this.#references.push({ row, reference });
     }
     this.#searchedRows = rows;
+    this.#lastDocument = document.uri.toString();
     this.#references = this.#references.slice(-MAX_LINKS);
   }
 }
 
-/** The link at the end of the last line of a job that has results. */
-function downloadLinks(document: vscode.TextDocument, { id }: JobRecord): vscode.DocumentLink[] {
-  const row = document.lineCount - 2; // the text ends with a line feed
-  if (row < 0) return [];
+/** The link at the end of the last line of a job that has results, and the one at the start of a log that is cut. */
+function commandLinks(document: vscode.TextDocument, record: JobRecord): vscode.DocumentLink[] {
+  return [
+    ...commandLink(document, document.lineCount - 2, DOWNLOAD, record, 'farwharf.downloadResults'), // the text ends with a line feed
+    ...commandLink(document, 1, OPEN_FULL_LOG, record, 'farwharf.openFullLog'),
+  ];
+}
+
+function commandLink(
+  document: vscode.TextDocument,
+  row: number,
+  words: string,
+  { id }: JobRecord,
+  command: CommandId,
+): vscode.DocumentLink[] {
+  if (row < 0 || row >= document.lineCount) return [];
   const { text } = document.lineAt(row);
-  if (!text.startsWith(MARK) || !text.endsWith(`: ${DOWNLOAD}`)) return [];
-  const range = new vscode.Range(row, text.length - DOWNLOAD.length, row, text.length);
+  if (!text.startsWith(MARK) || !text.endsWith(`: ${words}`)) return [];
+  const range = new vscode.Range(row, text.length - words.length, row, text.length);
   const query = encodeURIComponent(JSON.stringify([id]));
-  return [new vscode.DocumentLink(range, vscode.Uri.parse(`command:farwharf.downloadResults?${query}`))];
+  return [new vscode.DocumentLink(range, vscode.Uri.parse(`command:${command}?${query}`))];
 }

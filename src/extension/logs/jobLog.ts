@@ -5,10 +5,11 @@ import type { Logger } from '../../core/log.ts';
 import { repeat } from '../../core/processes/repeat.ts';
 import { printableLine, printableText } from '../../core/text/printable.ts';
 import { describeResultCount } from '../../jobs/describe.ts';
-import { isInLog, LogText } from '../../jobs/log/logText.ts';
+import { isInLog } from '../../jobs/log/logText.ts';
+import { MARK, ViewText } from '../../jobs/logView/viewText.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
 import type { ResultCounter } from '../../jobs/log/resultCounter.ts';
-import { EventSpool, type SpooledEvent } from '../../jobs/log/spool.ts';
+import { EventSpool } from '../../jobs/log/spool.ts';
 import { LogTail } from './logTail.ts';
 import { hostLabel } from '../ui/words.ts';
 import { createTextChannel, type TextChannel } from '../ui/show.ts';
@@ -18,8 +19,6 @@ const BATCH_MS = 50;
 // A progress bar redraws one line many times. It is shown once a second, or, below a long text, when it pauses.
 const MOVE_MS = 1000;
 const PAUSE_MS = 2000;
-/** Starts the lines that Farwharf adds. */
-export const MARK = '› ';
 /** The language of the channel's text, as in package.json. */
 export const LOG_LANGUAGE = 'farwharf-log';
 /** The words that download the results, at the end of a log and in notifications. */
@@ -80,10 +79,7 @@ export class JobLog implements vscode.Disposable {
 
   async #read(record: JobRecord, channel: TextChannel, signal: AbortSignal): Promise<void> {
     const spool = new EventSpool(this.#deps.home, record.id);
-    const text = new LogText({
-      colour: false,
-      ...(record.machineClass === null ? {} : { machine: record.machineClass }),
-    });
+    const text = new ViewText(record.machineClass === null ? {} : { machine: record.machineClass });
     const tail = new LogTail(`${MARK}${printableLine(shownScript(record.script))} on ${hostLabel(record.host)}\n`);
     const drawing = new AbortController();
     let lastEvent = Date.now();
@@ -103,7 +99,7 @@ export class JobLog implements vscode.Disposable {
         if (!isInLog(event)) continue;
         lastEvent = Date.now();
         const results = event.event === 'end' ? await this.#offerResults(record) : undefined;
-        tail.push(toText(text, event, results));
+        tail.push(text.push(event, results));
       }
       tail.push(text.flush());
     } catch (error) {
@@ -117,12 +113,6 @@ export class JobLog implements vscode.Disposable {
       if (!signal.aborted) drawOnce(tail, channel);
     }
   }
-}
-
-/** The program's own lines stay unchanged. Lines from Farwharf are marked, and the grammar of this channel dims them. */
-function toText(text: LogText, event: SpooledEvent, results?: string): string {
-  if (event.event === 'log') return text.push(event);
-  return text.flush() + text.push(event, results).replace(/^(?=.)/gm, MARK);
 }
 
 function drawOnce(tail: LogTail, channel: TextChannel): void {

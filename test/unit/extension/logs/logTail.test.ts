@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LogTail } from '../../../../src/extension/jobs/logTail.ts';
+import { LogTail } from '../../../../src/extension/logs/logTail.ts';
 
 test('the first step replaces what the view held, later ones are added', () => {
   const tail = new LogTail('heading\n');

@@ -1,0 +1,25 @@
+import * as vscode from 'vscode';
+import type { JobRecord } from '../../jobs/ledger/record.ts';
+import { findInLog, isErrorLine } from '../../jobs/logView/findInLog.ts';
+import { shownScript } from '../../jobs/selection/script.ts';
+import { withSignal } from '../ui/abort.ts';
+import { showInformation, showProgress } from '../ui/show.ts';
+import type { LogDocuments } from './logDocuments.ts';
+
+/** Opens a job's log at the first line that reports an error. */
+export async function openFirstError(
+  { logDocuments }: { readonly logDocuments: LogDocuments },
+  record: JobRecord,
+): Promise<void> {
+  const options = { location: vscode.ProgressLocation.Notification, title: 'Reading the log', cancellable: true };
+  const isFound = await showProgress(options, (_progress, token) =>
+    withSignal(token, async (signal) => {
+      for await (const { line } of findInLog(logDocuments.spool(record.id), isErrorLine, signal)) {
+        await logDocuments.open(record, line, signal);
+        return true;
+      }
+      return false;
+    }),
+  );
+  if (!isFound) void showInformation(`No line in the log of ${shownScript(record.script)} reports an error.`);
+}

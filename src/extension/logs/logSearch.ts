@@ -1,0 +1,91 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isAbort } from '../../core/errors.ts';
+import type { Logger } from '../../core/log.ts';
+import { DisposableStore } from '../../core/processes/lifetime.ts';
+import { printable, printableLine } from '../../core/text/printable.ts';
+import type { JobRecord } from '../../jobs/ledger/record.ts';
+import { containing, findInLog } from '../../jobs/logView/findInLog.ts';
+import { shownScript } from '../../jobs/selection/script.ts';
+import { createPick, type PickItem } from '../ui/show.ts';
+import type { LogDocuments } from './logDocuments.ts';
+
+const MAX_ROWS = 500;
+// A search reads the whole log, so it waits until the typing pauses.
+const PAUSE_MS = 150;
+
+interface SearchDeps {
+  readonly logDocuments: LogDocuments;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+/** A row of the list: a line of the log, or a remark without one. */
+interface LineItem extends PickItem {
+  readonly line?: number;
+}
+
+/** Lists the lines of a job's whole log that contain what the user types, and opens the one that is chosen. */
+export async function findLines({ logDocuments, log, signal }: SearchDeps, record: JobRecord): Promise<void> {
+  const pick = createPick<LineItem>();
+  pick.title = printable`Find in the log of ${shownScript(record.script)}`;
+  pick.placeholder = printable`Text to find in the whole log`;
+  // Otherwise VS Code sorts the rows by where the text is in them.
+  Object.assign(pick, { sortByLabel: false });
+  const disposables = new DisposableStore();
+  let typing = new AbortController();
+  const search = async (text: string): Promise<void> => {
+    typing.abort();
+    typing = new AbortController();
+    const stop = AbortSignal.any([typing.signal, signal]);
+    try {
+      await sleep(PAUSE_MS, undefined, { signal: stop });
+      pick.busy = text !== '';
+      const rows = text === '' ? [] : await rowsFor(logDocuments, record, text, stop);
+      if (!stop.aborted) pick.items = rows;
+    } catch (error) {
+      if (isAbort(error)) return;
+      log.error('a log could not be searched', { id: record.id, error });
+      pick.items = [
+        { label: printable`The log cannot be read. See the extension log for the reason.`, alwaysShow: true },
+      ];
+    }
+    pick.busy = false;
+  };
+  const closed = Promise.withResolvers<number | undefined>();
+  for (const item of [
+    pick,
+    pick.onDidChangeValue((text) => void search(text)),
+    pick.onDidAccept(() => {
+      const line = pick.activeItems[0]?.line;
+      if (line === undefined) return;
+      closed.resolve(line);
+      pick.hide();
+    }),
+    pick.onDidHide(() => closed.resolve(undefined)),
+  ]) {
+    disposables.add(item);
+  }
+  pick.show();
+  const line = await closed.promise;
+  typing.abort();
+  disposables.dispose();
+  if (line !== undefined) await logDocuments.open(record, line, signal);
+}
+
+async function rowsFor(
+  documents: LogDocuments,
+  { id }: JobRecord,
+  text: string,
+  signal: AbortSignal,
+): Promise<LineItem[]> {
+  const rows: LineItem[] = [];
+  for await (const { line, text: found } of findInLog(documents.spool(id), containing(text), signal)) {
+    if (rows.length === MAX_ROWS) {
+      const remark = printable`Only the first ${MAX_ROWS} lines are listed. Type more to narrow the search.`;
+      return [...rows, { label: remark, alwaysShow: true }];
+    }
+    const label = printableLine(found.trim().slice(0, 300));
+    rows.push({ label, description: printable`line ${line.toLocaleString('en-US')}`, alwaysShow: true, line });
+  }
+  return rows.length > 0 ? rows : [{ label: printable`No line contains this text`, alwaysShow: true }];
+}

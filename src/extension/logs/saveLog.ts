@@ -1,0 +1,36 @@
+import { basename, join } from 'node:path';
+import * as vscode from 'vscode';
+import { AppError } from '../../core/errors.ts';
+import { writeAtomically } from '../../core/files/atomicFile.ts';
+import { diskError } from '../../core/files/diskSpace.ts';
+import type { JobRecord } from '../../jobs/ledger/record.ts';
+import { wholeLog } from '../../jobs/logView/wholeLog.ts';
+import { scriptPath, shownScript } from '../../jobs/selection/script.ts';
+import { withSignal } from '../ui/abort.ts';
+import { showProgress } from '../ui/show.ts';
+import type { LogDocuments } from './logDocuments.ts';
+
+/** Saves the whole log of a job as a text file, whose path the user chooses. Returns the path; undefined if the user cancelled. */
+export async function saveWholeLog(
+  { logDocuments }: { readonly logDocuments: LogDocuments },
+  record: JobRecord,
+): Promise<string | undefined> {
+  const name = `${basename(scriptPath(shownScript(record.script)))}.log`;
+  const chosen = await vscode.window.showSaveDialog({
+    defaultUri: vscode.Uri.file(join(record.folder, name)),
+    filters: { Log: ['log', 'txt'] },
+  });
+  if (chosen === undefined) return undefined;
+  if (chosen.scheme !== 'file') throw new AppError('bad-input', 'Choose a file on this machine for the log.');
+  const options = { location: vscode.ProgressLocation.Notification, title: 'Saving the log', cancellable: true };
+  await showProgress(options, (_progress, token) =>
+    withSignal(token, async (signal) => {
+      try {
+        await writeAtomically(chosen.fsPath, wholeLog(logDocuments.spool(record.id), signal), { mode: 0o666 });
+      } catch (error) {
+        throw diskError(error, chosen.fsPath);
+      }
+    }),
+  );
+  return chosen.fsPath;
+}
