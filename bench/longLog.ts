@@ -31,8 +31,10 @@ function runJob(): EventSpool {
   mkdirSync(folder);
   writeFileSync(join(folder, 'long.js'), SCRIPT);
   const cli = join(import.meta.dirname, '../src/cli/main.ts');
-  const options = { env: { ...process.env, FARWHARF_HOME: home }, stdio: ['ignore', 'ignore', 'inherit'] } as const;
-  spawnSync(process.execPath, [cli, 'submit', folder, '--script', 'long.js', '--watch'], options);
+  spawnSync(process.execPath, [cli, 'submit', folder, '--script', 'long.js', '--watch'], {
+    env: { ...process.env, FARWHARF_HOME: home },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   const [file = ''] = readdirSync(join(home, 'spool'));
   return new EventSpool(home, basename(file, '.jsonl'));
 }
