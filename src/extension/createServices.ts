@@ -101,7 +101,7 @@ export function createServices({ context, output }: Shell, disposables: Disposab
       hosts,
       log,
       extension: context.extensionUri,
-      previews: (record, bytes, signal) => pagePreviews({ browsed, hosts, home, log }, record, bytes, signal),
+      contents: (record, bytes, signal) => pagePreviews({ browsed, hosts, home, log }, record, bytes, signal),
       run: (action, { id }) => void vscode.commands.executeCommand(`farwharf.${action}`, { id }),
     }),
   );

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ShownPreview, ToJobPage } from '../../src/webview/jobPage/messages.ts';
+import { accessibilityProblems } from './support/accessibility.ts';
 import { CanvasBench, type CanvasPage } from './support/canvas.ts';
 
 const START = Date.UTC(2026, 0, 1);
@@ -104,6 +105,7 @@ test("a job's page shows what it is sent, in each theme and width, under its own
     await shown.send({ type: 'previews', previews: PREVIEWS });
     assert.equal(await page.getByRole('img', { name: 'loss.png (70 B)', exact: true }).count(), 1);
     assert.deepEqual(await page.getByRole('columnheader').allInnerTexts(), ['step', '<i>loss</i>']);
+    assert.deepEqual(await accessibilityProblems(page), []);
     await page.keyboard.press('Tab');
     assert.equal(await page.evaluate('document.activeElement.textContent'), 'Show Log');
     await page.keyboard.press('Enter');

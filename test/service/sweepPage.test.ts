@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ToSweepPage } from '../../src/webview/sweepPage/messages.ts';
+import { accessibilityProblems } from './support/accessibility.ts';
 import { CanvasBench } from './support/canvas.ts';
 
 const SWEEP: ToSweepPage = {
@@ -50,6 +51,7 @@ test('the page of a sweep compares its jobs, sorts them by keyboard, and says wh
 
   assert.equal(await page.getByRole('img', { name: 'Plot of loss of 2 jobs, by step' }).count(), 1);
   assert.equal(await page.locator('.plot path').count(), 2);
+  assert.deepEqual(await accessibilityProblems(page), []);
   await page.getByRole('button', { name: 'Show: 10 <b>long name</b>' }).focus();
   assert.equal(await page.locator('.plot path.chosen').count(), 1);
   assert.equal(await page.getByRole('button', { name: 'Send the others' }).isVisible(), false);

@@ -1,9 +1,12 @@
 import { messageOf } from '../../core/errors.ts';
-import type { JobRecord } from '../../jobs/ledger/record.ts';
+import { browseResults } from '../../jobs/browsing/browse.ts';
+import { BrowsedResults } from '../../jobs/browsing/browsedResults.ts';
+import type { JobService } from '../../jobs/service/api.ts';
+import { isOver, type JobRecord } from '../../jobs/ledger/record.ts';
 import { currentEvents } from '../../jobs/log/currentEvents.ts';
 import { patchFromJob } from '../../jobs/log/progress.ts';
 import { EventSpool } from '../../jobs/log/spool.ts';
-import type { Series } from '../../jobs/metrics/series.ts';
+import type { SeriesData } from '../../jobs/metrics/series.ts';
 import { USAGE_NAMES } from '../../jobs/metrics/usageSeries.ts';
 import { adviseOn } from '../../jobs/page/advice.ts';
 import { JobPage } from '../../jobs/page/jobPage.ts';
@@ -14,6 +17,8 @@ import { describeJobPage } from './jobText.ts';
 import { Session } from '../session/session.ts';
 
 const ACCOUNT_TIMEOUT_SECONDS = 10;
+// Results of this size are downloaded for the metrics in them.
+const MOST_FETCHED_BYTES = 20_000_000;
 
 /**
  * `farwharf job ID`: one job: its state, what it went through, its cost, what it uses, its metrics and results. JSON: the service's own
@@ -40,6 +45,12 @@ export async function showJob(context: Context, name: string): Promise<void> {
     signal.throwIfAborted();
     terminal.note(`The events of this job could not be read, so its page is incomplete. ${messageOf(error)}`);
   }
+  try {
+    if (known !== undefined) await addFileMetrics(page, { service, home: session.home, record }, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    terminal.note(`The metrics in the results of this job could not be read. ${messageOf(error)}`);
+  }
   const now = Date.now();
   const advice = adviseOn(record, page.usage, account);
   if (
@@ -51,17 +62,31 @@ export async function showJob(context: Context, name: string): Promise<void> {
   }
 }
 
+/** Adds the metrics in a job's results. Downloads those if they are small. */
+async function addFileMetrics(
+  page: JobPage,
+  { service, home, record }: { readonly service: JobService; readonly home: string; readonly record: JobRecord },
+  signal: AbortSignal,
+): Promise<void> {
+  const { bytes } = page.results;
+  if (!page.hasMetricFiles || !isOver(record)) return;
+  const browsed = new BrowsedResults(home);
+  if ((await browsed.summary(record.id)) === undefined && bytes > MOST_FETCHED_BYTES) return;
+  await browseResults({ service, home, browsed }, record, { signal });
+  page.addFileMetrics(await browsed.metrics(record.id));
+}
+
 /** Positions of usage are milliseconds since 1970, those of metrics are steps. Numbers that are not finite become null. */
 function pageAsJson({ timeline, usage, metrics, results }: JobPage, record: JobRecord, now: number): object {
   const measured = USAGE_NAMES.map((name) => [name, usage.get(name)] as const);
   return {
     timeline: timeline.phases(record, now),
     usage: measured.flatMap(([name, series]) => (series === undefined ? [] : [seriesAsJson(name, series)])),
-    metrics: [...metrics.series].map(([name, series]) => seriesAsJson(name, series)),
+    metrics: [...metrics].map(([name, series]) => seriesAsJson(name, series)),
     results: { count: results.count, bytes: results.bytes, first: results.first },
   };
 }
 
-function seriesAsJson(name: string, { count, last, min, max, points }: Series): object {
+function seriesAsJson(name: string, { count, last, min, max, points }: SeriesData): object {
   return { name, count, last, min: min ?? null, max: max ?? null, points };
 }

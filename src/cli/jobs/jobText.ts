@@ -45,7 +45,7 @@ function describeMetrics(page: JobPage): readonly string[] {
   const shown = metricPlots(page, MAX_METRICS).map(
     ({ name, series, text }) => `${plot(sparkline(series.points, PLOT_CELLS))} ${padToWidth(name, NAME_CELLS)} ${text}`,
   );
-  const rest = page.metrics.series.size - shown.length;
+  const rest = page.metrics.size - shown.length;
   return rest > 0 ? [...shown, `and ${formatCount(rest, 'metric')} more: use --json`] : shown;
 }
 

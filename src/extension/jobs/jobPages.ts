@@ -6,6 +6,7 @@ import type { Logger } from '../../core/log.ts';
 import { repeat } from '../../core/processes/repeat.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
 import { EventSpool } from '../../jobs/log/spool.ts';
+import type { SeriesData } from '../../jobs/metrics/series.ts';
 import { JobPage } from '../../jobs/page/jobPage.ts';
 import { shownScript } from '../../jobs/selection/script.ts';
 import { PAGE_ACTIONS, type PageAction, type ShownPreview, type ToJobPage } from '../../webview/jobPage/messages.ts';
@@ -26,8 +27,12 @@ interface JobPagesDeps {
   readonly hosts: Pick<Hosts, 'account'>;
   readonly log: Logger;
   readonly extension: vscode.Uri;
-  /** Pictures and heads of tables among a job's results; empty if they would have to be downloaded and are large. */
-  previews(record: JobRecord, resultBytes: number, signal: AbortSignal): Promise<readonly ShownPreview[]>;
+  /** Pictures, heads of tables and metrics among a job's results; empty if they would have to be downloaded and are large. */
+  contents(
+    record: JobRecord,
+    resultBytes: number,
+    signal: AbortSignal,
+  ): Promise<{ readonly previews: readonly ShownPreview[]; readonly metrics: ReadonlyMap<string, SeriesData> }>;
   /** Runs a command of the page's buttons. */
   run(action: PageAction, record: JobRecord): void;
 }
@@ -110,7 +115,10 @@ export class JobPages implements Disposable {
     await priced;
     signal.throwIfAborted();
     send();
-    previews = await this.#deps.previews(store.get(record.id) ?? record, page.results.bytes, signal);
+    const contents = await this.#deps.contents(store.get(record.id) ?? record, page.results.bytes, signal);
+    page.addFileMetrics(contents.metrics);
+    if (contents.metrics.size > 0) send();
+    previews = contents.previews;
     sendPreviews();
   }
 }

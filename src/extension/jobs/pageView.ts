@@ -26,7 +26,7 @@ export function viewOf(page: JobPage, record: JobRecord, account: unknown, now: 
     actions: actionsOf(record),
     timeline: page.timeline.phases(record, now).map((phase) => printableLine(describePhase(phase))),
     plots: [...usagePlots(page).map(plotOf('time')), ...metrics.map(plotOf('step'))],
-    otherMetrics: page.metrics.series.size - metrics.length,
+    otherMetrics: page.metrics.size - metrics.length,
     output: page.output.lines,
     results: describeFiles(page) ?? null,
     advice: adviseOn(record, page.usage, account)?.sentence ?? null,

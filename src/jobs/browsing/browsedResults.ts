@@ -3,6 +3,8 @@ import { formatBytes, formatCount } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import type { WriteStep } from '../../workspace/extract/archivePlan.ts';
 import { type StagedArchive, stageFiles, type StageOptions } from '../../workspace/extract/extract.ts';
+import { readMetricFiles } from '../metrics/metricFiles.ts';
+import type { SeriesData } from '../metrics/series.ts';
 import { readPreviews, type ResultPreview } from './previews.ts';
 import { type BuildOptions, ResultCache } from './resultCache.ts';
 import type { IndexedFile, ResultIndex, ResultLevel } from './resultIndex.ts';
@@ -62,6 +64,12 @@ export class BrowsedResults {
   /** Pictures and the heads of tables among the results. */
   async previews(id: string): Promise<readonly ResultPreview[]> {
     return readPreviews(await this.#index(id), (file, mostBytes) => this.#cache.readStart(id, file, mostBytes));
+  }
+
+  /** The metrics in files among the results, by name. */
+  async metrics(id: string): Promise<ReadonlyMap<string, SeriesData>> {
+    const files = (await this.#index(id)).files.filter(({ offset }) => offset !== null);
+    return readMetricFiles(files, (file) => this.#cache.read(id, file));
   }
 
   /** The contents of a file in parts, in this thread. Throws as `ResultCache.read`. */

@@ -4,11 +4,22 @@ const MAX_POINTS = 500;
 /** A point of a series: the mean of one or more values, at the position of the last of them. NaN if none of them is finite. */
 export type SeriesPoint = readonly [x: number, y: number];
 
+/** The values of a series as plain data. */
+export interface SeriesData {
+  readonly points: readonly SeriesPoint[];
+  /** How many values it has. */
+  readonly count: number;
+  readonly last: number;
+  /** The lowest and the highest finite value; undefined if there is none. */
+  readonly min: number | undefined;
+  readonly max: number | undefined;
+}
+
 /**
  * A series of any number of values in constant memory. When there are too many points, each two become one, and from then on each point
  * is the mean of twice as many values. The last and the extreme values are exact.
  */
-export class Series {
+export class Series implements SeriesData {
   readonly #points: SeriesPoint[] = [];
   #valuesPerPoint = 1;
   #open: { readonly x: number; readonly sum: number; readonly finite: number; readonly count: number } | undefined;
@@ -58,6 +69,11 @@ export class Series {
   /** The highest finite value; undefined if there is none. */
   get max(): number | undefined {
     return this.#max === Number.NEGATIVE_INFINITY ? undefined : this.#max;
+  }
+
+  /** The series as it is now, for another thread. */
+  get data(): SeriesData {
+    return { points: [...this.points], count: this.count, last: this.last, min: this.min, max: this.max };
   }
 
   #thin(): void {

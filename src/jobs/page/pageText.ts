@@ -1,7 +1,7 @@
 import { formatBytes, formatCount, formatCredits, formatDuration } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import type { JobRecord } from '../ledger/record.ts';
-import type { Series } from '../metrics/series.ts';
+import type { SeriesData } from '../metrics/series.ts';
 import type { UsageName } from '../metrics/usageSeries.ts';
 import { describeCommit } from '../describe.ts';
 import { scriptArguments, scriptPath, shownScript } from '../selection/script.ts';
@@ -24,7 +24,7 @@ export type PageLine = readonly [label: string, value: string];
 /** A series with its name and its last values in words. */
 export interface PagePlot {
   readonly name: string;
-  readonly series: Series;
+  readonly series: SeriesData;
   readonly text: string;
 }
 
@@ -57,9 +57,7 @@ export function usagePlots({ usage }: JobPage): readonly PagePlot[] {
 
 /** The job's own metrics, up to `limit` of them. */
 export function metricPlots({ metrics }: JobPage, limit: number): readonly PagePlot[] {
-  return [...metrics.series]
-    .slice(0, limit)
-    .map(([name, series]) => ({ name, series, text: formatNumber(series.last) }));
+  return [...metrics].slice(0, limit).map(([name, series]) => ({ name, series, text: formatNumber(series.last) }));
 }
 
 /** `3 files, 1.2 MB: model.pt (1.1 MB), …`; undefined if there are none. */

@@ -40,11 +40,10 @@ export const jobPages: FuzzedReader = {
         const whole = pageOf([`${text}\n`]);
         const middle = Math.floor(text.length / 2);
         const halves = pageOf([text.slice(0, middle), `${text.slice(middle)}\n`]);
-        const metricsOf = ({ metrics }: JobPage): unknown[] =>
-          [...metrics.series].map(([name, { points }]) => [name, points]);
+        const metricsOf = ({ metrics }: JobPage): unknown[] => [...metrics].map(([name, { points }]) => [name, points]);
         assert.deepEqual(metricsOf(halves), metricsOf(whole));
         pushJson(whole, text);
-        for (const { points } of [...whole.metrics.series.values(), whole.usage.get('cpu_cores')].filter(
+        for (const { points } of [...whole.metrics.values(), whole.usage.get('cpu_cores')].filter(
           (each) => each !== undefined,
         )) {
           assert.ok(points.length <= MAX_POINTS);

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { maskedChecksum } from '../../../../src/jobs/metrics/eventRecords.ts';
+import { readMetricFiles } from '../../../../src/jobs/metrics/metricFiles.ts';
+import { seeded } from '../../../random.ts';
+import { event, field, record, scalar } from './eventFiles.ts';
+
+const EVENTS = 'events.out.tfevents.1700000000.host.1.0';
+
+/** The points of the series in files, which are read in pieces of `pieceBytes`. */
+async function pointsOf(files: Readonly<Record<string, Buffer | string>>, pieceBytes = 1_000): Promise<object> {
+  const all = Object.entries(files).map(([path, content]) => ({ path, content: Buffer.from(content) }));
+  const listed = all.map(({ path, content }) => ({ path, content, size: content.length }));
+  const series = await readMetricFiles(listed, async function* ({ content }) {
+    await Promise.resolve();
+    for (let at = 0; at < content.length; at += pieceBytes) yield content.subarray(at, at + pieceBytes);
+  });
+  return Object.fromEntries([...series].map(([name, { points }]) => [name, points]));
+}
+
+test('checksums are those of real event files', () => {
+  assert.equal(maskedChecksum(Buffer.from([0x18, 0, 0, 0, 0, 0, 0, 0])), 0x224b7fa3);
+});
+
+test('metrics.jsonl has a JSON object per line, and other lines add nothing', async () => {
+  const text =
+    '{"step": 1, "loss": 0.5, "note": "x"}\r\nnot JSON\n[1]\n\n{"step": 2, "loss": NaN}\n{"step": 3, "loss": 0.25}';
+  const loss = [
+    [1, 0.5],
+    [2, NaN],
+    [3, 0.25],
+  ];
+  for (const bytes of [1, 7, 1_000]) assert.deepEqual(await pointsOf({ 'out/metrics.jsonl': text }, bytes), { loss });
+});
+
+test('scalars of event files are read as TensorFlow 1, TensorFlow 2 and PyTorch write them, cut anywhere', async () => {
+  const half = Buffer.alloc(4);
+  half.writeFloatLE(0.5);
+  const quarter = Buffer.alloc(8);
+  quarter.writeDoubleLE(0.25);
+  const file = Buffer.concat([
+    record(field(3, Buffer.from('brain.Event:2'))),
+    event(10, scalar('loss', 2), scalar('accuracy', 0.75)),
+    event(300, Buffer.concat([field(1, Buffer.from('loss')), field(8, Buffer.concat([field(1, 1), field(4, half)]))])),
+    event(400, Buffer.concat([field(1, Buffer.from('lr')), field(8, Buffer.concat([field(1, 2), field(6, quarter)]))])),
+    event(500, Buffer.concat([field(1, Buffer.from('image')), field(4, Buffer.alloc(500))])),
+  ]);
+  const loss = [
+    [10, 2],
+    [300, 0.5],
+  ];
+  for (const bytes of [1, 13, 100_000])
+    assert.deepEqual(await pointsOf({ [EVENTS]: file }, bytes), { loss, accuracy: [[10, 0.75]], lr: [[400, 0.25]] });
+});
+
+test('the same metric of several runs is told apart by their folders', async () => {
+  const files = {
+    [`logs/train/${EVENTS}`]: event(1, scalar('loss', 1)),
+    [`logs/test/${EVENTS}`]: event(1, scalar('loss', 2)),
+  };
+  assert.deepEqual(await pointsOf(files), { 'logs/test/loss': [[1, 2]], 'logs/train/loss': [[1, 1]] });
+});
+
+test('of a damaged event file, what is whole is read: a wrong record is skipped, and an incomplete end is ignored', async () => {
+  const first = event(1, scalar('loss', 1));
+  const second = event(2, scalar('loss', 2));
+  const large = record(Buffer.alloc(1_000_000, 5));
+  const third = event(3, scalar('loss', 3));
+  const file = Buffer.concat([first, second, large, third, event(4, scalar('loss', 4)).subarray(0, 20)]);
+  const damaged = Buffer.from(file);
+  damaged.writeUInt8(damaged.readUInt8(first.length + 14) ^ 1, first.length + 14);
+  assert.deepEqual(await pointsOf({ [EVENTS]: file }), {
+    loss: [
+      [1, 1],
+      [2, 2],
+      [3, 3],
+    ],
+  });
+  assert.deepEqual(await pointsOf({ [EVENTS]: damaged }), {
+    loss: [
+      [1, 1],
+      [3, 3],
+    ],
+  });
+});
+
+test('1,000 series, a million values and random bytes take bounded memory', async () => {
+  const many = Array.from({ length: 3_000 }, (_, index) => event(index, scalar(`m${index}`, index)));
+  assert.equal(Object.keys(await pointsOf({ [EVENTS]: Buffer.concat(many) }, 65_536)).length, 1_000);
+  const lines = Array.from({ length: 200_000 }, (_, step) => `{"step":${step},"loss":${step % 7}}\n`).join('');
+  const [points] = Object.values(await pointsOf({ 'metrics.jsonl': lines }, 65_536));
+  assert.ok(Array.isArray(points) && points.length <= 500);
+  const random = seeded(1);
+  for (let round = 0; round < 200; round += 1) {
+    const noise = Buffer.from(Array.from({ length: 200 }, () => random(256)));
+    await pointsOf({ [EVENTS]: Buffer.concat([record(noise), event(1, noise), noise]), 'metrics.jsonl': noise });
+  }
+});
