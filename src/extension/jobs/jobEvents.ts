@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { printableLine } from '../../core/text/printable.ts';
 import { isRecordId, type JobRecord } from '../../jobs/ledger/record.ts';
 import { EventSpool } from '../../jobs/log/spool.ts';
+import { registerGrowingDocuments } from './growingDocuments.ts';
 import type { JobStore } from './jobStore.ts';
 
 const SCHEME = 'farwharf-events';
@@ -12,26 +13,21 @@ const MAX_CHARACTERS = 4_000_000;
  * Read-only documents with the events of a job as received, one JSON object per line: the last 4 million characters of them. They grow
  * while the job runs.
  */
-export class JobEventDocuments implements vscode.TextDocumentContentProvider, vscode.Disposable {
+export class JobEventDocuments implements vscode.Disposable {
   readonly #home: string;
-  readonly #changed = new vscode.EventEmitter<vscode.Uri>();
-  readonly #disposables: vscode.Disposable;
-  readonly onDidChange = this.#changed.event;
+  readonly #registration: vscode.Disposable;
 
   constructor(home: string, store: JobStore) {
     this.#home = home;
-    this.#disposables = vscode.Disposable.from(
-      this.#changed,
-      vscode.workspace.registerTextDocumentContentProvider(SCHEME, this),
-      store.onDidChange(({ ids }) => {
-        for (const { uri } of vscode.workspace.textDocuments) {
-          if (uri.scheme === SCHEME && ids.has(uri.query)) this.#changed.fire(uri);
-        }
-      }),
-    );
+    const documents = {
+      scheme: SCHEME,
+      changes: ({ query }: vscode.Uri, ids: ReadonlySet<string>) => ids.has(query),
+      provide: ({ query }: vscode.Uri) => this.#read(query),
+    };
+    this.#registration = registerGrowingDocuments(documents, store);
   }
 
-  async provideTextDocumentContent({ query }: vscode.Uri): Promise<string> {
+  async #read(query: string): Promise<string> {
     // Any extension can open such a URI; only the ID of a job leads to a file.
     if (!isRecordId(query)) return '';
     const spool = new EventSpool(this.#home, query);
@@ -49,6 +45,6 @@ export class JobEventDocuments implements vscode.TextDocumentContentProvider, vs
   }
 
   dispose(): void {
-    this.#disposables.dispose();
+    this.#registration.dispose();
   }
 }

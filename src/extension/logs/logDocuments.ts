@@ -6,6 +6,7 @@ import { LogParts } from '../../jobs/logView/logParts.ts';
 import { EventSpool } from '../../jobs/log/spool.ts';
 import { scriptPath, shownScript } from '../../jobs/selection/script.ts';
 import { withSignal } from '../ui/abort.ts';
+import { registerGrowingDocuments } from '../jobs/growingDocuments.ts';
 import type { JobStore } from '../jobs/jobStore.ts';
 
 export const LOG_SCHEME = 'farwharf-log';
@@ -22,44 +23,32 @@ export interface ShownPart {
 }
 
 /** Read-only documents with the whole log of a job, in parts, so that a log of any length can be read. The last one grows with the job. */
-export class LogDocuments implements vscode.TextDocumentContentProvider, vscode.Disposable {
+export class LogDocuments implements vscode.Disposable {
   readonly #home: string;
   readonly #store: Pick<JobStore, 'get'>;
   readonly #logs = new Map<string, LogParts>();
-  readonly #changed = new vscode.EventEmitter<vscode.Uri>();
-  readonly #disposables: vscode.Disposable;
-  readonly onDidChange = this.#changed.event;
+  readonly #registration: vscode.Disposable;
 
   constructor(home: string, store: JobStore) {
     this.#home = home;
     this.#store = store;
-    this.#disposables = vscode.Disposable.from(
-      this.#changed,
-      vscode.workspace.registerTextDocumentContentProvider(LOG_SCHEME, this),
-      store.onDidChange(({ ids }) => {
-        for (const { uri } of vscode.workspace.textDocuments) {
-          const place = placeOf(uri);
-          const isLast = place !== undefined && place.index + 1 >= (this.#logs.get(place.id)?.all.length ?? 0);
-          if (place !== undefined && ids.has(place.id) && isLast) this.#changed.fire(uri);
-        }
-      }),
-    );
+    const documents = {
+      scheme: LOG_SCHEME,
+      changes: (uri: vscode.Uri, ids: ReadonlySet<string>) => {
+        const place = placeOf(uri);
+        const isLast = place !== undefined && place.index + 1 >= (this.#logs.get(place.id)?.all.length ?? 0);
+        return isLast && ids.has(place.id);
+      },
+      provide: (uri: vscode.Uri, token: vscode.CancellationToken) =>
+        withSignal(token, (signal) => this.#read(uri, signal)),
+    };
+    this.#registration = registerGrowingDocuments(documents, store);
   }
 
   /** The job whose log a document shows. */
   recordOf(uri: vscode.Uri): JobRecord | undefined {
     const place = placeOf(uri);
     return place === undefined ? undefined : this.#store.get(place.id);
-  }
-
-  async provideTextDocumentContent(uri: vscode.Uri, token: vscode.CancellationToken): Promise<string> {
-    const place = placeOf(uri);
-    if (place === undefined) return '';
-    return withSignal(token, async (signal) => {
-      const log = this.#log(place.id);
-      await log.update(signal);
-      return log.read(place.index, signal);
-    });
   }
 
   /** Undefined for a document that is not a part of a log. */
@@ -90,7 +79,15 @@ export class LogDocuments implements vscode.TextDocumentContentProvider, vscode.
   }
 
   dispose(): void {
-    this.#disposables.dispose();
+    this.#registration.dispose();
+  }
+
+  async #read(uri: vscode.Uri, signal: AbortSignal): Promise<string> {
+    const place = placeOf(uri);
+    if (place === undefined) return '';
+    const log = this.#log(place.id);
+    await log.update(signal);
+    return log.read(place.index, signal);
   }
 
   #log(id: string): LogParts {

@@ -73,7 +73,7 @@ export class LogText {
     return this.#output.isLineStart && [...this.#marked.values()].every((reader) => !reader.isHolding);
   }
 
-  /** When the job started, ISO 8601, as far as the log tells. */
+  /** When the job started, ISO 8601, as far as the log says. */
   get startedAt(): string | undefined {
     return this.#startedAt;
   }
