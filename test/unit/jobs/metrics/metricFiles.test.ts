@@ -9,7 +9,10 @@ import { event, field, record, scalar } from './eventFiles.ts';
 const EVENTS = 'events.out.tfevents.1700000000.host.1.0';
 
 /** The points of the series in files, which are read in pieces of `pieceBytes`. */
-async function pointsOf(files: Readonly<Record<string, Buffer | string>>, pieceBytes = 1_000): Promise<Readonly<Record<string, readonly SeriesPoint[]>>> {
+async function pointsOf(
+  files: Readonly<Record<string, Buffer | string>>,
+  pieceBytes = 1_000,
+): Promise<Readonly<Record<string, readonly SeriesPoint[]>>> {
   const all = Object.entries(files).map(([path, content]) => ({ path, content: Buffer.from(content) }));
   const listed = all.map(({ path, content }) => ({ path, content, size: content.length }));
   const series = await readMetricFiles(listed, async function* ({ content }) {
