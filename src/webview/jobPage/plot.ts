@@ -4,7 +4,7 @@ import type { ShownPlot } from './messages.ts';
 // Coordinates of the drawing, which stretches to the width of its place.
 export const SIZE = 100;
 const DAY_MS = 24 * 3_600_000;
-export const COMPACT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 4 });
+export const COMPACT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 3 });
 
 interface Range {
   readonly low: number;
