@@ -16,7 +16,9 @@ import { showFlowOutput } from './commands/flows/showFlowOutput.ts';
 import { stopFlow } from './commands/flows/stopFlow.ts';
 import { submitFlow } from './commands/flows/submitFlow.ts';
 import { tryPrompt } from './commands/flows/tryPrompt.ts';
+import { addJob } from './commands/jobList/addJob.ts';
 import { cancelJob } from './commands/jobs/cancelJob.ts';
+import { clearJobFilter } from './commands/jobList/clearJobFilter.ts';
 import { compareSubmitted } from './commands/jobs/compareSubmitted.ts';
 import { copyJobId } from './commands/jobs/copyJobId.ts';
 import { downloadResults } from './commands/jobs/downloadResults.ts';
@@ -24,13 +26,16 @@ import { findInLog } from './commands/logs/findInLog.ts';
 import { openFullLog } from './commands/logs/openFullLog.ts';
 import { saveLog } from './commands/logs/saveLog.ts';
 import { showFirstError } from './commands/logs/showFirstError.ts';
-import { refreshJobs } from './commands/jobs/refreshJobs.ts';
-import { removeJob } from './commands/jobs/removeJob.ts';
+import { filterJobs } from './commands/jobList/filterJobs.ts';
+import { groupJobs } from './commands/jobList/groupJobs.ts';
+import { pinJob, unpinJob } from './commands/jobList/pinJob.ts';
+import { refreshJobs } from './commands/jobList/refreshJobs.ts';
+import { removeJob } from './commands/jobList/removeJob.ts';
 import { resubmitJob } from './commands/jobs/resubmitJob.ts';
 import { showEvents } from './commands/jobs/showEvents.ts';
 import { showJobPage } from './commands/jobs/showJobPage.ts';
 import { showLog } from './commands/jobs/showLog.ts';
-import { showMoreJobs } from './commands/jobs/showMoreJobs.ts';
+import { showMoreJobs } from './commands/jobList/showMoreJobs.ts';
 import { askAboutResults } from './commands/search/askAboutResults.ts';
 import { askAgain } from './commands/search/askAgain.ts';
 import { askFolder } from './commands/search/askFolder.ts';
@@ -47,6 +52,7 @@ import { openLog } from './commands/services/openLog.ts';
 import { openSettings } from './commands/services/openSettings.ts';
 import { connectMachine } from './commands/services/connectMachine.ts';
 import { selectHost } from './commands/services/selectHost.ts';
+import { setBudget } from './commands/services/setBudget.ts';
 import { signIn } from './commands/services/signIn.ts';
 import { signOut } from './commands/services/signOut.ts';
 import { browseResults } from './commands/results/browseResults.ts';
@@ -91,6 +97,12 @@ export const commands: Readonly<Record<CommandId, Command>> = {
   'farwharf.resubmitJob': resubmitJob,
   'farwharf.copyJobId': copyJobId,
   'farwharf.removeJob': removeJob,
+  'farwharf.pinJob': pinJob,
+  'farwharf.unpinJob': unpinJob,
+  'farwharf.addJob': addJob,
+  'farwharf.filterJobs': filterJobs,
+  'farwharf.clearJobFilter': clearJobFilter,
+  'farwharf.groupJobs': groupJobs,
   'farwharf.showMoreJobs': showMoreJobs,
   'farwharf.refreshJobs': refreshJobs,
   'farwharf.showSweep': showSweep,
@@ -101,6 +113,7 @@ export const commands: Readonly<Record<CommandId, Command>> = {
   'farwharf.connectMachine': connectMachine,
   'farwharf.signIn': signIn,
   'farwharf.signOut': signOut,
+  'farwharf.setBudget': setBudget,
   'farwharf.openSettings': openSettings,
   'farwharf.openLog': openLog,
   'farwharf.searchFolder': searchFolder,

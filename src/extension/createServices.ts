@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { formatDuration } from '../core/text/format.ts';
 import { farwharfHome } from '../core/files/home.ts';
-import type { DisposableStore } from '../core/processes/lifetime.ts';
+import { type DisposableStore, Emitter } from '../core/processes/lifetime.ts';
 import { createLogger, type Logger } from '../core/log.ts';
 import { Redactor } from '../core/redact.ts';
 import { openMachine } from '../machines/openMachine.ts';
@@ -14,12 +14,14 @@ import { ContextKeys } from './contributions/contexts.ts';
 import { flowRuntime } from './flows/runs/flowRuntime.ts';
 import { Hosts } from './connection/hosts.ts';
 import { SshQuestions } from './connection/sshQuestions.ts';
+import { ListOptions } from './store/listOptions.ts';
 import { JobEventDocuments } from './jobs/jobEvents.ts';
 import { JobLog } from './logs/jobLog.ts';
 import { LogDocuments } from './logs/logDocuments.ts';
 import { JobPages } from './jobs/jobPages.ts';
-import { JobStore } from './jobs/jobStore.ts';
-import { LostContacts } from './jobs/lostContacts.ts';
+import { JobStore } from './store/jobStore.ts';
+import { WatchedJobs } from './store/watchedJobs.ts';
+import { LostContacts } from './store/lostContacts.ts';
 import { pagePreviews } from './results/browsing/pagePreviews.ts';
 import { ResultDocuments } from './results/browsing/resultDocuments.ts';
 import { ResultsView } from './results/browsing/resultsView.ts';
@@ -92,7 +94,8 @@ export function createServices({ context, output }: Shell, disposables: Disposab
     isResting: () => !background.isRunning,
     readMark: () => readChangeMark(home),
   });
-  const jobLog = disposables.add(new JobLog({ home, results, memory: context.workspaceState, log }));
+  const watched = new WatchedJobs(context.workspaceState);
+  const jobLog = disposables.add(new JobLog({ home, results, memory: context.workspaceState, watched, log }));
   const events = disposables.add(new JobEventDocuments(home, store));
   const pages = disposables.add(
     new JobPages({
@@ -140,6 +143,9 @@ export function createServices({ context, output }: Shell, disposables: Disposab
     account,
     store,
     lostContacts: new LostContacts(),
+    watched,
+    budgetsChanged: disposables.add(new Emitter<void>()),
+    listOptions: new ListOptions(context.workspaceState),
     jobLog,
     sourceLines: new SourceLines(sources),
     submitted,

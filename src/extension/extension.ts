@@ -6,7 +6,7 @@ import type { FolderStatus, ServiceHit } from '../retrieval/live/indexService.ts
 import { registerAgentTools } from './agentTools/registerAgentTools.ts';
 import { registerCommands } from './contributions/commands.ts';
 import type { Features } from './features.ts';
-import type { JobNode } from './jobList/jobNodes.ts';
+import type { JobNode } from './store/jobNodes.ts';
 import { startFlowsWhereNeeded } from './flows/flowStart.ts';
 import { INDEX_VIEW, JOBS_VIEW, TASK_TYPE } from './contributions/names.ts';
 import type { IndexNode } from './search/index/indexTree.ts';
@@ -71,8 +71,10 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
     jobsChanged,
     status: vscode.window.createStatusBarItem('farwharf.status', vscode.StatusBarAlignment.Right, 100),
     jobsView: vscode.window.createTreeView(JOBS_VIEW, {
+      canSelectMany: true,
       treeDataProvider: {
         onDidChangeTreeData: jobsChanged.event,
+        getParent: async (node) => (await load()).tree.getParent(node),
         getTreeItem: async (node) => (await load()).tree.getTreeItem(node),
         resolveTreeItem: async (item, node) => (await load()).tree.resolveTreeItem(item, node),
         getChildren: (node) => orReport(async () => (await load()).tree.getChildren(node)),

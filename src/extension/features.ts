@@ -2,9 +2,12 @@ import * as vscode from 'vscode';
 import { isAbort } from '../core/errors.ts';
 import { DisposableStore } from '../core/processes/lifetime.ts';
 import { describeRecovered } from '../jobs/results/resultJournals.ts';
+import { isFiltering } from '../jobs/ledger/jobFilter.ts';
+import type { CommandContext } from './commands/command.ts';
 import { commands } from './commandTable.ts';
 import type { CommandId } from './contributions/names.ts';
-import { tellFailures } from './jobs/failureNotifications.ts';
+import { EndHooks } from './jobs/endHooks.ts';
+import { isWorthNotifying, tellFailures } from './jobs/failureNotifications.ts';
 import { FailureDocuments } from './failures/failureDocuments.ts';
 import { AgentTools } from './agentTools/agentTools.ts';
 import { Flows } from './flows/flows.ts';
@@ -12,6 +15,7 @@ import { createServices } from './createServices.ts';
 import { JobFollower } from './jobs/jobFollower.ts';
 import { LOG_LANGUAGE } from './logs/jobLog.ts';
 import { JobTree } from './jobList/jobTree.ts';
+import { showListState } from './jobList/listState.ts';
 import { LOG_SCHEME } from './logs/logDocuments.ts';
 import { LogLenses, logFolding } from './logs/logLenses.ts';
 import { LogLinks } from './logs/logLinks.ts';
@@ -23,14 +27,12 @@ import { Search } from './search/search.ts';
 import { announceResults } from './results/resultNotifications.ts';
 import type { Shell } from './shell.ts';
 import { showStatus } from './status/statusBar.ts';
-import { connectionText } from './ui/words.ts';
 import { keepSettling } from './submit/unanswered.ts';
 import { showWarning } from './ui/show.ts';
-import { messageText } from './ui/labels.ts';
 
 export interface Features {
-  readonly runCommand: (id: CommandId, argument: unknown) => unknown;
-  readonly tree: Pick<JobTree, 'getChildren' | 'getTreeItem' | 'resolveTreeItem'>;
+  readonly runCommand: (id: CommandId, argument: unknown, selected: unknown) => unknown;
+  readonly tree: Pick<JobTree, 'getChildren' | 'getParent' | 'getTreeItem' | 'resolveTreeItem'>;
   readonly tasks: JobTasks;
   /** Created on first use. */
   agentTools(): AgentTools;
@@ -46,9 +48,10 @@ export async function startFeatures(shell: Shell): Promise<Features> {
   const disposables = new DisposableStore();
   shell.context.subscriptions.push(disposables);
   const services = createServices(shell, disposables);
-  const { account, contexts, hosts, jobLog, log, signal, store } = services;
+  const { account, contexts, hosts, jobLog, listOptions, log, signal, store } = services;
   const isTrusted = (): boolean => vscode.workspace.isTrusted;
-  const tree = disposables.add(new JobTree(services, { view: shell.jobsView, changed: shell.jobsChanged }));
+  const { jobsView } = shell;
+  const tree = disposables.add(new JobTree(services, { view: jobsView, changed: shell.jobsChanged }));
   const follower = disposables.add(new JobFollower({ ...services, isTrusted }));
 
   const setUp = (name: string, build: () => void): void => {
@@ -73,26 +76,27 @@ export async function startFeatures(shell: Shell): Promise<Features> {
   setUp('status bar', () => void disposables.add(showStatus(shell.status, services)));
   setUp('account', () => {
     disposables.add(hosts.onDidChange(() => run('account', account.refresh(signal))));
-    // An empty view shows its welcome text instead.
-    const showConnection = (): void => {
-      const host = hosts.currentIfUsable();
-      const hasRows = store.records.length > 0;
-      const text = host === undefined || !hasRows ? undefined : connectionText(account.state, host);
-      shell.jobsView.message = text === undefined ? undefined : messageText(text);
-    };
-    disposables.add(account.onDidChange(showConnection));
-    disposables.add(store.onDidChange(showConnection));
+    disposables.add(showListState(jobsView, services));
     run(
       'account',
       account.keepFresh(() => vscode.window.state.focused, signal),
     );
   });
+  setUp('list', () => {
+    const filter = (): void => run('filter', store.setFilter(listOptions.filter));
+    if (isFiltering(listOptions.filter)) filter();
+    disposables.add(listOptions.onDidChange(filter));
+  });
+  const openSettings = (): void =>
+    void vscode.commands.executeCommand('workbench.action.openSettings', 'farwharf.onEnd');
+  const endHooks = new EndHooks({ ...services, openSettings });
   setUp('jobs', () => {
     disposables.add(
       store.onDidChange(({ counted, ended }) => {
         if (counted.length > 0) run('results', announceResults(counted, services));
         if (ended.length === 0) return;
         run('failures', tellFailures(ended, services));
+        run('end', endHooks.run(ended.filter((record) => isWorthNotifying(record, services.watched))));
         // A job that has just ended proves that its service is running, so a reloaded window shows the final price too.
         run('account', account.refresh(signal, { isUp: true }));
       }),
@@ -157,9 +161,18 @@ export async function startFeatures(shell: Shell): Promise<Features> {
     return flows;
   };
   const { globalState } = shell.context;
-  const commandContext = { services, globalState, failures: getFailures, search: getSearch, flows: getFlows };
+  const commandContext: CommandContext = {
+    services,
+    tree,
+    selectedJobs: () => jobsView.selection,
+    follow: (record) => follower.follow(record),
+    globalState,
+    failures: getFailures,
+    search: getSearch,
+    flows: getFlows,
+  };
   return {
-    runCommand: (id, argument) => commands[id](commandContext, argument),
+    runCommand: (id, argument, selected) => commands[id](commandContext, argument, selected),
     tree,
     tasks: new JobTasks(services),
     agentTools: getAgentTools,

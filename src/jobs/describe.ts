@@ -1,23 +1,10 @@
 import { formatCount, formatCredits, formatDuration } from '../core/text/format.ts';
 import { printableLine } from '../core/text/printable.ts';
-import { stateOfWord } from '../remote/protocol/spellings.ts';
 import { costSoFar } from './submit/estimate.ts';
-import { hasSucceeded, isOver, type JobRecord } from './ledger/record.ts';
+import { jobIcon, type JobIcon } from './ledger/jobIcon.ts';
+import { isOver, type JobRecord } from './ledger/record.ts';
 import { describeProgress, readProgress } from './log/jobProgress.ts';
 
-/** Icon families of a job row; each user interface has its own icons for them. */
-export type JobIcon = 'sending' | 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'timed-out' | 'unknown';
-
-/** Jobs in other states show as running until they end, then by their outcome. */
-const ICON_OF_STATE: ReadonlyMap<string, JobIcon> = new Map([
-  ['sending', 'sending'],
-  ['unknown', 'unknown'],
-  ['lost', 'unknown'],
-  ['queued', 'queued'],
-  ['starting', 'queued'],
-  ['cancelled', 'cancelled'],
-  ['timed_out', 'timed-out'],
-]);
 const REASON_LIMIT = 160;
 
 /** `running 4 min · 62 % · 2 min left · a10g · 1.2 cr`; a failed job's reason; free of control characters. `now` is in milliseconds. */
@@ -69,15 +56,6 @@ export function describeOutcome(record: JobRecord, results?: string): string {
     record.creditsCharged === null ? null : `${formatCredits(record.creditsCharged)} credits`,
     results ?? null,
   ]);
-}
-
-/** The icon for the state; unknown states count as running until the job ends. */
-export function jobIcon(record: Pick<JobRecord, 'state' | 'finishedAt' | 'exitCode'>): JobIcon {
-  const state = stateOfWord(record.state) ?? record.state.toLowerCase();
-  const icon = ICON_OF_STATE.get(state);
-  if (icon !== undefined) return icon;
-  if (!isOver(record)) return 'running';
-  return hasSucceeded(record) ? 'succeeded' : 'failed';
 }
 
 /** Seconds that the job has run so far or in total; null before it starts. `now` is in milliseconds. */

@@ -30,7 +30,7 @@ const FOLDERS: Record<string, string> = {
     semantic folder live .`,
   agents: 'options schema tools records run graph llm chat rag .',
   machines: 'ssh install tunnel .',
-  jobs: 'service ledger archives source selection submitted log logView metrics submit profiles sweeps results browsing . page failure agentTools',
+  jobs: 'service ledger archives source selection submitted log logView metrics submit profiles sweeps results browsing . page failure ending agentTools',
   flows: `
     graph syntax interpreter/values interpreter reading diagnostics editing assist layout drawing reach project types
     run/erasable run/models run/protocol run/process run/job run/history run/testing run/child/recording
@@ -38,11 +38,11 @@ const FOLDERS: Record<string, string> = {
   service: `
     store/database store/jobs store/accounts store config log jobFiles executor folders sandbox runner/usage runner process
     slurm jobs streams tls http/access http/submit http disk backup metrics admin . machine`,
-  cli: 'terminal grammar command completion session failures jobs budgets flows sweeps submit search serve admin mcp machines .',
+  cli: 'terminal grammar command completion session failures list jobs budgets flows sweeps submit search serve admin mcp machines .',
   extension: `
-    contributions ui threads workspace connection submit/preflight submit/files jobs logs results/browsing sweeps services submitted status submit profiles results jobList tasks
+    contributions ui threads workspace connection store submit/preflight submit/files jobs logs results/browsing sweeps services submitted status submit profiles results jobList tasks
     models agentTools failures search/answers search/index search flows/documents flows/prompts flows/runs flows/canvas flows/creation
-    flows/language flows commands commands/jobs commands/logs commands/failures commands/sweeps commands/submit commands/results commands/services commands/search commands/flows typescript .`,
+    flows/language flows commands commands/jobs commands/jobList commands/logs commands/failures commands/sweeps commands/submit commands/results commands/services commands/search commands/flows typescript .`,
   webview: '. canvas/dom canvas/state canvas/scene canvas/actions canvas/input canvas/panels canvas jobPage sweepPage',
 };
 const MOST_FILES_IN_A_FOLDER = 14;

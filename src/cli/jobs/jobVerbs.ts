@@ -1,6 +1,6 @@
 import { Argument } from 'commander';
 import { defineVerb, type Verb } from '../command/verb.ts';
-import { jsonFlag, listFlag, numberFlag, textFlag } from '../grammar/flags.ts';
+import { jsonFlag, listFlag, numberFlag, textFlag, textFlagOr } from '../grammar/flags.ts';
 import { conflictFlag } from './conflictFlag.ts';
 
 /** The verbs about jobs that were sent, and `farwharf me`. */
@@ -17,7 +17,7 @@ export function jobVerbs(): readonly Verb[] {
         ['farwharf jobs', 'list the last 20 jobs'],
         ['farwharf jobs --limit 100 --json', 'list up to 100 jobs as JSON'],
       ],
-      load: async () => (await import('./jobs.ts')).listJobs,
+      load: async () => (await import('../list/jobs.ts')).listJobs,
     }),
     defineVerb({
       name: 'job',
@@ -29,6 +29,20 @@ export function jobVerbs(): readonly Verb[] {
         ['farwharf job 3f2a --json', "print the same as JSON, with the service's own fields"],
       ],
       load: async () => (await import('./job.ts')).showJob,
+    }),
+    defineVerb({
+      name: 'add',
+      summary: 'add a job that was submitted elsewhere to your list',
+      args: ['<id>'],
+      flags: {
+        folder: textFlagOr('--folder <dir>', 'folder for its results', '.'),
+        json: jsonFlag(),
+      },
+      examples: [
+        ['farwharf add job-4711', 'list a job that was submitted from another machine'],
+        ['farwharf add job-4711 --folder ~/model', 'download its results into ~/model'],
+      ],
+      load: async () => (await import('../list/add.ts')).add,
     }),
     defineVerb({
       name: 'watch',

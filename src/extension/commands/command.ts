@@ -1,5 +1,8 @@
 import * as vscode from 'vscode';
 import type { FailureDocuments } from '../failures/failureDocuments.ts';
+import type { JobRecord } from '../../jobs/ledger/record.ts';
+import type { JobNode } from '../store/jobNodes.ts';
+import type { JobTree } from '../jobList/jobTree.ts';
 import type { Flows } from '../flows/flows.ts';
 import type { Search } from '../search/search.ts';
 import type { Services } from '../services/services.ts';
@@ -7,6 +10,12 @@ import type { Services } from '../services/services.ts';
 /** What commands use. */
 export interface CommandContext {
   readonly services: Services;
+  /** The Jobs view. */
+  readonly tree: Pick<JobTree, 'reveal' | 'showMoreOf'>;
+  /** The rows that are selected in it. */
+  readonly selectedJobs: () => readonly JobNode[];
+  /** Reads the log of a job that is not followed yet. */
+  readonly follow: (record: JobRecord) => void;
   readonly globalState: vscode.Memento;
   /** Created on first use. */
   readonly failures: () => FailureDocuments;
@@ -16,8 +25,12 @@ export interface CommandContext {
   readonly flows: () => Flows;
 }
 
-/** Runs a command. Its result is for keybindings, tasks and other extensions. */
-export type Command = (context: CommandContext, argument: unknown) => unknown;
+/**
+ * Runs a command. Its result is for keybindings, tasks and other extensions.
+ *
+ * @param selected all selected rows, if a menu of one of several was used.
+ */
+export type Command = (context: CommandContext, argument: unknown, selected?: unknown) => unknown;
 
 /**
  * A command with an argument.

@@ -3,7 +3,7 @@ import { COMMANDS, type CommandId } from './names.ts';
 
 export interface CommandHost {
   /** Loads the code of the commands on first use. */
-  load(): Promise<{ readonly runCommand: (id: CommandId, argument: unknown) => unknown }>;
+  load(): Promise<{ readonly runCommand: (id: CommandId, argument: unknown, selected: unknown) => unknown }>;
   /** Reports a failed command to the user, once. `retry` runs it again. */
   report(error: unknown, retry: () => void): Promise<void> | void;
 }
@@ -13,17 +13,19 @@ export interface CommandHost {
  * A failed or aborted command returns undefined.
  */
 export function registerCommands(host: CommandHost): vscode.Disposable {
-  const run = async (id: CommandId, argument: unknown): Promise<unknown> => {
+  const run = async (id: CommandId, argument: unknown, selected: unknown): Promise<unknown> => {
     try {
       const { runCommand } = await host.load();
-      return await runCommand(id, argument);
+      return await runCommand(id, argument, selected);
     } catch (error) {
       // Not awaited: the command has ended, however long its message stays on screen.
-      void host.report(error, () => void run(id, argument));
+      void host.report(error, () => void run(id, argument, selected));
       return undefined;
     }
   };
   return vscode.Disposable.from(
-    ...COMMANDS.map((id) => vscode.commands.registerCommand(id, (argument: unknown) => run(id, argument))),
+    ...COMMANDS.map((id) =>
+      vscode.commands.registerCommand(id, (argument: unknown, selected: unknown) => run(id, argument, selected)),
+    ),
   );
 }

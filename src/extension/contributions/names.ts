@@ -27,6 +27,12 @@ export const COMMANDS = [
   'farwharf.resubmitJob',
   'farwharf.copyJobId',
   'farwharf.removeJob',
+  'farwharf.pinJob',
+  'farwharf.unpinJob',
+  'farwharf.addJob',
+  'farwharf.filterJobs',
+  'farwharf.clearJobFilter',
+  'farwharf.groupJobs',
   'farwharf.showMoreJobs',
   'farwharf.refreshJobs',
   'farwharf.showSweep',
@@ -37,6 +43,7 @@ export const COMMANDS = [
   'farwharf.connectMachine',
   'farwharf.signIn',
   'farwharf.signOut',
+  'farwharf.setBudget',
   'farwharf.openSettings',
   'farwharf.openLog',
   'farwharf.searchFolder',
@@ -72,6 +79,8 @@ export interface Contexts {
   readonly connection: 'ready' | 'signedOut' | 'unreachable';
   readonly isRemoteHost: boolean;
   readonly hasJobs: boolean;
+  /** Whether the Jobs view shows only some of the jobs. */
+  readonly jobsFiltered: boolean;
   /** Whether the files of a submit are shown as a tree. */
   readonly reviewingFiles: boolean;
   /** Whether the results of a job are shown as a tree. */
@@ -90,6 +99,7 @@ export const CONTEXTS = [
   'connection',
   'isRemoteHost',
   'hasJobs',
+  'jobsFiltered',
   'reviewingFiles',
   'browsingResults',
   'searchOpen',
@@ -108,6 +118,10 @@ export interface Settings {
   readonly confirmSubmit: 'always' | 'untilNew' | 'never';
   readonly saveBeforeSubmit: 'always' | 'ask' | 'never';
   readonly notifyOnFailure: 'submittedHere' | 'all' | 'never';
+  /** Seconds. */
+  readonly notifyAfter: number;
+  /** Checked where it is used. */
+  readonly onEnd: Readonly<Record<string, unknown>>;
   readonly downloadResults: 'ask' | 'whenNew' | 'onRequest';
   /** Credits. */
   readonly lowCredits: number;
@@ -128,6 +142,8 @@ export const SETTING_SCOPES: Readonly<Record<keyof Settings, 'machine' | 'resour
   confirmSubmit: 'machine',
   saveBeforeSubmit: 'machine',
   notifyOnFailure: 'machine',
+  notifyAfter: 'machine',
+  onEnd: 'machine',
   downloadResults: 'machine',
   lowCredits: 'machine',
   'index.enabled': 'resource',

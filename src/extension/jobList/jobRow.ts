@@ -1,11 +1,12 @@
 import { basename } from 'node:path';
 import { formatCredits, formatDuration } from '../../core/text/format.ts';
 import { type Printable, printableLine } from '../../core/text/printable.ts';
-import { describeCommit, describeJob, describeResultCount, type JobIcon, jobIcon } from '../../jobs/describe.ts';
+import { describeCommit, describeJob, describeResultCount } from '../../jobs/describe.ts';
+import { type JobIcon, jobIcon } from '../../jobs/ledger/jobIcon.ts';
 import { scriptArguments, scriptPath, shownScript } from '../../jobs/selection/script.ts';
 import { costSoFar, describeForecast } from '../../jobs/submit/estimate.ts';
 import { isOver, type JobRecord } from '../../jobs/ledger/record.ts';
-import type { LostContact } from '../jobs/lostContacts.ts';
+import type { LostContact } from '../store/lostContacts.ts';
 import { escapeMarkdown, twoColumns } from '../ui/markdown.ts';
 import { hostLabel } from '../ui/words.ts';
 
@@ -61,8 +62,8 @@ export function jobRow(record: JobRecord, { now, lost, hasSeveralFolders, hasSev
     hasSeveralHosts ? hostLabel(record.host) : '',
   ].filter((part) => part !== '');
   const description = printableLine(parts.join(' · '));
-  const spoken = [label, ...description.split(' · ').map(spellOut)].join(', ');
-  const contextValue = `job.${family}${isLost ? `.${lost.reason}` : ''}`;
+  const spoken = [label, ...(record.pinned ? ['pinned'] : []), ...description.split(' · ').map(spellOut)].join(', ');
+  const contextValue = `job.${family}${record.pinned ? '.pinned' : ''}${isLost ? `.${lost.reason}` : ''}`;
   return { label, description, icon, color, contextValue, spoken };
 }
 

@@ -2,6 +2,7 @@ import { shownScript } from '../../jobs/selection/script.ts';
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { describeJob } from '../../jobs/describe.ts';
+import { isWorthTelling } from '../../jobs/ending/isWorthTelling.ts';
 import { hasSucceeded, type JobRecord } from '../../jobs/ledger/record.ts';
 import { lastLines } from '../../jobs/log/lastLines.ts';
 import { EventSpool } from '../../jobs/log/spool.ts';
@@ -9,6 +10,7 @@ import { failureReference } from '../../jobs/source/failureReference.ts';
 import { SourceFiles } from '../../jobs/source/sourceFiles.ts';
 import { readSetting } from '../contributions/config.ts';
 import type { SubmitMemory } from '../submit/preflight/submitMemory.ts';
+import type { WatchedJobs } from '../store/watchedJobs.ts';
 import { showError } from '../ui/show.ts';
 import type { SourceLines } from './sourceLines.ts';
 
@@ -16,16 +18,23 @@ interface FailureDeps {
   readonly home: string;
   readonly signal: AbortSignal;
   readonly memory: Pick<SubmitMemory, 'wasSubmittedHere'>;
+  readonly watched: Pick<WatchedJobs, 'has'>;
   readonly sourceLines: SourceLines;
 }
 
-/** Shows a notification for failed jobs, as the setting asks. Jobs that succeeded or were cancelled only appear in the list. */
+/** Whether the end of a job is worth a notification, as the settings ask. */
+export function isWorthNotifying(record: JobRecord, watched: Pick<WatchedJobs, 'has'>): boolean {
+  return isWorthTelling(record, { isWatched: watched.has(record.id), notifyAfter: readSetting('notifyAfter') });
+}
+
+/** Shows a notification for failed jobs, as the settings ask. Jobs that succeeded or were cancelled only appear in the list. */
 export async function tellFailures(ended: readonly JobRecord[], deps: FailureDeps): Promise<void> {
   const mode = readSetting('notifyOnFailure');
   if (mode === 'never') return;
   for (const record of ended) {
     if (hasSucceeded(record) || record.state === 'cancelled') continue;
     if (mode === 'submittedHere' && !deps.memory.wasSubmittedHere(record.id)) continue;
+    if (!isWorthNotifying(record, deps.watched)) continue;
     await tellFailure(record, deps);
   }
 }

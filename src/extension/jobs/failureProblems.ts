@@ -9,7 +9,7 @@ import { scriptPath } from '../../jobs/selection/script.ts';
 import { failureReference } from '../../jobs/source/failureReference.ts';
 import { SourceFiles } from '../../jobs/source/sourceFiles.ts';
 import type { SubmitMemory } from '../submit/preflight/submitMemory.ts';
-import type { JobStore } from './jobStore.ts';
+import type { JobStore } from '../store/jobStore.ts';
 import type { SourceLines } from './sourceLines.ts';
 
 interface ProblemDeps {

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { JobStore } from './jobStore.ts';
+import type { JobStore } from '../store/jobStore.ts';
 
 export interface GrowingDocuments {
   readonly scheme: string;

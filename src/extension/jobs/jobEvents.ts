@@ -3,7 +3,7 @@ import { printableLine } from '../../core/text/printable.ts';
 import { isRecordId, type JobRecord } from '../../jobs/ledger/record.ts';
 import { EventSpool } from '../../jobs/log/spool.ts';
 import { registerGrowingDocuments } from './growingDocuments.ts';
-import type { JobStore } from './jobStore.ts';
+import type { JobStore } from '../store/jobStore.ts';
 
 const SCHEME = 'farwharf-events';
 // A longer text would cost more memory than anyone reads of it.

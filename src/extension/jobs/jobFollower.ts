@@ -9,11 +9,11 @@ import { isActive, type JobRecord } from '../../jobs/ledger/record.ts';
 import { httpStatus } from '../../jobs/service/api.ts';
 import { EventSpool } from '../../jobs/log/spool.ts';
 import type { Hosts } from '../connection/hosts.ts';
-import type { JobStore } from './jobStore.ts';
-import type { LostContacts } from './lostContacts.ts';
+import type { JobStore } from '../store/jobStore.ts';
+import type { LostContacts } from '../store/lostContacts.ts';
 
 // Each followed job holds a connection; the others are followed when one of them ends.
-const MAX_FOLLOWED = 16;
+const MAX_FOLLOWED = 64;
 
 export interface FollowerDeps {
   readonly hosts: Hosts;
@@ -52,6 +52,11 @@ export class JobFollower implements Disposable {
       if (this.#following.size >= MAX_FOLLOWED) return;
       if (this.#canFollow(record)) void this.#follow(record);
     }
+  }
+
+  /** Reads the log of a job, also of one that has ended. */
+  follow(record: JobRecord): void {
+    if (!this.#following.has(record.id)) void this.#follow(record);
   }
 
   dispose(): void {

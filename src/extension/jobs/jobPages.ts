@@ -12,7 +12,7 @@ import { shownScript } from '../../jobs/selection/script.ts';
 import { PAGE_ACTIONS, type PageAction, type ShownPreview, type ToJobPage } from '../../webview/jobPage/messages.ts';
 import type { Account } from '../../remote/protocol/schemas.ts';
 import type { Hosts } from '../connection/hosts.ts';
-import type { JobStore } from './jobStore.ts';
+import type { JobStore } from '../store/jobStore.ts';
 import { openPage } from '../ui/openPage.ts';
 import { viewOf } from './pageView.ts';
 

@@ -12,6 +12,7 @@ import type { ResultCounter } from '../../jobs/log/resultCounter.ts';
 import { EventSpool } from '../../jobs/log/spool.ts';
 import { LogTail } from './logTail.ts';
 import { hostLabel } from '../ui/words.ts';
+import type { WatchedJobs } from '../store/watchedJobs.ts';
 import { createTextChannel, type TextChannel } from '../ui/show.ts';
 
 // At most 20 updates per second: each crosses to the window and lays out its editor again.
@@ -29,6 +30,7 @@ interface JobLogDeps {
   readonly home: string;
   readonly results: Pick<ResultCounter, 'count'>;
   readonly memory: vscode.Memento;
+  readonly watched: Pick<WatchedJobs, 'add'>;
   readonly log: Logger;
 }
 
@@ -60,6 +62,7 @@ export class JobLog implements vscode.Disposable {
     if (this.#shown?.id === record.id) return;
     this.#shown = record;
     void this.#deps.memory.update(SHOWN_KEY, record.id);
+    this.#deps.watched.add(record.id);
     this.#reading.abort();
     this.#reading = new AbortController();
     void this.#read(record, this.#channel, this.#reading.signal);

@@ -7,7 +7,7 @@ import { EventSpool } from '../../jobs/log/spool.ts';
 import { scriptPath, shownScript } from '../../jobs/selection/script.ts';
 import { withSignal } from '../ui/abort.ts';
 import { registerGrowingDocuments } from '../jobs/growingDocuments.ts';
-import type { JobStore } from '../jobs/jobStore.ts';
+import type { JobStore } from '../store/jobStore.ts';
 
 export const LOG_SCHEME = 'farwharf-log';
 // VS Code recognizes the language by this folder, as package.json says.

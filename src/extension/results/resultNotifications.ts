@@ -6,6 +6,7 @@ import { hasSucceeded, type JobRecord } from '../../jobs/ledger/record.ts';
 import { readSetting } from '../contributions/config.ts';
 import { JOBS_VIEW } from '../contributions/names.ts';
 import { DOWNLOAD } from '../logs/jobLog.ts';
+import { isWorthNotifying } from '../jobs/failureNotifications.ts';
 import type { Services } from '../services/services.ts';
 import { reportError } from '../ui/report.ts';
 import { showInformation } from '../ui/show.ts';
@@ -20,7 +21,7 @@ export async function announceResults(counted: readonly JobRecord[], services: S
   const waiting: JobRecord[] = [];
   for (const record of counted.filter((each) => isAnnounced(each, services))) {
     const isDownloaded = mode === 'whenNew' && (await downloadOrReport(services, record));
-    if (!isDownloaded) waiting.push(record);
+    if (!isDownloaded && isWorthNotifying(record, services.watched)) waiting.push(record);
   }
   const [first, ...others] = waiting;
   if (first === undefined) return;

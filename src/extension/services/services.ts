@@ -2,6 +2,7 @@ import type * as vscode from 'vscode';
 import type { Logger } from '../../core/log.ts';
 import type { FlowRuntime } from '../../flows/run/protocol/flowRun.ts';
 import type { ReadDetails } from '../../jobs/failure/failureDetails.ts';
+import type { Emitter } from '../../core/processes/lifetime.ts';
 import type { RemoteService } from '../../core/processes/workerRpc.ts';
 import type { Archiver } from '../../jobs/archives/archiver.ts';
 import type { ResultCounter } from '../../jobs/log/resultCounter.ts';
@@ -17,8 +18,9 @@ import type { JobEventDocuments } from '../jobs/jobEvents.ts';
 import type { JobLog } from '../logs/jobLog.ts';
 import type { LogDocuments } from '../logs/logDocuments.ts';
 import type { JobPages } from '../jobs/jobPages.ts';
-import type { JobStore } from '../jobs/jobStore.ts';
-import type { LostContacts } from '../jobs/lostContacts.ts';
+import type { JobStore } from '../store/jobStore.ts';
+import type { ListOptions } from '../store/listOptions.ts';
+import type { LostContacts } from '../store/lostContacts.ts';
 import type { Browsed, ResultDocuments } from '../results/browsing/resultDocuments.ts';
 import type { ResultsView } from '../results/browsing/resultsView.ts';
 import type { SubmittedDocuments } from '../jobs/submittedDocuments.ts';
@@ -27,6 +29,7 @@ import type { Keys } from '../connection/keys.ts';
 import type { FilesView } from '../submit/files/filesView.ts';
 import type { SweepPages } from '../sweeps/sweepPages.ts';
 import type { SweepRuns } from '../sweeps/sweepRuns.ts';
+import type { WatchedJobs } from '../store/watchedJobs.ts';
 import type { SubmitMemory } from '../submit/preflight/submitMemory.ts';
 
 /** What the commands use. */
@@ -53,6 +56,10 @@ export interface Services {
   readonly account: AccountMonitor;
   readonly store: JobStore;
   readonly lostContacts: LostContacts;
+  readonly listOptions: ListOptions;
+  readonly watched: WatchedJobs;
+  /** Fired when this window has changed a budget. */
+  readonly budgetsChanged: Emitter<void>;
   readonly jobLog: JobLog;
   readonly sourceLines: SourceLines;
   readonly submitted: RemoteService<{ submitted: SubmittedFiles }>['submitted'];

@@ -1,19 +1,29 @@
 import * as vscode from 'vscode';
 import { DisposableStore } from '../../core/processes/lifetime.ts';
 import { currentPeriods, type ProjectSpending } from '../../jobs/ledger/spending.ts';
+import { type BudgetState, budgetStates } from '../../jobs/submit/budgetCheck.ts';
 import { onDidChangeSetting, readSetting } from '../contributions/config.ts';
 import type { Services } from '../services/services.ts';
 import { statusView } from './statusText.ts';
 import { hover } from '../ui/show.ts';
 
-const COMMANDS = ['farwharf.submitWorkspace', 'farwharf.jobs.focus', 'farwharf.selectHost'];
+const COMMANDS = ['farwharf.submitWorkspace', 'farwharf.jobs.focus', 'farwharf.selectHost', 'farwharf.setBudget'];
 
 /** The status bar item: the balance and the number of running jobs; prices and jobs in the hover. */
 export function showStatus(
   item: vscode.StatusBarItem,
-  { account, hosts, ledger, log, store }: Pick<Services, 'account' | 'hosts' | 'ledger' | 'log' | 'store'>,
+  {
+    account,
+    budgetsChanged,
+    home,
+    hosts,
+    ledger,
+    log,
+    store,
+  }: Pick<Services, 'account' | 'budgetsChanged' | 'home' | 'hosts' | 'ledger' | 'log' | 'store'>,
 ): vscode.Disposable {
   let spent: readonly ProjectSpending[] = [];
+  let budgets: readonly BudgetState[] = [];
   /** The host and the day of `spent`. */
   let spentAt = '';
   const readSpending = async (host: string, now: number): Promise<void> => {
@@ -21,8 +31,9 @@ export function showStatus(
     const at = `${host} ${periods.day}`;
     if (at === spentAt) return;
     spentAt = at;
-    spent = [];
+    [spent, budgets] = [[], []];
     spent = await ledger.spending(host, periods);
+    budgets = await budgetStates({ home, ledger }, host, now);
     update();
   };
   const update = (): void => {
@@ -40,6 +51,7 @@ export function showStatus(
             account: account.last(host),
             jobs: store.records,
             spent,
+            budgets,
             lowCredits: readSetting('lowCredits'),
             now,
           });
@@ -54,11 +66,21 @@ export function showStatus(
     item.command = view.command;
     item.show();
   };
+  const known = new Set<string>();
   const disposables = new DisposableStore();
+  disposables.add(
+    budgetsChanged.event(() => {
+      spentAt = '';
+      update();
+    }),
+  );
   disposables.add(account.onDidChange(update));
   disposables.add(
-    store.onDidChange(({ ended }) => {
-      if (ended.length > 0) spentAt = '';
+    store.onDidChange(({ ids, ended }) => {
+      // A job that is new reserves a part of its budget.
+      const isNew = [...ids].some((id) => !known.has(id));
+      for (const id of ids) known.add(id);
+      if (ended.length > 0 || isNew) spentAt = '';
       update();
     }),
   );

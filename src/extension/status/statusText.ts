@@ -2,6 +2,7 @@ import { shownScript } from '../../jobs/selection/script.ts';
 import { formatCount, formatCredits, formatDuration } from '../../core/text/format.ts';
 import { describeSpending, type ProjectSpending } from '../../jobs/ledger/spending.ts';
 import { secondsUntilEmpty } from '../../jobs/submit/balanceForecast.ts';
+import type { BudgetState } from '../../jobs/submit/budgetCheck.ts';
 import { costSoFar, describeForecast } from '../../jobs/submit/estimate.ts';
 import { isActive, type JobRecord } from '../../jobs/ledger/record.ts';
 import type { AccountView, ConnectionState } from '../connection/account.ts';
@@ -17,6 +18,8 @@ export interface StatusFacts {
   readonly jobs: readonly JobRecord[];
   /** What jobs of this host were charged. */
   readonly spent: readonly ProjectSpending[];
+  /** Of projects on this host. */
+  readonly budgets: readonly BudgetState[];
   /** Fewer credits than this trigger a warning. */
   readonly lowCredits: number;
   /** Milliseconds. */
@@ -47,7 +50,9 @@ export function statusView(facts: StatusFacts): StatusView {
     spoken: spokenText(facts, running.length, shown),
     tooltip: tooltip(facts, running, shown),
     command: 'farwharf.jobs.focus',
-    isWarning: shown !== null && (shown < facts.lowCredits || secondsLeft(facts, running, shown) !== undefined),
+    isWarning:
+      facts.budgets.some(isOverBudget) ||
+      (shown !== null && (shown < facts.lowCredits || secondsLeft(facts, running, shown) !== undefined)),
   };
 }
 
@@ -109,15 +114,35 @@ function tooltip(facts: StatusFacts, running: readonly JobRecord[], balance: num
     }
     const spending = describeSpending(spent);
     if (spending !== undefined) lines.push(`Spent by jobs from this machine: ${escapeMarkdown(spending)}`);
+    if (facts.budgets.length > 0) lines.push(budgetTable(facts.budgets));
     if (account.rates.length > 0) lines.push(rateTable(account));
   } else {
     lines.push('The balance appears after the first request to the service.');
   }
   if (running.length > 0) lines.push(runningTable(running, now));
   lines.push(
-    '[Submit Workspace](command:farwharf.submitWorkspace) · [Jobs](command:farwharf.jobs.focus) · [Select Host](command:farwharf.selectHost)',
+    '[Submit Workspace](command:farwharf.submitWorkspace) · [Jobs](command:farwharf.jobs.focus) · [Select Host](command:farwharf.selectHost) · [Set Budget](command:farwharf.setBudget)',
   );
   return lines.join('\n\n');
+}
+
+/** Whether what was spent and reserved this month is above the soft budget, or above the hard one if there is no soft one. */
+function isOverBudget({ budget, spent, reserved }: BudgetState): boolean {
+  return spent + reserved > (budget.soft ?? budget.hard ?? Number.POSITIVE_INFINITY);
+}
+
+function budgetTable(budgets: readonly BudgetState[]): string {
+  const rows = budgets.map((state) => {
+    const { project, budget, spent, reserved } = state;
+    const name = `${isOverBudget(state) ? '$(warning) ' : ''}${escapeMarkdown(project === '' ? 'no project' : project)}`;
+    const limits = [budget.soft, budget.hard].map((limit) => (limit === undefined ? '' : formatCredits(limit)));
+    return `| ${name} | ${formatCredits(spent)} | ${formatCredits(reserved)} | ${limits.join(' | ')} |`;
+  });
+  const head = [
+    '| Budget this month | Spent | Reserved | Warns above | Sends nothing above |',
+    '|:--|--:|--:|--:|--:|',
+  ];
+  return [...head, ...rows].join('\n');
 }
 
 function rateTable({ rates }: AccountView): string {

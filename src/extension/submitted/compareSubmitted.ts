@@ -24,8 +24,16 @@ interface Comparison {
 /** Compares the files that were submitted with a job with the folder as it is now, or with those of another job. */
 export async function compareSubmitted(services: Services, record: JobRecord): Promise<void> {
   const comparison = await pickComparison(services, record);
-  if (comparison === undefined) return;
-  const title = `Comparing the files of ${record.script}`;
+  if (comparison !== undefined) await compare(services, comparison);
+}
+
+/** Compares the files that were submitted with two jobs. */
+export function compareJobs(services: Services, before: JobRecord, after: JobRecord): Promise<void> {
+  return compare(services, { before, after });
+}
+
+async function compare(services: Services, comparison: Comparison): Promise<void> {
+  const title = `Comparing the files of ${comparison.before.script}`;
   const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
   const changes = await showProgress(options, (progress, token) =>
     withSignal(token, async (signal) => {

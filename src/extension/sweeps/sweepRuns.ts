@@ -10,7 +10,7 @@ import type { Sweep } from '../../jobs/sweeps/sweep.ts';
 import { countJobs, describeCounts } from '../../jobs/sweeps/sweepProgress.ts';
 import { SweepStore } from '../../jobs/sweeps/sweepStore.ts';
 import type { Hosts } from '../connection/hosts.ts';
-import type { JobStore } from '../jobs/jobStore.ts';
+import type { JobStore } from '../store/jobStore.ts';
 import { reportError } from '../ui/report.ts';
 import { showProgress, showWarning } from '../ui/show.ts';
 

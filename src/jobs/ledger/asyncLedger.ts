@@ -24,6 +24,7 @@ export function directLedger(ledger: JobLedger): AsyncLedger {
     findJob: async (host, jobId) => ledger.findJob(host, jobId),
     remove: async (id) => ledger.remove(id),
     delete: async (id) => ledger.delete(id),
+    changesSince: async (number) => ledger.changesSince(number),
     revision: async () => ledger.revision(),
     claim: async (id, owner, ttlMs) => ledger.claim(id, owner, ttlMs),
     renew: async (id, owner, ttlMs) => ledger.renew(id, owner, ttlMs),

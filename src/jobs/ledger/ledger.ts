@@ -3,9 +3,11 @@ import { AppError } from '../../core/errors.ts';
 import { diskError } from '../../core/files/diskSpace.ts';
 import { ownerState } from '../../core/processes/processOwner.ts';
 import { writeChangeMark } from './changeMark.ts';
+import { type LedgerChanges, readChanges, recordOfRow } from './changes.ts';
 import { openLedgerFile, resultCode } from './ledgerFile.ts';
+import { jobMatcher } from './jobFilter.ts';
 import { DEFAULT_LIMIT, type ListQuery, listStatement } from './listQuery.ts';
-import { type JobPatch, type JobRecord, storedRecord } from './record.ts';
+import type { JobPatch, JobRecord } from './record.ts';
 import { type CurrentPeriods, type ProjectSpending, spendingOf } from './spending.ts';
 
 const SQLITE_CONSTRAINT = 19;
@@ -59,7 +61,15 @@ export class JobLedger {
   /** Newest first. */
   list(query: ListQuery = {}): JobRecord[] {
     const { sql, values } = listStatement(query);
-    return this.#records(sql, ...values);
+    if (query.filter === undefined) return this.#records(sql, ...values);
+    const isMatch = jobMatcher(query.filter);
+    const found: JobRecord[] = [];
+    for (const row of this.#database.prepare(sql).iterate(...values)) {
+      const record = recordOfRow(row);
+      if (isMatch(record)) found.push(record);
+      if (found.length >= (query.limit ?? DEFAULT_LIMIT)) break;
+    }
+    return found;
   }
 
   /** What the jobs of a host were charged in the current periods, by project. Jobs that were removed from the list count too. */
@@ -109,6 +119,14 @@ export class JobLedger {
   /** Increases with every change of a record by any process. Compare it to find out whether to read again. */
   revision(): number {
     return Number(this.#database.prepare('SELECT revision FROM changes').get()?.['revision']);
+  }
+
+  /**
+   * What changed after an earlier call returned `number`. Undefined if that is more than can be read at once, or if the ledger is another
+   * one by now; read the list again then. Without a number only the current one is returned.
+   */
+  changesSince(number?: number): LedgerChanges | undefined {
+    return readChanges(this.#database, number);
   }
 
   /** Takes the lease of a job or a sweep for `ttlMs`, unless another owner holds it that has not stopped, as far as can be known. */
@@ -172,7 +190,7 @@ export class JobLedger {
 
   #records(sql: string, ...values: SQLInputValue[]): JobRecord[] {
     const rows = this.#database.prepare(sql).all(...values);
-    return rows.map((row) => storedRecord.parse(JSON.parse(String(row['record']))));
+    return rows.map(recordOfRow);
   }
 
   #transaction<T>(work: () => T): T {

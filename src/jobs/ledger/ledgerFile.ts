@@ -34,6 +34,21 @@ CREATE TRIGGER job_deleted AFTER DELETE ON jobs BEGIN UPDATE changes SET revisio
 PRAGMA user_version = ${SCHEMA_VERSION};
 `;
 
+// Which jobs changed, in the order of the changes. It was added to ledgers of this version, whose earlier programs write it too, because the
+// triggers are in the file. A deleted job keeps its row.
+const CHANGES = `
+CREATE TABLE IF NOT EXISTS job_changes (job TEXT PRIMARY KEY, number INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX IF NOT EXISTS job_changes_by_number ON job_changes (number);
+${changeTrigger('INSERT', 'new')}
+${changeTrigger('UPDATE', 'new')}
+${changeTrigger('DELETE', 'old')}
+`;
+
+function changeTrigger(event: 'INSERT' | 'UPDATE' | 'DELETE', row: 'new' | 'old'): string {
+  return `CREATE TRIGGER IF NOT EXISTS number_${event.toLowerCase()} AFTER ${event} ON jobs BEGIN
+    INSERT OR REPLACE INTO job_changes VALUES (${row}.id, (SELECT coalesce(max(number), 0) + 1 FROM job_changes)); END;`;
+}
+
 // Result codes of SQLite: SQLITE_CORRUPT, SQLITE_NOTADB (https://sqlite.org/rescode.html).
 const CORRUPT_CODES: ReadonlySet<number> = new Set([11, 26]);
 const SQLITE_BUSY = 5;
@@ -78,7 +93,7 @@ type Rows = ReturnType<StatementSync['all']>;
 
 function inMemory(path: string, why: string, records?: Rows): OpenedLedger {
   const database = new DatabaseSync(':memory:');
-  database.exec(SCHEMA);
+  database.exec(SCHEMA + CHANGES);
   const insert = database.prepare('INSERT INTO jobs (id, record) VALUES (?, ?)');
   for (const { id, record } of records ?? []) insert.run(id ?? null, record ?? null);
   const what = records === undefined ? 'used' : 'changed';
@@ -135,6 +150,7 @@ function migrate(database: DatabaseSync): void {
     const version = Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
     if (version > SCHEMA_VERSION) throw new Error('it was created by a newer version of Farwharf');
     if (version === 0) database.exec(SCHEMA);
+    database.exec(CHANGES);
     database.exec('COMMIT');
   } catch (error) {
     database.exec('ROLLBACK');

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import { readerOf } from '../../remote/protocol/received.ts';
 import { jobReport } from '../../remote/protocol/schemas.ts';
@@ -55,11 +56,24 @@ const fields = z.object({
   sweep: jobSweep.nullable().default(null),
   /** Whether the user removed the job from the list; the record itself stays. */
   removed: z.boolean().default(false),
+  /** Whether the user pinned the job to the top of the list. */
+  pinned: z.boolean().default(false),
 });
 export type JobRecord = Readonly<z.output<typeof fields>>;
 
 /** A record from the ledger's JSON, including fields that a newer version wrote. */
 export const storedRecord = fields.loose();
+
+/** Whether two records of a job have the same fields. Most fields are plain values, so this is much faster than a deep comparison. */
+export function isSameRecord(one: JobRecord, other: JobRecord): boolean {
+  const names = Object.keys(one);
+  if (names.length !== Object.keys(other).length) return false;
+  return names.every((name) => {
+    const left: unknown = Reflect.get(one, name);
+    const right: unknown = Reflect.get(other, name);
+    return left === right || (typeof left === 'object' && isDeepStrictEqual(left, right));
+  });
+}
 
 /** A record of a job; fields that are not given are unknown. */
 export function newRecord(known: z.input<typeof fields>): JobRecord {

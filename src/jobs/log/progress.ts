@@ -62,7 +62,7 @@ function boundedValue(name: string, report: unknown): string | number | undefine
 }
 
 /** A valid time; undefined for anything else. */
-function timeOf(time: string | undefined): string | undefined {
+export function timeOf(time: string | undefined): string | undefined {
   return time !== undefined && time.length <= TIME_LIMIT && !Number.isNaN(Date.parse(time)) ? time : undefined;
 }
 

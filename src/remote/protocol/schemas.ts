@@ -72,12 +72,15 @@ export const jobList = z.object({ jobs: z.array(job) });
 
 // The specification does not restrict IDs. These characters cover UUIDs, numbers, base64, and names and paths of other services. None
 // of them is special to a shell, a terminal or a list, because users copy IDs into commands.
-const jobId = z.string().regex(/^[\w.:~@+=-]{1,256}$/, 'must be 1 to 256 letters, digits or characters of "_.:~@+=-"');
+/** A job ID as a client accepts it. */
+export const acceptedJobId = z
+  .string()
+  .regex(/^[\w.:~@+=-]{1,256}$/, 'must be 1 to 256 letters, digits or characters of "_.:~@+=-"');
 
 /** The response of `POST /v1/jobs` (specification, section 2.2). */
 export const jobCreated = z.object({ job_id: z.string(), credit_hold: z.number(), credits_remaining: z.number() });
 /** As a client reads it. Only the ID is required, because without it the job is lost. */
-export const receivedJobCreated = received(jobCreated, { job_id: jobId });
+export const receivedJobCreated = received(jobCreated, { job_id: acceptedJobId });
 export type JobCreated = z.infer<typeof receivedJobCreated>;
 
 const accepted = z.object({ state: z.literal('accepted'), account_id: z.string(), ...jobCreated.shape });
@@ -98,7 +101,7 @@ export const submissionStatus = z.discriminatedUnion('state', [
 ]);
 /** As a client reads it. */
 export const receivedSubmissionStatus = z.union([
-  received(accepted, { state: accepted.shape.state, job_id: jobId }),
+  received(accepted, { state: accepted.shape.state, job_id: acceptedJobId }),
   received(checking, { state: checking.shape.state }),
   received(incomplete, { state: incomplete.shape.state, received_bytes: incomplete.shape.received_bytes }),
 ]);

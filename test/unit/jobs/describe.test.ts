@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeJob, describeOutcome, describeResultCount, jobIcon } from '../../../src/jobs/describe.ts';
+import { describeJob, describeOutcome, describeResultCount } from '../../../src/jobs/describe.ts';
+import { jobIcon } from '../../../src/jobs/ledger/jobIcon.ts';
 import { describeForecast } from '../../../src/jobs/submit/estimate.ts';
 import { hasSucceeded, isActive, isOver, type JobRecord, shortId } from '../../../src/jobs/ledger/record.ts';
 import { makeRecord } from './fixtures.ts';

@@ -1,7 +1,15 @@
-import { compareSubmitted as compare } from '../../submitted/compareSubmitted.ts';
-import { jobCommand } from './jobCommand.ts';
+import { AppError } from '../../../core/errors.ts';
+import { compareJobs, compareSubmitted as compare } from '../../submitted/compareSubmitted.ts';
+import { jobsCommand } from './jobCommand.ts';
 
-export const compareSubmitted = jobCommand({
+/** Compares one job with what the user picks, or two jobs with each other. */
+export const compareSubmitted = jobsCommand({
   title: 'Compare Submitted Files',
-  run: ({ services }, record) => compare(services, record),
+  async run({ services }, records) {
+    const [first, second] = records.toSorted((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
+    if (first === undefined) return;
+    if (records.length > 2)
+      throw new AppError('bad-input', `${records.length} jobs are selected. Select two to compare them, or one.`);
+    await (second === undefined ? compare(services, first) : compareJobs(services, first, second));
+  },
 });

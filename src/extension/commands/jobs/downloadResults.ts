@@ -1,17 +1,23 @@
 import * as z from 'zod';
 import { isOver } from '../../../jobs/ledger/record.ts';
+import { forEachJob } from '../../jobList/forEachJob.ts';
 import { download } from '../../results/results.ts';
-import { readJobArgument } from '../../submit/submitArguments.ts';
-import { withArgument } from '../command.ts';
-import { findOrPickJob } from './jobCommand.ts';
+import { findOrPickJobs } from './jobCommand.ts';
+import type { Command } from '../command.ts';
 
 const QUESTION = { title: 'Download Results', fits: isOver };
 const keepBothArgument = z.object({ keepBoth: z.literal(true) });
 
-export const downloadResults = withArgument(
-  (argument) => ({ job: readJobArgument(argument), keepBoth: keepBothArgument.safeParse(argument).success }),
-  async ({ services }, { job, keepBoth }) => {
-    const record = await findOrPickJob(services, job, QUESTION);
-    return record === undefined ? undefined : download(services, record, { keepBoth });
-  },
-);
+/** Returns the paths written for one job, or undefined if the user cancelled. */
+export const downloadResults: Command = async (context, argument, selected) => {
+  const keepBoth = keepBothArgument.safeParse(argument).success;
+  const records = await findOrPickJobs(context, { argument, selected }, QUESTION);
+  const written: string[] = [];
+  let isCancelled = records.length === 0;
+  await forEachJob(records, 'downloaded', async (record) => {
+    const paths = await download(context.services, record, { keepBoth });
+    if (paths === undefined) isCancelled = true;
+    else written.push(...paths);
+  });
+  return isCancelled && written.length === 0 ? undefined : written;
+};

@@ -1,4 +1,6 @@
+import * as z from 'zod';
 import { AppError } from '../../../core/errors.ts';
+import { textField } from '../../../core/jsonFields.ts';
 import { printableLine } from '../../../core/text/printable.ts';
 import { type JobRecord, shortId } from '../../../jobs/ledger/record.ts';
 import { jobRow } from '../../jobList/jobRow.ts';
@@ -8,6 +10,8 @@ import { label, withoutIcons } from '../../ui/labels.ts';
 import { pickRow } from '../../ui/show.ts';
 import { hostLabel } from '../../ui/words.ts';
 import { type Command, type CommandContext, withArgument } from '../command.ts';
+
+const selectionArgument = z.object({ selection: z.literal(true) });
 
 export interface JobQuestion {
   /** The title of the command, as in the manifest. */
@@ -24,6 +28,38 @@ export function jobCommand(
     const record = await findOrPickJob(context.services, name, question);
     return record === undefined ? undefined : question.run(context, record);
   });
+}
+
+/** A command on one or more jobs: those selected in the list, the one that the argument names, or one that the user picks. */
+export function jobsCommand(
+  question: JobQuestion & { run(context: CommandContext, records: readonly JobRecord[]): unknown },
+): Command {
+  return async (context, argument, selected) => {
+    const records = await findOrPickJobs(context, { argument, selected }, question);
+    return records.length === 0 ? undefined : question.run(context, records);
+  };
+}
+
+interface JobArguments {
+  /** The row on which the command was called, `{ selection: true }` for the selected rows, or another argument of `readJobArgument`. */
+  readonly argument: unknown;
+  /** All selected rows, if the row is one of them. */
+  readonly selected: unknown;
+}
+
+/** The jobs of a command; empty if the user cancelled. @throws AppError `missing` as `findOrPickJob` does. */
+export async function findOrPickJobs(
+  context: CommandContext,
+  { argument, selected }: JobArguments,
+  question: JobQuestion,
+): Promise<readonly JobRecord[]> {
+  const isKey = selectionArgument.safeParse(argument).success;
+  const rows: readonly unknown[] = isKey ? context.selectedJobs() : Array.isArray(selected) ? selected : [];
+  const ids = rows.map((row) => textField(row, 'id')).filter((id) => id !== undefined);
+  if (isKey && ids.length === 0) return [];
+  if (ids.length > 1 || isKey) return Promise.all(ids.map((id) => findJob(context.services, id)));
+  const record = await findOrPickJob(context.services, readJobArgument(argument), question);
+  return record === undefined ? [] : [record];
 }
 
 /**

@@ -11,7 +11,7 @@ import { describeJob } from '../../../jobs/describe.ts';
 import { isOver, type JobRecord } from '../../../jobs/ledger/record.ts';
 import { EventSpool } from '../../../jobs/log/spool.ts';
 import type { RunInfo } from '../../../webview/canvas/state/messages.ts';
-import type { JobStore } from '../../jobs/jobStore.ts';
+import type { JobStore } from '../../store/jobStore.ts';
 import { hostLabel } from '../../ui/words.ts';
 
 const KEY = 'flow jobs';

@@ -21,7 +21,7 @@ import type { RunRecord } from '../../../flows/run/history/runRecord.ts';
 import { mainTimeline, type RunTimeline, timelinesOf } from '../../../flows/run/protocol/timeline.ts';
 import type { RunInfo } from '../../../webview/canvas/state/messages.ts';
 import { requireTrust } from '../../workspace/folders.ts';
-import type { JobStore } from '../../jobs/jobStore.ts';
+import type { JobStore } from '../../store/jobStore.ts';
 import type { FlowWorkerService } from '../../threads/flowWorker.ts';
 import type { Keys } from '../../connection/keys.ts';
 import { selectedForFlows } from '../../models/models.ts';

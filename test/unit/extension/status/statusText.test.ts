@@ -15,6 +15,7 @@ const facts: StatusFacts = {
   },
   jobs: [],
   spent: [],
+  budgets: [],
   lowCredits: 10,
   now: NOW,
 };
@@ -81,6 +82,7 @@ test('the hover links to commands of our own only', () => {
     'command:farwharf.submitWorkspace',
     'command:farwharf.jobs.focus',
     'command:farwharf.selectHost',
+    'command:farwharf.setBudget',
   ]);
 });
 
@@ -108,4 +110,16 @@ test('it warns if the credits do not last as long as the running jobs may', () =
   assert.match(view.tooltip, /credits end in 10 min/);
   const elsewhere = statusView({ ...facts, account, jobs: [{ ...job, host: 'https://gpu.example.org' }] });
   assert.equal(elsewhere.isWarning, false);
+});
+
+test('budgets are in the hover with what is spent and reserved of them, and one that is exceeded warns', () => {
+  const vision = { project: 'vision|[x](y)', budget: { soft: 50, hard: 100 }, spent: 20, reserved: 5 };
+  const view = statusView({ ...facts, budgets: [vision, { project: '', budget: { hard: 9 }, spent: 1, reserved: 0 }] });
+  assert.match(view.tooltip, /\| 20 \| 5 \| 50 \| 100 \|\n\| no project \| 1 \| 0 \|  \| 9 \|/);
+  assert.doesNotMatch(view.tooltip, /\[x\]\(y\)/);
+  assert.match(view.tooltip, /\(command:farwharf\.setBudget\)/);
+  assert.equal(view.isWarning, false);
+  const exceeded = statusView({ ...facts, budgets: [{ ...vision, reserved: 31 }] });
+  assert.equal(exceeded.isWarning, true);
+  assert.match(exceeded.tooltip, /\| \$\(warning\) vision/);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { readParameters } from '../../../../src/extension/commands/sweeps/parameterText.ts';
-import { groupJobs } from '../../../../src/extension/jobList/jobGroups.ts';
+import { groupJobs } from '../../../../src/extension/store/jobGroups.ts';
 import { sweepView } from '../../../../src/extension/sweeps/sweepView.ts';
 import type { JobRecord } from '../../../../src/jobs/ledger/record.ts';
 import { MetricLines } from '../../../../src/jobs/metrics/metricLines.ts';
@@ -69,7 +69,11 @@ test('the jobs of a sweep stay in one group', () => {
   const records = drafts.map((draft, index) =>
     index === 1 ? { ...runningJob(), id: draft.id, sweep: draft.sweep } : { ...draft, ...old },
   );
-  assert.deepEqual([...groupJobs(records, NOW)], [['active', ['job 0', 'job 1', 'job 2']]]);
+  const groups = groupJobs(records, { now: NOW, grouping: 'day' });
+  assert.deepEqual(
+    groups.map(({ key, ids }) => [key, ids]),
+    [['active', ['job 0', 'job 1', 'job 2']]],
+  );
 });
 
 test('edited parameters are read as they are shown', () => {

@@ -6,9 +6,9 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLogger } from '../../../../../src/core/log.ts';
 import { FlowJobs, type RunSink } from '../../../../../src/extension/flows/runs/flowJobs.ts';
-import { JobStore } from '../../../../../src/extension/jobs/jobStore.ts';
-import type { AsyncLedger } from '../../../../../src/jobs/ledger/asyncLedger.ts';
-import { isOver, type JobRecord } from '../../../../../src/jobs/ledger/record.ts';
+import { JobStore } from '../../../../../src/extension/store/jobStore.ts';
+import { directLedger } from '../../../../../src/jobs/ledger/asyncLedger.ts';
+import { JobLedger } from '../../../../../src/jobs/ledger/ledger.ts';
 import { EventSpool } from '../../../../../src/jobs/log/spool.ts';
 import { jobRecord, runningJob } from '../../jobs.ts';
 import { GUARD_MS } from '../../../timeLimits.ts';
@@ -17,10 +17,10 @@ const FILE = '/home/ada/flows/research.mts';
 
 /** Follows one submitted flow, and resolves `ended` when the end of its run is reported. */
 async function follow(t: TestContext, home: string) {
-  const ledger: { records: JobRecord[] } = { records: [runningJob({ id: 'a' })] };
-  const list: AsyncLedger['list'] = async ({ isUnfinished } = {}) =>
-    ledger.records.filter((record) => !(isUnfinished && isOver(record)));
-  const store = new JobStore({ list } as AsyncLedger);
+  const ledger = new JobLedger(home);
+  t.after(() => ledger.dispose());
+  ledger.insert(runningJob({ id: 'a' }));
+  const store = new JobStore(directLedger(ledger));
   await store.refresh();
   const kept = new Map<string, unknown>();
   const memory = {
@@ -47,7 +47,7 @@ async function homeOf(t: TestContext): Promise<string> {
 test('the run of a job that is removed does not go on forever', { timeout: GUARD_MS }, async (t) => {
   const { jobs, ledger, store, ended } = await follow(t, await homeOf(t));
   assert.equal(jobs.list(FILE).length, 1);
-  ledger.records = [];
+  ledger.remove('a');
   await store.refresh();
   await ended;
   assert.deepEqual(jobs.list(FILE), []);
@@ -58,7 +58,7 @@ test('a run has ended when the ledger says so, which is after its events', { tim
   const { jobs, ledger, store, ended } = await follow(t, home);
   await new EventSpool(home, 'a').append([{ event: 'end', data: { state: 'succeeded' } }]);
   assert.equal(await Promise.race([ended.then(() => 'ended'), sleep(90, 'waits')]), 'waits');
-  ledger.records = [jobRecord({ id: 'a' })];
+  ledger.update('a', jobRecord({ id: 'a' }));
   await store.refresh();
   await ended;
   assert.equal(jobs.list(FILE)[0]?.state, 'done');

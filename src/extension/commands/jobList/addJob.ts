@@ -1,0 +1,34 @@
+import { AppError } from '../../../core/errors.ts';
+import { textField } from '../../../core/jsonFields.ts';
+import { addJob as add } from '../../../jobs/log/addJob.ts';
+import { diskFolders } from '../../workspace/folders.ts';
+import { askText, showProgress } from '../../ui/show.ts';
+import { hostLabel } from '../../ui/words.ts';
+import { type Command, withArgument } from '../command.ts';
+
+/** Adds a job that was sent from elsewhere. Returns the ID of its record. */
+export const addJob: Command = withArgument(
+  (argument) => textField(argument, 'jobId'),
+  async ({ services, tree, follow }, asked) => {
+    const host = services.hosts.current();
+    const [folder] = diskFolders();
+    if (folder === undefined)
+      throw new AppError('missing', 'The results of a job need a folder. Open one, then add the job.');
+    const title = `Add a job of ${hostLabel(host)}`;
+    const jobId =
+      asked ??
+      (await askText({ title, prompt: 'Job ID', placeHolder: 'As the service returned it', ignoreFocusOut: true }));
+    if (jobId === undefined || jobId.trim() === '') return undefined;
+    const record = await showProgress({ location: { viewId: 'farwharf.jobs' } }, () =>
+      add(
+        { ledger: services.ledger, service: services.hosts.service(host) },
+        { host, jobId: jobId.trim(), folder: folder.uri.fsPath },
+        services.signal,
+      ),
+    );
+    await services.store.refresh();
+    follow(record);
+    await tree.reveal(record.id);
+    return record.id;
+  },
+);

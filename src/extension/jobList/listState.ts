@@ -1,0 +1,45 @@
+import type * as vscode from 'vscode';
+import { DisposableStore } from '../../core/processes/lifetime.ts';
+import { isFiltering, jobMatcher } from '../../jobs/ledger/jobFilter.ts';
+import type { AccountMonitor } from '../connection/account.ts';
+import type { Hosts } from '../connection/hosts.ts';
+import type { ContextKeys } from '../contributions/contexts.ts';
+import type { JobStore } from '../store/jobStore.ts';
+import { messageText } from '../ui/labels.ts';
+import { connectionText } from '../ui/words.ts';
+import { describeFilter, type ListOptions } from '../store/listOptions.ts';
+
+interface ListStateDeps {
+  readonly account: AccountMonitor;
+  readonly contexts: ContextKeys;
+  readonly hosts: Hosts;
+  readonly listOptions: ListOptions;
+  readonly store: JobStore;
+}
+
+/** Shows beside the rows of the Jobs view what they are limited to, and whether their service responds. */
+export function showListState(
+  view: Pick<vscode.TreeView<unknown>, 'message' | 'description'>,
+  { account, contexts, hosts, listOptions, store }: ListStateDeps,
+): vscode.Disposable {
+  const show = (): void => {
+    const { filter } = listOptions;
+    contexts.set('jobsFiltered', isFiltering(filter));
+    view.description = messageText(describeFilter(filter));
+    view.message = messageOrNothing();
+  };
+  const messageOrNothing = (): string | undefined => {
+    // An empty view shows its welcome text instead.
+    if (store.records.length === 0) return undefined;
+    const { filter } = listOptions;
+    if (isFiltering(filter) && !store.records.some(jobMatcher(filter)))
+      return messageText('No job passes the filter. Change or clear it to see your jobs.');
+    const host = hosts.currentIfUsable();
+    const text = host === undefined ? undefined : connectionText(account.state, host);
+    return text === undefined ? undefined : messageText(text);
+  };
+  const disposables = new DisposableStore();
+  for (const event of [account.onDidChange, store.onDidChange, listOptions.onDidChange]) disposables.add(event(show));
+  show();
+  return disposables;
+}

@@ -1,0 +1,26 @@
+import type * as vscode from 'vscode';
+
+const KEY = 'watchedJobs';
+const MAX_WATCHED = 100;
+
+/** The jobs whose log or page was opened in this window, before a reload or since. */
+export class WatchedJobs {
+  readonly #memento: vscode.Memento;
+
+  constructor(memento: vscode.Memento) {
+    this.#memento = memento;
+  }
+
+  has(id: string): boolean {
+    return this.#watched().includes(id);
+  }
+
+  add(id: string): void {
+    if (this.has(id)) return;
+    void this.#memento.update(KEY, [id, ...this.#watched()].slice(0, MAX_WATCHED));
+  }
+
+  #watched(): readonly string[] {
+    return this.#memento.get<readonly string[]>(KEY) ?? [];
+  }
+}

@@ -1,0 +1,11 @@
+import { elapsedSeconds } from '../describe.ts';
+import type { JobRecord } from '../ledger/record.ts';
+
+/** Whether the end of a job is worth a notification: the user watched the job, or it ran for at least `notifyAfter` seconds. */
+export function isWorthTelling(
+  record: JobRecord,
+  { isWatched, notifyAfter }: { readonly isWatched: boolean; readonly notifyAfter: number },
+): boolean {
+  // What never ran has no duration, and its failure says why it did not start.
+  return isWatched || (elapsedSeconds(record, Date.now()) ?? Number.POSITIVE_INFINITY) >= notifyAfter;
+}

@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto';
+import { AppError } from '../../core/errors.ts';
+import type { AsyncLedger } from '../ledger/asyncLedger.ts';
+import { type JobRecord, newRecord } from '../ledger/record.ts';
+import { acceptedJobId, receivedJob } from '../../remote/protocol/schemas.ts';
+import { httpStatus, type JobService } from '../service/api.ts';
+import { patchFromJob, timeOf } from './progress.ts';
+
+const TIMEOUT_SECONDS = 20;
+const SCRIPT_LIMIT = 4_000;
+const NAME_LIMIT = 256;
+
+export interface AddedJob {
+  readonly host: string;
+  readonly jobId: string;
+  /** Absolute path of the folder that its results go into. */
+  readonly folder: string;
+}
+
+/**
+ * Adds a job that was sent from elsewhere to the list, as its service reports it now. One that was removed from the list is shown again.
+ *
+ * @throws AppError `bad-input` for text that cannot be a job ID, `missing` if the service has no such job; the service's own errors.
+ */
+export async function addJob(
+  { ledger, service }: { readonly ledger: AsyncLedger; readonly service: Pick<JobService, 'getJob'> },
+  { host, jobId, folder }: AddedJob,
+  signal: AbortSignal,
+): Promise<JobRecord> {
+  if (!acceptedJobId.safeParse(jobId).success)
+    throw new AppError('bad-input', 'This is not a job ID. Copy the ID from where the job was submitted.');
+  const report = await request(service, jobId, signal);
+  const patch = patchFromJob(report);
+  const known = await ledger.findJob(host, jobId);
+  if (known !== undefined) return ledger.update(known.id, { ...patch, removed: false });
+  const { script, project, max_runtime: maxRuntime, created_at: createdAt } = receivedJob.safeParse(report).data ?? {};
+  const record = newRecord({
+    state: 'queued',
+    ...patch,
+    id: randomUUID(),
+    host,
+    jobId,
+    folder,
+    script: script?.slice(0, SCRIPT_LIMIT) ?? `job ${jobId}`,
+    project: project?.slice(0, NAME_LIMIT) ?? null,
+    maxRuntime: maxRuntime ?? 0,
+    createdAt: timeOf(createdAt ?? undefined) ?? new Date().toISOString(),
+  });
+  await ledger.insert(record);
+  return record;
+}
+
+async function request(service: Pick<JobService, 'getJob'>, jobId: string, signal: AbortSignal): Promise<unknown> {
+  try {
+    return await service.getJob(jobId, { timeout: TIMEOUT_SECONDS, signal });
+  } catch (error) {
+    if (httpStatus(error) !== 404) throw error;
+    throw new AppError('missing', `The service has no job ${jobId} in your account. Check the ID and the service.`, {
+      cause: error,
+    });
+  }
+}
