@@ -46,6 +46,7 @@ const FOLDERS: Record<string, string> = {
   webview: '. canvas/dom canvas/state canvas/scene canvas/actions canvas/input canvas/panels canvas jobPage sweepPage',
 };
 const MOST_FILES_IN_A_FOLDER = 14;
+const MOST_LINES_IN_A_FILE = 250;
 const SOURCE = join(import.meta.dirname, '../../src');
 const IMPORTS = /(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\s*\(\s*)['"]([^'"]+)['"]/g;
 
@@ -99,6 +100,14 @@ test('a folder has no more files than one looks over', () => {
   const files = Object.entries(Object.groupBy(globSync('**/*.ts', { cwd: SOURCE }), (file) => dirname(file)));
   assert.deepEqual(
     files.filter(([, inFolder = []]) => inFolder.length > MOST_FILES_IN_A_FOLDER).map(([folder]) => folder),
+    [],
+  );
+});
+
+test('no source file is longer than 250 lines', () => {
+  const lines = (file: string): number => readFileSync(join(SOURCE, file), 'utf8').split('\n').length - 1;
+  assert.deepEqual(
+    globSync('**/*.ts', { cwd: SOURCE }).filter((file) => lines(file) > MOST_LINES_IN_A_FILE),
     [],
   );
 });

@@ -3,7 +3,7 @@ import type { FolderIndex } from '../folder/folderIndex.ts';
 
 const REFRESH_MS = 1000;
 
-interface FollowOptions {
+export interface FollowOptions {
   readonly signal: AbortSignal;
   readonly isPaused: () => boolean;
   /** Called when this process became the writer; files may have changed unnoticed. */

@@ -4,15 +4,13 @@ import { AppError } from '../../core/errors.ts';
 import { type Disposable, Emitter, untilTrue } from '../../core/processes/lifetime.ts';
 import { pathInside } from '../../core/files/pathInside.ts';
 import { ChangeQueue } from './changeQueue.ts';
-import type { EnergyGate } from '../semantic/energyGate.ts';
 import type { FileSelector } from './fileSelector.ts';
-import { FolderIndex, type FolderIndexOptions } from '../folder/folderIndex.ts';
 import { IndexUpdater, EMPTY_COUNTS } from './indexUpdater.ts';
 import { FolderActivity } from './folderActivity.ts';
-import { followWriter } from './followWriter.ts';
 import type { FileChange, FolderStatus, OpenFolder, SkippedPath, ServiceHit } from './indexService.ts';
 import type { Query } from '../search/query.ts';
-import { SemanticIndex, type OpenModel } from '../semantic/semanticIndex.ts';
+import type { SemanticIndex } from '../semantic/semanticIndex.ts';
+import { openStored, type StoredFolderOptions } from './storedFolder.ts';
 
 // After this time, a folder that could not be read, or in which git hung, is tried again.
 const RETRY_MS = 10_000;
@@ -20,12 +18,7 @@ const RETRY_MS = 10_000;
 // With more files, opening the index again takes more than a second of processor time.
 const MOST_REOPENED = 30_000;
 
-type LiveFolderOptions = Omit<FolderIndexOptions, 'root'> & {
-  readonly selector: FileSelector;
-  readonly energy: EnergyGate;
-  /** If undefined, keyword ranking is used. */
-  readonly openModel?: OpenModel | undefined;
-};
+type LiveFolderOptions = StoredFolderOptions & { readonly selector: FileSelector };
 
 /** One open folder: its index, the changes that are not indexed yet, and the indexing of them. */
 export class LiveFolder implements Disposable {
@@ -221,28 +214,16 @@ export class LiveFolder implements Disposable {
     this.#root = await realpath(this.folder.path).catch((cause: unknown) => {
       throw new AppError('missing', `The folder ${this.folder.path} does not exist. Check the path.`, { cause });
     });
-    const { home, workerProgram, selector, energy, openModel } = this.#options;
-    const [root, onDidChange] = [this.#root, (): void => this.#changed.fire()];
-    const index = await FolderIndex.open({ root, home, workerProgram });
-    if (this.#end.signal.aborted) index[Symbol.dispose]();
-    for (const [path, text] of this.#overlays) index.setOverlay(path, text);
-    void followWriter(index, {
+    const { index, semantic } = await openStored(this.#root, {
+      ...this.#options,
+      overlays: this.#overlays,
       signal: this.#end.signal,
       isPaused: () => this.#activity.isPaused,
       onNewWriter: () => this.#queue.addAll(),
-      onDidChange,
+      onDidChange: () => this.#changed.fire(),
     });
-    if (openModel !== undefined && !this.#end.signal.aborted) {
-      this.#semantic = new SemanticIndex({
-        root,
-        home,
-        energy,
-        openModel,
-        sources: () => index.sources(),
-        onDidChange,
-      });
-    }
-    return new IndexUpdater(index, root, this.folder, selector);
+    this.#semantic = semantic;
+    return new IndexUpdater(index, this.#root, this.folder, this.#options.selector);
   }
 
   /** Allows another window to write the index. */
