@@ -9,7 +9,7 @@ const MODELS =
   /^(api\.(openai|anthropic|mistral|deepseek|groq|x|together|fireworks|cerebras)\.(com|ai|xyz)|openrouter\.ai|generativelanguage\.googleapis\.com|huggingface\.co)$/;
 /** Named in comments, as sources of rules and figures. */
 const DOCUMENTATION =
-  /^(www\.(sqlite|w3|kernel|gnu)\.org|sqlite\.org|prometheus\.io|modelcontextprotocol\.io|webassembly\.github\.io|developers\.openai\.com|platform\.claude\.com|ai\.google\.dev|learn\.microsoft\.com)$/;
+  /^(www\.(sqlite|w3|kernel|gnu)\.org|sqlite\.org|prometheus\.io|modelcontextprotocol\.io|webassembly\.github\.io|developers\.openai\.com|platform\.claude\.com|ai\.google\.dev|learn\.microsoft\.com|www\.tensorflow\.org|protobuf\.dev)$/;
 const EXAMPLES = /^(127\.0\.0\.1|localhost|([\w-]+\.)?example\.(org|com)|(vscode|recorded)\.invalid)$/;
 
 test('the code contains only addresses of model services, standards and documentation', () => {

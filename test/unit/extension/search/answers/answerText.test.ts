@@ -48,9 +48,9 @@ test('the excerpts that an answer cites, by number or by lines, are its sources,
 });
 
 test('what came before it stopped or failed stays', () => {
-  assert.match(answerText([{ ...turn, state: 'stopped' }]), /comes first[^]*_Stopped\./);
+  assert.match(answerText([{ ...turn, state: 'stopped' }]), /By the first one[^]*_Stopped\./);
   const failed = answerText([{ ...turn, state: 'failed', problem: 'The key was not taken.' }]);
-  assert.match(failed, /comes first[^]*\*\*No answer:\*\* The key was not taken\./);
+  assert.match(failed, /By the first one[^]*\*\*No answer:\*\* The key was not taken\./);
 });
 
 test('escape sequences of a model do not reach the document', () => {
