@@ -37,7 +37,7 @@ export class PostingList {
     this.#place = start;
     this.count = this.#varint();
     this.blockCount = Math.ceil(this.count / BLOCK);
-    [this.block, this.at, this.size] = [-1, 0, 0];
+    [this.block, this.at, this.size, this.#frequenciesAt] = [-1, 0, 0, 0];
     if (this.blockCount > this.lasts.length) this.#grow();
     if (this.blockCount > 1) this.#readHeader();
     else if (this.count > 0) this.#readOnlyBlock(); // a source without chunks has the words of its path, but no document

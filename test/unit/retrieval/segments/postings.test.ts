@@ -78,6 +78,19 @@ test('posting lists of every length are read as they were written, by one reader
   }
 });
 
+test('an empty list has no frequencies, also after a list of another segment whose frequencies were not read', () => {
+  const lengths = new Uint16Array(DOCUMENTS).fill(9);
+  const [large, small] = [listWriter(lengths), listWriter(lengths)];
+  const start = large.add(randomPostings(seeded(4), 500));
+  const empty = small.add({ documents: new Uint32Array(0), frequencies: new Uint16Array(0) });
+  const list = new PostingList();
+  list.open(large.finish(), start);
+  list.advance(300);
+  list.open(small.finish(), empty);
+  list.boundRanges({ levels: new Uint8Array(1), bounds: new Float64Array(16), sums: new Float64Array(1) }, lengths);
+  assert.deepEqual(readAll(list), { documents: [], frequencies: [] });
+});
+
 test('a reader goes forward to any document, whether the blocks between are decoded or not', () => {
   const random = seeded(4);
   const lengths = new Uint16Array(DOCUMENTS).map(() => random(500));
