@@ -205,6 +205,7 @@ interface IndexedOnce {
   readonly files: number;
   readonly bytes: number;
   readonly openMs: number;
+  readonly searchMs: Readonly<Record<'first' | 'again', { readonly p50: number; readonly p95: number }>>;
   readonly savedMs: number;
 }
 
@@ -222,6 +223,11 @@ async function measureFolder(folder: string): Promise<void> {
     `the whole of ${folder}: ${all.files} files read, cut and indexed in ${all.wallMs.toFixed(0)} ms, ` +
       `${(all.bytes / 1e6).toFixed(1)} MB on disk, ` +
       `opened in ${all.openMs.toFixed(1)} ms; a saved file found and written after ${all.savedMs.toFixed(2)} ms`,
+  );
+  const { first, again } = all.searchMs;
+  say(
+    `a search of it with the texts of ten results: p50 ${first.p50.toFixed(2)} p95 ${first.p95.toFixed(2)} ms, ` +
+      `of the same again p50 ${again.p50.toFixed(2)} p95 ${again.p95.toFixed(2)} ms`,
   );
   if (!existsSync(TASKSET) || availableParallelism() < 2) {
     say('NOT MEASURED: several processors against one, which needs taskset and two processors');

@@ -1,8 +1,9 @@
 import type { LiveSegment } from '../segments/liveSegment.ts';
 import { NO_DOCUMENT, PostingList } from '../segments/postingList.ts';
 import { countPostings } from '../segments/postings.ts';
-import { termWeight, type Totals } from './ranking.ts';
+import { termWeight } from './ranking.ts';
 import type { WeightedList } from './scorer.ts';
+import { FoundTerm, type SearchedSegments } from './searchedSegments.ts';
 import type { TermPrefix, TermQuery } from './termQuery.ts';
 import { type Scored, TopK } from './topK.ts';
 
@@ -10,34 +11,6 @@ import { type Scored, TopK } from './topK.ts';
 const MOST_EXPANSIONS = 32;
 // How much more a rare term indicates where the best documents are; measured: of 1, 2 and 3 the best by a little.
 const RARITY = 3;
-
-/** A term, with the offset of its postings in each segment that contains it. */
-class FoundTerm {
-  readonly term: string;
-  readonly segments: number[] = [];
-  readonly starts: number[] = [];
-  /** The number of postings, including removed documents. */
-  count = 0;
-
-  constructor(term: string) {
-    this.term = term;
-  }
-
-  add(segment: number, { segment: { postings } }: LiveSegment, start: number): void {
-    this.segments.push(segment);
-    this.starts.push(start);
-    this.count += countPostings(postings, start);
-  }
-
-  /** The number of documents that contain it. */
-  countHolders(segments: readonly LiveSegment[]): number {
-    if (segments.every(({ removedSources }) => removedSources.size === 0)) return this.count;
-    return this.starts.reduce(
-      (sum, start, at) => sum + (segments[this.segments[at] ?? 0]?.countHolders(start) ?? 0),
-      0,
-    );
-  }
-}
 
 /** A segment that contains terms of a query. */
 interface SegmentTerms {
@@ -49,8 +22,9 @@ interface SegmentTerms {
  * Finds the posting lists of a query's terms in each segment, with the weight of each term in the whole index. The most promising
  * segments come first: the better the first documents are, the more of the others can be skipped.
  */
-export function findTerms(segments: readonly LiveSegment[], query: TermQuery, totals: Totals): readonly SegmentTerms[] {
-  const found = segments.map((live) => ({ live, lists: [] as WeightedList[], promise: 0 }));
+export function findTerms(segments: SearchedSegments, query: TermQuery): readonly SegmentTerms[] {
+  const { all, totals } = segments;
+  const found = all.map((live) => ({ live, lists: [] as WeightedList[], promise: 0 }));
   const add = ({ segments: holding, starts }: FoundTerm, holders: number, factor = 1): void => {
     const weight = factor * termWeight(holders, totals);
     const promise = weight ** RARITY;
@@ -63,14 +37,12 @@ export function findTerms(segments: readonly LiveSegment[], query: TermQuery, to
     }
   };
   for (const term of query.terms) {
-    const known = findTerm(segments, term);
-    const holders = known.countHolders(segments);
-    if (holders > 0) add(known, holders);
+    const holders = segments.holdersOf(term);
+    if (holders > 0) add(segments.find(term), holders);
   }
   for (const { term, factor } of query.definitions) {
-    const known = findTerm(segments, term);
-    const holders = known.countHolders(segments);
-    if (holders > 0) add(known, holders, factor);
+    const holders = segments.holdersOf(term);
+    if (holders > 0) add(segments.find(term), holders, factor);
   }
   const taken = new Set(query.terms);
   for (const prefix of query.prefixes) {
@@ -83,21 +55,6 @@ export function findTerms(segments: readonly LiveSegment[], query: TermQuery, to
     }
   }
   return found.filter(({ lists }) => lists.length > 0).sort((a, b) => b.promise - a.promise);
-}
-
-/** The number of documents that contain a term. */
-export function countHolders(segments: readonly LiveSegment[], term: string): number {
-  return findTerm(segments, term).countHolders(segments);
-}
-
-function findTerm(segments: readonly LiveSegment[], term: string): FoundTerm {
-  const bytes = Buffer.from(term);
-  const found = new FoundTerm(term);
-  for (const [at, live] of segments.entries()) {
-    const start = live.segment.dictionary.find(bytes);
-    if (start >= 0) found.add(at, live, start);
-  }
-  return found;
 }
 
 /** 1 for each document that a query cannot find: removed, of another path, or without a required term. Undefined if there is none. */
@@ -119,7 +76,7 @@ export function excludedDocuments(
 }
 
 /** The documents that contain a term, in ascending order, also those that were removed. */
-function* documentsWith({ segment }: LiveSegment, term: string): Generator<number, void> {
+export function* documentsWith({ segment }: LiveSegment, term: string): Generator<number, void> {
   const start = segment.dictionary.find(Buffer.from(term));
   if (start < 0) return;
   const list = new PostingList();
@@ -139,27 +96,27 @@ function excludeOthers(live: LiveSegment, term: string, excluded: Uint8Array): v
 }
 
 /** The terms of a prefix that most documents contain, with their document frequencies. Independent of how documents are split into segments. */
-function expand(segments: readonly LiveSegment[], prefix: TermPrefix): readonly Scored<FoundTerm>[] {
+function expand(segments: SearchedSegments, prefix: TermPrefix): readonly Scored<FoundTerm>[] {
   const found = findPrefix(segments, prefix);
   // The counts include removed documents, so they are upper bounds.
   const first = new TopK<FoundTerm>(MOST_EXPANSIONS);
   for (const term of found) first.offer(term, term.count);
   const counted = first.sorted();
   const least =
-    counted.length < MOST_EXPANSIONS ? 1 : Math.min(...counted.map(({ item }) => item.countHolders(segments)));
+    counted.length < MOST_EXPANSIONS ? 1 : Math.min(...counted.map(({ item }) => item.countHolders(segments.all)));
   const best = new TopK<FoundTerm>(MOST_EXPANSIONS, (a, b) => (a.term < b.term ? -1 : 1));
   for (const term of found) {
     if (term.count < least) continue;
-    const holders = term.countHolders(segments);
+    const holders = term.countHolders(segments.all);
     if (holders > 0) best.offer(term, holders);
   }
   return best.sorted();
 }
 
-function findPrefix(segments: readonly LiveSegment[], { start, stems }: TermPrefix): readonly FoundTerm[] {
+function findPrefix(segments: SearchedSegments, { start, stems }: TermPrefix): readonly FoundTerm[] {
   if (start === '') return [];
   const found = new Map<string, FoundTerm>();
-  for (const [at, live] of segments.entries()) {
+  for (const [at, live] of segments.all.entries()) {
     const { dictionary } = live.segment;
     for (const { term, start: place } of dictionary.withPrefix(start)) {
       let known = found.get(term);
@@ -167,6 +124,6 @@ function findPrefix(segments: readonly LiveSegment[], { start, stems }: TermPref
       known.add(at, live, place);
     }
   }
-  const others = stems.filter((term) => !term.startsWith(start)).map((term) => findTerm(segments, term));
+  const others = stems.filter((term) => !term.startsWith(start)).map((term) => segments.find(term));
   return [...found.values(), ...others];
 }

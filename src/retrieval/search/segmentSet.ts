@@ -1,8 +1,9 @@
 import { LiveSegment } from '../segments/liveSegment.ts';
 import { Overlays } from './overlays.ts';
-import { countHolders, excludedDocuments, findTerms } from './queryTerms.ts';
-import { type Found, Ranker, termWeight } from './ranking.ts';
+import { documentsWith, excludedDocuments, findTerms } from './queryTerms.ts';
+import { type Found, Ranker } from './ranking.ts';
 import { toScore } from './scorer.ts';
+import { SearchedSegments } from './searchedSegments.ts';
 import type { Segment, SegmentSource } from '../segments/segment.ts';
 import { mergeSegments } from '../segments/segmentMerge.ts';
 import type { TermQuery } from './termQuery.ts';
@@ -41,13 +42,15 @@ export class SegmentSet {
   #segments: LiveSegment[] = [];
   readonly #places = new Map<string, Place>();
   readonly #overlays = new Overlays();
+  /** Until the next change. */
+  #searched: SearchedSegments | undefined;
 
   get segments(): readonly LiveSegment[] {
     return this.#segments;
   }
 
   get documentCount(): number {
-    return countDocuments(this.#segments);
+    return this.#segments.reduce((sum, { liveCount }) => sum + liveCount, 0);
   }
 
   /** What the index knows about a path; undefined if it was never added, or was removed. */
@@ -66,6 +69,7 @@ export class SegmentSet {
 
   /** Adds a segment, whose sources replace those with the same paths. @param file the file in which it is already stored. */
   add(segment: Segment, file?: string): void {
+    this.#searched = undefined;
     const live = new LiveSegment(segment, file);
     this.#segments.push(live);
     for (const [index, { path }] of segment.sources.entries()) {
@@ -77,6 +81,7 @@ export class SegmentSet {
 
   /** Makes searches see a segment with one source instead of the indexed version; undefined restores that. */
   setOverlay(path: string, segment: Segment | undefined): void {
+    this.#searched = undefined;
     this.#overlays.set(path, segment);
   }
 
@@ -115,6 +120,7 @@ export class SegmentSet {
 
   /** Replaces merged segments by the result. What was removed from them meanwhile stays removed. */
   replace(parts: readonly LiveSegment[], segment: Segment, file?: string): void {
+    this.#searched = undefined;
     const from = this.#segments.findIndex((live) => live === parts[0]);
     const merged = new LiveSegment(segment, file);
     const kept = new Set<string>();
@@ -134,32 +140,38 @@ export class SegmentSet {
 
   /** The best `limit` documents for the query, best first; equal scores are sorted by path and position. */
   search(query: TermQuery, limit: number): readonly Match[] {
-    const segments = this.#overlays.over(this.#segments, (path) => this.#known(path));
-    const documents = countDocuments(segments);
-    if (documents === 0 || limit < 1) return [];
-    const words = segments.reduce((sum, { liveLength }) => sum + liveLength, 0);
-    const totals = { documents, averageLength: words / documents || 1 };
+    const segments = this.#current();
+    if (segments.totals.documents === 0 || limit < 1) return [];
     const best = new TopK<Found>(limit, byPlace);
-    const ranker = new Ranker(totals, best);
-    for (const { live, lists } of findTerms(segments, query, totals)) {
-      ranker.rank(live, lists, excludedDocuments(live, query));
-    }
+    const ranker = new Ranker(segments.totals, best);
+    for (const { live, lists } of findTerms(segments, query)) ranker.rank(live, lists, excludedDocuments(live, query));
     return best.sorted().map(({ item, score }) => toMatch(item, toScore(score)));
   }
 
   /** The weight of each term in a ranking; 0 for one that no document contains. */
   weigh(terms: readonly string[]): readonly number[] {
-    const documents = countDocuments(this.#segments);
-    const totals = { documents, averageLength: 1 };
-    return terms.map((term) => {
-      const holders = countHolders(this.#segments, term);
-      return holders === 0 ? 0 : termWeight(holders, totals);
-    });
+    const segments = this.#current();
+    return terms.map((term) => segments.weightOf(term));
   }
 
   /** The number of documents that contain a term. */
   holdersOf(term: string): number {
-    return countHolders(this.#segments, term);
+    return this.#current().holdersOf(term);
+  }
+
+  /** At most `most` documents that contain a term, with no score. */
+  matchesOf(term: string, most: number): readonly Match[] {
+    const matches: Match[] = [];
+    const segments = this.#current();
+    for (const at of segments.find(term).segments) {
+      const live = segments.all[at];
+      if (live === undefined) continue;
+      for (const document of documentsWith(live, term)) {
+        if (matches.length >= most) return matches;
+        if (live.removed[document] !== 1) matches.push(toMatch({ live, document }, 0));
+      }
+    }
+    return matches;
   }
 
   /** Whether a term begins with this, in any case. */
@@ -170,7 +182,7 @@ export class SegmentSet {
 
   /** The document of a path that contains a line, or the first one, with no score; undefined if there is none. */
   matchAt(path: string, line = 1): Match | undefined {
-    for (const live of this.#overlays.over(this.#segments, (known) => this.#known(known)).toReversed()) {
+    for (const live of this.#current().all.toReversed()) {
       const index = live.segment.sources.findIndex((source) => source.path === path);
       const source = live.segment.sources[index];
       if (source === undefined || source.documentCount === 0 || live.removedSources.has(index)) continue;
@@ -182,13 +194,14 @@ export class SegmentSet {
     return undefined;
   }
 
+  #current(): SearchedSegments {
+    this.#searched ??= new SearchedSegments(this.#overlays.over(this.#segments, (path) => this.#known(path)));
+    return this.#searched;
+  }
+
   #known(path: string): Place | undefined {
     return this.source(path) === undefined ? undefined : this.#places.get(path);
   }
-}
-
-function countDocuments(segments: readonly LiveSegment[]): number {
-  return segments.reduce((sum, { liveCount }) => sum + liveCount, 0);
 }
 
 /** The cost of rewriting. A record of a removed source has no postings, but counts as one. */
