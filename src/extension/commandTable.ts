@@ -40,6 +40,7 @@ import { askAboutResults } from './commands/search/askAboutResults.ts';
 import { askAgain } from './commands/search/askAgain.ts';
 import { askFolder } from './commands/search/askFolder.ts';
 import { askFollowUp } from './commands/search/askFollowUp.ts';
+import { clearSearches } from './commands/search/clearSearches.ts';
 import { findRelated } from './commands/search/findRelated.ts';
 import { pauseIndex } from './commands/search/pauseIndex.ts';
 import { rankByMeaning } from './commands/search/rankByMeaning.ts';
@@ -117,6 +118,7 @@ export const commands: Readonly<Record<CommandId, Command>> = {
   'farwharf.openSettings': openSettings,
   'farwharf.openLog': openLog,
   'farwharf.searchFolder': searchFolder,
+  'farwharf.clearSearches': clearSearches,
   'farwharf.askAboutResults': askAboutResults,
   'farwharf.askFolder': askFolder,
   'farwharf.askFollowUp': askFollowUp,

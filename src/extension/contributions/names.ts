@@ -47,6 +47,7 @@ export const COMMANDS = [
   'farwharf.openSettings',
   'farwharf.openLog',
   'farwharf.searchFolder',
+  'farwharf.clearSearches',
   'farwharf.askAboutResults',
   'farwharf.askFolder',
   'farwharf.askFollowUp',

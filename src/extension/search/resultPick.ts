@@ -15,6 +15,8 @@ export interface ResultItem extends PickItem {
   readonly hit?: ServiceHit;
   readonly place?: Place;
   readonly onChosen?: () => void;
+  /** Called by the button of a row. */
+  readonly onRemoved?: () => void;
 }
 
 export interface ResultPickOptions {

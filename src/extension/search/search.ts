@@ -12,7 +12,7 @@ import { saveBattery } from './index/batterySaver.ts';
 import { FileWatcher } from './index/fileWatcher.ts';
 import { showIndexStatus } from './index/indexStatusItem.ts';
 import { type IndexNode, IndexTree } from './index/indexTree.ts';
-import { RecentSearches } from './recentSearches.ts';
+import { RecentSearches } from './index/recentSearches.ts';
 import { SearchIndex } from './index/searchIndex.ts';
 
 const PAUSED_KEY = 'index paused';
@@ -61,8 +61,8 @@ export class Search implements Disposable {
     this.log = log;
     this.report = report;
     this.#memory = context.workspaceState;
-    this.recent = new RecentSearches(context.workspaceState);
     const own = this.#disposables;
+    this.recent = own.add(new RecentSearches(context.workspaceState));
     this.index = own.add(
       new SearchIndex({
         program: context.asAbsolutePath(join('dist', 'folderIndexWorker.mjs')),
@@ -77,7 +77,7 @@ export class Search implements Disposable {
     const showPaused = (): void => contexts.set('indexPaused', this.index.isHeldUp);
     showPaused();
     own.add(this.index.onDidChange(showPaused));
-    this.tree = own.add(new IndexTree(this.index, indexChanged));
+    this.tree = own.add(new IndexTree(this.index, this.recent, indexChanged));
     own.add(this.#asked);
     this.answers = own.add(new Answers({ contexts, log }));
     own.add(new FileWatcher(this.index, log));

@@ -7,6 +7,7 @@ import { diskFolders } from '../workspace/folders.ts';
 import { Highlighter } from './highlights.ts';
 import { indexState, nothingFound } from './index/indexText.ts';
 import { Latest } from './latest.ts';
+import type { RecentSearches } from './index/recentSearches.ts';
 import { type ResultItem, ResultPick } from './resultPick.ts';
 import { foldersToIndex, type Search } from './search.ts';
 import { label, withoutIcons } from '../ui/labels.ts';
@@ -47,6 +48,7 @@ export async function searchFolder(
   const ask = (): void => {
     const { hits } = list;
     if (hits.length === 0) return;
+    void recent.add(list.pick.value);
     const results = { query: list.pick.value, hits };
     list.pick.hide();
     onAsk(results); // the editor is restored behind the question
@@ -61,7 +63,6 @@ export async function searchFolder(
   });
   const { pick } = list;
   let isOpen = true;
-  let hasHints = false;
 
   const show = (value: string, hits: readonly ServiceHit[], corrected: string | undefined): void => {
     const query = parseQuery(corrected ?? value, { isTyping: true });
@@ -98,12 +99,9 @@ export async function searchFolder(
     }
   });
   const update = (value: string): void => {
-    // Enter right after the last letter must not choose a recent search.
-    if (hasHints) pick.items = [];
-    hasHints = value.trim() === '';
-    if (hasHints) {
+    if (value.trim() === '') {
       pick.busy = false;
-      pick.items = emptyRows(recent.all, (text) => {
+      pick.items = emptyRows(recent, (text) => {
         pick.value = text;
         update(text);
       });
@@ -128,6 +126,9 @@ export async function searchFolder(
   };
   const following = index.onDidChange(followIndex);
   const asking = search.onAskAboutResults(ask);
+  const forgetting = recent.onDidChange(() => {
+    if (pick.value.trim() === '') update('');
+  });
   contexts.set('searchOpen', true);
   try {
     void index.start().catch(search.report);
@@ -135,12 +136,14 @@ export async function searchFolder(
     followIndex();
     update(query);
     pick.onDidChangeValue(update);
+    pick.onDidTriggerItemButton(({ item }) => item.onRemoved?.());
     pick.show();
     await list.closed;
   } finally {
     isOpen = false;
     contexts.set('searchOpen', false);
     asking.dispose();
+    forgetting.dispose();
     following.dispose();
   }
 }
@@ -161,15 +164,24 @@ export function requireFolder(): void {
   }
 }
 
-function emptyRows(recent: readonly string[], choose: (text: string) => void): ResultItem[] {
-  const searches = recent.map((text) => ({ label: label`$(history) ${text}`, onChosen: () => choose(text) }));
+function emptyRows(recent: RecentSearches, choose: (text: string) => void): ResultItem[] {
+  const remove = { iconPath: new vscode.ThemeIcon('close'), tooltip: 'Remove from the recent searches' };
+  const searches = recent.all.map(
+    (text): ResultItem => ({
+      label: label`$(history) ${text}`,
+      buttons: [remove],
+      onChosen: () => choose(text),
+      onRemoved: () => void recent.remove(text),
+    }),
+  );
+  const clear = { label: label`$(clear-all) Clear recent searches`, onChosen: () => void recent.clear() };
   const hints = HINTS.map(([shown, typed, description]) => ({
     label: label`$(lightbulb) ${shown}`,
     description: withoutIcons(description),
     onChosen: () => choose(typed),
   }));
   return [
-    ...(searches.length > 0 ? [section('recent searches'), ...searches] : []),
+    ...(searches.length > 0 ? [section('recent searches'), ...searches, clear] : []),
     section('how to search'),
     ...hints,
   ];

@@ -6,6 +6,7 @@ import { repeat } from '../../../core/processes/repeat.ts';
 import { printableLine, printableText } from '../../../core/text/printable.ts';
 import type { FolderStatus, SkippedPath } from '../../../retrieval/live/indexService.ts';
 import { byReason, folderLines, type IndexLine, reasonText, ruleText } from './indexText.ts';
+import type { RecentSearches } from './recentSearches.ts';
 import type { SearchIndex } from './searchIndex.ts';
 import { treeRow } from '../../ui/show.ts';
 
@@ -23,16 +24,21 @@ export type IndexNode =
       readonly items: readonly SkippedPath[];
     }
   | { readonly type: 'file'; readonly folder: string; readonly item: SkippedPath }
-  | { readonly type: 'more'; readonly folder: string; readonly count: number };
+  | { readonly type: 'more'; readonly folder: string; readonly count: number }
+  | { readonly type: 'searches'; readonly count: number }
+  | { readonly type: 'search'; readonly query: string };
 
-/** Rows of the Index view: what is indexed, when it was updated, and which files were skipped and why. */
+/** Rows of the Index view: what is indexed, when it was updated, which files were skipped and why, and the recent searches. */
 export class IndexTree implements Disposable {
   readonly #index: SearchIndex;
+  readonly #recent: RecentSearches;
   readonly #disposables = new DisposableStore();
 
-  constructor(index: SearchIndex, changed: vscode.EventEmitter<IndexNode | undefined>) {
+  constructor(index: SearchIndex, recent: RecentSearches, changed: vscode.EventEmitter<IndexNode | undefined>) {
     this.#index = index;
+    this.#recent = recent;
     this.#disposables.add(index.onDidChange(() => changed.fire(undefined)));
+    this.#disposables.add(recent.onDidChange(() => changed.fire(undefined)));
   }
 
   async getChildren(node?: IndexNode): Promise<IndexNode[]> {
@@ -40,9 +46,12 @@ export class IndexTree implements Disposable {
       const { status } = this.#index;
       const [only] = status;
       if (only === undefined) return [];
-      return status.length === 1
-        ? this.#folderRows(only)
-        : status.map(({ folder }): IndexNode => ({ type: 'folder', folder }));
+      const rows =
+        status.length === 1
+          ? this.#folderRows(only)
+          : status.map(({ folder }): IndexNode => ({ type: 'folder', folder }));
+      const count = this.#recent.all.length;
+      return count === 0 ? rows : [...rows, { type: 'searches', count }];
     }
     switch (node.type) {
       case 'folder': {
@@ -59,9 +68,12 @@ export class IndexTree implements Disposable {
       }
       case 'reason':
         return node.items.map((item): IndexNode => ({ type: 'file', folder: node.folder, item }));
+      case 'searches':
+        return this.#recent.all.map((query): IndexNode => ({ type: 'search', query }));
       case 'line':
       case 'file':
       case 'more':
+      case 'search':
         return [];
       default:
         return assertNever(node);
@@ -118,6 +130,16 @@ function itemOf(node: IndexNode): vscode.TreeItem {
       return rowOf(capitalized(reasonText(node.reason)), String(node.items.length), 'dash', Collapsed);
     case 'file':
       return fileItem(node.folder, node.item);
+    case 'searches': {
+      const item = rowOf('Recent searches', String(node.count), 'history', Collapsed);
+      item.contextValue = 'recentSearches';
+      return item;
+    }
+    case 'search': {
+      const item = rowOf(node.query, '', 'search', None);
+      item.command = { command: 'farwharf.searchFolder', title: 'Search Folder', arguments: [node.query] };
+      return item;
+    }
     case 'more':
       return rowOf(`and ${formatCount(node.count, 'more', 'more')}`, '', 'ellipsis', None);
     default:
@@ -155,6 +177,8 @@ function rowOf(
 
 /** A row keeps its ID when the view is drawn again, so that expanded rows stay expanded. */
 function idOf(node: IndexNode): string {
+  if (node.type === 'searches') return node.type;
+  if (node.type === 'search') return [node.type, node.query].join('\n');
   const own = node.type === 'line' ? node.line.id : node.type === 'reason' ? node.reason : '';
   return [node.type, node.folder, node.type === 'file' ? node.item.path : own].join('\n');
 }
