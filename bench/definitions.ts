@@ -1,42 +1,20 @@
 // The share of definitions whose chunk knows their name, by language, of those that universal-ctags sees. The arguments are folders.
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import * as z from 'zod';
 import { chunkText } from '../src/retrieval/chunks/chunkText.ts';
 import type { Chunk } from '../src/retrieval/chunks/chunk.ts';
+import { readTags } from './ranking/tags.ts';
 
-const MOST_OUTPUT = 1 << 30;
 const SHOWN_MISSES = 12;
-// What only has a meaning inside of its definition, or defines nothing.
-const MINOR =
-  /^(?:field|member|local|parameter|variable|property|enumerator|alias|package|import|header|namespace|unknown|label|constant|const|macro|externvar|prototype|module|section|subsection|id|anchor|accessor|enumConstant|methodSpec|anonMember|var|functionVar|using|target|setter|getter|singleton_attribute|attribute|symbol|register|data|key|selector|signal|constructor|fd|file|talias|define|event|val|globalVar|nettype|test|protocolmethod|library|heredoc|script|include|generator|unittest|heading1|heading2|heading3|class-attr|title)$/;
-const Tag = z.looseObject({
-  name: z.string(),
-  path: z.string(),
-  kind: z.string(),
-  line: z.number(),
-  language: z.string(),
-});
 const isVerbose = process.argv.includes('--misses');
 
 const counts = new Map<string, { found: number; total: number; missed: string[] }>();
 for (const folder of process.argv.slice(2).filter((argument) => !argument.startsWith('--'))) {
-  const output = execFileSync(
-    'ctags',
-    ['-R', '--output-format=json', '--fields=+nlK', '--exclude=node_modules', '--exclude=.git', '-f', '-', '.'],
-    { cwd: folder, maxBuffer: MOST_OUTPUT, encoding: 'utf8' },
-  );
-  const tags = output
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => Tag.parse({ line: 0, language: '', ...z.looseObject({}).parse(JSON.parse(line)) }));
-  for (const [path, own] of Map.groupBy(tags, (tag) => tag.path)) {
+  for (const [path, own] of Map.groupBy(readTags(folder), (tag) => tag.path)) {
     const text = readFileSync(join(folder, path), 'utf8');
     const chunks = chunkText(text, path, 'smart');
-    for (const { name, kind, line, language } of own) {
-      if (MINOR.test(kind) || /^__anon|^AnonymousFunction|^<lambda>|=$/.test(name) || name.includes('::') || line === 0)
-        continue;
+    for (const { name, kind, line, language, isOwn } of own) {
+      if (!isOwn) continue;
       const count = counts.get(language) ?? { found: 0, total: 0, missed: [] };
       counts.set(language, count);
       count.total += 1;

@@ -5,9 +5,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { FolderIndex } from '../src/retrieval/folder/folderIndex.ts';
-import { selectSearchable } from '../src/workspace/select/searchableFiles.ts';
 import { interval } from './ranking/bootstrap.ts';
+import { indexFolder } from './ranking/indexedFolder.ts';
 import { type LabelledQuery, ndcg, readLabelled } from './ranking/labelledSet.ts';
 
 const LIMIT = 10;
@@ -28,14 +27,7 @@ try {
   for (const { name, language, checkout, root, queries } of readLabelled(positionals[0] ?? '.')) {
     if (queries.length === 0) continue;
     const folder = values.whole === true ? checkout : join(checkout, root);
-    using index = await FolderIndex.open({ root: folder, home });
-    const { files } = await selectSearchable(folder, {
-      isTrusted: true,
-      isKnown: () => false,
-      signal: AbortSignal.timeout(600_000),
-      onProgress: () => {},
-    });
-    await index.sync(files);
+    using index = await indexFolder(folder, home);
     const own: Scored[] = [];
     for (const query of queries) {
       const found = await index.search(query.query, LIMIT);

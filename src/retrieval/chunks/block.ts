@@ -11,6 +11,8 @@ export interface Block {
   readonly from: number;
   readonly to: number;
   readonly symbols: readonly string[];
+  /** The line that defines the first of them, which may be below a comment; 0-based. */
+  readonly definedAt: number;
   readonly scope: readonly string[];
   /** Whether it starts a new chunk even if it would fit into the previous one. */
   readonly isApart: boolean;
@@ -33,9 +35,9 @@ export function packBlocks(text: TextLines, blocks: readonly Block[], source: st
 }
 
 // Blocks and chunks are created in one place each, so that they have one hidden class; several would make the engine optimize again.
-function joined({ from, symbols, scope, isApart }: Block, next: Block): Block {
+function joined({ from, symbols, definedAt, scope, isApart }: Block, next: Block): Block {
   const all = next.symbols.length === 0 ? symbols : [...symbols, ...next.symbols];
-  return { from, to: next.to, symbols: all, scope, isApart };
+  return { from, to: next.to, symbols: all, definedAt, scope, isApart };
 }
 
 function fits(text: TextLines, from: number, to: number, bounds: ChunkBounds): boolean {
@@ -43,19 +45,29 @@ function fits(text: TextLines, from: number, to: number, bounds: ChunkBounds): b
 }
 
 function cut(text: TextLines, block: Block, source: string, bounds: ChunkBounds, chunks: Chunk[]): void {
-  const { to } = block;
+  const { to, definedAt } = block;
   let { from, symbols, scope } = block;
+  // A long comment before a definition is about it, but does not contain it.
+  const inside = symbols.length === 0 ? scope : [...scope, ...symbols.slice(0, 1)];
   for (let line = from + 1; line <= to; line += 1) {
     const isFull = line - from >= bounds.lines || text.charactersOf(from, line + 1) > bounds.characters;
     if (line < to && !isFull) continue;
-    const own = text.slice(from, line);
-    if (NOT_BLANK.test(own)) {
-      for (const part of partsOf(own, bounds)) {
-        chunks.push({ text: part, source, startLine: from + 1, endLine: line, symbols, scope });
-        // Only the first part contains the definition itself; the others are inside it.
-        if (symbols.length === 0) continue;
-        scope = [...scope, ...symbols.slice(0, 1)];
+    const lines = text.slice(from, line);
+    if (NOT_BLANK.test(lines)) {
+      const isBefore = line <= definedAt;
+      for (const part of partsOf(lines, bounds)) {
+        chunks.push({
+          text: part,
+          source,
+          startLine: from + 1,
+          endLine: line,
+          symbols: isBefore ? NO_SYMBOLS : symbols,
+          scope: isBefore ? inside : scope,
+        });
+        if (isBefore) continue;
+        // Only the first of the other parts contains the definition itself; the rest is inside it.
         symbols = NO_SYMBOLS;
+        scope = inside;
       }
     }
     from = line;

@@ -3,7 +3,7 @@ import { CAPITALS, keyword, leading, LETTERS, NAME, NO_STATEMENT, pattern, STATE
 
 // Attributes of C#, annotations of Java and the like, on the line of the definition.
 const ATTRIBUTE = String.raw`(?:@[\w.]+(?:\([^)]*\))?\s+|\[[^\]]*\]\s*)*`;
-const TYPE = String.raw`[\w.:]+(?:<[^;={}()]*>)?(?:\[\]|[?*&])*`;
+const TYPE = String.raw`(?:::)?[A-Za-z_][\w.:]*(?:<[^;={}()]*>)?(?:\[\]|[?*&])*`;
 
 const JVM_MODIFIER =
   'public|private|protected|internal|static|final|abstract|sealed|non-sealed|default|synchronized|native|strictfp|partial|readonly|override|virtual|async|extern|unsafe|new|const|volatile|transient|required|file|ref|inline|open|external';
@@ -200,6 +200,10 @@ export const SCRIPT = [
     String.raw`^()(?:[\w$]+\.)+(${NAME})\s*=\s*(?:[\w$.]+\s*=\s*)*(?:async\s+)?(?:function\b|class\b|\(|${NAME}\s*=>)`,
     { contains: ['.', '='] },
   ),
+  // A named function as an argument or on the right of an assignment.
+  pattern(String.raw`^(\s*)[\w$].*[(,=]\s*(?:async\s+)?function\s*\*?\s*(${NAME})\s*\(`, {
+    contains: ['function', '('],
+  }),
 ];
 /** A method whose parameters go on in the next lines; `opensBelow` distinguishes it from a call. */
 export const OPEN_METHOD = new RegExp(

@@ -28,7 +28,7 @@ export function chunkText(
   const lines = new TextLines(text);
   if (mode === 'sentences') return sentenceChunks(lines, source, bounds);
   if (mode === 'fixed') {
-    const all = { from: 0, to: lines.count, symbols: [], scope: [], isApart: false };
+    const all = { from: 0, to: lines.count, symbols: [], definedAt: 0, scope: [], isApart: false };
     return packBlocks(lines, [all], source, bounds);
   }
   const language = mode === 'smart' ? (languageOf(source, languages) ?? languageOfScript(text, languages)) : undefined;

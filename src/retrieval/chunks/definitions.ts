@@ -77,15 +77,16 @@ export function definitionBlocks(
   const blocks: Block[] = [];
   const enclosing: Definition[] = [];
   let previousEnd = 0;
-  const push = (from: number, to: number, symbols: readonly string[]): void => {
-    if (to > from) blocks.push({ from, to, symbols, scope: enclosing.map(({ name }) => name), isApart: false });
+  const push = (from: number, to: number, symbols: readonly string[], definedAt = from): void => {
+    if (to > from)
+      blocks.push({ from, to, symbols, definedAt, scope: enclosing.map(({ name }) => name), isApart: false });
   };
   for (const [index, definition] of definitions.entries()) {
     const from = Math.max(starts[index] ?? definition.line, previousEnd);
     const to = Math.max(starts[index + 1] ?? lines.count, definition.line + 1);
     push(previousEnd, from, NO_SYMBOLS);
     while ((enclosing.at(-1)?.indent ?? -1) >= definition.indent) enclosing.pop();
-    push(from, to, [definition.name]);
+    push(from, to, [definition.name], definition.line);
     enclosing.push(definition);
     previousEnd = to;
   }

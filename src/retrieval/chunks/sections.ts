@@ -26,7 +26,7 @@ export function sectionBlocks(lines: readonly string[]): Block[] {
   let isApart = false;
   const scope = (): readonly string[] => headings.slice(0, -1).map(({ title }) => title);
   const close = (to: number): void => {
-    if (to > from) blocks.push({ from, to, symbols, scope: scope(), isApart });
+    if (to > from) blocks.push({ from, to, symbols, definedAt: from, scope: scope(), isApart });
     [from, symbols, isApart] = [to, [], false];
   };
   for (const [index, line] of lines.entries()) {
@@ -111,6 +111,7 @@ export function cellBlocks(lines: readonly string[]): Block[] {
       ...block,
       from: from + block.from,
       to: from + block.to,
+      definedAt: from + block.definedAt,
       isApart: index === 0 || block.isApart,
     }));
   });
@@ -128,6 +129,7 @@ function cutBefore(
       from,
       to: starts[index + 1] ?? lines.length,
       symbols: name === undefined ? [] : [name],
+      definedAt: from,
       scope: [],
       isApart: false,
     };

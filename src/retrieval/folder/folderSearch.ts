@@ -20,6 +20,8 @@ const DEPTH_PER_FILE = 5;
 // The other places of a file are listed if they score this part of its best one.
 const LEAST_OF_BEST = 0.3;
 const MOST_PLACES = 6;
+// A name with more definitions says too little to prefer them.
+const MOST_DEFINITIONS = 200;
 
 /** A place in a file, 1-based and including the last line. */
 interface Place {
@@ -93,15 +95,26 @@ function rankedFiles(
 ): readonly Candidate[] {
   const weights = folder.set.weigh(terms.terms);
   const wanted = wantedRoles(query.text, !query.paths.acceptsAll);
-  const named = terms.definitions.filter(({ isExact }) => isExact).map(({ term }) => term);
-  const isName = folder.set.weigh(named).some((weight) => weight > 0);
+  const defining = definingChunks(terms, folder);
   const mentions = fileMentions(query.text);
   const mentioned = mentionedFiles(mentions, mentions.length === 0 ? [] : pathsOf(folder, query));
   const matches = [...found, ...unfound(mentioned, found, folder)];
-  const ranked = rankFiles(matches, { terms: terms.terms, weights, wanted, isName, mentioned }, folder.paths).map(
+  const ranked = rankFiles(matches, { terms: terms.terms, weights, wanted, defining, mentioned }, folder.paths).map(
     (file) => atLine(file, mentioned.get(file.path)?.line, folder),
   );
   return near.length === 0 ? ranked : fuseFiles(ranked, near, (path) => folder.set.source(path));
+}
+
+/** The chunks that define what the whole query names: with the same first letter, else with another. */
+function definingChunks({ definitions }: TermQuery, { set }: SearchedFolder): ReadonlyMap<string, ReadonlySet<number>> {
+  for (const fit of ['exact', 'other form'] as const) {
+    const own = definitions.filter((definition) => definition.fit === fit);
+    const matches = own.flatMap(({ term }) => set.matchesOf(term, MOST_DEFINITIONS));
+    if (matches.length === 0) continue;
+    const byPath = Map.groupBy(matches, ({ source }) => source.path);
+    return new Map([...byPath].map(([path, chunks]) => [path, new Set(chunks.map(({ ordinal }) => ordinal))]));
+  }
+  return new Map();
 }
 
 function* pathsOf(folder: SearchedFolder, { paths }: Query): Generator<string, void> {

@@ -1,7 +1,7 @@
 import { type FolderHit, type FolderSearchOptions, searchFolder, type SearchedFolder } from './folderSearch.ts';
 import { PathFilter } from '../search/pathFilter.ts';
 import { parseQuery, type Query } from '../search/query.ts';
-import { correct, type Corrections, findCorrections } from '../search/spelling.ts';
+import { correct, type Corrections, findCorrections } from './spelling.ts';
 import { toTermQuery } from '../search/termQuery.ts';
 import type { WordAnalyzer } from '../tokenizer/words.ts';
 
@@ -41,7 +41,8 @@ export class ForgivingSearch {
 
   /** A word that is still typed is not corrected, unless no word begins with it. */
   #corrections({ text, prefixes }: Query): Corrections {
-    const corrections = findCorrections(text, this.#analyzer, (term) => this.#folder.set.holdersOf(term));
-    return new Map([...corrections].filter(([word]) => !prefixes.includes(word) || !this.#folder.set.hasPrefix(word)));
+    const { set } = this.#folder;
+    const isComplete = (word: string): boolean => !prefixes.includes(word) || !set.hasPrefix(word);
+    return findCorrections(text, this.#analyzer, (term) => set.holdersOf(term), isComplete);
   }
 }

@@ -9,6 +9,8 @@ export interface Blend {
   readonly folder: number;
   /** `name`, if the query names a definition, which says more about where to look. */
   readonly nameBesideDefinition: number;
+  /** The part of the best keyword score that a file gains if it defines what the query names. */
+  readonly definition: number;
   /** The part of the best keyword score that a file gains if the query mentions its path. */
   readonly mention: number;
   /** What the score of a file is multiplied by. */
@@ -21,6 +23,7 @@ export const BLEND: Blend = {
   name: 2.5,
   folder: 1,
   nameBesideDefinition: 0.75,
+  definition: 1,
   mention: 6,
   roles: {
     source: 1,

@@ -1,10 +1,14 @@
+import { type FileRole, roleOf } from './roles.ts';
 import { scanWords } from '../tokenizer/scanWords.ts';
 import type { WordAnalyzer } from '../tokenizer/words.ts';
 
-/** The terms of a file's name, without what follows its first dot, and of the folder that contains it. */
-export interface PathTerms {
+/** What a path says about its file. */
+export interface AnalyzedPath {
+  /** The terms of the file's name, without what follows its first dot. */
   readonly name: readonly string[];
+  /** The terms of the folder that contains it. */
   readonly folder: readonly string[];
+  readonly role: FileRole;
 }
 
 // The names of these files say nothing; that of their folder does.
@@ -16,26 +20,25 @@ const MOST_KNOWN = 20_000;
 /** Analyses the paths of results. Each takes longer than scoring a file, so that they are kept. */
 export class PathAnalyzer {
   readonly #analyzer: WordAnalyzer;
-  readonly #known = new Map<string, PathTerms>();
+  readonly #known = new Map<string, AnalyzedPath>();
 
   constructor(analyzer: WordAnalyzer) {
     this.#analyzer = analyzer;
   }
 
-  termsOf(path: string): PathTerms {
-    let terms = this.#known.get(path);
-    if (terms !== undefined) return terms;
+  analyze(path: string): AnalyzedPath {
+    let analyzed = this.#known.get(path);
+    if (analyzed !== undefined) return analyzed;
     if (this.#known.size >= MOST_KNOWN) this.#known.clear();
     const names = path.split('/');
     const last = names.at(-1) ?? '';
     const dot = last.indexOf('.', 1);
     const stem = dot < 0 ? last : last.slice(0, dot);
     const folder = names.at(-2) ?? '';
-    terms = NAMELESS.test(stem)
-      ? { name: this.#split(folder), folder: this.#split(stem) }
-      : { name: this.#split(stem), folder: this.#split(folder) };
-    this.#known.set(path, terms);
-    return terms;
+    const [telling, other] = NAMELESS.test(stem) ? [folder, stem] : [stem, folder];
+    analyzed = { name: this.#split(telling), folder: this.#split(other), role: roleOf(path) };
+    this.#known.set(path, analyzed);
+    return analyzed;
   }
 
   #split(name: string): readonly string[] {

@@ -2,7 +2,7 @@ import type { Match } from '../search/segmentSet.ts';
 import { type Blend, BLEND } from './blend.ts';
 import type { MentionedFile } from './mentionedFiles.ts';
 import { likeness, type PathAnalyzer } from './pathTerms.ts';
-import { type FileRole, roleOf } from './roles.ts';
+import type { FileRole } from './roles.ts';
 
 /** A file of a ranking. */
 export interface RankedFile {
@@ -18,6 +18,8 @@ export interface Reasons {
   readonly keywords: number;
   readonly name: number;
   readonly folder: number;
+  /** Of the definition that the query names. */
+  readonly definition: number;
   /** Of a path in the query. */
   readonly mention: number;
   readonly role: FileRole;
@@ -29,20 +31,20 @@ interface RankingQuery {
   /** The weight of each term. */
   readonly weights: readonly number[];
   readonly wanted: ReadonlySet<FileRole>;
-  /** Whether it names a definition of the folder. */
-  readonly isName: boolean;
+  /** The chunks that define what the whole query names, by their paths. */
+  readonly defining: ReadonlyMap<string, ReadonlySet<number>>;
   readonly mentioned: ReadonlyMap<string, MentionedFile>;
 }
 
 /** Ranks the files of chunks that are sorted by score, best first; equal scores in the order of their best chunks. */
 export function rankFiles(
   matches: readonly Match[],
-  { terms, weights, wanted, isName, mentioned }: RankingQuery,
+  { terms, weights, wanted, defining, mentioned }: RankingQuery,
   paths: PathAnalyzer,
   blend: Blend = BLEND,
 ): readonly RankedFile[] {
   const { coherence, roles } = blend;
-  const nameWeight = isName ? blend.nameBesideDefinition : blend.name;
+  const nameWeight = defining.size > 0 ? blend.nameBesideDefinition : blend.name;
   const files = [...Map.groupBy(matches, ({ source }) => source.path)].map(([path, places]) => {
     const parts = coherence.map((part, at) => part * (places[at]?.score ?? 0));
     return { path, places, keywords: parts.reduce((sum, part) => sum + part, 0) };
@@ -51,15 +53,24 @@ export function rankFiles(
   const most = Math.max(1, best);
   return files
     .map(({ path, places, keywords }): RankedFile => {
-      const role = roleOf(path);
-      const parts = paths.termsOf(path);
+      const { role, ...parts } = paths.analyze(path);
       const name = best * nameWeight * likeness(terms, weights, parts.name);
       const folder = best * blend.folder * likeness(terms, weights, parts.folder);
+      const own = defining.get(path);
+      const definition = own === undefined ? 0 : best * blend.definition;
       const fit = mentioned.get(path)?.fit ?? 0;
       const mention = most * blend.mention * fit;
       const factor = fit > 0 || wanted.has(role) ? 1 : roles[role];
-      const reasons = { keywords, name, folder, mention, role, factor };
-      return { path, places, reasons, score: factor * (keywords + name + folder + mention) };
+      const reasons = { keywords, name, folder, definition, mention, role, factor };
+      const score = factor * (keywords + name + folder + definition + mention);
+      return { path, places: own === undefined ? places : definitionsFirst(places, own), reasons, score };
     })
     .sort((a, b) => b.score - a.score);
+}
+
+function definitionsFirst(places: readonly Match[], defining: ReadonlySet<number>): readonly Match[] {
+  const { true: first = [], false: others = [] } = Object.groupBy(places, ({ ordinal }) =>
+    defining.has(ordinal) ? 'true' : 'false',
+  );
+  return [...first, ...others];
 }

@@ -1,9 +1,14 @@
 import { foldLetters } from './foldLetters.ts';
 
-// Letters with which no word begins or ends. They keep the names of definitions apart from other words, and those of types and constants
-// from those of functions and variables. At the end they keep a name from being stemmed: `Serializer` and `Serialize` are different
-// definitions. They are ASCII, because the tokenizer takes several times as long for other letters.
+// Letters with which no word begins or ends. They keep the names of definitions apart from other words, those of types and constants
+// from those of functions and variables, and `_retry`, `$retry` and `retry?` from `retry`. At the end they keep a name from being
+// stemmed: `Serializer` and `Serialize` are different definitions. They are ASCII, because the tokenizer takes several times as long for
+// other letters.
 const START = 'zqx';
+const UNDERSCORE_START = 'zqj';
+const DOLLAR_START = 'zqv';
+const SIGN_START = 'zqk';
+const STARTS = [START, UNDERSCORE_START, DOLLAR_START, SIGN_START];
 const CAPITAL = 'qzj';
 const SMALL = 'qzk';
 // Digits would split a word into parts.
@@ -26,12 +31,20 @@ const LAST_CAPITAL = 90;
  * `retryDelay` and `retry_delay` have the same. Undefined for a name without letters. Only the start of a very long name counts.
  */
 export function definitionTerm(name: string): string | undefined {
-  return termOf(lettersOf(name), true);
+  const letters = lettersOf(name);
+  return letters === '' ? undefined : termOf(letters, startOf(name), isCapital(letters));
 }
 
-/** The term of the definition that differs in the case of its first letter. */
-export function otherDefinitionTerm(name: string): string | undefined {
-  return termOf(lettersOf(name), false);
+/** The terms of the definitions that differ in the case of the first letter, then of those that differ in a sign before or after the name. */
+export function otherDefinitionTerms(name: string): readonly string[] {
+  const letters = lettersOf(name);
+  if (letters === '') return [];
+  const [own, isUpper] = [startOf(name), isCapital(letters)];
+  const others = STARTS.filter((start) => start !== own).flatMap((start) => [
+    termOf(letters, start, isUpper),
+    termOf(letters, start, !isUpper),
+  ]);
+  return [termOf(letters, own, !isUpper), ...others];
 }
 
 function lettersOf(name: string): string {
@@ -41,11 +54,17 @@ function lettersOf(name: string): string {
   return CJK.test(letters) ? '' : letters;
 }
 
-function termOf(letters: string, isSameCase: boolean): string | undefined {
-  if (letters === '') return undefined;
+function termOf(letters: string, start: string, isUpper: boolean): string {
   const lower = letters.toLowerCase();
   const plain = HAS_DIGIT.test(lower) ? lower.replace(DIGIT, (digit) => `q${DIGITS[Number(digit)] ?? ''}`) : lower;
-  return `${START}${plain}${isCapital(letters) === isSameCase ? CAPITAL : SMALL}`;
+  return `${start}${plain}${isUpper ? CAPITAL : SMALL}`;
+}
+
+/** Methods in Ruby may end in a sign. */
+function startOf(name: string): string {
+  if (name.startsWith('_')) return UNDERSCORE_START;
+  if (name.startsWith('$')) return DOLLAR_START;
+  return name.endsWith('?') || name.endsWith('!') || name.endsWith('=') ? SIGN_START : START;
 }
 
 function isCapital(letters: string): boolean {

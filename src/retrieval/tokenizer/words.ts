@@ -64,6 +64,12 @@ export class WordAnalyzer {
     return [...(telling.size > 0 ? telling : all)];
   }
 
+  /** The term of a word as a whole; undefined if it has none. */
+  wholeTerm(word: string): string | undefined {
+    const [whole] = partsOf(word);
+    return whole === undefined ? undefined : this.#stemmer.stem(whole);
+  }
+
   termsOf(word: string): readonly string[] {
     return [...new Set(partsOf(word).map((part) => this.#stemmer.stem(part)))];
   }

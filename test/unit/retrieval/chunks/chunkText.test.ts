@@ -59,6 +59,18 @@ test('smart cuts code at definitions, with their names and what they are in', ()
   assert.ok(chunks[1]?.text.startsWith('  close()'));
 });
 
+test('a definition below a long comment is named by the chunk that contains it', () => {
+  const comment = Array.from({ length: 60 }, (_, i) => `   * Remark ${i} about what is closed, and when.`);
+  const text = ['class Door {', '  /**', ...comment, '   */', '  close() {', body(3, '    '), '  }', '}'].join('\n');
+  const chunks = chunkText(text, 'door.ts', 'smart');
+  const named = chunks.filter(({ symbols }) => symbols.includes('close'));
+  assert.equal(named.length, 1);
+  assert.ok(named[0]?.text.includes('  close() {'));
+  const before = chunks.filter((chunk) => chunk.text.includes('Remark') && chunk !== named[0]);
+  assert.ok(before.length > 1);
+  for (const { symbols, scope } of before) assert.deepEqual([symbols, scope], [[], ['Door', 'close']]);
+});
+
 test('smart finds definitions in other languages', () => {
   const cases: [string, string, string][] = [
     ['a.py', 'class Spider:\n    def parse(self):\n        pass', 'Spider,parse'],

@@ -78,6 +78,33 @@ test('the definition that a query names comes first, whole, in parts or qualifie
   assert.equal(await first('engine'), 'src/motors.ts');
 });
 
+test('names that differ in their first letter, an underscore or a question mark are different definitions', async (t) => {
+  const define = (name: string, keyword = 'function'): string => `${keyword} ${name} {\n  moor\n}\n`;
+  const index = await indexOf(t, {
+    'plain.js': define('anchor()'),
+    'hidden.js': define('_anchor()'),
+    'type.js': define('Anchor', 'class'),
+    'asked.rb': 'def anchor?\n  moor\nend\n',
+    'mate.js': define('ShipMate', 'class'),
+    'long/shipMate.md': lines(30, 'The ship mate moors the ship; a mate of the ship.'),
+  });
+  const first = async (query: string): Promise<string | undefined> => (await index.search(query, 5))[0]?.path;
+  assert.equal(await first('anchor'), 'plain.js');
+  assert.equal(await first('_anchor'), 'hidden.js');
+  assert.equal(await first('Anchor'), 'type.js');
+  assert.equal(await first('anchor?'), 'asked.rb');
+  // Words in lower case do not say whether they are a type's.
+  assert.equal(await first('ship mate'), 'mate.js');
+});
+
+test('a common word that is the name of a definition finds it', async (t) => {
+  const index = await indexOf(t, {
+    'a.js': 'function get(key) {\n  return store[key];\n}\n',
+    'b.js': lines(30, 'get(get(get(1)));'),
+  });
+  assert.equal((await index.search('get', 5))[0]?.path, 'a.js');
+});
+
 test('sources come before tests and generated files, unless the query is about those', async (t) => {
   const text = method('sail', 'harbor');
   const index = await indexOf(t, {

@@ -65,11 +65,19 @@ test('an excluded word is in no result, and alone it is searched', async () => {
 });
 
 test('one wrong, missing, additional or swapped letter is corrected, in identifiers, too', async () => {
-  for (const query of ['retryDealy', 'retrDelay', 'retryyDelay', 'retryDelsy']) {
+  for (const query of ['retryDealy', 'retrDelay', 'retryyDelay', 'retryDelsy', 'rtryDelay']) {
     assert.equal(await first(query), 'src/retry.ts:1', query);
     assert.equal(index.correct(query), 'retryDelay', query);
   }
   assert.equal(index.correct('where is parseSettigns'), 'where is parseSettings');
+  assert.equal(
+    index.correct('what reads the text and the setings of the '.repeat(3)),
+    'what reads the text and the settings of the '.repeat(3),
+  );
+  // Of several words, the one that is defined.
+  assert.equal(index.correct('vaue7'), 'value7');
+  assert.equal(index.correct('das'), undefined);
+  assert.equal(index.correct('dsa'), 'das');
   assert.equal(index.correct('retryDelay of settings'), undefined);
   assert.equal(index.correct('xqzv'), undefined);
   // While it is typed, what begins a word is no mistake.

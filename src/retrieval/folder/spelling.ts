@@ -1,52 +1,55 @@
+import { definitionTerm, otherDefinitionTerms } from '../tokenizer/definitionTerm.ts';
 import { scanWords } from '../tokenizer/scanWords.ts';
 import { partsOf, type WordAnalyzer } from '../tokenizer/words.ts';
 
 /** Words that are in no document, and what they were probably meant to be. */
 export type Corrections = ReadonlyMap<string, string>;
 
-// Too many words are one edit away from a shorter one.
-const LEAST_LETTERS = 4;
-const MOST_LETTERS = 32;
-// Longer text is pasted, and its unknown words are addresses and names.
-const MOST_WORDS = 12;
-const MOST_CORRECTED = 3;
+// Most shorter ones are one edit away from each other.
+const LEAST_LETTERS = 3;
+const MOST_LETTERS = 64;
+// Longer text is pasted, and many of its unknown words are addresses.
+const MOST_WORDS = 40;
+const MOST_TRIED = 4;
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
-const IS_PLAIN = /^[A-Za-z_$]+$/;
+const IS_PLAIN = /^[A-Za-z_$][\w$]*$/;
 // The first letter is seldom wrong.
 const SAME_START = 8;
+// The names of definitions are searched for more than other words.
+const DEFINED = 10;
 
 /**
  * Finds what unknown words of a query were meant to be: the word of the index that is one edit away, where a swap of neighbours is one
  * edit (Damerau, 1964), and that most documents contain. An identifier is corrected as a whole, else by its unknown parts.
  *
  * @param holdersOf the number of documents with each term.
+ * @param isComplete false for a word that is still being typed.
  */
 export function findCorrections(
   text: string,
   analyzer: WordAnalyzer,
   holdersOf: (term: string) => number,
+  isComplete: (word: string) => boolean = () => true,
 ): Corrections {
   const corrections = new Map<string, string>();
   const words: string[] = [];
   scanWords(text, (word) => words.push(word));
   if (words.length > MOST_WORDS) return corrections;
-  // The first term is that of the whole word.
-  const isKnown = (part: string): boolean => holdersOf(analyzer.termsOf(part)[0] ?? '') > 0;
+  const isKnown = (word: string): boolean => holdersOf(analyzer.wholeTerm(word) ?? '') > 0;
+  let tried = 0;
   for (const word of new Set(words)) {
-    if (corrections.size >= MOST_CORRECTED) break;
-    if (!IS_PLAIN.test(word) || word.length < LEAST_LETTERS || word.length > MOST_LETTERS) continue;
-    const [, ...parts] = partsOf(word);
-    const unknown = (parts.length === 0 ? [word] : parts).filter(
-      (part) => part.length >= LEAST_LETTERS && !isKnown(part),
-    );
-    if (unknown.length === 0 || isKnown(word)) continue;
+    if (!IS_PLAIN.test(word) || word.length < LEAST_LETTERS || word.length > MOST_LETTERS || isKnown(word)) continue;
+    if (!isComplete(word)) continue;
+    if (tried++ >= MOST_TRIED) break;
     const whole = bestEdit(word, analyzer, holdersOf);
     if (whole !== undefined) corrections.set(word, whole);
-    else if (parts.length > 0) correctParts(word, unknown);
+    else correctParts(word);
   }
   return corrections;
 
-  function correctParts(word: string, unknown: readonly string[]): void {
+  function correctParts(word: string): void {
+    const [, ...parts] = partsOf(word);
+    const unknown = parts.filter((part) => part.length >= LEAST_LETTERS && !isKnown(part));
     let corrected = word;
     for (const part of unknown) {
       const at = corrected.toLowerCase().indexOf(part);
@@ -55,7 +58,7 @@ export function findCorrections(
       if (own === undefined || better === undefined) return;
       corrected = corrected.replace(own, () => better);
     }
-    corrections.set(word, corrected);
+    if (corrected !== word) corrections.set(word, corrected);
   }
 }
 
@@ -70,13 +73,20 @@ function bestEdit(word: string, analyzer: WordAnalyzer, holdersOf: (term: string
   const seen = new Set<string>();
   let [best, most]: [string | undefined, number] = [undefined, 0];
   for (const edit of edits(word)) {
-    const [term] = analyzer.termsOf(edit);
+    const term = analyzer.wholeTerm(edit);
     if (term === undefined || seen.has(term)) continue;
     seen.add(term);
     const holders = holdersOf(term) * (edit[0] === word[0] ? SAME_START : 1);
-    if (holders > most) [best, most] = [edit, holders];
+    const likelihood = holders > 0 && isDefined(edit, holdersOf) ? DEFINED * holders : holders;
+    if (likelihood > most) [best, most] = [edit, likelihood];
   }
   return best;
+}
+
+function isDefined(name: string, holdersOf: (term: string) => number): boolean {
+  return [definitionTerm(name), ...otherDefinitionTerms(name)].some(
+    (term) => term !== undefined && holdersOf(term) > 0,
+  );
 }
 
 /** The words that are one edit away: swaps first, then changed, missing and additional letters. */
