@@ -3,6 +3,7 @@ import { withoutPositions } from './fileMentions.ts';
 import type { Query } from './query.ts';
 import { definitionTerms, type DefinitionQuery } from './definitionQuery.ts';
 import { foldLetters } from '../tokenizer/foldLetters.ts';
+import { withoutSigns } from '../tokenizer/signedNames.ts';
 import { hasJoinedWords, type WordAnalyzer } from '../tokenizer/words.ts';
 
 const LEAST_PREFIX = 3;
@@ -29,9 +30,10 @@ export interface TermPrefix {
 }
 
 export function toTermQuery({ text, prefixes, phrases, excluded, paths }: Query, analyzer: WordAnalyzer): TermQuery {
+  const plain = withoutSigns(text);
   return {
-    terms: analyzer.queryTerms(withoutPositions(text)),
-    definitions: definitionTerms(text),
+    terms: analyzer.queryTerms(withoutPositions(plain)),
+    definitions: definitionTerms(plain),
     prefixes: prefixes.map((prefix) => toTermPrefix(prefix, analyzer)),
     required: [...new Set(phrases.flatMap((phrase) => analyzer.allTerms(phrase)))],
     // The first term of a word is the word itself.

@@ -5,6 +5,7 @@ import type { Segment, SegmentSource, Source } from './segment.ts';
 import { summarySpans } from '../chunks/summaries.ts';
 import { orderTerms } from './termOrder.ts';
 import { definitionTerm } from '../tokenizer/definitionTerm.ts';
+import { signedLanguageOf, signedNamesIn, withoutSigns } from '../tokenizer/signedNames.ts';
 import { Vocabulary, WordList } from '../tokenizer/vocabulary.ts';
 import { FIRST } from '../kernel/assembly/layout/memory.ts';
 
@@ -49,7 +50,7 @@ export class SegmentBuilder {
   /** Adds a source with all its chunks. */
   add(source: Source, chunks: readonly Chunk[]): void {
     this.#sources.push({ ...source, firstDocument: this.#lengths.length, documentCount: chunks.length });
-    this.#vocabulary.read(source.path, this.#counter.pathWords);
+    this.#vocabulary.read(`${source.path} ${signedLanguageOf(source.path)}`, this.#counter.pathWords);
     this.#vocabulary.read(source.path.slice(source.path.lastIndexOf('/') + 1), this.#counter.nameWords);
     for (const chunk of chunks) this.#addChunk(chunk);
   }
@@ -90,8 +91,10 @@ export class SegmentBuilder {
     const vocabulary = this.#vocabulary;
     const length = vocabulary.count(text, 1);
     vocabulary.countParts(text, summarySpans(text), SUMMARY_WEIGHT);
+    const signed = signedNamesIn(text);
+    if (signed !== '') vocabulary.count(signed, 1);
     // In one call, because each takes as long as several words.
-    if (symbols.length > 0) vocabulary.count(`${symbols.join(' ')} ${definitionsOf(symbols)}`, SYMBOL_WEIGHT);
+    if (symbols.length > 0) vocabulary.count(wordsOf(symbols), SYMBOL_WEIGHT);
     if (scope.length > 0) vocabulary.count(scope.join(' '), SCOPE_WEIGHT);
     vocabulary.countAgain(this.#counter.pathWords, PATH_WEIGHT);
     vocabulary.countAgain(this.#counter.nameWords, FILE_NAME_WEIGHT);
@@ -102,8 +105,11 @@ export class SegmentBuilder {
   }
 }
 
-function definitionsOf(symbols: readonly string[]): string {
-  return symbols.map((symbol) => definitionTerm(symbol) ?? '').join(' ');
+/** The names of definitions, and the terms of the definitions themselves. */
+function wordsOf(symbols: readonly string[]): string {
+  const all = symbols.join(' ');
+  const names = signedNamesIn(all) === '' ? symbols : symbols.map(withoutSigns);
+  return `${names.join(' ')} ${names.map((name) => definitionTerm(name) ?? '').join(' ')}`;
 }
 
 function newCounter(): Counter {
