@@ -3,11 +3,13 @@ import { copyFile, link, mkdir, readdir, readFile, rm, stat } from 'node:fs/prom
 import { join } from 'node:path';
 import { systemCode } from '../../core/errors.ts';
 import { numberField, textField } from '../../core/jsonFields.ts';
+import { ownerState, processOwner } from '../../core/processes/processOwner.ts';
 import type { ManifestEntry } from '../../workspace/pack/pack.ts';
 
 const MAX_KEPT_BYTES = 2_000_000_000;
 const ARCHIVE_SUFFIX = '.tar.gz';
-const PART_SUFFIX = '.part';
+// `ID.PROCESS.part`, and `.PROCESS.NAME.partial` while `packWorkspace` writes.
+const PART_SUFFIX = /\.part(?:ial)?$/;
 // No process is still packing an archive of this age.
 const ABANDONED_MS = 24 * 3600_000;
 
@@ -23,9 +25,9 @@ export class ArchiveStore {
     return join(this.#folder, `${id}${ARCHIVE_SUFFIX}`);
   }
 
-  /** The path of an archive that is being packed; `prune` does not count it. */
+  /** The path of an archive that this process is packing. It names the process, so that another one knows when to remove it. */
   partPath(id: string): string {
-    return join(this.#folder, `${id}${PART_SUFFIX}`);
+    return join(this.#folder, `${id}.${processOwner()}.part`);
   }
 
   /** The path of the list of packed files. */
@@ -38,8 +40,15 @@ export class ArchiveStore {
     return join(this.#folder, `${id}.sweep`);
   }
 
+  /** Makes the store ready for an archive, and removes those that processes were packing when they were killed. */
   async prepare(): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    for (const name of await readdir(this.#folder)) {
+      if (!PART_SUFFIX.test(name) || !(await this.#isAbandoned(name))) continue;
+      const [id = ''] = name.split('.');
+      await this.#remove(name);
+      if (id !== '') await rm(this.manifestPath(id), { force: true });
+    }
   }
 
   /** The manifest of a job; undefined if none was stored or it is damaged. */
@@ -78,20 +87,28 @@ export class ArchiveStore {
     await rm(this.sweepPath(id), { force: true });
   }
 
-  /** Removes the oldest archives above the total limit, and partial archives that crashes left behind. Manifests are small and stay. */
+  /** Removes the oldest archives above the total limit. Manifests are small and stay. */
   async prune(inUse: ReadonlySet<string>, maxBytes: number = MAX_KEPT_BYTES): Promise<void> {
     const found = await Promise.all((await readdir(this.#folder)).map((name) => this.#measure(name)));
     const files = found.filter((file) => file !== undefined).sort((a, b) => b.time - a.time);
     const counted = new Set<string>();
     let total = 0;
-    for (const { name, bytes, time, file } of files) {
-      if (name.endsWith(PART_SUFFIX) && Date.now() - time > ABANDONED_MS) await this.#remove(name);
+    for (const { name, bytes, file } of files) {
       if (!name.endsWith(ARCHIVE_SUFFIX)) continue;
       // Jobs that share an archive use its space once.
       if (!counted.has(file)) total += bytes;
       counted.add(file);
       if (total > maxBytes && !inUse.has(name.slice(0, -ARCHIVE_SUFFIX.length))) await this.#remove(name);
     }
+  }
+
+  /** Whether the process that was packing an archive has stopped; after a day, also if that cannot be known. */
+  async #isAbandoned(name: string): Promise<boolean> {
+    const [, owner = ''] = name.split('.');
+    const state = ownerState(owner);
+    if (state !== 'unknown') return state === 'stopped';
+    const file = await this.#measure(name);
+    return file !== undefined && Date.now() - file.time > ABANDONED_MS;
   }
 
   #remove(name: string): Promise<void> {

@@ -40,7 +40,7 @@ export interface SubmitOptions {
 const LEASE_MS = 30_000;
 
 /**
- * Sends the packed archive of a draft (`<id>.part` in the store) and records the outcome. Throws like `submitWorkspace`; the caller
+ * Sends the packed archive of a draft (`partPath` of the store) and records the outcome. Throws like `submitWorkspace`; the caller
  * discards the archive unless the outcome is unknown.
  */
 export async function sendArchive(

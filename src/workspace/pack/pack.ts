@@ -2,6 +2,7 @@ import { createHash, hash, randomUUID } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AppError } from '../../core/errors.ts';
+import { processOwner } from '../../core/processes/processOwner.ts';
 import { assertUnchanged, readExactly } from '../files/fileReading.ts';
 import { writeFailure } from '../files/fileWriting.ts';
 import { GzipWriter } from '../archive/gzipWriter.ts';
@@ -51,7 +52,8 @@ export async function packWorkspace(
   options: PackOptions = {},
 ): Promise<PackedWorkspace> {
   options.signal?.throwIfAborted();
-  const partial = join(dirname(dest), `.${randomUUID()}.partial`);
+  // Named after this process, so that another one can remove it if this one is killed.
+  const partial = join(dirname(dest), `.${processOwner()}.${randomUUID()}.partial`);
   try {
     const packed = await writeArchive(selection, partial, options);
     await rename(partial, dest);

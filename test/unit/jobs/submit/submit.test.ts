@@ -3,8 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { ArchiveStore } from '../../../../src/jobs/archives/archives.ts';
 import { Selections } from '../../../../src/jobs/selection/selections.ts';
 import { directLedger } from '../../../../src/jobs/ledger/asyncLedger.ts';
 import { JobLedger } from '../../../../src/jobs/ledger/ledger.ts';
@@ -244,6 +245,37 @@ test('kept archives stay within their limit, the oldest go first, and what is go
   assert.equal(existsSync(second.archive ?? ''), true);
   await assert.rejects(resubmitJob(setting.deps, first.id), { code: 'missing', message: /no longer stored/ });
   assert.equal(setting.jobs.list().length, 2);
+});
+
+test('what a killed submit was packing is removed by the next one, and what others are packing stays', async (t) => {
+  const setting = await setUp(t, { submit: accept });
+  const archives = join(setting.home, 'archives');
+  const module = join(import.meta.dirname, '../../../../src/jobs/archives/archives.ts');
+  const program = `
+    import { openSync, writeFileSync } from 'node:fs';
+    import { ArchiveStore } from ${JSON.stringify(module)};
+    import { packWorkspace } from ${JSON.stringify(join(import.meta.dirname, '../../../../src/workspace/pack/pack.ts'))};
+    const [home, folder] = process.argv.slice(1);
+    const store = new ArchiveStore(home);
+    await store.prepare();
+    const id = '0f1fa587-aa7c-45a2-b99d-fc759b9c995f';
+    writeFileSync(store.partPath(id), 'packed');
+    writeFileSync(store.manifestPath(id), '[]');
+    const file = { path: 'train.py', size: 15, mode: 0o644 };
+    const onProgress = () => process.kill(process.pid, 'SIGKILL');
+    await packWorkspace({ root: folder, files: [file], totalBytes: 15 }, store.partPath('other'), { onProgress });
+  `;
+  const argv = ['--input-type=module', '-e', program, setting.home, setting.folder];
+  assert.throws(() => execFileSync(process.execPath, argv, { stdio: 'pipe' }), { signal: 'SIGKILL' });
+  assert.equal(readdirSync(archives).length, 3);
+  const mine = new ArchiveStore(setting.home).partPath('9d1f1a0e-6f0c-4f8e-9a53-0f5d7a3c1b20');
+  writeFileSync(mine, 'another window is packing');
+
+  const { id } = await submitWorkspace(setting.deps, setting.request);
+  assert.deepEqual(
+    readdirSync(archives).toSorted(),
+    [basename(mine), `${id}.manifest.json`, `${id}.tar.gz`].toSorted(),
+  );
 });
 
 test('the commit is recorded for a trusted folder, and git is not asked in another', async (t) => {
