@@ -20,7 +20,7 @@ const SCRIPT = `
     for (let at = 0; at < 1000; at += 1) text += \`2026-11-24 18:00:00 INFO step \${block * 1000 + at} loss 0.00100 lr 0.0003\\n\`;
     process.stdout.write(text);
   }
-  console.error('ERROR at the end');
+  console.log('ERROR at the end');
   process.exitCode = 3;
 `;
 const base = mkdtempSync(join(tmpdir(), 'farwharf-long-log-'));

@@ -9,6 +9,9 @@ import { OutputTail } from './outputTail.ts';
 
 type StreamName = LogFrame['stream'];
 
+// The most that one read of a pipe returns. After as much, more is on its way.
+const READ_BYTES = 64 * 1024;
+const HOLD_MS = 100;
 // The end of an output shows how the script ended, so it is stored whatever was omitted before it.
 const TAIL_BYTES = 256 * 1024;
 
@@ -23,6 +26,9 @@ export class OutputLog {
   readonly #file: number;
   readonly #decoders = { stdout: new StringDecoder('utf8'), stderr: new StringDecoder('utf8') };
   readonly #readers = { stdout: new MarkedLineReader(), stderr: new MarkedLineReader() };
+  /** Starts of lines whose ends were not read yet. */
+  readonly #held = { stdout: '', stderr: '' };
+  readonly #timers: { stdout?: NodeJS.Timeout; stderr?: NodeJS.Timeout } = {};
   readonly #maxBytes: number;
   readonly #tail = new OutputTail(TAIL_BYTES);
   #room: number;
@@ -35,8 +41,14 @@ export class OutputLog {
     this.#room = maxBytes;
   }
 
+  /** A line that was cut by the end of a read is stored as one piece, so that none of the other stream comes in between. */
   append(stream: StreamName, bytes: Buffer): void {
-    this.#writePieces(stream, this.#readers[stream].push(this.#decoders[stream].write(bytes)));
+    clearTimeout(this.#timers[stream]);
+    const text = this.#held[stream] + this.#decoders[stream].write(bytes);
+    const end = bytes.length < READ_BYTES ? text.length : text.lastIndexOf('\n') + 1 || text.length;
+    this.#held[stream] = text.slice(end);
+    this.#writePieces(stream, this.#readers[stream].push(text.slice(0, end)));
+    if (this.#held[stream] !== '') this.#timers[stream] = setTimeout(() => this.#release(stream), HOLD_MS);
   }
 
   /** A line of the runner itself, which is always stored. */
@@ -51,6 +63,7 @@ export class OutputLog {
 
   close(): void {
     for (const stream of ['stdout', 'stderr'] as const) {
+      this.#release(stream);
       this.#writePieces(stream, this.#readers[stream].push(this.#decoders[stream].end()));
       this.#writePieces(stream, this.#readers[stream].end());
     }
@@ -59,6 +72,14 @@ export class OutputLog {
       this.#write(this.#tail.text());
     }
     closeSync(this.#file);
+  }
+
+  /** Stores what was held, because the program may wait for an answer to it. */
+  #release(stream: StreamName): void {
+    clearTimeout(this.#timers[stream]);
+    const text = this.#held[stream];
+    this.#held[stream] = '';
+    if (text !== '') this.#writePieces(stream, this.#readers[stream].push(text));
   }
 
   #writePieces(stream: StreamName, pieces: readonly OutputPiece[]): void {
