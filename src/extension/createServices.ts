@@ -7,6 +7,7 @@ import { createLogger, type Logger } from '../core/log.ts';
 import { Redactor } from '../core/redact.ts';
 import { openMachine } from '../machines/openMachine.ts';
 import { readChangeMark } from '../jobs/ledger/changeMark.ts';
+import { ColouredLines } from '../jobs/logView/colouredLines.ts';
 import { connectEmbeddedService } from '../service/embedded.ts';
 import { AccountMonitor } from './connection/account.ts';
 import { startBackground, THREAD_IDLE_MS } from './threads/background.ts';
@@ -95,12 +96,17 @@ export function createServices({ context, output }: Shell, disposables: Disposab
     readMark: () => readChangeMark(home),
   });
   const watched = new WatchedJobs(context.workspaceState);
-  const jobLog = disposables.add(new JobLog({ home, results, memory: context.workspaceState, watched, log }));
+  const colouredLines = new ColouredLines();
+  const jobLog = disposables.add(
+    new JobLog({ home, colouredLines, results, memory: context.workspaceState, watched, log }),
+  );
   const events = disposables.add(new JobEventDocuments(home, store));
+  const lostContacts = new LostContacts();
   const pages = disposables.add(
     new JobPages({
       home,
       store,
+      lostContacts,
       hosts,
       log,
       extension: context.extensionUri,
@@ -142,11 +148,12 @@ export function createServices({ context, output }: Shell, disposables: Disposab
     hosts,
     account,
     store,
-    lostContacts: new LostContacts(),
+    lostContacts,
     watched,
     budgetsChanged: disposables.add(new Emitter<void>()),
     listOptions: new ListOptions(context.workspaceState),
     jobLog,
+    colouredLines,
     sourceLines: new SourceLines(sources),
     submitted,
     failures,
@@ -155,7 +162,7 @@ export function createServices({ context, output }: Shell, disposables: Disposab
     resultDocuments,
     resultsView: disposables.add(new ResultsView({ browsed, documents: resultDocuments, contexts })),
     events,
-    logDocuments: disposables.add(new LogDocuments(home, store)),
+    logDocuments: disposables.add(new LogDocuments(home, store, colouredLines)),
     pages,
     sweeps,
     sweepPages,

@@ -6,6 +6,7 @@ import { isFiltering } from '../jobs/ledger/jobFilter.ts';
 import type { CommandContext } from './commands/command.ts';
 import { commands } from './commandTable.ts';
 import type { CommandId } from './contributions/names.ts';
+import { guardCosts } from './jobList/costGuard.ts';
 import { EndHooks } from './jobs/endHooks.ts';
 import { isWorthNotifying, tellFailures } from './jobs/failureNotifications.ts';
 import { FailureDocuments } from './failures/failureDocuments.ts';
@@ -17,6 +18,7 @@ import { LOG_LANGUAGE } from './logs/jobLog.ts';
 import { JobTree } from './jobList/jobTree.ts';
 import { showListState } from './jobList/listState.ts';
 import { LOG_SCHEME } from './logs/logDocuments.ts';
+import { LogColours } from './logs/logColours.ts';
 import { LogLenses, logFolding } from './logs/logLenses.ts';
 import { LogLinks } from './logs/logLinks.ts';
 import { JobTasks } from './tasks/jobTasks.ts';
@@ -48,7 +50,7 @@ export async function startFeatures(shell: Shell): Promise<Features> {
   const disposables = new DisposableStore();
   shell.context.subscriptions.push(disposables);
   const services = createServices(shell, disposables);
-  const { account, contexts, hosts, jobLog, listOptions, log, signal, store } = services;
+  const { account, contexts, hosts, jobLog, listOptions, log, lostContacts, signal, store } = services;
   const isTrusted = (): boolean => vscode.workspace.isTrusted;
   const { jobsView } = shell;
   const tree = disposables.add(new JobTree(services, { view: jobsView, changed: shell.jobsChanged }));
@@ -101,6 +103,12 @@ export async function startFeatures(shell: Shell): Promise<Features> {
         run('account', account.refresh(signal, { isUp: true }));
       }),
     );
+    disposables.add(
+      lostContacts.onDidChange((id) => {
+        // The status bar and the view offer to sign in too.
+        if (lostContacts.get(id)?.reason === 'refused') run('account', account.refresh(signal));
+      }),
+    );
     disposables.add(vscode.workspace.onDidGrantWorkspaceTrust(() => follower.update()));
     run(
       'jobs',
@@ -111,6 +119,7 @@ export async function startFeatures(shell: Shell): Promise<Features> {
     );
     run('durations', tree.keepTime(signal));
   });
+  setUp('costs', () => run('costs', guardCosts(services, signal)));
   setUp('sweeps', () => {
     if (isTrusted()) run('sweeps', services.sweeps.continueInterrupted());
   });
@@ -130,7 +139,8 @@ export async function startFeatures(shell: Shell): Promise<Features> {
     );
   });
   setUp('log links', () => {
-    const { logDocuments, sourceLines } = services;
+    const { colouredLines, logDocuments, sourceLines } = services;
+    disposables.add(new LogColours(colouredLines, LOG_LANGUAGE));
     const links = new LogLinks(({ uri }) => logDocuments.recordOf(uri) ?? jobLog.shown, sourceLines);
     disposables.add(vscode.languages.registerDocumentLinkProvider({ language: LOG_LANGUAGE }, links));
     disposables.add(vscode.languages.registerCodeLensProvider({ scheme: LOG_SCHEME }, new LogLenses(logDocuments)));

@@ -7,8 +7,13 @@ import { describeProgress, readProgress } from './log/jobProgress.ts';
 
 const REASON_LIMIT = 160;
 
-/** `running 4 min · 62 % · 2 min left · a10g · 1.2 cr`; a failed job's reason; free of control characters. `now` is in milliseconds. */
-export function describeJob(record: JobRecord, now: number): string {
+/**
+ * `running 4 min · 62 % · 2 min left · a10g · 1.2 cr`; a failed job's reason; free of control characters.
+ *
+ * @param now milliseconds. @param isBesideIcon whether an icon shows the state: `4 min · 62 % · 2 min left · running · a10g · 1.2 cr`,
+ * so that a narrow view shows more than the icon does.
+ */
+export function describeJob(record: JobRecord, now: number, { isBesideIcon = false } = {}): string {
   const icon = jobIcon(record);
   if (icon === 'failed') return failureReason(record);
   if (icon === 'unknown') return oneLine(`${record.state}: ${record.reason ?? 'check before you send it again'}`);
@@ -16,9 +21,11 @@ export function describeJob(record: JobRecord, now: number): string {
   const elapsed = icon === 'timed-out' ? null : elapsedSeconds(record, now);
   const cost = costSoFar(record, now);
   const state = stateText(record, icon);
+  const time = elapsed === null ? null : formatDuration(elapsed);
+  const progress = icon === 'running' ? progressText(record) : null;
+  const start = isBesideIcon ? [time, progress, state] : [time === null ? state : `${state} ${time}`, progress];
   return joined([
-    elapsed === null ? state : `${state} ${formatDuration(elapsed)}`,
-    icon === 'running' ? progressText(record) : null,
+    ...start,
     record.machineClass,
     cost === null || (cost === 0 && !isOver(record)) ? null : `${formatCredits(cost)} cr`,
   ]);

@@ -102,7 +102,11 @@ test("a job's page shows what it is sent, in each theme and width, under its own
       false,
     );
 
-    await shown.send({ type: 'previews', previews: PREVIEWS });
+    await shown.send({ type: 'previews', printed: PREVIEWS.slice(0, 1), results: [] });
+    const pictures = page.getByRole('region', { name: 'Pictures' });
+    assert.equal(await pictures.getByRole('img', { name: 'loss.png (70 B)', exact: true }).count(), 1);
+    await shown.send({ type: 'previews', printed: [], results: PREVIEWS });
+    assert.equal(await pictures.isVisible(), false);
     assert.equal(await page.getByRole('img', { name: 'loss.png (70 B)', exact: true }).count(), 1);
     assert.deepEqual(await page.getByRole('columnheader').allInnerTexts(), ['step', '<i>loss</i>']);
     assert.deepEqual(await accessibilityProblems(page), []);
@@ -114,7 +118,7 @@ test("a job's page shows what it is sent, in each theme and width, under its own
     assert.equal(await page.evaluate('document.activeElement.textContent'), 'Show Log', 'the focus stays');
 
     // A later message replaces texts and continues the plots.
-    await shown.send({ type: 'previews', previews: [] });
+    await shown.send({ type: 'previews', printed: [], results: [] });
     await shown.send({
       ...PAGE,
       plots: PAGE.plots.slice(0, 1),

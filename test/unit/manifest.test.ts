@@ -211,12 +211,16 @@ test('exactly one welcome text fits each state of the window', () => {
     for (const virtualWorkspace of [undefined, 'vscode-vfs'])
       for (const isWorkspaceTrusted of [true, false])
         for (const connection of ['ready', 'signedOut', 'unreachable'])
-          for (const isIndexed of [true, false]) {
+          for (const [isIndexed, isRemoteHost] of [
+            [true, undefined],
+            [false, true],
+          ]) {
             const facts = {
               workspaceFolderCount,
               virtualWorkspace,
               isWorkspaceTrusted,
               'farwharf.connection': connection,
+              'farwharf.isRemoteHost': isRemoteHost,
               'config.farwharf.index.enabled': isIndexed,
             };
             const shown = contributes.viewsWelcome.filter(({ when }) => evaluate(when, facts));

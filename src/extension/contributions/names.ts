@@ -126,6 +126,8 @@ export interface Settings {
   readonly downloadResults: 'ask' | 'whenNew' | 'onRequest';
   /** Credits. */
   readonly lowCredits: number;
+  /** Seconds; 0 for never. */
+  readonly cancelOverBudget: number;
   readonly 'index.enabled': boolean;
   /** Names of environment variables. */
   readonly 'flows.environment': readonly string[];
@@ -147,6 +149,7 @@ export const SETTING_SCOPES: Readonly<Record<keyof Settings, 'machine' | 'resour
   onEnd: 'machine',
   downloadResults: 'machine',
   lowCredits: 'machine',
+  cancelOverBudget: 'machine',
   'index.enabled': 'resource',
   'flows.environment': 'machine',
   'model.provider': 'machine',

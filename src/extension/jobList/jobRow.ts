@@ -1,4 +1,4 @@
-import { basename } from 'node:path';
+import { basename, posix } from 'node:path';
 import { formatCredits, formatDuration } from '../../core/text/format.ts';
 import { type Printable, printableLine } from '../../core/text/printable.ts';
 import { describeCommit, describeJob, describeResultCount } from '../../jobs/describe.ts';
@@ -6,7 +6,7 @@ import { type JobIcon, jobIcon } from '../../jobs/ledger/jobIcon.ts';
 import { scriptArguments, scriptPath, shownScript } from '../../jobs/selection/script.ts';
 import { costSoFar, describeForecast } from '../../jobs/submit/estimate.ts';
 import { isOver, type JobRecord } from '../../jobs/ledger/record.ts';
-import type { LostContact } from '../store/lostContacts.ts';
+import { describeLastSeen, type LostContact, timeOf } from '../store/lostContacts.ts';
 import { escapeMarkdown, twoColumns } from '../ui/markdown.ts';
 import { hostLabel } from '../ui/words.ts';
 
@@ -47,16 +47,18 @@ export interface RowContext {
   readonly hasSeveralHosts?: boolean;
 }
 
-/** The label is the script. The description starts with the state and the time, and ends with what distinguishes the job from others. */
+/** The label is the script. The description starts with the time, as the icon shows the state, and ends with what distinguishes the job from others. */
 export function jobRow(record: JobRecord, { now, lost, hasSeveralFolders, hasSeveralHosts }: RowContext): JobRow {
   const family = jobIcon(record);
   const isLost = lost !== undefined && !isOver(record);
   const [icon, color] = isLost ? LOST_ICON : ICONS[family];
   const script = shownScript(record.script);
-  const label = printableLine(scriptPath(script) || script);
+  const path = scriptPath(script) || script;
+  const label = printableLine(posix.basename(path));
   const parts = [
-    isLost ? describeLost(record, lost) : describeJob(record, now),
+    isLost ? describeLost(record, lost) : describeJob(record, now, { isBesideIcon: true }),
     resultsText(record),
+    path.includes('/') ? posix.dirname(path) : '',
     scriptArguments(record.script),
     hasSeveralFolders ? basename(record.folder) : '',
     hasSeveralHosts ? hostLabel(record.host) : '',
@@ -73,30 +75,32 @@ function resultsText(record: JobRecord): string {
   return record.results === null || record.results.files === 0 ? '' : (describeResultCount(record) ?? '');
 }
 
-/** `last seen running, 10:52 · sign in to gpu.example.org`. Time and cost are those of that moment. */
+/** `since 10:52 · last seen running · sign in to gpu.example.org`. */
 function describeLost(record: JobRecord, { reason, since }: LostContact): string {
-  const time = new Date(since).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' });
   const host = hostLabel(record.host);
   const meaning = reason === 'refused' ? `sign in to ${host}` : `${host} does not respond`;
-  return `last seen ${record.state.replaceAll('_', ' ')}, ${time} · ${meaning}`;
+  return `since ${timeOf(since)} · last seen ${record.state.replaceAll('_', ' ')} · ${meaning}`;
 }
 
-/** The hover of a job: Markdown without links or HTML, with untrusted text escaped. Times are in the local time zone. */
-export function jobTooltip(record: JobRecord, now: number): string {
+/**
+ * The hover of a job: Markdown without links or HTML, with untrusted text escaped. Times are in the local time zone.
+ *
+ * @param lost set while the service of a running job cannot be asked. The cost is that of the last contact.
+ */
+export function jobTooltip(record: JobRecord, now: number, lost?: LostContact): string {
   const rows: (readonly [string, string])[] = [];
   const row = (name: string, value: string | null | undefined): void => {
     if (value) rows.push([name, escapeMarkdown(value)]);
   };
-  row(
-    'State',
-    record.reason === null ? record.state.replace('_', ' ') : `${record.state.replace('_', ' ')}: ${record.reason}`,
-  );
+  const isLost = lost !== undefined && !isOver(record);
+  const state = isLost ? describeLastSeen(record, lost) : record.state.replace('_', ' ');
+  row('State', record.reason === null ? state : `${state}: ${record.reason}`);
   row('Submitted', when(record.createdAt));
   row('Started', when(record.startedAt));
   row(isOver(record) ? 'Ended' : '', isOver(record) ? when(record.finishedAt) : null);
   row('Time limit', formatDuration(record.maxRuntime));
   row('Machine', [record.machineClass, hostLabel(record.host)].filter((part) => part !== null).join(' on '));
-  row('Cost', costText(record, now));
+  row('Cost', costText(record, isLost ? lost.since : now));
   row('Project', record.project);
   row('Commit', describeCommit(record));
   row('Folder', record.folder);

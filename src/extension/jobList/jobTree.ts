@@ -94,7 +94,7 @@ export class JobTree implements vscode.TreeDataProvider<JobNode>, vscode.Disposa
   /** Adds the hover, when the pointer rests on a row. */
   resolveTreeItem(item: vscode.TreeItem, node: JobNode): vscode.TreeItem {
     const record = node.type === 'job' ? this.#deps.store.get(node.id) : undefined;
-    if (record) item.tooltip = hover(jobTooltip(record, Date.now()));
+    if (record) item.tooltip = hover(jobTooltip(record, Date.now(), this.#deps.lostContacts.get(record.id)));
     return item;
   }
 

@@ -11,6 +11,7 @@ import { JobPage } from '../../jobs/page/jobPage.ts';
 import { shownScript } from '../../jobs/selection/script.ts';
 import { PAGE_ACTIONS, type PageAction, type ShownPreview, type ToJobPage } from '../../webview/jobPage/messages.ts';
 import type { Account } from '../../remote/protocol/schemas.ts';
+import type { LostContacts } from '../store/lostContacts.ts';
 import type { Hosts } from '../connection/hosts.ts';
 import type { JobStore } from '../store/jobStore.ts';
 import { openPage } from '../ui/openPage.ts';
@@ -24,6 +25,7 @@ interface JobPagesDeps {
   /** FARWHARF_HOME. */
   readonly home: string;
   readonly store: JobStore;
+  readonly lostContacts: LostContacts;
   readonly hosts: Pick<Hosts, 'account'>;
   readonly log: Logger;
   readonly extension: vscode.Uri;
@@ -66,7 +68,7 @@ export class JobPages implements Disposable {
 
   /** Sends the page whenever it loads or the job's record changes, and at most once a second for new events. */
   async #follow(panel: vscode.WebviewPanel, record: JobRecord, signal: AbortSignal): Promise<void> {
-    const { home, store, hosts } = this.#deps;
+    const { home, hosts, lostContacts, store } = this.#deps;
     const page = new JobPage();
     // A page without prices lacks its advice only.
     let account: Account | undefined;
@@ -80,13 +82,19 @@ export class JobPages implements Disposable {
       hasNews = false;
       sentAt = Date.now();
       const latest = store.get(record.id) ?? record;
-      void panel.webview.postMessage(viewOf(page, latest, account, Date.now()));
+      void panel.webview.postMessage(
+        viewOf(page, latest, { account, now: Date.now(), lost: lostContacts.get(record.id) }),
+      );
     };
     // A page that was hidden is loaded again, and needs everything again.
-    let previews: readonly ShownPreview[] = [];
+    let results: readonly ShownPreview[] = [];
+    let sentPictures = 0;
     const sendPreviews = (): void => {
-      const message: ToJobPage = { type: 'previews', previews };
-      if (previews.length > 0) void panel.webview.postMessage(message);
+      sentPictures = page.pictures.count;
+      const isResult = (name: string): boolean => results.some((result) => result.name.startsWith(`${name} (`));
+      const printed = page.pictures.all.filter(({ name }) => !isResult(name));
+      const message: ToJobPage = { type: 'previews', printed, results };
+      if (printed.length + results.length > 0) void panel.webview.postMessage(message);
     };
     const listening = vscode.Disposable.from(
       panel.webview.onDidReceiveMessage((message: unknown) => {
@@ -96,10 +104,13 @@ export class JobPages implements Disposable {
         sendPreviews();
       }),
       store.onDidChange(({ ids }) => ids.has(record.id) && send()),
+      lostContacts.onDidChange((id) => id === record.id && send()),
     );
     signal.addEventListener('abort', () => void listening.dispose());
     const draw = (): void => {
-      if (panel.visible && (hasNews || Date.now() - sentAt > WITHOUT_NEWS_MS)) send();
+      if (!panel.visible) return;
+      if (hasNews || Date.now() - sentAt > WITHOUT_NEWS_MS) send();
+      if (page.pictures.count > sentPictures) sendPreviews();
     };
     const drawing = new AbortController();
     const isDrawn = repeat(draw, EVERY_MS, AbortSignal.any([signal, drawing.signal]));
@@ -115,10 +126,10 @@ export class JobPages implements Disposable {
     await priced;
     signal.throwIfAborted();
     send();
-    const contents = await this.#deps.contents(store.get(record.id) ?? record, page.results.bytes, signal);
-    page.addFileMetrics(contents.metrics);
-    if (contents.metrics.size > 0) send();
-    previews = contents.previews;
+    const { metrics, previews } = await this.#deps.contents(store.get(record.id) ?? record, page.results.bytes, signal);
+    page.addFileMetrics(metrics);
+    if (metrics.size > 0) send();
+    results = previews;
     sendPreviews();
   }
 }

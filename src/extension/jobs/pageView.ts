@@ -4,13 +4,26 @@ import type { JobPage } from '../../jobs/page/jobPage.ts';
 import { isActive, isOver, type JobRecord } from '../../jobs/ledger/record.ts';
 import { describeFacts, describeFiles, metricPlots, type PagePlot, usagePlots } from '../../jobs/page/pageText.ts';
 import { describePhase } from '../../jobs/page/timeline.ts';
+import { describeLastSeen, type LostContact } from '../store/lostContacts.ts';
 import type { PageAction, ShownPage, ShownPlot } from '../../webview/jobPage/messages.ts';
 
 // More plots than anyone looks at, and few enough to draw each second.
 const MAX_METRICS = 40;
 
-/** What the page of a job shows. @param account the response of `GET /v1/me`. @param now milliseconds. */
-export function viewOf(page: JobPage, record: JobRecord, account: unknown, now: number): ShownPage {
+interface PageContext {
+  /** The response of `GET /v1/me`. */
+  readonly account: unknown;
+  /** Milliseconds. */
+  readonly now: number;
+  /** Set while the service of a running job cannot be asked. Times and costs are those of the last contact. */
+  readonly lost?: LostContact | undefined;
+}
+
+/** What the page of a job shows. */
+export function viewOf(page: JobPage, record: JobRecord, { account, now: today, lost }: PageContext): ShownPage {
+  const isLost = lost !== undefined && !isOver(record);
+  const now = isLost ? lost.since : today;
+  const state = isLost ? describeLastSeen(record, lost) : record.state;
   const plotOf =
     (axis: ShownPlot['axis']) =>
     ({ name, text, series }: PagePlot): ShownPlot => ({
@@ -22,7 +35,7 @@ export function viewOf(page: JobPage, record: JobRecord, account: unknown, now: 
   const metrics = metricPlots(page, MAX_METRICS);
   return {
     type: 'page',
-    facts: describeFacts(record, now),
+    facts: describeFacts(record, now).map(([name, value]) => [name, name === 'state' ? state : value]),
     actions: actionsOf(record),
     timeline: page.timeline.phases(record, now).map((phase) => printableLine(describePhase(phase))),
     plots: [...usagePlots(page).map(plotOf('time')), ...metrics.map(plotOf('step'))],

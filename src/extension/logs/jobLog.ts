@@ -6,6 +6,7 @@ import { repeat } from '../../core/processes/repeat.ts';
 import { printableLine, printableText } from '../../core/text/printable.ts';
 import { describeResultCount } from '../../jobs/describe.ts';
 import { isInLog } from '../../jobs/log/logText.ts';
+import type { ColouredLines } from '../../jobs/logView/colouredLines.ts';
 import { MARK, ViewText } from '../../jobs/logView/viewText.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
 import type { ResultCounter } from '../../jobs/log/resultCounter.ts';
@@ -28,6 +29,7 @@ const SHOWN_KEY = 'shownJob';
 
 interface JobLogDeps {
   readonly home: string;
+  readonly colouredLines: ColouredLines;
   readonly results: Pick<ResultCounter, 'count'>;
   readonly memory: vscode.Memento;
   readonly watched: Pick<WatchedJobs, 'add'>;
@@ -84,6 +86,7 @@ export class JobLog implements vscode.Disposable {
     const spool = new EventSpool(this.#deps.home, record.id);
     const text = new ViewText(record.machineClass === null ? {} : { machine: record.machineClass });
     const tail = new LogTail(`${MARK}${printableLine(shownScript(record.script))} on ${hostLabel(record.host)}\n`);
+    const colours = this.#deps.colouredLines.reader();
     const drawing = new AbortController();
     let lastEvent = Date.now();
     let movedAt = 0;
@@ -101,6 +104,7 @@ export class JobLog implements vscode.Disposable {
       for await (const event of spool.follow({ signal })) {
         if (!isInLog(event)) continue;
         lastEvent = Date.now();
+        colours.push(event);
         const results = event.event === 'end' ? await this.#offerResults(record) : undefined;
         tail.push(text.push(event, results));
       }

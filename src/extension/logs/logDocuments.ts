@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { printableLine } from '../../core/text/printable.ts';
 import { isRecordId, type JobRecord } from '../../jobs/ledger/record.ts';
+import type { ColouredLines } from '../../jobs/logView/colouredLines.ts';
 import type { LogLine } from '../../jobs/logView/findInLog.ts';
 import { LogParts } from '../../jobs/logView/logParts.ts';
 import { EventSpool } from '../../jobs/log/spool.ts';
@@ -26,11 +27,13 @@ export interface ShownPart {
 export class LogDocuments implements vscode.Disposable {
   readonly #home: string;
   readonly #store: Pick<JobStore, 'get'>;
+  readonly #colouredLines: Pick<ColouredLines, 'reader'>;
   readonly #logs = new Map<string, LogParts>();
   readonly #registration: vscode.Disposable;
 
-  constructor(home: string, store: JobStore) {
+  constructor(home: string, store: JobStore, colouredLines: Pick<ColouredLines, 'reader'>) {
     this.#home = home;
+    this.#colouredLines = colouredLines;
     this.#store = store;
     const documents = {
       scheme: LOG_SCHEME,
@@ -87,7 +90,7 @@ export class LogDocuments implements vscode.Disposable {
     if (place === undefined) return '';
     const log = this.#log(place.id);
     await log.update(signal);
-    return log.read(place.index, signal);
+    return log.read(place.index, signal, this.#colouredLines.reader());
   }
 
   #log(id: string): LogParts {

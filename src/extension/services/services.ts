@@ -6,6 +6,7 @@ import type { Emitter } from '../../core/processes/lifetime.ts';
 import type { RemoteService } from '../../core/processes/workerRpc.ts';
 import type { Archiver } from '../../jobs/archives/archiver.ts';
 import type { ResultCounter } from '../../jobs/log/resultCounter.ts';
+import type { ColouredLines } from '../../jobs/logView/colouredLines.ts';
 import type { RecoveredDownload } from '../../jobs/results/resultJournals.ts';
 import type { SubmittedFiles } from '../../jobs/submitted/submittedFiles.ts';
 import type { Selections } from '../../jobs/selection/selections.ts';
@@ -61,6 +62,8 @@ export interface Services {
   /** Fired when this window has changed a budget. */
   readonly budgetsChanged: Emitter<void>;
   readonly jobLog: JobLog;
+  /** Of the logs that are shown. */
+  readonly colouredLines: ColouredLines;
   readonly sourceLines: SourceLines;
   readonly submitted: RemoteService<{ submitted: SubmittedFiles }>['submitted'];
   readonly failures: { readonly details: ReadDetails };

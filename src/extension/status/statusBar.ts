@@ -52,6 +52,7 @@ export function showStatus(
             jobs: store.records,
             spent,
             budgets,
+            hasFolder: vscode.workspace.workspaceFolders !== undefined,
             lowCredits: readSetting('lowCredits'),
             now,
           });

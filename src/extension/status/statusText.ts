@@ -1,9 +1,9 @@
 import { shownScript } from '../../jobs/selection/script.ts';
 import { formatCount, formatCredits, formatDuration } from '../../core/text/format.ts';
 import { describeSpending, type ProjectSpending } from '../../jobs/ledger/spending.ts';
-import { secondsUntilEmpty } from '../../jobs/submit/balanceForecast.ts';
+import { balanceNow, secondsUntilEmpty } from '../../jobs/costs/balanceForecast.ts';
 import type { BudgetState } from '../../jobs/submit/budgetCheck.ts';
-import { costSoFar, describeForecast } from '../../jobs/submit/estimate.ts';
+import { describeForecast } from '../../jobs/submit/estimate.ts';
 import { isActive, type JobRecord } from '../../jobs/ledger/record.ts';
 import type { AccountView, ConnectionState } from '../connection/account.ts';
 import { escapeMarkdown } from '../ui/markdown.ts';
@@ -20,6 +20,8 @@ export interface StatusFacts {
   readonly spent: readonly ProjectSpending[];
   /** Of projects on this host. */
   readonly budgets: readonly BudgetState[];
+  /** Whether a folder is open, which can be submitted. */
+  readonly hasFolder: boolean;
   /** Fewer credits than this trigger a warning. */
   readonly lowCredits: number;
   /** Milliseconds. */
@@ -40,7 +42,7 @@ export interface StatusView {
 export function statusView(facts: StatusFacts): StatusView {
   if (facts.state === 'signedOut') return signedOutView(facts);
   const running = facts.jobs.filter(isActive);
-  const shown = balanceNow(facts, running);
+  const shown = shownBalance(facts, running);
   const amount = shown === null ? '' : `${formatCredits(shown)} cr`;
   const isDown = facts.state === 'unreachable';
   const icon = isDown ? '$(debug-disconnect)' : running.length > 0 ? '$(sync~spin)' : '$(rocket)';
@@ -67,20 +69,11 @@ function signedOutView({ host }: StatusFacts): StatusView {
   };
 }
 
-/**
- * Credits left now. A service deducts the highest cost of a job from the balance when it accepts the job, and refunds the rest at the
- * end. So the part of those holds that jobs have not used yet is added to the reported balance.
- */
-function balanceNow({ account, host, now }: StatusFacts, running: readonly JobRecord[]): number | null {
+/** Credits left now; null if the service does not say. */
+function shownBalance({ account, host, now }: StatusFacts, running: readonly JobRecord[]): number | null {
   if (account === undefined || account.balance === null) return null;
-  let balance = account.balance;
-  for (const record of running) {
-    if (record.host !== host) continue;
-    const hold = record.creditHold ?? 0;
-    if (record.createdAt < account.asOf) balance += hold;
-    balance -= Math.min(costSoFar(record, now) ?? 0, hold);
-  }
-  return balance;
+  const own = running.filter((record) => record.host === host);
+  return balanceNow({ balance: account.balance, asOf: account.asOf }, own, now);
 }
 
 /** Seconds until the credits are used up; undefined if they are enough for the time limits of all jobs that are running there. */
@@ -120,8 +113,9 @@ function tooltip(facts: StatusFacts, running: readonly JobRecord[], balance: num
     lines.push('The balance appears after the first request to the service.');
   }
   if (running.length > 0) lines.push(runningTable(running, now));
+  const submit = facts.hasFolder ? '[Submit Workspace](command:farwharf.submitWorkspace) · ' : '';
   lines.push(
-    '[Submit Workspace](command:farwharf.submitWorkspace) · [Jobs](command:farwharf.jobs.focus) · [Select Host](command:farwharf.selectHost) · [Set Budget](command:farwharf.setBudget)',
+    `${submit}[Jobs](command:farwharf.jobs.focus) · [Select Host](command:farwharf.selectHost) · [Set Budget](command:farwharf.setBudget)`,
   );
   return lines.join('\n\n');
 }

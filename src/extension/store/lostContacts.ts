@@ -1,4 +1,5 @@
 import { Emitter } from '../../core/processes/lifetime.ts';
+import type { JobRecord } from '../../jobs/ledger/record.ts';
 
 /** Why the state of a job is no longer known. */
 export interface LostContact {
@@ -6,6 +7,16 @@ export interface LostContact {
   readonly reason: 'unreachable' | 'refused';
   /** When the state was last known, in milliseconds. */
   readonly since: number;
+}
+
+/** `last seen running, 10:52`: the state of a job that was lost. */
+export function describeLastSeen({ state }: Pick<JobRecord, 'state'>, { since }: LostContact): string {
+  return `last seen ${state.replaceAll('_', ' ')}, ${timeOf(since)}`;
+}
+
+/** The time of day, in the local time zone. @param time milliseconds. */
+export function timeOf(time: number): string {
+  return new Date(time).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' });
 }
 
 /** The running jobs whose service cannot be asked, by the ID of their record. */

@@ -40,6 +40,12 @@ const MOST_CELL = 40;
 // Of more results, only the first are considered.
 const MOST_FILES = 10_000;
 
+/** The `data:` URL of a picture; undefined for a file of another type. @param base64 its content. */
+export function pictureUrl(path: string, base64: string): string | undefined {
+  const type = PICTURES.get(extensionOf(path));
+  return type === undefined ? undefined : `data:${type};base64,${base64}`;
+}
+
 /** Pictures and the heads of tables among the results, those with the shortest paths first. */
 export async function readPreviews(
   index: ResultIndex,
@@ -53,9 +59,8 @@ export async function readPreviews(
   const pictures = of(PICTURES).filter(({ size }) => size <= MOST_PICTURE_BYTES);
   const previews: ResultPreview[] = [];
   for (const file of pictures.slice(0, MOST_PICTURES)) {
-    const content = (await read(file, MOST_PICTURE_BYTES)).toString('base64');
-    const data = `data:${PICTURES.get(extensionOf(file.path))};base64,${content}`;
-    previews.push({ type: 'picture', name: nameOf(file), data });
+    const data = pictureUrl(file.path, (await read(file, MOST_PICTURE_BYTES)).toString('base64'));
+    if (data !== undefined) previews.push({ type: 'picture', name: nameOf(file), data });
   }
   for (const file of of(TABLES).slice(0, MOST_TABLES)) {
     const head = (await read(file, MOST_TABLE_BYTES)).toString();

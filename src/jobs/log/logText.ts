@@ -1,12 +1,12 @@
 import { numberField, textField } from '../../core/jsonFields.ts';
 import { formatCredits, formatDuration } from '../../core/text/format.ts';
-import { MarkedLineReader, textOf } from '../../core/text/markedLines.ts';
 import { joinPrintable, type Printable, printable, printableLine } from '../../core/text/printable.ts';
 import { logTextOf } from '../../remote/protocol/spellings.ts';
+import { ReadableOutput } from '../output/dataLines.ts';
 import { noteOf, stateOf } from './progress.ts';
 import { isOver } from '../ledger/record.ts';
 import type { SpooledEvent } from './spool.ts';
-import { TerminalText } from './terminalOutput.ts';
+import { TerminalText } from '../output/terminalOutput.ts';
 
 export interface LogTextOptions {
   /** For a terminal: phases are dim, and the program's colours and carriage returns are kept. Otherwise plain text with the last state of progress bars. */
@@ -32,13 +32,13 @@ export function isInLog({ event, data, own }: SpooledEvent): boolean {
 }
 
 /**
- * Converts events into text to append to a terminal or an output channel; one instance per reading of a log. Marked lines, in which a
- * flow reports its run on services without `flow` events, are left out.
+ * Converts events into text to append to a terminal or an output channel; one instance per reading of a log. Lines with data
+ * for the job's page, and those in which a flow reports its run on services without `flow` events, are left out.
  */
 export class LogText {
   readonly #options: LogTextOptions;
   readonly #output: TerminalText;
-  readonly #marked = new Map<string, MarkedLineReader>();
+  readonly #readable = new ReadableOutput();
   #startedAt: string | undefined;
   #endedAt: string | undefined;
   #endReason: string | undefined;
@@ -56,9 +56,10 @@ export class LogText {
    */
   push(event: SpooledEvent, results?: string): Printable {
     if (event.own === true && event.event !== 'end') return this.#line(noteOf(event.data));
-    if (event.event === 'end') return joinPrintable([this.#heldText(), this.#line(this.#outcome(event, results))]);
+    if (event.event === 'end')
+      return joinPrintable([this.#output.push(this.#readable.end()), this.#line(this.#outcome(event, results))]);
     const text = logTextOf(event.event, event.data);
-    if (text !== undefined) return this.#output.push(this.#unmarked(textField(event.data, 'stream') ?? '', text));
+    if (text !== undefined) return this.#output.push(this.#readable.push(event.data, text));
     if (event.event === 'state') return this.#phase(event);
     return NOTHING;
   }
@@ -70,7 +71,7 @@ export class LogText {
 
   /** Whether nothing is buffered and the text so far ends a line, so that another instance can continue from here. */
   get isLineStart(): boolean {
-    return this.#output.isLineStart && [...this.#marked.values()].every((reader) => !reader.isHolding);
+    return this.#output.isLineStart && !this.#readable.isHolding;
   }
 
   /** When the job started, ISO 8601, as far as the log says. */
@@ -81,17 +82,6 @@ export class LogText {
   /** Returns buffered text: the last state of a progress bar. Call it after a pause without events, and at the end. */
   flush(): Printable {
     return this.#output.flush();
-  }
-
-  #unmarked(stream: string, text: string): string {
-    const reader = this.#marked.get(stream) ?? new MarkedLineReader();
-    this.#marked.set(stream, reader);
-    return textOf(reader.push(text));
-  }
-
-  /** Text that could have been the start of a marked line. */
-  #heldText(): Printable {
-    return joinPrintable([...this.#marked.values()].map((reader) => this.#output.push(textOf(reader.end()))));
   }
 
   #phase({ data, at }: SpooledEvent): Printable {

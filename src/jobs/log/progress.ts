@@ -1,8 +1,8 @@
-import { MarkedLineReader, textOf } from '../../core/text/markedLines.ts';
 import { numberField, textField } from '../../core/jsonFields.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { declaredJob } from '../../remote/protocol/spellings.ts';
 import { jobReport, receivedJob } from '../../remote/protocol/schemas.ts';
+import { ReadableOutput } from '../output/dataLines.ts';
 import { isOver, type JobPatch, type JobRecord, recordName } from '../ledger/record.ts';
 
 const LINE_LIMIT = 300;
@@ -66,19 +66,20 @@ export function timeOf(time: string | undefined): string | undefined {
   return time !== undefined && time.length <= TIME_LIMIT && !Number.isNaN(Date.parse(time)) ? time : undefined;
 }
 
-// Node.js prints its version last when a script throws, which says nothing of the reason.
-const NODE_VERSION = /^Node\.js v\d+\.\d+\.\d+$/;
+// When a script throws, Node.js prints the reason first, then the calls and its version, which say nothing of it. So does Java.
+const AFTER_REASON = /^Node\.js v\d+\.\d+\.\d+$|^\s+at \S.*[:(][^\s()]*\)?$/;
 
-/** Finds the last line of output that is not blank, across events that may split lines. */
+/** Finds the last line of output that is not blank, across events that may split lines. Data for the job's page is no such line. */
 export class LastLine {
-  readonly #marked = new MarkedLineReader();
+  readonly #output = new ReadableOutput();
   #open = '';
   #last: string | undefined;
 
-  push(text: string): void {
-    const lines = (this.#open + textOf(this.#marked.push(text))).split(/\r\n|[\n\r]/);
+  /** @param data of the event with the text. */
+  push(data: unknown, text: string): void {
+    const lines = (this.#open + this.#output.push(data, text)).split(/\r\n|[\n\r]/);
     this.#open = (lines.pop() ?? '').slice(-LINE_LIMIT * 4);
-    this.#last = lines.findLast((line) => line.trim() !== '' && !NODE_VERSION.test(line)) ?? this.#last;
+    this.#last = lines.findLast((line) => line.trim() !== '' && !AFTER_REASON.test(line)) ?? this.#last;
   }
 
   /** Without control characters, at most 300 characters; undefined before the first line. */

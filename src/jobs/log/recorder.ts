@@ -69,7 +69,7 @@ export class Recorder {
     for (const { event, data, own } of events) {
       if (own === true) continue;
       const text = logTextOf(event, data);
-      if (text !== undefined) this.#lastLine.push(text);
+      if (text !== undefined) this.#lastLine.push(data, text);
       const patch = patchFromEvent(event, data, at, this.record);
       if (!isStale(patch, this.record)) await this.apply(patch);
     }

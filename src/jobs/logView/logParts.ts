@@ -1,4 +1,4 @@
-import type { EventSpool } from '../log/spool.ts';
+import type { EventSpool, SpooledEvent } from '../log/spool.ts';
 import { ViewText } from './viewText.ts';
 
 // As much as an editor opens, colours and links at once.
@@ -70,8 +70,8 @@ export class LogParts {
     );
   }
 
-  /** The text of a part; empty if there is no such part. */
-  async read(index: number, signal: AbortSignal): Promise<string> {
+  /** The text of a part; empty if there is no such part. @param observer receives the events of the part. */
+  async read(index: number, signal: AbortSignal, observer?: { push(event: SpooledEvent): void }): Promise<string> {
     const part = this.#parts[index];
     if (part === undefined) return '';
     const end = this.#parts[index + 1]?.after ?? Number.POSITIVE_INFINITY;
@@ -79,6 +79,7 @@ export class LogParts {
     const pieces: string[] = [];
     for await (const event of this.#spool.read({ after: part.after, signal })) {
       if (event.seq > end) break;
+      observer?.push(event);
       pieces.push(text.push(event));
     }
     return pieces.join('') + text.flush();

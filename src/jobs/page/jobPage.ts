@@ -5,6 +5,7 @@ import { isMetricFile } from '../metrics/metricFiles.ts';
 import type { SeriesData } from '../metrics/series.ts';
 import { UsageSeries } from '../metrics/usageSeries.ts';
 import { OutputTail } from './outputTail.ts';
+import { PrintedPictures } from './printedPictures.ts';
 import { Timeline } from './timeline.ts';
 
 const MAX_NAMED = 100;
@@ -23,6 +24,7 @@ export class JobPage {
   readonly usage = new UsageSeries();
   readonly #lines = new MetricLines();
   readonly output = new OutputTail();
+  readonly pictures = new PrintedPictures();
   #fileMetrics: ReadonlyMap<string, SeriesData> = new Map();
   #hasMetricFiles = false;
   #results: PageResults = { count: 0, bytes: 0, first: [] };
@@ -33,6 +35,7 @@ export class JobPage {
     this.usage.push(event);
     this.#lines.push(event);
     this.output.push(event);
+    this.pictures.push(event);
     if (event.event === 'artifact') this.#addResult(event.data);
   }
 

@@ -1,7 +1,6 @@
-import { textField } from '../../core/jsonFields.ts';
-import { MarkedLineReader, textOf } from '../../core/text/markedLines.ts';
 import { type Printable, printableLine } from '../../core/text/printable.ts';
 import { logTextOf } from '../../remote/protocol/spellings.ts';
+import { ReadableOutput } from '../output/dataLines.ts';
 import type { SpooledEvent } from '../log/spool.ts';
 
 const MOST_LINES = 10;
@@ -11,16 +10,13 @@ const KEPT_CHARACTERS = 16_000;
 
 /** The last lines of a job's output, in bounded memory. Of a progress bar, only its last state is a line. */
 export class OutputTail {
-  readonly #marked = new Map<string, MarkedLineReader>();
+  readonly #output = new ReadableOutput();
   #text = '';
 
   push({ event, data, own }: SpooledEvent): void {
     const text = own === true ? undefined : logTextOf(event, data);
     if (text === undefined) return;
-    const stream = textField(data, 'stream') ?? '';
-    const reader = this.#marked.get(stream) ?? new MarkedLineReader();
-    this.#marked.set(stream, reader);
-    this.#text = (this.#text + textOf(reader.push(text)).slice(-KEPT_CHARACTERS)).slice(-KEPT_CHARACTERS);
+    this.#text = (this.#text + this.#output.push(data, text).slice(-KEPT_CHARACTERS)).slice(-KEPT_CHARACTERS);
   }
 
   /** At most 10 lines of at most 300 characters, without blank ones. */

@@ -50,14 +50,18 @@ export function estimateCost(
   const balance = readBalance(account);
   const rate = findRate(account, job.machineClass);
   if (rate === undefined) {
-    const reason =
-      job.machineClass === undefined || job.machineClass === ''
-        ? 'The cost is unknown: no machine class is chosen.'
-        : `No price is listed for ${job.machineClass}.`;
-    return { type: 'unknown', reason, balance };
+    return { type: 'unknown', reason: whyUnknown(account, job), balance };
   }
   const { creditsPerMinute } = rate;
   return { type: 'known', creditsPerMinute, highest: (creditsPerMinute * job.maxRuntime) / 60, balance };
+}
+
+function whyUnknown(account: unknown, { machineClass = '', maxRuntime }: Parameters<typeof estimateCost>[1]): string {
+  if (machineClass !== '') return `No price is listed for ${machineClass}.`;
+  const highest = readRateCard(account).reduce((most, rate) => Math.max(most, rate.creditsPerMinute), 0);
+  if (highest === 0) return 'The cost is unknown: no machine class is chosen.';
+  const credits = formatCredits((highest * maxRuntime) / 60);
+  return `At most ${credits} credits, on the most expensive machine class; none is chosen.`;
 }
 
 /** `At most 6 credits of 312.`, or why the cost is unknown. */

@@ -34,7 +34,7 @@ const surface = html('div', {
   role: 'application',
   'aria-label': 'Flow. Arrow keys follow the connections; press ? for all keys. The outline shows the same as a list.',
 });
-const page = html('div', { class: 'page' });
+const page = html('main', { class: 'page' }, html('h1', { class: 'unseen' }, 'Flow'));
 const viewport = new Viewport(surface, scene.world);
 const actions = new CanvasActions(store, host, viewport, announcer);
 const editing = new Editing(page, store, host, announcer, (point) => {

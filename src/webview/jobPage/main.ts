@@ -23,11 +23,13 @@ const buttons = html('div', { class: 'buttons', role: 'toolbar', 'aria-label': '
 const output = html('pre', { tabindex: 0, 'aria-label': 'Last lines of the output' });
 const results = html('p', {});
 const previews = html('div', { class: 'previews' });
+const pictures = html('div', { class: 'previews printed' });
 const plots = html('div', { class: 'plots' });
 const others = html('p', { class: 'quiet' });
 const drawn = new Map<string, Plot>();
 const sections = {
   timeline: section('Time line', timeline),
+  pictures: section('Pictures', pictures),
   plots: section('Usage and metrics', plots, others),
   output: section('Output', output),
   results: section('Results', results, previews),
@@ -61,7 +63,9 @@ function showActions(actions: readonly PageAction[]): void {
 function show(page: ShownPage): void {
   setText(heading, page.facts.find(([label]) => label === 'script')?.[1] ?? 'Job');
   showActions(page.actions);
-  facts.replaceChildren(...page.facts.flatMap(([label, value]) => [html('dt', {}, label), html('dd', {}, value)]));
+  facts.replaceChildren(
+    ...page.facts.map(([label, value]) => html('div', {}, html('dt', {}, label), html('dd', {}, value))),
+  );
   setText(advice, page.advice ?? '');
   advice.hidden = page.advice === null;
   timeline.replaceChildren(...page.timeline.map((phase) => html('li', {}, phase)));
@@ -91,7 +95,9 @@ function showPlot(shown: ShownPlot): void {
 window.addEventListener('message', ({ data }: MessageEvent<ToJobPage>) => {
   if (data.type === 'page') show(data);
   else {
-    previews.replaceChildren(...data.previews.map(previewElement));
+    pictures.replaceChildren(...data.printed.map(previewElement));
+    sections.pictures.hidden = data.printed.length === 0;
+    previews.replaceChildren(...data.results.map(previewElement));
     showOrHideResults();
   }
 });

@@ -34,11 +34,20 @@ export interface ShownPage {
   readonly advice: string | null;
 }
 
-/** A result that is shown without being opened. */
+/** A picture or table that is shown without being opened. */
 export type ShownPreview =
   | { readonly type: 'picture'; readonly name: string; readonly data: string }
   | { readonly type: 'table'; readonly name: string; readonly rows: readonly (readonly string[])[] };
 
-export type ToJobPage = ShownPage | { readonly type: 'previews'; readonly previews: readonly ShownPreview[] };
+/** Each replaces the ones before. */
+interface ShownPreviews {
+  readonly type: 'previews';
+  /** Pictures that the job printed. */
+  readonly printed: readonly ShownPreview[];
+  /** Of results. */
+  readonly results: readonly ShownPreview[];
+}
+
+export type ToJobPage = ShownPage | ShownPreviews;
 
 export type FromJobPage = { readonly type: 'ready' } | { readonly type: 'run'; readonly action: PageAction };

@@ -1,6 +1,7 @@
 import { formatBytes, formatCount } from '../../../core/text/format.ts';
 import { pickMany } from '../../ui/picks.ts';
 import { describeExclusion } from '../../../jobs/selection/exclusions.ts';
+import type { Exclusion } from '../../../workspace/select/selection.ts';
 import { preflightTitle } from './preflightItems.ts';
 import type { SubmitDraft } from '../../../jobs/submit/draft.ts';
 import type { SubmitView } from './submitView.ts';
@@ -54,7 +55,7 @@ export async function pickIncluded(view: SubmitView): Promise<SubmitDraft | 'bac
       picked: true,
     })),
     ...selection.listedExclusions.map((exclusion) => ({
-      label: label`${exclusion.reason === 'secret' ? '$(shield) ' : ''}${exclusion.path}${exclusion.type === 'directory' ? '/' : ''}`,
+      label: exclusion.reason === 'secret' ? label`$(shield) ${nameOf(exclusion)}` : withoutIcons(nameOf(exclusion)),
       description: withoutIcons(describeExclusion(exclusion)),
       path: exclusion.path,
       picked: false,
@@ -67,4 +68,8 @@ export async function pickIncluded(view: SubmitView): Promise<SubmitDraft | 'bac
     hasBack: true,
   });
   return chosen === undefined || chosen === 'back' ? chosen : { ...draft, include: chosen.map(({ path }) => path) };
+}
+
+function nameOf({ path, type }: Exclusion): string {
+  return type === 'directory' ? `${path}/` : path;
 }

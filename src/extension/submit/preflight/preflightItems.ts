@@ -99,7 +99,7 @@ function warnings(view: SubmitView): PreflightRow[] {
   const rows: PreflightRow[] = view.selection.findings.map(({ type, path, message }) => ({
     choice: type === 'tracked-but-ignored' ? 'left' : 'sent',
     label: label`$(${type === 'secret' ? 'shield' : 'warning'}) ${path}`,
-    description: withoutIcons(message),
+    detail: withoutIcons(message),
   }));
   for (const { type, summary, detail } of view.findings) {
     rows.push({ choice: ROW_OF_FINDING[type], label: label`$(warning) ${summary}`, detail: withoutIcons(detail) });

@@ -21,7 +21,7 @@ export function showHelp(host: HTMLElement, commands: readonly Binding[]): void 
     html('h2', {}, 'Keys'),
     html(
       'dl',
-      {},
+      { tabindex: 0, 'aria-label': 'Keys' }, // scrolls by keyboard
       ...[...rows].flatMap(([keys, title]) => [html('dt', {}, html('kbd', {}, keys)), html('dd', {}, title)]),
     ),
     close,

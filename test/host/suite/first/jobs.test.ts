@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
+import { farwharfHome } from '../../../../src/core/files/home.ts';
+import { writeBudget } from '../../../../src/jobs/ledger/budgets.ts';
 import {
   emptyFolder,
   eventually,
@@ -71,6 +73,21 @@ suite('jobs', () => {
     await vscode.commands.executeCommand('farwharf.cancelJob', id);
     await jobIn('cancelled');
     assert.doesNotMatch(await logWith(FIRST_LINE), new RegExp(LAST_LINE));
+  });
+
+  test('a running job over a hard budget is cancelled after the time that the user chose', async () => {
+    const settings = vscode.workspace.getConfiguration('farwharf');
+    await prepareWorkspace('budget');
+    await submit({ script: SCRIPT });
+    await jobIn('running');
+    await settings.update('cancelOverBudget', 1, vscode.ConfigurationTarget.Global);
+    await writeBudget(farwharfHome(), '', { hard: 0 });
+    try {
+      await jobIn('cancelled');
+    } finally {
+      await writeBudget(farwharfHome(), '', undefined);
+      await settings.update('cancelOverBudget', undefined, vscode.ConfigurationTarget.Global);
+    }
   });
 
   test('a result that would overwrite other work is kept beside it', async () => {

@@ -8,24 +8,30 @@ const NOW = Date.parse('2026-11-20T12:04:05.000Z');
 test('a running job says for how long, where and at what price', () => {
   const row = jobRow(runningJob(), { now: NOW });
   assert.equal(row.label, 'train.py');
-  assert.equal(row.description, 'running 4 min · a10g · 1.2 cr · --epochs 3');
+  assert.equal(row.description, '4 min · running · a10g · 1.2 cr · --epochs 3');
   assert.equal(row.icon, 'sync~spin');
   assert.equal(row.contextValue, 'job.running');
 });
 
 test('a screen reader hears whole words instead of dots and abbreviations', () => {
-  assert.equal(jobRow(runningJob(), { now: NOW }).spoken, 'train.py, running 4 min, a10g, 1.2 credits, --epochs 3');
+  assert.equal(jobRow(runningJob(), { now: NOW }).spoken, 'train.py, 4 min, running, a10g, 1.2 credits, --epochs 3');
+});
+
+test('the folder of a script comes after the state and the time, which a narrow view shows', () => {
+  const row = jobRow(runningJob({ script: 'experiments/digits/train.py --epochs 3' }), { now: NOW });
+  assert.equal(row.label, 'train.py');
+  assert.equal(row.description, '4 min · running · a10g · 1.2 cr · experiments/digits · --epochs 3');
 });
 
 test('rows of several folders and services name them', () => {
   const context = { now: NOW, hasSeveralFolders: true, hasSeveralHosts: true };
   const { description } = jobRow(runningJob({ script: 'train.py', host: 'https://gpu.example.org' }), context);
-  assert.equal(description, 'running 4 min · a10g · 1.2 cr · model · gpu.example.org');
+  assert.equal(description, '4 min · running · a10g · 1.2 cr · model · gpu.example.org');
 });
 
 test('a running job shows its progress right after the time', () => {
   const job = runningJob({ lastLogLine: ' 62%|████  | 62/100 [00:10<04:06,  6.20it/s]' });
-  assert.match(jobRow(job, { now: NOW }).description, /^running 4 min · 62 % · 4 min left · a10g/);
+  assert.match(jobRow(job, { now: NOW }).description, /^4 min · 62 % · 4 min left · running · a10g/);
 });
 
 test('a job that has ended says what came out, before what distinguishes it, until that is downloaded', () => {
@@ -41,9 +47,16 @@ test('a job whose service does not respond is shown as last seen, does not move,
   const since = new Date(2026, 10, 20, 10, 52).getTime();
   const job = runningJob({ host: 'https://gpu.example.org' });
   const row = jobRow(job, { now: NOW, lost: { reason: 'unreachable', since } });
-  assert.match(row.description, /^last seen running, 10:52.* · gpu\.example\.org does not respond/);
+  assert.match(row.description, /^since 10:52.* · last seen running · gpu\.example\.org does not respond/);
   assert.deepEqual([row.icon, row.color], ['warning', 'list.warningForeground']);
   assert.equal(row.contextValue, 'job.running.unreachable');
+});
+
+test('the hover of a job whose service does not respond has the state and the cost of the last contact', () => {
+  const lost = { reason: 'unreachable', since: NOW } as const;
+  const text = jobTooltip(runningJob(), NOW + 3_600_000, lost);
+  assert.match(text, /State \| last seen running/);
+  assert.match(text, /Cost \| about 1\\.2 of/);
 });
 
 test('a job whose key is refused asks to sign in; one that has ended does not', () => {

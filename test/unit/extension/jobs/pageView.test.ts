@@ -21,7 +21,7 @@ test('a page is data without control characters, with gaps where a value is not 
     ['artifact', { path: 'a\u202eb', size: 2_000 }],
   );
   const record = makeRecord({ state: 'running', script: 'train.py --lr 1', jobId: '3f2a' });
-  const view = viewOf(page, record, undefined, Date.parse(AT));
+  const view = viewOf(page, record, { account: undefined, now: Date.parse(AT) });
   assert.deepEqual(structuredClone(view), view);
   assert.deepEqual(view.timeline, ['queued 0.0 s: Resources ']);
   assert.deepEqual(view.plots, [
@@ -45,6 +45,16 @@ test('a job with a thousand metrics has forty plots, and says how many it has mo
   const page = pageOf(
     ...Array.from({ length: 1_000 }, (_, index) => ['log', `farwharf:metric {"m${index}": 1}\n`] as const),
   );
-  const { plots, otherMetrics } = viewOf(page, makeRecord(), undefined, 0);
+  const { plots, otherMetrics } = viewOf(page, makeRecord(), { account: undefined, now: 0 });
   assert.deepEqual([plots.length, otherMetrics], [40, 960]);
+});
+
+test('the page of a job whose service does not respond stays at the last contact', () => {
+  const record = makeRecord({ state: 'running', startedAt: AT, creditsPerMinute: 60, maxRuntime: 3600 });
+  const since = Date.parse(AT) + 60_000;
+  const lost = { reason: 'unreachable', since } as const;
+  const { facts, timeline } = viewOf(pageOf(), record, { account: undefined, now: since + 3_600_000, lost });
+  assert.match(Object.fromEntries(facts)['state'] ?? '', /^last seen running, /);
+  assert.match(Object.fromEntries(facts)['credits'] ?? '', /^about 60 of/);
+  assert.equal(timeline.at(-1), 'running 1 min');
 });

@@ -16,6 +16,7 @@ const facts: StatusFacts = {
   jobs: [],
   spent: [],
   budgets: [],
+  hasFolder: true,
   lowCredits: 10,
   now: NOW,
 };
@@ -73,6 +74,11 @@ test('a service that does not respond is reported, with its last known state', (
 
 test('the rate card is a table whose cells cannot break it', () => {
   assert.match(statusView(facts)?.tooltip ?? '', /\| a10g \| 0\.3 \| one A10G \\\| 24 GB \|/);
+});
+
+test('a window without a folder does not offer to submit one', () => {
+  assert.match(statusView(facts).tooltip, /submitWorkspace/);
+  assert.doesNotMatch(statusView({ ...facts, hasFolder: false }).tooltip, /submitWorkspace/);
 });
 
 test('the hover links to commands of our own only', () => {

@@ -31,7 +31,11 @@ test('an unknown rate says unknown', () => {
   assert.equal(estimate.type, 'unknown');
   assert.equal(describeEstimate(estimate), 'No price is listed for h100.');
   const two = { rate_card: { a: 1, b: 2 } };
-  assert.match(describeEstimate(estimateCost(two, { maxRuntime: 60 })), /no machine class is chosen/);
+  assert.equal(
+    describeEstimate(estimateCost(two, { maxRuntime: 60 })),
+    'At most 2 credits, on the most expensive machine class; none is chosen.',
+  );
+  assert.match(describeEstimate(estimateCost({}, { maxRuntime: 60 })), /unknown: no machine class is chosen/);
 });
 
 test('rate cards of other shapes are read', () => {

@@ -1,5 +1,23 @@
 import type { JobRecord } from '../ledger/record.ts';
-import { costSoFar } from './estimate.ts';
+import { costSoFar } from '../submit/estimate.ts';
+
+/**
+ * Credits left now. A service deducts the highest cost of a job from the balance when it accepts the job, and refunds the rest at the
+ * end. So the part of those holds that jobs have not used yet is added to the reported balance.
+ *
+ * @param reported the balance, and when the service reported it. @param running jobs of that service. @param now milliseconds since 1970.
+ */
+export function balanceNow(
+  reported: { readonly balance: number; readonly asOf: string },
+  running: readonly JobRecord[],
+  now: number,
+): number {
+  return running.reduce((balance, record) => {
+    const hold = record.creditHold ?? 0;
+    const held = record.createdAt < reported.asOf ? hold : 0;
+    return balance + held - Math.min(costSoFar(record, now) ?? 0, hold);
+  }, reported.balance);
+}
 
 /**
  * Seconds until a balance is used up if all running jobs run to their time limits; undefined if it is enough for that, as it always is

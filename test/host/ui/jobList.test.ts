@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, afterEach, before, suite, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Locator } from 'playwright-core';
+import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
+import { choose, closeAllEditors, runCommand, WAIT_TIMEOUT_MS } from '../../../scripts/vscode/workbench.ts';
+import { JobLedger } from '../../../src/jobs/ledger/ledger.ts';
+import { screenshotOfFailure } from '../support/failure.ts';
+
+const GOOD = 'good.mjs';
+const BAD = 'bad.mjs';
+const ERROR = 'ValueError: no data';
+
+suite('the list of jobs', () => {
+  let window: Window;
+  let folder = '';
+
+  before(async () => {
+    window = await openWindow({
+      name: 'several jobs',
+      settings: { 'farwharf.confirmSubmit': 'never', 'files.simpleDialog.enable': true },
+      prepare: async (path) => {
+        folder = path;
+        await mkdir(path, { recursive: true });
+        await writeFile(join(path, GOOD), "console.log('fine');\n");
+        const bad = `for (let line = 1; line <= 300; line++) console.log('line ' + line);\nconsole.log('${ERROR}');\nprocess.exit(1);\n`;
+        await writeFile(join(path, BAD), bad);
+      },
+    });
+    await runCommand(window.page, 'View: Show Farwharf');
+    for (const [script, state] of [
+      [GOOD, 'succeeded'],
+      [BAD, 'exit 1'],
+    ] as const) {
+      await runCommand(window.page, 'Farwharf: Submit Workspace');
+      await choose(window.page, script);
+      await row(script, state).waitFor();
+    }
+  });
+  after(() => window[Symbol.asyncDispose]());
+  afterEach((t) => screenshotOfFailure(window.page, t));
+
+  const rows = (): Locator =>
+    window.page.locator('.part.sidebar .pane', { hasText: 'Jobs' }).first().locator('.monaco-list-row');
+  const row = (text: string, state = ''): Locator =>
+    rows().filter({ hasText: text }).filter({ hasText: state }).first();
+  const list = (text: string): Locator => window.page.locator('.quick-input-widget', { hasText: text });
+  const press = (...keys: readonly string[]): Promise<void> =>
+    keys.reduce((before, key) => before.then(() => window.page.keyboard.press(key)), Promise.resolve());
+  const answer = async (question: string, text: string): Promise<void> => {
+    await list(question).waitFor();
+    await window.page.locator('.quick-input-widget input.input').fill(text);
+    await press('Enter');
+  };
+  const runOn = async (command: string, script: string): Promise<void> => {
+    await runCommand(window.page, `Farwharf: ${command}`);
+    await choose(window.page, script);
+  };
+  const tab = (text: string): Locator => window.page.locator('.tabs-container .tab', { hasText: text });
+  const eventually = async (look: () => Promise<boolean>, what: string): Promise<void> => {
+    for (const end = Date.now() + WAIT_TIMEOUT_MS; !(await look()); await sleep(100)) assert.ok(Date.now() < end, what);
+  };
+
+  test('is filtered while typing, and shows all jobs again', async () => {
+    await row(GOOD).click();
+    await press('Control+Shift+l');
+    await list('Filter jobs').waitFor();
+    await window.page.keyboard.type('bad');
+    await row(GOOD).waitFor({ state: 'hidden' });
+    await row(BAD).waitFor();
+    await press('Escape');
+    await row(GOOD).waitFor();
+    await runCommand(window.page, 'Farwharf: Filter Jobs');
+    await choose(window.page, 'State: failed');
+    await press('Enter');
+    await row(GOOD).waitFor({ state: 'hidden' });
+    await window.page.locator('.part.sidebar .pane-header .description', { hasText: 'failed' }).waitFor();
+    await runCommand(window.page, 'Farwharf: Clear Job Filter');
+    await row(GOOD).waitFor();
+  });
+
+  test('is grouped, and a pinned job stays on top', async () => {
+    await runCommand(window.page, 'Farwharf: Group Jobs By');
+    await choose(window.page, 'State');
+    await row('Failed').waitFor();
+    await row('Succeeded').waitFor();
+    await runOn('Pin', BAD);
+    assert.match((await rows().first().getAttribute('aria-label')) ?? '', /^Pinned, 1 job/);
+    await row('Failed').waitFor({ state: 'hidden' });
+    await row(BAD).hover();
+    await row(BAD).getByRole('button', { name: 'Unpin' }).click();
+    await row('Failed').waitFor();
+    await runCommand(window.page, 'Farwharf: Group Jobs By');
+    await choose(window.page, 'Day');
+    await row('Today').waitFor();
+  });
+
+  test('names each row and each button', async () => {
+    for (const one of await rows().all()) {
+      await one.hover();
+      assert.match((await one.getAttribute('aria-label')) ?? '', /\w/);
+      for (const button of await one.getByRole('button').all())
+        assert.match((await button.getAttribute('aria-label')) ?? '', /\w/);
+    }
+    assert.match((await row(BAD).getAttribute('aria-label')) ?? '', /^bad\.mjs, exit 1: ValueError: no data/);
+  });
+
+  test('opens, searches and saves the whole log of a job', async () => {
+    await runOn('Open Full Log', BAD);
+    await tab(`${BAD} (part 1).log`).waitFor();
+    await runCommand(window.page, 'Farwharf: Find in Log');
+    await list('Find in the log of').waitFor();
+    await window.page.keyboard.type('line 250');
+    await window.page.locator('.quick-input-list .monaco-list-row', { hasText: 'line 250' }).waitFor();
+    await press('Enter');
+    await window.page.locator('.part.editor .view-line', { hasText: 'line 250' }).waitFor();
+    await runCommand(window.page, 'Farwharf: Show First Error in Log');
+    await window.page.locator('.part.editor .view-line', { hasText: ERROR }).waitFor();
+    const saved = join(folder, 'saved.log');
+    await runCommand(window.page, 'Farwharf: Save Log');
+    await answer('Save', saved);
+    await eventually(
+      async () => (await readFile(saved, 'utf8').catch(() => '')).includes(`line 300\n${ERROR}`),
+      'no file',
+    );
+    await closeAllEditors(window.page);
+  });
+
+  test('removes the selected jobs by a key, brings them back, and adds one by its ID', async () => {
+    await row('Today').click();
+    await press('ArrowDown', 'Shift+ArrowDown', 'Delete');
+    await row(BAD).waitFor({ state: 'hidden' });
+    await runCommand(window.page, 'Notifications: Show Notifications');
+    const message = window.page.locator('.notifications-center .notification-list-item', { hasText: '2 jobs removed' });
+    await message.getByRole('button', { name: 'Undo' }).click();
+    await row(GOOD).waitFor();
+    const ledger = new JobLedger(join(window.scratch, 'home'));
+    const jobId = ledger.list().find(({ script }) => script === GOOD)?.jobId ?? '';
+    ledger.dispose();
+    await runOn('Remove from List', GOOD);
+    await row(GOOD).waitFor({ state: 'hidden' });
+    await runCommand(window.page, 'Farwharf: Add Job by ID');
+    await answer('Add a job of this machine', jobId);
+    await row('succeeded').waitFor();
+  });
+
+  test('has budgets of projects', async () => {
+    await runCommand(window.page, 'Farwharf: Set Budget');
+    await list('Set the budget').waitFor();
+    await window.page.keyboard.type('vision');
+    await choose(window.page, 'vision');
+    await answer('Warn before a submit by project vision', '50');
+    await answer('Send nothing by project vision', '100');
+    const file = join(window.scratch, 'home', 'budgets.json');
+    await eventually(async () => (await readFile(file, 'utf8').catch(() => '')).includes('100'), 'no budget');
+    assert.deepEqual(JSON.parse(await readFile(file, 'utf8')), { vision: { soft: 50, hard: 100 } });
+  });
+});

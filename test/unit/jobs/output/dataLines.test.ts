@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ReadableOutput } from '../../../../src/jobs/output/dataLines.ts';
+import { LastLine } from '../../../../src/jobs/log/progress.ts';
+
+const METRIC = 'farwharf:metric {"loss": 0.5}\n';
+const PICTURE = `farwharf:picture {"name": "a.png", "data": "${'A'.repeat(5_000)}"}\r\n`;
+
+test('data for the page of a job is not in its readable output, wherever the text is cut', () => {
+  const text = `farwharf\n${METRIC}${PICTURE}fine\nfar${METRIC}${METRIC}end far`;
+  for (const size of [1, 7, 1_000, 100_000]) {
+    const output = new ReadableOutput();
+    let readable = '';
+    for (let at = 0; at < text.length; at += size) readable += output.push({}, text.slice(at, at + size));
+    readable += output.end();
+    assert.equal(readable, `farwharf\nfine\nfar${METRIC}end far`);
+  }
+});
+
+test('a line that is not data after all stays readable', () => {
+  const misprinted = 'farwharf:metric {\'loss\': 0.5}\nfarwharf:picture [1]\nfarwharf:metrics {"loss": 1}\n';
+  assert.equal(new ReadableOutput().push({}, misprinted), misprinted);
+});
+
+test('each stream has lines of its own, and an instance knows when another one could not continue', () => {
+  const output = new ReadableOutput();
+  assert.equal(output.push({ stream: 'stdout' }, 'farwharf:metric {"lo'), '');
+  assert.equal(output.isHolding, true);
+  assert.equal(output.push({ stream: 'stderr' }, 'warning\n'), 'warning\n');
+  assert.equal(output.push({ stream: 'stdout' }, 'ss": 1}\n'), '');
+  assert.equal(output.isHolding, false);
+});
+
+test('a job with a progress bar that also prints metrics keeps its bar as its last line', () => {
+  const last = new LastLine();
+  last.push({ stream: 'stderr' }, '\r50%|###...| 5/10');
+  last.push({ stream: 'stdout' }, METRIC + PICTURE);
+  assert.equal(last.text, '50%|###...| 5/10');
+});
+
+test('the last line of a script that threw is the reason, not the calls below it', () => {
+  const last = new LastLine();
+  const trace = [
+    'weights.reduce(add)',
+    "TypeError: Cannot read properties of null (reading 'reduce')",
+    '    at score (file:///jobs/1/src/model.mjs:4:18)',
+    '    at async asyncRunEntryPointWithESMLoader (node:internal/modules/run_main:101:5)',
+    '    at Array.map (<anonymous>)',
+    '    at org.example.Main.main(Main.java:7)',
+    '',
+    'Node.js v24.21.0',
+  ];
+  last.push({ stream: 'stderr' }, `${trace.join('\n')}\n`);
+  assert.equal(last.text, trace[1]);
+});
