@@ -101,8 +101,16 @@ function definitionsOf(
 ): Definition[] {
   const definitions: Definition[] = [];
   const matcher = patterns === undefined ? undefined : new LineMatcher(lines, setOf(patterns));
+  const { text, starts } = lines;
   for (let line = 0; line < lines.count; line += 1) {
-    const found = matcher === undefined ? matchOf(lines, line) : matchLine(lines, line, matcher, hasOpenMethods);
+    const start = starts[line] ?? 0;
+    const end = (starts[line + 1] ?? 0) - 1;
+    if (end - start > MAX_LINE) continue;
+    let at = start;
+    while (isBlank(text.charCodeAt(at))) at += 1;
+    if (at === end) continue;
+    const found =
+      matcher === undefined ? matchOf(lines, line, at) : matchLine(lines, line, at, matcher, hasOpenMethods);
     if (found !== null) definitions.push({ line, indent: (found[1] ?? '').length, name: found[2] ?? '' });
   }
   return definitions;
@@ -117,32 +125,27 @@ function setOf(patterns: readonly LinePattern[]): PatternSet {
   return set;
 }
 
-/** Matches a line with the patterns of a language. */
+/** Matches a line with the patterns of a language. @param at the end of its indentation; it is not blank. */
 function matchLine(
   lines: TextLines,
   line: number,
+  at: number,
   matcher: LineMatcher,
   hasOpenMethods: boolean,
 ): RegExpExecArray | null {
   const { text, starts } = lines;
   const start = starts[line] ?? 0;
-  const end = (starts[line + 1] ?? 0) - 1;
-  if (end - start > MAX_PATTERN_LINE) return null;
-  let at = start;
-  while (isBlank(text.charCodeAt(at))) at += 1;
-  if (at === end || at - start > MAX_INDENT || isClosing(text, at)) return null;
-  return matcher.match(line, at) ?? (hasOpenMethods ? openMethodAt(lines, line) : null);
+  if (at - start > MAX_INDENT || isClosing(text, at)) return null;
+  const match = matcher.match(line, at, MAX_PATTERN_LINE);
+  const isLong = (starts[line + 1] ?? 0) - start > MAX_PATTERN_LINE;
+  return match ?? (hasOpenMethods && !isLong ? openMethodAt(lines, line) : null);
 }
 
 /** Tries only the expressions whose first letters or last character the line has; most lines have none. */
-function matchOf(lines: TextLines, line: number): RegExpExecArray | null {
+function matchOf(lines: TextLines, line: number, at: number): RegExpExecArray | null {
   const { text, starts } = lines;
   const start = starts[line] ?? 0;
   const end = (starts[line + 1] ?? 0) - 1;
-  if (end - start > MAX_LINE) return null;
-  let at = start;
-  while (isBlank(text.charCodeAt(at))) at += 1;
-  if (at === end) return null;
   const begin = text.charCodeAt(at);
   // Possibly Unicode white space, which the expressions handle.
   if (begin > LAST_ASCII || begin < SPACE) {

@@ -117,11 +117,17 @@ export class LineMatcher {
     this.#next = new Int32Array(set.texts.length).fill(NONE);
   }
 
-  /** The match of a line with the first pattern that it matches. @param at the end of its indentation; it is not blank. */
-  match(line: number, at: number): RegExpExecArray | null {
+  /**
+   * The match of a line with the first pattern that it matches. Of a line with more characters than `most`, the beginning is matched with
+   * the patterns that begin with keywords.
+   *
+   * @param at the end of its indentation; it is not blank.
+   */
+  match(line: number, at: number, most = Infinity): RegExpExecArray | null {
     const { text, starts } = this.#lines;
     const start = starts[line] ?? 0;
-    const end = (starts[line + 1] ?? 0) - 1;
+    const lineEnd = (starts[line + 1] ?? 0) - 1;
+    const end = Math.min(lineEnd, start + most);
     let last = end - 1;
     while (isBlank(text.charCodeAt(last))) last -= 1;
     const lastCode = text.charCodeAt(last);
@@ -129,7 +135,8 @@ export class LineMatcher {
     for (; left !== 0; left &= left - 1) {
       const pattern = this.#set.patterns[31 - Math.clz32(left & -left)];
       if (pattern === undefined || !this.#mayMatch(pattern, start, at, end, lastCode)) continue;
-      const match = pattern.expression.exec(this.#lines.slice(line));
+      if (end < lineEnd && pattern.words === undefined) continue;
+      const match = pattern.expression.exec(text.slice(start, end));
       if (match !== null) return match;
     }
     return null;

@@ -68,6 +68,10 @@ const DEFINITIONS: Readonly<Record<string, readonly [text: string, names: string
   'a.rs': ['impl<T> Display for Ship<T> {\n  fn fmt(&self) {}\n}\n', 'Ship fmt'],
   'a.php': ['use Sea\\Ship;\nforeach ($a as $b) {\n}\nfunction moor($n) {\n}\n', 'moor'],
   'a.ts': ['class Ship {\n  moor(\n    rope: Rope,\n  ): void {\n    sail(\n      1,\n    );\n  }\n}\n', 'Ship moor'],
+  'long.ts': [
+    `export class Ship implements ${'Sail, '.repeat(40)}Rope {\n  moor(${'rope: Rope, '.repeat(20)}) {\n  }\n}\n`,
+    'Ship',
+  ],
   'a.js': ['app.moor = function moor(rope) {\n};\non(app, "tide", function sail(rope) {\n});\n', 'moor sail'],
   'a.sql': ['CREATE TABLE IF NOT EXISTS sea.ships (\n  id int\n);\n', 'ships'],
   'a.css': ['.ship > .mast {\n  color: red;\n}\n', 'ship'],
