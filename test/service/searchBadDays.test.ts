@@ -189,7 +189,7 @@ test('files and folders that may not be read are passed over with that reason', 
   const program = join(place.base, 'look.ts');
   writeFileSync(
     program,
-    `import { LiveIndex } from ${JSON.stringify(join(ROOT, 'src/retrieval/folder/liveIndex.ts'))};
+    `import { LiveIndex } from ${JSON.stringify(join(ROOT, 'src/retrieval/live/liveIndex.ts'))};
      import * as selector from ${JSON.stringify(join(ROOT, 'src/workspace/select/searchableFiles.ts'))};
      const index = new LiveIndex({ home: process.argv[3], workerProgram: '', selector: { select: selector.selectSearchable, inspect: selector.inspectSearchable } });
      await index.open([{ path: process.argv[2], isTrusted: false }]);

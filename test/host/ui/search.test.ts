@@ -99,6 +99,28 @@ suite('searching in a window', () => {
     await row(NEEDLE.words).waitFor();
   });
 
+  test('the Index view lists recent searches and opens them, and the keyboard removes one or all', async () => {
+    await openNeedle();
+    await showIndex();
+    await indexRow('Recent searches').click();
+    await indexRow(NEEDLE.words).click();
+    await row(`${NEEDLE.path}:${NEEDLE.line}`).waitFor();
+    await window.page.keyboard.press('Escape');
+    await openSearch();
+    await row(NEEDLE.words).waitFor();
+    await row('Clear recent searches').waitFor();
+    await window.page.keyboard.press('ArrowDown');
+    await window.page.keyboard.press('Enter');
+    await row(NEEDLE.words).waitFor({ state: 'detached' });
+    await row('"exact words"').waitFor();
+    await window.page.keyboard.press('Escape');
+    await indexRow('Recent searches').waitFor({ state: 'detached' });
+    await openNeedle();
+    await indexRow('Recent searches').waitFor();
+    await runCommand(window.page, 'Farwharf: Clear Recent Searches');
+    await indexRow('Recent searches').waitFor({ state: 'detached' });
+  });
+
   test('Find Related Code lists what is about the same as the selection', async () => {
     await openNeedle();
     await editorLine(NEEDLE.words).click();

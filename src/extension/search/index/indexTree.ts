@@ -51,7 +51,7 @@ export class IndexTree implements Disposable {
           ? this.#folderRows(only)
           : status.map(({ folder }): IndexNode => ({ type: 'folder', folder }));
       const count = this.#recent.all.length;
-      return count === 0 ? rows : [...rows, { type: 'searches', count }];
+      return count === 0 ? rows : [{ type: 'searches', count }, ...rows];
     }
     switch (node.type) {
       case 'folder': {
