@@ -1,5 +1,5 @@
 import { hash as digest } from 'node:crypto';
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import type { Chunk } from '../chunks/chunk.ts';
 import { chunkText } from '../chunks/chunkText.ts';
@@ -11,7 +11,7 @@ import type { Source } from '../segments/segment.ts';
 const MAX_FILE_BYTES = 1_000_000;
 // A file may be written twice within one tick of the file system's clock. Its time is trusted only if it was older than a tick (two
 // seconds on FAT) when the file was read. Git does the same with its index ("racy git").
-export const CLOCK_TICK_MS = 2000;
+const CLOCK_TICK_MS = 2000;
 // Shared by all reads: a buffer per file takes half as long again, and produces garbage.
 const BUFFER = Buffer.allocUnsafeSlow(MAX_FILE_BYTES);
 
@@ -26,6 +26,8 @@ export interface ListedFile {
 export interface IndexedFile {
   readonly source: Source;
   readonly chunks: readonly Chunk[];
+  /** Its version on disk; undefined if a later one could look the same, and for the text of an editor. */
+  readonly version?: string | undefined;
 }
 
 /**
@@ -43,7 +45,14 @@ export function readIndexedFile(root: string, path: string, now: () => number = 
   const text = decodeText(bytes);
   const hash = digest('sha256', bytes, 'hex').slice(0, 32);
   if (text === undefined) return { source: { ...file, hash, status: 'binary' }, chunks: [] };
-  return indexed({ ...file, hash, status: 'indexed' }, text);
+  return indexed({ ...file, hash, status: 'indexed' }, text, { stats: read.stats, readAt: now() });
+}
+
+/** What identifies a version of a file; undefined if a later one could look the same. */
+export function versionOf({ ino, size, mtimeMs, ctimeMs }: Stats, readAt: number): string | undefined {
+  // A write changes the time of the status, which programs cannot set.
+  const isSettled = readAt - Math.max(mtimeMs, ctimeMs) > CLOCK_TICK_MS;
+  return isSettled ? `${ino} ${size} ${mtimeMs} ${ctimeMs}` : undefined;
 }
 
 /** A file with the text of an editor. */
@@ -55,10 +64,17 @@ export function indexText(path: string, text: string): IndexedFile {
 }
 
 /** Splits the text on demand only, because most files that are read again are unchanged. */
-function indexed(source: Source, text: string): IndexedFile {
+function indexed(
+  source: Source,
+  text: string,
+  onDisk?: { readonly stats: Stats; readonly readAt: number },
+): IndexedFile {
   let chunks: readonly Chunk[] | undefined;
   return {
     source,
+    get version() {
+      return onDisk === undefined ? undefined : versionOf(onDisk.stats, onDisk.readAt);
+    },
     get chunks() {
       chunks ??= chunkText(readable(source.path, text), source.path, 'smart');
       return chunks;
@@ -82,6 +98,7 @@ function readable(path: string, text: string): string {
 }
 
 interface ReadBytes {
+  readonly stats: Stats;
   readonly size: number;
   readonly mtimeMs: number;
   /** Undefined for a file that is too large. */
@@ -96,10 +113,10 @@ function readBytes(path: string): ReadBytes | 'missing' | 'unreadable' {
     const stats = fstatSync(descriptor);
     if (!stats.isFile()) return 'unreadable';
     const { size, mtimeMs } = stats;
-    if (size > MAX_FILE_BYTES) return { size, mtimeMs, bytes: undefined };
+    if (size > MAX_FILE_BYTES) return { stats, size, mtimeMs, bytes: undefined };
     const bytes = readInto(BUFFER, descriptor, size);
     // Its size changed while it was read, so its time does not belong to these bytes.
-    return { size: bytes.length, mtimeMs: bytes.length === size ? mtimeMs : Infinity, bytes };
+    return { stats, size: bytes.length, mtimeMs: bytes.length === size ? mtimeMs : Infinity, bytes };
   } catch (error) {
     const isGone = error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
     return isGone ? 'missing' : 'unreadable';

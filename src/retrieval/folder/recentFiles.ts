@@ -1,16 +1,10 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import { CLOCK_TICK_MS, type IndexedFile, readIndexedFile } from '../building/indexedFile.ts';
+import { type IndexedFile, readIndexedFile, versionOf } from '../building/indexedFile.ts';
 
 // About the results of some minutes; their texts are kept in memory.
 const MOST_FILES = 512;
 const MOST_BYTES = 16_000_000;
-
-interface RecentFile {
-  readonly file: IndexedFile;
-  /** What identifies this version of the file; undefined if a later version could look the same. */
-  readonly version: string | undefined;
-}
 
 /**
  * The files of recent results. While a query is typed, each letter finds mostly the same files. Reading them again and splitting them
@@ -20,7 +14,7 @@ export class RecentFiles {
   readonly #root: string;
   readonly #now: () => number;
   /** The least recently used first. */
-  readonly #files = new Map<string, RecentFile>();
+  readonly #files = new Map<string, { readonly file: IndexedFile; readonly version: string | undefined }>();
   #bytes = 0;
 
   constructor(root: string, now: () => number = Date.now) {
@@ -30,40 +24,36 @@ export class RecentFiles {
 
   /** A file in its current version; undefined if it does not exist. */
   read(path: string): IndexedFile | undefined {
-    const version = this.#versionOf(join(this.#root, path));
     const before = this.#forget(path);
-    if (before !== undefined && version !== undefined && before.version === version) {
-      this.#keep(path, before);
+    if (before?.version !== undefined && before.version === this.#versionOf(path)) {
+      this.#keep(path, before.file, before.version);
       return before.file;
     }
-    const now = readIndexedFile(this.#root, path);
+    const now = readIndexedFile(this.#root, path, this.#now);
     if (now === undefined) return undefined;
     const file = before?.file.source.hash === now.source.hash ? before.file : now;
-    this.#keep(path, { file, version });
+    this.#keep(path, file, now.version);
     return file;
   }
 
-  #keep(path: string, recent: RecentFile): void {
-    this.#files.set(path, recent);
-    this.#bytes += recent.file.source.size;
+  #keep(path: string, file: IndexedFile, version: string | undefined): void {
+    this.#files.set(path, { file, version });
+    this.#bytes += file.source.size;
     for (const oldest of this.#files.keys()) {
       if (this.#files.size <= MOST_FILES && this.#bytes <= MOST_BYTES) return;
       this.#forget(oldest);
     }
   }
 
-  #forget(path: string): RecentFile | undefined {
+  #forget(path: string): { readonly file: IndexedFile; readonly version: string | undefined } | undefined {
     const recent = this.#files.get(path);
     if (this.#files.delete(path)) this.#bytes -= recent?.file.source.size ?? 0;
     return recent;
   }
 
-  /** A write changes the time of the status, which programs cannot set. Within a tick of the file system's clock it may stay the same. */
-  #versionOf(file: string): string | undefined {
+  #versionOf(path: string): string | undefined {
     try {
-      const { ino, size, mtimeMs, ctimeMs } = lstatSync(file);
-      const isSettled = this.#now() - Math.max(mtimeMs, ctimeMs) > CLOCK_TICK_MS;
-      return isSettled ? `${ino} ${size} ${mtimeMs} ${ctimeMs}` : undefined;
+      return versionOf(lstatSync(join(this.#root, path)), this.#now());
     } catch {
       return undefined; // reading it shows why
     }

@@ -10,8 +10,17 @@ const IN_WORD = Uint8Array.from({ length: 256 }, (_, byte) =>
 const UNKNOWN = 2;
 const points = new Uint8Array(1 << 16).fill(UNKNOWN);
 
+// Of names and most queries; the buffers for other texts take longer to create than these take to split.
+const SHORT = 100;
+const ASCII = /^[\x00-\x7f]*$/;
+const ASCII_WORDS = /[\w$]+/g;
+
 /** Calls `visit` with each word of a text, in order, and its start. */
 export function scanWords(text: string, visit: (word: string, start: number) => void): void {
+  if (text.length <= SHORT && ASCII.test(text)) {
+    for (const { 0: word, index } of text.matchAll(ASCII_WORDS)) visit(word, index);
+    return;
+  }
   const bytes = Buffer.from(`${text}\0`);
   const spans = new Uint32Array(text.length + 2);
   const spanCount = findSpans(bytes, 0, bytes.length - 1, spans, 0);
