@@ -43,6 +43,6 @@ export class ForgivingSearch {
   #corrections({ text, prefixes }: Query): Corrections {
     const { set } = this.#folder;
     const isComplete = (word: string): boolean => !prefixes.includes(word) || !set.hasPrefix(word);
-    return findCorrections(text, this.#analyzer, (term) => set.holdersOf(term), isComplete);
+    return findCorrections(text, this.#analyzer, set, isComplete);
   }
 }

@@ -15,33 +15,42 @@ const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
 const IS_PLAIN = /^[A-Za-z_$][\w$]*$/;
 // The first letter is seldom wrong.
 const SAME_START = 8;
+// A stem may be as much shorter than its word.
+const LONGEST_ENDING = 7;
 // The names of definitions are searched for more than other words.
 const DEFINED = 10;
+
+/** What is known of the terms of an index. */
+interface KnownTerms {
+  /** The number of documents with a term. */
+  holdersOf(term: string): number;
+  /** Whether a term begins with this, in any case. */
+  hasPrefix(start: string): boolean;
+}
 
 /**
  * Finds what unknown words of a query were meant to be: the word of the index that is one edit away, where a swap of neighbours is one
  * edit (Damerau, 1964), and that most documents contain. An identifier is corrected as a whole, else by its unknown parts.
  *
- * @param holdersOf the number of documents with each term.
  * @param isComplete false for a word that is still being typed.
  */
 export function findCorrections(
   text: string,
   analyzer: WordAnalyzer,
-  holdersOf: (term: string) => number,
+  known: KnownTerms,
   isComplete: (word: string) => boolean = () => true,
 ): Corrections {
   const corrections = new Map<string, string>();
   const words: string[] = [];
   scanWords(text, (word) => words.push(word));
   if (words.length > MOST_WORDS) return corrections;
-  const isKnown = (word: string): boolean => holdersOf(analyzer.wholeTerm(word) ?? '') > 0;
+  const isKnown = (word: string): boolean => known.holdersOf(analyzer.wholeTerm(word) ?? '') > 0;
   let tried = 0;
   for (const word of new Set(words)) {
     if (!IS_PLAIN.test(word) || word.length < LEAST_LETTERS || word.length > MOST_LETTERS || isKnown(word)) continue;
     if (!isComplete(word)) continue;
     if (tried++ >= MOST_TRIED) break;
-    const whole = bestEdit(word, analyzer, holdersOf);
+    const whole = bestEdit(word, analyzer, known);
     if (whole !== undefined) corrections.set(word, whole);
     else correctParts(word);
   }
@@ -54,7 +63,7 @@ export function findCorrections(
     for (const part of unknown) {
       const at = corrected.toLowerCase().indexOf(part);
       const own = at < 0 ? undefined : corrected.slice(at, at + part.length);
-      const better = own === undefined ? undefined : bestEdit(own, analyzer, holdersOf);
+      const better = own === undefined ? undefined : bestEdit(own, analyzer, known);
       if (own === undefined || better === undefined) return;
       corrected = corrected.replace(own, () => better);
     }
@@ -69,33 +78,46 @@ export function correct(text: string, corrections: Corrections): string {
   return corrected;
 }
 
-function bestEdit(word: string, analyzer: WordAnalyzer, holdersOf: (term: string) => number): string | undefined {
+function bestEdit(word: string, analyzer: WordAnalyzer, known: KnownTerms): string | undefined {
   const seen = new Set<string>();
   let [best, most]: [string | undefined, number] = [undefined, 0];
-  for (const edit of edits(word)) {
+  for (const edit of edits(word, reachOf(word, known))) {
     const term = analyzer.wholeTerm(edit);
     if (term === undefined || seen.has(term)) continue;
     seen.add(term);
-    const holders = holdersOf(term) * (edit[0] === word[0] ? SAME_START : 1);
-    const likelihood = holders > 0 && isDefined(edit, holdersOf) ? DEFINED * holders : holders;
+    const holders = known.holdersOf(term) * (edit[0] === word[0] ? SAME_START : 1);
+    const likelihood = holders > 0 && isDefined(edit, known) ? DEFINED * holders : holders;
     if (likelihood > most) [best, most] = [edit, likelihood];
   }
   return best;
 }
 
-function isDefined(name: string, holdersOf: (term: string) => number): boolean {
+/** Up to where a word can be edited: what is before an edit must be the beginning of a term, or of a word with a shorter stem. */
+function reachOf(word: string, known: KnownTerms): number {
+  const start = word.search(/[^_$]/); // terms begin behind these
+  let [low, high] = [Math.max(0, start), word.length];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (known.hasPrefix(word.slice(start, middle))) low = middle;
+    else high = middle - 1;
+  }
+  return Math.min(word.length, low + LONGEST_ENDING);
+}
+
+function isDefined(name: string, known: KnownTerms): boolean {
   return [definitionTerm(name), ...otherDefinitionTerms(name)].some(
-    (term) => term !== undefined && holdersOf(term) > 0,
+    (term) => term !== undefined && known.holdersOf(term) > 0,
   );
 }
 
-/** The words that are one edit away: swaps first, then changed, missing and additional letters. */
-function* edits(word: string): Generator<string, void> {
-  const end = word.length;
-  for (let at = 0; at < end - 1; at += 1) {
+/** The words that are one edit away, up to a position: swaps first, then changed, missing and additional letters. */
+function* edits(word: string, reach: number): Generator<string, void> {
+  const end = Math.min(word.length, reach + 1);
+  for (let at = 0; at < Math.min(end, word.length - 1); at += 1) {
     if (word[at] !== word[at + 1]) yield `${word.slice(0, at)}${word[at + 1]}${word[at]}${word.slice(at + 2)}`;
   }
-  for (let at = 0; at <= end; at += 1) for (const letter of LETTERS) yield word.slice(0, at) + letter + word.slice(at);
+  for (let at = 0; at <= reach; at += 1)
+    for (const letter of LETTERS) yield word.slice(0, at) + letter + word.slice(at);
   for (let at = 0; at < end; at += 1) {
     for (const letter of LETTERS) if (letter !== word[at]) yield word.slice(0, at) + letter + word.slice(at + 1);
   }

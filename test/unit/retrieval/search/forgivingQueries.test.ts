@@ -69,6 +69,7 @@ test('one wrong, missing, additional or swapped letter is corrected, in identifi
     assert.equal(await first(query), 'src/retry.ts:1', query);
     assert.equal(index.correct(query), 'retryDelay', query);
   }
+  assert.equal(index.correct('_retryDelya'), '_retryDelay');
   assert.equal(index.correct('where is parseSettigns'), 'where is parseSettings');
   assert.equal(
     index.correct('what reads the text and the setings of the '.repeat(3)),
