@@ -19,6 +19,7 @@ import { tryPrompt } from './commands/flows/tryPrompt.ts';
 import { addJob } from './commands/jobList/addJob.ts';
 import { cancelJob } from './commands/jobs/cancelJob.ts';
 import { clearJobFilter } from './commands/jobList/clearJobFilter.ts';
+import { comparePlots } from './commands/jobs/comparePlots.ts';
 import { compareSubmitted } from './commands/jobs/compareSubmitted.ts';
 import { copyJobId } from './commands/jobs/copyJobId.ts';
 import { downloadResults } from './commands/jobs/downloadResults.ts';
@@ -79,6 +80,7 @@ export const commands: Readonly<Record<CommandId, Command>> = {
   'farwharf.openIgnoreRule': openIgnoreRule,
   'farwharf.showLog': showLog,
   'farwharf.showJobPage': showJobPage,
+  'farwharf.comparePlots': comparePlots,
   'farwharf.compareSubmitted': compareSubmitted,
   'farwharf.explainFailure': explainFailure,
   'farwharf.askAboutFailure': askAboutFailure,

@@ -12,7 +12,7 @@ const PAGE: ToJobPage = {
     ['state', 'running'],
     ['script', 'train.py'],
   ],
-  actions: ['showLog', 'cancelJob', 'compareSubmitted', 'resubmitJob'],
+  actions: ['showLog', 'cancelJob', 'comparePlots', 'compareSubmitted', 'resubmitJob'],
   output: ['epoch 1: loss 2.31', '<b>epoch 2</b>: loss 1.98'],
   timeline: ['queued 12 min: Resources', 'running 4 min'],
   plots: [
@@ -21,6 +21,7 @@ const PAGE: ToJobPage = {
       text: '1.5, at most 2',
       axis: 'time',
       points: Array.from({ length: 60 }, (_, index) => [START + index * 2_000, 1 + Math.sin(index / 5)]),
+      others: [],
     },
     {
       name: 'loss',
@@ -32,8 +33,10 @@ const PAGE: ToJobPage = {
         [3, null],
         [2, 2],
       ],
+      others: [],
     },
   ],
+  compared: [],
   otherMetrics: 960,
   results: '3 files, 1.2 MB: model.pt (1.1 MB) and 2 more',
   advice: null,
@@ -116,6 +119,27 @@ test("a job's page shows what it is sent, in each theme and width, under its own
     assert.deepEqual((await shown.sent()).at(-1), { type: 'run', action: 'showLog' });
     await shown.send(PAGE);
     assert.equal(await page.evaluate('document.activeElement.textContent'), 'Show Log', 'the focus stays');
+
+    // Compared jobs have curves of their own in the same plot, which their names explain.
+    const [usage, metric] = PAGE.plots;
+    assert.ok(usage !== undefined && metric !== undefined);
+    const other = { text: '0.5', points: [[1, 0.25] as const, [5, 0.5] as const] };
+    await shown.send({
+      ...PAGE,
+      plots: [usage, { ...metric, others: [null, other] }],
+      compared: ['--lr 1 (4b1c)', '<i>--lr 2</i> (5d2e)'],
+    });
+    const jobsInPlots = page.getByRole('list', { name: 'Jobs in the plots' });
+    assert.deepEqual(await jobsInPlots.getByRole('listitem').allInnerTexts(), [
+      'This job',
+      '--lr 1 (4b1c)',
+      '<i>--lr 2</i> (5d2e)',
+    ]);
+    const compared = page.getByRole('img', { name: 'Plot of loss: NaN; <i>--lr 2</i> (5d2e): 0.5', exact: true });
+    assert.equal(await compared.locator('path').count(), 2);
+    assert.deepEqual(await accessibilityProblems(page), []);
+    await shown.send(PAGE);
+    assert.equal(await jobsInPlots.isVisible(), false);
 
     // A later message replaces texts and continues the plots.
     await shown.send({ type: 'previews', printed: [], results: [] });

@@ -8,6 +8,7 @@ export const COMMANDS = [
   'farwharf.openIgnoreRule',
   'farwharf.showLog',
   'farwharf.showJobPage',
+  'farwharf.comparePlots',
   'farwharf.compareSubmitted',
   'farwharf.explainFailure',
   'farwharf.askAboutFailure',

@@ -15,6 +15,7 @@ import type { LostContacts } from '../store/lostContacts.ts';
 import type { Hosts } from '../connection/hosts.ts';
 import type { JobStore } from '../store/jobStore.ts';
 import { openPage } from '../ui/openPage.ts';
+import { ComparedJobs } from './comparedJobs.ts';
 import { viewOf } from './pageView.ts';
 
 const EVERY_MS = 1_000;
@@ -43,6 +44,7 @@ interface JobPagesDeps {
 export class JobPages implements Disposable {
   readonly #deps: JobPagesDeps;
   readonly #open = new Map<string, vscode.WebviewPanel>();
+  readonly #compared = new Map<string, ComparedJobs>();
   readonly #disposables = new DisposableStore();
 
   constructor(deps: JobPagesDeps) {
@@ -56,10 +58,25 @@ export class JobPages implements Disposable {
     const { panel, closed } = openPage(extension, { title: shownScript(record.script), page: 'jobPage' });
     this.#open.set(record.id, panel);
     this.#disposables.add(panel);
-    closed.addEventListener('abort', () => this.#open.delete(record.id));
+    closed.addEventListener('abort', () => {
+      this.#open.delete(record.id);
+      this.#compared.get(record.id)?.dispose();
+      this.#compared.delete(record.id);
+    });
     this.#follow(panel, record, closed).catch((error: unknown) => {
       if (!isAbort(error)) log.error('a job page could not be read', { id: record.id, error });
     });
+  }
+
+  /** Opens the page of a job, with the metrics of others in its plots. */
+  compare(record: JobRecord, others: readonly JobRecord[]): void {
+    this.show(record);
+    this.#compared.get(record.id)?.set(others);
+  }
+
+  /** The jobs that the page of a job compares it with. */
+  compared(record: JobRecord): readonly JobRecord[] {
+    return (this.#compared.get(record.id)?.all ?? []).map((other) => other.record);
   }
 
   dispose(): void {
@@ -68,8 +85,15 @@ export class JobPages implements Disposable {
 
   /** Sends the page whenever it loads or the job's record changes, and at most once a second for new events. */
   async #follow(panel: vscode.WebviewPanel, record: JobRecord, signal: AbortSignal): Promise<void> {
-    const { home, hosts, lostContacts, store } = this.#deps;
+    const { home, store, hosts, log, lostContacts } = this.#deps;
     const page = new JobPage();
+    const compared = new ComparedJobs({
+      home,
+      log,
+      fileMetrics: async (...job) => (await this.#deps.contents(...job)).metrics,
+      onNews: () => panel.visible && send(),
+    });
+    this.#compared.set(record.id, compared);
     // A page without prices lacks its advice only.
     let account: Account | undefined;
     const priced = hosts
@@ -82,9 +106,9 @@ export class JobPages implements Disposable {
       hasNews = false;
       sentAt = Date.now();
       const latest = store.get(record.id) ?? record;
-      void panel.webview.postMessage(
-        viewOf(page, latest, { account, now: Date.now(), lost: lostContacts.get(record.id) }),
-      );
+      const lost = lostContacts.get(record.id);
+      const context = { account, compared: compared.all, now: Date.now(), lost };
+      void panel.webview.postMessage(viewOf(page, latest, context));
     };
     // A page that was hidden is loaded again, and needs everything again.
     let results: readonly ShownPreview[] = [];

@@ -1,6 +1,6 @@
-import { html, setText } from '../canvas/dom/elements.ts';
+import { html, setText, svg } from '../canvas/dom/elements.ts';
 import type { FromJobPage, PageAction, ShownPage, ShownPlot, ToJobPage } from './messages.ts';
-import { Plot } from './plot.ts';
+import { curveClass, Plot } from './plot.ts';
 import { previewElement } from './previews.ts';
 
 // The only global that VS Code adds to a webview. It can be called once.
@@ -11,6 +11,7 @@ const TITLES: Readonly<Record<PageAction, string>> = {
   cancelJob: 'Cancel Job',
   browseResults: 'Browse Results',
   downloadResults: 'Download Results',
+  comparePlots: 'Compare Plots',
   compareSubmitted: 'Compare Submitted Files',
   resubmitJob: 'Submit Again',
 };
@@ -25,12 +26,13 @@ const results = html('p', {});
 const previews = html('div', { class: 'previews' });
 const pictures = html('div', { class: 'previews printed' });
 const plots = html('div', { class: 'plots' });
+const legend = html('ul', { class: 'legend', 'aria-label': 'Jobs in the plots' });
 const others = html('p', { class: 'quiet' });
 const drawn = new Map<string, Plot>();
 const sections = {
   timeline: section('Time line', timeline),
   pictures: section('Pictures', pictures),
-  plots: section('Usage and metrics', plots, others),
+  plots: section('Usage and metrics', legend, plots, others),
   output: section('Output', output),
   results: section('Results', results, previews),
 };
@@ -71,7 +73,8 @@ function show(page: ShownPage): void {
   timeline.replaceChildren(...page.timeline.map((phase) => html('li', {}, phase)));
   sections.timeline.hidden = page.timeline.length === 0;
   sections.plots.hidden = page.plots.length === 0;
-  for (const plot of page.plots) showPlot(plot);
+  showLegend(page.compared);
+  for (const plot of page.plots) showPlot(plot, page.compared);
   setText(
     others,
     page.otherMetrics === 0 ? '' : `${page.otherMetrics.toLocaleString('en-US')} more metrics are not plotted.`,
@@ -83,12 +86,23 @@ function show(page: ShownPage): void {
   showOrHideResults();
 }
 
-function showPlot(shown: ShownPlot): void {
+/** Names the curves of each job, if there is more than one. */
+function showLegend(compared: readonly string[]): void {
+  legend.hidden = compared.length === 0;
+  legend.replaceChildren(
+    ...['This job', ...compared].map((name, index) => {
+      const line = svg('path', { class: curveClass(index), d: 'M0 5H24' });
+      return html('li', {}, svg('svg', { viewBox: '0 0 24 10', 'aria-hidden': true }, line), name);
+    }),
+  );
+}
+
+function showPlot(shown: ShownPlot, compared: readonly string[]): void {
   const key = `${shown.axis} ${shown.name}`;
   const plot = drawn.get(key) ?? new Plot();
   if (!drawn.has(key)) plots.append(plot.element);
   drawn.set(key, plot);
-  plot.show(shown);
+  plot.show(shown, compared);
 }
 
 // VS Code's messages come from the frame around the page; nothing else can send any.

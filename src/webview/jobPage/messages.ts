@@ -1,11 +1,17 @@
-/** A series to plot, with its last values in words. */
-export interface ShownPlot {
-  readonly name: string;
+/** The values of one job, with the last ones in words. */
+export interface ShownCurve {
   readonly text: string;
-  /** What positions are: milliseconds since 1970, or steps of the job's own. */
-  readonly axis: 'time' | 'step';
   /** In any order; a value that is null is a gap. */
   readonly points: readonly (readonly [x: number, y: number | null])[];
+}
+
+/** A series to plot. */
+export interface ShownPlot extends ShownCurve {
+  readonly name: string;
+  /** What positions are: milliseconds since 1970, or steps of the job's own. */
+  readonly axis: 'time' | 'step';
+  /** Those of the compared jobs, in their order; null for a job without this series. */
+  readonly others: readonly (ShownCurve | null)[];
 }
 
 /** What the buttons of the page do. */
@@ -14,6 +20,7 @@ export const PAGE_ACTIONS = [
   'cancelJob',
   'browseResults',
   'downloadResults',
+  'comparePlots',
   'compareSubmitted',
   'resubmitJob',
 ] as const;
@@ -26,6 +33,8 @@ export interface ShownPage {
   readonly actions: readonly PageAction[];
   readonly timeline: readonly string[];
   readonly plots: readonly ShownPlot[];
+  /** The names of the jobs that the plots compare this one with, at most four. */
+  readonly compared: readonly string[];
   /** How many metrics have no plot. */
   readonly otherMetrics: number;
   /** The last lines of the output. */

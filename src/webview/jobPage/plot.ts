@@ -1,8 +1,7 @@
-import { html, setAttributes, setText, svg } from '../canvas/dom/elements.ts';
-import type { ShownPlot } from './messages.ts';
+import { svg } from '../canvas/dom/elements.ts';
+import type { ShownCurve, ShownPlot } from './messages.ts';
+import { PlotFrame, SIZE } from './plotFrame.ts';
 
-// Coordinates of the drawing, which stretches to the width of its place.
-export const SIZE = 100;
 const DAY_MS = 24 * 3_600_000;
 export const COMPACT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 3 });
 
@@ -11,45 +10,48 @@ interface Range {
   readonly high: number;
 }
 
-/** A plot of one series with its name and last value as its title, which is also what screen readers say. */
+/** A plot of one series, of one or more jobs, with its name and last values as its title. */
 export class Plot {
-  readonly element: HTMLElement;
-  readonly #title = html('figcaption', {});
-  readonly #curve = svg('path', {});
-  readonly #place: HTMLElement;
-  readonly #labels = {
-    top: plotLabel('top'),
-    bottom: plotLabel('bottom'),
-    first: plotLabel('first'),
-    last: plotLabel('last'),
-  };
+  readonly #frame = new PlotFrame();
 
-  constructor() {
-    const drawing = svg('svg', { viewBox: `0 0 ${SIZE} ${SIZE}`, preserveAspectRatio: 'none' }, this.#curve);
-    this.#place = html('div', { class: 'plot', role: 'img' }, drawing, ...Object.values(this.#labels));
-    this.element = html('figure', {}, this.#title, this.#place);
+  get element(): HTMLElement {
+    return this.#frame.element;
   }
 
-  show({ name, text, axis, points }: ShownPlot): void {
-    setText(this.#title, `${name}: ${text}`);
-    setAttributes(this.#place, { 'aria-label': `Plot of ${name}: ${text}` });
-    // Training that was restarted goes back some steps.
-    const ordered = points.toSorted(([a], [b]) => a - b);
-    const values = ordered.flatMap(([, y]) => (y === null ? [] : [y]));
-    const xs = rangeOf(ordered.map(([x]) => x));
+  /** @param compared the names of the jobs of `others`. */
+  show({ name, axis, others, ...own }: ShownPlot, compared: readonly string[]): void {
+    const curves = [own, ...others].map((curve) => curve && { ...curve, points: inOrder(curve) });
+    const texts = curves.map((curve, index) => {
+      const job = index === 0 ? '' : `${compared[index - 1] ?? ''}: `;
+      return curve === null ? '' : `${job}${curve.text}`;
+    });
+    const title = `${name}: ${texts.filter((text) => text !== '').join('; ')}`;
+    const points = curves.flatMap((curve) => curve?.points ?? []);
+    const values = points.flatMap(([, y]) => (y === null ? [] : [y]));
+    const xs = rangeOf(points.map(([x]) => x));
     const ys = rangeOf(axis === 'time' ? [0, ...values] : values);
-    setAttributes(this.#curve, { d: curveOf(ordered, xs, ys) });
+    const paths = curves.flatMap((curve, index) =>
+      curve === null ? [] : [svg('path', { class: curveClass(index), d: curveOf(curve.points, xs, ys) })],
+    );
     const formatX = axis === 'time' ? timeFormat(xs) : (step: number): string => COMPACT.format(step);
-    setText(this.#labels.top, values.length === 0 ? '' : COMPACT.format(ys.high));
-    setText(this.#labels.bottom, values.length === 0 ? '' : COMPACT.format(ys.low));
-    setText(this.#labels.first, formatX(xs.low));
-    setText(this.#labels.last, xs.high > xs.low ? formatX(xs.high) : '');
+    // The page's own job is on top.
+    this.#frame.show(title, paths.toReversed(), {
+      top: values.length === 0 ? '' : COMPACT.format(ys.high),
+      bottom: values.length === 0 ? '' : COMPACT.format(ys.low),
+      first: formatX(xs.low),
+      last: xs.high > xs.low ? formatX(xs.high) : '',
+    });
   }
 }
 
-/** A label at an end of an axis. */
-export function plotLabel(place: string): HTMLElement {
-  return html('span', { class: place });
+/** The class with the colour and dashes of a job's curves: 0 is the page's own job. */
+export function curveClass(index: number): string {
+  return `curve-${index}`;
+}
+
+/** Training that was restarted goes back some steps. */
+function inOrder({ points }: ShownCurve): ShownCurve['points'] {
+  return points.toSorted(([a], [b]) => a - b);
 }
 
 /** Both 0 without values. */
