@@ -2,12 +2,14 @@ import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../core/processes/lifetime.ts';
 import type { Logger } from '../../core/log.ts';
 import { printableLine } from '../../core/text/printable.ts';
+import { describeJob } from '../../jobs/describe.ts';
 import { hasSucceeded, isOver, type JobRecord } from '../../jobs/ledger/record.ts';
 import { lastLines } from '../../jobs/log/lastLines.ts';
 import { EventSpool } from '../../jobs/log/spool.ts';
 import { scriptPath } from '../../jobs/selection/script.ts';
 import { failureReference } from '../../jobs/source/failureReference.ts';
 import { SourceFiles } from '../../jobs/source/sourceFiles.ts';
+import type { SourceReference } from '../../jobs/source/sourceReference.ts';
 import type { SubmitMemory } from '../submit/preflight/submitMemory.ts';
 import type { JobStore } from '../store/jobStore.ts';
 import type { SourceLines } from './sourceLines.ts';
@@ -21,11 +23,17 @@ interface ProblemDeps {
   readonly log: Logger;
 }
 
+interface Problem {
+  readonly record: JobRecord;
+  readonly reference: SourceReference;
+  readonly location: vscode.Location;
+}
+
 /** Shows in the Problems view at which line a job of this window failed, until the script is submitted again. */
 export class FailureProblems implements Disposable {
   readonly #deps: ProblemDeps;
   readonly #collection = vscode.languages.createDiagnosticCollection('farwharf jobs');
-  readonly #problems = new Map<string, { readonly location: vscode.Location; readonly message: string }>();
+  readonly #problems = new Map<string, Problem>();
   readonly #disposables = new DisposableStore();
 
   constructor(deps: ProblemDeps) {
@@ -41,6 +49,14 @@ export class FailureProblems implements Disposable {
         }
       }),
     );
+    // VS Code moves a problem while its file is edited in an editor. Other changes are found when the file is opened.
+    this.#disposables.add(
+      vscode.workspace.onDidOpenTextDocument(({ uri }) => {
+        for (const { record, reference, location } of this.#problems.values()) {
+          if (location.uri.toString() === uri.toString()) this.#locate(record, reference).catch(() => {});
+        }
+      }),
+    );
   }
 
   dispose(): void {
@@ -48,13 +64,17 @@ export class FailureProblems implements Disposable {
   }
 
   async #find(record: JobRecord): Promise<void> {
-    const { home, signal, sourceLines } = this.#deps;
+    const { home } = this.#deps;
     const lines = await lastLines(new EventSpool(home, record.id));
     const reference = await failureReference(lines, new SourceFiles(record));
-    const location = reference && (await sourceLines.locate(record, reference, signal, { isQuiet: true }));
+    if (reference !== undefined) await this.#locate(record, reference);
+  }
+
+  async #locate(record: JobRecord, reference: SourceReference): Promise<void> {
+    const { signal, sourceLines } = this.#deps;
+    const location = await sourceLines.locate(record, reference, signal, { isQuiet: true });
     if (location === undefined) return;
-    const message = lines.findLast((line) => line.trim() !== '') ?? '';
-    this.#problems.set(keyOf(record), { location, message });
+    this.#problems.set(keyOf(record), { record, reference, location });
     this.#show();
   }
 
@@ -74,8 +94,8 @@ export class FailureProblems implements Disposable {
   }
 }
 
-function toDiagnostic({ location, message }: { location: vscode.Location; message: string }): vscode.Diagnostic {
-  const diagnostic = new vscode.Diagnostic(location.range, printableLine(message));
+function toDiagnostic({ record, location }: Problem): vscode.Diagnostic {
+  const diagnostic = new vscode.Diagnostic(location.range, printableLine(describeJob(record, Date.now())));
   diagnostic.source = 'farwharf job';
   return diagnostic;
 }

@@ -47,13 +47,16 @@ export function showInformation(text: string, ...buttons: readonly string[]): Th
   return vscode.window.showInformationMessage(messageText(text), ...buttons);
 }
 
-/** Asks in a modal dialog. @param detail smaller text below the question. */
+/** Asks in a modal dialog. @param detail smaller text below the question, which may have several lines. */
 export function askModal(
   text: string,
   { detail, isWarning = false }: { readonly detail?: string; readonly isWarning?: boolean },
   ...buttons: readonly string[]
 ): Thenable<string | undefined> {
-  const options = { modal: true, ...(detail === undefined ? {} : { detail: messageText(detail) }) };
+  const options = {
+    modal: true,
+    ...(detail === undefined ? {} : { detail: detail.split('\n').map(messageText).join('\n') }),
+  };
   const show = isWarning ? vscode.window.showWarningMessage : vscode.window.showInformationMessage;
   return show(messageText(text), options, ...buttons);
 }

@@ -5,7 +5,7 @@ import { after, afterEach, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Locator } from 'playwright-core';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
-import { choose, closeAllEditors, runCommand, WAIT_TIMEOUT_MS } from '../../../scripts/vscode/workbench.ts';
+import { choose, closeAllEditors, openFile, runCommand, WAIT_TIMEOUT_MS } from '../../../scripts/vscode/workbench.ts';
 import { JobLedger } from '../../../src/jobs/ledger/ledger.ts';
 import { screenshotOfFailure } from '../support/failure.ts';
 
@@ -25,17 +25,17 @@ suite('the list of jobs', () => {
         folder = path;
         await mkdir(path, { recursive: true });
         await writeFile(join(path, GOOD), "console.log('fine');\n");
-        const bad = `for (let line = 1; line <= 300; line++) console.log('line ' + line);\nconsole.log('${ERROR}');\nprocess.exit(1);\n`;
+        const bad = `for (let line = 1; line <= 300; line++) console.log('line ' + line);\nconsole.log('${ERROR}');\nprocess.exitCode = 1;\n`;
         await writeFile(join(path, BAD), bad);
       },
     });
-    await runCommand(window.page, 'View: Show Farwharf');
     for (const [script, state] of [
       [GOOD, 'succeeded'],
       [BAD, 'exit 1'],
     ] as const) {
-      await runCommand(window.page, 'Farwharf: Submit Workspace');
-      await choose(window.page, script);
+      await openFile(window.page, script);
+      await runCommand(window.page, 'Farwharf: Submit This File');
+      await runCommand(window.page, 'View: Show Farwharf');
       await row(script, state).waitFor();
     }
   });
@@ -87,6 +87,7 @@ suite('the list of jobs', () => {
     await row('Failed').waitFor();
     await row('Succeeded').waitFor();
     await runOn('Pin', BAD);
+    await row('Pinned').waitFor();
     assert.match((await rows().first().getAttribute('aria-label')) ?? '', /^Pinned, 1 job/);
     await row('Failed').waitFor({ state: 'hidden' });
     await row(BAD).hover();
@@ -118,9 +119,9 @@ suite('the list of jobs', () => {
     await window.page.locator('.part.editor .view-line', { hasText: 'line 250' }).waitFor();
     await runCommand(window.page, 'Farwharf: Show First Error in Log');
     await window.page.locator('.part.editor .view-line', { hasText: ERROR }).waitFor();
-    const saved = join(folder, 'saved.log');
+    const saved = join(folder, `${BAD}.log`);
     await runCommand(window.page, 'Farwharf: Save Log');
-    await answer('Save', saved);
+    await list('Show Local').getByRole('button', { name: 'OK' }).click(); // VS Code's own dialog, with our name
     await eventually(
       async () => (await readFile(saved, 'utf8').catch(() => '')).includes(`line 300\n${ERROR}`),
       'no file',
@@ -129,8 +130,8 @@ suite('the list of jobs', () => {
   });
 
   test('removes the selected jobs by a key, brings them back, and adds one by its ID', async () => {
-    await row('Today').click();
-    await press('ArrowDown', 'Shift+ArrowDown', 'Delete');
+    await row(BAD).click();
+    await press('Shift+ArrowDown', 'Delete');
     await row(BAD).waitFor({ state: 'hidden' });
     await runCommand(window.page, 'Notifications: Show Notifications');
     const message = window.page.locator('.notifications-center .notification-list-item', { hasText: '2 jobs removed' });

@@ -48,7 +48,7 @@ export class ResultsView implements vscode.TreeDataProvider<ResultNode>, vscode.
     this.#tree.message = messageText(
       files === 0
         ? 'This job made no files.'
-        : `${formatCount(files, 'file')}, ${formatBytes(bytes)}. Nothing is in your folder yet.`,
+        : `${formatCount(files, 'file')}, ${formatBytes(bytes)}. Save to Folder copies them into your folder.`,
     );
     await vscode.commands.executeCommand(`${RESULTS_VIEW}.focus`);
   }
