@@ -2,7 +2,7 @@ import { parse } from '@babel/parser';
 import type * as t from '@babel/types';
 import { messageOf } from '../../core/errors.ts';
 import type { Position, SourceRange, SyntaxProblem } from '../graph/graph.ts';
-import { tooDeeplyNested } from './nestedTypeArguments.ts';
+import { metered } from './meteredText.ts';
 import { visitNodes } from './nodes.ts';
 
 const SNIPPET_LENGTH = 40;
@@ -81,13 +81,8 @@ interface Parsed {
 function parseText(path: string, text: string): Parsed {
   const isJavaScript = /\.[cm]?jsx?$/.test(path);
   const hasMarkup = /\.[jt]sx$/.test(path) || isJavaScript;
-  const offset = tooDeeplyNested(text);
-  if (offset !== undefined) {
-    const message = 'Calls with type arguments or templates are nested too deeply here to be read.';
-    return { program: undefined, error: { message, offset } };
-  }
   try {
-    const { program, errors } = parse(text, {
+    const { program, errors } = parse(metered(text), {
       sourceType: 'unambiguous',
       errorRecovery: true,
       allowReturnOutsideFunction: true,
