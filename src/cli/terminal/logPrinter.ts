@@ -26,7 +26,9 @@ export class LogPrinter {
     const isOneScreen = terminal.isScreen('stdout') && terminal.isScreen('stderr');
     const names: readonly StreamName[] = isOneScreen ? ['stderr'] : ['stdout', 'stderr'];
     const machine = machineClass === null ? {} : { machine: machineClass };
-    this.#texts = new Map(names.map((name) => [name, new LogText({ colour: terminal.hasColour(name), ...machine })]));
+    const textFor = (name: StreamName): LogText =>
+      new LogText({ colour: terminal.hasColour(name), keepsData: !terminal.isScreen(name), ...machine });
+    this.#texts = new Map(names.map((name) => [name, textFor(name)]));
   }
 
   print(event: SpooledEvent): void {

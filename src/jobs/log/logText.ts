@@ -15,6 +15,8 @@ export interface LogTextOptions {
   readonly machine?: string;
   /** When the job started, ISO 8601, if the log is read from a later place. */
   readonly startedAt?: string;
+  /** Whether lines with data for the job's page stay, because the text is for a file or a program. */
+  readonly keepsData?: boolean;
 }
 
 const NOTHING = printable``;
@@ -38,7 +40,7 @@ export function isInLog({ event, data, own }: SpooledEvent): boolean {
 export class LogText {
   readonly #options: LogTextOptions;
   readonly #output: TerminalText;
-  readonly #readable = new ReadableOutput();
+  readonly #readable: ReadableOutput;
   #startedAt: string | undefined;
   #endedAt: string | undefined;
   #endReason: string | undefined;
@@ -46,6 +48,7 @@ export class LogText {
   constructor(options: LogTextOptions) {
     this.#options = options;
     this.#output = new TerminalText(options.colour);
+    this.#readable = new ReadableOutput(options);
     this.#startedAt = options.startedAt;
   }
 

@@ -43,12 +43,18 @@ export class DataLines {
 
 /** The text of a job's output as people read it: without its data lines and the values of flows. */
 export class ReadableOutput {
+  readonly #keepsData: boolean;
   readonly #streams = new Map<Stream, ReadableStream>();
+
+  /** @param keepsData whether data lines stay in the text, which is for a file or a program. */
+  constructor({ keepsData = false } = {}) {
+    this.#keepsData = keepsData;
+  }
 
   /** Adds text. @param data of its event, which names its stream. */
   push(data: unknown, text: string): string {
     const stream = streamOf(data);
-    const readable = this.#streams.get(stream) ?? new ReadableStream();
+    const readable = this.#streams.get(stream) ?? new ReadableStream(this.#keepsData);
     this.#streams.set(stream, readable);
     return readable.push(text);
   }
@@ -65,11 +71,16 @@ export class ReadableOutput {
 }
 
 class ReadableStream {
+  readonly #keepsData: boolean;
   readonly #marked = new MarkedLineReader();
   /** The end of the text, while it may be the start of a data line. */
   #held = '';
   #isLineStart = true;
   #isInData = false;
+
+  constructor(keepsData: boolean) {
+    this.#keepsData = keepsData;
+  }
 
   push(text: string): string {
     return this.#withoutData(textOf(this.#marked.push(text)));
@@ -86,6 +97,7 @@ class ReadableStream {
   }
 
   #withoutData(piece: string): string {
+    if (this.#keepsData) return piece;
     const text = this.#held + piece;
     this.#held = '';
     let readable = '';

@@ -17,6 +17,11 @@ test('data for the page of a job is not in its readable output, wherever the tex
   }
 });
 
+test('text for a file or a program keeps the data', () => {
+  const text = `${METRIC}${PICTURE}fine\n`;
+  assert.equal(new ReadableOutput({ keepsData: true }).push({}, text), text);
+});
+
 test('a line that is not data after all stays readable', () => {
   const misprinted = 'farwharf:metric {\'loss\': 0.5}\nfarwharf:picture [1]\nfarwharf:metrics {"loss": 1}\n';
   assert.equal(new ReadableOutput().push({}, misprinted), misprinted);
