@@ -1,7 +1,8 @@
 // What a job's runner measures of a job with a known load (1.5 cores and 700 MB), against what getrusage(2) reports to the job itself, and
 // what the measuring costs: for that job, and for one of 200 processes. Fails above 3 % of error or 1 % of a core.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { UsageEventData } from '../src/remote/protocol/schemas.ts';
 import { sampleUsage } from '../src/service/runner/usage/sampleUsage.ts';
@@ -23,6 +24,7 @@ const LOAD = `
   const since = process.hrtime.bigint();
   const start = process.cpuUsage();
   setInterval(() => spin(100), 1);
+  console.log('ready');
   process.stdin.once('data', () => {
     const { user, system } = process.cpuUsage(start);
     const cores = (user + system) / 1e6 / (Number(process.hrtime.bigint() - since) / 1e9);
@@ -33,6 +35,7 @@ const LOAD = `
 const MANY = `
   const { spawn } = require('node:child_process');
   for (let count = 0; count < ${PROCESSES}; count += 1) spawn('sleep', ['600'], { stdio: 'ignore' });
+  console.log('ready');
 `;
 
 /** Samples a job for some seconds. Returns its reports, and the part of a core that this process used. */
@@ -51,16 +54,19 @@ async function sample(
   return { reports, cost: (user + system) / 1000 / (performance.now() - started) };
 }
 
-const start = (program: string): ChildProcess =>
-  spawn(process.execPath, ['-e', program], { stdio: ['pipe', 'pipe', 'inherit'], detached: true });
+/** Starts a program, and waits until it prints that it is ready. */
+async function start(program: string): Promise<ChildProcessByStdio<Writable, Readable, null>> {
+  const job = spawn(process.execPath, ['-e', program], { stdio: ['pipe', 'pipe', 'inherit'], detached: true });
+  await once(job.stdout, 'data');
+  return job;
+}
 
 const percent = (part: number): string => `${(100 * part).toFixed(2)} %`;
 
-const load = start(LOAD);
-await sleep(3_000); // it starts and fills its memory
+const load = await start(LOAD);
 const known = await sample(load);
-load.stdin?.write('end');
-const own = JSON.parse(String((await once(load.stdout ?? process.stdin, 'data'))[0])) as {
+load.stdin.write('end');
+const own = JSON.parse(String((await once(load.stdout, 'data'))[0])) as {
   cores: number;
   bytes: number;
 };
@@ -71,8 +77,7 @@ const bytes = Math.max(...steady.map(({ memory_bytes: each = 0 }) => each));
 const cpuError = Math.abs(cores / own.cores - 1);
 const memoryError = Math.abs(bytes / own.bytes - 1);
 
-const many = start(MANY);
-await sleep(3_000); // it starts its processes
+const many = await start(MANY);
 const { cost: costOfMany } = await sample(many);
 if (many.pid !== undefined) process.kill(-many.pid, 'SIGKILL');
 

@@ -37,6 +37,8 @@ if (flags.child !== undefined) await runReader(flags.reader ?? '', flags.child);
 else {
   let failures = 0;
   const names = READERS.map(({ name }) => name).filter((name) => flags.reader === undefined || name === flags.reader);
+  if (names.length === 0)
+    throw new Error(`There is no reader ${flags.reader}; there is ${READERS.map(({ name }) => name).join(', ')}.`);
   for (const name of names) if (!(await watchReader(name))) failures += 1;
   process.exitCode = failures === 0 ? 0 : 1;
 }

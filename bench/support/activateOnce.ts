@@ -1,20 +1,12 @@
 // Loads and activates the built extension once, outside VS Code, and prints how long each took in milliseconds.
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createRequire, registerHooks } from 'node:module';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import './standInVsCode.ts';
 
 const ROOT = resolve(import.meta.dirname, '..', '..');
 const require = createRequire(import.meta.url);
-const stub = join(import.meta.dirname, 'vscodeStub.cjs');
-require(stub); // reading the API's declarations is no part of what is measured
-registerHooks({
-  resolve: (specifier, context, nextResolve) =>
-    specifier === 'vscode'
-      ? { url: pathToFileURL(stub).href, format: 'commonjs', shortCircuit: true }
-      : nextResolve(specifier, context),
-});
 
 const memento = {
   keys: () => [],

@@ -55,6 +55,8 @@ export interface CampaignOptions {
 /**
  * Kills the processes of one place so often. A life ends with its first violation, and what it left is kept; the next one begins
  * in an empty folder.
+ *
+ * @throws the error of a life that could not begin.
  */
 export async function killIn(
   place: Place,
@@ -73,6 +75,7 @@ export async function killIn(
       const violation = { seed: seed + number, kill: tally.kills - first, folder, error };
       tally.violations.push(violation);
       onViolation?.(violation);
+      if (tally.kills === first) throw error; // nothing was killed, so that no other life would begin either
     }
   }
   return tally;

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import { AppError } from '../../core/errors.ts';
 import { printableLine } from '../../core/text/printable.ts';
@@ -10,6 +11,8 @@ import { label } from '../ui/labels.ts';
 const LIMIT = 20;
 // Used without a selection and without symbols: about one screen.
 const LINES_AROUND = 10;
+// A language server that is starting in a large folder takes minutes to respond.
+const SYMBOLS_WITHIN_MS = 2_000;
 
 /** Lists code similar to the selection, or to the definition at the cursor. */
 export async function findRelated(search: Search): Promise<void> {
@@ -38,11 +41,7 @@ export async function findRelated(search: Search): Promise<void> {
 
 async function chosenPart({ document, selection }: vscode.TextEditor): Promise<{ range: vscode.Range; name: string }> {
   if (!selection.isEmpty) return { range: selection, name: 'the selection' };
-  const symbols = await vscode.commands.executeCommand<readonly (vscode.DocumentSymbol | vscode.SymbolInformation)[]>(
-    'vscode.executeDocumentSymbolProvider',
-    document.uri,
-  );
-  const symbol = innermost(symbols ?? [], selection.active);
+  const symbol = innermost(await symbolsOf(document), selection.active);
   if (symbol !== undefined) return { range: rangeOf(symbol), name: printableLine(symbol.name) };
   const line = selection.active.line;
   const around = new vscode.Range(Math.max(0, line - LINES_AROUND), 0, line + LINES_AROUND, Number.MAX_SAFE_INTEGER);
@@ -50,6 +49,15 @@ async function chosenPart({ document, selection }: vscode.TextEditor): Promise<{
 }
 
 type AnySymbol = vscode.DocumentSymbol | vscode.SymbolInformation;
+
+/** The symbols of a document; none if its language server does not respond in time. */
+async function symbolsOf({ uri }: vscode.TextDocument): Promise<readonly AnySymbol[]> {
+  const symbols = vscode.commands.executeCommand<readonly AnySymbol[] | undefined>(
+    'vscode.executeDocumentSymbolProvider',
+    uri,
+  );
+  return (await Promise.race([symbols, sleep(SYMBOLS_WITHIN_MS, undefined, { ref: false })])) ?? [];
+}
 
 /** The smallest definition of several lines around a position. A single line, such as a variable's, says too little. */
 function innermost(symbols: readonly AnySymbol[], place: vscode.Position): AnySymbol | undefined {

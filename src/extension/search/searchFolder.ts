@@ -63,6 +63,7 @@ export async function searchFolder(
   });
   const { pick } = list;
   let isOpen = true;
+  let hasHints = false;
 
   const show = (value: string, hits: readonly ServiceHit[], corrected: string | undefined): void => {
     const query = parseQuery(corrected ?? value, { isTyping: true });
@@ -99,7 +100,10 @@ export async function searchFolder(
     }
   });
   const update = (value: string): void => {
-    if (value.trim() === '') {
+    // Enter right after the last letter must not choose a recent search.
+    if (hasHints) pick.items = [];
+    hasHints = value.trim() === '';
+    if (hasHints) {
       pick.busy = false;
       pick.items = emptyRows(recent, (text) => {
         pick.value = text;

@@ -66,7 +66,7 @@ suite('searching in a window', () => {
   const openNeedle = async (): Promise<void> => {
     await openSearch();
     await window.page.keyboard.type(NEEDLE.words);
-    await row(NEEDLE.words).waitFor();
+    await row(`${NEEDLE.path}:${NEEDLE.line}`).waitFor();
     await window.page.keyboard.press('Enter');
     await tab('needle.ts').waitFor();
     await window.page.locator('.statusbar-item', { hasText: /selected/ }).waitFor();
