@@ -67,6 +67,8 @@ export function timeOf(time: string | undefined): string | undefined {
 }
 
 // When a script throws, Node.js prints the reason first, then the calls and its version, which say nothing of it. So does Java.
+// Longer lines are no such lines, and would take a time that grows with the square of their length.
+const MAX_CALL = 1_000;
 const AFTER_REASON = /^Node\.js v\d+\.\d+\.\d+$|^\s+at \S.*[:(][^\s()]*\)?$/;
 
 /** Finds the last line of output that is not blank, across events that may split lines. Data for the job's page is no such line. */
@@ -79,7 +81,7 @@ export class LastLine {
   push(data: unknown, text: string): void {
     const lines = (this.#open + this.#output.push(data, text)).split(/\r\n|[\n\r]/);
     this.#open = (lines.pop() ?? '').slice(-LINE_LIMIT * 4);
-    this.#last = lines.findLast((line) => line.trim() !== '' && !AFTER_REASON.test(line)) ?? this.#last;
+    this.#last = lines.findLast((line) => line.trim() !== '' && !isAfterReason(line)) ?? this.#last;
   }
 
   /** Without control characters, at most 300 characters; undefined before the first line. */
@@ -87,6 +89,10 @@ export class LastLine {
     const line = this.#open.trim() === '' ? this.#last : this.#open;
     return line === undefined ? undefined : printableLine(line).trim().slice(0, LINE_LIMIT);
   }
+}
+
+function isAfterReason(line: string): boolean {
+  return line.length <= MAX_CALL && AFTER_REASON.test(line);
 }
 
 /** The fields of a patch that differ from the record; undefined if none do. */

@@ -16,8 +16,9 @@ export interface TextStyle {
   readonly isBold: boolean;
 }
 
-// As many as the log view shows.
-const MOST_LINES = 20_000;
+// In characters, about 16 MB. The log view shows 20,000 lines, which are lighter unless a job means to fill the memory.
+const MAX_WEIGHT = 8_000_000;
+const PART_WEIGHT = 50;
 // Longer lines are data rather than messages.
 const MAX_LINE = 2_000;
 const SEQUENCE = /\u001b\[([0-9;:]*)m/g;
@@ -29,11 +30,12 @@ const INDEXED = 5;
 const [INDEXED_CODES, RGB_CODES] = [2, 4];
 
 /**
- * The colours of lines in logs, by their text, because the views of a log are cut, redrawn and read from any place. Knows the last 20,000
- * coloured lines.
+ * The colours of lines in logs, by their text, because the views of a log are cut, redrawn and read from any place. Knows the last coloured
+ * lines, in bounded memory.
  */
 export class ColouredLines {
   readonly #lines = new Map<string, readonly ColouredPart[]>();
+  #weight = 0;
 
   /** The coloured parts of a line; none if the line has no colours or is not known. */
   of(line: string): readonly ColouredPart[] {
@@ -74,14 +76,28 @@ export class ColouredLines {
       at = match.index + match[0].length;
     }
     addText(line.slice(at));
-    this.#lines.delete(plain);
-    if (parts.length > 0) this.#lines.set(plain, parts);
+    this.#forget(plain);
+    if (parts.length > 0) {
+      this.#lines.set(plain, parts);
+      this.#weight += weightOf(plain, parts);
+    }
     for (const oldest of this.#lines.keys()) {
-      if (this.#lines.size <= MOST_LINES) break;
-      this.#lines.delete(oldest);
+      if (this.#weight <= MAX_WEIGHT) break;
+      this.#forget(oldest);
     }
     return style;
   }
+
+  #forget(line: string): void {
+    const parts = this.#lines.get(line);
+    if (parts === undefined) return;
+    this.#lines.delete(line);
+    this.#weight -= weightOf(line, parts);
+  }
+}
+
+function weightOf(line: string, parts: readonly ColouredPart[]): number {
+  return line.length + PART_WEIGHT * parts.length;
 }
 
 function styleAfter(before: TextStyle, codes: string): TextStyle {

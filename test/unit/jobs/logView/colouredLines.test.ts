@@ -43,8 +43,16 @@ test('colours outside the sixteen of a terminal are left out, and what follows t
   ]);
 });
 
-test('a line that was printed again without colours has none, and only the last 20,000 are kept', () => {
+test('a line that was printed again without colours has none', () => {
   assert.deepEqual(words(read(`${ESC}[31msame${ESC}[0m\n${ESC}[0msame\n`), 'same'), []);
-  const many = read(Array.from({ length: 20_001 }, (_, index) => `${ESC}[32m${index}\n`).join(''));
-  assert.deepEqual([many.of('0').length, many.of('1').length, many.of('20000').length], [0, 1, 1]);
+});
+
+test('as many lines as the log view shows are known, and fewer if each has hundreds of colours', () => {
+  const usual = read(Array.from({ length: 20_001 }, (_, index) => `${ESC}[32m${index}\n`).join(''));
+  assert.deepEqual([usual.of('1').length, usual.of('20000').length], [1, 1]);
+  const hostile = (index: number): string => `${index} ${`${ESC}[32mx${ESC}[31my`.repeat(150)}\n`;
+  const known = read(...Array.from({ length: 2_000 }, (_, index) => hostile(index)));
+  const shown = (index: number): string => `${index} ${'xy'.repeat(150)}`;
+  assert.equal(known.of(shown(0)).length, 0);
+  assert.ok(known.of(shown(1_999)).length >= 300);
 });

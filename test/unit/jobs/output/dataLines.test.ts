@@ -58,3 +58,9 @@ test('the last line of a script that threw is the reason, not the calls below it
   last.push({ stream: 'stderr' }, `${trace.join('\n')}\n`);
   assert.equal(last.text, trace[1]);
 });
+
+test('a line like a call that never ends is read in a time that grows with its length', () => {
+  const last = new LastLine();
+  last.push({ stream: 'stderr' }, ` at x${':'.repeat(2_000_000)} \n`); // hours if it were compared with each of its ends
+  assert.match(last.text ?? '', /^at x:{290}/);
+});
