@@ -30,7 +30,7 @@ const FOLDERS: Record<string, string> = {
     semantic folder live .`,
   agents: 'options schema tools records run graph llm chat rag .',
   machines: 'ssh install tunnel .',
-  jobs: 'service ledger archives source selection submitted output log logView metrics submit costs profiles sweeps results browsing . page failure ending agentTools',
+  jobs: 'service ledger archives source selection batch submitted output log logView metrics submit costs profiles sweeps results browsing . page failure ending agentTools',
   flows: `
     graph syntax interpreter/values interpreter reading diagnostics editing assist layout drawing reach project types
     run/erasable run/models run/protocol run/process run/job run/history run/testing run/child/recording

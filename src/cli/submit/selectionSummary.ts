@@ -1,3 +1,13 @@
+import type { Context } from '../command/context.ts';
+import { EXIT } from '../command/exit.ts';
+import { describeBatch } from './submitBatch.ts';
+import {
+  describeWithFlag,
+  estimateAsJson,
+  type DryRunFindings,
+  exitOfFindings,
+  findingsAsJson,
+} from './submitPreflight.ts';
 import { formatBytes, formatCount } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { EXCLUSION_REASONS, groupExclusions } from '../../jobs/selection/exclusions.ts';
@@ -37,7 +47,7 @@ function describeNames(group: readonly Exclusion[], reason: ExclusionReason): st
 }
 
 /** The output of `submit --dry-run --json`; the findings about files come before those about the job. */
-export function selectionAsJson(selection: Selection, jobFindings: readonly object[]): object {
+function selectionAsJson(selection: Selection, jobFindings: readonly object[]): object {
   return {
     files: selection.files.map(({ path, size }) => ({ path, size })),
     excluded: selection.excluded,
@@ -45,4 +55,26 @@ export function selectionAsJson(selection: Selection, jobFindings: readonly obje
     estimated_bytes: estimateArchiveBytes(selection),
     findings: [...selection.findings, ...jobFindings],
   };
+}
+
+/** Answers a dry run. @param jobs the jobs of a sweep, for JSON. */
+export function showSelection(
+  selection: Selection,
+  dryRun: DryRunFindings,
+  { terminal }: Context,
+  jobs?: readonly object[],
+): number {
+  const exit = exitOfFindings(dryRun.findings);
+  const estimate = estimateAsJson(dryRun);
+  terminal.json({ ...selectionAsJson(selection, findingsAsJson(dryRun)), ...estimate, ...(jobs && { jobs }) });
+  if (!terminal.isJson) for (const { path } of selection.files) terminal.answer(path);
+  const { draft } = dryRun;
+  if (!terminal.isJson && draft?.batch !== undefined) terminal.note(describeBatch(selection.root, draft));
+  if (!terminal.isJson) for (const line of describeExclusions(selection)) terminal.note(line);
+  for (const finding of dryRun.findings) terminal.note(`  ${finding.severity}: ${describeWithFlag(finding)}`);
+  if (dryRun.unchecked !== undefined) terminal.note(dryRun.unchecked);
+  const outcome =
+    exit === EXIT.done ? 'would be sent. Nothing was sent.' : 'were selected, but the service would refuse the job.';
+  if (!terminal.isJson) terminal.note(`${describeSize(selection)} ${outcome}`);
+  return exit;
 }

@@ -1,4 +1,5 @@
 import { AppError } from '../../core/errors.ts';
+import { batchFindings } from '../../jobs/batch/batchTerms.ts';
 import { firstDraft } from '../../jobs/submit/draft.ts';
 import { describeEstimate } from '../../jobs/submit/estimate.ts';
 import { planSubmit, sendPlan, type SubmitPlan, type SubmitTarget } from '../../jobs/submit/plan.ts';
@@ -11,20 +12,19 @@ import { prepareFlowJob } from '../flows/flowSubmission.ts';
 import { Session } from '../session/session.ts';
 import { checkUnanswered } from '../session/unansweredSubmit.ts';
 import { selectToSend } from './selectToSend.ts';
-import { showSelection } from './showSelection.ts';
-import { describeExclusions, describeSize } from './selectionSummary.ts';
+import { describeExclusions, describeSize, showSelection } from './selectionSummary.ts';
 import { SendingReport } from './sendingReport.ts';
 import { finishSubmit } from './submitEnd.ts';
-import { DEFAULT_TERMS, readFolder, readVenv, type SubmitFlags } from './submitFlags.ts';
+import { describeBatch, readSubmission } from './submitBatch.ts';
+import { DEFAULT_TERMS, readVenv, type SubmitFlags } from './submitFlags.ts';
 import { checkDryRun, describeWithFlag, readAccount, targetOf } from './submitPreflight.ts';
 import { submitSweep } from './submitSweep.ts';
-import { agreeToProfile, readProfileJob, submitTerms, withServiceOf } from './submitProfile.ts';
+import { agreeToProfile, submitTerms, withServiceOf } from './submitProfile.ts';
 
 /** `farwharf submit`: sends a folder as a job. With `--watch` or `--download` it returns after the job ended. */
 export async function submit(context: Context, argument: string, flags: SubmitFlags): Promise<number> {
-  const folder = await readFolder(argument || '.');
+  const { folder, job } = await readSubmission(argument, flags);
   const venv = flags.venv === undefined ? undefined : await readVenv(flags.venv);
-  const job = await readProfileJob(folder, flags);
   if (job !== undefined && job.combinations.length > 1) return submitSweep(context, { folder, job, venv }, flags);
   const terms = await submitTerms(folder, job, flags, context.env);
   const { script } = terms;
@@ -41,7 +41,8 @@ export async function submit(context: Context, argument: string, flags: SubmitFl
   const onService = await withServiceOf(job, context);
   if (flags.dryRun) {
     const plan = (target: SubmitTarget) => planSubmit(target, draft, summary, scriptFindings);
-    const findings = await checkDryRun(() => new Session(onService), plan, { local: scriptFindings, signal });
+    const local = [...scriptFindings, ...(draft.batch === undefined ? [] : batchFindings(draft.batch, undefined))];
+    const findings = await checkDryRun(() => new Session(onService), plan, { local, signal });
     return showSelection(sent, findings, context);
   }
   if (script === undefined) throw new AppError('bad-input', 'Specify a script with --script FILE.');
@@ -85,10 +86,11 @@ export async function submit(context: Context, argument: string, flags: SubmitFl
 
 function announce(
   selection: Selection,
-  { estimate, findings }: SubmitPlan,
+  { draft, estimate, findings }: SubmitPlan,
   { context: { terminal }, hostName }: { readonly context: Context; readonly hostName: string },
 ): void {
   terminal.note(`${describeSize(selection)} will be sent to ${hostName}. ${describeEstimate(estimate)}`);
+  if (draft.batch !== undefined) terminal.note(describeBatch(selection.root, draft));
   for (const line of describeExclusions(selection)) terminal.note(line);
   for (const finding of findings) terminal.note(`  note: ${describeWithFlag(finding)}`);
 }

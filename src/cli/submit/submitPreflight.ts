@@ -1,6 +1,7 @@
 import { messageOf } from '../../core/errors.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { httpStatus } from '../../jobs/service/api.ts';
+import type { SubmitDraft } from '../../jobs/submit/draft.ts';
 import type { CostEstimate } from '../../jobs/submit/estimate.ts';
 import type { SubmitPlan, SubmitTarget } from '../../jobs/submit/plan.ts';
 import { budgetCheck } from '../../jobs/submit/budgetCheck.ts';
@@ -19,6 +20,7 @@ const FLAGS: Readonly<Record<JobFinding['type'], string>> = {
   credits: 'Set a shorter --max-runtime, or select a cheaper --machine-class.',
   budget: 'Change it with farwharf budget set.',
   'upload-size': 'List the files with --dry-run.',
+  batch: '',
   script: 'Specify another file with --script.',
   'left-out-read': 'Send it with --include PATH.',
 };
@@ -30,6 +32,8 @@ export interface DryRunFindings {
   readonly unchecked: string | undefined;
   /** Undefined if the service was not reached. */
   readonly estimate?: CostEstimate;
+  /** The terms of the job; undefined for a sweep, and if the service was not reached. */
+  readonly draft?: SubmitDraft;
 }
 
 /** The account; undefined if the service has no accounts (404). @throws the service's or the system's error. */
@@ -58,14 +62,14 @@ export async function targetOf(session: Session, account: unknown): Promise<Subm
  */
 export async function checkDryRun(
   openSession: () => Session,
-  plan: (target: SubmitTarget) => Pick<SubmitPlan, 'findings'> & { readonly estimate?: CostEstimate },
+  plan: (target: SubmitTarget) => Pick<SubmitPlan, 'findings'> & Pick<DryRunFindings, 'estimate' | 'draft'>,
   { local, signal }: { readonly local: readonly JobFinding[]; readonly signal: AbortSignal },
 ): Promise<DryRunFindings> {
   try {
     await using session = openSession();
     const account = await readAccount(await session.client(), { signal, timeout: DRY_RUN_TIMEOUT_SECONDS });
-    const { findings, estimate } = plan(await targetOf(session, account));
-    return { findings, unchecked: undefined, ...(estimate && { estimate }) };
+    const { findings, estimate, draft } = plan(await targetOf(session, account));
+    return { findings, unchecked: undefined, ...(estimate && { estimate }), ...(draft && { draft }) };
   } catch (error) {
     signal.throwIfAborted();
     return { findings: local, unchecked: `Limits and prices were not checked: ${printableLine(messageOf(error))}` };
@@ -74,7 +78,7 @@ export async function checkDryRun(
 
 /** A finding in sentences, with the flag that fixes it. */
 export function describeWithFlag(finding: JobFinding): string {
-  return `${describeFinding(finding)} ${FLAGS[finding.type]}`;
+  return `${describeFinding(finding)} ${FLAGS[finding.type]}`.trimEnd();
 }
 
 /** The findings as `submit --dry-run --json` shows them. */
@@ -87,9 +91,15 @@ export function findingsAsJson({ findings, unchecked }: DryRunFindings): readonl
   return unchecked === undefined ? found : [...found, { type: 'unchecked', severity: 'warning', message: unchecked }];
 }
 
-/** The highest cost of the job and the credits left, as `submit --dry-run --json` shows them; null where they are unknown. */
-export function estimateAsJson({ estimate }: DryRunFindings): object {
+/** The terms of the job, its highest cost and the credits left, as `submit --dry-run --json` shows them; null where they are unknown. */
+export function estimateAsJson({ estimate, draft }: DryRunFindings): object {
   return {
+    ...(draft && {
+      script: draft.script,
+      max_runtime: draft.maxRuntime,
+      machine_class: draft.machineClass ?? null,
+      project: draft.project ?? null,
+    }),
     max_credits: estimate?.type === 'known' ? estimate.highest : null,
     credits: estimate?.balance ?? null,
   };

@@ -1,5 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 import { formatCount, formatCredits } from '../../core/text/format.ts';
+import { batchFindings } from '../../jobs/batch/batchTerms.ts';
 import { describeParameters } from '../../jobs/ledger/parameters.ts';
 import type { ProfileJob } from '../../jobs/profiles/profileJob.ts';
 import { reviewScript, type ScriptFinding } from '../../jobs/selection/scriptReview.ts';
@@ -11,11 +12,11 @@ import { createSweep, highestPlannedCost, type SweepPlan, sweepFindings } from '
 import type { Context } from '../command/context.ts';
 import { Session } from '../session/session.ts';
 import { checkUnanswered } from '../session/unansweredSubmit.ts';
-import { describeExclusions, describeSize } from './selectionSummary.ts';
+import { describeExclusions, describeSize, showSelection } from './selectionSummary.ts';
 import { selectToSend } from './selectToSend.ts';
 import { SendingReport } from './sendingReport.ts';
-import { showSelection } from './showSelection.ts';
 import { DEFAULT_TERMS, type SubmitFlags } from './submitFlags.ts';
+import { describeBatch } from './submitBatch.ts';
 import { checkDryRun, describeWithFlag, readAccount, targetOf } from './submitPreflight.ts';
 import { agreeToProfile, submitTerms, withServiceOf } from './submitProfile.ts';
 import { runSweep } from '../sweeps/runSweep.ts';
@@ -63,7 +64,8 @@ export async function submitSweep(
   });
   const onService = await withServiceOf(job, context);
   if (flags.dryRun) {
-    const local = [...new Set([...reviews.values()].flat())];
+    const batch = first.batch === undefined ? [] : batchFindings(first.batch, undefined);
+    const local = [...new Set([...reviews.values()].flat()), ...batch];
     const plan = (target: SubmitTarget) => ({ findings: sweepFindings(planWith(target), target.budget) });
     const found = await checkDryRun(() => new Session(onService), plan, { local, signal });
     const jobs = drafts.map(({ script, maxRuntime }, index) => ({
@@ -84,6 +86,8 @@ export async function submitSweep(
   const findings = sweepFindings(plan, target.budget);
   refuseErrors(findings, describeWithFlag);
   terminal.note(`${describeSize(selection)} will be sent to ${session.hostName}. ${describeSweepPlan(plan)}`);
+  const [sample] = plan.jobs;
+  if (sample?.plan.draft.batch !== undefined) terminal.note(describeBatch(selection.root, sample.plan.draft));
   for (const line of describeExclusions(selection)) terminal.note(line);
   for (const finding of findings) terminal.note(`  note: ${describeWithFlag(finding)}`);
   const report = new SendingReport(terminal);

@@ -6,7 +6,7 @@ export function submitVerb(): Verb {
   return defineVerb({
     name: 'submit',
     summary: 'send a folder as a job',
-    args: [new Argument('[folder]', 'folder to send (default: the current one)')],
+    args: [new Argument('[folder]', 'folder to send (default: the current one), or a batch script with #SBATCH lines')],
     flags: SUBMIT_FLAGS,
     examples: [
       ['farwharf submit --script train.py --watch --download', 'run train.py, show its log, download its results'],
@@ -15,6 +15,7 @@ export function submitVerb(): Verb {
         'run a script with arguments in the folder model for at most two hours',
       ],
       ['farwharf submit --profile train', 'run the job named train in farwharf.json'],
+      ['farwharf submit job.sbatch', 'run a batch script of Slurm, with its time limit and machine class'],
       ['farwharf submit --script train.py --dry-run', 'show what would be sent and what would be refused'],
     ],
     load: async () => (await import('./submit.ts')).submit,

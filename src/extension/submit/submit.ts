@@ -18,6 +18,7 @@ import { askAccount, chooseOtherHost } from './unreachableHost.ts';
 import { SelectionReader } from './selectionReader.ts';
 import { send } from './sending.ts';
 import type { SubmitArguments } from './submitArguments.ts';
+import { profileOf, readBatch, withScript } from './submitBatch.ts';
 import { submitSweep } from './submitSweep.ts';
 import { agreeToProfile, useProfile } from './submitProfile.ts';
 
@@ -38,11 +39,11 @@ export async function submit(
   if (!folder || !(await settleUnsaved(folder))) return undefined;
   const { name, uri } = folder;
   const profile = asked.profile === undefined ? undefined : await useProfile(services, uri.fsPath, asked, options.host);
-  const intent = { ...profile?.terms, ...asked };
   // Each profile has its own terms and agreement.
   const key = asked.profile === undefined ? uri.fsPath : `${uri.fsPath} profile ${asked.profile}`;
   const memory = services.memory.get(key);
-  const { include = memory.include ?? [], exclude = memory.exclude ?? [] } = intent;
+  const fixed = { ...profile?.terms, ...asked };
+  const { include = memory.include ?? [], exclude = memory.exclude ?? [] } = fixed;
   const choice = { include, exclude };
   await using reader = new SelectionReader(services, uri.fsPath, memory.scripts);
   const host = profile?.host ?? options.host ?? services.hosts.current();
@@ -67,18 +68,25 @@ export async function submit(
     return await submitSweep(services, request);
   }
   const script =
-    findScript(intent, selection, memory) ?? (await pickScript(selection, { folderName: name, hasBack: false }));
+    findScript(fixed, selection, memory) ?? (await pickScript(selection, { folderName: name, hasBack: false }));
   if (script === undefined || script === 'back') return undefined;
+  const job = profile === undefined ? await readBatch(uri.fsPath, script) : undefined;
+  const batch = job && profileOf(job, host);
+  if (batch !== undefined && batch.job.combinations.length > 1) {
+    return await submitSweep(services, { profile: batch, asked, target, selection, reader, defaults, notes: news });
+  }
+  const intent = { ...batch?.terms, ...fixed };
 
   const planner = createPlanner(target, reader, { choice, selection });
   const view = async (draft: SubmitDraft) => ({ ...(await planner(draft)), folderName: name });
   const reviewFiles = (shown: SubmitView) => services.files.review(shown, view);
+  const useScript = (draft: SubmitDraft, line: string) => withScript(uri.fsPath, draft, line);
   const terms = { memory, defaults, rates: readRateCard(account) };
   const first = await view(firstDraft(intent, script, terms));
   const { mustAsk, changes } = reviewConsent(first, memory.agreement, readSetting('confirmSubmit'));
   const notes = [...news, ...changes];
   const mustShow = mustAsk || asked.lookFirst === true;
-  const confirmed = mustShow && (await showPreflight(first, { changes: notes, view, reviewFiles }));
+  const confirmed = mustShow && (await showPreflight(first, { changes: notes, view, reviewFiles, useScript }));
   if (confirmed === undefined) return undefined;
 
   const plan = confirmed === false ? first : confirmed.view;
@@ -100,7 +108,7 @@ export async function submit(
     (options) => sendPlan(deps, ready, { ...options, isTrusted: vscode.workspace.isTrusted }),
     options,
   );
-  await services.memory.set(key, memoryOf(plan.draft, agreement), plan.draft.script);
+  await services.memory.set(key, memoryOf(plan.draft, agreement, memory), plan.draft.script);
   return record.id;
 }
 

@@ -1,5 +1,6 @@
 import { pathInside } from '../../core/files/pathInside.ts';
 import type { ExclusionReason } from '../../workspace/select/selection.ts';
+import type { BatchTerms } from '../batch/batchTerms.ts';
 import type { FileChoice } from '../selection/fileTree.ts';
 import type { SelectedFolder } from '../selection/selectedFolder.ts';
 import type { Rate } from './estimate.ts';
@@ -18,6 +19,8 @@ export interface SubmitIntent extends Partial<FileChoice> {
   readonly project?: string | undefined;
   readonly venv?: SubmitDraft['venv'];
   readonly resultsFolder?: string | undefined;
+  /** The batch script that the job comes from. */
+  readonly batch?: BatchTerms | undefined;
 }
 
 /** All terms of a submit, which can still be changed. */
@@ -31,6 +34,8 @@ export interface SubmitDraft extends FileChoice {
   readonly venv?: Readonly<Record<string, unknown>>;
   /** Where the results go, relative to the folder; the folder itself by default. */
   readonly resultsFolder?: string;
+  /** The batch script that the job comes from. */
+  readonly batch?: BatchTerms;
 }
 
 /** What the user agreed to when turning off the question. Plain data, stored by the editor. */
@@ -94,7 +99,9 @@ export function firstDraft(
   const onlyClass = rates.length === 1 ? rates[0]?.machineClass : undefined;
   // The last class may not exist on a host that was selected since.
   const last = rates.some((rate) => rate.machineClass === memory.machineClass) ? memory.machineClass : undefined;
-  const machineClass = intent.machineClass ?? (defaults.machineClass || last || onlyClass);
+  // A batch script asks for a machine itself.
+  const usual = intent.batch === undefined ? defaults.machineClass || last || onlyClass : undefined;
+  const machineClass = intent.machineClass ?? usual;
   const project = intent.project ?? memory.project ?? defaults.project;
   const venv = intent.venv ?? (memory.usesRequirements === true ? REQUIREMENTS_VENV : undefined);
   return {
@@ -106,14 +113,25 @@ export function firstDraft(
     ...(intent.resultsFolder && { resultsFolder: intent.resultsFolder }),
     ...(machineClass && { machineClass }),
     ...(project && { project }),
+    ...(intent.batch && { batch: intent.batch }),
   };
 }
 
-/** What to store about a draft that was sent, except its script. */
-export function memoryOf(draft: SubmitDraft, agreement: Agreement | undefined): Omit<FolderMemory, 'scripts'> {
-  const { script: _, resultsFolder: _folder, venv, ...terms } = draft;
+/** What to store about a draft that was sent, except its script. @param before what was stored before. */
+export function memoryOf(
+  draft: SubmitDraft,
+  agreement: Agreement | undefined,
+  before: Pick<FolderMemory, 'maxRuntime' | 'machineClass' | 'project'> = {},
+): Omit<FolderMemory, 'scripts'> {
+  const { include, exclude, venv, batch } = draft;
+  // The terms of a batch script are its own.
+  const { maxRuntime, machineClass, project } = batch === undefined ? draft : before;
   return {
-    ...terms,
+    include,
+    exclude,
+    ...(maxRuntime !== undefined && { maxRuntime }),
+    ...(machineClass !== undefined && { machineClass }),
+    ...(project !== undefined && { project }),
     usesRequirements: venv?.['requirements'] !== undefined,
     ...(agreement !== undefined && { agreement }),
   };

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { JobRecord } from '../ledger/record.ts';
+import { batchFindings, chooseMachineClass } from '../batch/batchTerms.ts';
 import type { FileChoice } from '../selection/fileTree.ts';
 import type { ScriptFinding } from '../selection/scriptReview.ts';
 import type { SelectedFolder } from '../selection/selectedFolder.ts';
@@ -49,12 +50,13 @@ export interface FolderReader {
 /** The plan for a draft whose files are selected and whose script is reviewed. */
 export function planSubmit(
   target: SubmitTarget,
-  draft: SubmitDraft,
+  asked: SubmitDraft,
   selection: SelectedFolder,
   scriptFindings: readonly ScriptFinding[] = [],
 ): SubmitPlan {
   const { host, service, account, budget } = target;
-  const { machineClass, maxRuntime } = draft;
+  const draft = withMachineClass(asked, account);
+  const { batch, machineClass, maxRuntime } = draft;
   const terms = { maxRuntime, machineClass };
   const estimate = estimateCost(account, terms);
   return {
@@ -65,12 +67,24 @@ export function planSubmit(
     estimate,
     findings: [
       ...scriptFindings,
+      ...(batch === undefined ? [] : batchFindings(batch, machineClass)),
       ...preflightJob(account, { ...terms, estimatedBytes: selection.archiveBytes }, service),
       ...(budget?.(draft.project, estimate.type === 'known' ? estimate.highest : undefined) ?? []),
     ],
     maxUploadBytes: readLimits(account).maxUploadBytes,
     accountId: accountWithId.safeParse(account).data?.account_id,
   };
+}
+
+/** A draft with the machine class for its batch script, unless it has one. */
+function withMachineClass(draft: SubmitDraft, account: unknown): SubmitDraft {
+  const request = draft.batch?.request;
+  if (draft.batch === undefined || request === undefined || draft.machineClass !== undefined) return draft;
+  const choice = chooseMachineClass(account, request);
+  const { machineClass } = choice;
+  // Chosen once, so that the user can choose another one afterwards.
+  const batch = { ...draft.batch, request: undefined, choice };
+  return { ...draft, ...(machineClass !== undefined && { machineClass }), batch };
 }
 
 /**

@@ -2,6 +2,7 @@ import { AppError } from '../../core/errors.ts';
 import { formatBytes, formatCredits, formatDuration } from '../../core/text/format.ts';
 import { nearest } from '../../core/text/similar.ts';
 import { printableLine } from '../../core/text/printable.ts';
+import type { BatchFinding } from '../batch/batchTerms.ts';
 import type { ScriptFinding } from '../selection/scriptReview.ts';
 import { estimateCost, readRateCard } from './estimate.ts';
 import { readLimits, readMachineClasses } from './serviceLimits.ts';
@@ -19,7 +20,14 @@ export interface JobTerms {
 
 /** Something about a job that the service will refuse (`error`), or that it may refuse or charge for (`warning`). */
 export interface JobFinding {
-  readonly type: 'machine-class' | 'time-limit' | 'credits' | 'budget' | 'upload-size' | ScriptFinding['type'];
+  readonly type:
+    | 'machine-class'
+    | 'time-limit'
+    | 'credits'
+    | 'budget'
+    | 'upload-size'
+    | BatchFinding['type']
+    | ScriptFinding['type'];
   readonly severity: 'error' | 'warning';
   /** What is wrong, as a sentence without its full stop. */
   readonly summary: string;

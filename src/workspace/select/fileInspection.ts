@@ -5,6 +5,7 @@ import { judgeName, NameTable } from '../archive/entryNames.ts';
 import type { Exclusion, Verdict } from './exclusion.ts';
 import { Yielder } from '../../core/processes/yielder.ts';
 import { findSecret, secretBuffer } from '../secrets/secretContent.ts';
+import { isBatchScriptName } from '../files/batchScriptName.ts';
 import type { Finding, SelectedFile } from '../files/selectedFile.ts';
 
 const LARGE_FILE_BYTES = 25_000_000;
@@ -58,7 +59,9 @@ export async function inspectFiles(
     }
     if (stats === undefined) continue;
     const { size, mtimeMs } = stats;
-    const file = { path, size, mode: stats.mode & 0o111 ? 0o755 : 0o644, mtimeMs };
+    // As sbatch does, a job runs a batch script by its first line, whatever its permissions.
+    const isProgram = (stats.mode & 0o111) !== 0 || isBatchScriptName(path);
+    const file = { path, size, mode: isProgram ? 0o755 : 0o644, mtimeMs };
     const isChosen = chosen.has(path);
     if (!isChosen) {
       if (size > maxFileBytes) {

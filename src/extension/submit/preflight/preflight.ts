@@ -20,6 +20,8 @@ export interface PreflightDeps {
   readonly changes: readonly string[];
   /** Plans a changed draft. */
   view(draft: SubmitDraft): Promise<SubmitView>;
+  /** The draft with another script. */
+  useScript(draft: SubmitDraft, script: string): Promise<SubmitDraft>;
   /** Shows all files as a tree. Undefined if the user did not return from it. */
   reviewFiles(view: SubmitView): Promise<SubmitDraft | undefined>;
 }
@@ -46,7 +48,7 @@ export async function showPreflight(
       view = await deps.view(reviewed);
       continue;
     }
-    const changed = await change(view, choice);
+    const changed = await change(view, choice, deps);
     // Escape goes one step back, as the Back button does.
     if (changed !== undefined && changed !== 'back') view = await deps.view(changed);
   }
@@ -61,12 +63,13 @@ function toItem({ choice, label, description, detail }: ReturnType<typeof prefli
 async function change(
   view: SubmitView,
   choice: Exclude<PreflightChoice, 'submit' | 'submitQuietly' | 'all'>,
+  { useScript }: Pick<PreflightDeps, 'useScript'>,
 ): Promise<SubmitDraft | 'back' | undefined> {
   const { draft } = view;
   switch (choice) {
     case 'script': {
       const chosen = await pickScript(view.selection, { folderName: view.folderName, hasBack: true });
-      return chosen === undefined || chosen === 'back' ? chosen : { ...draft, script: chosen };
+      return chosen === undefined || chosen === 'back' ? chosen : useScript(draft, chosen);
     }
     case 'machine':
       return pickMachine(view);

@@ -35,6 +35,7 @@ const ROW_OF_FINDING: Readonly<Record<JobFinding['type'], PreflightChoice>> = {
   credits: 'time',
   budget: 'time',
   'upload-size': 'sent',
+  batch: 'script',
   script: 'script',
   'left-out-read': 'left',
 };

@@ -1,0 +1,74 @@
+import { stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, resolve } from 'node:path';
+import { AppError } from '../../core/errors.ts';
+import { pathInside } from '../../core/files/pathInside.ts';
+import { formatDuration } from '../../core/text/format.ts';
+import { readBatchJob } from '../../jobs/batch/batchJob.ts';
+import { readBatchScript } from '../../jobs/batch/batchScript.ts';
+import { batchProfile } from '../../jobs/profiles/batchProfile.ts';
+import type { ProfileJob } from '../../jobs/profiles/profileJob.ts';
+import { scriptPath } from '../../jobs/selection/script.ts';
+import type { SubmitDraft } from '../../jobs/submit/draft.ts';
+import { isBatchScriptName } from '../../workspace/files/batchScriptName.ts';
+import { readFolder, type SubmitFlags } from './submitFlags.ts';
+import { readProfileJob } from './submitProfile.ts';
+
+/** What to send, and the job that a profile or a batch script describes. */
+export interface Submission {
+  readonly folder: string;
+  readonly job: ProfileJob | undefined;
+}
+
+/**
+ * Reads the argument of `farwharf submit`: a folder, or a batch script. A batch script is sent with the folder that sbatch would start it
+ * in: the one of `--chdir`, else the current one. If the script is not in it, or it contains the home folder, the script's own is sent.
+ *
+ * @throws AppError as `readFolder`, `readBatchScript` and `readProfileJob` do.
+ */
+export async function readSubmission(argument: string, flags: SubmitFlags): Promise<Submission> {
+  const file = resolve(argument);
+  const isFile = await stat(file).then(
+    (stats) => stats.isFile(),
+    () => false,
+  );
+  const text = isFile ? await readBatchScript(file, argument) : undefined;
+  if (text !== undefined) return readBatch(file, text, flags);
+  const folder = await readFolder(argument || '.');
+  const { profile, script = '' } = flags;
+  const path = scriptPath(script);
+  if (profile !== undefined || !isBatchScriptName(path)) return { folder, job: await readProfileJob(folder, flags) };
+  const named = await readBatchScript(resolve(folder, path), path);
+  return { folder, job: named === undefined ? undefined : batchProfile({ path, text: named, folder, script }) };
+}
+
+async function readBatch(file: string, text: string, { profile, set = [], script }: SubmitFlags): Promise<Submission> {
+  if (profile !== undefined || set.length > 0) {
+    const flag = profile === undefined ? '--set' : '--profile';
+    throw new AppError('bad-input', `${file} is a batch script, which has no profile. Remove ${flag}.`);
+  }
+  const here = process.cwd();
+  const chdir = readBatchJob(text).chdir?.path;
+  const asked = chdir === undefined ? [] : [resolve(here, chdir)];
+  // Nobody means to send the home folder, or one that contains it.
+  const current = pathInside(here, homedir()) === undefined ? [here] : [];
+  for (const candidate of [...asked, ...current, dirname(file)]) {
+    const folder = await readFolder(candidate).catch(() => undefined);
+    const path = folder === undefined ? undefined : pathInside(folder, file);
+    if (folder !== undefined && path) return { folder, job: batchProfile({ path, text, folder, script }) };
+  }
+  throw new AppError('missing', `${file} does not exist. Check the path.`);
+}
+
+/** `The folder /work/model is sent. From job.sbatch: time limit 2 h, machine class gpu.` */
+export function describeBatch(root: string, { batch, maxRuntime, machineClass, project, venv }: SubmitDraft): string {
+  const env = venv?.['env'];
+  const variables = typeof env === 'object' && env !== null ? Object.keys(env) : [];
+  const terms = [
+    `time limit ${formatDuration(maxRuntime)}`,
+    `machine class ${machineClass ?? 'of the service'}`,
+    ...(project === undefined ? [] : [`project ${project}`]),
+    ...(variables.length === 0 ? [] : [`variables ${variables.join(', ')}`]),
+  ];
+  return `  note: Folder ${root} is sent. Terms of ${batch?.source ?? 'the script'}: ${terms.join(', ')}.`;
+}

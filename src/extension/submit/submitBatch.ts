@@ -1,0 +1,44 @@
+import { join } from 'node:path';
+import { pathInside } from '../../core/files/pathInside.ts';
+import { readBatchScript } from '../../jobs/batch/batchScript.ts';
+import { batchProfile } from '../../jobs/profiles/batchProfile.ts';
+import type { ProfileJob } from '../../jobs/profiles/profileJob.ts';
+import { scriptPath } from '../../jobs/selection/script.ts';
+import type { SubmitDraft } from '../../jobs/submit/draft.ts';
+import type { UsedProfile } from './submitProfile.ts';
+
+/** The job that the `#SBATCH` lines of a script describe; undefined for other scripts. @throws AppError as `readBatchScript` does. */
+export async function readBatch(folder: string, script: string): Promise<ProfileJob | undefined> {
+  const path = scriptPath(script);
+  const file = join(folder, path);
+  if (path === '' || pathInside(folder, file) === undefined) return undefined;
+  const text = await readBatchScript(file, path);
+  return text === undefined ? undefined : batchProfile({ path, text, folder, script });
+}
+
+/** A batch script in the form of a profile on the chosen host. */
+export function profileOf(job: ProfileJob, host: string): UsedProfile {
+  const termsOf: UsedProfile['termsOf'] = (parameters) => job.terms({ env: {}, file: undefined, parameters });
+  return { job, host, isSwitch: false, terms: termsOf(job.combinations[0] ?? {}), termsOf };
+}
+
+/** A draft with another script, and with the terms of its `#SBATCH` lines. */
+export async function withScript(folder: string, draft: SubmitDraft, script: string): Promise<SubmitDraft> {
+  const { batch: _, ...rest } = draft;
+  const job = await readBatch(folder, script);
+  const { batch, ...terms } = job?.terms({ env: {}, file: undefined }) ?? {};
+  if (job === undefined || batch === undefined) return { ...rest, script };
+  const count = job.combinations.length;
+  const reason = `Only one of ${count} tasks would be sent. Close this list and run Submit This File for the script.`;
+  const array = count > 1 ? [{ line: 1, option: '--array', reason, isFatal: true }] : [];
+  const { machineClass: _class, ...others } = rest;
+  const { maxRuntime = rest.maxRuntime, project = rest.project, venv = rest.venv } = terms;
+  return {
+    ...others,
+    script,
+    maxRuntime,
+    ...(project && { project }),
+    ...(venv && { venv }),
+    batch: { ...batch, remarks: [...batch.remarks, ...array] },
+  };
+}

@@ -1,0 +1,119 @@
+import { printableLine } from '../../core/text/printable.ts';
+import { receivedAccount, type RateCardItem } from '../../remote/protocol/schemas.ts';
+import type { BatchRequest, Remark } from './batchJob.ts';
+
+const MAX_REMARKS = 20;
+const SHOWN_OPTION = 100;
+
+/** What a submit shows and decides about the batch script that it came from. */
+export interface BatchTerms {
+  /** The path of the script, as shown. */
+  readonly source: string;
+  readonly remarks: readonly Remark[];
+  /** What to choose a machine class by; undefined once one was chosen. */
+  readonly request: BatchRequest | undefined;
+  readonly choice?: ClassChoice;
+}
+
+interface ClassChoice {
+  /** Undefined for the default of the service. */
+  readonly machineClass: string | undefined;
+  readonly remarks: readonly Remark[];
+}
+
+/** Something that a batch script asks for and the job does not get. */
+export interface BatchFinding {
+  readonly type: 'batch';
+  readonly severity: 'error' | 'warning';
+  readonly summary: string;
+  readonly detail: string;
+}
+
+/** What a job does not get of its batch script, for a job with this machine class. */
+export function batchFindings(
+  { source, remarks, choice }: BatchTerms,
+  machineClass: string | undefined,
+): readonly BatchFinding[] {
+  const own = choice === undefined || choice.machineClass !== machineClass ? [] : choice.remarks;
+  const all = [...remarks, ...own].toSorted((a, b) => a.line - b.line);
+  // Errors are shown whatever else a script has.
+  const shown = all.filter(({ isFatal }, index) => isFatal === true || index < MAX_REMARKS);
+  const findings = shown.map(({ line, option, reason, isFatal = false }): BatchFinding => {
+    const words = option.length > SHOWN_OPTION ? `${option.slice(0, SHOWN_OPTION)}…` : option;
+    return {
+      type: 'batch',
+      severity: isFatal ? 'error' : 'warning',
+      summary: printableLine(`Line ${line} of ${source}, ${words}, is not taken over`),
+      detail: printableLine(reason),
+    };
+  });
+  const more = all.length - shown.length;
+  if (more === 0) return findings;
+  const summary = printableLine(`${more.toLocaleString('en-US')} more options of ${source} are not taken over`);
+  return [...findings, { type: 'batch', severity: 'warning', summary, detail: 'Only the first are listed.' }];
+}
+
+/**
+ * The machine class of a rate card for what a batch script asks of its machine: the one with the name of a partition, else the cheapest
+ * one with enough cores, memory and GPUs.
+ *
+ * @param account the response of `GET /v1/me`; undefined if there is none.
+ */
+export function chooseMachineClass(account: unknown, request: BatchRequest): ClassChoice {
+  const { partitions, resources } = request;
+  const classes = (receivedAccount.safeParse(account).data?.rate_card ?? [])
+    .filter(({ machine_class: name }) => typeof name === 'string')
+    .toSorted((a, b) => (a.credits_per_minute ?? Infinity) - (b.credits_per_minute ?? Infinity));
+  const named = partitions?.names
+    .map((name) => classes.find(({ machine_class }) => machine_class === name))
+    .find((one) => one !== undefined);
+  if (named !== undefined) {
+    const isEnough = resources === undefined || fits(named, request);
+    const reason = `Machine class ${named.machine_class} has ${describe(named)}. Choose another one if the job needs more.`;
+    return {
+      machineClass: named.machine_class ?? undefined,
+      remarks: isEnough ? [] : [{ ...resources, reason }],
+    };
+  }
+  const remarks: Remark[] = [];
+  const names = classes.map(({ machine_class: name }) => name).join(', ');
+  const offers = names === '' ? 'The service lists no machine classes.' : `Machine classes: ${names}.`;
+  if (partitions !== undefined) {
+    const { line, option } = partitions;
+    remarks.push({ line, option, reason: `No machine class has the name of a partition. ${offers}` });
+  }
+  if (resources === undefined) return { machineClass: undefined, remarks };
+  const enough = classes.filter((one) => fits(one, request));
+  const { gpuType } = request;
+  const ofType = enough.find((one) => gpuType !== undefined && hasWord(one, gpuType));
+  const chosen = ofType ?? enough[0];
+  if (chosen === undefined) {
+    const reason = `No machine class has as much, so the job gets the default one. ${offers} Choose one if it needs more.`;
+    remarks.push({ ...resources, reason });
+  } else if (gpuType !== undefined && ofType === undefined) {
+    const reason = `No machine class names GPUs of type ${gpuType}. The job gets ${chosen.machine_class}, with ${describe(chosen)}.`;
+    remarks.push({ ...resources, reason });
+  }
+  return { machineClass: chosen?.machine_class ?? undefined, remarks };
+}
+
+/** Whether a machine class has enough. What it does not state counts as enough. */
+function fits({ cpus, memory_gb: memoryGb, gpus }: RateCardItem, request: BatchRequest): boolean {
+  const isEnough = (has: number | null | undefined, needs: number | undefined): boolean =>
+    needs === undefined || typeof has !== 'number' || has >= needs;
+  return isEnough(cpus, request.cpus) && isEnough(memoryGb, request.memoryGb) && isEnough(gpus, request.gpus);
+}
+
+function hasWord({ machine_class: name, description }: RateCardItem, word: string): boolean {
+  return `${name ?? ''} ${description ?? ''}`.toLowerCase().includes(word.toLowerCase());
+}
+
+/** `2 cores, 8 GB`. */
+function describe({ cpus, memory_gb: memoryGb, gpus }: RateCardItem): string {
+  const parts = [
+    ...(typeof cpus === 'number' ? [`${cpus} cores`] : []),
+    ...(typeof memoryGb === 'number' ? [`${memoryGb} GB`] : []),
+    ...(typeof gpus === 'number' && gpus > 0 ? [`${gpus} GPUs`] : []),
+  ];
+  return parts.length === 0 ? 'unknown resources' : parts.join(', ');
+}

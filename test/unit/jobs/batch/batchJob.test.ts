@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type BatchJob, readBatchJob } from '../../../../src/jobs/batch/batchJob.ts';
+import { batchFindings, chooseMachineClass } from '../../../../src/jobs/batch/batchTerms.ts';
+
+const HEAD = '#!/bin/bash\n';
+const NOTHING = {
+  partitions: undefined,
+  resources: undefined,
+  cpus: undefined,
+  memoryGb: undefined,
+  gpus: undefined,
+  gpuType: undefined,
+};
+const CARD = {
+  rate_card: [
+    { machine_class: 'large', credits_per_minute: 4, description: '', cpus: 16, memory_gb: 64, gpus: 0 },
+    { machine_class: 'small', credits_per_minute: 1, description: '', cpus: 2, memory_gb: 8, gpus: 0 },
+    { machine_class: 'gpu', credits_per_minute: 9, description: 'NVIDIA A100', cpus: 8, memory_gb: 64, gpus: 2 },
+    { machine_class: 'oldgpu', credits_per_minute: 5, description: 'NVIDIA P100', cpus: 8, memory_gb: 32, gpus: 2 },
+  ],
+};
+
+function jobOf(...lines: readonly string[]): BatchJob {
+  return readBatchJob(`${HEAD}${lines.join('\n')}\necho\n`);
+}
+
+function remarksOf(...lines: readonly string[]): readonly string[] {
+  return jobOf(...lines).remarks.map(({ line, option }) => `${line} ${option}`);
+}
+
+function classOf(...lines: readonly string[]): string | undefined {
+  return chooseMachineClass(CARD, jobOf(...lines).request).machineClass;
+}
+
+test('time limits have every form of the manual', () => {
+  const limits: [string, number | undefined][] = [
+    ['90', 5400],
+    ['1:30', 90],
+    ['1:30:00', 5400],
+    ['1-12', 129_600],
+    ['1-12:30', 131_400],
+    ['1-12:30:15', 131_415],
+    ['UNLIMITED', undefined],
+    ['0', undefined],
+    ['1h', undefined],
+    ['-5', undefined],
+  ];
+  for (const [text, seconds] of limits) assert.equal(jobOf(`#SBATCH --time=${text}`).maxRuntime, seconds, text);
+  assert.deepEqual(remarksOf('#SBATCH --time=1h'), ['2 --time=1h']);
+});
+
+test('options are long or short, with the value after =, a blank or at once, quoted, shortened, and several in a line', () => {
+  const minutes = ['--time=10', '--time 10', '-t 10', '-t10', '--time="10"', "-t '10'", '--time=10 # note'];
+  for (const option of minutes) assert.equal(jobOf(`#SBATCH ${option}`).maxRuntime, 600, option);
+  const job = jobOf('#SBATCH -A vision -t 5 -c4 --mem 8G', '#SBATCH --job-name="my job" -H');
+  assert.equal(job.project, 'vision');
+  assert.equal(job.maxRuntime, 300);
+  assert.equal(job.title, 'my job');
+  assert.deepEqual([job.request.cpus, job.request.memoryGb], [4, 8]);
+  assert.deepEqual(
+    job.remarks.map(({ option }) => option),
+    ['--hold', '--job-name=my job'],
+  );
+});
+
+test('reading ends at the first command, and comments are no options', () => {
+  const job = readBatchJob(
+    `${HEAD}\n# a comment\n##SBATCH --time=1\n# SBATCH --time=2\n#SBATCHES\n  \n#SBATCH --time=3\nmodule load x\n#SBATCH --time=4\n`,
+  );
+  assert.equal(job.maxRuntime, 180);
+  assert.deepEqual(job.remarks, []);
+  assert.equal(jobOf('#SBATCH -t 1', '#SBATCH -t 2').maxRuntime, 120, 'the last one counts');
+});
+
+test('cores, memory and GPUs are added up for one machine', () => {
+  assert.deepEqual(jobOf().request, NOTHING);
+  const ofRequest = (...lines: readonly string[]) => {
+    const { cpus, memoryGb, gpus, gpuType } = jobOf(...lines).request;
+    return [cpus, memoryGb, gpus, gpuType];
+  };
+  assert.deepEqual(ofRequest('#SBATCH -n 4 -c 2 --mem-per-cpu=1500M'), [8, (1500 * 8) / 1024, undefined, undefined]);
+  assert.deepEqual(ofRequest('#SBATCH --gres=gpu:a100:2(S:0-1)'), [undefined, undefined, 2, 'a100']);
+  assert.deepEqual(ofRequest('#SBATCH --gres=gpu'), [undefined, undefined, 1, undefined]);
+  assert.deepEqual(ofRequest('#SBATCH -G volta:3,kepler:1 --mem-per-gpu=2G'), [undefined, 8, 4, 'volta']);
+  assert.deepEqual(ofRequest('#SBATCH --ntasks-per-node=2 --gpus-per-task=2'), [2, undefined, 4, undefined]);
+  assert.deepEqual(remarksOf('#SBATCH -N 4', '#SBATCH --gres=lustre:1', '#SBATCH --mem=lots'), [
+    '2 --nodes=4',
+    '3 --gres=lustre:1',
+    '4 --mem=lots',
+  ]);
+  assert.deepEqual(remarksOf('#SBATCH --nodes=1'), []);
+});
+
+test('the machine class is that of a partition, else the cheapest with enough of everything', () => {
+  assert.equal(classOf(), undefined);
+  assert.equal(classOf('#SBATCH -p gpu'), 'gpu');
+  assert.equal(classOf('#SBATCH -p short,large,gpu -c 1'), 'large');
+  assert.equal(classOf('#SBATCH -p short -c 1'), 'small');
+  assert.equal(classOf('#SBATCH -c 4'), 'large');
+  assert.equal(classOf('#SBATCH --mem=9G'), 'large');
+  assert.equal(classOf('#SBATCH --gpus=1'), 'oldgpu');
+  assert.equal(classOf('#SBATCH --gres=gpu:a100:1'), 'gpu');
+  assert.equal(classOf('#SBATCH --gres=gpu:h100:1'), 'oldgpu');
+  assert.equal(classOf('#SBATCH -c 64'), undefined);
+  const remarks = (...lines: readonly string[]) =>
+    chooseMachineClass(CARD, jobOf(...lines).request).remarks.map(({ line, option }) => `${line} ${option}`);
+  assert.deepEqual(remarks('#SBATCH -p gpu'), []);
+  assert.deepEqual(remarks('#SBATCH -p small', '#SBATCH -c 4'), ['3 --cpus-per-task=4']);
+  assert.deepEqual(remarks('#SBATCH -p none', '#SBATCH -c 64 --mem 1G'), [
+    '2 --partition=none',
+    '3 --cpus-per-task=64 --mem=1G',
+  ]);
+  assert.deepEqual(remarks('#SBATCH --gres=gpu:h100:1'), ['2 --gres=gpu:h100:1']);
+  assert.deepEqual(chooseMachineClass(undefined, jobOf('#SBATCH -p x').request).machineClass, undefined);
+});
+
+test('an array is a list of tasks, and a wrong one ends the submit', () => {
+  assert.deepEqual(jobOf('#SBATCH --array=1,3,5-7%2').array?.tasks, [1, 3, 5, 6, 7]);
+  assert.equal(jobOf('#SBATCH --array=1,3,5-7%2').array?.concurrency, 2);
+  assert.deepEqual(jobOf('#SBATCH -a 0-8:4').array?.tasks, [0, 4, 8]);
+  for (const wrong of ['x', '5-1', '1-', '0-999999999', '1-5:0', '']) {
+    const [remark] = jobOf(`#SBATCH --array="${wrong}"`).remarks;
+    assert.equal(remark?.isFatal, true, wrong);
+  }
+});
+
+test('what is not taken over is named with its line and the reason', () => {
+  const lines = [
+    '--output=%j.out',
+    '-e err',
+    '--mail-type=END',
+    '-d afterok:1',
+    '--nope=1',
+    '--constraint=a',
+    'stray',
+    '-q',
+  ];
+  const job = jobOf(...lines.map((line) => `#SBATCH ${line}`));
+  const findings = batchFindings({ source: 'job.sbatch', remarks: job.remarks, request: undefined }, undefined);
+  const texts = findings.map(({ summary, detail }) => `${summary}. ${detail}`);
+  assert.equal(findings.length, lines.length);
+  assert.match(
+    texts[0] ?? '',
+    /^Line 2 of job\.sbatch, --output=%j\.out, is not taken over\. All output is in the job's log/,
+  );
+  assert.match(texts.join('\n'), /--mail-type=END.*no mail/);
+  assert.match(texts.join('\n'), /--nope=1.*not an option of sbatch/);
+  assert.match(texts.join('\n'), /stray.*not an option of sbatch/);
+  assert.match(texts.join('\n'), /-q, .*lacks its value/);
+});
+
+test('variables of --export are set, and those of the own machine are not read', () => {
+  const job = jobOf('#SBATCH --export=ALL,SEED=1,MODE=a=b,HOME,FARWHARF_X=1');
+  assert.deepEqual(job.environment, { SEED: '1', MODE: 'a=b' });
+  assert.match(job.remarks[0]?.reason ?? '', /HOME, FARWHARF_X=1: They would be read from your environment/);
+  assert.deepEqual(remarksOf('#SBATCH --export=NONE'), []);
+});
+
+test('hostile values are not taken over, and many of them stay readable', () => {
+  const job = jobOf(
+    '#SBATCH -A a\u001b[31mb',
+    `#SBATCH --job-name=${'x'.repeat(5000)}`,
+    '#SBATCH --export=A\u0007=1',
+    '#SBATCH -t "unclosed',
+  );
+  assert.equal(job.project, undefined);
+  assert.deepEqual(job.environment, {});
+  const many = jobOf(...Array.from({ length: 10_000 }, (_, index) => `#SBATCH --unknown${index}=\u001b]0;x\u0007`));
+  assert.equal(many.remarks.length, 10_000);
+  const findings = batchFindings(
+    { source: 'j\u001b[2Jb', remarks: [...job.remarks, ...many.remarks], request: undefined },
+    undefined,
+  );
+  assert.equal(findings.length, 21);
+  assert.match(findings.at(-1)?.summary ?? '', /9,98\d more options/);
+  // oxlint-disable-next-line no-control-regex -- what must not be there
+  for (const { summary, detail } of findings) assert.doesNotMatch(summary + detail, /[\u0000-\u001f]/);
+});
