@@ -104,6 +104,21 @@ const noSchemaCompiler = {
   },
 };
 
+// node-fetch brings web streams for versions of Node.js that lack them: 59 KB in each bundle, which no supported version loads.
+/** @type {esbuild.Plugin} */
+const nativeWebStreams = {
+  name: 'native-web-streams',
+  setup(build) {
+    build.onResolve({ filter: /^web-streams-polyfill\// }, () => ({
+      path: 'web-streams',
+      namespace: 'native-web-streams',
+    }));
+    build.onLoad({ filter: /.*/, namespace: 'native-web-streams' }, () => ({
+      contents: `module.exports = process.getBuiltinModule('node:stream/web');`,
+    }));
+  },
+};
+
 // What a bundle for browsers gets in place of a library: it has the library's names, so that the bundle is made, and says
 // at its start why it cannot work.
 /** @type {esbuild.Plugin} */
@@ -135,7 +150,7 @@ const configurations = [
     external: ['vscode'],
     supported: { 'dynamic-import': false },
     keepNames: false, // nothing here reads the name of a class; names are 3 % of the VSIX, whose size is limited
-    plugins: [compiledKernels, lazyChunks],
+    plugins: [compiledKernels, lazyChunks, nativeWebStreams],
   },
   // Command line, threads and libraries together: what two of them need is there once.
   {
@@ -145,7 +160,14 @@ const configurations = [
     chunkNames: 'chunks/[name]-[hash]',
     format: 'esm',
     splitting: true,
-    plugins: [compiledKernels, importedBuiltins, httpWithoutUndici, noSchemaCompiler, browserStandIns],
+    plugins: [
+      compiledKernels,
+      importedBuiltins,
+      httpWithoutUndici,
+      noSchemaCompiler,
+      nativeWebStreams,
+      browserStandIns,
+    ],
     entryPoints: {
       cli: 'src/cli/main.ts',
       askpass: 'src/machines/ssh/askpassClient.ts',

@@ -22,7 +22,7 @@ const LAYERS: Record<string, readonly string[]> = {
  * The folders of each layer: each may import those before it in the list, besides itself. `.` is the layer's own folder.
  */
 const FOLDERS: Record<string, string> = {
-  core: '. text files processes network',
+  core: '. text files processes rpc network',
   remote: 'protocol http events transfers .',
   workspace: 'files secrets git archive select pack extract results',
   retrieval: `

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { AppError, messageOf, systemCode } from '../../core/errors.ts';
-import { writeAtomically } from '../../core/files/atomicFile.ts';
 import { type Json, stableJson, toPlainJson } from './plainJson.ts';
 import type { RecordingEntry } from './schemas.ts';
 import type { MissingReason } from './trace.ts';
@@ -112,6 +111,7 @@ export class Recording {
   /** Writes the file atomically. */
   async save(): Promise<void> {
     const lines = [...this.#entries.values()].map((entry) => `${JSON.stringify(entry)}\n`);
+    const { writeAtomically } = await import('../../core/files/atomicFile.ts'); // loads node:crypto
     await writeAtomically(this.#path, lines.join(''), { mode: 0o666 });
   }
 

@@ -3,7 +3,7 @@ import type { Logger } from '../../core/log.ts';
 import type { FlowRuntime } from '../../flows/run/protocol/flowRun.ts';
 import type { ReadDetails } from '../../jobs/failure/failureDetails.ts';
 import type { Emitter } from '../../core/processes/lifetime.ts';
-import type { RemoteService } from '../../core/processes/workerRpc.ts';
+import type { RemoteService } from '../../core/rpc/rpcMessages.ts';
 import type { Archiver } from '../../jobs/archives/archiver.ts';
 import type { ResultCounter } from '../../jobs/log/resultCounter.ts';
 import type { ColouredLines } from '../../jobs/logView/colouredLines.ts';

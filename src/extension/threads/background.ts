@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ResourceLimits, Worker } from 'node:worker_threads';
 import { AppError } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
-import { RemoteCaller, type RemoteService } from '../../core/processes/workerRpc.ts';
+import type { RemoteService } from '../../core/rpc/rpcMessages.ts';
+import { RemoteCaller } from '../../core/rpc/remoteCaller.ts';
 
 /** Starting a thread again takes a tenth of a second. */
 export const THREAD_IDLE_MS = 30_000;

@@ -1,7 +1,7 @@
 // The thread with the indexes of the open folders, which keeps their memory and their work out of the extension host.
 import { parentPort } from 'node:worker_threads';
 import { threadData } from '../../core/processes/threadData.ts';
-import { serveCalls } from '../../core/processes/workerRpc.ts';
+import { serveCalls } from '../../core/rpc/serveCalls.ts';
 import type { IndexService } from '../../retrieval/live/indexService.ts';
 import { LiveIndex } from '../../retrieval/live/liveIndex.ts';
 import type { OpenModel } from '../../retrieval/semantic/semanticIndex.ts';

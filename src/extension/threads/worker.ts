@@ -1,16 +1,16 @@
 import { parentPort } from 'node:worker_threads';
 import { threadData } from '../../core/processes/threadData.ts';
-import { serveCalls } from '../../core/processes/workerRpc.ts';
-import { type Archiver, directArchiver } from '../../jobs/archives/archiver.ts';
-import { detailsReader, type ReadDetails } from '../../jobs/failure/failureDetails.ts';
+import { type LoadableService, serveCalls } from '../../core/rpc/serveCalls.ts';
+import type { Archiver } from '../../jobs/archives/archiver.ts';
+import type { BrowsedResults } from '../../jobs/browsing/browsedResults.ts';
+import type { ReadDetails } from '../../jobs/failure/failureDetails.ts';
 import { directLedger } from '../../jobs/ledger/asyncLedger.ts';
-import { Selections } from '../../jobs/selection/selections.ts';
-import { SubmittedFiles } from '../../jobs/submitted/submittedFiles.ts';
-import { currentLine } from '../../jobs/source/currentLine.ts';
-import { BrowsedResults } from '../../jobs/browsing/browsedResults.ts';
 import { JobLedger } from '../../jobs/ledger/ledger.ts';
-import { ResultCounter } from '../../jobs/log/resultCounter.ts';
-import { ResultJournals } from '../../jobs/results/resultJournals.ts';
+import type { ResultCounter } from '../../jobs/log/resultCounter.ts';
+import type { ResultJournals } from '../../jobs/results/resultJournals.ts';
+import type { Selections } from '../../jobs/selection/selections.ts';
+import type { currentLine } from '../../jobs/source/currentLine.ts';
+import type { SubmittedFiles } from '../../jobs/submitted/submittedFiles.ts';
 
 /** The functions of the worker thread: everything that would block the extension host. */
 export interface WorkerService extends Readonly<Record<string, object>> {
@@ -29,18 +29,22 @@ export interface WorkerService extends Readonly<Record<string, object>> {
 if (parentPort) {
   const { home } = threadData<{ readonly home: string }>();
   const ledger = new JobLedger(home);
-  const selections = new Selections();
-  const service: WorkerService = {
-    archiver: directArchiver,
-    selections,
+  let selections: Selections | undefined;
+  // The list of jobs waits for the thread's start, so the start loads only the ledger.
+  const service: LoadableService<WorkerService> = {
     ledger,
-    journals: new ResultJournals(home),
-    results: new ResultCounter(home),
-    browsed: new BrowsedResults(home),
-    submitted: new SubmittedFiles(home),
-    failures: { details: detailsReader({ ledger: directLedger(ledger), home }, new AbortController().signal) },
-    sources: { currentLine },
-    thread: { isNeeded: () => selections.isHolding || !ledger.isStored },
+    archiver: async () => (await import('../../jobs/archives/archiver.ts')).directArchiver,
+    selections: async () => (selections = new (await import('../../jobs/selection/selections.ts')).Selections()),
+    journals: async () => new (await import('../../jobs/results/resultJournals.ts')).ResultJournals(home),
+    results: async () => new (await import('../../jobs/log/resultCounter.ts')).ResultCounter(home),
+    browsed: async () => new (await import('../../jobs/browsing/browsedResults.ts')).BrowsedResults(home),
+    submitted: async () => new (await import('../../jobs/submitted/submittedFiles.ts')).SubmittedFiles(home),
+    failures: async () => {
+      const { detailsReader } = await import('../../jobs/failure/failureDetails.ts');
+      return { details: detailsReader({ ledger: directLedger(ledger), home }, new AbortController().signal) };
+    },
+    sources: () => import('../../jobs/source/currentLine.ts'),
+    thread: { isNeeded: () => selections?.isHolding === true || !ledger.isStored },
   };
   serveCalls(parentPort, service);
   process.once('exit', () => ledger.dispose());

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { AppError } from '../../core/errors.ts';
-import { RemoteCaller } from '../../core/processes/workerRpc.ts';
+import { RemoteCaller } from '../../core/rpc/remoteCaller.ts';
 import type { IndexWorkerService } from './indexWorker.ts';
 
 // Garbage of a build would otherwise accumulate before it is collected: with the default, the process needed nearly twice the memory

@@ -1,7 +1,7 @@
 // A thread that builds segments, because reading, chunking and counting a folder occupies a processor for seconds.
 import { constants, getPriority, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
-import { serveCalls } from '../../core/processes/workerRpc.ts';
+import { serveCalls } from '../../core/rpc/serveCalls.ts';
 import { buildFiles, type Built } from './buildSegment.ts';
 import { type SharedTasks, takeSlices } from './sharedTasks.ts';
 import { LiveSegment } from '../segments/liveSegment.ts';

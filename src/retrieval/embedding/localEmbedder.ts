@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { allowedEnvironment } from '../../core/processes/childEnvironment.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Disposable } from '../../core/processes/lifetime.ts';
-import { RemoteCaller } from '../../core/processes/workerRpc.ts';
+import { RemoteCaller } from '../../core/rpc/remoteCaller.ts';
 import type { Embedder, EmbedOptions } from './embedder.ts';
 import type { ModelService } from './modelWorker.ts';
 import { findModelLibrary, MODEL_LIBRARY } from './modelLibrary.ts';

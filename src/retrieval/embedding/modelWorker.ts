@@ -1,7 +1,7 @@
 // The thread of a sentence model, because embedding occupies a processor.
 import { parentPort } from 'node:worker_threads';
 import { threadData } from '../../core/processes/threadData.ts';
-import { serveCalls } from '../../core/processes/workerRpc.ts';
+import { serveCalls } from '../../core/rpc/serveCalls.ts';
 import { type ModelPlace, SentenceModel } from './sentenceModel.ts';
 
 export type ModelService = {

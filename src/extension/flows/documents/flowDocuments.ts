@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore, Emitter } from '../../../core/processes/lifetime.ts';
 import type { Logger } from '../../../core/log.ts';
-import type { RemoteService } from '../../../core/processes/workerRpc.ts';
+import type { RemoteService } from '../../../core/rpc/rpcMessages.ts';
 import type { FlowFile } from '../../../flows/graph/graph.ts';
 import type { FlowWorkerService } from '../../threads/flowWorker.ts';
 import { canImport, looksLikeFlow } from './flowText.ts';

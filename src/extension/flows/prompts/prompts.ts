@@ -4,7 +4,7 @@ import { AppError, isAbort } from '../../../core/errors.ts';
 import { formatCount, formatDollars, formatDuration } from '../../../core/text/format.ts';
 import { type Disposable, DisposableStore } from '../../../core/processes/lifetime.ts';
 import { printableLine, printableText } from '../../../core/text/printable.ts';
-import type { RemoteService } from '../../../core/processes/workerRpc.ts';
+import type { RemoteService } from '../../../core/rpc/rpcMessages.ts';
 import type { RecordedModelCall } from '../../../flows/run/history/modelCalls.ts';
 import { withSignal } from '../../ui/abort.ts';
 import { explain } from '../../ui/errorText.ts';

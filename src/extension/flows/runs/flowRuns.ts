@@ -4,7 +4,7 @@ import type { TraceEvent } from '../../../agents/records/trace.ts';
 import { messageOf } from '../../../core/errors.ts';
 import { type Disposable, Emitter } from '../../../core/processes/lifetime.ts';
 import type { Logger } from '../../../core/log.ts';
-import type { RemoteService } from '../../../core/processes/workerRpc.ts';
+import type { RemoteService } from '../../../core/rpc/rpcMessages.ts';
 import type { FlowGraph } from '../../../flows/graph/graph.ts';
 import type { DebuggerPlace } from '../../../flows/run/process/debugConfiguration.ts';
 import type { FlowProcessEvent, FlowRuntime } from '../../../flows/run/protocol/flowRun.ts';

@@ -1,5 +1,5 @@
 import type * as vscode from 'vscode';
-import type { RemoteService } from '../../../core/processes/workerRpc.ts';
+import type { RemoteService } from '../../../core/rpc/rpcMessages.ts';
 import type { BrowsedResults } from '../../../jobs/browsing/browsedResults.ts';
 import type { AsyncLedger } from '../../../jobs/ledger/asyncLedger.ts';
 import type { JobRecord } from '../../../jobs/ledger/record.ts';

@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { createLogger } from '../../../../src/core/log.ts';
 import { startBackground } from '../../../../src/extension/threads/background.ts';
 
-const RPC = pathToFileURL(join(import.meta.dirname, '../../../../src/core/processes/workerRpc.ts')).href;
+const RPC = pathToFileURL(join(import.meta.dirname, '../../../../src/core/rpc/serveCalls.ts')).href;
 
 type Service = {
   readonly counter: {

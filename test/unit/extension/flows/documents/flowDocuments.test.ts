@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import type { TextDocument, Uri } from 'vscode';
 import { Emitter } from '../../../../../src/core/processes/lifetime.ts';
 import { silentLogger } from '../../../../../src/core/log.ts';
-import type { RemoteService } from '../../../../../src/core/processes/workerRpc.ts';
+import type { RemoteService } from '../../../../../src/core/rpc/rpcMessages.ts';
 import type { FlowWorkerService } from '../../../../../src/extension/threads/flowWorker.ts';
 import { FlowReader } from '../../../../../src/flows/project/flowReader.ts';
 

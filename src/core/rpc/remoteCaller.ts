@@ -1,39 +1,6 @@
-import { decodeError, encodeError, type ErrorData } from './errorData.ts';
-import type { Disposable } from './lifetime.ts';
-
-/** One end of a message channel: a `Worker`, a `MessagePort` or `parentPort`. */
-export interface MessageEndpoint {
-  postMessage(message: unknown): void;
-  on(event: 'message', listener: (message: unknown) => void): unknown;
-  off(event: 'message', listener: (message: unknown) => void): unknown;
-}
-
-/** Named groups of functions, such as `{ ledger, archiver }`. */
-type Service = Readonly<Record<string, object>>;
-
-/** The same groups, as seen by the other thread: every function returns a promise. */
-export type RemoteService<S extends Service> = {
-  readonly [G in keyof S]: {
-    readonly [M in keyof S[G]]: S[G][M] extends (...args: infer A) => infer R
-      ? (...args: A) => Promise<Awaited<R>>
-      : never;
-  };
-};
-
-/** The position and type of an argument that cannot be cloned and is represented by messages. */
-interface Stub {
-  readonly argument: number;
-  readonly key?: string;
-  readonly type: 'callback' | 'signal';
-  readonly reason?: ErrorData;
-}
-
-type Message =
-  | { type: 'call'; id: number; group: string; method: string; args: unknown[]; stubs: readonly Stub[] }
-  | { type: 'callback'; id: number; stub: number; args: unknown[] }
-  | { type: 'abort'; id: number; stub: number; reason: ErrorData }
-  | { type: 'result'; id: number; value: unknown }
-  | { type: 'failure'; id: number; error: ErrorData };
+import { decodeError, encodeError } from './errorData.ts';
+import type { Disposable } from '../processes/lifetime.ts';
+import { type MessageEndpoint, received, type RemoteService, type Service, type Stub } from './rpcMessages.ts';
 
 interface PendingCall {
   readonly isSubscription: boolean;
@@ -41,47 +8,6 @@ interface PendingCall {
   resolve(value: unknown): void;
   reject(error: unknown): void;
   release(): void;
-}
-
-/**
- * Runs the calls that arrive on `endpoint` with the functions of `service`, until disposed.
- *
- * Arguments and results are copied by `postMessage`. A function or an `AbortSignal` may be an argument or a member of an options object:
- * the function is called back without a result, and the signal aborts here when it aborts there.
- */
-export function serveCalls(endpoint: MessageEndpoint, service: Service): Disposable {
-  const signals = new Map<string, AbortController>();
-
-  const answer = async (call: Extract<Message, { type: 'call' }>): Promise<void> => {
-    const restored = call.stubs.map((stub, index) => {
-      if (stub.type === 'callback') {
-        return (...args: unknown[]) => endpoint.postMessage({ type: 'callback', id: call.id, stub: index, args });
-      }
-      const controller = new AbortController();
-      if (stub.reason) controller.abort(decodeError(stub.reason));
-      signals.set(`${call.id}/${index}`, controller);
-      return controller.signal;
-    });
-    try {
-      const group = Object.hasOwn(service, call.group) ? service[call.group] : undefined;
-      const method: unknown = group === undefined ? undefined : Reflect.get(group, call.method);
-      if (typeof method !== 'function') throw new Error(`${call.group}.${call.method} does not exist.`);
-      const value: unknown = await Reflect.apply(method, group, withStubs(call.args, call.stubs, restored));
-      endpoint.postMessage({ type: 'result', id: call.id, value });
-    } catch (error) {
-      endpoint.postMessage({ type: 'failure', id: call.id, error: encodeError(error) });
-    } finally {
-      for (const index of restored.keys()) signals.delete(`${call.id}/${index}`);
-    }
-  };
-
-  const listener = (raw: unknown): void => {
-    const message = received(raw);
-    if (message.type === 'call') void answer(message);
-    if (message.type === 'abort') signals.get(`${message.id}/${message.stub}`)?.abort(decodeError(message.reason));
-  };
-  endpoint.on('message', listener);
-  return { dispose: () => void endpoint.off('message', listener) };
 }
 
 export interface RemoteCallerOptions {
@@ -208,11 +134,6 @@ export class RemoteCaller<S extends Service> implements Disposable {
   }
 }
 
-function received(raw: unknown): Message {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only the other half of this file sends
-  return raw as Message;
-}
-
 const isPlainObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 
@@ -233,12 +154,4 @@ function withoutStubs(value: unknown, argument: number, stubs: Stub[], originals
   };
   if (!isPlainObject(value)) return replace(value);
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, replace(member, key)]));
-}
-
-function withStubs(args: unknown[], stubs: readonly Stub[], restored: readonly unknown[]): unknown[] {
-  for (const [index, { argument, key }] of stubs.entries()) {
-    if (key === undefined) args[argument] = restored[index];
-    else Reflect.set(Object(args[argument]), key, restored[index]);
-  }
-  return args;
 }

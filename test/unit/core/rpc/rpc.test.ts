@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { AppError, isAbort } from '../../../../src/core/errors.ts';
-import { RemoteCaller, serveCalls } from '../../../../src/core/processes/workerRpc.ts';
+import { type LoadableService, serveCalls } from '../../../../src/core/rpc/serveCalls.ts';
+import { RemoteCaller } from '../../../../src/core/rpc/remoteCaller.ts';
 
-function connect<S extends Readonly<Record<string, object>>>(t: TestContext, service: S) {
+function connect<S extends Readonly<Record<string, object>>>(t: TestContext, service: LoadableService<S>) {
   const { port1, port2 } = new MessageChannel();
   const server = serveCalls(port2, service);
   const caller = new RemoteCaller<S>(() => port1);
@@ -41,6 +42,17 @@ test('methods of a class keep their object', async (t) => {
   const { service } = connect(t, { counter: new Counter() });
   await service.counter.increase(2);
   assert.equal(await service.counter.increase(3), 5);
+});
+
+test('a group that is loaded by its first call is loaded once', async (t) => {
+  let loads = 0;
+  const load = async () => {
+    loads += 1;
+    return { number: () => loads };
+  };
+  const { service } = connect<{ counted: { number(): number } }>(t, { counted: load });
+  assert.equal(loads, 0);
+  assert.deepEqual(await Promise.all([service.counted.number(), service.counted.number()]), [1, 1]);
 });
 
 test('progress callbacks arrive in order and before the result', async (t) => {
