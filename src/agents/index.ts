@@ -1,9 +1,11 @@
 export { AppError } from '../core/errors.ts';
 export { BatchNode, type ParallelBatchOptions, ParallelBatchNode } from './graph/batch.ts';
 export { BudgetError } from './run/budget.ts';
+export { BatchFlow, ParallelBatchFlow, type ParallelBatchFlowOptions } from './graph/batchFlow.ts';
 export { checkpointFile, readCheckpoint } from './records/checkpoint.ts';
 export { type ActionOf, Flow, type FlowOptions } from './graph/flow.ts';
 export { BaseNode, Node, type NodeOptions } from './graph/node.ts';
+export { ParallelFlow, type ParallelFlowOptions } from './graph/parallelFlow.ts';
 export { Recording } from './records/recording.ts';
 export type { ExecContext, NodeContext } from './run/context.ts';
 export { pause, type Pause, PausedError, type PauseRequest } from './run/pause.ts';

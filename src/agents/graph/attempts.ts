@@ -4,7 +4,6 @@ import { delay } from '../options/delay.ts';
 import { BudgetError } from '../run/budget.ts';
 import { emitter, type ExecContext } from '../run/context.ts';
 import { isPaused } from '../run/pause.ts';
-import type { Run } from '../run/run.ts';
 import { type Scope, scopes } from '../run/scope.ts';
 import type { Visit } from '../run/visit.ts';
 
@@ -24,11 +23,12 @@ interface Call<I, O> {
   /** Whether `execFallback` is overridden; the default throws the error. */
   readonly hasFallback: boolean;
   readonly input: I;
-  readonly run: Run;
+  /** Of the walk; the visit has one of its own. */
+  readonly context: ExecContext;
   readonly scope: Scope;
   readonly visit: Visit | undefined;
   readonly item: number | undefined;
-  /** The signal of a parallel batch; the run's signal if absent. */
+  /** The signal of a parallel batch; that of the walk if absent. */
   readonly signal: AbortSignal | undefined;
 }
 
@@ -94,12 +94,12 @@ function isFinal(error: unknown): boolean {
 }
 
 function once<I, O>(call: Call<I, O>, attempt: number): Awaitable<O> {
-  const { worker, run, visit, input, item, signal } = call;
+  const { worker, context, visit, input, item, signal } = call;
   // A single attempt is implied by the start of the node.
   if (isRecoverable(call) || item !== undefined) visit?.attempt(attempt, item);
   if (worker.timeout !== undefined) return withTimeout(call, attempt, worker.timeout);
   if (signal !== undefined) return under(signal, call, attempt);
-  if (attempt === 1 && item === undefined) return worker.exec(input, visit?.context ?? run.context);
+  if (attempt === 1 && item === undefined) return worker.exec(input, visit?.context ?? context);
   return worker.exec(input, { signal: signalOf(call), attempt, emit: emitter(visit, item) });
 }
 
@@ -110,8 +110,8 @@ function under<I, O>(signal: AbortSignal, call: Call<I, O>, attempt: number): Aw
   return scopes.run(scope.under(signal), () => worker.exec(input, context));
 }
 
-function signalOf<I, O>({ signal, run }: Call<I, O>): AbortSignal {
-  return signal ?? run.context.signal;
+function signalOf<I, O>({ signal, context }: Call<I, O>): AbortSignal {
+  return signal ?? context.signal;
 }
 
 /** An attempt that fails after its timeout, even if `exec` ignores the signal. A later result is dropped. */

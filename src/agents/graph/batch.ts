@@ -3,9 +3,9 @@ import { isPromise } from './awaitable.ts';
 import { attemptItem, Node, type NodeOptions } from './node.ts';
 import { execute, type Frame } from './unit.ts';
 import type { Visit } from '../run/visit.ts';
-import { requireWholeNumber } from '../options/wholeNumber.ts';
+import { concurrencyOf } from '../options/wholeNumber.ts';
 
-const DEFAULT_CONCURRENCY = 16;
+export const DEFAULT_CONCURRENCY = 16;
 
 /** Calls `exec` once for each item of the array that `prep` returns, one after another, each with its own retries and fallback. */
 export class BatchNode<S = unknown, I = unknown, O = unknown, A extends string | void = string | void> extends Node<
@@ -21,7 +21,7 @@ export class BatchNode<S = unknown, I = unknown, O = unknown, A extends string |
     checkItems(items, this.name);
     const results: O[] = [];
     for (const [item, input] of items.entries()) {
-      frame.run.throwIfAborted();
+      frame.throwIfAborted();
       const result = attemptItem<I, O>(this, { input, frame, visit, item });
       results.push(isPromise(result) ? await result : result);
     }
@@ -49,9 +49,7 @@ export class ParallelBatchNode<
   /** @throws RangeError if `concurrency` is not a whole number of at least 1, and as Node does. */
   constructor(options: ParallelBatchOptions = {}) {
     super(options);
-    const { concurrency = DEFAULT_CONCURRENCY } = options;
-    if (concurrency !== Number.POSITIVE_INFINITY) requireWholeNumber(`concurrency of "${this.name}"`, concurrency);
-    this.concurrency = concurrency;
+    this.concurrency = concurrencyOf(this.name, options.concurrency ?? DEFAULT_CONCURRENCY);
   }
 
   /** @internal */
@@ -60,7 +58,7 @@ export class ParallelBatchNode<
     const results: O[] = Array.from({ length: items.length });
     const queue = items.entries();
     const controller = new AbortController();
-    const outer = frame.run.context.signal;
+    const outer = frame.context.signal;
     const forward = (): void => controller.abort(outer.reason);
     outer.addEventListener('abort', forward, { once: true });
     // All lanes share one iterator, so each item is started once, in order.
@@ -82,7 +80,8 @@ export class ParallelBatchNode<
   }
 }
 
-function checkItems(items: unknown, name: string): void {
+/** @throws AppError `bad-input` if `prep` did not return an array. */
+export function checkItems(items: unknown, name: string, user = 'exec'): void {
   if (Array.isArray(items)) return;
-  throw new AppError('bad-input', `prep of "${name}" must return an array, whose items exec gets one by one.`);
+  throw new AppError('bad-input', `prep of "${name}" must return an array, whose items ${user} gets one by one.`);
 }

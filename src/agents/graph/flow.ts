@@ -1,6 +1,7 @@
 import { AppError } from '../../core/errors.ts';
 import { BaseNode } from './node.ts';
-import { execute, Frame, kind, GraphNode, graphNodes } from './unit.ts';
+import { resumeIn } from './position.ts';
+import { execute, Frame, kind, GraphNode, graphNodes, startNode, type Unit } from './unit.ts';
 import { DEFAULT_ACTION, walk } from './walk.ts';
 import type { NodeContext } from '../run/context.ts';
 import type { Pause } from '../run/pause.ts';
@@ -10,12 +11,15 @@ import { writeWarning } from '../run/warning.ts';
 export type NodeFor<S> = unknown extends S ? BaseNode<never> : BaseNode<S>;
 
 /**
- * The actions that a node's `post` can return, as arguments of `connect`: returning nothing means `default`. A node that can pause also
- * has those of its `answer`.
+ * The actions that a node's `post` can return, or `merge` of a ParallelFlow, as arguments of `connect`: returning nothing means `default`.
+ * A node that can pause also has those of its `answer`.
  */
 export type ActionOf<N extends { post(...args: never): unknown; answer?(...args: never): unknown }> =
-  | NamedAction<Exclude<Awaited<ReturnType<N['post']>>, Pause>>
-  | (Extract<Awaited<ReturnType<N['post']>>, Pause> extends never ? never : AnswerOf<N>);
+  | NamedAction<Exclude<ReturnedBy<N>, Pause>>
+  | (Extract<ReturnedBy<N>, Pause> extends never ? never : AnswerOf<N>);
+type ReturnedBy<N extends { post(...args: never): unknown }> = N extends { merge(...args: never): infer R }
+  ? Awaited<R>
+  : Awaited<ReturnType<N['post']>>;
 type AnswerOf<N> = N extends { answer(...args: never): infer R } ? NamedAction<Exclude<Awaited<R>, Pause>> : never;
 type NamedAction<R> = R extends string ? (R extends '' ? 'default' : R) : 'default';
 
@@ -31,13 +35,19 @@ export interface FlowOptions<S> {
   readonly exec?: never;
 }
 
-/** A directed graph of nodes. It is a node itself, so flows nest. Runs do not change the graph. */
-export class Flow<S = unknown, P = unknown, A extends string | void = string | void> extends BaseNode<
-  S,
-  P,
-  string | void,
-  A
-> {
+/**
+ * A directed graph of nodes. It is a node itself, so flows nest. Runs do not change the graph.
+ *
+ * Its nodes work on the shared state, and its `post` gets the action of the last of them; in a BatchFlow they work on a state `T`
+ * for each item, and `post` gets `E`, the array of those.
+ */
+export class Flow<
+  S = unknown,
+  P = unknown,
+  A extends string | void = string | void,
+  T = S,
+  E = string | void,
+> extends BaseNode<S, P, E, A> {
   readonly #graphNodes = new Map<object, GraphNode>();
   #start: GraphNode | undefined;
 
@@ -49,13 +59,13 @@ export class Flow<S = unknown, P = unknown, A extends string | void = string | v
     if (options.start !== undefined) this.#start = this.#graphNodeOf(options.start, 'The start');
   }
 
-  get start(): NodeFor<S> | undefined {
+  get start(): NodeFor<T> | undefined {
     const node = this.#start?.unit;
-    return isNodeFor<S>(node) ? node : undefined;
+    return isNodeFor<T>(node) ? node : undefined;
   }
 
   /** @throws AppError `bad-input` if it is not a node. */
-  set start(node: NodeFor<S> | undefined) {
+  set start(node: NodeFor<T> | undefined) {
     this.#start = node === undefined ? undefined : this.#graphNodeOf(node, 'The start');
   }
 
@@ -65,7 +75,7 @@ export class Flow<S = unknown, P = unknown, A extends string | void = string | v
    *
    * @throws AppError `bad-input` if `src` or `dst` is not a node, or the action is not a string.
    */
-  connect<N extends NodeFor<S>>(src: N, dst: NodeFor<S> | null, ...rest: ActionArgument<ActionOf<N>>): this {
+  connect<N extends NodeFor<T>>(src: N, dst: NodeFor<T> | null, ...rest: ActionArgument<ActionOf<N>>): this {
     const action: unknown = rest[0] ?? DEFAULT_ACTION;
     if (typeof action !== 'string') {
       throw new AppError(
@@ -86,14 +96,14 @@ export class Flow<S = unknown, P = unknown, A extends string | void = string | v
   }
 
   /** The node that follows `node` after `action`: null for an explicit end, undefined if nothing is connected. */
-  getNextNode(node: NodeFor<S>, action?: string | null | void): NodeFor<S> | null | undefined {
+  getNextNode(node: NodeFor<T>, action?: string | null | void): NodeFor<T> | null | undefined {
     const exit = this.#graphNodes.get(node)?.exit(action || DEFAULT_ACTION);
     if (exit === null) return null;
-    return isNodeFor<S>(exit?.unit) ? exit.unit : undefined;
+    return isNodeFor<T>(exit?.unit) ? exit.unit : undefined;
   }
 
   /** Returns the action of the last node that ran, which becomes the action of a nested flow. */
-  override post(shared: S, prepRes: P, execRes: string | void, context: NodeContext): A | Pause | Promise<A | Pause>;
+  override post(shared: S, prepRes: P, execRes: E, context: NodeContext): A | Pause | Promise<A | Pause>;
   override post(_shared: S, _prepRes: P, execRes: unknown): unknown {
     return execRes;
   }
@@ -104,43 +114,21 @@ export class Flow<S = unknown, P = unknown, A extends string | void = string | v
   }
 
   /** @internal */
-  override [execute](prepRes: P, shared: S, parent: Frame): Promise<string | void>;
+  override [execute](prepRes: P, shared: S, parent: Frame): Promise<E>;
   override [execute](_prepRes: P, shared: S, parent: Frame): Promise<unknown> {
-    for (let at: Frame | undefined = parent; at !== undefined; at = at.parent) {
-      if (at.flow === this) {
-        throw new AppError('bad-input', `The flow "${this.name}" contains itself: ${parent.path}/${this.name}.`);
-      }
-    }
-    if (this.#start === undefined) {
-      throw new AppError(
-        'bad-input',
-        `The flow "${this.name}" has no start. Set flow.start, or new Flow({ start: node }).`,
-      );
-    }
-    const frame = new Frame(parent.run, parent.scope, this.#start, this, parent);
-    const entry = parent.resume === undefined ? this.#start : this.#resume(frame, parent);
+    const start = this[startNode](parent);
+    const frame = new Frame(parent.run, parent.scope, start, this, parent);
+    const entry = parent.resume === undefined ? start : resumeIn(frame, parent, this.name, this[graphNodes].all);
     return walk(entry, shared, frame);
   }
 
-  /** Takes over the inner part of the parent's resume points, and returns the node of the checkpoint. */
-  #resume(frame: Frame, parent: Frame): GraphNode {
-    frame.resume = parent.resume;
-    parent.resume = undefined;
-    const [point, ...inner] = frame.resume ?? [];
-    const isWaiting = parent.run.options.resume?.pause !== undefined;
-    const byLabel = new Map([...this.#graphNodes.values()].map((graphNode) => [graphNode.label, graphNode]));
-    for (const [label, visits] of Object.entries(point?.visits ?? {})) {
-      const graphNode = byLabel.get(label);
-      // The walk enters a flow in progress, or a node that waits, once more and counts the same visit again.
-      const isReentered = label === point?.node && (inner.length > 0 || isWaiting);
-      if (graphNode !== undefined) frame.restoreVisits(graphNode, isReentered ? visits - 1 : visits);
-    }
-    const graphNode = byLabel.get(point?.node ?? '');
-    if (graphNode !== undefined) return graphNode;
+  /** @internal */
+  [startNode](parent: Frame): GraphNode {
+    refuseNesting(this, parent);
+    if (this.#start !== undefined) return this.#start;
     throw new AppError(
       'bad-input',
-      `The checkpoint is at "${point?.node}", but the flow "${this.name}" has no such node. ` +
-        'Give a renamed node its old name, or start the run from the beginning.',
+      `The flow "${this.name}" has no start. Set flow.start, or new Flow({ start: node }).`,
     );
   }
 
@@ -161,6 +149,15 @@ export class Flow<S = unknown, P = unknown, A extends string | void = string | v
     const graphNode = new GraphNode(node, label, this.#graphNodes.size);
     this.#graphNodes.set(node, graphNode);
     return graphNode;
+  }
+}
+
+/** @throws AppError `bad-input` if a flow contains itself. */
+export function refuseNesting(flow: Unit, parent: Frame): void {
+  for (let at: Frame | undefined = parent; at !== undefined; at = at.parent) {
+    if (at.flow === flow) {
+      throw new AppError('bad-input', `The flow "${flow.name}" contains itself: ${parent.path}/${flow.name}.`);
+    }
   }
 }
 

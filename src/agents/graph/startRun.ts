@@ -34,7 +34,7 @@ function begin(unit: Unit, shared: unknown, options: RunOptions, telemetry: Tele
     const deadline = budget === around?.budget ? undefined : budget?.deadline();
     const signal = eitherSignal(chosen.signal, deadline?.signal);
     signal?.throwIfAborted();
-    const parts = { telemetry, hosted, budget };
+    const parts = { shared, telemetry, hosted, budget };
     const go = (resumption: Resumption): Promise<unknown> =>
       walkFrom(
         unit,
@@ -80,7 +80,8 @@ function walkFrom(unit: Unit, shared: unknown, run: Run): Promise<unknown> {
 function start(frame: Frame, shared: unknown): Promise<unknown> {
   const { run, scope, node } = frame;
   // Outside of a run's scope, model calls have nothing to inherit and nothing to report to.
-  const isAlone = run.listener === undefined && scope.signal === undefined && run.budget === undefined;
+  const isAlone =
+    run.listener === undefined && run.telemetry === undefined && scope.signal === undefined && run.budget === undefined;
   return isAlone ? walk(node, shared, frame) : scopes.run(scope, walk, node, shared, frame);
 }
 

@@ -1,5 +1,5 @@
-import type { ResumePoint } from '../records/schemas.ts';
-import type { NodeContext } from '../run/context.ts';
+import type { ResumedParts, ResumePoint } from '../records/schemas.ts';
+import type { ExecContext, NodeContext } from '../run/context.ts';
 import type { Run } from '../run/run.ts';
 import type { Scope } from '../run/scope.ts';
 import type { Visit } from '../run/visit.ts';
@@ -15,6 +15,9 @@ export const canPause: unique symbol = Symbol('farwharf.canPause');
 
 /** The nodes in the graph of a flow. In the symbol registry, because a file may bring its own copy of this library. */
 export const graphNodes: unique symbol = Symbol.for('farwharf.graphNodes.1');
+
+/** The first node of a flow, for a walk below a frame. */
+export const startNode: unique symbol = Symbol('farwharf.startNode');
 
 /** The runner's view of a node or a flow. */
 export interface Unit {
@@ -79,6 +82,19 @@ export class GraphNode {
   }
 }
 
+/** One of several walks of a flow, each with a state of its own: an item of a batch, or a branch. */
+export interface Lane {
+  readonly index: number;
+  /** Whether paths have its number. A branch has a name instead, which is that of its node. */
+  readonly isItem: boolean;
+  /** Whether it runs beside others. */
+  readonly isParallel: boolean;
+  /** The context of hooks in an unobserved run, with the signal of the lane. */
+  readonly context: ExecContext;
+  /** The parts of its flow for a checkpoint in this lane. */
+  save(): ResumedParts;
+}
+
 /** A walk in progress: through a flow's graph, or (at the root) through the unit that `run` was called on. */
 export class Frame {
   readonly scope: Scope;
@@ -91,31 +107,50 @@ export class Frame {
   prepRes: unknown;
   /** Where to continue in a resumed run; cleared by the walk when it starts. */
   resume: readonly ResumePoint[] | undefined;
+  /** The parts of the current node in a resumed run, if it is a flow of parts; cleared by that flow. */
+  resumedParts: ResumedParts | undefined;
+  /** What makes this walk one of several of its flow. */
+  readonly lane: Lane | undefined;
+  /** The numbers of the parallel lanes around this walk, from the outermost inwards; undefined if it runs beside nothing. */
+  readonly order: readonly number[] | undefined;
+  /** The context of hooks in an unobserved run. */
+  readonly context: ExecContext;
   /** Visits by the node's number, and the visited nodes; created on first use. */
   #visits: number[] | undefined;
   #visited: GraphNode[] | undefined;
   #path: string | undefined;
 
-  constructor(run: Run, scope: Scope, node: GraphNode, flow?: Unit, parent?: Frame) {
+  constructor(run: Run, scope: Scope, node: GraphNode, flow?: Unit, parent?: Frame, lane?: Lane) {
     this.run = run;
     this.scope = scope;
     this.node = node;
     this.flow = flow;
     this.parent = parent;
+    this.lane = lane;
+    const outer = parent?.order;
+    this.order = lane?.isParallel === true ? [...(outer ?? []), lane.index] : outer;
+    this.context = lane?.context ?? parent?.context ?? run.context;
   }
 
-  /** The names from the outermost flow inwards; `#2` marks the second visit of an enclosing flow. Empty at the root. */
+  /** The names from the outermost flow inwards; `#2` marks the second visit of an enclosing flow, `[2]` the third item of a batch. Empty at the root. */
   get path(): string {
     if (this.#path === undefined) {
       const { parent } = this;
       const visits = parent?.visitsOf(parent.node) ?? 1;
-      this.#path = parent === undefined ? '' : parent.pathOf(parent.node) + (visits > 1 ? `#${visits}` : '');
+      const item = this.lane?.isItem === true ? `[${this.lane.index}]` : '';
+      this.#path = parent === undefined ? '' : parent.pathOf(parent.node) + (visits > 1 ? `#${visits}` : '') + item;
     }
     return this.#path;
   }
 
   pathOf(node: GraphNode): string {
     return node.pathIn(this.path);
+  }
+
+  /** @throws the reason of the run's signal, or of the lane's, once it is aborted. */
+  throwIfAborted(): void {
+    this.run.throwIfAborted();
+    if (this.order !== undefined) this.context.signal.throwIfAborted();
   }
 
   /** Counts a visit in observed runs, and returns its number. */

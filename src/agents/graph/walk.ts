@@ -1,10 +1,11 @@
 import { AppError } from '../../core/errors.ts';
 import { isPromise } from './awaitable.ts';
-import { checkpointOf } from './position.ts';
+import { checkpointOf, resumedParts } from './position.ts';
 import type { HostedRun } from '../run/runHost.ts';
 import type { Checkpoint, ResumePoint } from '../records/schemas.ts';
-import type { Telemetry } from '../records/trace.ts';
+import type { VisitSpan } from '../records/trace.ts';
 import { canPause, type Frame, execute, kind, type GraphNode, type Unit } from './unit.ts';
+import { partOf } from './lane.ts';
 import { isPause, type Pause, PausedError } from '../run/pause.ts';
 import { pausedCheckpoint } from '../run/resumption.ts';
 import { Visit } from '../run/visit.ts';
@@ -35,10 +36,10 @@ export async function walk(entry: GraphNode, shared: unknown, frame: Frame): Pro
           if (run.isObserved) run.micros();
         }
       }
-      run.throwIfAborted();
+      frame.throwIfAborted();
       if (run.isObserved) visit = beginVisit(node, frame);
-      const context = visit?.context ?? run.context;
-      const unit = run.telemetry === undefined ? node.unit : inSpans(node.unit, run.telemetry);
+      const context = visit?.context ?? frame.context;
+      const unit = visit?.span === undefined ? node.unit : inSpan(node.unit, visit.span);
       try {
         if (resumed?.isFinished === true) {
           frame.node = node;
@@ -48,18 +49,18 @@ export async function walk(entry: GraphNode, shared: unknown, frame: Frame): Pro
         } else {
           let prepRes = resumed === undefined ? unit.prep(shared, context) : resumed.point.prepRes;
           if (isPromise(prepRes)) prepRes = await prepRes;
-          run.throwIfAborted();
+          frame.throwIfAborted();
           frame.node = node;
           frame.prepRes = prepRes;
           visit?.prepared(prepRes);
           let execRes = unit[execute](prepRes, shared, frame, visit);
           if (isPromise(execRes)) execRes = await execRes;
-          run.throwIfAborted();
+          frame.throwIfAborted();
           visit?.executed(execRes);
           action = unit.post(shared, prepRes, execRes, context);
         }
         if (isPromise(action)) action = await action;
-        run.throwIfAborted();
+        frame.throwIfAborted();
         if (typeof action === 'object' && isPause(action)) throw await pausedAt(node, frame, shared, action);
       } catch (error) {
         if (error instanceof PausedError) visit?.paused(error);
@@ -74,14 +75,16 @@ export async function walk(entry: GraphNode, shared: unknown, frame: Frame): Pro
     }
     const name = actionName(action, node, frame);
     if (!isDone && run.hosted !== undefined) {
-      await reportStep(run.hosted, node, frame, shared, () => checkpointOf(frame, shared, name));
+      const checkpoint = frame.order === undefined ? () => checkpointOf(frame, name) : undefined;
+      await reportStep(run.hosted, node, frame, shared, checkpoint);
       run.micros();
-      run.throwIfAborted();
+      frame.throwIfAborted();
     }
-    if (!isDone && run.options.onCheckpoint !== undefined) {
-      await run.options.onCheckpoint(checkpointOf(frame, shared, name));
+    // What runs beside others has no checkpoint of its own: the next is that after all of them.
+    if (!isDone && run.options.onCheckpoint !== undefined && frame.order === undefined) {
+      await run.options.onCheckpoint(checkpointOf(frame, name));
       run.micros();
-      run.throwIfAborted();
+      frame.throwIfAborted();
     }
     const next = node.exit(name);
     visit?.edge(name, next?.label ?? null);
@@ -101,9 +104,10 @@ async function pausedAt(node: GraphNode, frame: Frame, shared: unknown, request:
       `post of "${node.label}" returned a pause, but the node has no answer(shared, input).`,
     );
   }
-  const checkpoint = await pausedCheckpoint(checkpointOf(frame, shared, DEFAULT_ACTION), request);
+  const checkpoint = await pausedCheckpoint(checkpointOf(frame, DEFAULT_ACTION), request);
   if (run.hosted !== undefined) await reportStep(run.hosted, node, frame, shared);
-  await run.options.onCheckpoint?.(checkpoint);
+  // In a lane beside others, it is not whole until they have ended.
+  if (frame.order === undefined) await run.options.onCheckpoint?.(checkpoint);
   return new PausedError(node.label, checkpoint, request);
 }
 
@@ -113,6 +117,7 @@ function resumeOf(frame: Frame): { readonly point: ResumePoint; readonly isFinis
   const [point, ...inner] = frame.resume;
   if (point === undefined) return undefined;
   frame.resume = inner.length > 0 ? inner : undefined;
+  frame.resumedParts = resumedParts(point);
   return { point, isFinished: inner.length === 0 };
 }
 
@@ -123,19 +128,21 @@ function beginVisit(node: GraphNode, frame: Frame): Visit {
     node: label,
     number: frame.arrive(node),
     isFlow,
+    outer: frame.context,
+    lane: frame.order,
   });
 }
 
 /** The unit with hooks that run in the span of its visit. */
-function inSpans(unit: Unit, telemetry: Telemetry): Unit {
+function inSpan(unit: Unit, span: VisitSpan): Unit {
   return {
     name: unit.name,
     [kind]: unit[kind],
     [canPause]: unit[canPause],
-    prep: (...call) => telemetry.inSpan(() => unit.prep(...call)),
-    [execute]: (...call) => telemetry.inSpan(() => unit[execute](...call)),
-    post: (...call) => telemetry.inSpan(() => unit.post(...call)),
-    answer: (...call) => telemetry.inSpan(() => unit.answer(...call)),
+    prep: (...call) => span.inSpan(() => unit.prep(...call)),
+    [execute]: (...call) => span.inSpan(() => unit[execute](...call)),
+    post: (...call) => span.inSpan(() => unit.post(...call)),
+    answer: (...call) => span.inSpan(() => unit.answer(...call)),
   };
 }
 
@@ -154,7 +161,8 @@ function warnOfMissing(action: string, node: GraphNode, frame: Frame): void {
   const message =
     `"${node.label}" in ${frame.path} returned the action "${action}", which is not connected there ` +
     `(connected: ${connected}). The flow ends here; connect(node, null, action) ends it without this warning.`;
-  frame.run.warn({ ...placeOf(node, frame), node: node.label }, action, message);
+  const event = frame.run.warn({ ...placeOf(node, frame), node: node.label }, action, message);
+  frame.scope.visit?.span?.onEvent(event);
 }
 
 function reportStep(
@@ -164,7 +172,8 @@ function reportStep(
   shared: unknown,
   checkpoint?: () => Checkpoint,
 ): void | Promise<void> {
-  return hosted.stepped({ ...placeOf(node, frame), at: frame.run.micros(), shared, checkpoint });
+  const part = partOf(frame);
+  return hosted.stepped({ ...placeOf(node, frame), at: frame.run.micros(), shared, part, checkpoint });
 }
 
 function placeOf(node: GraphNode, frame: Frame): { path: string; visit: number } {

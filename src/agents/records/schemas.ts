@@ -1,5 +1,24 @@
 import * as z from 'zod';
 
+/** Where an item or a branch waits for a person, while others of its flow go on. */
+const waitingSchema = z.object({
+  path: z.string(),
+  visit: z.int().min(1),
+  /** Below the flow. */
+  get position() {
+    return z.array(resumePointSchema).min(1);
+  },
+  get pause() {
+    return pauseSchema;
+  },
+});
+
+/** An item of a batch, or a branch, that has begun: ended, waiting, or the one in which the position continues. */
+const partSchema = z.object({
+  state: z.record(z.string(), z.json()),
+  waiting: waitingSchema.optional(),
+});
+
 const resumePointSchema = z.object({
   /** The label of the node in its flow. */
   node: z.string(),
@@ -8,6 +27,9 @@ const resumePointSchema = z.object({
   visits: z.record(z.string(), z.int().min(1)),
   /** The result of `prep`, for a flow in progress. */
   prepRes: z.json().optional(),
+  /** For a flow of items or branches: those that have begun, and the number of the one in which the position continues. */
+  parts: z.array(partSchema).optional(),
+  part: z.int().min(0).optional(),
 });
 
 /** What a run waits for. */
@@ -33,6 +55,14 @@ export const checkpointSchema = z.object({
 });
 
 export type ResumePoint = z.infer<typeof resumePointSchema>;
+export type SavedPart = z.infer<typeof partSchema>;
+export type WaitingPart = z.infer<typeof waitingSchema>;
+
+/** The parts of a flow in a checkpoint. */
+export interface ResumedParts {
+  readonly parts: readonly SavedPart[];
+  readonly part: number;
+}
 
 /** Everything that a run needs to continue after a node: plain JSON. */
 export type Checkpoint = z.infer<typeof checkpointSchema>;

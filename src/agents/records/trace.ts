@@ -49,8 +49,9 @@ export interface ToolReport {
 }
 
 export type TraceEvent = Place &
+  /** `lane` has the numbers of the items or branches that it runs in beside others, from the outermost inwards. */
   (
-    | { readonly type: 'node-start' | 'flow-start' }
+    | { readonly type: 'node-start' | 'flow-start'; readonly lane?: readonly number[] | undefined }
     | VisitEnd
     /** An attempt of `exec`, from 1, in nodes with retries and for each item of a batch. */
     | (Item & { readonly type: 'attempt'; readonly attempt: number })
@@ -78,9 +79,15 @@ export interface TraceListener {
   onEvent(event: TraceEvent): void;
 }
 
-/** Passes the events of a run to a registered SDK. */
-export interface Telemetry extends TraceListener {
-  /** Calls a hook in the span of the current visit, so that spans of libraries become its children. */
+/** Creates the spans of a run for a registered SDK. */
+export interface Telemetry {
+  /** Starts the span of a visit, below that of the visit around it. */
+  start(event: TraceEvent, outer: VisitSpan | undefined): VisitSpan;
+}
+
+/** The span of one visit. */
+export interface VisitSpan extends TraceListener {
+  /** Calls a hook in the span, so that spans of libraries become its children. */
   inSpan<T>(hook: () => T): T;
 }
 

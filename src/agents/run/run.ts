@@ -6,7 +6,7 @@ import { type ExecContext, UnobservedContext } from './context.ts';
 import type { HostedRun } from './runHost.ts';
 import type { RunOptions } from './runOptions.ts';
 import { Scope } from './scope.ts';
-import type { Telemetry, TraceListener } from '../records/trace.ts';
+import type { Telemetry, TraceEvent, TraceListener } from '../records/trace.ts';
 import { writeWarning } from './warning.ts';
 import { requireWholeNumber } from '../options/wholeNumber.ts';
 
@@ -16,6 +16,8 @@ const VISITS_BETWEEN_CLOCKS = 128;
 const REMEMBERED_VISITS = 12;
 
 interface RunParts {
+  /** The shared state of the outermost unit. */
+  readonly shared?: unknown;
   readonly telemetry?: Telemetry | undefined;
   readonly hosted?: HostedRun | undefined;
   readonly budget?: Budget | undefined;
@@ -24,6 +26,7 @@ interface RunParts {
 /** The state of one run. Nodes and flows store nothing of it, so that one flow can run many times concurrently. */
 export class Run {
   readonly options: RunOptions;
+  readonly shared: unknown;
   /** The context of all hooks in an unobserved run. */
   readonly context: ExecContext;
   readonly scope: Scope;
@@ -46,16 +49,18 @@ export class Run {
   #recent: string[] | undefined;
 
   /** @throws RangeError if `maxVisits` is not a whole number above 0. */
-  constructor(options: RunOptions, { telemetry, hosted, budget }: RunParts = {}) {
+  constructor(options: RunOptions, { shared, telemetry, hosted, budget }: RunParts = {}) {
     const { maxVisits = Number.POSITIVE_INFINITY, signal } = options;
     if (maxVisits !== Number.POSITIVE_INFINITY) requireWholeNumber('maxVisits', maxVisits);
     this.options = options;
+    this.shared = shared;
     this.telemetry = telemetry;
     this.hosted = hosted;
     this.budget = budget;
-    this.listener = joined(isListener(options) ? options : undefined, telemetry);
+    this.listener = isListener(options) ? options : undefined;
     this.isObserved =
       this.listener !== undefined ||
+      telemetry !== undefined ||
       hosted !== undefined ||
       options.onCheckpoint !== undefined ||
       options.resume !== undefined ||
@@ -89,7 +94,7 @@ export class Run {
   abort(reason: unknown): void {
     this.isAborted = true;
     try {
-      while (this.scope.visit !== undefined) this.scope.visit.failed(reason);
+      this.scope.fail(reason);
     } finally {
       this.listener = undefined;
     }
@@ -100,14 +105,16 @@ export class Run {
     if (this.isAborted) this.options.signal?.throwIfAborted();
   }
 
-  /** Reports to the listener, or to the console if there is none, so that no warning is lost. */
+  /** Reports to the listener, or to the console if there is none, so that no warning is lost. Returns the event. */
   warn(
     place: { readonly path: string; readonly node: string; readonly visit: number },
     action: string,
     message: string,
-  ): void {
+  ): TraceEvent {
     if (this.options.onEvent === undefined) writeWarning(message);
-    this.listener?.onEvent({ type: 'warning', ...place, at: this.micros(), action, message });
+    const event: TraceEvent = { type: 'warning', ...place, at: this.micros(), action, message };
+    this.listener?.onEvent(event);
+    return event;
   }
 
   #checkLimit(name: string): void {
@@ -127,14 +134,4 @@ export class Run {
 // Uses the options themselves: a bound function would cost more at each event than the call.
 function isListener(options: RunOptions): options is RunOptions & TraceListener {
   return options.onEvent !== undefined;
-}
-
-function joined(first: TraceListener | undefined, second: TraceListener | undefined): TraceListener | undefined {
-  if (first === undefined || second === undefined) return first ?? second;
-  return {
-    onEvent(event) {
-      second.onEvent(event);
-      first.onEvent(event);
-    },
-  };
 }

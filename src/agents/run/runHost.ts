@@ -10,14 +10,25 @@ export interface StartingRun {
   readonly options: RunOptions;
 }
 
+/** An item or a branch that a step belongs to. */
+export interface HostedPart {
+  /** `main/Each[2]`, `main/Gather/news`. */
+  readonly path: string;
+  /** The path of the item before it, whose state is of no interest any more. */
+  readonly previous: string | undefined;
+}
+
 /** A finished step: `post` of a node or a flow, including the outermost one. */
 export interface HostedStep {
   readonly path: string;
   readonly visit: number;
   /** Microseconds since the run began. */
   readonly at: number;
+  /** The state that its hooks got. */
   readonly shared: unknown;
-  /** Undefined for the outermost unit. Throws if the shared state is not plain data. */
+  /** The item or branch whose own state that is; undefined for the shared state of the run. */
+  readonly part: HostedPart | undefined;
+  /** Undefined for the outermost unit, and for what runs beside others. Throws if the shared state is not plain data. */
   readonly checkpoint: (() => Checkpoint) | undefined;
 }
 

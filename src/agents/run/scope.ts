@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { ModelCall, ToolReport } from '../records/trace.ts';
+import type { ModelCall, ToolReport, VisitSpan } from '../records/trace.ts';
 import type { Budget } from './budget.ts';
 import type { HostedRun } from './runHost.ts';
 
@@ -7,6 +7,8 @@ import type { HostedRun } from './runHost.ts';
 export interface OpenVisit {
   readonly path: string;
   readonly number: number;
+  /** Its span, if an OpenTelemetry SDK is registered. */
+  readonly span: VisitSpan | undefined;
   model(call: ModelCall): void;
   token(text: string): void;
   tool(report: ToolReport): void;
@@ -26,11 +28,33 @@ export class Scope {
   readonly signal: AbortSignal | undefined;
   /** The innermost visit in progress, if visits are observed; it receives the reports of model calls. */
   visit: OpenVisit | undefined;
+  /** The visit around this scope, which it does not end. */
+  readonly #outer: OpenVisit | undefined;
+  readonly #lanes = new Set<Scope>();
 
   constructor(run: ScopeRun, signal: AbortSignal | undefined, visit?: OpenVisit) {
     this.run = run;
     this.signal = signal;
     this.visit = visit;
+    this.#outer = visit;
+  }
+
+  /** The scope of a walk that runs beside others, with visits of its own. */
+  openLane(signal: AbortSignal): Scope {
+    const lane = this.under(signal);
+    this.#lanes.add(lane);
+    return lane;
+  }
+
+  closeLane(lane: Scope): void {
+    this.#lanes.delete(lane);
+  }
+
+  /** Ends the visits in progress, those of lanes first. */
+  fail(reason: unknown): void {
+    for (const lane of this.#lanes) lane.fail(reason);
+    this.#lanes.clear();
+    while (this.visit !== undefined && this.visit !== this.#outer) this.visit.failed(reason);
   }
 
   /** The same visit under another signal: that of an attempt with a timeout, or of the items of a parallel batch. */

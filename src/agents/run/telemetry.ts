@@ -1,4 +1,4 @@
-import type { Telemetry, TraceEvent } from '../records/trace.ts';
+import type { Telemetry, TraceEvent, VisitSpan } from '../records/trace.ts';
 
 // The used part of `@opentelemetry/api`. It is an optional peer, so its own types may not be installed.
 interface Span {
@@ -49,31 +49,47 @@ function isApi(value: unknown): value is Api {
 function spans(api: Api): Telemetry {
   const tracer = api.trace.getTracer('farwharf');
   const root = api.context.active();
-  const open: { readonly span: Span; readonly context: unknown }[] = [];
   const startedAt = Date.now();
-  const onEvent = (event: TraceEvent): void => {
-    const time = startedAt + event.at / 1000;
-    if (event.type === 'node-start' || event.type === 'flow-start') {
-      const span = tracer.startSpan(event.path, { startTime: time }, open.at(-1)?.context ?? root);
+  return {
+    start: (event, outer) => {
+      const parent = outer instanceof SpanOfVisit ? outer.context : root;
+      const span = tracer.startSpan(event.path, { startTime: startedAt + event.at / 1000 }, parent);
       span.setAttribute('farwharf.visit', event.visit);
-      open.push({ span, context: api.trace.setSpan(root, span) });
-      return;
-    }
-    if (event.type === 'node-end' || event.type === 'flow-end') {
-      const current = open.pop();
-      current?.span.setAttribute('farwharf.action', event.action ?? 'default');
-      current?.span.end(time);
-      return;
-    }
-    if (event.type === 'error') {
-      const current = open.pop();
-      current?.span.setStatus({ code: STATUS_ERROR, message: event.message });
-      current?.span.end(time);
-      return;
-    }
-    open.at(-1)?.span.addEvent(event.type, attributesOf(event), time);
+      return new SpanOfVisit(api, span, api.trace.setSpan(root, span), startedAt);
+    },
   };
-  return { onEvent, inSpan: (hook) => api.context.with(open.at(-1)?.context ?? root, hook) };
+}
+
+class SpanOfVisit implements VisitSpan {
+  readonly context: unknown;
+  readonly #api: Api;
+  readonly #span: Span;
+  readonly #startedAt: number;
+
+  constructor(api: Api, span: Span, context: unknown, startedAt: number) {
+    this.#api = api;
+    this.#span = span;
+    this.context = context;
+    this.#startedAt = startedAt;
+  }
+
+  inSpan<T>(hook: () => T): T {
+    return this.#api.context.with(this.context, hook);
+  }
+
+  onEvent(event: TraceEvent): void {
+    const time = this.#startedAt + event.at / 1000;
+    if (event.type === 'node-end' || event.type === 'flow-end') {
+      this.#span.setAttribute('farwharf.action', event.action ?? 'default');
+      this.#span.end(time);
+    } else if (event.type === 'error') {
+      this.#span.setStatus({ code: STATUS_ERROR, message: event.message });
+      this.#span.end(time);
+    } else {
+      this.#span.addEvent(event.type, attributesOf(event), time);
+      if (event.type === 'pause') this.#span.end(time);
+    }
+  }
 }
 
 function attributesOf(event: TraceEvent): Record<string, string | number> {

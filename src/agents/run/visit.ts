@@ -3,7 +3,15 @@ import { type ExecContext, VisitContext } from './context.ts';
 import type { PauseRequest } from './pause.ts';
 import type { Run } from './run.ts';
 import type { OpenVisit, Scope } from './scope.ts';
-import { cheapSize, type ModelCall, type ToolReport } from '../records/trace.ts';
+import { cheapSize, type ModelCall, type ToolReport, type TraceEvent, type VisitSpan } from '../records/trace.ts';
+
+interface VisitFacts extends Pick<Visit, 'path' | 'node' | 'number'> {
+  readonly isFlow: boolean;
+  /** The context of the walk. */
+  readonly outer: ExecContext;
+  /** Where it runs beside others. */
+  readonly lane: readonly number[] | undefined;
+}
 
 /** One visit of one node in an observed run: measures its steps and reports them to the listener. */
 export class Visit implements OpenVisit {
@@ -13,6 +21,7 @@ export class Visit implements OpenVisit {
   readonly number: number;
   /** The context of its hooks. */
   readonly context: ExecContext;
+  readonly span: VisitSpan | undefined;
   isReplayed = false;
   readonly #scope: Scope;
   /** The visit of the enclosing flow. */
@@ -27,28 +36,26 @@ export class Visit implements OpenVisit {
   #prepSize: number | undefined;
   #execSize: number | undefined;
 
-  constructor(
-    run: Run,
-    scope: Scope,
-    { path, node, number, isFlow }: Pick<Visit, 'path' | 'node' | 'number'> & { isFlow: boolean },
-  ) {
+  constructor(run: Run, scope: Scope, { path, node, number, isFlow, outer, lane }: VisitFacts) {
     this.run = run;
     this.#scope = scope;
     this.#outer = scope.visit;
     scope.visit = this;
-    this.context = new VisitContext(run.context, this);
+    this.context = new VisitContext(outer, this);
     this.path = path;
     this.node = node;
     this.number = number;
     this.#isFlow = isFlow;
     this.#startedAt = run.latest;
-    this.run.listener?.onEvent({
-      type: isFlow ? 'flow-start' : 'node-start',
-      path,
-      node,
-      visit: number,
-      at: this.#startedAt,
-    });
+    const { telemetry, listener } = run;
+    if (listener === undefined && telemetry === undefined) return;
+    const type = isFlow ? 'flow-start' : 'node-start';
+    const at = this.#startedAt;
+    // Without a key that is undefined: a trace contains thousands of these.
+    const event: TraceEvent =
+      lane === undefined ? { type, path, node, visit: number, at } : { type, path, node, visit: number, at, lane };
+    this.span = telemetry?.start(event, this.#outer?.span);
+    listener?.onEvent(event);
   }
 
   /** Whether a recording is read or written in this run. */
@@ -68,11 +75,12 @@ export class Visit implements OpenVisit {
   }
 
   finished(action: unknown): void {
+    if (this.#isOver) return;
     const now = this.run.micros();
     this.#finishedAt = now;
     this.#isOver = true;
     this.#scope.visit = this.#outer;
-    this.run.listener?.onEvent({
+    this.#report({
       type: this.#isFlow ? 'flow-end' : 'node-end',
       path: this.path,
       node: this.node,
@@ -89,7 +97,7 @@ export class Visit implements OpenVisit {
   }
 
   attempt(attempt: number, item: number | undefined): void {
-    this.run.listener?.onEvent({
+    this.#report({
       type: 'attempt',
       path: this.path,
       node: this.node,
@@ -101,15 +109,15 @@ export class Visit implements OpenVisit {
   }
 
   retry(attempt: number, waitMs: number, error: unknown, item: number | undefined): void {
-    this.run.listener?.onEvent({ type: 'retry', ...this.#place(), attempt, waitMs, message: messageOf(error), item });
+    this.#report({ type: 'retry', ...this.#place(), attempt, waitMs, message: messageOf(error), item });
   }
 
   fallback(error: unknown, item: number | undefined): void {
-    this.run.listener?.onEvent({ type: 'fallback', ...this.#place(), message: messageOf(error), item });
+    this.#report({ type: 'fallback', ...this.#place(), message: messageOf(error), item });
   }
 
   edge(action: string, to: string | null): void {
-    this.run.listener?.onEvent({
+    this.#report({
       type: 'edge',
       path: this.path,
       node: this.node,
@@ -121,36 +129,42 @@ export class Visit implements OpenVisit {
   }
 
   failed(error: unknown): void {
+    if (this.#isOver) return;
     this.#isOver = true;
     this.#scope.visit = this.#outer;
-    this.run.listener?.onEvent({ type: 'error', ...this.#place(), message: messageOf(error) });
+    this.#report({ type: 'error', ...this.#place(), message: messageOf(error) });
   }
 
   /** Ends the visit, because the run waits for a person. */
   paused({ question, choices }: PauseRequest): void {
     this.#isOver = true;
     this.#scope.visit = this.#outer;
-    this.run.listener?.onEvent({ type: 'pause', ...this.#place(), question, ...(choices && { choices }) });
+    this.#report({ type: 'pause', ...this.#place(), question, ...(choices && { choices }) });
   }
 
   model(call: ModelCall): void {
-    this.run.listener?.onEvent({ type: 'model', ...this.#place(), ...call });
+    this.#report({ type: 'model', ...this.#place(), ...call });
   }
 
   tool(report: ToolReport): void {
-    this.run.listener?.onEvent({ type: 'tool', ...this.#place(), ...report });
+    this.#report({ type: 'tool', ...this.#place(), ...report });
   }
 
   /** Reports a piece of a streamed reply. */
   token(text: string): void {
     if (this.#isOver) return;
-    this.run.listener?.onEvent({ type: 'token', ...this.#place(), text });
+    this.#report({ type: 'token', ...this.#place(), text });
   }
 
   /** Reports what a hook emits; dropped after the visit. */
   emit(data: unknown, item?: number): void {
     if (this.#isOver) return;
-    this.run.listener?.onEvent({ type: 'emit', ...this.#place(), data, item });
+    this.#report({ type: 'emit', ...this.#place(), data, item });
+  }
+
+  #report(event: TraceEvent): void {
+    this.span?.onEvent(event);
+    this.run.listener?.onEvent(event);
   }
 
   #place(): { path: string; node: string; visit: number; at: number } {

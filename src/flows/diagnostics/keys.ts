@@ -144,7 +144,8 @@ function followKeys(walk: Walk, graph: FlowGraph, entry: Keys, depth = 0): Reado
     before.set(id, met);
     left.add(id);
   };
-  if (graph.start !== undefined) arrive(graph.start, entry);
+  const starts = graph.isBranches === true ? graph.nodes.map(({ id }) => id) : [graph.start];
+  for (const start of starts) if (start !== undefined) arrive(start, entry);
   for (const id of left) {
     left.delete(id);
     const node = byId.get(id);
@@ -168,7 +169,9 @@ function leaving(walk: Walk, node: FlowNode, keys: Keys, depth: number): [action
   // A node that may write any key may have written all of them.
   const reached = node.unreadKeys.length > 0 ? undefined : keys;
   const inner = depth < MAX_DEPTH ? walk.file.flows.find(({ id }) => id === node.flow) : undefined;
-  const endings = inner === undefined ? undefined : followKeys(walk, inner, reached, depth + 1);
+  // What items and branches write is in states of their own.
+  const isShared = inner !== undefined && inner.isBranches !== true && !isEach(node);
+  const endings = !isShared ? undefined : followKeys(walk, inner, reached, depth + 1);
   return node.actions.known.map(({ action, written }) => {
     const behind = endings?.has(action) === true ? endings.get(action) : reached;
     return [action, withKeys(walk, behind, written)];
@@ -190,7 +193,14 @@ function reportReads(walk: Walk, { graph, node, keys, depth }: At): void {
     if (!access.isGuarded && !isOwn && !hasKey(walk, keys, access.key)) walk.report?.({ graph, node, access });
   }
   const inner = depth < MAX_DEPTH ? walk.file.flows.find(({ id }) => id === node.flow) : undefined;
-  if (inner !== undefined && node.unreadKeys.length === 0) followKeys(walk, inner, keys, depth + 1);
+  if (inner === undefined || node.unreadKeys.length > 0) return;
+  // An item has the keys that itemState gives it, which is code that the reading does not follow.
+  if (!isEach(node)) followKeys(walk, inner, keys, depth + 1);
+}
+
+/** Whether the node is a flow that runs for each item of an array. */
+function isEach({ flow, type }: FlowNode): boolean {
+  return flow !== undefined && type !== 'flow';
 }
 
 function hasKey({ numbers }: Walk, keys: Uint32Array, key: string): boolean {

@@ -8,7 +8,7 @@ const MAX_LOOKS = 2_000_000;
 
 /** Flows that no run can start. */
 export function missingStart({ file, graph }: Examined): FlowDiagnostic[] {
-  if (graph.start !== undefined) return [];
+  if (graph.start !== undefined || graph.isBranches === true) return [];
   const targets = new Set(graph.edges.map(({ target }) => target));
   const first = graph.nodes.filter(({ id }) => !targets.has(id));
   const candidates = [...first, ...graph.nodes.filter(({ id }) => targets.has(id))].slice(0, MAX_STARTS);

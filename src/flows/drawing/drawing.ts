@@ -17,6 +17,11 @@ export function titleOf({ className, label }: FlowNode): string {
   return className in NODE_TYPES ? label || className : className;
 }
 
+/** What follows the title of a flow that runs once for each item of an array. */
+export function repetitionOf({ flow, type }: FlowNode): '' | ' ×n' {
+  return flow !== undefined && type !== 'flow' ? ' ×n' : '';
+}
+
 /** A node at its position on the page. */
 export interface DrawnNode {
   /** The node ids from the outermost flow, joined by `/`: unique on the page. */

@@ -1,4 +1,4 @@
-import { titleOf } from './drawing.ts';
+import { repetitionOf, titleOf } from './drawing.ts';
 import type { FlowGraph } from '../graph/graph.ts';
 import { labelOf, pathBelow, singleExits, stubsOf } from './flowLayout.ts';
 
@@ -22,9 +22,9 @@ export function graphToMermaid(outermost: FlowGraph, flows: readonly FlowGraph[]
       const nested = ancestors.includes(flow ?? '') ? undefined : flows.find((other) => other.id === flow);
       if (nested === undefined) {
         const [open, close] = id === graph.start ? ['([', '])'] : ['[', ']'];
-        yield `${indent}${name}${open}${quoted(titleOf(node))}${close}`;
+        yield `${indent}${name}${open}${quoted(titleOf(node) + repetitionOf(node))}${close}`;
       } else {
-        yield `${indent}subgraph ${name}[${quoted(nested.label)}]`;
+        yield `${indent}subgraph ${name}[${quoted(nested.label + repetitionOf(node))}]`;
         yield* linesOf(nested, place, `${indent}  `, [...ancestors, nested.id]);
         yield `${indent}end`;
       }

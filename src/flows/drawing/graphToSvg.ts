@@ -1,4 +1,4 @@
-import { type DrawnEdge, type DrawnNode, drawFlow, titleOf } from './drawing.ts';
+import { type DrawnEdge, type DrawnNode, drawFlow, repetitionOf, titleOf } from './drawing.ts';
 import { pathOf } from '../layout/curves.ts';
 import { type FlowLayout, LABEL_FONT, NODE_SIZE } from './flowLayout.ts';
 import { cutText, textWidth } from './textWidth.ts';
@@ -42,9 +42,9 @@ function nodeToSvg({ node, box, isStart }: DrawnNode): string {
   const line = (kind: string, text: string, size: number, dy: number): string =>
     `<text class="${kind}" x="${x + TEXT_INSET}" y="${y + dy}">${escaped(cutText(text, size, room))}</text>`;
   return [
-    `<g><title>${escaped([titleOf(node), node.summary].filter(Boolean).join(': '))}</title>`,
+    `<g><title>${escaped([titleOf(node) + repetitionOf(node), node.summary].filter(Boolean).join(': '))}</title>`,
     `<rect class="box${isStart ? ' start' : ''}" x="${x}" y="${y}" width="${width}" height="${height}" rx="8"/>`,
-    line('title', titleOf(node), 13, node.summary === undefined ? 35 : 25),
+    line('title', titleOf(node) + repetitionOf(node), 13, node.summary === undefined ? 35 : 25),
     ...(node.summary === undefined ? [] : [line('summary', node.summary, LABEL_FONT, 43)]),
     '</g>',
   ].join('');

@@ -47,6 +47,9 @@ export function planEdit(
 ): PlannedEdit {
   const flow = flows.find(({ graph }) => graph.id === operation.flow);
   if (flow === undefined) refuse(`The file no longer has a flow "${operation.flow}".`);
+  if (flow.graph.isBranches === true && operation.type !== 'renameAction') {
+    refuse(`${flow.graph.label} is a ParallelFlow. Edit its branches in the source.`);
+  }
   const context: EditContext = { map: new SourceMap(source), flow, flows };
   const { edits, changed } = planOperation(context, operation, textOf);
   const shapes = new Map(flows.map(({ graph }) => [graph.id, shapeOf(graph)]));

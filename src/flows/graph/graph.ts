@@ -59,6 +59,8 @@ export interface FlowGraph {
   readonly range: SourceRange;
   /** The id of the first node; undefined if there is none or it is unknown. */
   readonly start: string | undefined;
+  /** Whether its nodes are the branches of a ParallelFlow, which have neither a start nor connections. */
+  readonly isBranches?: boolean;
   /** In the order in which the flow first uses them, which decides their labels. */
   readonly nodes: readonly FlowNode[];
   readonly edges: readonly FlowEdge[];
@@ -70,6 +72,7 @@ export interface FlowGraph {
   readonly unread: readonly Unread[];
 }
 
+/** A flow of type `batch` or `parallel` runs once for each item of an array. */
 export type NodeType = 'node' | 'batch' | 'parallel' | 'flow' | 'rag' | 'unknown';
 
 export interface FlowNode {

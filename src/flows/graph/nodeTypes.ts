@@ -7,5 +7,8 @@ export const NODE_TYPES: Readonly<Record<string, NodeType>> = {
   BatchNode: 'batch',
   ParallelBatchNode: 'parallel',
   Flow: 'flow',
+  BatchFlow: 'batch',
+  ParallelBatchFlow: 'parallel',
+  ParallelFlow: 'flow',
   RAGNode: 'rag',
 };

@@ -7,7 +7,7 @@ export interface TracedUnit {
 }
 
 /**
- * Finds the unit that a trace event's `path` (`main/nested#2/Work`) names.
+ * Finds the unit that a trace event's `path` (`main/nested#2/Work`, `main/each[3]/Work`) names.
  *
  * Names may contain `/` and `#`, so the path is compared with labels instead of being split.
  * Undefined if the graph has no such node: the code has changed since, or could not be read completely.
@@ -41,10 +41,10 @@ function unitsBelow(flows: readonly FlowGraph[], graph: FlowGraph, path: string)
   return undefined;
 }
 
-/** The rest of a path after a label and its visit number: '' at the end, undefined if the path has another label. */
+/** The rest of a path after a label, its visit number and the number of an item: '' at the end, undefined if the path has another label. */
 function afterLabel(path: string, label: string): string | undefined {
   if (!path.startsWith(label)) return undefined;
   const rest = path.slice(label.length);
   if (rest === '') return rest;
-  return /^(?:#\d+)?\/(.*)$/s.exec(rest)?.[1];
+  return /^(?:#\d+)?(?:\[\d+\])?\/(.*)$/s.exec(rest)?.[1];
 }

@@ -1,10 +1,18 @@
 import type * as t from '@babel/types';
-import { createDraft, setStart } from './values/drafts.ts';
+import { createDraft, setBranches, setStart } from './values/drafts.ts';
 import type { AbstractInterpreter } from './values/abstractInterpreter.ts';
 import { findMethod, libraryOf } from './members.ts';
 import { given, keyName } from '../syntax/nodes.ts';
 import { createCell, createScope } from './values/scope.ts';
-import { type ClassValue, type Instance, type Scope, UNDEFINED, unknown, type Value } from './values/values.ts';
+import {
+  type ClassValue,
+  type Instance,
+  isFlowClass,
+  type Scope,
+  UNDEFINED,
+  unknown,
+  type Value,
+} from './values/values.ts';
 
 /** Evaluates a `new` expression. */
 export function constructInstance(
@@ -27,7 +35,7 @@ export function constructInstance(
     options: UNDEFINED,
     name: undefined,
     references: [],
-    flow: library === 'Flow' ? createDraft() : undefined,
+    flow: isFlowClass(library) ? createDraft() : undefined,
   };
   interpreter.findings.instances.push(instance);
   construct(interpreter, called, instance, args);
@@ -82,6 +90,11 @@ function constructLibrary(interpreter: AbstractInterpreter, instance: Instance, 
   const origin = { file, node: creation };
   if (libraryOf(instance.class) === 'LLMClient') interpreter.findings.models.set(creation, { origin, options });
   if (instance.flow === undefined || options.type === 'undefined') return;
+  if (libraryOf(instance.class) === 'ParallelFlow') {
+    const branches = options.type === 'object' ? options.fields.get('branches') : undefined;
+    setBranches(interpreter, instance, branches ?? options, origin);
+    return;
+  }
   const start = options.type === 'object' ? options.fields.get('start') : undefined;
   if (start !== undefined) setStart(interpreter, instance, start, startOrigin(instance), scope);
   else if (options.type !== 'object' || options.isOpen) {

@@ -11,7 +11,7 @@ import type {
 import { NODE_TYPES } from '../graph/nodeTypes.ts';
 import { summaryAbove } from '../syntax/comments.ts';
 import type { Evaluator } from '../interpreter/evaluator.ts';
-import { hookRange } from './hooks.ts';
+import { hookRange, lastHookOf } from './hooks.ts';
 import { flowName, FreeIds, identify, labelsOf, nodeName, runtimeName } from './identity.ts';
 import { findMethod, libraryOf } from '../interpreter/members.ts';
 import { readNodeFacts } from './nodeFacts.ts';
@@ -60,7 +60,7 @@ export class GraphBuilder {
   #readFlow(instance: FlowInstance, flowIds: ReadonlyMap<Instance, string>): ReadFlow {
     const { flow: draft, file, creation } = instance;
     const ids = new Map<Instance, string>();
-    const labels = labelsOf(draft.nodes);
+    const labels = draft.branches.size > 0 ? draft.branches : labelsOf(draft.nodes);
     const allIds = identify(draft.nodes, (node) => nodeName(node, instance));
     for (const [node, id] of allIds) {
       const label = labels.get(node) ?? '';
@@ -79,7 +79,9 @@ export class GraphBuilder {
     });
     const nodes = [...ids].map(([node, id]): FlowNode => {
       const flow = isFlow(node) ? flowIds.get(node) : undefined;
-      return { ...this.#readNode(node), id, label: labels.get(node) ?? '', flow };
+      const read = { ...this.#readNode(node), id, label: labels.get(node) ?? '', flow };
+      // A branch ends after its node, whatever action that returns.
+      return draft.branches.has(node) ? { ...read, actions: { known: [], unknown: undefined } } : read;
     });
     const start = draft.start === undefined ? undefined : ids.get(draft.start);
     const graph: FlowGraph = {
@@ -89,6 +91,7 @@ export class GraphBuilder {
       summary: summaryAbove(file, startOf(creation)) ?? this.#classSummary(instance),
       range: file.rangeOf(startOf(creation), chainEnd(instance)),
       start,
+      ...(draft.branches.size > 0 && { isBranches: true }),
       nodes,
       edges,
       replaced: draft.replaced.flatMap((connection) => replacedEdge(connection, draft, ids)),
@@ -110,7 +113,7 @@ export class GraphBuilder {
         class: called.type === 'class' ? called.scope.file.range(called.node) : undefined,
         prep: this.#hook(node, 'prep'),
         exec: this.#hook(node, 'exec'),
-        post: this.#hook(node, 'post'),
+        post: this.#hook(node, lastHookOf(node)),
       },
       actions,
       ...keys,
@@ -132,9 +135,9 @@ export class GraphBuilder {
     return called.type === 'class' ? summaryAbove(called.scope.file, startOf(called.node)) : undefined;
   }
 
-  /** The actions that the last nodes of a nested flow return; undefined for other nodes. */
+  /** The actions that the last nodes of a nested flow return; undefined for other nodes, and for flows of items or branches. */
   #innerActions(node: Instance): NodeActions | undefined {
-    if (!isFlow(node)) return undefined;
+    if (!isFlow(node) || libraryOf(node.class) !== 'Flow') return undefined;
     const known = this.#actions.get(node);
     if (known === 'in progress') return { known: [], unknown: undefined }; // a flow that contains itself
     if (known !== undefined) return known;

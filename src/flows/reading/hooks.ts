@@ -26,6 +26,11 @@ export interface HookFacts {
   readonly unreadKeys: readonly Unread[];
 }
 
+/** The hook that returns the action. */
+export function lastHookOf({ class: called }: Instance): 'post' | 'merge' {
+  return libraryOf(called) === 'ParallelFlow' ? 'merge' : 'post';
+}
+
 /** A hook defined by the class or by a field of the instance; undefined if the library's own applies. */
 function hookOf(evaluator: Evaluator, instance: Instance, name: string): FunctionValue | undefined {
   const cell = instance.fields.get(name);
@@ -76,7 +81,7 @@ interface PostContext {
 }
 
 function followPost(evaluator: Evaluator, instance: Instance, context: PostContext): NodeActions {
-  const hook = hookOf(evaluator, instance, 'post');
+  const hook = hookOf(evaluator, instance, lastHookOf(instance));
   if (hook === undefined) return withoutPost(instance, context);
   const { use, before, inner } = context;
   const { file } = hook.scope;
@@ -84,7 +89,8 @@ function followPost(evaluator: Evaluator, instance: Instance, context: PostConte
   const shared: Value = { type: 'shared', use, path: [], access: undefined };
   const why = 'is the result of exec';
   const execRes = inner === undefined ? unknown(file, hook.node.params[2] ?? hook.node, why) : innerValue(inner);
-  const args = [shared, unknown(file, hook.node.params[1] ?? hook.node, 'is the result of prep'), execRes];
+  const second = lastHookOf(instance) === 'merge' ? 'has the states of the branches' : 'is the result of prep';
+  const args = [shared, unknown(file, hook.node.params[1] ?? hook.node, second), execRes];
   const { returns, completion } = evaluator.trace(hook, args, { use });
   const collected = new Actions();
   const ends = [...returns];
@@ -126,10 +132,10 @@ function addTyped(collected: Actions, { node, scope: { file } }: FunctionValue, 
   }
 }
 
-/** The fourth type argument of `extends Node<S, P, E, A>` and `extends BatchNode<S, I, O, A>`. */
+/** The fourth type argument of `extends Node<S, P, E, A>` and `extends BatchNode<S, I, O, A>`, the third of `extends ParallelFlow<S, N, A>`. */
 function typeArgument({ class: called }: Instance): ReturnType<typeof actionsOfType> {
   if (called.type !== 'class') return undefined;
-  const [, , , action] = called.node.superTypeArguments?.params ?? [];
+  const action = called.node.superTypeArguments?.params[libraryOf(called) === 'ParallelFlow' ? 2 : 3];
   return action === undefined ? undefined : actionsOfType(action, called.scope.file);
 }
 

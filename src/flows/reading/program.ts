@@ -8,6 +8,7 @@ import {
   type FunctionNode,
   type FunctionValue,
   type Instance,
+  isFlowClass,
   UNDEFINED,
   type Value,
 } from '../interpreter/values/values.ts';
@@ -35,7 +36,7 @@ export function followFile(module: Module, evaluator: Evaluator): void {
   const own = [...classes.values()].filter(({ scope }) => scope.file === module.file);
   const constructed = instancesByClass(evaluator);
   for (const value of own) {
-    if (libraryOf(value) === 'Flow' && !constructed.has(value))
+    if (isFlowClass(libraryOf(value)) && !constructed.has(value))
       evaluator.branches.maybe(() => constructUnseen(value, evaluator));
   }
   const instances = instancesByClass(evaluator);

@@ -1,7 +1,15 @@
 // The compiler is the test here: `npm run check` fails when a line under @ts-expect-error compiles, and when another does not.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ActionOf, type BaseNode, BatchNode, Flow, Node } from '../../../src/agents/index.ts';
+import {
+  type ActionOf,
+  type BaseNode,
+  BatchFlow,
+  BatchNode,
+  Flow,
+  Node,
+  ParallelFlow,
+} from '../../../src/agents/index.ts';
 
 interface Question {
   question: string;
@@ -156,4 +164,46 @@ test('typed nodes fit lists and generics of any node, and keep the check of thei
 test('a node in place of the options of a flow is an error', () => {
   // @ts-expect-error the start is an option
   assert.throws(() => new Flow<Question>(new Route()), /takes its first node as an option/);
+});
+
+test('a flow of items and its nodes are checked against the state of an item, and post against the shared state', () => {
+  class Item extends Node<{ item: number }> {
+    override post(): void {}
+  }
+  class Numbers extends BatchFlow<Question, number> {
+    override prep({ question }: Question): number[] {
+      return [question.length];
+    }
+    override post(shared: Question, items: readonly number[], states: (Question & { item: number })[]) {
+      return states[0]?.item === items[0] && states[0]?.question === shared.question ? 'same' : 'other';
+    }
+  }
+  const numbers = new Numbers({ start: new Item() });
+  numbers.connect(new Silent(), new Item()).connect(new Item(), null);
+  // @ts-expect-error an item has no answer
+  numbers.connect(new NeedsAnswer(), null);
+  const flow = new Flow<Question>({ start: numbers }).connect(numbers, null, 'same');
+  // @ts-expect-error a typo
+  flow.connect(numbers, null, 'smae');
+  // @ts-expect-error the node needs an item, which the shared state does not have
+  flow.connect(new Item(), null);
+  assert.equal(flow.start, numbers);
+});
+
+test('branches are checked by name and by the shared state', () => {
+  class Gather extends ParallelFlow<Question, 'a' | 'b'> {
+    override merge(shared: Question, { a, b }: Readonly<Record<'a' | 'b', Question>>) {
+      shared.question = a.question + b.question;
+      return 'joined' as const;
+    }
+  }
+  const gather = new Gather({ branches: { a: new Silent(), b: new Flow<Question>({ start: new Silent() }) } });
+  // @ts-expect-error a branch is missing
+  assert.equal(new Gather({ branches: { a: new Silent() } }).name, 'Gather');
+  // @ts-expect-error the shared state has no answer
+  assert.equal(new Gather({ branches: { a: new NeedsAnswer(), b: new Silent() } }).name, 'Gather');
+  const flow = new Flow<Question>({ start: gather }).connect(gather, null, 'joined');
+  // @ts-expect-error it never returns nothing
+  flow.connect(gather, null);
+  assert.equal(flow.start, gather);
 });

@@ -60,3 +60,11 @@ test('nodes without a class of their own have their names in exports', () => {
   assert.match(graphToMermaid(flow, [flow]), /n1\(\["first"\]\)\n {2}n2\["second"\]\n {2}n1 --> n2/);
   assert.match(graphToSvg(layoutFlow(flow, { flows: [flow] })), />first<[\s\S]*>second</);
 });
+
+test('a flow that runs for each item is marked, open or closed', () => {
+  const each = drawnFlow('each', ['a -> .']);
+  const main = drawnFlow('main', ['each -> .'], { each: { type: 'batch', flow: 'each' } });
+  assert.match(graphToMermaid(main, [main, each]), /subgraph n1\["each ×n"\]/);
+  assert.match(graphToMermaid(main, [main]), /\["Each ×n"\]/);
+  assert.match(graphToSvg(layoutFlow(main, { flows: [main, each] })), />Each ×n</);
+});

@@ -16,6 +16,7 @@ export const DEFAULT_ACTION = 'default';
 export function createDraft(): FlowDraft {
   return {
     nodes: new Set(),
+    branches: new Map(),
     connections: new Set(),
     exits: new Map(),
     replaced: [],
@@ -60,6 +61,25 @@ export function setStart(
   }
   const why = first?.type === 'unknown' ? first.reason : `\`${origin.file.snippet(origin.node)}\` is not a single node`;
   hide(interpreter, draft, origin, `The start of the flow cannot be read: ${why}.`);
+}
+
+/** Evaluates the option `branches` of a ParallelFlow. */
+export function setBranches(interpreter: AbstractInterpreter, flow: Instance, value: Value, origin: Origin): void {
+  const { flow: draft } = flow;
+  if (draft === undefined) return;
+  const entries = value.type === 'object' ? [...value.fields] : [];
+  for (const [name, branch] of entries) {
+    if (branch.type === 'instance' && !draft.nodes.has(branch)) {
+      draft.nodes.add(branch);
+      draft.branches.set(branch, name);
+    } else {
+      const why = branch.type === 'unknown' ? branch.reason : 'it is not a single node of its own';
+      hide(interpreter, draft, origin, `The branch "${name}" cannot be read: ${why}.`);
+    }
+  }
+  if (value.type === 'object' && !value.isOpen) return;
+  const why = value.type === 'unknown' ? value.reason : `\`${origin.file.snippet(origin.node)}\` cannot be read`;
+  hide(interpreter, draft, origin, `There may be more branches: ${why}.`);
 }
 
 /** Evaluates a call of `connect`: one connection, or one for each alternative. */

@@ -94,10 +94,16 @@ export interface ClassValue {
   readonly statics: Map<string, Value>;
 }
 
-const NODE_CLASSES = ['BaseNode', 'Node', 'BatchNode', 'ParallelBatchNode', 'Flow', 'RAGNode'] as const;
+const FLOW_CLASSES = ['Flow', 'BatchFlow', 'ParallelBatchFlow', 'ParallelFlow'] as const;
+const NODE_CLASSES = ['BaseNode', 'Node', 'BatchNode', 'ParallelBatchNode', 'RAGNode', ...FLOW_CLASSES] as const;
 /** The classes of `farwharf/agents` that a reading knows. */
 export const LIBRARY_NAMES = [...NODE_CLASSES, 'LLMClient'] as const;
 export type LibraryName = (typeof LIBRARY_NAMES)[number];
+
+/** Whether instances of a class of the library contain nodes. */
+export function isFlowClass(name: LibraryName | undefined): boolean {
+  return FLOW_CLASSES.some((one) => one === name);
+}
 
 /** A class of `farwharf/agents`. */
 interface LibraryValue {
@@ -137,6 +143,8 @@ export interface Connection {
 export interface FlowDraft {
   /** In the order in which the flow first uses them. */
   readonly nodes: Set<Instance>;
+  /** The names of its branches, if it is a ParallelFlow. */
+  readonly branches: Map<Instance, string>;
   readonly connections: Set<Connection>;
   /** The last connection of each node for each action. */
   readonly exits: Map<Instance, Map<string, Connection>>;

@@ -11,6 +11,7 @@ import { type StateView, type ViewLimits, viewOf } from '../protocol/stateView.t
 import type { RecordedCompletions } from './recording/recordedCompletions.ts';
 import type { RunWriter } from './recording/runWriter.ts';
 import { TimeBudget } from './recording/timeBudget.ts';
+import { PartStates } from './partStates.ts';
 import { TokenJoiner } from './tokenJoiner.ts';
 
 const VIEW_PART = 0.2;
@@ -47,7 +48,10 @@ export class HostedFlow implements HostedRun {
   readonly #tokens = new TokenJoiner((event) =>
     this.#parts.emit({ run: this.#run, ...event, text: this.#parts.clean(event.text) }),
   );
+  /** The shared state with the states of items and branches in progress, as it was reported last; and without them. */
   #view: StateView;
+  #sharedView: StateView;
+  readonly #partStates = new PartStates();
   #failedPath: string | undefined;
 
   constructor(parts: HostParts, run: number, { name, shared, options }: Omit<StartingRun, 'unit'>, onEnd: () => void) {
@@ -57,6 +61,7 @@ export class HostedFlow implements HostedRun {
     this.#name = name;
     this.#shared = shared;
     this.#view = this.#viewOf(options.resume?.shared ?? shared);
+    this.#sharedView = this.#view;
     this.options = this.#hosted(options);
     this.#emit({
       type: 'run-start',
@@ -78,7 +83,7 @@ export class HostedFlow implements HostedRun {
   ended({ at, action, failure }: Parameters<HostedRun['ended']>[0]): void {
     this.#tokens.flush();
     if (failure !== undefined)
-      this.#reportChanges({ path: this.#failedPath ?? '', visit: 1, at, shared: this.#shared });
+      this.#reportChanges({ path: this.#failedPath ?? '', visit: 1, at, shared: this.#shared, part: undefined });
     this.#emit({
       type: 'run-end',
       run: this.#run,
@@ -135,7 +140,7 @@ export class HostedFlow implements HostedRun {
   #find(replay: Recording | undefined, call: Parameters<Recording['find']>[0]): ReturnType<Recording['find']> {
     if (replay === undefined) return undefined;
     const { path, visit, item } = call;
-    const stale = this.#parts.request.stale?.[path.replaceAll(/#\d+(?=\/)/g, '')];
+    const stale = this.#parts.request.stale?.[path.replaceAll(/(?:#\d+)?(?:\[\d+\])?(?=\/)/g, '')];
     if (stale !== undefined) {
       this.#emit({ type: 'live', run: this.#run, path, visit, item, reason: 'code', files: stale });
       return undefined;
@@ -174,8 +179,13 @@ export class HostedFlow implements HostedRun {
     this.#emit({ run: this.#run, ...event, ...(isText && { message: clean(event.message) }) });
   }
 
-  #reportChanges({ path, visit, at, shared }: { path: string; visit: number; at: number; shared: unknown }): void {
-    const view = this.#viewOf(shared);
+  #reportChanges({ path, visit, at, shared, part }: Omit<HostedStep, 'checkpoint'>): void {
+    const state = this.#viewOf(shared);
+    let view = state;
+    if (part === undefined) {
+      this.#partStates.clear();
+      this.#sharedView = state;
+    } else view = this.#partStates.show(this.#sharedView, part, state);
     const changes = changesBetween(this.#view, view);
     this.#view = view;
     if (changes.length > 0) this.#emit({ type: 'state', run: this.#run, path, visit, at, changes });

@@ -1,4 +1,5 @@
 import type { RunTimeline } from '../protocol/timeline.ts';
+import { inLaneOrder } from './laneOrder.ts';
 import type { TimelineStep } from '../protocol/timelineStep.ts';
 import { changesBetween } from '../protocol/stateChange.ts';
 
@@ -14,10 +15,10 @@ export function compareRuns(before: RunTimeline, after: RunTimeline): Divergence
   if (changesBetween(before.stateAfter(-1), after.stateAfter(-1)).length > 0) {
     return { index: -1, reason: 'The runs started with different shared states.' };
   }
-  const length = Math.max(before.steps.length, after.steps.length);
-  for (let index = 0; index < length; index += 1) {
-    const reason = differenceOf(before.steps[index], after.steps[index]);
-    if (reason !== undefined) return { index, reason };
+  const [a, b] = [inLaneOrder(before.steps), inLaneOrder(after.steps)];
+  for (let at = 0; at < Math.max(a.length, b.length); at += 1) {
+    const [step, reason] = [b[at], differenceOf(a[at], b[at])];
+    if (reason !== undefined) return { index: step === undefined ? b.length : after.steps.indexOf(step), reason };
   }
   return undefined;
 }

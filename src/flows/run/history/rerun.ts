@@ -38,7 +38,7 @@ export async function checkpointBefore(folder: RunFolder, { path, visit }: Rerun
   if (found !== undefined) return found.checkpoint;
   throw new AppError(
     'missing',
-    `The run has no checkpoint before "${path}": its shared state was not plain data, or was too large. ` +
+    `The run has no checkpoint before "${path}": its shared state was not plain data or was too large, or the step before ran beside others. ` +
       'Run from the beginning with recorded results instead.',
   );
 }

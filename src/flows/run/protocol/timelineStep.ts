@@ -14,6 +14,8 @@ export interface TimelineStep {
   readonly status: 'running' | 'done' | 'failed' | 'waiting';
   readonly startedAt: number;
   readonly finishedAt?: number | undefined;
+  /** The numbers of the items or branches in which it ran beside others. */
+  readonly lane?: readonly number[] | undefined;
   /** As `post` returned it; absent if it returned none. */
   readonly action?: string | undefined;
   readonly isReplayed: boolean;
@@ -143,7 +145,7 @@ function textOf(data: unknown): string {
 
 function begun(
   type: TimelineStep['type'],
-  { path, node, visit, at }: Place & { readonly node: string; readonly at: number },
+  { path, node, visit, at, lane }: Place & Pick<TimelineStep, 'node' | 'lane'> & { readonly at: number },
 ): TimelineStep {
   return {
     type,
@@ -152,6 +154,7 @@ function begun(
     visit,
     status: 'running',
     startedAt: at,
+    ...(lane !== undefined && { lane }),
     isReplayed: false,
     retries: 0,
     usage: NO_USAGE,

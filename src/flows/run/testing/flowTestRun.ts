@@ -8,6 +8,7 @@ import { type ExpectedRun, type FlowTest, readFlowTest, recordedReply, writeFlow
 import type { VariableSource } from '../protocol/flowEnvironment.ts';
 import { changedSteps, type StepReach } from '../../reach/changedSteps.ts';
 import type { FlowProcessEvent, FlowRunRequest, FlowRuntime } from '../protocol/flowRun.ts';
+import { inLaneOrder } from '../history/laneOrder.ts';
 import type { FlowOutcome } from '../protocol/outcome.ts';
 import { parseLines } from '../protocol/jsonLines.ts';
 import type { NetworkNamespace } from '../process/networkNamespace.ts';
@@ -145,7 +146,7 @@ function expectationsOf(timelines: readonly RunTimeline[], outcome: RunRecord['o
     const error = end?.error?.message ?? (index === timelines.length - 1 ? failure : undefined);
     return {
       flow: start.name,
-      steps: steps
+      steps: inLaneOrder(steps)
         .filter(({ type }) => type === 'node')
         .map(({ path, action, status }) => stepLine(path, action, status)),
       shared: timeline.stateAfter(steps.length - 1),

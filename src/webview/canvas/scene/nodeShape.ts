@@ -1,5 +1,5 @@
 import type { NodeState } from '../../../flows/run/protocol/nodeState.ts';
-import { type DrawnNode, titleOf } from '../../../flows/drawing/drawing.ts';
+import { type DrawnNode, repetitionOf, titleOf } from '../../../flows/drawing/drawing.ts';
 import { LABEL_FONT } from '../../../flows/drawing/flowLayout.ts';
 import type { FlowNode } from '../../../flows/graph/graph.ts';
 import type { Box } from '../../../flows/layout/shape.ts';
@@ -68,13 +68,14 @@ function* partsOf(drawn: DrawnNode, run: NodeState | undefined): Generator<SVGEl
   yield svg('rect', { class: 'caret', x: 0, y: 10, width: 3, height: Math.min(40, height - 20), rx: 1.5 });
   yield iconPath(node.type, INSET, 12, `type of-${node.type}`);
 
-  yield farName(titleOf(node), box, isOpen);
+  const title = titleOf(node) + repetitionOf(node);
+  yield farName(title, box, isOpen);
   const corner = run === undefined ? '' : visitsText(run);
   const usage = run === undefined ? '' : usageText(run.usage);
   const right = width - INSET - (node.flow === undefined ? 0 : CHEVRON_WIDTH);
   const iconRoom = run === undefined ? 0 : 18;
   const titleRoom = right - INSET - ICON_WIDTH - iconRoom - (corner === '' ? 0 : textWidth(corner, LABEL_FONT) + 6);
-  yield text('title', titleOf(node), TITLE_FONT * BOLD, INSET + ICON_WIDTH, 25, titleRoom);
+  yield text('title', title, TITLE_FONT * BOLD, INSET + ICON_WIDTH, 25, titleRoom);
   const summaryRoom = right - INSET - (usage === '' ? 0 : textWidth(usage, LABEL_FONT) + 8);
   if (run?.status === 'running' && run.said !== undefined && run.said !== '') {
     yield svg('text', { class: 'summary is-said', x: INSET, y: 45 }, cutTextStart(run.said, LABEL_FONT, summaryRoom));

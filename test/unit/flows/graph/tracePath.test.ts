@@ -27,6 +27,8 @@ test('the path of a trace event leads to a node, through nested flows and their 
   assert.equal(found('main/nested'), 'main: the nested');
   assert.equal(found('main/nested/Work'), 'inner: the Work');
   assert.equal(found('main/nested#12/Work'), 'inner: the Work');
+  assert.equal(found('main/nested[3]/Work'), 'inner: the Work');
+  assert.equal(found('main/nested#2[10]/a/b'), 'inner: the a/b');
 });
 
 test('names that hold the separators of paths are found too', () => {

@@ -324,3 +324,65 @@ await flow.run(fresh()); await flow.run({ ...process.env, x: 1 }); flow.run(JSON
     [['q', 'r'], undefined, undefined],
   );
 });
+
+const PARTS = `import { BatchFlow, Flow, Node, ParallelBatchFlow, ParallelFlow } from 'farwharf/agents';
+class A extends Node<object> { post() { return 'done' as const; } }
+class B extends Node<object> {}
+`;
+
+test('a flow of items is read with its nodes, and returns what its own post returns', () => {
+  const { flows, unread } = readText(`${PARTS}class Each extends BatchFlow<object, string> {
+  prep(shared) { return shared.texts; }
+  post(shared, items, states) { shared.results = states; return items.length > 9 ? 'many' : 'few'; }
+}
+const [a, b] = [new A(), new B()];
+const each = new Each({ start: a }).connect(a, b, 'done').connect(b, null);
+const beside = new ParallelBatchFlow({ start: a, concurrency: 4 }).connect(a, null, 'done');
+export const flow = new Flow({ start: each }).connect(each, beside, 'many').connect(each, null, 'few').connect(beside, null);`);
+  assert.deepEqual(unread, []);
+  const main = flows.find(({ id }) => id === 'flow');
+  assert.ok(main);
+  assert.deepEqual(actionsOf(main), ['each: few|many', 'beside: default']);
+  assert.deepEqual(
+    main.nodes.map(({ id, type, flow, reads, writes }) => [id, type, flow, reads[0]?.key, writes[0]?.key]),
+    [
+      ['each', 'batch', 'each', 'texts', 'results'],
+      ['beside', 'parallel', 'beside', undefined, undefined],
+    ],
+  );
+  const inner = flows.find(({ id }) => id === 'each');
+  assert.equal(inner?.start, 'a');
+  assert.deepEqual(inner && edgesOf(inner), ['a -done-> b', 'b -default-> .']);
+});
+
+test('branches are read with their names and without connections, and merge is where they join', () => {
+  const { flows, unread } = readText(`${PARTS}class Gather extends ParallelFlow<object, 'news' | 'weather'> {
+  merge(shared, { news, weather }) { shared.report = news.text; return news.text ? 'full' : undefined; }
+}
+const a = new A();
+const inner = new Flow({ start: a, name: 'reporters' }).connect(a, null, 'done');
+const gather = new Gather({ branches: { news: inner, weather: new B() } });
+const flow = new Flow({ start: gather }).connect(gather, null, 'full').connect(gather, null);`);
+  assert.deepEqual(unread, []);
+  const branches = flows.find(({ id }) => id === 'gather');
+  assert.equal(branches?.isBranches, true);
+  assert.deepEqual(
+    branches?.nodes.map(({ label, className, flow, actions }) => [label, className, flow, actions.known.length]),
+    [
+      ['news', 'Flow', 'inner', 0],
+      ['weather', 'B', undefined, 0],
+    ],
+  );
+  const [node] = flows.find(({ id }) => id === 'flow')?.nodes ?? [];
+  assert.deepEqual(node?.actions.known.map(({ action }) => action).toSorted(), ['default', 'full']);
+  assert.equal(node?.writes[0]?.key, 'report');
+  assert.notEqual(node?.ranges.post, undefined);
+});
+
+test('branches that are not written in the call are reported as unknown', () => {
+  const { unread } = readText(`${PARTS}class Gather extends ParallelFlow { merge() {} }
+declare const others: Record<string, A>;
+const gather = new Gather({ branches: { a: new A(), ...others } });`);
+  assert.equal(unread.length, 1);
+  assert.match(unread[0]?.reason ?? '', /There may be more branches/);
+});

@@ -1,3 +1,4 @@
+import { graphNodes } from '../../../../agents/graph/unit.ts';
 import { AppError } from '../../../../core/errors.ts';
 
 /** A unit that can be run: a flow, or a node that was requested by name. */
@@ -12,7 +13,7 @@ const MAKER_NAME = /flow|^(?:default|create|build|make)/i;
 /**
  * The flow that a module exports: an instance, a class with a constructor without arguments, or a function that returns one.
  *
- * The library may be loaded more than once, so a flow is recognized by its methods and not by its class.
+ * The library may be loaded more than once, so a flow is recognized by its members and not by its class.
  *
  * @param wanted the name of the export.
  * @throws AppError `bad-input` that says what to export or choose.
@@ -86,7 +87,7 @@ function isRunnable(value: unknown): value is Runnable {
 }
 
 function isFlow(value: unknown): value is Runnable {
-  return isRunnable(value) && hasMethod(value, 'connect') && hasMethod(value, 'getNextNode');
+  return isRunnable(value) && graphNodes in value;
 }
 
 function isFlowClass(value: unknown): value is new () => Runnable {

@@ -5,13 +5,15 @@ const FRAME = /^\s*at (?:.*?\()?(file:\/\/[^)]+|\/[^)]+|[A-Za-z]:\\[^)]+):(\d+):
 // How Node starts the text of a syntax error: the position, the line, and an arrow below it.
 const HEAD = /^(file:\/\/\S+|\/\S+|[A-Za-z]:\\\S+):(\d+)\n(?:.*\n){1,3}?([ \t]*)\^/m;
 
+const MAX_CAUSES = 10;
+
 /** The thrown value as a failure, with the innermost position outside Node, packages and the runner. */
 export function failureOf(thrown: unknown, isOwn: (file: string) => boolean, path?: string): FlowFailure {
   const at = path === undefined ? {} : { path };
   if (!(thrown instanceof Error)) return { name: 'Thrown', message: textOf(thrown), ...at };
   const name = typeof thrown.name === 'string' ? thrown.name : 'Error';
   const stack = typeof thrown.stack === 'string' ? thrown.stack : undefined;
-  const place = stack === undefined ? undefined : placeOf(stack, isOwn);
+  const place = placeOfError(thrown, isOwn);
   return {
     name,
     message: textOf(thrown.message),
@@ -20,6 +22,17 @@ export function failureOf(thrown: unknown, isOwn: (file: string) => boolean, pat
     ...(place && { place }),
     ...at,
   };
+}
+
+/** An error that names an item or a branch has the position in its cause. */
+function placeOfError(error: Error, isOwn: (file: string) => boolean): SourcePlace | undefined {
+  let at: unknown = error;
+  for (let depth = 0; at instanceof Error && depth < MAX_CAUSES; depth += 1) {
+    const place = typeof at.stack === 'string' ? placeOf(at.stack, isOwn) : undefined;
+    if (place !== undefined) return place;
+    at = at.cause;
+  }
+  return undefined;
 }
 
 function placeOf(stack: string, isOwn: (file: string) => boolean): SourcePlace | undefined {

@@ -127,3 +127,46 @@ test('the differences of a test are lines, and ignored keys are none', () => {
   ]);
   assert.deepEqual(differencesOf(expected, expected, []), []);
 });
+
+test('two runs whose branches ended in another order do not differ', () => {
+  const timeline = (order: readonly (readonly [string, readonly number[]])[]): RunTimeline => {
+    const [only] = timelinesOf([
+      { type: 'run-start', run, name: 'F', startedAt: 0, state: {} },
+      { type: 'node-start', ...place('first', 1, 0) },
+      { type: 'node-end', ...place('first', 1, 0), ...took },
+      ...order.flatMap(([node, lane], index): RunEvent[] => [
+        { type: 'node-start', ...place(node, 1, index), lane },
+        { type: 'node-end', ...place(node, 1, index), ...took },
+      ]),
+      { type: 'node-start', ...place('last', 1, 90) },
+      { type: 'node-end', ...place('last', 1, 95), ...took },
+    ]);
+    return only ?? assert.fail('no timeline');
+  };
+  const written = timeline([
+    ['a/x', [0]],
+    ['a/y', [0]],
+    ['b[0]/x', [1, 0]],
+    ['b[1]/x', [1, 1]],
+    ['b', [1]],
+  ]);
+  const mixed = timeline([
+    ['b[1]/x', [1, 1]],
+    ['a/x', [0]],
+    ['b[0]/x', [1, 0]],
+    ['b', [1]],
+    ['a/y', [0]],
+  ]);
+  assert.equal(compareRuns(written, mixed), undefined);
+  const other = timeline([
+    ['b[1]/x', [1, 1]],
+    ['a/z', [0]],
+    ['b[0]/x', [1, 0]],
+    ['b', [1]],
+    ['a/y', [0]],
+  ]);
+  assert.deepEqual(compareRuns(written, other), {
+    index: 2,
+    reason: 'One run continued with F/a/x, the other with F/a/z.',
+  });
+});
