@@ -189,6 +189,7 @@ const configurations = [
     outdir: 'dist',
     outExtension: { '.js': '.mjs' },
     format: 'esm',
+    keepNames: false, // zod gives its classes their names itself
     entryPoints: { zod: 'zod' },
   },
   {

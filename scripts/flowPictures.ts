@@ -1,8 +1,9 @@
-import { cp } from 'node:fs/promises';
+import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import type { FrameLocator, Page } from 'playwright-core';
 import { PICTURE_SETTINGS, takePicture } from './picture.ts';
-import { openWindow } from './vscode/window.ts';
-import { choose, runCommand } from './vscode/workbench.ts';
+import { openWindow, type Window } from './vscode/window.ts';
+import { choose, openFile, runCommand } from './vscode/workbench.ts';
 
 const AGENTS = resolve(import.meta.dirname, '..', 'examples', 'agents');
 const RUN_TIMEOUT_MS = 60_000;
@@ -28,4 +29,80 @@ export async function takeFlowPictures(kind: string, theme: string): Promise<voi
   await canvas.getByRole('button', { name: /Step back/ }).click();
   await canvas.getByRole('button', { name: /Step back/ }).click();
   await takePicture(page, `flow-${kind}`);
+}
+
+type TakePicture = (page: Page) => Promise<void>;
+
+const ASKING = `import * as z from 'zod';
+import { Flow, Node, pause } from 'farwharf/agents';
+
+/** Asks the editor in charge. */
+class Review extends Node {
+  post() {
+    return pause({ question: 'Publish "Harbours of the north" on the front page?', choices: ['Publish', 'Rewrite', 'Not now'] });
+  }
+  answer(_shared, input) {
+    return input === 'Publish' ? 'publish' : 'rewrite';
+  }
+}
+
+/** Asks how many copies are printed. */
+class Print extends Node {
+  post() {
+    return pause({ question: 'How many copies?', input: z.int().min(1).max(500) });
+  }
+  answer(shared, input) {
+    shared.copies = input;
+  }
+}
+
+/** Writes the article again. */
+class Rewrite extends Node {}
+
+const [review, print, rewrite] = [new Review(), new Print(), new Rewrite()];
+export const publish = new Flow({ start: review, name: 'Publish' })
+  .connect(review, print, 'publish')
+  .connect(review, rewrite, 'rewrite')
+  .connect(rewrite, review)
+  .connect(print, null);
+`;
+
+const canvasOf = (page: Page): FrameLocator =>
+  page.frameLocator('iframe.webview.ready').last().frameLocator('iframe#active-frame');
+
+/** A window with the canvas of a flow beside its source. */
+async function openFlow(theme: string, files: Readonly<Record<string, string>>, shown: string): Promise<Window> {
+  const window = await openWindow({
+    name: 'flows',
+    settings: { ...SETTINGS, 'workbench.colorTheme': theme, 'farwharf.confirmSubmit': 'never' },
+    prepare: async (folder) => {
+      await mkdir(folder, { recursive: true });
+      for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+    },
+  });
+  const { page } = window;
+  await openFile(page, shown);
+  await page.locator('.editor-actions a[aria-label^="Open Canvas"]').first().click({ timeout: RUN_TIMEOUT_MS });
+  await canvasOf(page).locator('.node').first().waitFor();
+  return window;
+}
+
+/** A run that waits: its question on the canvas, a wrong answer, and the question of a job in the Jobs view. */
+export async function takeWaitingFlow(theme: string, take: TakePicture): Promise<void> {
+  await using window = await openFlow(theme, { 'publish.mts': ASKING }, 'publish.mts');
+  const { page } = window;
+  const canvas = canvasOf(page);
+  const card = canvas.getByRole('form', { name: 'Question of the run' });
+  await canvas.getByRole('button', { name: 'Run', exact: true }).click();
+  await card.getByRole('button', { name: 'Publish', exact: true }).waitFor();
+  await take(page);
+  await card.getByRole('button', { name: 'Publish', exact: true }).click();
+  await card.getByRole('textbox').fill('900');
+  await page.keyboard.press('Enter');
+  await card.getByText('must be at most').waitFor();
+  await take(page);
+  await canvas.getByRole('button', { name: 'Submit as job' }).click();
+  await runCommand(page, 'View: Show Farwharf');
+  await page.locator('.part.sidebar .monaco-list-row', { hasText: 'waits for an answer' }).first().hover();
+  await take(page);
 }

@@ -4,6 +4,7 @@ import { askAboutFailure } from './commands/failures/askAboutFailure.ts';
 import { copyFailure } from './commands/failures/copyFailure.ts';
 import { explainFailure } from './commands/failures/explainFailure.ts';
 import { stopFailureAnswer } from './commands/failures/stopFailureAnswer.ts';
+import { answerJob } from './commands/flows/answerJob.ts';
 import { debugFlow } from './commands/flows/debugFlow.ts';
 import { newFlow } from './commands/flows/newFlow.ts';
 import { setUpTypes } from './commands/flows/setUpTypes.ts';
@@ -98,6 +99,7 @@ export const commands: Readonly<Record<CommandId, Command>> = {
   'farwharf.compareResult': compareResult,
   'farwharf.closeResults': closeResults,
   'farwharf.resubmitJob': resubmitJob,
+  'farwharf.answerJob': answerJob,
   'farwharf.copyJobId': copyJobId,
   'farwharf.removeJob': removeJob,
   'farwharf.pinJob': pinJob,

@@ -2,7 +2,7 @@ import { formatCount, formatCredits, formatDuration } from '../core/text/format.
 import { printableLine } from '../core/text/printable.ts';
 import { costSoFar } from './submit/estimate.ts';
 import { jobIcon, type JobIcon } from './ledger/jobIcon.ts';
-import { isOver, type JobRecord } from './ledger/record.ts';
+import { isOver, isWaiting, type JobRecord } from './ledger/record.ts';
 import { describeProgress, readProgress } from './log/jobProgress.ts';
 
 const REASON_LIMIT = 160;
@@ -16,6 +16,7 @@ const REASON_LIMIT = 160;
 export function describeJob(record: JobRecord, now: number, { isBesideIcon = false } = {}): string {
   const icon = jobIcon(record);
   if (icon === 'failed') return failureReason(record);
+  if (isWaiting(record)) return oneLine(`waits for an answer: ${record.waiting.question}`);
   if (icon === 'unknown') return oneLine(`${record.state}: ${record.reason ?? 'check before you send it again'}`);
   // A job that was stopped at its time limit ran for exactly that time.
   const elapsed = icon === 'timed-out' ? null : elapsedSeconds(record, now);

@@ -242,3 +242,70 @@ onPage('the text that a node streams or emits grows in the node while it runs', 
   await canvas.send({ type: 'runEvents', run: 'first', events: [end] });
   assert.equal(await canvas.page.locator(said).count(), 0);
 });
+
+const waiting: RunInfo = {
+  ...run,
+  state: 'waiting',
+  durationMs: 10,
+  message: 'waits at research/write: Publish it?',
+  pause: { path: 'research/write', question: 'Publish it?', choices: ['yes', 'no'] },
+};
+const askedFor = (pause: Partial<NonNullable<RunInfo['pause']>>): RunInfo => ({
+  ...waiting,
+  pause: { path: 'research/write', question: 'How many?', ...pause },
+});
+const showRun = async (canvas: CanvasPage, shown: RunInfo): Promise<void> => {
+  const { events } = tracedRun().start('research/write');
+  const [start] = events;
+  if (start === undefined) return;
+  const pause: TraceEvent = { ...start, type: 'pause', question: 'Publish it?' };
+  await canvas.send(
+    { type: 'runs', runs: [shown] },
+    { type: 'run', run: shown },
+    { type: 'runEvents', run: shown.id, events: [start, pause] },
+  );
+};
+
+onPage('a run that waits is opened with its question, which a button or a key answers', async (canvas) => {
+  await canvas.send({ type: 'runs', runs: [waiting] });
+  assert.deepEqual(await canvas.next('openRun'), { type: 'openRun', run: 'first' });
+  await showRun(canvas, waiting);
+  const card = canvas.page.getByRole('form', { name: 'Question of the run' });
+  assert.match((await card.textContent()) ?? '', /write waits for an answer.*Publish it\?/);
+  assert.equal(await canvas.page.locator('.node.is-waiting').getAttribute('data-path'), 'write');
+  const [node, box] = [await canvas.page.locator(`${nodeOf('write')} > .box`).boundingBox(), await card.boundingBox()];
+  assert.ok(node && box && box.y >= node.y && Math.abs(box.x - node.x) < 40, 'the card is not at its node');
+
+  await canvas.page.locator('.surface').focus();
+  await canvas.page.keyboard.press('a');
+  await canvas.page.keyboard.press('Tab');
+  await canvas.page.keyboard.press('Enter');
+  assert.deepEqual(await canvas.next('answer'), { type: 'answer', run: 'first', input: 'no' });
+  assert.equal(await card.getByRole('button', { name: 'yes' }).isDisabled(), true);
+  const refusal = 'Run first was answered already, by run second.';
+  await canvas.send({ type: 'answerResult', run: 'first', refusal });
+  assert.equal(await card.getByRole('alert').textContent(), refusal);
+  await canvas.page.keyboard.press('Escape');
+  assert.equal(await canvas.page.evaluate('document.activeElement.className'), 'surface');
+
+  await canvas.send({ type: 'runs', runs: [{ ...waiting, state: 'answered', pause: undefined }] });
+  assert.equal(await card.isVisible(), false);
+  assert.match(await textOf(canvas, '.notice'), /was answered already/);
+});
+
+onPage('an answer that is not allowed says why, and what was typed stays', async (canvas) => {
+  await showRun(canvas, askedFor({ input: { type: 'integer', minimum: 1 } }));
+  const answer = canvas.page.getByRole('textbox', { name: 'Answer' });
+  await answer.fill('many');
+  await canvas.page.keyboard.press('Enter');
+  assert.equal(await canvas.page.getByRole('alert').textContent(), '“many” is not a number.');
+  await answer.fill('0');
+  await canvas.page.getByRole('button', { name: 'Answer', exact: true }).click();
+  assert.deepEqual(await canvas.next('answer'), { type: 'answer', run: 'first', input: 0 });
+  await canvas.send({ type: 'answerResult', run: 'first', refusal: 'The answer 0 does not match: at least 1' });
+  // The list comes again whenever a run of the file changes.
+  await canvas.send({ type: 'runs', runs: [askedFor({ input: { type: 'integer', minimum: 1 } })] });
+  assert.equal(await answer.inputValue(), '0');
+  assert.match((await canvas.page.getByRole('alert').textContent()) ?? '', /at least 1/);
+  assert.equal(await canvas.page.evaluate('document.activeElement.tagName'), 'INPUT');
+});

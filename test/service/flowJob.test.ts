@@ -79,6 +79,33 @@ describe('a flow as a job', { timeout: 10 * 60_000 }, () => {
     assert.deepEqual(timeline?.stateAfter(0), { goal: 3, count: 3, text: 'counted to 3' });
   });
 
+  it('a job that waits for an answer has ended, its record has the question, and a new job continues with the answer', async () => {
+    const text = `
+import { Flow, Node, pause } from 'farwharf/agents';
+class Review extends Node {
+  post(shared) { shared.text = 'draft'; return pause({ question: 'Publish it?', choices: ['yes', 'no'] }); }
+  answer(shared, input) { shared.published = input; }
+}
+const review = new Review();
+export const flow = new Flow({ start: review, name: 'Publish' }).connect(review, null);
+`;
+    const cwd = await scratch.folder('asking', { 'review.mjs': text });
+    const asked = await submit(cwd, '--script', 'review.mjs', '--download');
+    assert.equal(asked.exit, 0, asked.stderr + logOf(asked.events));
+    const { stdout } = await scratch.run(['jobs', '--json'], { cwd, main });
+    const { jobs } = JSON.parse(stdout) as { jobs: { state: string; waiting: { question: string } | null }[] };
+    assert.deepEqual([jobs[0]?.state, jobs[0]?.waiting?.question], ['succeeded', 'Publish it?']);
+    assert.match((await scratch.run(['jobs'], { cwd, main })).stdout, /^waiting +review\.mjs/m);
+    const resume = ['--script', 'review.mjs', '--resume', 'artifacts/farwharf-flow'];
+    const wrong = await scratch.run(['submit', ...resume, '--input', '"maybe"'], { cwd, main });
+    assert.equal(wrong.exit, 2);
+    assert.match(wrong.stderr, /"maybe" is not one of "yes", "no"/);
+    const answered = await submit(cwd, ...resume, '--input', '"yes"');
+    assert.equal(answered.exit, 0, answered.stderr + logOf(answered.events));
+    const [timeline] = timelinesOf(flowEvents(answered.events));
+    assert.deepEqual(timeline?.stateAfter(timeline.steps.length - 1), { text: 'draft', published: 'yes' });
+  });
+
   it('on a machine without Node, or with one that is too old, the start script says so', async () => {
     const cwd = await scratch.folder('bare', { 'counter.mjs': COUNTER });
     const runner = built('flowRunner.mjs');

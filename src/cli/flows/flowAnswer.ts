@@ -1,12 +1,12 @@
 import { dirname } from 'node:path';
 import { farwharfHome } from '../../core/files/home.ts';
-import { AppError } from '../../core/errors.ts';
 import { sourceHashes } from '../../flows/graph/sourceHash.ts';
 import { diskHost } from '../../flows/project/diskHost.ts';
 import { answerRun } from '../../flows/run/history/answer.ts';
 import { RunHistory } from '../../flows/run/history/runHistory.ts';
 import type { Context } from '../command/context.ts';
 import { FlowPrinter } from '../terminal/flowPrinter.ts';
+import { readAnswer } from './answerInput.ts';
 import { readIfFlow, reportEnd } from './flowRun.ts';
 
 interface AnswerFlags {
@@ -40,12 +40,4 @@ export async function answerFlow(
     onEvent: (event) => printer.print(event),
   });
   return reportEnd(context, run);
-}
-
-function readAnswer(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch (cause) {
-    throw new AppError('bad-input', `--input is not valid JSON. A text needs quotes: --input '"yes"'.`, { cause });
-  }
 }

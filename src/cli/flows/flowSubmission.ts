@@ -1,7 +1,9 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { AppError } from '../../core/errors.ts';
 import { farwharfHome } from '../../core/files/home.ts';
 import { FlowJob, isFlowScript } from '../../flows/run/job/flowJob.ts';
+import { checkAnswer } from '../../flows/run/history/answer.ts';
 import { checkpointBefore } from '../../flows/run/history/rerun.ts';
 import { type RunFolder, runFolder } from '../../flows/run/history/runFolder.ts';
 import { RunHistory } from '../../flows/run/history/runHistory.ts';
@@ -9,6 +11,7 @@ import { scriptArguments, scriptPath } from '../../jobs/selection/script.ts';
 import type { Selection } from '../../workspace/select/selection.ts';
 import { findChoice } from '../../flows/graph/flowChoice.ts';
 import type { Context } from '../command/context.ts';
+import { readAnswer } from './answerInput.ts';
 import { readFlowFile } from './flowFile.ts';
 import { readShared } from './sharedFlag.ts';
 
@@ -18,6 +21,7 @@ export interface FlowSubmitFlags {
   readonly shared?: string;
   readonly resume?: string;
   readonly from?: string;
+  readonly input?: string;
 }
 
 /** The flow that a script line names, prepared for sending; undefined if the script is not a flow file. */
@@ -27,9 +31,18 @@ export async function prepareFlowJob(
   flags: FlowSubmitFlags,
   { env, program }: Context,
 ): Promise<FlowJob | undefined> {
-  const { flow, shared, resume, from } = flags;
+  const { flow, shared, resume, from, input: json } = flags;
+  if (json !== undefined && (resume === undefined || from !== undefined)) {
+    throw new AppError(
+      'bad-input',
+      '--input answers the run that --resume names. It cannot be used without it, or with --from.',
+    );
+  }
+  const input = json === undefined ? undefined : readAnswer(json);
   const isAsked = flow !== undefined || shared !== undefined || resume !== undefined;
   const file = scriptPath(script);
+  const checkpointOf = (run: RunFolder) =>
+    json === undefined ? checkpointBefore(run, { path: from }) : checkAnswer(run, input);
   const text = await readFile(join(selection.root, file), 'utf8').catch(() => '');
   if (!isAsked && !isFlowScript(file, text)) return undefined;
   return FlowJob.prepare({
@@ -38,9 +51,8 @@ export async function prepareFlowJob(
     ...(flow !== undefined && findChoice(await readFlowFile(join(selection.root, file)), flow)),
     shared: shared === undefined ? undefined : await readShared(shared),
     resume:
-      resume === undefined
-        ? undefined
-        : await checkpointBefore(await findRun(join(selection.root, file), resume, env), { path: from }),
+      resume === undefined ? undefined : await checkpointOf(await findRun(join(selection.root, file), resume, env)),
+    input,
     runner: program.flowRuntime.runner,
   });
 }

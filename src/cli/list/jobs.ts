@@ -4,7 +4,7 @@ import { messageOf } from '../../core/errors.ts';
 import { elapsedSeconds } from '../../jobs/describe.ts';
 import { costSoFar } from '../../jobs/submit/estimate.ts';
 import { patchFromJob } from '../../jobs/log/progress.ts';
-import { isActive, type JobRecord, recordName } from '../../jobs/ledger/record.ts';
+import { isActive, isWaiting, type JobRecord, recordName } from '../../jobs/ledger/record.ts';
 import { job as wireJob } from '../../remote/protocol/schemas.ts';
 import type { Context } from '../command/context.ts';
 import { Session } from '../session/session.ts';
@@ -14,14 +14,22 @@ import { answerTable, formatAge, type RecordColumn } from '../command/recordTabl
 const REFRESH_TIMEOUT_SECONDS = 10;
 // Enough of our ID to identify a job that has no ID from its service yet.
 const SHORT_ID = 8;
-const JSON_FIELDS = [...Object.keys(wireJob.shape), 'folder', 'host', 'git_commit', 'results', 'downloaded_at'];
+const JSON_FIELDS = [
+  ...Object.keys(wireJob.shape),
+  'folder',
+  'host',
+  'git_commit',
+  'results',
+  'downloaded_at',
+  'waiting',
+];
 
 /** @param hasRoom whether the output is not a terminal, so that IDs need not be short. */
 function columns(now: number, hasRoom: boolean): readonly RecordColumn<JobRecord>[] {
   const orNothing = (value: number | null, format: (value: number) => string): string =>
     value === null ? '' : format(value);
   return [
-    { title: 'STATE', cell: ({ state }) => state },
+    { title: 'STATE', cell: (job) => (isWaiting(job) ? 'waiting' : job.state) },
     { title: 'SCRIPT', cell: ({ script }) => shownScript(script), minWidth: 6 },
     { title: 'MACHINE', cell: ({ machineClass }) => machineClass ?? '', dropOrder: 1 },
     { title: 'TIME', cell: (job) => orNothing(elapsedSeconds(job, now), formatDuration), align: 'right', dropOrder: 3 },

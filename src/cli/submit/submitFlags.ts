@@ -30,6 +30,7 @@ export const SUBMIT_FLAGS = {
   shared: textFlag('--shared <json>', 'flow file: initial shared state, as JSON or @FILE'),
   resume: textFlag('--resume <run>', 'flow file: continue this run, a folder with its files or its run ID'),
   from: textFlag('--from <node>', 'with --resume: restart at this node'),
+  input: textFlag('--input <json>', 'with --resume: the answer to the question of that run, as JSON'),
   watch: switchFlag('--watch', 'show the log until the job ends'),
   download: switchFlag('--download', 'wait until the job ends, then download the results into the folder'),
   onConflict: conflictFlag(),

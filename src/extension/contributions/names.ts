@@ -26,6 +26,7 @@ export const COMMANDS = [
   'farwharf.compareResult',
   'farwharf.closeResults',
   'farwharf.resubmitJob',
+  'farwharf.answerJob',
   'farwharf.copyJobId',
   'farwharf.removeJob',
   'farwharf.pinJob',

@@ -27,6 +27,7 @@ import { FlowRuns } from './runs/flowRuns.ts';
 import { flowVariables } from './runs/flowRuntime.ts';
 import { FlowStarter } from './runs/flowStarter.ts';
 import { FlowTests } from './runs/flowTests.ts';
+import { JobAnswers } from './runs/jobAnswers.ts';
 import { findFlow, type FlowTarget } from './documents/flowTarget.ts';
 import { newFlow } from './creation/newFlow.ts';
 import { Prompts } from './prompts/prompts.ts';
@@ -47,6 +48,7 @@ export class Flows implements Disposable {
   readonly canvases: Canvases;
   readonly starter: FlowStarter;
   readonly prompts: Prompts;
+  readonly jobAnswers: JobAnswers;
   readonly #background: Background<FlowWorkerService>;
   readonly #extension: vscode.Uri;
   readonly #runtime: FlowRuntime;
@@ -75,12 +77,14 @@ export class Flows implements Disposable {
       new FlowRuns({ ...services, memory: context.workspaceState, queries, readReach: (file) => reader.reach(file) }),
     );
     const tests = own.add(new FlowTests({ runtime, home, log, report, readReach: (file) => reader.reach(file) }));
+    this.jobAnswers = new JobAnswers(services, this.runs.jobs);
     this.starter = own.add(
       new FlowStarter({
         services,
         documents: this.documents,
         runs: this.runs,
         tests,
+        jobAnswers: this.jobAnswers,
         memory: context.workspaceState,
       }),
     );

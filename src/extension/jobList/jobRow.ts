@@ -5,7 +5,7 @@ import { describeCommit, describeJob, describeResultCount } from '../../jobs/des
 import { type JobIcon, jobIcon } from '../../jobs/ledger/jobIcon.ts';
 import { scriptArguments, scriptPath, shownScript } from '../../jobs/selection/script.ts';
 import { costSoFar, describeForecast } from '../../jobs/submit/estimate.ts';
-import { isOver, type JobRecord } from '../../jobs/ledger/record.ts';
+import { isOver, isWaiting, type JobRecord } from '../../jobs/ledger/record.ts';
 import { describeLastSeen, type LostContact, timeOf } from '../store/lostContacts.ts';
 import { escapeMarkdown, twoColumns } from '../ui/markdown.ts';
 import { hostLabel } from '../ui/words.ts';
@@ -33,6 +33,7 @@ const ICONS: Readonly<Record<JobIcon, readonly [icon: string, color?: string]>> 
   unknown: ['question', 'list.warningForeground'],
 };
 
+const WAITING_ICON = ['comment-discussion', 'list.warningForeground'] as const;
 const LOST_ICON = ['warning', 'list.warningForeground'] as const;
 
 /** What a row depends on besides its job. */
@@ -51,7 +52,8 @@ export interface RowContext {
 export function jobRow(record: JobRecord, { now, lost, hasSeveralFolders, hasSeveralHosts }: RowContext): JobRow {
   const family = jobIcon(record);
   const isLost = lost !== undefined && !isOver(record);
-  const [icon, color] = isLost ? LOST_ICON : ICONS[family];
+  const isAsking = isWaiting(record);
+  const [icon, color] = isLost ? LOST_ICON : isAsking ? WAITING_ICON : ICONS[family];
   const script = shownScript(record.script);
   const path = scriptPath(script) || script;
   const label = printableLine(posix.basename(path));
@@ -65,7 +67,7 @@ export function jobRow(record: JobRecord, { now, lost, hasSeveralFolders, hasSev
   ].filter((part) => part !== '');
   const description = printableLine(parts.join(' · '));
   const spoken = [label, ...(record.pinned ? ['pinned'] : []), ...description.split(' · ').map(spellOut)].join(', ');
-  const contextValue = `job.${family}${record.pinned ? '.pinned' : ''}${isLost ? `.${lost.reason}` : ''}`;
+  const contextValue = `job.${family}${isAsking ? '.waiting' : ''}${record.pinned ? '.pinned' : ''}${isLost ? `.${lost.reason}` : ''}`;
   return { label, description, icon, color, contextValue, spoken };
 }
 

@@ -2,7 +2,7 @@ import { shownScript } from '../../jobs/selection/script.ts';
 import * as vscode from 'vscode';
 import { formatCount } from '../../core/text/format.ts';
 import { describeOutcome, describeResultCount } from '../../jobs/describe.ts';
-import { hasSucceeded, type JobRecord } from '../../jobs/ledger/record.ts';
+import { hasSucceeded, isWaiting, type JobRecord } from '../../jobs/ledger/record.ts';
 import { readSetting } from '../contributions/config.ts';
 import { JOBS_VIEW } from '../contributions/names.ts';
 import { DOWNLOAD } from '../logs/jobLog.ts';
@@ -33,7 +33,7 @@ export async function announceResults(counted: readonly JobRecord[], services: S
 
 function isAnnounced(record: JobRecord, { memory }: Services): boolean {
   const hasResults = record.results !== null && record.results.files > 0 && record.downloadedAt === null;
-  return hasResults && hasSucceeded(record) && memory.wasSubmittedHere(record.id);
+  return hasResults && hasSucceeded(record) && !isWaiting(record) && memory.wasSubmittedHere(record.id);
 }
 
 /** @returns false if nothing was downloaded; a failure has been shown then. */

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathInside } from '../../core/files/pathInside.ts';
+import type { Checkpoint } from '../../agents/records/schemas.ts';
 import { FlowJob, flowRuntimeFiles, isFlowScript } from '../../flows/run/job/flowJob.ts';
 import type { SubmitPlan } from '../../jobs/submit/plan.ts';
 import { scriptArguments, scriptPath } from '../../jobs/selection/script.ts';
@@ -17,17 +18,24 @@ export async function runtimeOf(
   return (await isFlow(root, script)) ? flowRuntimeFiles(flowRuntime.runner) : [];
 }
 
+/** An answer with which a new job continues the flow of one that waits. */
+export interface FlowAnswer {
+  readonly resume: Checkpoint;
+  readonly input: unknown;
+}
+
 /** Prepares a flow file and its runtime for sending; undefined for any other script. */
 export async function prepareFlow(
   { flowRuntime }: Pick<Services, 'flowRuntime'>,
   { selection, draft: { script } }: Pick<SubmitPlan, 'selection' | 'draft'>,
   { file: asked, flow, flowName, shared }: Pick<SubmitArguments, 'file' | 'flow' | 'flowName' | 'shared'>,
+  answer?: FlowAnswer,
 ): Promise<FlowJob | undefined> {
   if (!(await isFlow(selection.root, script))) return undefined;
   const file = scriptPath(script);
   // The flow belongs to the requested file; the user may have chosen another script since.
   const isAsked = asked === undefined || pathInside(selection.root, asked) === file;
-  const wanted = isAsked ? { flow, flowName, shared } : {};
+  const wanted = isAsked ? { flow, flowName, shared, ...answer } : {};
   return FlowJob.prepare({ file, args: scriptArguments(script), ...wanted, runner: flowRuntime.runner });
 }
 

@@ -10,7 +10,7 @@ import { showProgress } from '../ui/show.ts';
 import { hostLabel } from '../ui/words.ts';
 import { chooseFolder, requireTrust } from '../workspace/folders.ts';
 import { settleUnsaved } from '../workspace/unsaved.ts';
-import { prepareFlow } from './flowScript.ts';
+import { type FlowAnswer, prepareFlow } from './flowScript.ts';
 import { showPreflight } from './preflight/preflight.ts';
 import { pickScript } from './preflight/scriptPick.ts';
 import type { SubmitView } from './preflight/submitView.ts';
@@ -26,13 +26,14 @@ import { agreeToProfile, useProfile } from './submitProfile.ts';
  * Sends a folder as a job once the user has confirmed it. If the host cannot be reached, offers to run the job on this machine.
  *
  * @param options.host where the user wants the job; by default the host of the profile, or the selected one.
+ * @param options.answer for a flow that waited: what the new job continues with.
  * @param options.showsLog whether to show the log of the job; true by default.
  * @returns our ID of the job or of the sweep, or undefined if the user cancelled.
  */
 export async function submit(
   services: Services,
   asked: SubmitArguments,
-  options: { readonly host?: string; readonly showsLog?: boolean } = {},
+  options: { readonly host?: string; readonly answer?: FlowAnswer; readonly showsLog?: boolean } = {},
 ): Promise<string | undefined> {
   requireTrust();
   const folder = await chooseFolder(asked);
@@ -91,7 +92,7 @@ export async function submit(
 
   const plan = confirmed === false ? first : confirmed.view;
   const agreement = confirmed === false ? memory.agreement : confirmed.isQuiet ? agreementTo(plan) : undefined;
-  await using flow = await prepareFlow(services, plan, intent);
+  await using flow = await prepareFlow(services, plan, intent, options.answer);
   const ready =
     flow === undefined
       ? plan

@@ -15,6 +15,15 @@ type ReportedShape = {
 const text = z.string().nullable().default(null);
 const number = z.number().nullable().default(null);
 
+/** What the flow of a job waits for, and the path of the node that asks. */
+export const jobPause = z.object({
+  path: z.string(),
+  /** The JSON Schema of the answer. */
+  input: z.record(z.string(), z.unknown()).optional(),
+  choices: z.array(z.string()).optional(),
+  question: z.string(),
+});
+
 /** One job in the ledger. Times are ISO 8601, durations are seconds, money is credits. */
 const fields = z.object({
   ...reportedShape(),
@@ -52,6 +61,10 @@ const fields = z.object({
   /** How many files the job created or changed, and how many of them it created, if the files sent are known; null if unknown. */
   results: z.object({ files: z.number(), added: z.number().nullable() }).nullable().default(null),
   downloadedAt: text,
+  /** The question of a flow whose job ended to wait for the answer; null for any other job. */
+  waiting: jobPause.nullable().default(null),
+  /** The ID of the job that continued with the answer. */
+  answeredBy: text,
   /** The sweep that the job belongs to; null for a job on its own. */
   sweep: jobSweep.nullable().default(null),
   /** Whether the user removed the job from the list; the record itself stays. */
@@ -103,6 +116,13 @@ export function isOver(record: Pick<JobRecord, 'state' | 'finishedAt' | 'exitCod
 /** Whether the job succeeded: its state says so, and its exit code is not other than 0. */
 export function hasSucceeded(record: Pick<JobRecord, 'state' | 'exitCode'>): boolean {
   return stateOfWord(record.state) === 'succeeded' && (record.exitCode ?? 0) === 0;
+}
+
+/** Whether the job has ended to wait for an answer, and nobody has answered. */
+export function isWaiting(
+  record: JobRecord,
+): record is JobRecord & { readonly waiting: NonNullable<JobRecord['waiting']> } {
+  return record.waiting !== null && record.answeredBy === null && isOver(record);
 }
 
 /** Whether the service has accepted the job and it has not ended, so that it can be followed and cancelled. */

@@ -1,6 +1,7 @@
 import type { AsyncLedger } from '../ledger/asyncLedger.ts';
 import { diskError } from '../../core/files/diskSpace.ts';
 import { logTextOf } from '../../remote/protocol/spellings.ts';
+import { FlowPauses } from './flowPauses.ts';
 import { effective, isStale, LastLine, patchFromEvent } from './progress.ts';
 import type { JobPatch, JobRecord } from '../ledger/record.ts';
 import type { EventSpool, NewEvent } from './spool.ts';
@@ -14,6 +15,7 @@ export class Recorder {
   record: JobRecord;
   readonly #deps: { ledger: AsyncLedger; spool: EventSpool; onUpdate(record: JobRecord): void };
   readonly #lastLine = new LastLine();
+  readonly #pauses = new FlowPauses();
   #lastLineAt = 0;
   #pending: NewEvent[] = [];
   #writing: Promise<void> | undefined;
@@ -70,6 +72,8 @@ export class Recorder {
       if (own === true) continue;
       const text = logTextOf(event, data);
       if (text !== undefined) this.#lastLine.push(data, text);
+      const waiting = this.#pauses.push(event, data);
+      if (waiting !== undefined) await this.apply({ waiting });
       const patch = patchFromEvent(event, data, at, this.record);
       if (!isStale(patch, this.record)) await this.apply(patch);
     }

@@ -28,9 +28,10 @@ export async function resubmitJob(deps: SendDeps, id: string, options: SubmitOpt
 
 function draftAgain(old: JobRecord, id: string, archive: string): JobRecord {
   const fresh = { startedAt: null, finishedAt: null, exitCode: null, reason: null, creditHold: null };
+  const unanswered = { waiting: null, answeredBy: null };
   const unread = { creditsCharged: null, lastLogLine: null, results: null, downloadedAt: null, removed: false };
   const createdAt = new Date().toISOString();
-  return { ...old, ...fresh, ...unread, id, jobId: null, state: 'sending', createdAt, archive };
+  return { ...old, ...fresh, ...unread, ...unanswered, id, jobId: null, state: 'sending', createdAt, archive };
 }
 
 function explainMissing(error: unknown): never {

@@ -1,4 +1,5 @@
 import { nodeAt } from '../../flows/drawing/drawing.ts';
+import { AnswerCard } from './panels/answerCard.ts';
 import { Announcer } from './dom/announcer.ts';
 import { Banner } from './panels/banner.ts';
 import { CanvasActions } from './actions/canvasActions.ts';
@@ -51,9 +52,17 @@ const banner = new Banner({
     if (flow !== undefined) void editing.addNode(flow);
   },
 });
+const question = new AnswerCard({
+  store,
+  host,
+  viewport,
+  waitingPath: runs.waitingPath,
+  warn: (text) => announcer.warn(text),
+  leave: () => surface.focus(),
+});
 const help = (): void => showHelp(page, commands);
 const selected = selectionCommands({ store, actions, editing, runs });
-const commands = [...selected, ...viewCommands({ store, actions, editing, runs, viewport, find, help })];
+const commands = [...selected, ...viewCommands({ store, actions, editing, runs, viewport, find, question, help })];
 const body = html('div', { class: 'body' });
 
 const menuOfSelection = (at?: { readonly x: number; readonly y: number }): void => {
@@ -70,7 +79,15 @@ const menuBelow = (label: string, choices: readonly Command[], below: HTMLElemen
 const toggleOutline = (): boolean => page.classList.toggle('has-outline');
 
 surface.append(scene.element);
-const stage = html('div', { class: 'stage' }, surface, banner.empty, minimap(store, viewport), find.element);
+const stage = html(
+  'div',
+  { class: 'stage' },
+  surface,
+  banner.empty,
+  minimap(store, viewport),
+  find.element,
+  question.element,
+);
 body.append(
   html('nav', { class: 'side', 'aria-label': 'Outline' }, outline(store, actions)),
   stage,
@@ -121,6 +138,9 @@ function receive(message: ToCanvas): void {
       return;
     case 'editResult':
       editing.settle(message);
+      return;
+    case 'answerResult':
+      question.settle(message.run, message.refusal);
       return;
     case 'runs':
       runs.list(message.runs);

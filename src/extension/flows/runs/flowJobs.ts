@@ -8,7 +8,7 @@ import { firstTrace } from '../../../flows/run/history/runQueries.ts';
 import type { RunEvent } from '../../../flows/run/protocol/runEvent.ts';
 import { type RunTimeline, timelinesOf } from '../../../flows/run/protocol/timeline.ts';
 import { describeJob } from '../../../jobs/describe.ts';
-import { isOver, type JobRecord } from '../../../jobs/ledger/record.ts';
+import { isOver, isWaiting, type JobRecord } from '../../../jobs/ledger/record.ts';
 import { EventSpool } from '../../../jobs/log/spool.ts';
 import type { RunInfo } from '../../../webview/canvas/state/messages.ts';
 import type { JobStore } from '../../store/jobStore.ts';
@@ -63,6 +63,12 @@ export class FlowJobs implements Disposable {
     const entries = [{ job, file, flow }, ...this.#entries()].slice(0, MAX_KEPT);
     await this.#deps.memory.update(KEY, entries);
     this.#followUnfinished();
+  }
+
+  /** Shows the run of a job that continues another with an answer, if that one is shown. */
+  async addAnswer(job: string, answered: string): Promise<void> {
+    const entry = this.#entries().find((each) => each.job === answered);
+    if (entry !== undefined) await this.add(job, entry.file, entry.flow);
   }
 
   /** The runs of a file, the newest first. */
@@ -163,12 +169,14 @@ function infoOf({ flow }: FlowJobEntry, record: JobRecord): RunInfo {
     durationMs: hasEnded ? Date.parse(record.finishedAt ?? record.createdAt) - startedAt : undefined,
     remote: `${hostLabel(record.host)} ${record.jobId ?? ''}`.trim(),
     message: hasEnded && record.state !== 'succeeded' ? describeJob(record, Date.now()) : undefined,
+    ...(isWaiting(record) && { pause: record.waiting }),
     isRecorded: false,
   };
 }
 
 function stateOf(record: JobRecord): RunInfo['state'] {
   if (!isOver(record)) return 'running';
+  if (record.waiting !== null) return record.answeredBy === null ? 'waiting' : 'answered';
   if (record.state === 'succeeded') return 'done';
   return record.state === 'cancelled' ? 'stopped' : 'failed';
 }

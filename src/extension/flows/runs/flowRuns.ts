@@ -5,20 +5,21 @@ import { messageOf } from '../../../core/errors.ts';
 import { type Disposable, Emitter } from '../../../core/processes/lifetime.ts';
 import type { Logger } from '../../../core/log.ts';
 import type { RemoteService } from '../../../core/rpc/rpcMessages.ts';
-import type { FlowGraph } from '../../../flows/graph/graph.ts';
 import type { DebuggerPlace } from '../../../flows/run/process/debugConfiguration.ts';
 import type { FlowProcessEvent, FlowRuntime } from '../../../flows/run/protocol/flowRun.ts';
 import type { FlowOutcome } from '../../../flows/run/protocol/outcome.ts';
 import { describeRunEnd } from '../../../flows/run/history/describeRun.ts';
 import { ModelBridge } from '../../../flows/run/models/modelBridge.ts';
-import { type RecordedRunRequest, runRecorded } from '../../../flows/run/history/recordedRun.ts';
+import { answerRun } from '../../../flows/run/history/answer.ts';
+import {
+  type RecordedRun,
+  type RecordedRunOptions,
+  type RecordedRunRequest,
+  runRecorded,
+} from '../../../flows/run/history/recordedRun.ts';
 import { RunHistory } from '../../../flows/run/history/runHistory.ts';
 import type { StepReach } from '../../../flows/reach/changedSteps.ts';
 import type { RunEvent } from '../../../flows/run/protocol/runEvent.ts';
-import { readEvents } from '../../../flows/run/history/runFiles.ts';
-import { showDivergence, showStep } from '../../../flows/run/history/runQueries.ts';
-import type { RunRecord } from '../../../flows/run/history/runRecord.ts';
-import { mainTimeline, type RunTimeline, timelinesOf } from '../../../flows/run/protocol/timeline.ts';
 import type { RunInfo } from '../../../webview/canvas/state/messages.ts';
 import { requireTrust } from '../../workspace/folders.ts';
 import type { JobStore } from '../../store/jobStore.ts';
@@ -29,6 +30,8 @@ import { editorModels } from './editorModels.ts';
 import { FlowJobs } from './flowJobs.ts';
 import { flowVariables } from './flowRuntime.ts';
 import { LiveRun, type VisitedNodes } from './liveRun.ts';
+import { infoOf } from './runInfo.ts';
+import { RunReader } from './runReader.ts';
 import { printableText, printable } from '../../../core/text/printable.ts';
 import { createTextChannel, type TextChannel } from '../../ui/show.ts';
 
@@ -40,8 +43,15 @@ export type RunNews =
 export type FlowRunOptions = Omit<RecordedRunRequest, 'file' | 'cwd' | 'env' | 'variables'> & {
   /** The id of the graph in its file. */
   readonly flow: string;
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>> | undefined;
 };
+
+/** Where a run runs. */
+type RunPlace = Pick<RecordedRunRequest, 'file' | 'cwd' | 'env' | 'variables'>;
+
+interface FollowedRun extends Pick<FlowRunOptions, 'flow' | 'flowName' | 'env'> {
+  readonly onDebugger?: ((place: DebuggerPlace) => void) | undefined;
+}
 
 interface FlowRunEnd {
   readonly run: RunInfo;
@@ -62,7 +72,7 @@ interface FlowRunsDeps {
   readonly log: Logger;
 }
 
-/** Runs flows of this window's files, reports their progress, and finds earlier runs. */
+/** Runs flows of this window's files, and reports their progress. */
 export class FlowRuns implements Disposable {
   readonly #deps: FlowRunsDeps;
   readonly #history: RunHistory;
@@ -72,6 +82,7 @@ export class FlowRuns implements Disposable {
   readonly #output: TextChannel;
   readonly onNews = this.#news.event;
   readonly jobs: FlowJobs;
+  readonly reader: RunReader;
 
   constructor(deps: FlowRunsDeps) {
     this.#deps = deps;
@@ -88,38 +99,8 @@ export class FlowRuns implements Disposable {
         if (live !== undefined) this.#end(file, live, run);
       },
     });
-  }
-
-  /** The runs of a file, the newest first. */
-  async list(file: string, flows: readonly FlowGraph[]): Promise<readonly RunInfo[]> {
-    const records = await this.#deps.queries.list(file);
-    const here = records.map((record) => this.#live.get(record.id)?.info ?? infoOf(record, flows));
-    return [...here, ...this.jobs.list(file)].toSorted((a, b) => b.startedAt - a.startedAt);
-  }
-
-  /** The events of a run so far; for a run in progress, `onNews` reports the rest. */
-  async events(file: string, id: string): Promise<readonly TraceEvent[]> {
-    const live = this.#live.get(id);
-    if (live !== undefined) return live.reported;
-    return this.jobs.isJob(id) ? this.jobs.events(id) : this.#deps.queries.events(file, id);
-  }
-
-  async step(file: string, id: string, step: number) {
-    const timeline = this.#live.get(id)?.timeline ?? (this.jobs.isJob(id) ? await this.jobs.timeline(id) : undefined);
-    return timeline === undefined ? this.#deps.queries.step(file, id, step) : showStep(timeline, step);
-  }
-
-  async compare(file: string, id: string, other: string) {
-    if (!this.jobs.isJob(id) && !this.jobs.isJob(other)) return this.#deps.queries.compare(file, id, other);
-    const timelineOf = async (run: string): Promise<RunTimeline | undefined> =>
-      this.jobs.isJob(run)
-        ? this.jobs.timeline(run)
-        : mainTimeline(
-            timelinesOf(await readEvents(await this.#history.folder(file, run))),
-            (await this.#history.find(file, run)).flowName,
-          );
-    const [before, after] = await Promise.all([timelineOf(id), timelineOf(other)]);
-    return showDivergence(before, after);
+    const { queries } = deps;
+    this.reader = new RunReader({ history: this.#history, queries, jobs: this.jobs, live: this.#live });
   }
 
   /** The run of a file that this window started last, even if it has ended. */
@@ -148,6 +129,35 @@ export class FlowRuns implements Disposable {
     { env, ...options }: FlowRunOptions,
     { onDebugger }: { readonly onDebugger?: (place: DebuggerPlace) => void } = {},
   ): Promise<FlowRunEnd> {
+    const { flow, flowName } = options;
+    const reach = await this.#deps.readReach(document.uri.fsPath);
+    return this.#follow(document, { flow, flowName, env, onDebugger }, (place, following) =>
+      runRecorded(this.#history, this.#deps.flowRuntime, { ...options, reach, ...place }, following),
+    );
+  }
+
+  /**
+   * Continues a run that waits with the answer to its question.
+   *
+   * @param flow the id of the graph in its file.
+   * @throws AppError `untrusted` in a restricted workspace, and what `answerRun` throws.
+   */
+  async answer(
+    document: vscode.TextDocument,
+    { run, flow, input }: { readonly run: string; readonly flow: string; readonly input: unknown },
+  ): Promise<FlowRunEnd> {
+    const record = await this.#history.find(document.uri.fsPath, run);
+    return this.#follow(document, { flow, flowName: record.flowName }, (place, following) =>
+      answerRun(this.#history, this.#deps.flowRuntime, { ...place, record, input }, following),
+    );
+  }
+
+  /** Runs `work`, and shows its run on canvases while it runs. */
+  async #follow(
+    document: vscode.TextDocument,
+    { flow, flowName, env, onDebugger }: FollowedRun,
+    work: (place: RunPlace, following: RecordedRunOptions) => Promise<RecordedRun>,
+  ): Promise<FlowRunEnd> {
     requireTrust();
     const file = document.uri.fsPath;
     const folder = vscode.workspace.getWorkspaceFolder(document.uri);
@@ -162,28 +172,17 @@ export class FlowRuns implements Disposable {
       if (event.type === 'debugger') onDebugger?.(event);
       if (event.type === 'run' && live !== undefined) this.#take(file, live, event.event);
     };
+    const place = { file, cwd: folder?.uri.fsPath ?? dirname(file), ...flowVariables({ ...bridge.env, ...env }) };
     try {
-      const { record, outcome } = await runRecorded(
-        this.#history,
-        this.#deps.flowRuntime,
-        {
-          ...options,
-          reach: await this.#deps.readReach(file),
-          file,
-          cwd: folder?.uri.fsPath ?? dirname(file),
-          ...flowVariables({ ...bridge.env, ...env }),
+      const { record, outcome } = await work(place, {
+        signal: stop.signal,
+        onEvent,
+        onBegin: (begun) => {
+          live = this.#begin(file, { ...infoOf(begun, []), flow, state: 'running' }, stop, flowName);
+          this.#output.appendLine(printable`▶ ${vscode.workspace.asRelativePath(document.uri)} · ${flow}`);
         },
-        {
-          signal: stop.signal,
-          onEvent,
-          onBegin: (begun) => {
-            const info: RunInfo = { ...infoOf(begun, []), flow: options.flow, state: 'running' };
-            live = this.#begin(file, info, stop, options.flowName);
-            this.#output.appendLine(printable`▶ ${vscode.workspace.asRelativePath(document.uri)} · ${options.flow}`);
-          },
-        },
-      );
-      const run = { ...infoOf(record, []), flow: options.flow };
+      });
+      const run = { ...infoOf(record, []), flow };
       if (live !== undefined) this.#end(file, live, run);
       this.#output.appendLine(printable`■ ${describeRunEnd(outcome)}`);
       return { run, outcome, missingKey };
@@ -225,26 +224,4 @@ export class FlowRuns implements Disposable {
     if (this.#last.get(file) === live) this.#last.set(file, { flow: live.flow, nodes: live.nodes });
     this.#news.fire({ type: 'end', file, run });
   }
-}
-
-/** A recorded run for the canvas. A run without an end was stopped when its window closed. */
-function infoOf(record: RunRecord, flows: readonly FlowGraph[]): RunInfo {
-  const { id, flow, name, startedAt, finishedAt, outcome, job } = record;
-  const graph = flows.find((one) => one.id === flow) ?? flows.find(({ label }) => label === name);
-  const started = Date.parse(startedAt);
-  return {
-    id,
-    flow: graph?.id ?? flow ?? name ?? '',
-    state: stateOf(outcome),
-    startedAt: started,
-    durationMs: finishedAt === undefined ? undefined : Date.parse(finishedAt) - started,
-    remote: job,
-    message: outcome === undefined || outcome.type === 'done' ? undefined : describeRunEnd(outcome),
-    isRecorded: true,
-  };
-}
-
-function stateOf(outcome: RunRecord['outcome']): RunInfo['state'] {
-  if (outcome?.type === 'done') return outcome.exitCode === 0 ? 'done' : 'failed';
-  return outcome === undefined || outcome.type === 'stopped' ? 'stopped' : 'failed';
 }

@@ -11,6 +11,7 @@ import { debugWith } from './flowRuntime.ts';
 import { askInputs, inputKeys } from './flowInputs.ts';
 import type { FlowRunOptions, FlowRuns } from './flowRuns.ts';
 import type { FlowTests } from './flowTests.ts';
+import type { JobAnswers } from './jobAnswers.ts';
 import { findFlow, type FlowTarget, type FoundFlow } from '../documents/flowTarget.ts';
 import { showInformation, showWarning } from '../../ui/show.ts';
 import { label } from '../../ui/labels.ts';
@@ -20,6 +21,7 @@ interface FlowStarterDeps {
   readonly documents: FlowDocuments;
   readonly runs: FlowRuns;
   readonly tests: FlowTests;
+  readonly jobAnswers: JobAnswers;
   /** The inputs of the last runs. */
   readonly memory: vscode.Memento;
 }
@@ -78,7 +80,7 @@ export class FlowStarter implements Disposable {
   async replay(target: FlowTarget | undefined): Promise<void> {
     const found = await findFlow(this.#deps.documents, target);
     if (found === undefined) return;
-    const runs = await this.#deps.runs.list(found.document.uri.fsPath, found.file.flows);
+    const runs = await this.#deps.runs.reader.list(found.document.uri.fsPath, found.file.flows);
     const last = runs.find(({ flow, isRecorded }) => flow === found.flow.id && isRecorded);
     if (last === undefined) throw new AppError('missing', `${found.flow.label} has no run to replay. Run it first.`);
     await this.#again(found.document, { replay: last.id }, last.id);
@@ -90,6 +92,21 @@ export class FlowStarter implements Disposable {
     { run, path, visit }: RerunStep & { readonly run: string },
   ): Promise<void> {
     await this.#again(document, { rerun: { run, path, visit } }, run);
+  }
+
+  /** Continues a run that waits. @throws AppError `bad-input` if the answer is not allowed, `conflict` if it was answered already. */
+  async answer(
+    document: vscode.TextDocument,
+    { run, input }: { readonly run: string; readonly input: unknown },
+  ): Promise<void> {
+    requireTrust();
+    const { services, jobAnswers } = this.#deps;
+    const job = services.store.get(run);
+    if (job !== undefined) return jobAnswers.answer(job, input);
+    const { flow } = await this.#flowOf(document, run);
+    if (!(await savedFor(document))) return;
+    const { missingKey } = await this.#deps.runs.answer(document, { run, flow: flow.id, input });
+    if (missingKey !== undefined) await offerModel(flow.label, missingKey);
   }
 
   /** Makes a test of a recorded run. */
@@ -117,12 +134,19 @@ export class FlowStarter implements Disposable {
 
   async #again(document: vscode.TextDocument, how: Partial<FlowRunOptions>, run: string): Promise<void> {
     requireTrust();
+    const found = await this.#flowOf(document, run);
+    await this.#run(found, { ...how, ...choiceOf(found.flow) }, 'run');
+  }
+
+  /** The flow of an earlier run, in the current source. */
+  async #flowOf(document: vscode.TextDocument, run: string): Promise<FoundFlow> {
     const { documents, runs } = this.#deps;
-    const { file } = await documents.read(document);
-    const info = (await runs.list(document.uri.fsPath, file.flows)).find(({ id }) => id === run);
-    const flow = file.flows.find(({ id }) => id === info?.flow);
+    const readout = await documents.read(document);
+    const { flows } = readout.file;
+    const info = (await runs.reader.list(document.uri.fsPath, flows)).find(({ id }) => id === run);
+    const flow = flows.find(({ id }) => id === info?.flow);
     if (flow === undefined) throw new AppError('missing', 'The file no longer contains the flow of that run.');
-    await this.#run({ document, file, flow, version: document.version }, { ...how, ...choiceOf(flow) }, 'run');
+    return { ...readout, flow };
   }
 
   async #run({ document, flow }: FoundFlow, options: FlowRunOptions, how: HowToRun): Promise<void> {

@@ -44,6 +44,7 @@ export async function runAsJob(path: string, args: readonly string[], runtime: R
     flowName: request.flowName,
     shared: request.shared,
     resume: request.resume,
+    input: request.input,
     args,
     folder: folder.path,
   };
@@ -63,7 +64,12 @@ class JobReport implements Outlet {
   #isFull = false;
   #timeline: RunTimeline | undefined;
 
-  constructor(folder: RunFolder, file: string, { flow, shared, resume }: JobRequest, args: readonly string[]) {
+  constructor(
+    folder: RunFolder,
+    file: string,
+    { flow, flowName, shared, resume }: JobRequest,
+    args: readonly string[],
+  ) {
     const startedAt = new Date().toISOString();
     this.#folder = folder;
     this.#record = {
@@ -72,6 +78,7 @@ class JobReport implements Outlet {
       file,
       startedAt,
       flow,
+      flowName,
       shared,
       args: [...args],
       job: process.env['FARWHARF_JOB_ID'],

@@ -1,6 +1,8 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { type Checkpoint, checkpointSchema } from '../../../agents/records/schemas.ts';
+import { jsonSchemaIssues } from '../../../agents/schema/jsonSchemaCheck.ts';
 import { AppError, systemCode } from '../../../core/errors.ts';
+import { ownerState, processOwner } from '../../../core/processes/processOwner.ts';
 import type { FlowRuntime } from '../protocol/flowRun.ts';
 import { type RecordedRun, type RecordedRunOptions, type RecordedRunRequest, runRecorded } from './recordedRun.ts';
 import { readIfThere } from './runFiles.ts';
@@ -17,21 +19,25 @@ export interface RunAnswer extends Pick<RecordedRunRequest, 'cwd' | 'env' | 'var
 /**
  * Continues a run that waits, as a new run of its file. An answer that is not allowed, and a file that cannot run, leave the run waiting.
  *
- * @throws as `runRecorded` does, and AppError `bad-input` if the run does not wait, `conflict` if it was answered or is being answered,
- * `corrupt` if its checkpoint is missing or damaged.
+ * @throws as `runRecorded` does, and AppError `bad-input` if the run does not wait or the answer is not allowed, `conflict` if it was
+ * answered or is being answered, `corrupt` if its checkpoint is missing or damaged.
  */
 export async function answerRun(
   history: RunHistory,
   runtime: FlowRuntime,
-  { record, input, ...request }: RunAnswer,
+  { record: { file, id }, input, ...request }: RunAnswer,
   options: RecordedRunOptions,
 ): Promise<RecordedRun> {
-  const { id, file, flow, flowName, args } = record;
-  requireWaiting(record);
   const folder = await history.folder(file, id);
-  const checkpoint = await readWaiting(id, folder);
+  requireWaiting(await history.find(file, id));
+  // Before anything starts, so that a wrong answer costs nothing.
+  const checkpoint = await checkAnswer(folder, input);
   await claim(id, folder);
   try {
+    // Another process may have answered since.
+    const record = await history.find(file, id);
+    requireWaiting(record);
+    const { flow, flowName, args } = record;
     const answer = { run: id, checkpoint, input };
     const run = await runRecorded(history, runtime, { ...request, file, flow, flowName, args, answer }, options);
     if (run.outcome.type === 'refused') await history.delete(file, run.record.id);
@@ -47,20 +53,53 @@ function requireWaiting({ id, outcome, answeredBy }: RunRecord): void {
   if (answeredBy !== undefined) throw new AppError('conflict', `Run ${id} was answered already, by run ${answeredBy}.`);
 }
 
-/** Only one process may answer a run. */
+/** Only one process may answer a run. What a process left that was stopped meanwhile is removed. */
 async function claim(id: string, { answering }: RunFolder): Promise<void> {
-  try {
-    await writeFile(answering, '', { flag: 'wx', mode: 0o600 });
-  } catch (error) {
-    if (systemCode(error) !== 'EEXIST') throw error;
-    throw new AppError('conflict', `Run ${id} is being answered. If that was interrupted, delete ${answering}.`);
+  for (let isRetry = false; ; isRetry = true) {
+    try {
+      await writeFile(answering, processOwner(), { flag: 'wx', mode: 0o600 });
+      return;
+    } catch (error) {
+      if (systemCode(error) !== 'EEXIST') throw error;
+    }
+    const owner = await readFile(answering, 'utf8').catch(() => '');
+    if (isRetry || ownerState(owner) !== 'stopped') {
+      throw new AppError('conflict', `Run ${id} is being answered by another window or command.`);
+    }
+    await rm(answering, { force: true });
   }
 }
 
-async function readWaiting(id: string, { waiting }: RunFolder): Promise<Checkpoint> {
+/**
+ * Checks an answer to the run in a folder, and returns the checkpoint with which the run continues.
+ *
+ * @throws AppError `bad-input` if the answer is not allowed, `corrupt` if the checkpoint is missing or damaged.
+ */
+export async function checkAnswer({ path, waiting }: RunFolder, input: unknown): Promise<Checkpoint> {
+  let checkpoint: Checkpoint;
   try {
-    return checkpointSchema.parse(JSON.parse(await readIfThere(waiting)));
+    checkpoint = checkpointSchema.parse(JSON.parse(await readIfThere(waiting)));
   } catch (cause) {
-    throw new AppError('corrupt', `The checkpoint of run ${id} is missing or damaged. Run the flow again.`, { cause });
+    const message = `The checkpoint of the run in ${path} is missing or damaged, or the run does not wait. Run the flow again.`;
+    throw new AppError('corrupt', message, { cause });
   }
+  requireAllowed(checkpoint, input);
+  return checkpoint;
+}
+
+/**
+ * Checks an answer with what the checkpoint has: the choices, or the JSON Schema. The library checks it again in the run.
+ *
+ * @throws AppError `bad-input` if it is not allowed.
+ */
+export function requireAllowed({ pause }: Checkpoint, input: unknown): void {
+  const answer = `The answer ${(JSON.stringify(input) ?? 'nothing').slice(0, 200)}`;
+  const { choices, input: schema } = pause ?? {};
+  if (choices !== undefined && !choices.some((choice) => choice === input)) {
+    const list = choices.map((choice) => `"${choice}"`).join(', ');
+    throw new AppError('bad-input', `${answer} is not one of ${list}.`);
+  }
+  const issues = schema === undefined ? [] : jsonSchemaIssues(schema, input);
+  if (issues.length === 0) return;
+  throw new AppError('bad-input', `${answer} does not match what the run waits for:\n${issues.join('\n')}`);
 }

@@ -28,6 +28,8 @@ export interface FlowJobRequest {
   readonly shared?: Readonly<Record<string, unknown>> | undefined;
   /** A checkpoint of an earlier run, to continue after it with the current code. */
   readonly resume?: Checkpoint | undefined;
+  /** The answer to a `resume` that waits for one: plain JSON. */
+  readonly input?: unknown;
   /** The built `flowRunner.mjs`. */
   readonly runner: string;
 }
@@ -46,10 +48,19 @@ export class FlowJob implements AsyncDisposable {
   }
 
   /** @throws AppError `missing` when the runtime is not built. */
-  static async prepare({ file, args = '', flow, flowName, shared, resume, runner }: FlowJobRequest): Promise<FlowJob> {
+  static async prepare({
+    file,
+    args = '',
+    flow,
+    flowName,
+    shared,
+    resume,
+    input,
+    runner,
+  }: FlowJobRequest): Promise<FlowJob> {
     const runtime = await flowRuntimeFiles(runner);
     const scratch = await mkdtemp(join(tmpdir(), 'farwharf-flowjob-'));
-    const request = jobRequest.parse({ version: 1, file, flow, flowName, shared, resume });
+    const request = jobRequest.parse({ version: 1, file, flow, flowName, shared, resume, input });
     // Job lists show the script, so its name contains the flow.
     const name = `${basename(file)}.sh`;
     const [start, json] = [join(scratch, name), join(scratch, 'flow.json')];

@@ -15,6 +15,8 @@ export const jobRequest = z.object({
   flowName: z.string().optional(),
   shared: z.record(z.string(), z.json()).optional(),
   resume: checkpointSchema.optional(),
+  /** The answer to a `resume` that waits for one. */
+  input: z.json().optional(),
 });
 
 export type JobRequest = z.infer<typeof jobRequest>;

@@ -76,11 +76,12 @@ export function selectionCommands({ store, actions, editing, runs }: Parts): Bin
 interface ViewParts extends Parts {
   readonly viewport: Viewport;
   readonly find: { open(): void };
+  readonly question: { readonly isShown: boolean; focus(): void };
   readonly help: () => void;
 }
 
 /** The commands for the drawing as a whole. */
-export function viewCommands({ store, actions, runs, viewport, find, help }: ViewParts): Binding[] {
+export function viewCommands({ store, actions, runs, viewport, find, question, help }: ViewParts): Binding[] {
   const go = (to: (drawing: Drawing, selected: Selection | undefined) => Selection | undefined) => (): void =>
     actions.select(to(store.state.drawing, store.state.selected));
   const mark = (): void => {
@@ -103,6 +104,7 @@ export function viewCommands({ store, actions, runs, viewport, find, help }: Vie
     { title: 'Wrap long flows, or not', keys: 'W', run: () => actions.toggleWrap() },
     { title: 'Step back', keys: ',', when: hasRun, run: () => runs.stepBy(-1) },
     { title: 'Step forward', keys: '.', when: hasRun, run: () => runs.stepBy(1) },
+    { title: 'Answer the question', keys: 'A', when: () => question.isShown, run: () => question.focus() },
     { title: 'Undo in the source', keys: 'Ctrl+Z', run: () => runs.history('undo') },
     { title: 'Redo in the source', keys: 'Ctrl+Y', also: ['ctrl+shift+z'], run: () => runs.history('redo') },
     { title: 'All keys', keys: '?', also: ['shift+?'], run: help },

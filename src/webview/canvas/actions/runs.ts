@@ -69,15 +69,15 @@ export class Runs {
   /** Updates the list of runs; the shown run may have ended. */
   list(runs: readonly RunInfo[]): void {
     const { run: shown, runs: before, flow } = this.#store.state;
-    // A canvas that is opened while its flow runs shows that run.
-    const running = runs.find((each) => each.state === 'running' && each.flow === flow);
-    if (before.length === 0 && shown === undefined && running !== undefined) this.open(running.id);
+    // A canvas that is opened while its flow runs or waits shows that run.
+    const own = runs.filter((each) => each.flow === flow);
+    const current = own.find(({ state }) => state === 'running') ?? own[0];
+    const isOpenEnded = current?.state === 'running' || current?.state === 'waiting';
+    if (before.length === 0 && shown === undefined && isOpenEnded) this.open(current.id);
     const run = runs.find(({ id }) => id === shown?.id) ?? shown;
     this.#store.set({ runs, run });
     if (shown?.state === 'running' && run !== undefined && run.state !== 'running') {
-      this.#announcer.say(
-        run.message === undefined ? `The run is ${run.state}` : `The run ${run.state}: ${run.message}`,
-      );
+      this.#announcer.say(describeEnd(run));
     }
   }
 
@@ -126,6 +126,10 @@ export class Runs {
     return step === undefined || progress === undefined ? undefined : progress.steps[step - progress.firstStep];
   }
 
+  /** The path on the page of the node that waits for an answer; undefined if none does, or the source no longer has it. */
+  readonly waitingPath = (): string | undefined =>
+    this.#store.state.progress?.steps.findLast(({ status }) => status === 'waiting')?.pagePath;
+
   canRerun(path: string | undefined): boolean {
     return path !== undefined && this.#store.state.run?.isRecorded === true && this.#lastStepOf(path) !== undefined;
   }
@@ -156,4 +160,10 @@ export class Runs {
     this.#isTicking = false;
     this.#store.set({ moment: this.#store.state.moment + 1 });
   }
+}
+
+/** The end of a run in a sentence, for screen readers. */
+function describeEnd({ state, message, pause }: RunInfo): string {
+  if (pause !== undefined) return `The run waits for an answer: ${pause.question} Press A to answer.`;
+  return message === undefined ? `The run is ${state}` : `The run ${state}: ${message}`;
 }

@@ -42,5 +42,5 @@ export function setText(element: Element, text: string): void {
 
 /** Whether the focus is in a text field. */
 export function isTyping(target: EventTarget | null): boolean {
-  return target instanceof HTMLInputElement && target.type !== 'range';
+  return target instanceof HTMLTextAreaElement || (target instanceof HTMLInputElement && target.type !== 'range');
 }

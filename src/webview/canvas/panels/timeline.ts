@@ -16,6 +16,8 @@ const STATE_ICONS: Readonly<Record<RunInfo['state'], IconName>> = {
   done: 'done',
   failed: 'failed',
   stopped: 'stop',
+  waiting: 'help',
+  answered: 'done',
 };
 
 /** The run below the drawing, step by step: its costs, the shown step, and its actions. */

@@ -54,7 +54,7 @@ export class NodeShape {
     setAttributes(this.element, { transform: `translate(${box.x} ${box.y})` });
     this.element.classList.toggle('is-open', isOpen);
     this.element.classList.toggle('is-start', isStart);
-    for (const state of ['running', 'done', 'failed'])
+    for (const state of ['running', 'done', 'failed', 'waiting'])
       this.element.classList.toggle(`is-${state}`, run?.status === state);
   }
 }

@@ -21,8 +21,9 @@ export function usageText({ inputTokens, outputTokens, cost }: ModelUsage): stri
 
 /** A step in one line. */
 export function stepText(step: TimelineStep): string {
-  const { node, visit, action, error, isReplayed } = step;
-  const what = error === undefined ? `→ ${action ?? 'default'}` : `failed: ${error}`;
+  const { node, visit, action, error, isReplayed, status } = step;
+  const done = status === 'waiting' ? 'waits for an answer' : `→ ${action ?? 'default'}`;
+  const what = error === undefined ? done : `failed: ${error}`;
   const name = visit > 1 ? `${node} (visit ${visit})` : node;
   return `${name} ${what} · ${formatMicros(microsOf(step))}${isReplayed ? ' · replayed' : ''}`;
 }

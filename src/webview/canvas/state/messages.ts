@@ -1,5 +1,6 @@
 import type { TraceEvent } from '../../../agents/records/trace.ts';
 import type { FlowFile } from '../../../flows/graph/graph.ts';
+import type { RunPause } from '../../../flows/run/protocol/outcome.ts';
 import type { ShownChange } from '../../../flows/run/protocol/shownState.ts';
 import type { Point } from '../../../flows/layout/shape.ts';
 
@@ -9,6 +10,8 @@ export type ToCanvas =
   /** The caret in the source, in UTF-16 units from the start of the text: the node or connection there is highlighted. */
   | { readonly type: 'cursor'; readonly file: string; readonly offset: number }
   | EditResult
+  /** What became of an answer: why it was not taken, or undefined if the run continues. */
+  | { readonly type: 'answerResult'; readonly run: string; readonly refusal: string | undefined }
   /** The runs of the file's flows, newest first. Sent at first and whenever one starts, changes or ends. */
   | { readonly type: 'runs'; readonly runs: readonly RunInfo[] }
   /** Shows a run on the canvas from its start; its events follow. */
@@ -48,7 +51,7 @@ export interface RunInfo {
   readonly id: string;
   /** The id of the FlowGraph that was run. */
   readonly flow: string;
-  readonly state: 'running' | 'done' | 'failed' | 'stopped';
+  readonly state: 'running' | 'done' | 'failed' | 'stopped' | 'waiting' | 'answered';
   /** Milliseconds since 1970. */
   readonly startedAt: number;
   /** Undefined while it runs. */
@@ -57,6 +60,8 @@ export interface RunInfo {
   readonly remote: string | undefined;
   /** Why it failed, in one sentence. */
   readonly message: string | undefined;
+  /** What it waits for, until that is answered. */
+  readonly pause?: RunPause | undefined;
   /** Whether it was recorded, so that it can be pinned as a test or run again from a step. */
   readonly isRecorded: boolean;
 }

@@ -26,6 +26,8 @@ const request = z.discriminatedUnion('type', [
   z.object({ type: z.enum(['run', 'debug', 'submit']), flow }),
   /** `openRun` requests `run` and its events for the timeline. */
   z.object({ type: z.enum(['stop', 'pinTest', 'openRun']), run }),
+  /** Answer a run that waits. The reply is `answerResult`, and the new run. */
+  z.object({ type: z.literal('answer'), run, input: z.json() }),
   /** Run again from this step on, with the recorded results of the earlier steps. */
   z.object({ type: z.literal('rerunFrom'), run, path: z.string().max(10_000), visit: count }),
   /** Send `shared` for this step. */

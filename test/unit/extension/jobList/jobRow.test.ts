@@ -108,3 +108,12 @@ test('text of a job cannot become a link, an image, an icon, HTML or another cel
 test('the label of a row has no control characters', () => {
   assert.equal(jobRow(jobRecord({ script: 'a\u001b[2Jb\u202e.py' }), { now: NOW }).label, 'ab.py');
 });
+
+test('a job that ended with a question says so instead of how it ended, until it is answered', () => {
+  const waiting = { path: 'Publish/Review', question: 'Publish it?', choices: ['yes', 'no'] };
+  const row = jobRow(jobRecord({ waiting }), { now: NOW });
+  assert.match(row.description, /^waits for an answer: Publish it\?/);
+  assert.equal(row.contextValue, 'job.succeeded.waiting');
+  assert.deepEqual([row.icon, row.color], ['comment-discussion', 'list.warningForeground']);
+  assert.equal(jobRow(jobRecord({ waiting, answeredBy: 'another' }), { now: NOW }).contextValue, 'job.succeeded');
+});

@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Checkpoint, checkpointSchema } from '../../../agents/records/schemas.ts';
+import { jsonSchemaIssues } from '../../../agents/schema/jsonSchemaCheck.ts';
+import { AppError } from '../../../core/errors.ts';
+import { requireAllowed } from '../../../flows/run/history/answer.ts';
+import { runFolder } from '../../../flows/run/history/runFolder.ts';
+import { type RunRecord, runRecord } from '../../../flows/run/history/runRecord.ts';
+import { JOB_RUN_FOLDER } from '../../../flows/run/job/jobRequest.ts';
+import { answerFieldOf, readAnswer } from '../../../flows/run/answers/answerField.ts';
+import { browseResults } from '../../../jobs/browsing/browse.ts';
+import { holdLease } from '../../../jobs/ledger/lease.ts';
+import { isWaiting, type JobRecord } from '../../../jobs/ledger/record.ts';
+import { scriptArguments, shownScript } from '../../../jobs/selection/script.ts';
+import { quotePath } from '../../../jobs/selection/scriptSuggestions.ts';
+import type { Services } from '../../services/services.ts';
+import { submit } from '../../submit/submit.ts';
+import { withoutIcons } from '../../ui/labels.ts';
+import { askText, pickRow } from '../../ui/show.ts';
+import type { FlowJobs } from './flowJobs.ts';
+
+const MAX_FILE = 64_000_000;
+const LEASE_MS = 30_000;
+const RUN_FILES = runFolder(JOB_RUN_FOLDER);
+
+/** Answers the questions of flows whose jobs ended to wait: a new job continues each, with the files of the folder as they are now. */
+export class JobAnswers {
+  readonly #services: Services;
+  readonly #jobs: FlowJobs;
+  /** What was typed and not taken, by job. */
+  readonly #typed = new Map<string, string>();
+
+  constructor(services: Services, jobs: FlowJobs) {
+    this.#services = services;
+    this.#jobs = jobs;
+  }
+
+  /** Asks the user for the answer to a job's question, and continues with it. */
+  async ask(record: JobRecord): Promise<void> {
+    if (!isWaiting(record)) throw notWaiting(record);
+    const { question, input: schema } = record.waiting;
+    const field = answerFieldOf(record.waiting);
+    const title = `${shownScript(record.script)} waits for an answer`;
+    if (field.type === 'choices') {
+      const rows = field.choices.map(({ label, value }) => ({ label: withoutIcons(label), value }));
+      const chosen = await pickRow(rows, { title, placeHolder: question, ignoreFocusOut: true });
+      if (chosen !== undefined) await this.answer(record, chosen.value);
+      return;
+    }
+    const start = field.kind === 'json' && field.start !== '' ? JSON.stringify(JSON.parse(field.start)) : field.start;
+    const typed = await askText({
+      title,
+      prompt: [question, field.hint].filter(Boolean).join(' · '),
+      value: this.#typed.get(record.id) ?? start,
+      ignoreFocusOut: true,
+      validateInput: (text) => {
+        const read = readAnswer(field, text);
+        if (!read.ok) return read.reason;
+        return schema === undefined ? undefined : jsonSchemaIssues(schema, read.value)[0];
+      },
+    });
+    const read = typed === undefined ? undefined : readAnswer(field, typed);
+    if (typed === undefined || read?.ok !== true) return;
+    this.#typed.set(record.id, typed);
+    await this.answer(record, read.value);
+    this.#typed.delete(record.id);
+  }
+
+  /**
+   * Continues the flow of a job in a new job.
+   *
+   * @throws AppError `conflict` if it was answered or is being answered, `bad-input` if the answer is not allowed, `missing` if its results
+   * or its file are gone; as `submit`.
+   */
+  async answer({ id }: JobRecord, input: unknown): Promise<void> {
+    const { ledger } = this.#services;
+    const owner = randomUUID();
+    const lease = `answer ${id}`;
+    if (!(await ledger.claim(lease, owner, LEASE_MS))) {
+      throw new AppError('conflict', 'This job is being answered in another window.');
+    }
+    await using _lease = holdLease(ledger, lease, { owner, leaseMs: LEASE_MS });
+    const record = await ledger.get(id);
+    if (record === undefined || !isWaiting(record)) throw notWaiting(record);
+    const { resume, run } = await this.#readRun(record);
+    requireAllowed(resume, input);
+    const path = pathIn(record.folder, run.file);
+    const { flow, flowName, shared } = run;
+    const { host, folder, machineClass, project, maxRuntime } = record;
+    const asked = {
+      folder,
+      file: join(folder, path),
+      script: `${quotePath(path)} ${scriptArguments(record.script)}`.trim(),
+      flow,
+      flowName,
+      shared,
+      machineClass: machineClass ?? undefined,
+      project: project ?? undefined,
+      maxRuntime,
+    };
+    const next = await submit(this.#services, asked, { host, answer: { resume, input }, showsLog: false });
+    if (next === undefined) return;
+    await ledger.update(id, { answeredBy: next });
+    await this.#jobs.addAnswer(next, id);
+    await this.#services.store.refresh();
+  }
+
+  /** The checkpoint and the description of a job's run, from its results, which are downloaded if they are not here yet. */
+  async #readRun(record: JobRecord): Promise<{ readonly resume: Checkpoint; readonly run: RunRecord }> {
+    const { browsed, home, hosts, signal } = this.#services;
+    await browseResults({ service: hosts.service(record.host), home, browsed }, record, { signal });
+    const files = await browsed.under(record.id, ['']);
+    const read = async (name: string): Promise<unknown> => {
+      const file = files.find(({ path }) => path === name || path.endsWith(`/${name}`));
+      const bytes = file && (await browsed.readAll(record.id, file.path, MAX_FILE));
+      return bytes && JSON.parse(new TextDecoder().decode(bytes));
+    };
+    try {
+      const [waiting, run] = await Promise.all([read(RUN_FILES.waiting), read(RUN_FILES.record)]);
+      return { resume: checkpointSchema.parse(waiting), run: runRecord.parse(run) };
+    } catch (cause) {
+      throw new AppError(
+        'missing',
+        'The results of this job do not contain the run that waits, so it cannot continue. Submit the flow again.',
+        { cause },
+      );
+    }
+  }
+}
+
+/** The path in a folder of a file whose path on another machine is known. @throws AppError `missing` */
+function pathIn(folder: string, file: string): string {
+  const parts = file.split(/[/\\]/);
+  for (let start = 0; start < parts.length; start += 1) {
+    const path = parts.slice(start).join('/');
+    if (existsSync(join(folder, path))) return path;
+  }
+  throw new AppError('missing', `${parts.at(-1)} is no longer in ${folder}, so its run cannot continue.`);
+}
+
+function notWaiting(record: JobRecord | undefined): AppError {
+  if (record?.answeredBy === undefined || record.answeredBy === null) {
+    return new AppError('bad-input', 'This job does not wait for an answer.');
+  }
+  return new AppError('conflict', 'This job was answered already.');
+}

@@ -1,0 +1,29 @@
+import type { FlowGraph } from '../../../flows/graph/graph.ts';
+import { describeRunEnd } from '../../../flows/run/history/describeRun.ts';
+import type { RunRecord } from '../../../flows/run/history/runRecord.ts';
+import type { RunInfo } from '../../../webview/canvas/state/messages.ts';
+
+/** A recorded run for the canvas. A run without an end was stopped when its window closed. */
+export function infoOf(record: RunRecord, flows: readonly FlowGraph[]): RunInfo {
+  const { id, flow, name, startedAt, finishedAt, outcome, job, answeredBy } = record;
+  const graph = flows.find((one) => one.id === flow) ?? flows.find(({ label }) => label === name);
+  const started = Date.parse(startedAt);
+  const isWaiting = outcome?.type === 'waiting' && answeredBy === undefined;
+  return {
+    id,
+    flow: graph?.id ?? flow ?? name ?? '',
+    state: stateOf(record),
+    startedAt: started,
+    durationMs: finishedAt === undefined ? undefined : Date.parse(finishedAt) - started,
+    remote: job,
+    message: outcome === undefined || outcome.type === 'done' ? undefined : describeRunEnd(outcome),
+    ...(isWaiting && { pause: outcome }),
+    isRecorded: true,
+  };
+}
+
+function stateOf({ outcome, answeredBy }: RunRecord): RunInfo['state'] {
+  if (outcome === undefined || outcome.type === 'stopped') return 'stopped';
+  if (outcome.type === 'waiting') return answeredBy === undefined ? 'waiting' : 'answered';
+  return outcome.type === 'done' && outcome.exitCode === 0 ? 'done' : 'failed';
+}
