@@ -42,6 +42,8 @@ async function takeJobPictures(kind: string, theme: string): Promise<void> {
   await job.first().click();
   await job.getByRole('button', { name: 'Download Results' }).first().click();
   await file('loss.png').waitFor();
+  const preview = page.frameLocator('iframe.webview.ready').last().frameLocator('iframe#active-frame');
+  await preview.locator('img').waitFor();
   await takePicture(page, `results-${kind}`);
 }
 
