@@ -47,18 +47,26 @@ export async function hosted(
       const { stream: _stream, stream_options: _options, ...request } = body;
       const startedAt = performance.now();
       const known = find(request);
-      const chunks = known === undefined ? (await connect()).stream(body, options, onRetries) : [chunkOf(known)];
+      const chunks = known === undefined ? (await connect()).stream(body, options, onRetries) : chunksOf(known);
       let content = '';
       let usage: Chunk['usage'];
       let reason = 'stop';
-      for await (const chunk of chunks) {
-        content += chunk.choices[0]?.delta.content ?? '';
-        usage = chunk.usage ?? usage;
-        reason = chunk.choices[0]?.finish_reason ?? reason;
-        yield chunk;
+      let isFailed = false;
+      try {
+        for await (const chunk of chunks) {
+          content += chunk.choices[0]?.delta.content ?? '';
+          usage = chunk.usage ?? usage;
+          reason = chunk.choices[0]?.finish_reason ?? reason;
+          yield chunk;
+        }
+      } catch (error) {
+        isFailed = true;
+        throw error;
+      } finally {
+        const choice = { index: 0, message: { role: 'assistant', content }, finish_reason: reason };
+        // Also what arrived before the flow left the stream.
+        if (!isFailed) report(request, { choices: [choice], ...(usage && { usage }) }, startedAt);
       }
-      const choice = { index: 0, message: { role: 'assistant', content }, finish_reason: reason };
-      report(request, { choices: [choice], ...(usage && { usage }) }, startedAt);
     },
   };
 }
@@ -69,11 +77,13 @@ interface Counted {
   readonly usage?: { readonly prompt_tokens?: number; readonly completion_tokens?: number } | null | undefined;
 }
 
-/** A whole reply as the only chunk of a stream. */
-function chunkOf({ choices, usage }: ChatCompletion): Chunk {
+/** A whole reply word by word, because code that reads a stream may stop in the middle. */
+function chunksOf({ choices, usage }: ChatCompletion): Chunk[] {
   const [choice] = choices;
-  return {
-    choices: [{ delta: { content: choice?.message.content ?? '' }, finish_reason: choice?.finish_reason ?? 'stop' }],
-    usage: usage ?? null,
-  };
+  const words = (choice?.message.content ?? '').split(/(?<=\s)(?=\S)/);
+  const last = words.length - 1;
+  return words.map((content, index) => ({
+    choices: [{ delta: { content }, finish_reason: index === last ? (choice?.finish_reason ?? 'stop') : null }],
+    usage: index === last ? (usage ?? null) : null,
+  }));
 }

@@ -28,7 +28,7 @@ function begin(unit: Unit, shared: unknown, options: RunOptions, telemetry: Tele
   try {
     const { signal: outer, run: around } = scopes.getStore() ?? {};
     const own = outer === undefined ? options : { ...options, signal: eitherSignal(options.signal, outer) };
-    hosted = runHost()?.begin({ unit, name: unit.name, shared, options: own });
+    hosted = runHost()?.begin({ unit, name: unit.name, shared, options: own, isInner: around !== undefined });
     const chosen = hosted?.options ?? own;
     const budget = Budget.of(chosen, around?.budget);
     const deadline = budget === around?.budget ? undefined : budget?.deadline();

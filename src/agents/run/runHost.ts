@@ -8,6 +8,8 @@ export interface StartingRun {
   readonly name: string;
   readonly shared: unknown;
   readonly options: RunOptions;
+  /** Whether a hook of another run started it. */
+  readonly isInner?: boolean;
 }
 
 /** An item or a branch that a step belongs to. */

@@ -7,6 +7,7 @@ import { RunHistory } from '../../flows/run/history/runHistory.ts';
 import type { Context } from '../command/context.ts';
 import { FlowPrinter } from '../terminal/flowPrinter.ts';
 import { readAnswer } from './answerInput.ts';
+import { readReachOf } from './flowFile.ts';
 import { readIfFlow, reportEnd } from './flowRun.ts';
 
 interface AnswerFlags {
@@ -34,6 +35,7 @@ export async function answerFlow(
     env,
     variables,
     sources,
+    reach: read && (await readReachOf(record.file)),
   };
   const run = await answerRun(history, program.flowRuntime, request, {
     signal,

@@ -1,7 +1,7 @@
 import { relative, resolve } from 'node:path';
 import { farwharfHome } from '../../core/files/home.ts';
 import { flowTestPath } from '../../flows/run/testing/flowTestFile.ts';
-import { pinFlowTest } from '../../flows/run/testing/flowTestRun.ts';
+import { pinFlowTest } from '../../flows/run/testing/flowTestPin.ts';
 import { findNetworkNamespace } from '../../flows/run/process/networkNamespace.ts';
 import { RunHistory } from '../../flows/run/history/runHistory.ts';
 import { readReachOf } from './flowFile.ts';

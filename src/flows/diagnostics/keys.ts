@@ -1,4 +1,4 @@
-import type { FlowFile, FlowGraph, FlowNode, KeyAccess } from '../graph/graph.ts';
+import type { FlowFile, FlowGraph, FlowNode, KeyAccess, SourceRange } from '../graph/graph.ts';
 import { editDistance } from '../../core/text/similar.ts';
 import { type Examined, type Fix, type FlowDiagnostic, MAX_FAULTS, MAX_RELATED, placeOfNode } from './diagnostic.ts';
 
@@ -28,7 +28,7 @@ const MAX_VISITS = 200_000;
 
 /**
  * Keys of the shared state that are read on a path on which nothing has written them. If the initial state of a run is unknown,
- * only keys that the flow itself writes elsewhere are reported, and only as a hint.
+ * only keys that the flow itself creates elsewhere are reported, and only as a hint.
  */
 export function unwrittenKeys(examined: Examined): FlowDiagnostic[] {
   const { file, graph } = examined;
@@ -41,10 +41,11 @@ export function unwrittenKeys(examined: Examined): FlowDiagnostic[] {
   const missing = new Map<string, Missing>();
   const report = (found: Missing): void => {
     const { access } = found;
-    // With an unknown initial state, a key that nothing writes is probably an input, unless it looks like one that is written.
-    const isReported = isKnown || writers.has(access.key) || misspelled(access.key, writers.keys()) !== undefined;
-    if (missing.size < MAX_FAULTS && isReported)
-      missing.set(`${access.range.file} ${access.range.start.offset}`, found);
+    // With an unknown initial state, a key that no node creates is probably an input, unless it looks like one that is written.
+    const isCreated = writers.get(access.key)?.some(({ creates }) => creates) === true;
+    const isMisspelled = !writers.has(access.key) && misspelled(access.key, writers.keys()) !== undefined;
+    const isReported = isKnown || isCreated || isMisspelled;
+    if (missing.size < MAX_FAULTS && isReported) missing.set(placeOf(access.range), found);
   };
   // Only keys that are read matter; in large flows they are a small part of all keys.
   const read = file.flows.flatMap(({ nodes }) => nodes.flatMap(({ reads }) => reads.map(({ key }) => key)));
@@ -108,6 +109,8 @@ interface Writer {
   readonly key: string;
   readonly label: string;
   readonly access: KeyAccess;
+  /** Whether the key need not exist before: `shared.list.push(x)` and `shared.count += 1` change what is there. */
+  readonly creates: boolean;
 }
 
 /** The keys that a flow and the flows nested in it write. */
@@ -117,13 +120,20 @@ function writersOf({ flows }: FlowFile, outermost: FlowGraph): Writer[] {
   // The set grows during the loop.
   const graphs = new Set([outermost]);
   for (const { nodes } of graphs) {
-    for (const { label, writes, flow } of nodes) {
-      for (const access of writes) writers.push({ key: access.key, label, access });
+    for (const { label, reads, writes, flow } of nodes) {
+      const changed = new Set(reads.filter(({ isGuarded }) => !isGuarded).map(({ range }) => placeOf(range)));
+      for (const access of writes) {
+        writers.push({ key: access.key, label, access, creates: !changed.has(placeOf(access.range)) });
+      }
       const inner = flow === undefined ? undefined : byId.get(flow);
       if (inner !== undefined) graphs.add(inner);
     }
   }
   return writers;
+}
+
+function placeOf({ file, start }: SourceRange): string {
+  return `${file} ${start.offset}`;
 }
 
 /**

@@ -11,4 +11,5 @@ export const NODE_TYPES: Readonly<Record<string, NodeType>> = {
   ParallelBatchFlow: 'parallel',
   ParallelFlow: 'flow',
   RAGNode: 'rag',
+  ToolNode: 'node',
 };

@@ -4,15 +4,8 @@ import type { AbstractInterpreter } from './values/abstractInterpreter.ts';
 import { findMethod, libraryOf } from './members.ts';
 import { given, keyName } from '../syntax/nodes.ts';
 import { createCell, createScope } from './values/scope.ts';
-import {
-  type ClassValue,
-  type Instance,
-  isFlowClass,
-  type Scope,
-  UNDEFINED,
-  unknown,
-  type Value,
-} from './values/values.ts';
+import { isFlowClass } from './values/library.ts';
+import { type ClassValue, type Instance, type Scope, UNDEFINED, unknown, type Value } from './values/values.ts';
 
 /** Evaluates a `new` expression. */
 export function constructInstance(

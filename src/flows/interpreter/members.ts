@@ -5,11 +5,11 @@ import { setStart } from './values/drafts.ts';
 import { keyName } from '../syntax/nodes.ts';
 import { createCell, createScope } from './values/scope.ts';
 import { readShared, writeShared } from './values/shared.ts';
+import type { LibraryName } from './values/library.ts';
 import {
   type ClassValue,
   type FunctionValue,
   type Instance,
-  type LibraryName,
   literal,
   type Scope,
   UNDEFINED,

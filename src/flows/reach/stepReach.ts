@@ -11,6 +11,8 @@ import type { FindFile } from '../reading/modules.ts';
 const MAX_STEPS = 5_000;
 const MAX_DEPTH = 10;
 const ALWAYS = ['exec', 'execFallback', 'constructor'];
+// Options of the library's nodes that decide how often and when `exec` is called, not what it returns.
+const RUN_OPTIONS = new Set(['name', 'maxRetries', 'wait', 'timeout', 'concurrency', 'start']);
 
 /**
  * The code that `exec` of each node can reach: what it calls in its class, and everything that those name in their file and in the
@@ -48,16 +50,24 @@ function codeOf({ ranges }: FlowNode, find: FindFile): readonly Code[] {
   const own = ranges.class;
   const classFile = own && find([own.file]);
   const body = own && classFile && classAt(classFile, own);
-  if (classFile === undefined || body === undefined) return [];
-  const code = membersOf(body).map((node) => ({ file: classFile, node }));
+  const code = classFile && body ? membersOf(body).map((node) => ({ file: classFile, node })) : [];
   const instanceFile = find([ranges.instance.file]);
-  const created = instanceFile && creationAt(instanceFile, ranges.instance);
+  if (instanceFile === undefined) return code;
+  const hasConstructor =
+    body?.body.body.some((member) => member.type === 'ClassMethod' && member.kind === 'constructor') === true;
+  const given = creationAt(instanceFile, ranges.instance)?.arguments ?? [];
   // Without a constructor of its own, the arguments are options of the library.
-  const hasConstructor = body.body.body.some(
-    (member) => member.type === 'ClassMethod' && member.kind === 'constructor',
-  );
-  const given = instanceFile === undefined || !hasConstructor ? [] : (created?.arguments ?? []);
-  return [...code, ...given.flatMap((node) => (instanceFile === undefined ? [] : [{ file: instanceFile, node }]))];
+  const nodes = hasConstructor ? given : given.flatMap(optionsOfResult);
+  return [...code, ...nodes.map((node) => ({ file: instanceFile, node }))];
+}
+
+/** The options that can change the result of `exec`, such as the tools of a ToolNode. */
+function optionsOfResult(argument: t.Node): readonly t.Node[] {
+  if (argument.type !== 'ObjectExpression') return [argument];
+  return argument.properties.filter((property) => {
+    const name = property.type === 'SpreadElement' ? undefined : keyName(property.key, property.computed ?? false);
+    return name === undefined || !RUN_OPTIONS.has(name);
+  });
 }
 
 /** The members that `exec` reaches, all fields, and the class that it extends. */

@@ -3,6 +3,7 @@ import { DEFAULT_ACTION } from '../interpreter/values/drafts.ts';
 import type { Evaluator } from '../interpreter/evaluator.ts';
 import { boundMethod, findMethod, type FoundMethod, libraryOf } from '../interpreter/members.ts';
 import { given } from '../syntax/nodes.ts';
+import { libraryKeys, optionOf } from './libraryKeys.ts';
 import { NEXT } from '../interpreter/values/scope.ts';
 import { createUse, writtenKeys } from '../interpreter/values/shared.ts';
 import { actionsOfType } from './types.ts';
@@ -50,11 +51,12 @@ export function readHooks(evaluator: Evaluator, instance: Instance, inner: NodeA
   const post = createUse('post');
   const before = followPrep(evaluator, instance, prep);
   const actions = followPost(evaluator, instance, { use: post, before, inner });
-  const rag = libraryOf(instance.class) === 'RAGNode' ? retrievalKeys(instance) : { reads: [], writes: [] };
+  const library = libraryKeys(instance);
+  const libraryReads = hookOf(evaluator, instance, 'prep') === undefined ? library.reads : [];
   return {
     actions,
-    reads: [...rag.reads, ...[prep, post].flatMap(({ reads, guarded }) => settled(reads, guarded))],
-    writes: [...rag.writes, ...[prep, post].flatMap(({ writes, guarded }) => settled(writes, guarded))],
+    reads: [...libraryReads, ...[prep, post].flatMap(({ reads, guarded }) => settled(reads, guarded))],
+    writes: [...library.writes, ...[prep, post].flatMap(({ writes, guarded }) => settled(writes, guarded))],
     unreadKeys: [...prep.unread, ...post.unread],
   };
 }
@@ -153,34 +155,12 @@ function withoutPost(instance: Instance, { before, inner }: PostContext): NodeAc
     const reason = `The class ${instance.class.name} extends a class that cannot be read and may define post.`;
     return { known: [], unknown: { reason, range } };
   }
-  if (library !== 'RAGNode')
-    return { known: [{ action: DEFAULT_ACTION, ranges: [], written: before }], unknown: undefined };
-  const next = optionOf(instance, 'nextAction');
+  const written = [...before, ...libraryKeys(instance).writes.map(({ key }) => key)];
+  const next = library === 'RAGNode' ? optionOf(instance, 'nextAction') : undefined;
   if (next?.type === 'unknown') return { known: [], unknown: { reason: `nextAction: ${next.reason}.`, range } };
-  const written = [...before, ...retrievalKeys(instance).writes.map(({ key }) => key)];
   if (next?.type !== 'literal') return { known: [{ action: DEFAULT_ACTION, ranges: [], written }], unknown: undefined };
   const ranges = next.origin === undefined ? [range] : [next.origin.file.range(next.origin.node)];
   return { known: [{ action: String(next.value) || DEFAULT_ACTION, ranges, written }], unknown: undefined };
-}
-
-/** An option of the library's constructor. */
-export function optionOf({ options }: Instance, name: string): Value | undefined {
-  return options.type === 'object' ? options.fields.get(name) : undefined;
-}
-
-/** The keys that RAGNode itself reads and writes. */
-function retrievalKeys(instance: Instance): { reads: KeyAccess[]; writes: KeyAccess[] } {
-  const accessOf = (option: string, fallback: string, hook: KeyAccess['hook']): KeyAccess => {
-    const value = optionOf(instance, option);
-    const chosen = value?.type === 'literal' ? value : undefined;
-    const { file, node } = chosen?.origin ?? { file: instance.file, node: instance.creation };
-    const key = String(chosen?.value ?? fallback);
-    return { key, path: [key], hook, range: file.range(node), isGuarded: false, isOwn: false };
-  };
-  return {
-    reads: [accessOf('queryKey', 'query', 'prep')],
-    writes: [accessOf('contextKey', 'rag_context', 'post'), accessOf('chunksKey', 'rag_chunks', 'post')],
-  };
 }
 
 /** Collects actions with all their positions; `written` is what all occurrences have in common. */

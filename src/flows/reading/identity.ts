@@ -1,5 +1,5 @@
 import { relative, dirname, sep } from 'node:path';
-import { optionOf } from './hooks.ts';
+import { optionOf } from './libraryKeys.ts';
 import { libraryOf } from '../interpreter/members.ts';
 import { pathOf } from '../interpreter/values/scope.ts';
 import type { Instance } from '../interpreter/values/values.ts';

@@ -5,7 +5,8 @@ import { boundNames } from '../syntax/boundNames.ts';
 import { given, keyName } from '../syntax/nodes.ts';
 import { createCell, createScope } from '../interpreter/values/scope.ts';
 import type { SourceFile } from '../syntax/sourceFile.ts';
-import { LIBRARY_NAMES, type ModuleValue, type Scope, unknown, type Value } from '../interpreter/values/values.ts';
+import { LIBRARY_NAMES } from '../interpreter/values/library.ts';
+import { type ModuleValue, type Scope, unknown, type Value } from '../interpreter/values/values.ts';
 
 /** Finds the first of some files that exists. */
 export type FindFile = (candidates: readonly string[]) => SourceFile | undefined;

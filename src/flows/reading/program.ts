@@ -3,12 +3,12 @@ import type { Evaluator } from '../interpreter/evaluator.ts';
 import { boundMethod, libraryOf } from '../interpreter/members.ts';
 import type { Module } from './modules.ts';
 import { endOf, startOf } from '../syntax/sourceFile.ts';
+import { isFlowClass } from '../interpreter/values/library.ts';
 import {
   type ClassValue,
   type FunctionNode,
   type FunctionValue,
   type Instance,
-  isFlowClass,
   UNDEFINED,
   type Value,
 } from '../interpreter/values/values.ts';

@@ -7,7 +7,8 @@ import type { Logger } from '../../../core/log.ts';
 import { describeLive } from '../../../flows/run/history/describeRun.ts';
 import type { FlowRuntime } from '../../../flows/run/protocol/flowRun.ts';
 import { FLOW_TEST_SUFFIX, flowTestName, flowTestPath, readFlowTest } from '../../../flows/run/testing/flowTestFile.ts';
-import { type FlowTestResult, pinFlowTest, runFlowTest } from '../../../flows/run/testing/flowTestRun.ts';
+import { pinFlowTest } from '../../../flows/run/testing/flowTestPin.ts';
+import { type FlowTestResult, runFlowTest } from '../../../flows/run/testing/flowTestRun.ts';
 import {
   describeOpenNetwork,
   findNetworkNamespace,

@@ -1,6 +1,7 @@
 import type * as t from '@babel/types';
 import type { KeyAccess, Unread } from '../../graph/graph.ts';
 import type { SourceFile } from '../../syntax/sourceFile.ts';
+import type { LibraryName } from './library.ts';
 
 /** The possible values of an expression, as far as the source determines them. No code is run. */
 export type Value =
@@ -92,17 +93,6 @@ export interface ClassValue {
   name: string;
   readonly parent: Value | undefined;
   readonly statics: Map<string, Value>;
-}
-
-const FLOW_CLASSES = ['Flow', 'BatchFlow', 'ParallelBatchFlow', 'ParallelFlow'] as const;
-const NODE_CLASSES = ['BaseNode', 'Node', 'BatchNode', 'ParallelBatchNode', 'RAGNode', ...FLOW_CLASSES] as const;
-/** The classes of `farwharf/agents` that a reading knows. */
-export const LIBRARY_NAMES = [...NODE_CLASSES, 'LLMClient'] as const;
-export type LibraryName = (typeof LIBRARY_NAMES)[number];
-
-/** Whether instances of a class of the library contain nodes. */
-export function isFlowClass(name: LibraryName | undefined): boolean {
-  return FLOW_CLASSES.some((one) => one === name);
 }
 
 /** A class of `farwharf/agents`. */

@@ -27,7 +27,7 @@ export class FlowHost implements RunHost {
     return this.#active > 0;
   }
 
-  begin({ name, shared, options }: StartingRun): HostedRun {
+  begin({ name, shared, options, isInner }: StartingRun): HostedRun {
     const { request, stop } = this.#parts;
     stop.throwIfAborted();
     const isWanted = !this.isFileRunning || isWantedFlow(request, name);
@@ -47,7 +47,8 @@ export class FlowHost implements RunHost {
       Object.assign(shared, request.shared);
     }
     const { resume, input } = isFirst && request.resume !== undefined ? request : options;
-    return new HostedFlow(this.#parts, this.#begun, { name, shared, options: { ...options, resume, input } }, () => {
+    const hosted = { name, shared, options: { ...options, resume, input }, isInner };
+    return new HostedFlow(this.#parts, this.#begun, hosted, () => {
       this.#active -= 1;
     });
   }

@@ -41,6 +41,7 @@ export class HostedFlow implements HostedRun {
   readonly #parts: HostParts;
   readonly #run: number;
   readonly #onEnd: () => void;
+  readonly #isInner: boolean;
   readonly #budget = new TimeBudget(VIEW_PART);
   readonly #name: string;
   readonly #shared: unknown;
@@ -54,10 +55,16 @@ export class HostedFlow implements HostedRun {
   readonly #partStates = new PartStates();
   #failedPath: string | undefined;
 
-  constructor(parts: HostParts, run: number, { name, shared, options }: Omit<StartingRun, 'unit'>, onEnd: () => void) {
+  constructor(
+    parts: HostParts,
+    run: number,
+    { name, shared, options, isInner }: Omit<StartingRun, 'unit'>,
+    onEnd: () => void,
+  ) {
     this.#parts = parts;
     this.#run = run;
     this.#onEnd = onEnd;
+    this.#isInner = isInner === true;
     this.#name = name;
     this.#shared = shared;
     this.#view = this.#viewOf(options.resume?.shared ?? shared);
@@ -70,13 +77,15 @@ export class HostedFlow implements HostedRun {
       startedAt: Date.now(),
       state: this.#view,
       resumedAfter: options.resume?.path,
+      ...(this.#isInner && { isInner }),
     });
   }
 
   stepped(step: HostedStep): Promise<void> | undefined {
     const { files, pause } = this.#parts;
     if (this.#budget.hasRoom || step.checkpoint === undefined) this.#budget.spend(() => this.#reportChanges(step));
-    if (step.checkpoint !== undefined) files?.checkpoint(this.#run, step.checkpoint);
+    // Nothing continues an inner run: the hook that started it runs again.
+    if (step.checkpoint !== undefined && !this.#isInner) files?.checkpoint(this.#run, step.checkpoint);
     return pause();
   }
 

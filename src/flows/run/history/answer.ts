@@ -1,17 +1,17 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
-import { type Checkpoint, checkpointSchema } from '../../../agents/records/schemas.ts';
+import type { Checkpoint } from '../../../agents/records/schemas.ts';
 import { jsonSchemaIssues } from '../../../agents/schema/jsonSchemaCheck.ts';
 import { AppError, systemCode } from '../../../core/errors.ts';
 import { ownerState, processOwner } from '../../../core/processes/processOwner.ts';
 import type { FlowRuntime } from '../protocol/flowRun.ts';
 import { type RecordedRun, type RecordedRunOptions, type RecordedRunRequest, runRecorded } from './recordedRun.ts';
-import { readIfThere } from './runFiles.ts';
+import { readWaiting } from './runFiles.ts';
 import type { RunFolder } from './runFolder.ts';
 import type { RunHistory } from './runHistory.ts';
 import type { RunRecord } from './runRecord.ts';
 
 /** The answer to a run that waits. */
-export interface RunAnswer extends Pick<RecordedRunRequest, 'cwd' | 'env' | 'variables' | 'sources'> {
+export interface RunAnswer extends Pick<RecordedRunRequest, 'cwd' | 'env' | 'variables' | 'sources' | 'reach'> {
   readonly record: RunRecord;
   readonly input: unknown;
 }
@@ -75,14 +75,8 @@ async function claim(id: string, { answering }: RunFolder): Promise<void> {
  *
  * @throws AppError `bad-input` if the answer is not allowed, `corrupt` if the checkpoint is missing or damaged.
  */
-export async function checkAnswer({ path, waiting }: RunFolder, input: unknown): Promise<Checkpoint> {
-  let checkpoint: Checkpoint;
-  try {
-    checkpoint = checkpointSchema.parse(JSON.parse(await readIfThere(waiting)));
-  } catch (cause) {
-    const message = `The checkpoint of the run in ${path} is missing or damaged, or the run does not wait. Run the flow again.`;
-    throw new AppError('corrupt', message, { cause });
-  }
+export async function checkAnswer(folder: RunFolder, input: unknown): Promise<Checkpoint> {
+  const checkpoint = await readWaiting(folder);
   requireAllowed(checkpoint, input);
   return checkpoint;
 }

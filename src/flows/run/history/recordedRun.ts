@@ -2,7 +2,7 @@ import type { Checkpoint } from '../../../agents/records/schemas.ts';
 import type { FlowRunRequest, FlowRuntime } from '../protocol/flowRun.ts';
 import type { FlowOutcome } from '../protocol/outcome.ts';
 import { runFlow, type RunFlowOptions } from '../process/runFlow.ts';
-import { readEvents } from './runFiles.ts';
+import { readEvents, readWaiting } from './runFiles.ts';
 import { checkpointBefore, type RerunStep } from './rerun.ts';
 import type { RunHistory } from './runHistory.ts';
 import { changedSteps, type StepReach } from '../../reach/changedSteps.ts';
@@ -42,11 +42,13 @@ export interface RecordedRunOptions extends RunFlowOptions {
 export async function runRecorded(
   history: RunHistory,
   runtime: FlowRuntime,
-  { replay, rerun, answer, sources, reach, ...request }: RecordedRunRequest,
+  { replay, rerun, answer: given, sources, reach, ...request }: RecordedRunRequest,
   { onBegin, ...options }: RecordedRunOptions,
 ): Promise<RecordedRun> {
   const { file, flow, flowName } = request;
   const replayed = replay === undefined ? undefined : await findReplayed(history, file, replay);
+  const answer =
+    given ?? (rerun === undefined && request.shared === undefined ? await answerOf(history, replayed) : undefined);
   const earlierId = answer?.run ?? rerun?.run;
   const earlier = earlierId === undefined ? undefined : await history.find(file, earlierId);
   // Without its input, a replay would be another run.
@@ -66,6 +68,7 @@ export async function runRecorded(
     ...(replayed !== undefined && { replayOf: replayed.id }),
     ...(earlier !== undefined &&
       resume !== undefined && { resumedFrom: { run: earlier.id, path: resume.path, visit: resume.visit } }),
+    ...(answer !== undefined && { answer: runRecord.shape.answer.parse(answer.input) }),
     ...(reach !== undefined && { reach: stepReachSchema.parse(reach) }),
     ...(sources !== undefined && { sources: { ...sources } }),
   });
@@ -87,6 +90,13 @@ export async function runRecorded(
   const record = { ...begun.record, ...summaryOf(timelinesOf(await readEvents(begun.folder)), outcome, flowName) };
   await history.update(record);
   return { record, outcome };
+}
+
+/** A run that continued another by an answer is replayed with that answer. */
+async function answerOf(history: RunHistory, replayed: RunRecord | undefined): Promise<RecordedRunRequest['answer']> {
+  if (replayed?.answer === undefined || replayed.resumedFrom === undefined) return undefined;
+  const { run } = replayed.resumedFrom;
+  return { run, checkpoint: await readWaiting(await history.folder(replayed.file, run)), input: replayed.answer };
 }
 
 /** The run to replay. `last` is the newest that is not itself a replay that failed: after a mistake, the recording is still the same. */

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
 import { type Checkpoint, checkpointSchema } from '../../../agents/records/schemas.ts';
-import { systemCode } from '../../../core/errors.ts';
+import { AppError, systemCode } from '../../../core/errors.ts';
 import { parseLines } from '../protocol/jsonLines.ts';
 import { readRunEvent } from '../protocol/runEventSchema.ts';
 import type { RunEvent } from '../protocol/runEvent.ts';
@@ -29,5 +29,15 @@ export async function readIfThere(path: string): Promise<string> {
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return '';
     throw error;
+  }
+}
+
+/** The checkpoint of a run that waits. @throws AppError `corrupt` if it is missing or damaged. */
+export async function readWaiting({ path, waiting }: RunFolder): Promise<Checkpoint> {
+  try {
+    return checkpointSchema.parse(JSON.parse(await readIfThere(waiting)));
+  } catch (cause) {
+    const message = `The checkpoint of the run in ${path} is missing or damaged, or the run does not wait. Run the flow again.`;
+    throw new AppError('corrupt', message, { cause });
   }
 }

@@ -108,6 +108,15 @@ export class RunHistory {
     throw new AppError('bad-input', `Several runs start with "${id}": ${found.map((each) => each.id).join(', ')}.`);
   }
 
+  /** A run after those that it continued by answering them, the first of them first. */
+  async answeredChain(last: RunRecord): Promise<readonly RunRecord[]> {
+    const chain = [last];
+    for (let at = last; at.answer !== undefined && at.resumedFrom !== undefined; chain.unshift(at)) {
+      at = await this.find(at.file, at.resumedFrom.run);
+    }
+    return chain;
+  }
+
   async folder(file: string, id: string): Promise<RunFolder> {
     return runFolder(join(await this.#folderOf(file), id));
   }

@@ -25,6 +25,8 @@ export const runRecord = z.object({
   replayOf: z.string().optional(),
   /** The run and the node after which this run continued. */
   resumedFrom: z.object({ run: z.string(), path: z.string(), visit: z.number() }).optional(),
+  /** What the run that waited was answered; `resumedFrom` names it. */
+  answer: z.json().optional(),
   /** The id of the run that continued with the answer to this one. */
   answeredBy: z.string().optional(),
   /** The id of the job, if it ran as one. */

@@ -23,6 +23,8 @@ interface RunStart {
   readonly state: StateView;
   /** The path of the node after which the run continues, if it resumes. */
   readonly resumedAfter?: string | undefined;
+  /** A hook of another run started it. */
+  readonly isInner?: boolean;
 }
 
 /** The changes of a step to the shared state; sent after the end of the step, and only if there are any. */

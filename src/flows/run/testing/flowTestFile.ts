@@ -36,7 +36,9 @@ const flowTestSchema = z.object({
   /** The flow file, relative to the folder of the test. */
   file: z.string(),
   ...runInput,
-  /** Usually one; a file can run more than one flow. */
+  /** What a person answered each time the run waited. */
+  answers: z.array(z.json()).optional(),
+  /** Usually one; a file can run more than one flow, and each answer continues in a run of its own. */
   expect: z.array(expectedRun),
   /** Keys of the shared state that differ from run to run, such as `report.createdAt`. */
   ignore: z.array(z.string()),

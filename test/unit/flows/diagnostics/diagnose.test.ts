@@ -185,3 +185,29 @@ const flow = new Flow({ start: a }).connect(a, b, 'more').connect(a, null, 'done
     ['replaced-connection warning 4:36'],
   );
 });
+
+test('a key that nodes only change, not create, is an input', () => {
+  const flow = (change: string): string => `class L extends Node { post(s) { ${change}; } }
+const l = new L();
+export const flow = new Flow({ start: l }).connect(l, null);`;
+  for (const change of ["s.log.push('x')", 's.count += 1', 's.user.name = 1']) {
+    assert.deepEqual(codes(flow(change)), [], change);
+    assert.deepEqual(codes(`${flow(change)} flow.run({});`).length, 1, change);
+  }
+});
+
+test('a ToolNode is a node that reads the messages and writes the answer', () => {
+  const flow = (options: string): string => `class R extends Node { prep(s) { return s.answer; } }
+const tools = new ToolNode({ client, tools: []${options} }), r = new R();
+const flow = new Flow({ start: tools }).connect(tools, r).connect(r, null);`;
+  const code = (options: string, shared: string): string[] =>
+    diagnose(
+      new FlowProject(memoryHost({})).read(
+        '/m.js',
+        `import { ToolNode } from 'farwharf/agents';\n${HEAD}${flow(options)} flow.run({ ${shared} });`,
+      ),
+    ).map(({ message }) => message);
+  assert.deepEqual(code('', 'messages: []'), []);
+  assert.match(code('', '').join(), /"ToolNode" reads shared.messages, but nothing writes it/);
+  assert.match(code(", outputKey: 'reply'", 'messages: []').join(), /"R" reads shared.answer, but nothing writes it/);
+});

@@ -83,3 +83,23 @@ const n = new N(); export const flow = new Flow({ start: n }).connect(n, null);`
   const reach = new FlowProject(memoryHost(files)).reach('/flow.mts', files['/flow.mts']);
   assert.deepEqual(Object.keys(reach['Flow/N'] ?? {}).sort(), ['a.ts', 'b.ts', 'flow.mts']);
 });
+
+test("a step is stale when options of the library's own node have changed, but not those that only repeat exec", () => {
+  const flow = (options: string): Record<string, string> => ({
+    '/flow.mts': `import { Flow, ToolNode } from 'farwharf/agents';
+import { depth } from './tools.ts';
+class Plan extends ToolNode {}
+const [a, b] = [new ToolNode({ tools: [depth], ${options} }), new Plan({ tools: [depth], ${options} })];
+export const flow = new Flow({ start: a, name: 'F' }).connect(a, b).connect(b, null);`,
+    '/tools.ts': 'const depths = { oslo: 11 };\nexport const depth = { run: (name) => depths[name] };',
+  });
+  const reach = (files: Record<string, string>) =>
+    new FlowProject(memoryHost(files)).reach('/flow.mts', files['/flow.mts'] ?? '');
+  const before = flow('maxSteps: 3');
+  const steps = { 'F/ToolNode': 'tools.ts', 'F/Plan': 'tools.ts' };
+  const tools = (before['/tools.ts'] ?? '').replace('11', '12');
+  assert.deepEqual(changedSteps(reach(before), reach({ ...before, '/tools.ts': tools })), steps);
+  const changed = changedSteps(reach(before), reach(flow('maxSteps: 4')));
+  assert.deepEqual(changed, { 'F/ToolNode': 'flow.mts', 'F/Plan': 'flow.mts' });
+  assert.deepEqual(changedSteps(reach(before), reach(flow('maxSteps: 3, maxRetries: 2'))), {});
+});

@@ -9,14 +9,17 @@ interface RecordedCall {
   readonly completion: unknown;
 }
 
+const ANY_PROVIDER = '';
+
 /** Replies of language models from an earlier run, found by the whole request. */
 export class RecordedCompletions {
   readonly #answers = new Map<string, unknown[]>();
 
   constructor(calls: readonly RecordedCall[]) {
     for (const { provider, request, completion } of calls) {
-      const key = keyOf(provider, request);
-      this.#answers.set(key, [...(this.#answers.get(key) ?? []), completion]);
+      for (const key of [keyOf(provider, request), keyOf(ANY_PROVIDER, request)]) {
+        this.#answers.set(key, [...(this.#answers.get(key) ?? []), completion]);
+      }
     }
   }
 
@@ -25,12 +28,14 @@ export class RecordedCompletions {
   }
 
   /**
-   * Equal requests get their replies in order, then the last one again.
+   * Equal requests get their replies in order, then the last one again. If none is of this provider, one of another is used: the address
+   * of the model may come from a variable that is not set here.
    *
    * @throws AppError `missing` if there is none.
    */
   find(provider: string, request: Readonly<Record<string, unknown>>): unknown {
-    const answers = this.#answers.get(keyOf(provider, request));
+    const own = this.#answers.get(keyOf(provider, request));
+    const answers = own ?? this.#answers.get(keyOf(ANY_PROVIDER, request));
     const answer = answers !== undefined && answers.length > 1 ? answers.shift() : answers?.[0];
     if (answer !== undefined) return structuredClone(answer);
     throw new AppError(
