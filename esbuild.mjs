@@ -5,6 +5,8 @@ import * as http from 'node:http';
 import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import * as esbuild from 'esbuild';
+import { billOfMaterials } from './scripts/billOfMaterials.mjs';
+import { bundledPackages } from './scripts/bundledPackages.mjs';
 import { compiledKernels } from './scripts/compiledKernels.mjs';
 import { writeMachineManifest } from './scripts/machineManifest.mjs';
 import { lowestNode } from './scripts/requirements.mjs';
@@ -262,9 +264,11 @@ if (watch) {
   for (const configuration of configurations) await (await esbuild.context(configuration)).watch();
 } else {
   const built = await Promise.all(configurations.map((configuration) => esbuild.build(configuration)));
-  const licenses = await thirdPartyLicenses(built.flatMap(({ metafile }) => metafile ?? []));
-  await writeFile('dist/thirdPartyLicenses.txt', licenses);
-  await writeMachineManifest(built.flatMap(({ metafile }) => metafile ?? []));
+  const metafiles = built.flatMap(({ metafile }) => metafile ?? []);
+  const packages = await bundledPackages(metafiles);
+  await writeFile('dist/thirdPartyLicenses.txt', await thirdPartyLicenses(packages));
+  await writeFile('dist/sbom.json', await billOfMaterials(packages));
+  await writeMachineManifest(metafiles);
   await writeDeclarations();
   await copyFlowTypes();
 }

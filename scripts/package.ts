@@ -58,8 +58,12 @@ module.exports = typesPlugin({ 'farwharf/agents': join(dist, 'flowTypes', 'agent
 
 /** Where the packed extension of this version lies, or will lie. */
 export async function vsixPath(): Promise<string> {
+  return join(ROOT, `farwharf-${await readVersion()}.vsix`);
+}
+
+async function readVersion(): Promise<string> {
   const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string };
-  return join(ROOT, `farwharf-${version}.vsix`);
+  return version;
 }
 
 /**
@@ -70,7 +74,9 @@ export async function vsixPath(): Promise<string> {
 export async function packExtension(): Promise<string> {
   const path = await vsixPath();
   const flags = { dependencies: false, allowMissingRepository: true, rewriteRelativeLinks: false };
-  await createVSIX({ cwd: ROOT, packagePath: path, ...flags });
+  // Marketplaces know pre-releases by this flag alone, and recommend odd minor versions for them.
+  const preRelease = Number((await readVersion()).split('.')[1]) % 2 === 1;
+  await createVSIX({ cwd: ROOT, packagePath: path, preRelease, ...flags });
   const plugin = 'extension/node_modules/farwharf-types';
   await addToZip(path, {
     [`${plugin}/package.json`]: JSON.stringify({ name: 'farwharf-types', version: '0.0.0', main: 'index.js' }),

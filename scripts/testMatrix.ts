@@ -1,5 +1,6 @@
 // Tests what is shipped, the npm package and the extension as they are packed, on every platform that package.json promises,
 // and prints a table. `--only TEXT` picks rows. `--short`: the lowest and the newest Node.js only, and without the unit tests.
+// `--artefacts FOLDER` tests the package and the extension that lie there instead of packing them.
 import { chmod, cp, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +22,9 @@ import { type Release, RELEASE_VARIABLE, newestRelease, oldestRelease } from './
 import { type Counts, printEvent, summary } from './vscode/report.ts';
 import { Unavailable } from './vscode/unavailable.ts';
 
-const { values: flags } = parseArgs({ options: { short: { type: 'boolean' }, only: { type: 'string' } } });
+const { values: flags } = parseArgs({
+  options: { short: { type: 'boolean' }, only: { type: 'string' }, artefacts: { type: 'string' } },
+});
 const PACKAGE_COLUMNS = ['main job', 'flow', 'search', 'serve'];
 const WINDOW_COLUMNS = ['main job', 'flow', 'search'];
 const UNIT_TESTS = 'unit tests';
@@ -35,7 +38,7 @@ const scratch = await realpath(await mkdtemp(join(tmpdir(), 'farwharf-matrix-'))
 try {
   await chmod(scratch, 0o755);
   await mkdir(EVIDENCE, { recursive: true });
-  const kit = await makeKit(scratch);
+  const kit = await makeKit(scratch, flags.artefacts);
   await testNodes(kit);
   for (const environment of ENVIRONMENTS) {
     await addRow(environment.name, kit.tarball, PACKAGE_COLUMNS, (report) => testEnvironment(kit, environment, report));

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { cp, mkdir, writeFile } from 'node:fs/promises';
+import { copyFile, cp, mkdir, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import * as esbuild from 'esbuild';
 import { build, isFresh } from '../build.ts';
 import { lowestNode } from '../requirements.mjs';
-import { packExtension } from '../package.ts';
+import { packExtension, vsixPath } from '../package.ts';
 import { runStep } from '../vscode/installOnce.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -25,23 +25,32 @@ export interface Kit {
 }
 
 /**
- * Packs the npm package and the extension, and installs the package as a user would. Builds them first unless that is done: other
- * tests may be using what is built.
+ * Packs the npm package and the extension, or takes those of the folder `artefacts`, and installs the package as a user would.
  */
-export async function makeKit(scratch: string): Promise<Kit> {
+export async function makeKit(scratch: string, artefacts?: string): Promise<Kit> {
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
-  if (!isFresh('cli.mjs')) build();
-  const vsix = basename(await packExtension());
-  await runStep('npm', ['pack', '--ignore-scripts', '--pack-destination', scratch, '--loglevel=error'], {
-    cwd: ROOT,
-    env: process.env,
-  });
   const tarball = `farwharf-${version}.tgz`;
+  const vsix = basename(await vsixPath());
+  if (artefacts === undefined) await packBoth(scratch);
+  else {
+    await copyFile(join(artefacts, tarball), join(scratch, tarball));
+    await copyFile(join(artefacts, vsix), await vsixPath());
+  }
   const folder = join(scratch, 'kit');
   await installPackage(join(folder, 'project'), join(scratch, tarball));
   await cp(join(ROOT, 'examples'), join(folder, 'examples'), { recursive: true });
   await bundleTests(folder);
   return { tarball, vsix, folder };
+}
+
+/** Builds first unless that is done: other tests may be using what is built. */
+async function packBoth(scratch: string): Promise<void> {
+  if (!isFresh('cli.mjs')) build();
+  await packExtension();
+  await runStep('npm', ['pack', '--ignore-scripts', '--pack-destination', scratch, '--loglevel=error'], {
+    cwd: ROOT,
+    env: process.env,
+  });
 }
 
 /** The one dependency comes from the checkout, of the same version: no network is needed. */

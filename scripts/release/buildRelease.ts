@@ -1,0 +1,55 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const CHECKSUMS = 'SHA256SUMS';
+
+/**
+ * Builds a release of the last commit in a clone of its own, and writes it to `folder`.
+ *
+ * @param env the environment of the build; times, time zone, language and permissions of files are the same in all.
+ * @returns the checksums, in the format of `sha256sum`.
+ * @throws Error when something is not committed, or the build fails.
+ */
+export async function buildRelease(folder: string, env: NodeJS.ProcessEnv = process.env): Promise<string> {
+  const changes = execFileSync('git', ['status', '--porcelain'], { cwd: ROOT, encoding: 'utf8' });
+  if (changes !== '') throw new Error(`A release is built from a commit. These files have changes:\n${changes}`);
+  const scratch = mkdtempSync(join(env['TMPDIR'] ?? tmpdir(), 'farwharf-release-'));
+  try {
+    const clone = join(scratch, 'farwharf');
+    const names = packClone(clone, env);
+    mkdirSync(folder, { recursive: true });
+    for (const name of names) copyFileSync(join(clone, name), join(folder, name.replace('dist/', '')));
+    const checksums = names.map((name) => checksumLine(folder, name.replace('dist/', ''))).join('');
+    writeFileSync(join(folder, CHECKSUMS), checksums);
+    return checksums;
+  } finally {
+    rmSync(scratch, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
+  }
+}
+
+/** Builds and packs in a new clone; returns the paths of what is published. */
+function packClone(clone: string, env: NodeJS.ProcessEnv): readonly string[] {
+  const time = execFileSync('git', ['log', '-1', '--format=%ct'], { cwd: ROOT, encoding: 'utf8' }).trim();
+  const own = { ...env, SOURCE_DATE_EPOCH: time, TZ: 'UTC', LC_ALL: 'C' };
+  // Archives contain the permissions of their files, which the umask decides when git writes them.
+  const run = (command: string, cwd: string): void => {
+    execFileSync('sh', ['-c', `umask 022 && ${command}`], { cwd, env: own, stdio: ['ignore', 2, 2] });
+  };
+  run(`git clone --quiet '${ROOT}' '${clone}'`, ROOT);
+  run('npm ci --no-audit --no-fund --loglevel=error', clone);
+  run('npm run package', clone);
+  run('npm pack --ignore-scripts --loglevel=error', clone);
+  const { version } = JSON.parse(readFileSync(join(clone, 'package.json'), 'utf8')) as { version: string };
+  return [`farwharf-${version}.vsix`, `farwharf-${version}.tgz`, 'dist/sbom.json'];
+}
+
+function checksumLine(folder: string, name: string): string {
+  const hash = createHash('sha256')
+    .update(readFileSync(join(folder, name)))
+    .digest('hex');
+  return `${hash}  ${name}\n`;
+}
