@@ -106,3 +106,28 @@ export async function takeWaitingFlow(theme: string, take: TakePicture): Promise
   await page.locator('.part.sidebar .monaco-list-row', { hasText: 'waits for an answer' }).first().hover();
   await take(page);
 }
+
+/** One node of a run, run again with an edited input. */
+export async function takeNodeRunAgain(theme: string, take: TakePicture): Promise<void> {
+  await using window = await openWindow({
+    name: 'agents',
+    settings: { ...SETTINGS, 'workbench.colorTheme': theme },
+    prepare: (folder) => cp(AGENTS, folder, { recursive: true }),
+  });
+  const { page } = window;
+  const canvas = canvasOf(page);
+  await openFile(page, 'research.mts');
+  await page.locator('.editor-actions a[aria-label^="Open Canvas"]').first().click({ timeout: RUN_TIMEOUT_MS });
+  await choose(page, 'Research');
+  await canvas.locator('.node').first().waitFor();
+  await runCommand(page, 'View: Toggle Primary Side Bar Visibility');
+  await canvas.getByRole('button', { name: 'Run' }).first().click();
+  await canvas.locator('.timeline .summary', { hasText: 'Done' }).waitFor({ timeout: RUN_TIMEOUT_MS });
+  await canvas.locator('.node[data-path="write"]').click();
+  await page.keyboard.press('i');
+  const field = canvas.getByRole('textbox', { name: 'Shared state before the node' });
+  await field.fill((await field.inputValue()).replace(/"notes": \[/, '"notes": ["a note of my own", '));
+  await page.keyboard.press('Control+Enter');
+  await canvas.getByRole('region', { name: 'Now' }).waitFor();
+  await take(page);
+}

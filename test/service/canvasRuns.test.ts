@@ -309,3 +309,58 @@ onPage('an answer that is not allowed says why, and what was typed stays', async
   assert.match((await canvas.page.getByRole('alert').textContent()) ?? '', /at least 1/);
   assert.equal(await canvas.page.evaluate('document.activeElement.tagName'), 'INPUT');
 });
+
+onPage(
+  'one node runs again by a key, only when asked, and what it did is shown beside the recorded',
+  async (canvas) => {
+    await showFailedRun(canvas);
+    await canvas.page.locator(nodeOf('decide')).click();
+    await canvas.page.keyboard.press('Shift+R');
+    const visit = { run: 'first', path: 'research/decide', visit: 2 };
+    assert.deepEqual(await canvas.next('runVisit'), { type: 'runVisit', ...visit });
+    const report = { status: 'done', output: '"a"', changes: [], error: undefined, calls: [], micros: 1_000 } as const;
+    const runs = {
+      path: visit.path,
+      visit: 2,
+      recorded: { ...report, action: 'enough' },
+      now: {
+        ...report,
+        action: 'search',
+        calls: [{ model: 'm', messages: [{ role: 'user', content: 'why' }], reply: 'so' }],
+      },
+    };
+    await canvas.send({ type: 'visitRuns', ...visit, runs, refusal: undefined });
+    const now = canvas.page.getByRole('region', { name: 'Now' });
+    assert.match((await now.textContent()) ?? '', /Action\s*different\s*search.*Model calls/s);
+    assert.deepEqual(await canvas.page.locator('.report .differs h4').allTextContents(), [
+      'Actiondifferent',
+      'Actiondifferent',
+      'Model callsdifferent',
+    ]);
+    await canvas.page.keyboard.press('i');
+    assert.deepEqual(await canvas.next('readInput'), { type: 'readInput', ...visit });
+    await canvas.send({ type: 'visitInput', ...visit, state: '{ "n": 1 }', refusal: undefined });
+    const field = canvas.page.getByRole('textbox', { name: 'Shared state before the node' });
+    await field.fill('{ "n": 2 }');
+    await canvas.page.keyboard.press('Control+Enter');
+    assert.deepEqual(await canvas.next('runVisit'), { type: 'runVisit', ...visit, state: '{ "n": 2 }' });
+    await canvas.send({ type: 'visitRuns', ...visit, runs: undefined, refusal: 'The state is not valid JSON' });
+    assert.equal(await field.inputValue(), '{ "n": 2 }');
+    await canvas.page.getByText('The state is not valid JSON').first().waitFor();
+    await canvas.page.keyboard.press('Escape');
+    assert.equal(await field.isVisible(), false);
+    assert.equal((await canvas.sent()).filter(({ type }) => type === 'runVisit').length, 2);
+  },
+);
+
+onPage(
+  'in a folder that is not trusted, no node runs again',
+  async (canvas) => {
+    await showFailedRun(canvas);
+    await canvas.page.locator(nodeOf('decide')).click();
+    await canvas.page.keyboard.press('Shift+R');
+    await canvas.next('manageTrust');
+    assert.ok(!(await canvas.sent()).some(({ type }) => type === 'runVisit'));
+  },
+  { isTrusted: false },
+);

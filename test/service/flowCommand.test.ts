@@ -100,6 +100,25 @@ describe('farwharf flow', { concurrency: 2, timeout: 10 * 60_000 }, () => {
     assert.match((await flow('answer', 'nothing', '--input', '1')).stderr, /No run "nothing" on this machine/);
   });
 
+  it('run --node runs one node again and prints what it did beside what was recorded', async () => {
+    await using scratch = await Scratch.create();
+    const text =
+      "import { Flow, Node } from 'farwharf/agents';\nclass Add extends Node { prep(s) { return s.n; } exec(n) { return n + 1; } post(s, _, n) { s.n = n; } }\nconst add = new Add();\nexport const flow = new Flow({ start: add, name: 'Sum' }).connect(add, null);\n";
+    const cwd = await scratch.folder('flows', { 'sum.mjs': text });
+    const run = (...args: string[]) => scratch.run(['flow', 'run', 'sum.mjs', ...args], { cwd });
+    assert.equal((await run('--shared', '{"n":1}')).exit, 0);
+    await writeFile(join(cwd, 'sum.mjs'), text.replace('n + 1', 'n + 10'));
+    const again = await run('--node', 'Add');
+    assert.equal(again.exit, 0, again.stderr);
+    assert.match(
+      again.stdout,
+      /^recorded:\n {2}action default, .*\n {2}output 2\n {2}shared\.n: 1 -> 2\nnow:\n.*\n {2}output 11\n/,
+    );
+    const [line] = linesOf((await run('--node', 'Add', '--shared', '{"n":5}', '--json')).stdout).slice(-1);
+    assert.equal((line as { now: { output: string } }).now.output, '15');
+    assert.equal((await run('--node', 'Add', '--replay', 'last')).exit, 2);
+  });
+
   it('run keeps the run, replays it free with only edited nodes live, and begins again at a node', async () => {
     await using scratch = await Scratch.create();
     const cwd = await scratch.folder('flows', { 'talk.mjs': ASKING });

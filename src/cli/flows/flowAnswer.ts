@@ -6,9 +6,9 @@ import { answerRun } from '../../flows/run/history/answer.ts';
 import { RunHistory } from '../../flows/run/history/runHistory.ts';
 import type { Context } from '../command/context.ts';
 import { FlowPrinter } from '../terminal/flowPrinter.ts';
-import { readAnswer } from './answerInput.ts';
-import { readReachOf } from './flowFile.ts';
-import { readIfFlow, reportEnd } from './flowRun.ts';
+import { readAnswer } from './jsonInput.ts';
+import { readIfFlow, readReachOf } from './flowFile.ts';
+import { reportEnd } from './flowRun.ts';
 
 interface AnswerFlags {
   readonly input: string;

@@ -15,3 +15,9 @@ export async function readFlowFile(argument: string): Promise<FlowFile> {
 export async function readReachOf(file: string): Promise<StepReach> {
   return new FlowProject(diskHost).reach(file, await readNamedFile(file));
 }
+
+/** The flows of a file as its source shows them. A file that cannot be read as a flow may still run. */
+export function readIfFlow(file: string): FlowFile | undefined {
+  const text = diskHost.read(file);
+  return text === undefined ? undefined : readFlows(file, text, diskHost);
+}

@@ -17,7 +17,8 @@ export const FLOW_RUN_FLAGS = {
     'reuse the results of this run (a run ID, or last) where code and input are the same',
   ),
   from: textFlag('--from <node>', 'start at this node, with its state from the last run'),
-  of: textFlag('--of <run>', 'the run that --from refers to (default: last)'),
+  node: textFlag('--node <node>', 'run only this node again, with the state that it had, or that of --shared'),
+  of: textFlag('--of <run>', 'the run that --from or --node refers to (default: last)'),
   env: environmentFlag(),
   json: jsonFlag('print one JSON line per event'),
 };

@@ -6,9 +6,7 @@ import { formatDuration } from '../../core/text/format.ts';
 import { farwharfHome } from '../../core/files/home.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { diskHost } from '../../flows/project/diskHost.ts';
-import { readFlows } from '../../flows/project/flowProject.ts';
 import { findChoice } from '../../flows/graph/flowChoice.ts';
-import type { FlowFile } from '../../flows/graph/graph.ts';
 import { describeRunEnd, describeUsage } from '../../flows/run/history/describeRun.ts';
 import type { FlowProcessEvent } from '../../flows/run/protocol/flowRun.ts';
 import { type RecordedRun, runRecorded } from '../../flows/run/history/recordedRun.ts';
@@ -17,9 +15,9 @@ import { sourceHashes } from '../../flows/graph/sourceHash.ts';
 import type { Context } from '../command/context.ts';
 import { EXIT } from '../command/exit.ts';
 import { FlowPrinter } from '../terminal/flowPrinter.ts';
-import { readReachOf } from './flowFile.ts';
+import { readIfFlow, readReachOf } from './flowFile.ts';
 import type { FlowRunFlags } from './flowFlags.ts';
-import { readShared } from './sharedFlag.ts';
+import { readShared } from './jsonInput.ts';
 
 /** `farwharf flow run`: runs a flow file here. JSON: a line for each event, and at the end `{ type: "end", run, outcome }`. */
 export async function runFlowFile(
@@ -31,6 +29,7 @@ export async function runFlowFile(
   const { terminal, outputSignal: signal, env } = context;
   const file = await readableFile(argument);
   const shared = flags.shared === undefined ? undefined : await readShared(flags.shared);
+  if (flags.node !== undefined) return (await import('./flowNode.ts')).runFlowNode(context, file, flags, shared);
   const printer = new FlowPrinter(terminal);
   const trace = flags.trace === undefined ? undefined : new TraceFile(resolve(flags.trace));
   const { from, of = 'last' } = flags;
@@ -71,12 +70,6 @@ async function readableFile(argument: string): Promise<string> {
   const found = await stat(file).catch((): undefined => undefined);
   if (found?.isFile() === true) return file;
   throw new AppError('missing', `File ${printableLine(file)} does not exist. Check the path.`);
-}
-
-/** The flows of a file as its source shows them. A file that cannot be read as a flow may still run. */
-export function readIfFlow(file: string): FlowFile | undefined {
-  const text = diskHost.read(file);
-  return text === undefined ? undefined : readFlows(file, text, diskHost);
 }
 
 /** Prints how a run ended, and returns the exit status. */

@@ -11,9 +11,9 @@ import { scriptArguments, scriptPath } from '../../jobs/selection/script.ts';
 import type { Selection } from '../../workspace/select/selection.ts';
 import { findChoice } from '../../flows/graph/flowChoice.ts';
 import type { Context } from '../command/context.ts';
-import { readAnswer } from './answerInput.ts';
+import { readAnswer } from './jsonInput.ts';
 import { readFlowFile } from './flowFile.ts';
-import { readShared } from './sharedFlag.ts';
+import { readShared } from './jsonInput.ts';
 
 /** The flags of `farwharf submit` that make sense for flow files only. */
 export interface FlowSubmitFlags {

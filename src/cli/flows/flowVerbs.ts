@@ -25,6 +25,7 @@ export function flowVerb(): Verb {
         examples: [
           ['farwharf flow run agent.ts --shared \'{"question": "Why?"}\'', 'run a flow with an initial state'],
           ['farwharf flow run agent.ts --replay last', 'run the flow again; only edited nodes run live'],
+          ['farwharf flow run agent.ts --node Write', 'run one node again, and compare what it does with the last run'],
         ],
         load: async () => (await import('./flowRun.ts')).runFlowFile,
       }),

@@ -31,6 +31,7 @@ export class FlowPrinter {
       case 'started':
       case 'library':
       case 'graph':
+      case 'visited':
       case 'debugger':
         terminal.json(event);
         return undefined;

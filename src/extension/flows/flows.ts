@@ -30,6 +30,7 @@ import { FlowTests } from './runs/flowTests.ts';
 import { JobAnswers } from './runs/jobAnswers.ts';
 import { findFlow, type FlowTarget } from './documents/flowTarget.ts';
 import { newFlow } from './creation/newFlow.ts';
+import { VisitRunner } from './runs/visitRunner.ts';
 import { Prompts } from './prompts/prompts.ts';
 import { RunDecorations } from './runs/runDecorations.ts';
 import { showInformation, showProgress } from '../ui/show.ts';
@@ -77,6 +78,7 @@ export class Flows implements Disposable {
       new FlowRuns({ ...services, memory: context.workspaceState, queries, readReach: (file) => reader.reach(file) }),
     );
     const tests = own.add(new FlowTests({ runtime, home, log, report, readReach: (file) => reader.reach(file) }));
+    const visits = own.add(new VisitRunner({ ...services }));
     this.jobAnswers = new JobAnswers(services, this.runs.jobs);
     this.starter = own.add(
       new FlowStarter({
@@ -85,6 +87,7 @@ export class Flows implements Disposable {
         runs: this.runs,
         tests,
         jobAnswers: this.jobAnswers,
+        visits,
         memory: context.workspaceState,
       }),
     );
@@ -95,6 +98,7 @@ export class Flows implements Disposable {
         reader,
         runs: this.runs,
         starter: this.starter,
+        visits,
         memory: context.workspaceState,
         log,
         report,

@@ -97,6 +97,7 @@ export function jobTooltip(record: JobRecord, now: number, lost?: LostContact): 
   const isLost = lost !== undefined && !isOver(record);
   const state = isLost ? describeLastSeen(record, lost) : record.state.replace('_', ' ');
   row('State', record.reason === null ? state : `${state}: ${record.reason}`);
+  row('Waits for', isWaiting(record) ? record.waiting.question : null);
   row('Submitted', when(record.createdAt));
   row('Started', when(record.startedAt));
   row(isOver(record) ? 'Ended' : '', isOver(record) ? when(record.finishedAt) : null);

@@ -22,6 +22,8 @@ import { sharedPanel } from './panels/sharedPanel.ts';
 import { Store } from './state/store.ts';
 import { timeline } from './panels/timeline.ts';
 import { toolbar } from './panels/toolbar.ts';
+import { visitPanel } from './panels/visitPanel.ts';
+import { Visits } from './actions/visits.ts';
 import { Viewport } from './dom/viewport.ts';
 
 const host = new Host();
@@ -52,6 +54,7 @@ const banner = new Banner({
     if (flow !== undefined) void editing.addNode(flow);
   },
 });
+const visits = new Visits(store, host, runs, announcer);
 const question = new AnswerCard({
   store,
   host,
@@ -61,8 +64,11 @@ const question = new AnswerCard({
   leave: () => surface.focus(),
 });
 const help = (): void => showHelp(page, commands);
-const selected = selectionCommands({ store, actions, editing, runs });
-const commands = [...selected, ...viewCommands({ store, actions, editing, runs, viewport, find, question, help })];
+const selected = selectionCommands({ store, actions, editing, runs, visits });
+const commands = [
+  ...selected,
+  ...viewCommands({ store, actions, editing, runs, visits, viewport, find, question, help }),
+];
 const body = html('div', { class: 'body' });
 
 const menuOfSelection = (at?: { readonly x: number; readonly y: number }): void => {
@@ -92,12 +98,13 @@ body.append(
   html('nav', { class: 'side', 'aria-label': 'Outline' }, outline(store, actions)),
   stage,
   sharedPanel(store, runs),
+  visitPanel(store, visits, () => surface.focus()),
 );
 page.append(
   toolbar({ store, actions, runs, viewport, find, toggleOutline, openMenu: menuBelow, help }),
   banner.element,
   body,
-  timeline(store, runs),
+  timeline(store, runs, visits),
   announcer.live,
   announcer.notices,
 );
@@ -153,6 +160,12 @@ function receive(message: ToCanvas): void {
       return;
     case 'shared':
       store.set({ shared: message });
+      return;
+    case 'visitInput':
+      visits.showInput(message);
+      return;
+    case 'visitRuns':
+      visits.show(message);
       return;
     case 'comparison':
       store.set({ comparison: message });

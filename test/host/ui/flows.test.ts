@@ -151,6 +151,24 @@ suite('flows in a window', () => {
     await canvas().locator('.shared, .panel', { hasText: 'notes' }).first().waitFor();
   });
 
+  test('one node runs again, with another input, and what it did stands beside what was recorded', async () => {
+    await run();
+    await node('write').click();
+    await window.page.keyboard.press('Shift+R');
+    const [recorded, now] = ['Recorded', 'Now'].map((name) => canvas().getByRole('region', { name }));
+    assert.ok(recorded && now);
+    await now.getByText('Output').waitFor();
+    assert.equal(await canvas().locator('.report .differs').count(), 0);
+    await node('write').click();
+    await window.page.keyboard.press('i');
+    const field = canvas().getByRole('textbox', { name: 'Shared state before the node' });
+    await field.waitFor();
+    await field.fill((await field.inputValue()).replace(/"notes": \[/, '"notes": ["a note of my own", '));
+    await window.page.keyboard.press('Control+Enter');
+    await now.locator('.differs').first().waitFor();
+    assert.equal(await canvas().getByRole('combobox', { name: 'Runs of this flow' }).locator('option').count(), 2);
+  });
+
   test('a breakpoint in post is hit under Debug', async () => {
     await goTo('shared.query = query;');
     await window.page.keyboard.press('F9');

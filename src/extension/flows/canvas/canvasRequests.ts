@@ -9,6 +9,7 @@ import { exportCanvas } from './canvasExport.ts';
 import { type FlowDocuments, type FlowReadout, readerPath, type RemoteReader } from '../documents/flowDocuments.ts';
 import type { FlowRuns } from '../runs/flowRuns.ts';
 import type { FlowStarter } from '../runs/flowStarter.ts';
+import type { VisitRunner } from '../runs/visitRunner.ts';
 import { applySourceEdits } from '../documents/sourceEdits.ts';
 import { revealSource } from './revealing.ts';
 
@@ -17,6 +18,7 @@ export interface CanvasRequestsDeps {
   readonly reader: RemoteReader;
   readonly runs: FlowRuns;
   readonly starter: FlowStarter;
+  readonly visits: VisitRunner;
   /** Positions of moved nodes. */
   readonly memory: vscode.Memento;
   readonly log: Logger;
@@ -65,6 +67,10 @@ export class CanvasRequests {
         return;
       case 'answer':
         return this.#answer(canvas, message);
+      case 'readInput':
+        return this.#readInput(canvas, message);
+      case 'runVisit':
+        return this.#runVisit(canvas, message);
       case 'rerunFrom':
         return starter.rerunFrom(await canvas.opened(), message);
       case 'pinTest':
@@ -130,6 +136,25 @@ export class CanvasRequests {
     canvas.send({ type: 'answerResult', run, refusal });
     // Another window may have answered.
     await this.sendRuns(canvas);
+  }
+
+  async #readInput(canvas: CanvasPanel, message: Extract<FromCanvas, { type: 'readInput' }>): Promise<void> {
+    const { run, path, visit } = message;
+    const read = await this.#deps.visits.input(readerPath(canvas.document), message).then(
+      (state) => ({ state, refusal: state === undefined ? 'The state is too large to be edited here.' : undefined }),
+      (error: unknown) => ({ state: undefined, refusal: messageOf(error) }),
+    );
+    canvas.send({ type: 'visitInput', run, path, visit, ...read });
+  }
+
+  /** Runs one node again. The canvas shows why it could not. */
+  async #runVisit(canvas: CanvasPanel, message: Extract<FromCanvas, { type: 'runVisit' }>): Promise<void> {
+    const { run, path, visit, state } = message;
+    const ran = await this.#deps.starter.runVisit(await canvas.opened(), { run, path, visit, state }).then(
+      (runs) => ({ runs, refusal: undefined }),
+      (error: unknown) => ({ runs: undefined, refusal: messageOf(error) }),
+    );
+    canvas.send({ type: 'visitRuns', run, path, visit, ...ran });
   }
 
   async #openRun(canvas: CanvasPanel, id: string): Promise<void> {

@@ -62,7 +62,7 @@ export class FlowJobs implements Disposable {
   async add(job: string, file: string, flow: string): Promise<void> {
     const entries = [{ job, file, flow }, ...this.#entries()].slice(0, MAX_KEPT);
     await this.#deps.memory.update(KEY, entries);
-    this.#followUnfinished();
+    this.#followUnfinished({ alsoEnded: job });
   }
 
   /** Shows the run of a job that continues another with an answer, if that one is shown. */
@@ -101,10 +101,12 @@ export class FlowJobs implements Disposable {
     return this.#deps.memory.get<readonly FlowJobEntry[]>(KEY) ?? [];
   }
 
-  #followUnfinished(): void {
+  /** @param alsoEnded a job whose run is shown even if it has ended by now. */
+  #followUnfinished({ alsoEnded = '' } = {}): void {
     for (const entry of this.#entries()) {
       const record = this.#deps.store.get(entry.job);
-      if (record === undefined || isOver(record) || this.#following.has(entry.job)) continue;
+      if (record === undefined || (isOver(record) && entry.job !== alsoEnded) || this.#following.has(entry.job))
+        continue;
       this.#follow(entry, record).catch((error: unknown) => {
         if (!isAbort(error)) this.#deps.log.error('the run of a job could not be followed', { error });
       });

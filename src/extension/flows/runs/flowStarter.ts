@@ -4,6 +4,7 @@ import type { Disposable } from '../../../core/processes/lifetime.ts';
 import { requireTrust } from '../../workspace/folders.ts';
 import { choiceOf } from '../../../flows/graph/flowChoice.ts';
 import type { RerunStep } from '../../../flows/run/history/rerun.ts';
+import type { VisitRuns } from '../../../flows/run/visits/visit.ts';
 import type { Services } from '../../services/services.ts';
 import { submit } from '../../submit/submit.ts';
 import type { FlowDocuments } from '../documents/flowDocuments.ts';
@@ -12,6 +13,7 @@ import { askInputs, inputKeys } from './flowInputs.ts';
 import type { FlowRunOptions, FlowRuns } from './flowRuns.ts';
 import type { FlowTests } from './flowTests.ts';
 import type { JobAnswers } from './jobAnswers.ts';
+import type { VisitRunner } from './visitRunner.ts';
 import { findFlow, type FlowTarget, type FoundFlow } from '../documents/flowTarget.ts';
 import { showInformation, showWarning } from '../../ui/show.ts';
 import { label } from '../../ui/labels.ts';
@@ -22,6 +24,7 @@ interface FlowStarterDeps {
   readonly runs: FlowRuns;
   readonly tests: FlowTests;
   readonly jobAnswers: JobAnswers;
+  readonly visits: VisitRunner;
   /** The inputs of the last runs. */
   readonly memory: vscode.Memento;
 }
@@ -107,6 +110,16 @@ export class FlowStarter implements Disposable {
     if (!(await savedFor(document))) return;
     const { missingKey } = await this.#deps.runs.answer(document, { run, flow: flow.id, input });
     if (missingKey !== undefined) await offerModel(flow.label, missingKey);
+  }
+
+  /** Runs one node of a recorded run again. @param state the shared state as JSON, if it was edited. */
+  async runVisit(
+    document: vscode.TextDocument,
+    visit: { readonly run: string; readonly path: string; readonly visit: number; readonly state?: string | undefined },
+  ): Promise<VisitRuns | undefined> {
+    requireTrust();
+    const { flow } = await this.#flowOf(document, visit.run);
+    return (await savedFor(document)) ? this.#deps.visits.run(document, { ...visit, ...choiceOf(flow) }) : undefined;
   }
 
   /** Makes a test of a recorded run. */

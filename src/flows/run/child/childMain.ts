@@ -103,6 +103,7 @@ export async function runChild(
     viewLimits,
     emit: (event) => outlet.event(event),
     pause: () => outlet.pause,
+    visited: request.isOneVisit === true ? () => outlet.send({ type: 'visited' }) : undefined,
     failureOf: describe,
     modelKey: keys && ((variable) => keys.ask(variable).then(hidden)),
   });

@@ -48,7 +48,8 @@ export class FlowHost implements RunHost {
     }
     const { resume, input } = isFirst && request.resume !== undefined ? request : options;
     const hosted = { name, shared, options: { ...options, resume, input }, isInner };
-    return new HostedFlow(this.#parts, this.#begun, hosted, () => {
+    const parts = { ...this.#parts, visited: isFirst ? this.#parts.visited : undefined };
+    return new HostedFlow(parts, this.#begun, hosted, () => {
       this.#active -= 1;
     });
   }

@@ -31,6 +31,8 @@ export interface HostParts {
   readonly emit: (event: RunEvent) => void;
   /** Returns a promise while the run should wait for its watchers. */
   readonly pause: () => Promise<void> | undefined;
+  /** Called after the first visit, if the run goes no further. */
+  readonly visited: (() => void) | undefined;
   readonly failureOf: (thrown: unknown, path: string | undefined) => FlowFailure;
   readonly modelKey: RunHost['modelKey'];
 }
@@ -82,7 +84,14 @@ export class HostedFlow implements HostedRun {
   }
 
   stepped(step: HostedStep): Promise<void> | undefined {
-    const { files, pause } = this.#parts;
+    const { files, pause, visited } = this.#parts;
+    if (visited !== undefined) {
+      this.#tokens.flush();
+      this.#reportChanges(step);
+      files?.flush();
+      visited();
+      return new Promise(() => {}); // the process is stopped
+    }
     if (this.#budget.hasRoom || step.checkpoint === undefined) this.#budget.spend(() => this.#reportChanges(step));
     // Nothing continues an inner run: the hook that started it runs again.
     if (step.checkpoint !== undefined && !this.#isInner) files?.checkpoint(this.#run, step.checkpoint);

@@ -108,6 +108,7 @@ function eventsOf(
       return [{ type: 'started', pid, node, nodeVersion: message.nodeVersion }];
     case 'library':
     case 'graph':
+    case 'visited':
     case 'note':
       return [message];
     case 'debugger': {

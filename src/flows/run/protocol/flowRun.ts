@@ -27,6 +27,8 @@ export interface FlowRunRequest extends VariableSource {
   readonly input?: unknown;
   /** Waits for a debugger before the first line of the file. */
   readonly isDebugged?: boolean | undefined;
+  /** Stops the flow after the first visit of a node, which is reported by `visited`. */
+  readonly isOneVisit?: boolean | undefined;
   /** Loads the file and sends the graphs of its flows without running them. */
   readonly isGraphOnly?: boolean | undefined;
   /** No network and no live model: a call that is not recorded fails. For tests. */
@@ -55,6 +57,8 @@ export type FlowProcessEvent =
   | { readonly type: 'output'; readonly stream: 'stdout' | 'stderr'; readonly text: string; readonly isWhole: boolean }
   /** A model service needs the key in this variable, and there is none. */
   | { readonly type: 'missingKey'; readonly variable: string }
+  /** The only visit that was requested has ended, and its files are written. */
+  | { readonly type: 'visited' }
   /** The flows of the file, if only these were requested. */
   | { readonly type: 'graph'; readonly graphs: readonly ExactGraph[] }
   /** A note of the runner about what it did for the file, or about a problem with it. */

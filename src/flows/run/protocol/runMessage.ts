@@ -23,6 +23,7 @@ export type ChildMessage =
   | { readonly type: 'debugger'; readonly url: string }
   | { readonly type: 'events'; readonly batch: number; readonly events: readonly RunEvent[] }
   | { readonly type: 'graph'; readonly graphs: readonly ExactGraph[] }
+  | { readonly type: 'visited' }
   | { readonly type: 'note'; readonly message: string }
   /** Asks for the key of a model service. */
   | { readonly type: 'key'; readonly variable: string }
@@ -37,6 +38,7 @@ const CHILD_MESSAGES: ReadonlySet<unknown> = new Set<ChildMessage['type']>([
   'debugger',
   'events',
   'graph',
+  'visited',
   'note',
   'key',
   'refused',

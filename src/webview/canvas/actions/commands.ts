@@ -4,6 +4,7 @@ import type { Editing } from './editing.ts';
 import { shownFlow } from '../state/graphView.ts';
 import { moveLevel, nextEdge } from './navigation.ts';
 import type { Runs } from './runs.ts';
+import type { Visits } from './visits.ts';
 import type { Selection, Store } from '../state/store.ts';
 import type { Viewport } from '../dom/viewport.ts';
 
@@ -29,10 +30,11 @@ interface Parts {
   readonly actions: CanvasActions;
   readonly editing: Editing;
   readonly runs: Runs;
+  readonly visits: Visits;
 }
 
 /** The commands for the selection, which are also its context menu. */
-export function selectionCommands({ store, actions, editing, runs }: Parts): Binding[] {
+export function selectionCommands({ store, actions, editing, runs, visits }: Parts): Binding[] {
   const isNode = (): boolean => actions.selectedNode !== undefined;
   const isEdge = (): boolean => actions.selectedEdge !== undefined;
   const onNode = (act: (node: DrawnNode) => unknown) => (): void => {
@@ -67,6 +69,18 @@ export function selectionCommands({ store, actions, editing, runs }: Parts): Bin
     { title: 'Set as start', keys: 'S', when: canStart, run: onNode((node) => editing.setStart(node)) },
     { title: 'Extract into a flow…', keys: 'X', when: () => actions.chosenNodes.length > 0, run: extract },
     { title: 'Run again from here', keys: 'R', when: canRerun, run: onNode(({ path }) => runs.rerunFrom(path)) },
+    {
+      title: 'Run only this node again',
+      keys: 'Shift+R',
+      when: canRerun,
+      run: onNode(({ path }) => visits.again(path)),
+    },
+    {
+      title: 'Run this node with other input…',
+      keys: 'I',
+      when: canRerun,
+      run: onNode(({ path }) => visits.edit(path)),
+    },
     { title: 'Delete', keys: 'Delete', also: ['backspace'], when: isNode, run: deleteNode },
     { title: 'Delete connection', keys: 'Delete', also: ['backspace'], when: isConnected, run: deleteEdge },
     { title: 'Add a node…', keys: 'N', when: () => !isEdge(), run: addNode },

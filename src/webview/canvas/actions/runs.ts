@@ -131,19 +131,20 @@ export class Runs {
     this.#store.state.progress?.steps.findLast(({ status }) => status === 'waiting')?.pagePath;
 
   canRerun(path: string | undefined): boolean {
-    return path !== undefined && this.#store.state.run?.isRecorded === true && this.#lastStepOf(path) !== undefined;
+    return path !== undefined && this.#store.state.run?.isRecorded === true && this.lastStepOf(path) !== undefined;
   }
 
   /** Runs again from a node: at the shown step if it belongs to the node, else at the node's last visit. */
   rerunFrom(path: string): void {
     const { run } = this.#store.state;
-    const step = this.#lastStepOf(path);
+    const step = this.lastStepOf(path);
     if (run !== undefined && step !== undefined) {
       this.#host.send({ type: 'rerunFrom', run: run.id, path: step.path, visit: step.visit });
     }
   }
 
-  #lastStepOf(path: string): CanvasStep | undefined {
+  /** The shown step if it is a visit of this node, else the node's last one. */
+  lastStepOf(path: string): CanvasStep | undefined {
     const { progress, step } = this.#store.state;
     const current = this.stepAt(step);
     return current?.pagePath === path ? current : progress?.steps.findLast(({ pagePath }) => pagePath === path);

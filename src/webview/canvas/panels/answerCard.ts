@@ -58,6 +58,7 @@ export class AnswerCard {
     if (run !== this.#shown) return;
     this.#setBusy(false);
     setText(this.#refusal, refusal ?? '');
+    this.#place(); // it may be larger now
     if (refusal !== undefined) this.focus();
   }
 

@@ -10,8 +10,8 @@ export function sharedPanel(store: Store, runs: Runs): HTMLElement {
   const whole = html('details', { class: 'whole' }, html('summary', {}, 'All of shared'), json);
   const attributes = { class: 'shared', 'aria-label': 'Shared state', tabindex: 0, hidden: true };
   const element = html('aside', attributes, title, changeList, whole);
-  store.on(['shared', 'step', 'run'], ({ shared, step, run }) => {
-    const isShown = step !== undefined && run !== undefined;
+  store.on(['shared', 'step', 'run', 'visit'], ({ shared, step, run, visit }) => {
+    const isShown = step !== undefined && run !== undefined && visit === undefined;
     element.hidden = !isShown;
     if (!isShown) return;
     const shown = runs.stepAt(step);
@@ -29,7 +29,8 @@ export function sharedPanel(store: Store, runs: Runs): HTMLElement {
   return element;
 }
 
-function changeElement({ path, before, after }: ShownChange): HTMLElement {
+/** A change with its values. */
+export function changeElement({ path, before, after }: ShownChange): HTMLElement {
   const kind = before === undefined ? 'added' : after === undefined ? 'removed' : 'changed';
   const line = (name: 'del' | 'ins', sign: string, text: string | undefined): HTMLElement[] =>
     text === undefined ? [] : [html(name, {}, html('b', { 'aria-hidden': 'true' }, sign), text)];

@@ -6,6 +6,7 @@ import { addUsage, NO_USAGE } from '../../../flows/run/protocol/timelineStep.ts'
 import type { CanvasStep, RunProgress } from '../state/runProgress.ts';
 import { stepText, usageText } from '../scene/runText.ts';
 import type { Runs } from '../actions/runs.ts';
+import type { Visits } from '../actions/visits.ts';
 import type { CanvasState, Store } from '../state/store.ts';
 import { iconButton, timeOf } from './toolbar.ts';
 
@@ -21,7 +22,7 @@ const STATE_ICONS: Readonly<Record<RunInfo['state'], IconName>> = {
 };
 
 /** The run below the drawing, step by step: its costs, the shown step, and its actions. */
-export function timeline(store: Store, runs: Runs): HTMLElement {
+export function timeline(store: Store, runs: Runs, visits: Visits): HTMLElement {
   const summary = html('span', { class: 'summary', role: 'status' });
   const momentText = html('span', { class: 'moment' });
   const slider = html('input', { type: 'range', min: 0, step: 1, 'aria-label': 'Step' });
@@ -38,13 +39,17 @@ export function timeline(store: Store, runs: Runs): HTMLElement {
     const path = runs.stepAt(store.state.step)?.pagePath;
     if (path !== undefined) runs.rerunFrom(path);
   });
+  const again = iconButton('node', 'Run only this node again (Shift+R)', () => {
+    const path = runs.stepAt(store.state.step)?.pagePath;
+    if (path !== undefined) visits.again(path);
+  });
   const close = iconButton('close', 'Close the run', () => runs.close());
   const back = iconButton('previous', 'Step back (,)', () => runs.stepBy(-1));
   const forward = iconButton('chevron', 'Step forward (.)', () => runs.stepBy(1));
   const element = html(
     'section',
     { class: 'timeline', 'aria-label': 'Run', hidden: true },
-    html('div', { class: 'row' }, summary, html('span', { class: 'space' }), comparing, rerun, pin, close),
+    html('div', { class: 'row' }, summary, html('span', { class: 'space' }), comparing, again, rerun, pin, close),
     html('div', { class: 'row' }, back, html('div', { class: 'track' }, strip, slider), forward, follow),
     momentText,
     difference,
@@ -91,6 +96,7 @@ export function timeline(store: Store, runs: Runs): HTMLElement {
     follow.disabled = step === undefined;
     pin.disabled = !run.isRecorded || run.state === 'running';
     rerun.disabled = !runs.canRerun(step === undefined ? undefined : shown?.pagePath);
+    again.disabled = rerun.disabled;
     drawStrip(steps, comparison?.divergence === undefined ? undefined : comparison.divergence.step - firstStep);
     showComparing(
       all.filter(({ id, flow }) => id !== run.id && flow === run.flow),
@@ -119,7 +125,9 @@ function describeComparison({ divergence }: ComparisonMessage): string {
 function summaryOf({ state, durationMs, remote, message }: RunInfo, { steps, firstStep }: RunProgress): string {
   const usage = steps.reduce((sum, step) => addUsage(sum, step.usage), NO_USAGE);
   return [
-    `${state.charAt(0).toUpperCase()}${state.slice(1)}${message === undefined ? '' : `: ${message}`}`,
+    state === 'waiting'
+      ? 'Waiting for an answer'
+      : `${capitalized(state)}${message === undefined ? '' : `: ${message}`}`,
     durationMs === undefined ? '' : formatMicros(durationMs * 1_000),
     formatCount(firstStep + steps.length, 'step'),
     usageText(usage),
@@ -128,4 +136,8 @@ function summaryOf({ state, durationMs, remote, message }: RunInfo, { steps, fir
   ]
     .filter(Boolean)
     .join(' · ');
+}
+
+function capitalized(word: string): string {
+  return `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
 }

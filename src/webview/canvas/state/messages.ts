@@ -2,6 +2,7 @@ import type { TraceEvent } from '../../../agents/records/trace.ts';
 import type { FlowFile } from '../../../flows/graph/graph.ts';
 import type { RunPause } from '../../../flows/run/protocol/outcome.ts';
 import type { ShownChange } from '../../../flows/run/protocol/shownState.ts';
+import type { VisitRuns } from '../../../flows/run/visits/visit.ts';
 import type { Point } from '../../../flows/layout/shape.ts';
 
 /** Messages from the extension to the canvas. All are plain data. */
@@ -19,6 +20,8 @@ export type ToCanvas =
   /** More events of the shown run, in order; collected for about 50 ms. */
   | { readonly type: 'runEvents'; readonly run: string; readonly events: readonly TraceEvent[] }
   | SharedMessage
+  | VisitInputMessage
+  | VisitRunsMessage
   | ComparisonMessage
   /** Shows and focuses a node, after commands such as "Open Canvas" on a line of the source. */
   | { readonly type: 'focus'; readonly flow: string; readonly node: string | undefined };
@@ -77,6 +80,27 @@ export interface SharedMessage {
   readonly changes: readonly ShownChange[];
   /** JSON, truncated; undefined if it was not recorded. */
   readonly state: string | undefined;
+}
+
+/** The shared state before a visit. */
+export interface VisitInputMessage {
+  readonly type: 'visitInput';
+  readonly run: string;
+  readonly path: string;
+  readonly visit: number;
+  /** JSON; undefined if it cannot be edited. */
+  readonly state: string | undefined;
+  readonly refusal: string | undefined;
+}
+
+/** A visit as it was recorded, and as it ran again. */
+export interface VisitRunsMessage {
+  readonly type: 'visitRuns';
+  readonly run: string;
+  readonly path: string;
+  readonly visit: number;
+  readonly runs: VisitRuns | undefined;
+  readonly refusal: string | undefined;
 }
 
 /** Where two runs first differ. */

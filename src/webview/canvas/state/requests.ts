@@ -30,6 +30,16 @@ const request = z.discriminatedUnion('type', [
   z.object({ type: z.literal('answer'), run, input: z.json() }),
   /** Run again from this step on, with the recorded results of the earlier steps. */
   z.object({ type: z.literal('rerunFrom'), run, path: z.string().max(10_000), visit: count }),
+  /** Send `visitInput` for this visit. */
+  z.object({ type: z.literal('readInput'), run, path: z.string().max(10_000), visit: count }),
+  /** Run this visit again, with another shared state if there is one, and send `visitRuns`. */
+  z.object({
+    type: z.literal('runVisit'),
+    run,
+    path: z.string().max(10_000),
+    visit: count,
+    state: z.string().max(2_000_000).optional(),
+  }),
   /** Send `shared` for this step. */
   z.object({ type: z.literal('readShared'), run, step: count }),
   /** Send `comparison` for these two. */

@@ -1,5 +1,6 @@
 import type { Drawing } from '../../../flows/drawing/drawing.ts';
 import type { FlowFile } from '../../../flows/graph/graph.ts';
+import type { VisitRuns } from '../../../flows/run/visits/visit.ts';
 import type { FlowLayout } from '../../../flows/drawing/flowLayout.ts';
 import type { ComparisonMessage, MovedNodes, RunInfo, SharedMessage } from './messages.ts';
 import type { RunProgress } from './runProgress.ts';
@@ -9,6 +10,22 @@ export type Selection =
   | { readonly type: 'node'; readonly path: string }
   /** A connection, or an unconnected action. */
   | { readonly type: 'edge'; readonly key: string };
+
+/** A visit of a node that runs again, or is about to. */
+export interface ShownVisit {
+  readonly run: string;
+  /** Of the node, as in trace events. */
+  readonly tracePath: string;
+  readonly number: number;
+  /** The name of the node in its flow. */
+  readonly node: string;
+  readonly isRunning: boolean;
+  /** The shared state before it as JSON, once it was asked for. */
+  readonly input?: string | undefined;
+  readonly runs?: VisitRuns | undefined;
+  /** Why it could not run. */
+  readonly refusal?: string | undefined;
+}
 
 export interface CanvasState {
   readonly version: number;
@@ -39,6 +56,7 @@ export interface CanvasState {
   readonly step: number | undefined;
   readonly shared: SharedMessage | undefined;
   readonly comparison: ComparisonMessage | undefined;
+  readonly visit: ShownVisit | undefined;
 }
 
 export const NOTHING_DRAWN: Drawing = { nodes: [], edges: [], bounds: { x: 0, y: 0, width: 0, height: 0 } };
@@ -64,6 +82,7 @@ const EMPTY: CanvasState = {
   step: undefined,
   shared: undefined,
   comparison: undefined,
+  visit: undefined,
 };
 
 interface Listener {

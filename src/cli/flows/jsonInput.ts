@@ -1,3 +1,4 @@
+import { AppError } from '../../core/errors.ts';
 import { resolve } from 'node:path';
 import { parseJsonObject, readNamedFile } from '../grammar/jsonObject.ts';
 
@@ -5,4 +6,13 @@ import { parseJsonObject, readNamedFile } from '../grammar/jsonObject.ts';
 export async function readShared(text: string): Promise<Readonly<Record<string, unknown>>> {
   const json = text.startsWith('@') ? await readNamedFile(resolve(text.slice(1))) : text;
   return parseJsonObject(json, '--shared', '{"topic": "harbours"}');
+}
+
+/** The answer in `--input`. @throws AppError `bad-input` if it is not JSON. */
+export function readAnswer(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch (cause) {
+    throw new AppError('bad-input', `--input is not valid JSON. A text needs quotes: --input '"yes"'.`, { cause });
+  }
 }
