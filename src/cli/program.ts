@@ -16,6 +16,7 @@ import { addHelpCommands } from './grammar/helpCommand.ts';
 import { mcpVerb } from './mcp/mcpVerb.ts';
 import { searchVerbs } from './search/searchVerbs.ts';
 import { budgetVerb } from './budgets/budgetVerbs.ts';
+import { secretVerb } from './secrets/secretVerbs.ts';
 import { jobVerbs } from './jobs/jobVerbs.ts';
 import { machineVerbs } from './machines/machineVerbs.ts';
 import { serveVerb } from './serve/serveVerb.ts';
@@ -115,6 +116,7 @@ function allVerbs(): readonly Verb[] {
     ...jobVerbs(),
     sweepVerb([bestVerb()]),
     budgetVerb(),
+    secretVerb(),
     ...machineVerbs(),
     ...searchVerbs(),
     flowVerb(),

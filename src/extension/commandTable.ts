@@ -55,6 +55,7 @@ import { openLog } from './commands/services/openLog.ts';
 import { openSettings } from './commands/services/openSettings.ts';
 import { connectMachine } from './commands/services/connectMachine.ts';
 import { selectHost } from './commands/services/selectHost.ts';
+import { removeSecret, setSecret } from './commands/services/secrets.ts';
 import { setBudget } from './commands/services/setBudget.ts';
 import { signIn } from './commands/services/signIn.ts';
 import { signOut } from './commands/services/signOut.ts';
@@ -119,6 +120,8 @@ export const commands: Readonly<Record<CommandId, Command>> = {
   'farwharf.signIn': signIn,
   'farwharf.signOut': signOut,
   'farwharf.setBudget': setBudget,
+  'farwharf.setSecret': setSecret,
+  'farwharf.removeSecret': removeSecret,
   'farwharf.openSettings': openSettings,
   'farwharf.openLog': openLog,
   'farwharf.searchFolder': searchFolder,

@@ -7,6 +7,7 @@ import { type DownloadOptions, saveBody } from './transfers/download.ts';
 import { type JobEventStream, streamEvents } from './events/eventStream.ts';
 import type { HttpResponse, Call } from './http/exchange.ts';
 import { eventIdHeader, isEventId } from './protocol/eventId.ts';
+import { jsonBody, jsonCall } from './http/jsonCall.ts';
 import { type RetryAfterPolicy, withRetryAfter } from './http/retryAfterPolicy.ts';
 import {
   type Account,
@@ -19,6 +20,7 @@ import {
   receivedSubmissionStatus,
   type SubmissionStatus,
 } from './protocol/schemas.ts';
+import { secretChange, secretList, secretPath, type StoredSecret } from './protocol/secret.ts';
 import { isMissingRoute, type JobSubmission, metaOf, submissionHeaders } from './transfers/submission.ts';
 import { Transport } from './http/transport.ts';
 import { openUpload } from './transfers/upload.ts';
@@ -130,6 +132,22 @@ export class RemoteClient implements AsyncDisposable {
     }
   }
 
+  /** The names of the account's secrets, and when each was set. No request returns a value. For services with the feature `secrets`. */
+  async listSecrets(options?: RequestOptions): Promise<readonly StoredSecret[]> {
+    return (await this.#json('GET', '/v1/secrets', options, secretList)).secrets;
+  }
+
+  /** Sets a secret of the account. The value is in no error, whatever the service responds. */
+  async setSecret(name: string, value: string, options?: RequestOptions): Promise<void> {
+    this.#redactor.add(value);
+    await this.#json('PUT', secretPath(name), options, secretChange, { value });
+  }
+
+  /** Removes a secret of the account. */
+  async removeSecret(name: string, options?: RequestOptions): Promise<void> {
+    await this.#json('DELETE', secretPath(name), options, secretChange);
+  }
+
   async getJob(jobId: string, options?: RequestOptions): Promise<Job> {
     return this.#json('GET', jobPath(jobId), options, receivedJob);
   }
@@ -185,8 +203,12 @@ export class RemoteClient implements AsyncDisposable {
     path: string,
     options: RequestOptions | undefined,
     schema: z.ZodType<T>,
+    body?: object,
   ): Promise<T> {
-    using response = await this.#open(jsonCall({ method, path, ...limits(options, REQUEST_TIMEOUT) }));
+    const call = { method, path, ...limits(options, REQUEST_TIMEOUT) };
+    using response = await this.#withRetryAfter(call.signal, () =>
+      this.#openOnce(jsonCall(body === undefined ? call : { ...call, ...jsonBody(body) })),
+    );
     return await readJson(response, schema);
   }
 
@@ -209,10 +231,6 @@ export class RemoteClient implements AsyncDisposable {
       throw error;
     }
   }
-}
-
-function jsonCall(call: Call): Call {
-  return { ...call, headers: { accept: 'application/json', ...call.headers } };
 }
 
 function checkedHost(host: string): string {

@@ -71,8 +71,8 @@ export function machineClassesOf({ machine_classes: classes }: ServiceConfig): M
 }
 
 /** The files of the service that jobs must not read. */
-export function hiddenFiles({ tls }: ServiceConfig): readonly string[] {
-  return tls === undefined ? [] : [tls.key];
+export function hiddenFiles({ tls, secrets }: ServiceConfig): readonly string[] {
+  return [tls?.key, secrets.key_file].filter((path) => path !== undefined);
 }
 
 function schemaFor<Shape extends z.ZodRawShape>(name: string, { shape }: ExecutorKind<Shape>) {

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { METHOD_NAME_ALL } from 'hono/router';
 import type { Logger } from '../core/log.ts';
 import { EXECUTORS } from './executors.ts';
@@ -15,7 +16,9 @@ import { AuthFailureLimiter } from './http/access/authFailureLimiter.ts';
 import { JobFiles } from './jobFiles/jobFiles.ts';
 import { localMachineClasses } from './config/machineClasses.ts';
 import type { Metrics, MetricsOptions } from './metrics/metrics.ts';
+import { JobSecrets } from './jobs/jobSecrets.ts';
 import { Scheduler } from './jobs/scheduler.ts';
+import { SecretVault } from './secrets/secretVault.ts';
 import type { ServeOptions } from './serveOptions.ts';
 import type { Store } from './store/store.ts';
 
@@ -99,8 +102,19 @@ export async function buildParts(
     const account = store.accounts.get(id);
     return account.disabledAt === null ? gauge.limitsOf(account).running_jobs : 0;
   };
+  const vault = new SecretVault(store.secrets, config.secrets.key_file ?? join(data, 'secrets.key'));
+  const secrets = new JobSecrets(vault);
   const maxResultBytes = config.limits.results_gb * 1e9;
-  const scheduler = new Scheduler({ store, files, log, executor, machineClasses, maxRunningJobs, maxResultBytes });
+  const scheduler = new Scheduler({
+    store,
+    files,
+    log,
+    executor,
+    machineClasses,
+    maxRunningJobs,
+    maxResultBytes,
+    secrets,
+  });
   const app = createApp({
     store,
     scheduler,
@@ -113,6 +127,7 @@ export async function buildParts(
     authFailures: new AuthFailureLimiter(config.limits.wrong_keys_per_minute),
     version,
     killGraceMs,
+    vault,
     maxLogBytes: config.logs.max_mb_per_job * 1e6,
     shutdown,
     health,

@@ -47,6 +47,22 @@ async function tellsNothing({ method, path, owner, stranger, jobs }: Setting): P
   }
 }
 
+/** A secret of the owner is neither listed, changed nor removed by another account, and answered for as one that never was. */
+async function hidesSecrets({ owner, stranger }: Setting): Promise<void> {
+  const path = '/v1/secrets/ADAS_TOKEN';
+  const init = { method: 'PUT', body: JSON.stringify({ value: 'of the owner' }) };
+  assert.equal((await owner.request(path, init)).status, 200);
+  const listed = await owner.json('/v1/secrets');
+  const none = await answer(stranger, 'DELETE', '/v1/secrets/BOBS_TOKEN');
+  assert.equal(none.status, 404);
+  const own = await answer(stranger, 'DELETE', path);
+  assert.equal(own.body.replace('ADAS', 'BOBS'), none.body);
+  assert.equal((await answer(stranger, 'GET', '/v1/secrets')).body, '{"secrets":[]}');
+  assert.equal((await stranger.request(path, init)).status, 200);
+  assert.equal((await answer(stranger, 'DELETE', path)).status, 200);
+  assert.deepEqual(await owner.json('/v1/secrets'), listed);
+}
+
 /** Every route has its case: one that is new has none, and this test fails until it does. */
 const CASES: Readonly<Record<string, (setting: Setting) => Promise<void>>> = {
   'GET /v1/jobs/:id': hidesJobs,
@@ -92,6 +108,9 @@ const CASES: Readonly<Record<string, (setting: Setting) => Promise<void>>> = {
     assert.notEqual(own.job_id, job.job_id, 'a key is one of its account');
     await Promise.all([owner.untilEnd(job.job_id), stranger.untilEnd(own.job_id)]);
   },
+  'GET /v1/secrets': hidesSecrets,
+  'PUT /v1/secrets/:name': hidesSecrets,
+  'DELETE /v1/secrets/:name': hidesSecrets,
   'GET /v1/me': async (setting) => {
     await tellsNothing(setting);
     const me = await setting.stranger.json('/v1/me');

@@ -42,7 +42,7 @@ export async function submit(context: Context, argument: string, flags: SubmitFl
   if (flags.dryRun) {
     const plan = (target: SubmitTarget) => planSubmit(target, draft, summary, scriptFindings);
     const local = [...scriptFindings, ...(draft.batch === undefined ? [] : batchFindings(draft.batch, undefined))];
-    const findings = await checkDryRun(() => new Session(onService), plan, { local, signal });
+    const findings = await checkDryRun(() => new Session(onService), plan, { local, intent, signal });
     return showSelection(sent, findings, context);
   }
   if (script === undefined) throw new AppError('bad-input', 'Specify a script with --script FILE.');
@@ -51,7 +51,7 @@ export async function submit(context: Context, argument: string, flags: SubmitFl
   if (job !== undefined) await agreeToProfile(job, session, context, { folder: selection.root, flags });
   await checkUnanswered(session, context, { folder: selection.root, again: flags.again });
   const account = await readAccount(await session.client(), { signal });
-  const target = await targetOf(session, account);
+  const target = await targetOf(session, account, intent);
   const plan = planSubmit(target, draft, summary, scriptFindings);
   refuseErrors(plan.findings, describeWithFlag);
   announce(sent, plan, { context, hostName: session.hostName });

@@ -24,6 +24,7 @@ export const SUBMIT_FLAGS = {
   machineClass: textFlag('--machine-class <name>', "machine class from the service's rate card (see farwharf me)"),
   project: textFlag('--project <name>', 'project to charge the job to'),
   venv: textFlag('--venv <file>', 'JSON file that describes the Python environment'),
+  secret: listFlag('--secret <name>', 'give the job this secret of your account as a variable (see farwharf secret)'),
   include: listFlag('--include <path>', 'send this path even if a rule leaves it out'),
   exclude: listFlag('--exclude <path>', 'do not send this path'),
   flow: textFlag('--flow <name>', 'flow file: the export to run'),

@@ -1,9 +1,10 @@
 import { messageOf } from '../../core/errors.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { httpStatus } from '../../jobs/service/api.ts';
-import type { SubmitDraft } from '../../jobs/submit/draft.ts';
+import type { SubmitDraft, SubmitIntent } from '../../jobs/submit/draft.ts';
 import type { CostEstimate } from '../../jobs/submit/estimate.ts';
 import type { SubmitPlan, SubmitTarget } from '../../jobs/submit/plan.ts';
+import { storesSecrets } from '../../jobs/submit/secretFindings.ts';
 import { budgetCheck } from '../../jobs/submit/budgetCheck.ts';
 import { describeFinding, isAboutCredits, type JobFinding } from '../../jobs/submit/preflight.ts';
 import type { RemoteClient } from '../../remote/client.ts';
@@ -21,6 +22,7 @@ const FLAGS: Readonly<Record<JobFinding['type'], string>> = {
   budget: 'Change it with farwharf budget set.',
   'upload-size': 'List the files with --dry-run.',
   batch: '',
+  secrets: '',
   script: 'Specify another file with --script.',
   'left-out-read': 'Send it with --include PATH.',
 };
@@ -49,10 +51,17 @@ export async function readAccount(
   }
 }
 
-/** Where a session sends jobs, with the budgets there. @throws AppError as `readBudgets` does. */
-export async function targetOf(session: Session, account: unknown): Promise<SubmitTarget> {
+/** Where a session sends jobs, with the budgets there, and the names of secrets if the job needs some. @throws AppError as `readBudgets` does. */
+export async function targetOf(
+  session: Session,
+  account: unknown,
+  { secrets = [] }: Pick<SubmitIntent, 'secrets'>,
+): Promise<SubmitTarget> {
   const { home, host, asyncLedger: ledger, hostName: service } = session;
-  return { host, service, account, budget: await budgetCheck({ home, ledger, service: session.sender() }, host) };
+  const budget = await budgetCheck({ home, ledger, service: session.sender() }, host);
+  const isAsking = secrets.length > 0 && storesSecrets(account);
+  const stored = isAsking ? await (await session.client()).listSecrets() : undefined;
+  return { host, service, account, budget, secretNames: stored?.map(({ name }) => name) };
 }
 
 /**
@@ -63,12 +72,16 @@ export async function targetOf(session: Session, account: unknown): Promise<Subm
 export async function checkDryRun(
   openSession: () => Session,
   plan: (target: SubmitTarget) => Pick<SubmitPlan, 'findings'> & Pick<DryRunFindings, 'estimate' | 'draft'>,
-  { local, signal }: { readonly local: readonly JobFinding[]; readonly signal: AbortSignal },
+  {
+    local,
+    intent,
+    signal,
+  }: { readonly local: readonly JobFinding[]; readonly intent: SubmitIntent; readonly signal: AbortSignal },
 ): Promise<DryRunFindings> {
   try {
     await using session = openSession();
     const account = await readAccount(await session.client(), { signal, timeout: DRY_RUN_TIMEOUT_SECONDS });
-    const { findings, estimate, draft } = plan(await targetOf(session, account));
+    const { findings, estimate, draft } = plan(await targetOf(session, account, intent));
     return { findings, unchecked: undefined, ...(estimate && { estimate }), ...(draft && { draft }) };
   } catch (error) {
     signal.throwIfAborted();

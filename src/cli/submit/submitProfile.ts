@@ -54,6 +54,7 @@ export async function submitTerms(
     include: [...(terms?.include ?? []), ...(flags.include ?? [])],
     exclude: [...(terms?.exclude ?? []), ...(flags.exclude ?? [])],
     venv: terms?.venv,
+    secrets: [...new Set([...(terms?.secrets ?? []), ...(flags.secret ?? [])])],
   };
 }
 
@@ -65,8 +66,8 @@ export async function withServiceOf(job: ProfileJob | undefined, context: Contex
 }
 
 /**
- * Says what the profile sends, and asks once for each folder before it sends variables and included paths or chooses the service. Without a terminal,
- * only `--env`, `--include` and `--remote` allow it.
+ * Says what the profile sends, and asks once for each folder before it sends variables and included paths, uses secrets or chooses the service. Without a terminal,
+ * only `--env`, `--include`, `--secret` and `--remote` allow it.
  *
  * @param context the context of the command line, without the service of the profile.
  * @throws AppError `refused` if the user did not agree.
@@ -79,16 +80,17 @@ export async function agreeToProfile(
 ): Promise<void> {
   const { home, host, hostName } = session;
   const { env, remote, terminal } = context;
-  const { env: allowed = [], include: typed = [] } = flags;
+  const { env: allowed = [], include: typed = [], secret: given = [] } = flags;
   const isSwitch = remote === undefined && host !== resolveHost({ env });
   const isTyped = (path: string): boolean =>
     typed.some((one) => pathInside(resolve('/', one), resolve('/', path)) !== undefined);
-  const { variables, include } = job;
-  const access = { host, isSwitch, variables, include };
+  const { variables, include, secrets } = job;
+  const access = { host, isSwitch, variables, include, secrets };
   const asked = {
     ...access,
     variables: variables.filter((name) => !allowed.includes(name)),
     include: include.filter((path) => !isTyped(path)),
+    secrets: secrets.filter((name) => !given.includes(name)),
   };
   const missing = await missingConsent(home, folder, asked);
   if (missing === undefined) {
@@ -100,6 +102,7 @@ export async function agreeToProfile(
     const allowing = [
       ...(missing.isSwitch ? [`--remote ${host}`] : []),
       ...missing.variables.map((name) => `--env ${name}`),
+      ...missing.secrets.map((name) => `--secret ${name}`),
       ...missing.include.map((path) => `--include ${shellWord(printableLine(path))}`),
     ].join(' ');
     throw new AppError('refused', `${what} You have not allowed this, so nothing was sent. Allow it with ${allowing}`);

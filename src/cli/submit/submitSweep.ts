@@ -67,7 +67,7 @@ export async function submitSweep(
     const batch = first.batch === undefined ? [] : batchFindings(first.batch, undefined);
     const local = [...new Set([...reviews.values()].flat()), ...batch];
     const plan = (target: SubmitTarget) => ({ findings: sweepFindings(planWith(target), target.budget) });
-    const found = await checkDryRun(() => new Session(onService), plan, { local, signal });
+    const found = await checkDryRun(() => new Session(onService), plan, { local, intent: first, signal });
     const jobs = drafts.map(({ script, maxRuntime }, index) => ({
       parameters: job.combinations[index],
       script,
@@ -81,7 +81,7 @@ export async function submitSweep(
   await agreeToProfile(job, session, context, { folder: selection.root, flags });
   await checkUnanswered(session, context, { folder: selection.root, again: flags.again });
   const account = await readAccount(await session.client(), { signal });
-  const target = await targetOf(session, account);
+  const target = await targetOf(session, account, first);
   const plan = planWith(target);
   const findings = sweepFindings(plan, target.budget);
   refuseErrors(findings, describeWithFlag);

@@ -75,6 +75,16 @@ export class Hosts implements vscode.Disposable {
     await this.#use(host, (client) => client.cancel(jobId));
   }
 
+  /** The secrets of the account on a host. */
+  secrets(host: string): Pick<RemoteClient, 'listSecrets' | 'setSecret' | 'removeSecret'> {
+    const use = <T>(work: (client: RemoteClient) => Promise<T>): Promise<T> => this.#use(host, work);
+    return {
+      listSecrets: (options) => use((client) => client.listSecrets(options)),
+      setSecret: (name, value, options) => use((client) => client.setSecret(name, value, options)),
+      removeSecret: (name, options) => use((client) => client.removeSecret(name, options)),
+    };
+  }
+
   /** The account of a key, which is not stored. */
   async tryKey(host: string, key: string, signal: AbortSignal): Promise<Account> {
     await using client = new RemoteClient(host, key);

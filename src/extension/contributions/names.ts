@@ -46,6 +46,8 @@ export const COMMANDS = [
   'farwharf.signIn',
   'farwharf.signOut',
   'farwharf.setBudget',
+  'farwharf.setSecret',
+  'farwharf.removeSecret',
   'farwharf.openSettings',
   'farwharf.openLog',
   'farwharf.searchFolder',

@@ -60,7 +60,7 @@ export async function agreeToProfile(
   { job, host, isSwitch }: UsedProfile,
   folder: string,
 ): Promise<readonly string[] | undefined> {
-  const access = { host, isSwitch, variables: job.variables, include: job.include };
+  const access = { host, isSwitch, variables: job.variables, include: job.include, secrets: job.secrets };
   const missing = await missingConsent(home, folder, access);
   if (missing !== undefined) {
     const detail = `${PROFILE_FILE} in this folder asks for this. Farwharf remembers that you allowed it for this folder.`;

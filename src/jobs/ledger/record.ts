@@ -46,6 +46,8 @@ const fields = z.object({
   creditsPerMinute: number,
   maxRuntime: z.number(),
   venv: z.record(z.string(), z.unknown()).nullable().default(null),
+  /** The names of the secrets that the job gets. */
+  secrets: z.array(z.string()).default([]),
   /** Absolute path of the folder that was sent. */
   folder: z.string(),
   /** Where the results go, relative to the folder; null for the folder itself. */

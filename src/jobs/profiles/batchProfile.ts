@@ -30,6 +30,7 @@ export function batchProfile({ path, text, folder, script = quotePath(path) }: B
     service: undefined,
     variables: [],
     include: [],
+    secrets: [],
     environment: names.toSorted(),
     combinations: combinations(tasks === undefined ? {} : { [TASK]: [...tasks] }),
     limits: { concurrency: array?.concurrency, maxCost: undefined },

@@ -9,7 +9,7 @@ import { AppError } from '../../core/errors.ts';
 import { LOCAL_HOST } from '../service/host.ts';
 import type { ProfileJob } from './profileJob.ts';
 
-/** What the profiles of a folder may do only after the user agreed: read variables of this machine, send what rules leave out, and choose the service. */
+/** What the profiles of a folder may do only after the user agreed: read variables of this machine, send what rules leave out, use secrets, and choose the service. */
 export interface ProfileAccess {
   /** The host that gets the job. */
   readonly host: string;
@@ -18,11 +18,13 @@ export interface ProfileAccess {
   readonly variables: readonly string[];
   /** Paths that the profile includes although rules may leave them out, such as secrets. */
   readonly include: readonly string[];
+  /** Secrets of the user's account, which the code in the folder gets. */
+  readonly secrets: readonly string[];
 }
 
 const FILE = 'profileConsents.json';
 const MOST_FOLDERS = 1_000;
-/** By folder: hosts that its profiles may choose, `NAME host` for variables and `./PATH host` for included paths that they may send to a host. */
+/** By folder: hosts that its profiles may choose, `NAME host` for variables, `./PATH host` for included paths that they may send to a host, and `secret:NAME host`. */
 const consents = z.record(z.string(), z.array(z.string()));
 
 /** The part of the access to which the user has not agreed for this folder; undefined if all of it was agreed to. */
@@ -36,23 +38,26 @@ export async function missingConsent(
   const isSwitch = access.isSwitch && !agreed.has(host);
   const variables = access.variables.filter((name) => !agreed.has(`${name} ${host}`));
   const include = access.include.filter((path) => !agreed.has(`./${path} ${host}`));
-  const missing = { host, isSwitch, variables, include };
+  const secrets = access.secrets.filter((name) => !agreed.has(`secret:${name} ${host}`));
+  const missing = { host, isSwitch, variables, include, secrets };
   return needsConsent(missing) ? missing : undefined;
 }
 
 /** Whether there is anything to agree to. */
-export function needsConsent({ isSwitch, variables, include }: ProfileAccess): boolean {
-  return isSwitch || variables.length > 0 || include.length > 0;
+export function needsConsent({ isSwitch, variables, include, secrets }: ProfileAccess): boolean {
+  return isSwitch || [variables, include, secrets].some((list) => list.length > 0);
 }
 
 /** Remembers that the user agreed. Folders cannot write the file. */
 export async function saveConsent(
   home: string,
   folder: string,
-  { host, isSwitch, variables, include }: ProfileAccess,
+  { host, isSwitch, variables, include, secrets }: ProfileAccess,
 ): Promise<void> {
   const { [folder]: before = [], ...others } = await readConsents(home);
-  const sent = [...variables, ...include.map((path) => `./${path}`)].map((what) => `${what} ${host}`);
+  const sent = [...variables, ...include.map((path) => `./${path}`), ...secrets.map((name) => `secret:${name}`)].map(
+    (what) => `${what} ${host}`,
+  );
   const now = [...before, ...(isSwitch ? [host] : []), ...sent];
   const kept = Object.entries(others).slice(0, MOST_FOLDERS);
   makeFolder(home);
@@ -62,7 +67,7 @@ export async function saveConsent(
 /** What the profile is going to do, as the question or the refusal says it. */
 export function describeAccess(
   { name }: Pick<ProfileJob, 'name'>,
-  { isSwitch, variables, include }: ProfileAccess,
+  { isSwitch, variables, include, secrets }: ProfileAccess,
   service: string,
 ): string {
   const [them, rules] = [
@@ -76,6 +81,9 @@ export function describeAccess(
       : []),
     ...(include.length > 0
       ? [`sends ${include.map((path) => printableLine(path)).join(', ')} to ${service} even if a rule ${rules}`]
+      : []),
+    ...(secrets.length > 0
+      ? [`gives your ${secrets.length === 1 ? 'secret' : 'secrets'} ${secrets.join(', ')} to the job`]
       : []),
   ];
   return `Profile ${name} ${parts.join(', and ')}.`;

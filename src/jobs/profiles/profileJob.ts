@@ -17,6 +17,8 @@ export interface ProfileJob {
   readonly variables: readonly string[];
   /** Paths to send even if a rule leaves them out. */
   readonly include: readonly string[];
+  /** The names of the account's secrets that the job gets. */
+  readonly secrets: readonly string[];
   /** The environment variables that the job gets, sorted. */
   readonly environment: readonly string[];
   /** The parameters of each job: those of every combination of the matrix, or of one job without any. */
@@ -62,6 +64,7 @@ export function profileJob({ name, profile }: NamedProfile, changes: ProfileChan
     service,
     variables: [...new Set(texts.flatMap((text = '') => environmentNames(text)))].toSorted(),
     include: profile.include ?? [],
+    secrets: profile.secrets ?? [],
     environment: Object.keys(environment).toSorted(),
     combinations: combinations(matrix),
     limits: { concurrency: profile.concurrency, maxCost: profile.maxCost },
@@ -69,7 +72,7 @@ export function profileJob({ name, profile }: NamedProfile, changes: ProfileChan
       const expand = (text: string): string => expandVariables(text, values);
       const commandLine = (): string =>
         [expandVariables(line, values, shellWord), ...words.map((word) => shellWord(expand(word)))].join(' ');
-      const { maxRuntime, include = [], exclude = [], requirements, results: resultsFolder } = profile;
+      const { maxRuntime, include = [], exclude = [], secrets, requirements, results: resultsFolder } = profile;
       const env = Object.fromEntries(Object.entries(environment).map(([key, value]) => [key, expand(value)]));
       const venv = {
         ...(requirements !== undefined && { requirements }),
@@ -83,6 +86,7 @@ export function profileJob({ name, profile }: NamedProfile, changes: ProfileChan
         include,
         exclude,
         ...(Object.keys(venv).length > 0 && { venv }),
+        ...(secrets && { secrets }),
         resultsFolder,
       };
     },

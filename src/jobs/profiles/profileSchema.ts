@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { MAX_JOB_SECRETS, secretName } from '../../remote/protocol/secret.ts';
 import { MAX_RUNTIME_SECONDS } from '../../remote/protocol/submission.ts';
 import { checkMatrix, matrix } from './matrix.ts';
 
@@ -60,6 +61,11 @@ const profile = z
       .describe(
         'Environment variables of the job. "${env:NAME}" passes on a variable of yours; Farwharf asks before it is read.',
       )
+      .optional(),
+    secrets: z
+      .array(secretName)
+      .max(MAX_JOB_SECRETS)
+      .describe('Secrets of your account that the job gets as variables. Farwharf asks once before it uses them.')
       .optional(),
     requirements: innerPath(
       'A requirements file, whose packages are installed before the job starts: "requirements.txt".',

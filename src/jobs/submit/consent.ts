@@ -28,6 +28,7 @@ export function agreementTo({
         .map(({ type, path }) => `${type} ${path}`),
       ...findings.filter(({ type }) => type === 'left-out-read').map(({ summary }) => summary),
     ],
+    ...(draft.secrets && { jobSecrets: draft.secrets }),
     choices: [...draft.include.map((path) => `+${path}`), ...draft.exclude.map((path) => `-${path}`)],
   };
 }
@@ -59,6 +60,8 @@ export function consentChanges(agreed: Agreement, now: Agreement): string[] {
   const things: string[] = [];
   if (now.host !== agreed.host) things.push(`The job now goes to ${printableLine(now.host)}.`);
   if (secrets.length > 0) things.push(`New: ${secrets.slice(0, 3).map(printableLine).join(', ')} looks like a secret.`);
+  const given = added(agreed.jobSecrets ?? [], now.jobSecrets ?? []);
+  if (given.length > 0) things.push(`The job now gets the secrets ${given.join(', ')}.`);
   if (reasons.length > 0)
     things.push(`Now left out as well: ${reasons.map((reason) => EXCLUSION_REASONS[reason]).join(', ')}.`);
   if (findings.length > 0) things.push(`${formatCount(findings.length, 'new finding')}.`);

@@ -18,6 +18,7 @@ export interface SubmitIntent extends Partial<FileChoice> {
   readonly machineClass?: string | undefined;
   readonly project?: string | undefined;
   readonly venv?: SubmitDraft['venv'];
+  readonly secrets?: readonly string[] | undefined;
   readonly resultsFolder?: string | undefined;
   /** The batch script that the job comes from. */
   readonly batch?: BatchTerms | undefined;
@@ -32,6 +33,8 @@ export interface SubmitDraft extends FileChoice {
   readonly project?: string;
   /** The Python environment of the job, as the service describes it. */
   readonly venv?: Readonly<Record<string, unknown>>;
+  /** Names of secrets of the account, which the job gets as variables. */
+  readonly secrets?: readonly string[];
   /** Where the results go, relative to the folder; the folder itself by default. */
   readonly resultsFolder?: string;
   /** The batch script that the job comes from. */
@@ -51,6 +54,8 @@ export interface Agreement {
   readonly findings: readonly string[];
   /** Paths included (`+`) or excluded (`-`) by the user. */
   readonly choices: readonly string[];
+  /** Names of the secrets that the job gets; absent in agreements of earlier versions. */
+  readonly jobSecrets?: readonly string[];
 }
 
 /** What is stored about a folder's submits. */
@@ -61,6 +66,7 @@ export interface FolderMemory extends Partial<FileChoice> {
   readonly machineClass?: string;
   readonly project?: string;
   readonly usesRequirements?: boolean;
+  readonly secrets?: readonly string[];
   /** Present after the user turned off the question. */
   readonly agreement?: Agreement;
 }
@@ -103,6 +109,7 @@ export function firstDraft(
   const usual = intent.batch === undefined ? defaults.machineClass || last || onlyClass : undefined;
   const machineClass = intent.machineClass ?? usual;
   const project = intent.project ?? memory.project ?? defaults.project;
+  const secrets = intent.secrets ?? memory.secrets ?? [];
   const venv = intent.venv ?? (memory.usesRequirements === true ? REQUIREMENTS_VENV : undefined);
   return {
     script,
@@ -110,6 +117,7 @@ export function firstDraft(
     include: intent.include ?? memory.include ?? [],
     exclude: intent.exclude ?? memory.exclude ?? [],
     ...(venv && { venv }),
+    ...(secrets.length > 0 && { secrets }),
     ...(intent.resultsFolder && { resultsFolder: intent.resultsFolder }),
     ...(machineClass && { machineClass }),
     ...(project && { project }),
@@ -123,7 +131,7 @@ export function memoryOf(
   agreement: Agreement | undefined,
   before: Pick<FolderMemory, 'maxRuntime' | 'machineClass' | 'project'> = {},
 ): Omit<FolderMemory, 'scripts'> {
-  const { include, exclude, venv, batch } = draft;
+  const { include, exclude, venv, secrets, batch } = draft;
   // The terms of a batch script are its own.
   const { maxRuntime, machineClass, project } = batch === undefined ? draft : before;
   return {
@@ -132,6 +140,7 @@ export function memoryOf(
     ...(maxRuntime !== undefined && { maxRuntime }),
     ...(machineClass !== undefined && { machineClass }),
     ...(project !== undefined && { project }),
+    ...(secrets !== undefined && { secrets }),
     usesRequirements: venv?.['requirements'] !== undefined,
     ...(agreement !== undefined && { agreement }),
   };

@@ -9,6 +9,7 @@ import type { SubmitDraft } from './draft.ts';
 import { type CostEstimate, estimateCost, type Rate, readRateCard } from './estimate.ts';
 import { type JobFinding, preflightJob, refuseErrors } from './preflight.ts';
 import { readLimits } from './serviceLimits.ts';
+import { secretFindings } from './secretFindings.ts';
 import { type SubmitDeps, type SubmitOptions, submitWorkspace } from './submit.ts';
 
 const accountWithId = z.looseObject({ account_id: z.string().min(1) });
@@ -21,6 +22,8 @@ export interface SubmitTarget {
   /** The response of `GET /v1/me`; undefined if there is none. */
   readonly account: unknown;
   readonly budget?: BudgetCheck;
+  /** The names of the account's secrets; undefined if they are not known. */
+  readonly secretNames?: readonly string[] | undefined;
 }
 
 /** A draft applied to a folder and an account: what to show before it is sent, and all that sending needs. */
@@ -35,6 +38,8 @@ export interface SubmitPlan {
   readonly findings: readonly JobFinding[];
   /** The largest archive that the service accepts, if it states a limit. */
   readonly maxUploadBytes: number | undefined;
+  /** The secrets that the job can get; undefined if the service stores none or they are not known. */
+  readonly secretNames: readonly string[] | undefined;
   /** The account that the job is charged to, if the service names it. */
   readonly accountId: string | undefined;
 }
@@ -67,10 +72,12 @@ export function planSubmit(
     estimate,
     findings: [
       ...scriptFindings,
+      ...secretFindings(draft.secrets ?? [], target),
       ...(batch === undefined ? [] : batchFindings(batch, machineClass)),
       ...preflightJob(account, { ...terms, estimatedBytes: selection.archiveBytes }, service),
       ...(budget?.(draft.project, estimate.type === 'known' ? estimate.highest : undefined) ?? []),
     ],
+    secretNames: target.secretNames,
     maxUploadBytes: readLimits(account).maxUploadBytes,
     accountId: accountWithId.safeParse(account).data?.account_id,
   };
@@ -121,9 +128,9 @@ export async function sendPlan(
 ): Promise<JobRecord> {
   refuseErrors(plan.findings);
   const { host, selection, estimate, maxUploadBytes, accountId } = plan;
-  const { script, maxRuntime, machineClass, project, venv, resultsFolder } = plan.draft;
+  const { script, maxRuntime, machineClass, project, venv, secrets, resultsFolder } = plan.draft;
   const creditsPerMinute = estimate.type === 'known' ? estimate.creditsPerMinute : undefined;
-  const terms = { script, maxRuntime, machineClass, project, venv, resultsFolder, creditsPerMinute };
+  const terms = { script, maxRuntime, machineClass, project, venv, secrets, resultsFolder, creditsPerMinute };
   return submitWorkspace(deps, { ...terms, host, account: accountId, selection, maxUploadBytes, isTrusted }, options);
 }
 

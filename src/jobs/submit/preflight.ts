@@ -5,6 +5,7 @@ import { printableLine } from '../../core/text/printable.ts';
 import type { BatchFinding } from '../batch/batchTerms.ts';
 import type { ScriptFinding } from '../selection/scriptReview.ts';
 import { estimateCost, readRateCard } from './estimate.ts';
+import type { SecretFinding } from './secretFindings.ts';
 import { readLimits, readMachineClasses } from './serviceLimits.ts';
 
 const SHOWN_CLASSES = 8;
@@ -27,6 +28,7 @@ export interface JobFinding {
     | 'budget'
     | 'upload-size'
     | BatchFinding['type']
+    | SecretFinding['type']
     | ScriptFinding['type'];
   readonly severity: 'error' | 'warning';
   /** What is wrong, as a sentence without its full stop. */

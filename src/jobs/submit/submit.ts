@@ -26,6 +26,8 @@ export interface SubmitRequest {
   readonly project?: string | undefined;
   readonly venv?: Readonly<Record<string, unknown>> | undefined;
   readonly machineClass?: string | undefined;
+  /** Names of secrets of the account. */
+  readonly secrets?: readonly string[] | undefined;
   /** Where the results go, relative to the folder. */
   readonly resultsFolder?: string | undefined;
   /** From the rate card, for the cost so far. */
@@ -83,9 +85,18 @@ export function draftRecord(
   request: SubmitRequest,
   sent: Pick<JobRecord, 'gitCommit' | 'gitChanges' | 'archive' | 'archiveBytes'>,
 ): JobRecord {
-  const { selection, ...terms } = request;
+  const { selection, secrets = [], ...terms } = request;
   const maxRuntime = Math.trunc(terms.maxRuntime);
   const createdAt = new Date().toISOString();
   // Terms that are not fields of a record are dropped.
-  return newRecord({ ...terms, ...sent, id, state: 'sending', maxRuntime, folder: selection.root, createdAt });
+  return newRecord({
+    ...terms,
+    ...sent,
+    secrets: [...secrets],
+    id,
+    state: 'sending',
+    maxRuntime,
+    folder: selection.root,
+    createdAt,
+  });
 }

@@ -84,5 +84,6 @@ function jobOf(draft: JobRecord) {
     ...(draft.project !== null && { project: draft.project }),
     ...(draft.venv !== null && { venv: draft.venv }),
     ...(draft.machineClass !== null && { machineClass: draft.machineClass }),
+    ...(draft.secrets.length > 0 && { secrets: draft.secrets }),
   };
 }

@@ -11,7 +11,7 @@ import { NetworkError } from './errors.ts';
 import { ReadTimer, type TimeLimits, watchRequest, watchTotal } from './readTimeout.ts';
 
 export interface Call extends TimeLimits {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Readable;

@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import * as z from 'zod';
+import { MAX_JOB_SECRETS, secretName } from './secret.ts';
 
 /** The longest time limit that a job may have: 30 days. */
 export const MAX_RUNTIME_SECONDS = 30 * 24 * 3600;
@@ -49,6 +50,11 @@ export const submission = z.object({
   project: singleLine.max(200).optional(),
   venv: virtualEnvironment.optional(),
   machine_class: singleLine.optional(),
+  secrets: z
+    .array(secretName)
+    .max(MAX_JOB_SECRETS, `must be at most ${MAX_JOB_SECRETS} names`)
+    .describe('names of secrets of the account, which become variables of the job')
+    .optional(),
 });
 export type Submission = z.infer<typeof submission>;
 

@@ -12,10 +12,19 @@ export interface JobSubmission {
   readonly project?: string;
   readonly venv?: Readonly<Record<string, unknown>>;
   readonly machineClass?: string;
+  /** Names of secrets of the account, for services with the feature `secrets`. */
+  readonly secrets?: readonly string[];
 }
 
 /** The metadata of a submission (specification, section 2.2). Empty optional fields are omitted. */
-export function metaOf({ script, maxRuntime, project, venv, machineClass }: JobSubmission): SubmissionMeta {
+export function metaOf({
+  script,
+  maxRuntime,
+  project,
+  venv,
+  machineClass,
+  secrets = [],
+}: JobSubmission): SubmissionMeta {
   if (!Number.isFinite(maxRuntime)) throw new AppError('bad-input', 'The time limit of a job must be a number.');
   return {
     script,
@@ -23,6 +32,7 @@ export function metaOf({ script, maxRuntime, project, venv, machineClass }: JobS
     ...(project && { project }),
     ...(venv !== undefined && Object.keys(venv).length > 0 && { venv }),
     ...(machineClass && { machine_class: machineClass }),
+    ...(secrets.length > 0 && { secrets: [...secrets] }),
   };
 }
 

@@ -81,6 +81,13 @@ export const sections = {
       token: z.string().min(16).optional(),
     })
     .prefault({}),
+  /** Of accounts, for their jobs. */
+  secrets: z
+    .strictObject({
+      /** The file with the key that encrypts them; default: `secrets.key` in the data folder. */
+      key_file: absolutePath.optional(),
+    })
+    .prefault({}),
   proxy: proxySettings.optional(),
   retention: retentionSettings.prefault({}),
   tls: tlsSettings.optional(),

@@ -1,4 +1,5 @@
 import type { JobFolder } from '../jobFiles/jobFolder.ts';
+import type { SecretValues } from '../jobFiles/runnerInput.ts';
 import type { FinalState } from '../../remote/protocol/states.ts';
 import type { StoredJob } from '../store/jobs/jobs.ts';
 
@@ -38,9 +39,10 @@ export interface Executor {
   /**
    * Starts a runner that claims the folder, unless one has. A repeated call for a job, even by another service, starts it once.
    *
+   * @param secrets variables of the job. Nobody but the runner may see them: they are in no argument and no variable of a program.
    * @throws AppError `unreachable` if a retry may help, another one if no runner can be started.
    */
-  launch(job: RunnableJob, folder: JobFolder, signal: AbortSignal): Promise<void>;
+  launch(job: RunnableJob, folder: JobFolder, signal: AbortSignal, secrets: SecretValues): Promise<void>;
   status(jobId: string, folder: JobFolder): Promise<RunnerStatus>;
   /** What the job's runner seals its report with; undefined if it cannot be passed in secret, and then every report is accepted. */
   reportSecret(jobId: string): string | undefined;

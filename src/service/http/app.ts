@@ -23,6 +23,8 @@ import { answerHealth, refuseSubmissions, refuseWhenStopping } from './healthRou
 import { showJob } from './submit/showJob.ts';
 import { answerMetrics, type MetricsSource } from './metricsRoute.ts';
 import { describeApi } from './openapi.ts';
+import { addSecretRoutes } from './secretRoutes.ts';
+import type { SecretVault } from '../secrets/secretVault.ts';
 import type { RequestMonitor } from './requestMonitor.ts';
 import { sendFile } from './sendFile.ts';
 import type { Submissions } from './submit/submissions.ts';
@@ -61,6 +63,7 @@ export interface AppOptions {
   readonly machineClasses: MachineClasses;
   readonly killGraceMs: number;
   readonly maxLogBytes: number;
+  readonly vault: SecretVault;
   /** Its abort ends open event streams. */
   readonly shutdown: AbortSignal;
 }
@@ -81,6 +84,7 @@ export function createApp(options: AppOptions): App {
 
   app.use('/v1/*', requireKey(authenticator, authFailures), gauge.limitRate());
   app.get('/v1/me', answerAccount(options));
+  addSecretRoutes(app, options.vault);
   addJobRoutes(app, options);
   return app;
 }
@@ -112,7 +116,8 @@ function addJobRoutes(app: App, options: AppOptions): void {
     try {
       const signal = AbortSignal.any([context.req.raw.signal, abortOnRevocation(context, options.authenticator)]);
       const { incoming } = context.env;
-      const owner = { account: account.id, keyId: context.var.visit.key?.id, maxUploadBytes };
+      const mayUseSecrets = isAllowed(context, 'secrets');
+      const owner = { account: account.id, keyId: context.var.visit.key?.id, maxUploadBytes, mayUseSecrets };
       const { accepted, isNew } = await submissions.accept(incoming, { ...options, ...owner }, signal);
       if (isNew) scheduler.enqueue({ id: accepted.job_id, account: account.id });
       return context.json(accepted, 201);

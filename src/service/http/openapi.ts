@@ -15,6 +15,7 @@ import {
   submissionStatus,
   usageEventData,
 } from '../../remote/protocol/schemas.ts';
+import { secretBody, secretChange, secretList, secretName } from '../../remote/protocol/secret.ts';
 import { submission } from '../../remote/protocol/submission.ts';
 
 const JOB_ID_PARAMETER = { name: 'job_id', in: 'path', required: true, schema: { type: 'string' } };
@@ -107,6 +108,24 @@ export function describeApi(version: string) {
           summary: 'What became of the submission with this Idempotency-Key',
           parameters: [{ name: 'key', in: 'path', required: true, schema: { type: 'string' } }],
           responses: { 200: json('Its status', submissionStatus), ...keyFailures(400) },
+        },
+      },
+      '/v1/secrets': {
+        get: {
+          summary: 'The secrets of the account, without their values',
+          responses: { 200: json('Names, and when each was set', secretList), ...keyFailures(403) },
+        },
+      },
+      '/v1/secrets/{name}': {
+        parameters: [{ name: 'name', in: 'path', required: true, schema: schemaOf(secretName, 'input') }],
+        put: {
+          summary: 'Set a secret, which jobs with its name in meta.secrets get as a variable',
+          requestBody: { required: true, ...json('The value', secretBody) },
+          responses: { 200: json('It is set', secretChange), ...keyFailures(400, 403, 413) },
+        },
+        delete: {
+          summary: 'Remove a secret',
+          responses: { 200: json('It is removed', secretChange), ...keyFailures(400, 403, 404) },
         },
       },
       '/v1/jobs/{job_id}': {

@@ -33,6 +33,8 @@ const NAMES = {
   requirements: 'requirements.txt',
   /** How the job is separated from others: a `Confinement`. */
   confinement: 'confinement.json',
+  /** The secrets of a job for a runner on another machine, which removes them before it starts the script. */
+  secrets: 'secrets.json',
   /** What a sandboxed job sees as its home and as /tmp. */
   home: 'home',
   temporary: 'tmp',

@@ -20,6 +20,8 @@ const runnerSpec = z.object({
   /** The folder for results, relative to the workspace. */
   artifacts: z.string(),
   venv: virtualEnvironmentSpec.readonly().nullable(),
+  /** The names of the secrets that become variables of the job. */
+  secrets: z.array(z.string()).readonly().optional(),
 });
 
 export type VirtualEnvironmentSpec = Readonly<z.infer<typeof virtualEnvironmentSpec>>;

@@ -12,6 +12,7 @@ import type { MachineClasses } from '../config/machineClasses.ts';
 import { readStarted } from '../jobFiles/markers.ts';
 import { readOutput } from './outputReader.ts';
 import { readReport } from './runnerReport.ts';
+import type { JobSecrets } from './jobSecrets.ts';
 import { collectResults } from './results.ts';
 import { verifiedSeconds } from './verifiedTime.ts';
 import { askForEnd, type JobFolder } from '../jobFiles/jobFolder.ts';
@@ -30,6 +31,7 @@ export interface FollowContext {
   readonly machineClasses: MachineClasses;
   readonly log: Logger;
   readonly pace: FollowPace;
+  readonly secrets: JobSecrets;
   /** The limit for the results of one job. */
   readonly maxResultBytes: number;
 }
@@ -138,8 +140,11 @@ export async function finishJob(
 ): Promise<void> {
   const events: ServiceEvent[] = [];
   let final = ending;
+  const redactor = await context.secrets.redactorFor(job, folder);
+  const clean = (text: string): string => redactor?.redact(text) ?? text;
   try {
-    const { files, leftOut } = await collectResults(folder, { maxBytes: context.maxResultBytes }, signal);
+    const limits = { maxBytes: context.maxResultBytes, isSecret: (path: string) => clean(path) !== path };
+    const { files, leftOut } = await collectResults(folder, limits, signal);
     // The workspace is deleted next, so the results must be on disk.
     await syncFile(folder.results);
     await syncFolder(folder.path);
@@ -148,7 +153,7 @@ export async function finishJob(
     if (leftOut.length > 0)
       events.push(
         note(
-          `Links, special files, unreadable files and names that are not portable are not returned: ${named(leftOut)}.`,
+          `Links, special files, unreadable files, names that are not portable and names with secrets are not returned: ${named(leftOut.map(clean))}.`,
         ),
       );
   } catch (error) {
@@ -156,11 +161,12 @@ export async function finishJob(
     context.log.error('results could not be packed', { jobId: job.id, error });
     // An archive that may not be on disk would allow the workspace to be deleted.
     await rm(folder.results, { recursive: true, force: true }).catch(() => {});
-    const problem = unpacked(error, folder);
+    const problem = clean(unpacked(error, folder));
     events.push(note(`The results ${problem}`));
     final = endingWithoutResults(ending, problem);
   }
-  context.store.finish(job, final, events);
+  const reason = final.reason === null ? null : clean(final.reason);
+  context.store.finish(job, { ...final, reason }, events);
   try {
     await removeUnneeded(folder, job);
   } catch (error) {

@@ -33,6 +33,8 @@ interface Limits {
   readonly maxBytes: number;
   /** Of files, folders and links in the workspace, whether the job made them or not. */
   readonly maxEntries?: number;
+  /** Whether a path contains a secret of the job, so that it is left out. */
+  readonly isSecret?: (path: string) => boolean;
 }
 
 /**
@@ -42,13 +44,13 @@ interface Limits {
  */
 export async function collectResults(
   folder: JobFolder,
-  { maxBytes, maxEntries = MAX_ENTRIES }: Limits,
+  { maxBytes, maxEntries = MAX_ENTRIES, isSecret = () => false }: Limits,
   signal: AbortSignal,
 ): Promise<CollectedResults> {
   // Processes that a job left running, or nodes of a cluster, can replace folders with links while they are read.
   const pinned = new PinnedFolders(folder.path, true);
   try {
-    const { files, leftOut } = await findResults(folder, pinned, { maxEntries, signal });
+    const { files, leftOut } = await findResults(folder, pinned, { maxEntries, isSecret, signal });
     const totalBytes = files.reduce((sum, { size }) => sum + size, 0);
     if (totalBytes > maxBytes) {
       const message = `They are ${formatBytes(totalBytes)}, and the limit for one job is ${formatBytes(maxBytes)}.`;
@@ -72,7 +74,11 @@ interface Found {
 async function findResults(
   folder: JobFolder,
   pinned: PinnedFolders,
-  { maxEntries, signal }: { readonly maxEntries: number; readonly signal: AbortSignal },
+  {
+    maxEntries,
+    isSecret,
+    signal,
+  }: Pick<Required<Limits>, 'maxEntries' | 'isSecret'> & { readonly signal: AbortSignal },
 ): Promise<Found> {
   const submitted = new Map(
     ((await readManifest(pinned.at(basename(folder.manifest)))) ?? []).map((entry) => [entry.path, entry]),
@@ -91,7 +97,7 @@ async function findResults(
     }
   };
   await walk(pinned, '', countEntry, async (path, stats) => {
-    if (!stats?.isFile() || (stats.mode & MAY_READ) === 0) {
+    if (!stats?.isFile() || (stats.mode & MAY_READ) === 0 || isSecret(path)) {
       found.leftOut.push(path);
       return;
     }

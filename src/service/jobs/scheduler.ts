@@ -116,6 +116,7 @@ export class Scheduler {
     const stop = new AbortController();
     const run = this.#run(job, stop.signal).finally(() => {
       this.#options.executor.forget(job.id);
+      this.#options.secrets.forget(job.id);
       this.#queue.release(job.account);
       this.#active.delete(job.id);
       this.startNext();
@@ -144,14 +145,14 @@ export class Scheduler {
   }
 
   async #follow(job: StoredJob, signal: AbortSignal): Promise<void> {
-    const { store, executor, files } = this.#options;
+    const { store, executor, files, secrets } = this.#options;
     const folder = files.folder(job.id);
     let hasEnded = false;
     // A job that was cancelled meanwhile has ended, and has no folder.
     while (!hasEnded && store.jobs.get(job.id)?.finishedAt === null) {
       if (!existsSync(folder.claim)) {
         await restoreWorkspace(job, folder, { store, signal });
-        await executor.launch(job, folder, signal);
+        await executor.launch(job, folder, signal, await secrets.valuesFor(job, folder));
       }
       hasEnded = await followRunner(job.id, folder, this.#options, signal);
     }

@@ -90,7 +90,7 @@ export class Metrics implements Disposable {
       capacity: executor.capacity,
       isLocal: executor.isLocal,
       refusal: () => executor.refusal(),
-      launch: (job, folder, signal) => count('launch', executor.launch(job, folder, signal)),
+      launch: (...args) => count('launch', executor.launch(...args)),
       status: (jobId, folder) => count('status', executor.status(jobId, folder)),
       reportSecret: (jobId) => executor.reportSecret(jobId),
       cancel: (jobId) => count('cancel', executor.cancel(jobId)),

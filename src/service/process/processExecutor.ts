@@ -14,6 +14,7 @@ import type { ProcessSettings } from './processConfig.ts';
 import { allowedEnvironment } from '../../core/processes/childEnvironment.ts';
 import { type Confinement, readConfinement } from '../jobFiles/confinement.ts';
 import { type JobFolder, writeMarker } from '../jobFiles/jobFolder.ts';
+import { writeRunnerInput } from '../jobFiles/runnerInput.ts';
 import { jobProcessTag } from '../jobFiles/jobProcessTag.ts';
 import { SEALED } from '../jobFiles/reportSeal.ts';
 import { PRLIMIT } from '../sandbox/sandboxStart.ts';
@@ -44,7 +45,7 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
     isLocal: true,
     refusal: () => unisolatedRefusal(isolation, accounts),
 
-    async launch(job, folder, signal) {
+    async launch(job, folder, signal, secrets) {
       if (existsSync(folder.claim)) return;
       const refusal = unisolatedRefusal(isolation, accounts);
       // The job waits, because an account may be disabled, and the next service may isolate jobs.
@@ -62,7 +63,7 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
       });
       closeSync(log);
       child.stdin?.on('error', () => {}); // it could not be started or has ended, which is reported below
-      child.stdin?.end(secretOf(job.id));
+      child.stdin?.end(writeRunnerInput({ seal: secretOf(job.id), secrets }));
       let ended: { cause: unknown } | undefined;
       child.once('error', (error) => (ended = { cause: error }));
       child.once('exit', (code) => (ended ??= { cause: code }));

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseOwnJson } from '../../core/jsonFields.ts';
 import { isDiskFull } from '../../core/files/diskSpace.ts';
 import { messageOf, systemCode } from '../../core/errors.ts';
+import { openRedactor } from '../../core/text/secretRedactor.ts';
 import { readConfinement } from '../jobFiles/confinement.ts';
 import { claimJob, DEFAULT_MAX_LOG_BYTES, jobFolder, writeMarker } from '../jobFiles/jobFolder.ts';
 import type { ExitMarker } from '../jobFiles/markers.ts';
@@ -13,7 +14,8 @@ import type { RunnerSpec } from '../jobFiles/runnerSpec.ts';
 import { OutputLog } from './outputLog.ts';
 import { endProcesses, processIdentity } from '../../core/processes/processTree.ts';
 import { jobProcessTag } from '../jobFiles/jobProcessTag.ts';
-import { SEALED, SECRET_LENGTH, sealed } from '../jobFiles/reportSeal.ts';
+import { parseRunnerInput, takeSecrets } from '../jobFiles/runnerInput.ts';
+import { SEALED, sealed } from '../jobFiles/reportSeal.ts';
 import { runJob, type StopReason } from './runJob.ts';
 
 const CANCEL_POLL_MS = 100;
@@ -35,7 +37,7 @@ async function watchForCancel(): Promise<void> {
 }
 
 async function main(): Promise<void> {
-  const secret = process.argv[3] === SEALED ? readSecret() : undefined;
+  const input = process.argv[3] === SEALED ? parseRunnerInput(readFileSync(0, 'utf8')) : undefined;
   const identity = processIdentity(process.pid) ?? 'unknown';
   if (!claimJob(folder, { pid: process.pid, identity })) return;
   let wasToldToEnd = false;
@@ -49,13 +51,14 @@ async function main(): Promise<void> {
   }
   if (existsSync(folder.cancel)) stop.abort('cancelled' satisfies StopReason);
   else void watchForCancel();
-  const output = new OutputLog(folder.output, maxLogBytes());
-  const outcome = await runJob(folder, output, stop.signal);
+  const secrets = input?.secrets ?? takeSecrets(folder);
+  const output = new OutputLog(folder.output, maxLogBytes(), openRedactor(Object.values(secrets)));
+  const outcome = await runJob(folder, { output, secrets }, stop.signal);
   output.close();
   const at = Date.now();
   // A cluster signals the processes of a job one after the other, so the script may get it first, and end with any status.
-  if (secret === undefined) await Promise.race([stopped.promise, sleep(SIGNAL_WAIT_MS)]);
-  await report(sealed({ ...outcome, at, wasToldToEnd }, secret));
+  if (input === undefined) await Promise.race([stopped.promise, sleep(SIGNAL_WAIT_MS)]);
+  await report(sealed({ ...outcome, at, wasToldToEnd }, input?.seal));
 }
 
 /** Writes how the job ended. If a job filled the disk, this waits for space, because the job would be lost otherwise. */
@@ -68,13 +71,6 @@ async function report(exit: ExitMarker): Promise<void> {
       await sleep(FULL_DISK_POLL_MS);
     }
   }
-}
-
-/** Standard input is visible to nobody, unlike a file, an argument or a variable. */
-function readSecret(): string {
-  const secret = readFileSync(0, 'utf8');
-  if (secret.length !== SECRET_LENGTH) throw new Error('The service ended before it had sent the secret.');
-  return secret;
 }
 
 /** Ignores errors in the job's folder, because running the job reports them. */

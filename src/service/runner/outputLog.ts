@@ -3,6 +3,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { formatBytes } from '../../core/text/format.ts';
 import { MarkedLineReader, type OutputPiece } from '../../core/text/markedLines.ts';
 import { MAX_FRAME_BYTES } from '../../core/text/outputLimits.ts';
+import type { RedactedStream, SecretRedactor } from '../../core/text/secretRedactor.ts';
 import type { UsageEventData } from '../../remote/protocol/schemas.ts';
 import type { FlowFrame, LogFrame, UsageFrame } from '../jobFiles/jobFolder.ts';
 import { OutputTail } from './outputTail.ts';
@@ -30,15 +31,21 @@ export class OutputLog {
   readonly #held = { stdout: '', stderr: '' };
   readonly #timers: { stdout?: NodeJS.Timeout; stderr?: NodeJS.Timeout } = {};
   readonly #maxBytes: number;
+  readonly #redactor: SecretRedactor | undefined;
+  /** Without the values of secrets, also where the program printed one in pieces. */
+  readonly #clean: Readonly<Record<StreamName, RedactedStream>> | undefined;
   readonly #tail = new OutputTail(TAIL_BYTES);
   #room: number;
   #isOver = false;
   #isDiskFull = false;
 
-  constructor(path: string, maxBytes: number) {
+  /** @param redactor removes the values of the job's secrets; undefined without secrets. */
+  constructor(path: string, maxBytes: number, redactor?: SecretRedactor) {
     this.#file = openSync(path, 'a', 0o600);
     this.#maxBytes = maxBytes;
     this.#room = maxBytes;
+    this.#redactor = redactor;
+    this.#clean = redactor && { stdout: redactor.stream(), stderr: redactor.stream() };
   }
 
   /** A line that was cut by the end of a read is stored as one piece, so that none of the other stream comes in between. */
@@ -53,7 +60,7 @@ export class OutputLog {
 
   /** A line of the runner itself, which is always stored. */
   note(sentence: string): void {
-    this.#write(lineOf({ stream: 'stderr', text: `farwharf: ${sentence}\n` }));
+    this.#write(lineOf({ stream: 'stderr', text: `farwharf: ${this.#redactor?.redact(sentence) ?? sentence}\n` }));
   }
 
   /** What the job uses. The few such frames are stored whatever the job prints. */
@@ -66,6 +73,8 @@ export class OutputLog {
       this.#release(stream);
       this.#writePieces(stream, this.#readers[stream].push(this.#decoders[stream].end()));
       this.#writePieces(stream, this.#readers[stream].end());
+      const rest = this.#clean?.[stream].end() ?? '';
+      if (rest !== '') this.#keep(lineOf({ stream, text: rest }));
     }
     if (!this.#tail.isEmpty) {
       this.#mark(`${formatBytes(this.#tail.droppedBytes)} of output were omitted; this is the end of it`);
@@ -84,10 +93,19 @@ export class OutputLog {
 
   #writePieces(stream: StreamName, pieces: readonly OutputPiece[]): void {
     for (const piece of pieces) {
-      const line = lineOf(piece.type === 'text' ? { stream, text: piece.text } : { flow: piece.value });
+      const frame = this.#frameOf(stream, piece);
+      if (frame === undefined) continue;
+      const line = lineOf(frame);
       // JSON can write numbers longer than they were, so a value may exceed what a reader accepts.
       if (line.length <= MAX_FRAME_BYTES) this.#keep(line);
     }
+  }
+
+  /** Undefined while all of the piece may be the beginning of a secret. */
+  #frameOf(stream: StreamName, piece: OutputPiece): LogFrame | FlowFrame | undefined {
+    if (piece.type === 'value') return { flow: this.#redactor?.redactValue(piece.value) ?? piece.value };
+    const text = this.#clean?.[stream].push(piece.text) ?? piece.text;
+    return text === '' ? undefined : { stream, text };
   }
 
   #keep(line: Buffer): void {

@@ -9,6 +9,7 @@ import { type Confinement, readConfinement } from '../jobFiles/confinement.ts';
 import { programFor } from './interpreter.ts';
 import { type JobFolder, writeMarker } from '../jobFiles/jobFolder.ts';
 import type { ExitMarker, StartedMarker } from '../jobFiles/markers.ts';
+import type { SecretValues } from '../jobFiles/runnerInput.ts';
 import type { RunnerSpec } from '../jobFiles/runnerSpec.ts';
 import type { OutputLog } from './outputLog.ts';
 import { JOB_ID_VARIABLE } from '../jobFiles/jobProcessTag.ts';
@@ -32,13 +33,18 @@ interface Run {
 /**
  * Prepares and runs a job that this process has claimed, and returns how it ended.
  *
+ * @param options.secrets variables of the job.
  * @param signal its abort, with a `StopReason`, stops the job.
  */
-export async function runJob(folder: JobFolder, output: OutputLog, signal: AbortSignal): Promise<Outcome> {
+export async function runJob(
+  folder: JobFolder,
+  { output, secrets }: { readonly output: OutputLog; readonly secrets: SecretValues },
+  signal: AbortSignal,
+): Promise<Outcome> {
   try {
     const spec = parseOwnJson<RunnerSpec>(readFileSync(folder.spec, 'utf8'));
     const confinement = readConfinement(folder.confinement);
-    const run = { folder, spec, env: environmentOf(folder, spec), confinement, output, signal };
+    const run = { folder, spec, env: environmentOf(folder, spec, secrets), confinement, output, signal };
     const { ending, ranSeconds } = await setUp(run);
     return ending ?? (await runScript(run, ranSeconds));
   } catch (error) {
@@ -46,7 +52,17 @@ export async function runJob(folder: JobFolder, output: OutputLog, signal: Abort
   }
 }
 
-function environmentOf(folder: JobFolder, { jobId, artifacts, venv }: RunnerSpec): Record<string, string> {
+/** @throws AppError `missing` if a secret did not arrive. */
+function environmentOf(
+  folder: JobFolder,
+  { jobId, artifacts, venv, secrets: names = [] }: RunnerSpec,
+  secrets: SecretValues,
+): Record<string, string> {
+  const lost = names.filter((name) => !Object.hasOwn(secrets, name));
+  if (lost.length > 0) {
+    const message = `The secrets ${lost.join(', ')} did not reach the machine that runs the job. Submit again.`;
+    throw new AppError('missing', message);
+  }
   const inherited = Object.fromEntries(
     Object.entries(process.env).flatMap(([name, value]) =>
       value === undefined || name === 'ELECTRON_RUN_AS_NODE' ? [] : [[name, value]],
@@ -59,6 +75,7 @@ function environmentOf(folder: JobFolder, { jobId, artifacts, venv }: RunnerSpec
     // Compiled files beside the sources would be returned as results.
     PYTHONDONTWRITEBYTECODE: '1',
     ...venv?.env,
+    ...secrets,
     [JOB_ID_VARIABLE]: jobId,
     FARWHARF_ARTIFACTS: join(folder.workspace, artifacts),
     // For start scripts of flows: this machine may have no other Node.js.

@@ -7,6 +7,7 @@ import { printableText } from '../../core/text/printable.ts';
 import type { Executor, RunnableJob, RunnerStatus } from '../executor/executor.ts';
 import { readJobText } from '../jobFiles/jobFileReading.ts';
 import type { JobFolder } from '../jobFiles/jobFolder.ts';
+import { leaveSecrets, type SecretValues } from '../jobFiles/runnerInput.ts';
 import { ClusterQueue, parseQueue, QUERY, type SeenJob } from './clusterQueue.ts';
 import { type ClusterJob, endingOfClusterJob, neverStarts, phaseOf, waitingReason, wasDropped } from './queueState.ts';
 import { slurm } from './slurmCommand.ts';
@@ -66,7 +67,7 @@ export class SlurmExecutor implements Executor {
     return undefined;
   }
 
-  async launch(job: RunnableJob, folder: JobFolder, signal: AbortSignal): Promise<void> {
+  async launch(job: RunnableJob, folder: JobFolder, signal: AbortSignal, secrets: SecretValues): Promise<void> {
     if (existsSync(folder.claim)) return;
     const machineClass = this.#options.classes.find(({ name }) => name === job.machineClass);
     if (machineClass !== undefined) await this.#options.privacy.beforeLaunch(machineClass);
@@ -83,6 +84,7 @@ export class SlurmExecutor implements Executor {
         const message = `The machine class ${job.machineClass} is no longer in the service's configuration. Submit again with another.`;
         throw new AppError('missing', message);
       }
+      leaveSecrets(folder, secrets);
       await slurm('sbatch', await prepareSubmission(job, folder, machineClass, this.#options.program), signal);
       this.#launches.set(job.id, launches);
     });

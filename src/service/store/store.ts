@@ -13,6 +13,7 @@ import { EventTable, type ServiceEvent } from './jobs/events.ts';
 import { ExpiryTable } from './jobs/expiry.ts';
 import { GroupCommit } from './database/groupCommit.ts';
 import { type CreditPolicy, LocalCredits } from './accounts/localCredits.ts';
+import { SecretTable } from './accounts/secrets.ts';
 import { UsageTable } from './accounts/usage.ts';
 import { type StoredSubmission, SubmissionTable } from './jobs/submissions.ts';
 import type { UnfinishedState } from '../../remote/protocol/states.ts';
@@ -46,6 +47,7 @@ export class Store implements Disposable {
   readonly accounts: Pick<AccountTable, 'find' | 'get' | 'list' | 'countEnabled' | 'setDisabled' | 'setLimits'>;
   readonly keys: ApiKeyTable;
   readonly expiry: ExpiryTable;
+  readonly secrets: SecretTable;
   readonly file: StoreFile;
   readonly usage: UsageTable;
   readonly creditBook: CreditBook;
@@ -83,6 +85,7 @@ export class Store implements Disposable {
       this.usage = new UsageTable(this.#database);
       this.#purses = new Purses(this.#database);
       this.expiry = new ExpiryTable(this.#database);
+      this.secrets = new SecretTable(this.#database);
       this.file = new StoreFile(this.#database);
       this.#credits.check();
       this.#purses.check();

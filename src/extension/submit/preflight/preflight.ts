@@ -5,6 +5,7 @@ import { REQUIREMENTS_VENV, type SubmitDraft } from '../../../jobs/submit/draft.
 import { type PreflightChoice, preflightRows, preflightTitle } from './preflightItems.ts';
 import { parseTimeLimit, timeLimitOffers } from './preflightText.ts';
 import { pickExcluded, pickIncluded } from './filePicks.ts';
+import { pickSecrets } from './secretPick.ts';
 import { pickOne } from '../../ui/picks.ts';
 import { pickScript } from './scriptPick.ts';
 import type { SubmitView } from './submitView.ts';
@@ -79,6 +80,8 @@ async function change(
       return askProject(view);
     case 'requirements':
       return toggleRequirements(draft);
+    case 'secrets':
+      return pickSecrets(view);
     case 'sent':
       return pickExcluded(view);
     case 'left':

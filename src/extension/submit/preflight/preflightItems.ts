@@ -15,6 +15,7 @@ export type PreflightChoice =
   | 'time'
   | 'project'
   | 'requirements'
+  | 'secrets'
   | 'sent'
   | 'left'
   | 'all';
@@ -36,6 +37,7 @@ const ROW_OF_FINDING: Readonly<Record<JobFinding['type'], PreflightChoice>> = {
   budget: 'time',
   'upload-size': 'sent',
   batch: 'script',
+  secrets: 'secrets',
   script: 'script',
   'left-out-read': 'left',
 };
@@ -71,6 +73,11 @@ export function preflightRows(view: SubmitView, changes: readonly string[]): Pre
         ? `installs the packages in ${REQUIREMENTS} first`
         : `uses the installed packages only, not ${REQUIREMENTS}`;
     rows.push({ choice: 'requirements', label: label`$(package) Packages`, description: withoutIcons(answer) });
+  }
+  const { secrets = [] } = draft;
+  if (view.secretNames !== undefined || secrets.length > 0) {
+    const names = secrets.length === 0 ? 'none' : secrets.join(', ');
+    rows.push({ choice: 'secrets', label: label`$(key) Secrets`, description: withoutIcons(names) });
   }
   rows.push(
     { label: label`Files` },

@@ -17,6 +17,8 @@ import { toCredits } from '../../store/accounts/credits.ts';
 import { serviceLine } from '../../store/jobs/events.ts';
 import type { Spendable } from '../../store/accounts/purses.ts';
 import type { Store } from '../../store/store.ts';
+import type { SecretVault } from '../../secrets/secretVault.ts';
+import { outOfScope } from '../access/keyScopes.ts';
 import { refusal } from '../access/refusal.ts';
 import { parseCommand, parseSubmission } from './submission.ts';
 import { receiveUpload } from './upload.ts';
@@ -33,6 +35,9 @@ export interface AcceptContext {
   readonly maxUploadBytes: number;
   readonly killGraceMs: number;
   readonly maxLogBytes: number;
+  readonly vault: Pick<SecretVault, 'has'>;
+  /** Whether the key of the request may give secrets to jobs. */
+  readonly mayUseSecrets: boolean;
 }
 
 export type AcceptedJob = z.infer<typeof jobCreated>;
@@ -92,6 +97,7 @@ export async function addJob(
   const { account, keyId, store, machineClasses } = context;
   const folder = context.files.folder(id);
   const submission = parseSubmission(meta);
+  checkSecrets(submission, context);
   const machineClass = chooseClass(submission, machineClasses);
   const hold = machineClasses.priceOf(machineClass.name, submission.max_runtime);
   refuseWithoutCredits(hold, store.spendable(account, keyId));
@@ -121,6 +127,14 @@ export async function addJob(
   return { job_id: id, credit_hold: toCredits(hold), credits_remaining: toCredits(outcome.available.amount) };
 }
 
+function checkSecrets({ secrets = [] }: Submission, { account, vault, mayUseSecrets }: AcceptContext): void {
+  if (secrets.length > 0 && !mayUseSecrets) throw outOfScope('secrets');
+  const missing = secrets.filter((name) => !vault.has(account, name));
+  if (missing.length === 0) return;
+  const message = `meta.secrets: ${missing.join(', ')} is not set. Set it with farwharf secret set NAME.`;
+  throw new AppError('bad-input', message);
+}
+
 function chooseClass({ machine_class: name }: Submission, classes: MachineClasses): MachineClass {
   const found = name === undefined ? classes.first : classes.get(name);
   if (found !== undefined) return found;
@@ -142,6 +156,7 @@ function specOf(
     // A submitted file of that name is kept.
     artifacts: entries.some(({ path }) => path === 'artifacts') ? `artifacts-${id}` : 'artifacts',
     venv: submission.venv ?? null,
+    ...(submission.secrets && { secrets: [...new Set(submission.secrets)] }),
   };
 }
 

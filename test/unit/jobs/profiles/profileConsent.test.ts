@@ -12,7 +12,13 @@ import {
 import { tempHome } from '../fixtures.ts';
 
 const GPU = 'https://gpu.example.org';
-const access: ProfileAccess = { host: GPU, isSwitch: true, variables: ['TOKEN'], include: ['.env'] };
+const access: ProfileAccess = {
+  host: GPU,
+  isSwitch: true,
+  variables: ['TOKEN'],
+  include: ['.env'],
+  secrets: ['HF_TOKEN'],
+};
 
 test('a folder is asked once for a service and for the variables that it sends there', async (t) => {
   const home = tempHome(t);
@@ -25,19 +31,25 @@ test('a folder is asked once for a service and for the variables that it sends t
     isSwitch: false,
     variables: ['KEY'],
     include: [],
+    secrets: [],
   });
   assert.deepEqual(await missingConsent(home, '/a', { ...access, include: ['.env', 'id_rsa'] }), {
     host: GPU,
     isSwitch: false,
     variables: [],
     include: ['id_rsa'],
+    secrets: [],
   });
   assert.deepEqual(await missingConsent(home, '/b', access), {
     host: GPU,
     isSwitch: true,
     variables: [],
     include: [],
+    secrets: [],
   });
+  assert.deepEqual((await missingConsent(home, '/a', { ...access, secrets: ['HF_TOKEN', 'API_KEY'] }))?.secrets, [
+    'API_KEY',
+  ]);
   const elsewhere = { ...access, host: 'https://other.example.org' };
   assert.deepEqual(await missingConsent(home, '/a', elsewhere), elsewhere);
 });
@@ -53,12 +65,12 @@ test('a damaged file of consents means that nothing was agreed to', async (t) =>
 test('the question names the service and the variables', () => {
   assert.equal(
     describeAccess({ name: 'train' }, access, 'gpu.example.org'),
-    'Profile train sends this folder to gpu.example.org, which is not your selected service, and reads TOKEN from your environment and sends it to gpu.example.org, and sends .env to gpu.example.org even if a rule leaves it out.',
+    'Profile train sends this folder to gpu.example.org, which is not your selected service, and reads TOKEN from your environment and sends it to gpu.example.org, and sends .env to gpu.example.org even if a rule leaves it out, and gives your secret HF_TOKEN to the job.',
   );
   assert.equal(
     describeAccess(
       { name: 'train' },
-      { ...access, isSwitch: false, variables: ['A', 'B'], include: [] },
+      { ...access, isSwitch: false, variables: ['A', 'B'], include: [], secrets: [] },
       'this machine',
     ),
     'Profile train reads A, B from your environment and sends them to this machine.',

@@ -10,6 +10,7 @@ import { silentLogger } from '../../../../src/core/log.ts';
 import type { Executor } from '../../../../src/service/executor/executor.ts';
 import { JobFiles } from '../../../../src/service/jobFiles/jobFiles.ts';
 import { localMachineClasses } from '../../../../src/service/config/machineClasses.ts';
+import { JobSecrets } from '../../../../src/service/jobs/jobSecrets.ts';
 import { Scheduler } from '../../../../src/service/jobs/scheduler.ts';
 import type { StoredJob } from '../../../../src/service/store/jobs/jobs.ts';
 import { Store } from '../../../../src/service/store/store.ts';
@@ -49,6 +50,7 @@ async function setUp(
     machineClasses,
     maxRunningJobs,
     maxResultBytes: 1e9,
+    secrets: new JobSecrets({ values: () => ({}) }),
   });
   t.after(async () => {
     await scheduler.stop();

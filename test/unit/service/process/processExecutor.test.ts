@@ -30,7 +30,12 @@ test('a service that ends does not wait for a runner that never takes its job', 
     accounts: () => 1,
   });
   const stop = new AbortController();
-  const launched = executor.launch({ id: 'j1', machineClass: 'local', maxRuntime: 60 }, jobFolder(path), stop.signal);
+  const launched = executor.launch(
+    { id: 'j1', machineClass: 'local', maxRuntime: 60 },
+    jobFolder(path),
+    stop.signal,
+    {},
+  );
   launched.catch(() => {}); // looked at below
   while (!existsSync(pidFile) || readFileSync(pidFile, 'utf8') === '') await sleep(10);
   stop.abort();

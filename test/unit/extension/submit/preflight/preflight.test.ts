@@ -38,6 +38,7 @@ const view: SubmitView = {
   rates: [{ machineClass: 'a10g', creditsPerMinute: 0.3, description: 'one A10G' }],
   estimate: { type: 'known', creditsPerMinute: 0.3, highest: 6, balance: 312 },
   findings: [],
+  secretNames: undefined,
   maxUploadBytes: undefined,
   accountId: undefined,
 };

@@ -1,0 +1,46 @@
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import { AppError } from '../../core/errors.ts';
+import { printable, printableText } from '../../core/text/printable.ts';
+import type { Context } from '../command/context.ts';
+
+// Above the limit of a value, whose message then names it.
+const MAX_BYTES = 1 << 20;
+
+/** The value of a secret: from standard input without its last line break, or from a terminal without an echo. @throws the signal's reason on abort. */
+export async function readSecretValue(name: string, context: Context): Promise<string> {
+  if (process.stdin.isTTY) return askHidden(name, context);
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > MAX_BYTES) break;
+  }
+  return Buffer.concat(chunks)
+    .toString('utf8')
+    .replace(/\r?\n$/, '');
+}
+
+async function askHidden(name: string, { terminal, signal }: Context): Promise<string> {
+  if (!terminal.isScreen('stderr')) {
+    throw new AppError('bad-input', 'There is no terminal to ask at. Send the value to standard input.');
+  }
+  terminal.clearStatus();
+  terminal.output('stderr', printable`Value of ${name}: `);
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const prompt = createInterface({ input: process.stdin, output: nowhere, terminal: true, historySize: 0 });
+  try {
+    const cancelled = new Promise<never>((_, reject) => {
+      prompt.once('SIGINT', () => {
+        process.kill(process.pid, 'SIGINT'); // the terminal is in raw mode, so Ctrl+C is a key
+        reject(new DOMException('Stopped.', 'AbortError'));
+      });
+      prompt.once('close', () => reject(new DOMException('Stopped.', 'AbortError')));
+    });
+    return await Promise.race([prompt.question('', { signal }), cancelled]);
+  } finally {
+    prompt.close();
+    terminal.output('stderr', printableText('\n'));
+  }
+}

@@ -1,0 +1,79 @@
+import { AppError } from '../../core/errors.ts';
+import { storesSecrets } from '../../jobs/submit/secretFindings.ts';
+import { httpStatus } from '../../jobs/service/api.ts';
+import type { RemoteClient } from '../../remote/client.ts';
+import { secretName, secretValue, type StoredSecret } from '../../remote/protocol/secret.ts';
+import type { Context } from '../command/context.ts';
+import { answerTable, type RecordColumn } from '../command/recordTable.ts';
+import { Session } from '../session/session.ts';
+import { readSecretValue } from './readSecretValue.ts';
+
+const COLUMNS: readonly RecordColumn<StoredSecret>[] = [
+  { title: 'NAME', cell: ({ name }) => name, minWidth: 4 },
+  { title: 'SET', cell: ({ changed_at: at }) => at.slice(0, 16).replace('T', ' ') },
+];
+
+/** `farwharf secret set NAME`. JSON: `{ name }`. @throws AppError `bad-input` for a name or a value that cannot be used. */
+export async function setSecret(context: Context, name: string): Promise<void> {
+  checkName(name);
+  await using session = new Session(context);
+  const client = await connect(session, context);
+  const value = await readSecretValue(name, context);
+  const { error } = secretValue.safeParse(value);
+  if (error !== undefined) {
+    throw new AppError('bad-input', `The value of a secret ${error.issues[0]?.message}. Nothing was sent.`);
+  }
+  await client.setSecret(name, value, { signal: context.signal });
+  const { terminal } = context;
+  if (!terminal.json({ name })) terminal.answer(`The secret ${name} is set on ${session.hostName}.`);
+}
+
+/** `farwharf secret list`. JSON: `{ secrets: [{ name, changed_at }] }`. */
+export async function listSecrets(context: Context): Promise<void> {
+  const { signal, terminal } = context;
+  await using session = new Session(context);
+  const secrets = await (await connect(session, context)).listSecrets({ signal });
+  if (terminal.json({ secrets })) return;
+  if (secrets.length > 0) return answerTable(terminal, COLUMNS, secrets);
+  terminal.answer('You have no secrets.');
+  terminal.note('Set one:  farwharf secret set NAME');
+}
+
+/** `farwharf secret remove NAME`. JSON: `{ name }`. @throws AppError `missing` if it does not exist. */
+export async function removeSecret(context: Context, name: string): Promise<void> {
+  checkName(name);
+  const { signal, terminal } = context;
+  await using session = new Session(context);
+  const client = await connect(session, context);
+  try {
+    await client.removeSecret(name, { signal });
+  } catch (error) {
+    if (httpStatus(error) !== 404) throw error;
+    const hint = 'List your secrets:  farwharf secret list';
+    throw new AppError('missing', `The secret ${name} does not exist on ${session.hostName}. ${hint}`, {
+      cause: error,
+    });
+  }
+  if (!terminal.json({ name })) terminal.answer(`The secret ${name} was removed from ${session.hostName}.`);
+}
+
+function checkName(name: string): void {
+  const { error } = secretName.safeParse(name);
+  if (error === undefined) return;
+  throw new AppError(
+    'bad-input',
+    `${name} cannot be a secret: the name ${error.issues[0]?.message}. Nothing was sent.`,
+  );
+}
+
+/** The client of a service that stores secrets. @throws AppError `refused` for another one, to which nothing was sent. */
+async function connect(session: Session, { signal }: Pick<Context, 'signal'>): Promise<RemoteClient> {
+  const client = await session.client();
+  const account = await client.me({ signal }).catch((error: unknown) => {
+    if (httpStatus(error) === 404) return undefined; // a service without accounts
+    throw error;
+  });
+  if (storesSecrets(account)) return client;
+  const sentence = `The service ${session.hostName} does not store secrets, so nothing was sent.`;
+  throw new AppError('refused', `${sentence} Ask its operator for a newer version, or use another service.`);
+}

@@ -1,0 +1,21 @@
+import type { SubmitDraft } from '../../../jobs/submit/draft.ts';
+import { withoutIcons } from '../../ui/labels.ts';
+import { pickMany } from '../../ui/picks.ts';
+import { preflightTitle } from './preflightItems.ts';
+import type { SubmitView } from './submitView.ts';
+
+/** Asks which secrets of the account the job gets. */
+export async function pickSecrets(view: SubmitView): Promise<SubmitDraft | 'back' | undefined> {
+  const { draft, secretNames = [] } = view;
+  const { secrets: before = [], ...rest } = draft;
+  const names = [...new Set([...secretNames, ...before])];
+  const items = names.map((name) => ({ label: withoutIcons(name), picked: before.includes(name), name }));
+  const placeholder =
+    items.length === 0
+      ? 'You have no secrets here. Run Set Secret first.'
+      : 'Select the secrets that the job gets as variables.';
+  const chosen = await pickMany({ title: `${preflightTitle(view)}: secrets`, placeholder, items, hasBack: true });
+  if (chosen === undefined || chosen === 'back') return chosen;
+  const secrets = chosen.map(({ name }) => name);
+  return secrets.length === 0 ? rest : { ...rest, secrets };
+}

@@ -1,0 +1,56 @@
+import { printableLine } from '../../core/text/printable.ts';
+import { MAX_JOB_SECRETS, secretName, SECRETS_FEATURE } from '../../remote/protocol/secret.ts';
+import { receivedAccount } from '../../remote/protocol/schemas.ts';
+
+/** Secrets that a job cannot get. */
+export interface SecretFinding {
+  readonly type: 'secrets';
+  readonly severity: 'error';
+  readonly summary: string;
+  readonly detail: string;
+}
+
+/** Whether a service stores secrets. @param account the response of `GET /v1/me`; undefined if there is none. */
+export function storesSecrets(account: unknown): boolean {
+  return receivedAccount.safeParse(account).data?.features?.includes(SECRETS_FEATURE) ?? false;
+}
+
+/**
+ * Why a job cannot get its secrets; empty if it can.
+ *
+ * @param target.secretNames the secrets of the account; undefined if they are not known.
+ */
+export function secretFindings(
+  secrets: readonly string[],
+  {
+    account,
+    service,
+    secretNames,
+  }: { readonly account: unknown; readonly service: string; readonly secretNames?: readonly string[] | undefined },
+): readonly SecretFinding[] {
+  if (secrets.length === 0) return [];
+  const finding = (summary: string, detail: string): SecretFinding[] => [
+    { type: 'secrets', severity: 'error', summary: printableLine(summary), detail: printableLine(detail) },
+  ];
+  const names = secrets.join(', ');
+  if (!storesSecrets(account)) {
+    return finding(
+      `${service} does not store secrets`,
+      `The job asks for ${names}. Use another service, or submit without.`,
+    );
+  }
+  if (secrets.length > MAX_JOB_SECRETS) {
+    return finding(`${secrets.length} secrets are too many`, `A job gets at most ${MAX_JOB_SECRETS}.`);
+  }
+  for (const name of secrets) {
+    const { error } = secretName.safeParse(name);
+    if (error !== undefined) return finding(`${name} cannot be a secret`, `The name ${error.issues[0]?.message}.`);
+  }
+  const missing = secretNames === undefined ? [] : secrets.filter((name) => !secretNames.includes(name));
+  if (missing.length === 0) return [];
+  const [which, them] = missing.length === 1 ? ['The secret', 'it'] : ['The secrets', 'them'];
+  return finding(
+    `${which} ${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} not set on ${service}`,
+    `Set ${them} with farwharf secret set NAME, or the command Set Secret.`,
+  );
+}

@@ -1,0 +1,83 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { AppError } from '../../core/errors.ts';
+import type { StoredSecret } from '../../remote/protocol/secret.ts';
+import type { SecretValues } from '../jobFiles/runnerInput.ts';
+import type { SecretTable } from '../store/accounts/secrets.ts';
+import { readSecretKey } from './secretKey.ts';
+
+const CIPHER = 'aes-256-gcm';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const MAX_SECRETS = 100;
+
+/**
+ * The secrets of all accounts. The store has them only encrypted (AES-256-GCM, with the account and the name as additional data, so that
+ * no row can take the place of another), and the key is in a file of its own, which no backup contains.
+ */
+export class SecretVault {
+  readonly #table: SecretTable;
+  readonly #keyFile: string;
+
+  /** @param keyFile absolute path; it is created with the first secret. */
+  constructor(table: SecretTable, keyFile: string) {
+    this.#table = table;
+    this.#keyFile = keyFile;
+  }
+
+  list(account: string): readonly StoredSecret[] {
+    return this.#table
+      .list(account)
+      .map(({ name, changedAt }) => ({ name, changed_at: new Date(changedAt).toISOString() }));
+  }
+
+  has(account: string, name: string): boolean {
+    return this.#table.get(account, name) !== undefined;
+  }
+
+  /** @throws AppError `limit` above 100 secrets, or of `readSecretKey`. */
+  set(account: string, name: string, value: string): void {
+    if (!this.has(account, name) && this.#table.list(account).length >= MAX_SECRETS) {
+      const message = `The account has ${MAX_SECRETS} secrets, the most that it can have. Remove one first.`;
+      throw new AppError('limit', message);
+    }
+    const nonce = randomBytes(NONCE_BYTES);
+    const cipher = createCipheriv(CIPHER, readSecretKey(this.#keyFile, { isNew: true }), nonce);
+    cipher.setAAD(contextOf(account, name));
+    const encrypted = Buffer.concat([cipher.update(value, 'utf8'), cipher.final()]);
+    this.#table.set(account, name, Buffer.concat([nonce, cipher.getAuthTag(), encrypted]), Date.now());
+  }
+
+  /** @returns whether it existed. */
+  remove(account: string, name: string): boolean {
+    return this.#table.remove(account, name);
+  }
+
+  /** The values of these secrets. @throws AppError `missing` for one that is not set, `refused` for one that cannot be decrypted. */
+  values(account: string, names: readonly string[]): SecretValues {
+    const values: Record<string, string> = {};
+    for (const name of names) values[name] = this.#value(account, name);
+    return values;
+  }
+
+  #value(account: string, name: string): string {
+    const sealed = this.#table.get(account, name);
+    if (sealed === undefined) {
+      throw new AppError('missing', `The secret ${name} was removed after the job had been submitted.`);
+    }
+    try {
+      const key = readSecretKey(this.#keyFile, { isNew: false });
+      const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, NONCE_BYTES));
+      decipher.setAAD(contextOf(account, name));
+      decipher.setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+      const encrypted = sealed.subarray(NONCE_BYTES + TAG_BYTES);
+      return Buffer.concat([decipher.update(encrypted), decipher.final()]).toString('utf8');
+    } catch (cause) {
+      const message = `The service cannot decrypt the secret ${name}, because its key was lost or changed. Set the secret again, then submit again.`;
+      throw new AppError('refused', message, { cause });
+    }
+  }
+}
+
+function contextOf(account: string, name: string): Buffer {
+  return Buffer.from(`${account}\0${name}`);
+}
