@@ -1,5 +1,15 @@
 import { variableNames } from '../../flows/run/protocol/flowEnvironment.ts';
-import { choiceFlag, type Flag, type FlagValues, jsonFlag, listFlag, switchFlag, textFlag } from '../grammar/flags.ts';
+import {
+  choiceFlag,
+  type Flag,
+  type FlagValues,
+  jsonFlag,
+  listFlag,
+  numberFlag,
+  requiredTextFlag,
+  switchFlag,
+  textFlag,
+} from '../grammar/flags.ts';
 
 /** `--env`, for the verbs that run the code of flow files or read profiles. */
 export function environmentFlag(
@@ -24,6 +34,23 @@ export const FLOW_RUN_FLAGS = {
 };
 
 export type FlowRunFlags = FlagValues<typeof FLOW_RUN_FLAGS>;
+
+export const FLOW_EVAL_FLAGS = {
+  data: requiredTextFlag('--data <file>', 'data set: a .jsonl or .csv file with a case on each line'),
+  flow: textFlag('--flow <name>', 'export to run, if the file has several flows'),
+  against: textFlag('--against <eval>', 'eval to compare with (default: the last one of the same data set)'),
+  min: numberFlag('--min <percent>', 'how many of the cases must pass for exit status 0', {
+    min: 0,
+    max: 100,
+    fallback: 100,
+  }),
+  concurrency: numberFlag('--concurrency <n>', 'most cases at a time', { min: 1, max: 64, fallback: 4 }),
+  timeout: numberFlag('--timeout <seconds>', 'time limit of a case', { min: 1, max: 86_400, fallback: 600 }),
+  env: environmentFlag(),
+  json: jsonFlag('print one JSON line per case, and one at the end'),
+};
+
+export type FlowEvalFlags = FlagValues<typeof FLOW_EVAL_FLAGS>;
 
 export const FLOW_GRAPH_FLAGS = {
   format: choiceFlag('--format <kind>', 'output format (default: mermaid)', ['json', 'mermaid', 'svg']),

@@ -65,7 +65,8 @@ export async function runFlowFile(
   }
 }
 
-async function readableFile(argument: string): Promise<string> {
+/** The absolute path of a flow file. @throws AppError `missing` if there is none. */
+export async function readableFile(argument: string): Promise<string> {
   const file = resolve(argument);
   const found = await stat(file).catch((): undefined => undefined);
   if (found?.isFile() === true) return file;

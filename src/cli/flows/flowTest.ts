@@ -1,8 +1,11 @@
 import { relative, resolve } from 'node:path';
 import { AppError, isAbort, messageOf } from '../../core/errors.ts';
+import { farwharfHome } from '../../core/files/home.ts';
 import { formatCount, formatDuration } from '../../core/text/format.ts';
 import { describeLive } from '../../flows/run/history/describeRun.ts';
-import { findFlowTests } from '../../flows/run/testing/flowTestFile.ts';
+import { RunHistory } from '../../flows/run/history/runHistory.ts';
+import { findFlowTests, flowTestPath } from '../../flows/run/testing/flowTestFile.ts';
+import { pinFlowTest } from '../../flows/run/testing/flowTestPin.ts';
 import { type FlowTestResult, runFlowTest } from '../../flows/run/testing/flowTestRun.ts';
 import type { FlowTestOptions } from '../../flows/run/testing/testedRun.ts';
 import { describeOpenNetwork, findNetworkNamespace } from '../../flows/run/process/networkNamespace.ts';
@@ -13,6 +16,20 @@ import { EXIT } from '../command/exit.ts';
 const MARKS = { passed: '✔', failed: '✖', updated: '↻' } as const;
 
 type Verdict = Pick<FlowTestResult, 'status' | 'differences' | 'live' | 'durationMs'> & { readonly error?: string };
+
+/** `farwharf flow pin`: saves a recorded run as a test. JSON: `{ test }`, the path of the test. */
+export async function pinFlow(
+  { terminal, env, signal, program }: Context,
+  argument: string,
+  { run, name, env: variables }: { readonly run: string; readonly name: string; readonly env?: readonly string[] },
+): Promise<void> {
+  const file = resolve(argument);
+  const test = flowTestPath(file, name);
+  const pinned = { history: new RunHistory(farwharfHome(env)), file, run };
+  const network = await findNetworkNamespace(env);
+  await pinFlowTest(test, pinned, program.flowRuntime, { signal, env, variables, network, readReach: readReachOf });
+  if (!terminal.json({ test })) terminal.answer(relative(process.cwd(), test));
+}
 
 /** `farwharf flow test`: runs pinned tests. JSON: `{ test, status, duration_ms, differences, live, error? }` for each. */
 export async function testFlows(

@@ -1,7 +1,7 @@
 import { Argument } from 'commander';
 import { defineGroup, defineVerb, type Verb } from '../command/verb.ts';
 import { jsonFlag, requiredTextFlag, switchFlag, textFlagOr } from '../grammar/flags.ts';
-import { environmentFlag, FLOW_GRAPH_FLAGS, FLOW_RUN_FLAGS } from './flowFlags.ts';
+import { environmentFlag, FLOW_EVAL_FLAGS, FLOW_GRAPH_FLAGS, FLOW_RUN_FLAGS } from './flowFlags.ts';
 
 export function flowVerb(): Verb {
   return defineGroup(
@@ -69,7 +69,7 @@ export function flowVerb(): Verb {
           ['farwharf flow pin agent.ts', 'save the last run as a test'],
           ['farwharf flow pin agent.ts --run 20260102 --name refusal', 'save another run as a test named refusal'],
         ],
-        load: async () => (await import('./flowPin.ts')).pinFlow,
+        load: async () => (await import('./flowTest.ts')).pinFlow,
       }),
       defineVerb({
         name: 'test',
@@ -85,6 +85,20 @@ export function flowVerb(): Verb {
           ['farwharf flow test agent.refusal.flowtest.json --update', 'run edited nodes live and accept their results'],
         ],
         load: async () => (await import('./flowTest.ts')).testFlows,
+      }),
+      defineVerb({
+        name: 'eval',
+        summary: 'run a flow file with each case of a data set and score the results',
+        args: ['<file>'],
+        flags: FLOW_EVAL_FLAGS,
+        examples: [
+          ['farwharf flow eval agent.ts --data agent.cases.jsonl', 'print a table of cases and scores'],
+          [
+            'farwharf flow eval agent.ts --data agent.cases.csv --min 90 --json',
+            'check in CI that nine of ten cases pass',
+          ],
+        ],
+        load: async () => (await import('./flowEval.ts')).evalFlow,
       }),
       defineVerb({
         name: 'graph',

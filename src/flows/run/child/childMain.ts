@@ -100,7 +100,7 @@ export async function runChild(
     completions: recordedCompletions(request),
     stop,
     clean,
-    viewLimits,
+    viewLimits: request.viewLimits ?? viewLimits,
     emit: (event) => outlet.event(event),
     pause: () => outlet.pause,
     visited: request.isOneVisit === true ? () => outlet.send({ type: 'visited' }) : undefined,

@@ -18,6 +18,8 @@ export interface RecordedRunRequest extends Omit<FlowRunRequest, 'folder' | 'rep
   readonly rerun?: (RerunStep & { readonly run: string }) | undefined;
   /** The code that each step can reach now; without it, a replay compares only the code of each `exec` itself. */
   readonly reach?: StepReach | undefined;
+  /** The case of a data set that it runs. */
+  readonly evalCase?: RunRecord['evalCase'];
   /** Answer an earlier run that waits. */
   readonly answer?: { readonly run: string; readonly checkpoint: Checkpoint; readonly input: unknown } | undefined;
   /** From `sourceHashes`. */
@@ -42,7 +44,7 @@ export interface RecordedRunOptions extends RunFlowOptions {
 export async function runRecorded(
   history: RunHistory,
   runtime: FlowRuntime,
-  { replay, rerun, answer: given, sources, reach, ...request }: RecordedRunRequest,
+  { replay, rerun, answer: given, sources, reach, evalCase, ...request }: RecordedRunRequest,
   { onBegin, ...options }: RecordedRunOptions,
 ): Promise<RecordedRun> {
   const { file, flow, flowName } = request;
@@ -69,6 +71,7 @@ export async function runRecorded(
     ...(earlier !== undefined &&
       resume !== undefined && { resumedFrom: { run: earlier.id, path: resume.path, visit: resume.visit } }),
     ...(answer !== undefined && { answer: runRecord.shape.answer.parse(answer.input) }),
+    ...(evalCase !== undefined && { evalCase }),
     ...(reach !== undefined && { reach: stepReachSchema.parse(reach) }),
     ...(sources !== undefined && { sources: { ...sources } }),
   });
@@ -103,8 +106,8 @@ async function answerOf(history: RunHistory, replayed: RunRecord | undefined): P
 async function findReplayed(history: RunHistory, file: string, run: string): Promise<RunRecord> {
   if (run !== 'last') return history.find(file, run);
   const records = await history.list(file);
-  const found = records.find(({ replayOf, outcome }) => {
-    if (outcome?.type === 'refused') return false;
+  const found = records.find(({ replayOf, outcome, evalCase }) => {
+    if (outcome?.type === 'refused' || evalCase !== undefined) return false;
     return replayOf === undefined || (outcome?.type === 'done' && outcome.exitCode === 0);
   });
   return found ?? history.find(file, run);

@@ -15,6 +15,9 @@ export interface HistoryLimits {
 }
 
 const LIMITS: HistoryLimits = { runs: 50, bytes: 200_000_000 };
+// An eval has many runs, which must not displace those that people started.
+const EVAL_LIMITS: HistoryLimits = { runs: 500, bytes: 200_000_000 };
+const EVAL_SUFFIX = '-eval';
 
 /** The runs of flow files, each in its own folder below FARWHARF_HOME; the newest runs of each file are kept. */
 export class RunHistory {
@@ -31,7 +34,7 @@ export class RunHistory {
     facts: Omit<RunRecord, 'version' | 'id' | 'startedAt'>,
   ): Promise<{ record: RunRecord; folder: RunFolder }> {
     const startedAt = new Date().toISOString();
-    const id = `${startedAt.replaceAll(/[-:.TZ]/g, '')}-${randomUUID().slice(0, 4)}`;
+    const id = `${startedAt.replaceAll(/[-:.TZ]/g, '')}-${randomUUID().slice(0, 4)}${facts.evalCase === undefined ? '' : EVAL_SUFFIX}`;
     const record: RunRecord = { version: 1, id, startedAt, ...facts };
     const folder = runFolder(join(await this.#folderOf(facts.file), id));
     await mkdir(folder.path, { recursive: true, mode: 0o700 });
@@ -75,7 +78,10 @@ export class RunHistory {
    */
   async find(file: string, id: string): Promise<RunRecord> {
     const records = await this.list(file);
-    const found = id === 'last' ? records[0] : records.find((record) => record.id === id || record.id.startsWith(id));
+    const found =
+      id === 'last'
+        ? (records.find((record) => record.evalCase === undefined) ?? records[0])
+        : records.find((record) => record.id === id || record.id.startsWith(id));
     if (found !== undefined) return found;
     const known =
       records.length === 0 ? 'It has no runs yet' : `Its runs are ${records.map((record) => record.id).join(', ')}`;
@@ -133,11 +139,15 @@ export class RunHistory {
 
   async #prune(file: string, newest: string): Promise<void> {
     const path = await this.#folderOf(file);
-    const ids = (await idsIn(path)).toSorted((a, b) => (a < b ? 1 : -1)).filter((id) => id !== newest);
+    const isEval = newest.endsWith(EVAL_SUFFIX);
+    const limits = isEval ? EVAL_LIMITS : this.#limits;
+    const ids = (await idsIn(path))
+      .filter((id) => id !== newest && id.endsWith(EVAL_SUFFIX) === isEval)
+      .toSorted((a, b) => (a < b ? 1 : -1));
     let bytes = 0;
     for (const [index, id] of ids.entries()) {
       bytes += await sizeOf(join(path, id));
-      const isOver = index + 2 > this.#limits.runs || bytes > this.#limits.bytes;
+      const isOver = index + 2 > limits.runs || bytes > limits.bytes;
       if (isOver) await rm(join(path, id), { recursive: true, force: true });
     }
   }
@@ -164,7 +174,10 @@ async function idsIn(path: string): Promise<string[]> {
   }
 }
 
+/** Other runs write their folders at the same time: a temporary file may be gone before it is measured. */
 async function sizeOf(folder: string): Promise<number> {
-  const sizes = (await idsIn(folder)).map(async (name) => (await stat(join(folder, name))).size);
+  const sizes = (await idsIn(folder)).map(
+    async (name) => (await stat(join(folder, name)).catch(() => undefined))?.size ?? 0,
+  );
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
 }

@@ -29,6 +29,8 @@ export const runRecord = z.object({
   answer: z.json().optional(),
   /** The id of the run that continued with the answer to this one. */
   answeredBy: z.string().optional(),
+  /** The case of a data set, if an eval ran it. */
+  evalCase: z.object({ data: z.string(), line: z.number(), name: z.string() }).optional(),
   /** The id of the job, if it ran as one. */
   job: z.string().optional(),
   /** A hash of the source of each node, by `flow/node` ids of the file's graph, to find the nodes edited since. */

@@ -2,6 +2,7 @@ import type { Checkpoint } from '../../../agents/records/schemas.ts';
 import type { ExactGraph } from '../../graph/exactGraph.ts';
 import type { VariableSource } from './flowEnvironment.ts';
 import type { RunEvent } from './runEvent.ts';
+import type { ViewLimits } from './stateView.ts';
 
 /** What to run and how. Paths are absolute. */
 export interface FlowRunRequest extends VariableSource {
@@ -31,6 +32,8 @@ export interface FlowRunRequest extends VariableSource {
   readonly isOneVisit?: boolean | undefined;
   /** Loads the file and sends the graphs of its flows without running them. */
   readonly isGraphOnly?: boolean | undefined;
+  /** How much of the shared state is reported; the default is for display. */
+  readonly viewLimits?: ViewLimits | undefined;
   /** No network and no live model: a call that is not recorded fails. For tests. */
   readonly isOffline?: boolean | undefined;
 }

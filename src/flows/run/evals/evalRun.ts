@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import { AppError } from '../../../core/errors.ts';
+import { formatDuration } from '../../../core/text/format.ts';
+import { describeRunEnd } from '../history/describeRun.ts';
+import { type RecordedRun, type RecordedRunRequest, runRecorded } from '../history/recordedRun.ts';
+import type { RunHistory } from '../history/runHistory.ts';
+import type { FlowRuntime } from '../protocol/flowRun.ts';
+import type { StateView, ViewLimits } from '../protocol/stateView.ts';
+import type { EvalCase } from './dataSet.ts';
+import type { CaseResult, EvalRecord } from './evalRecord.ts';
+import type { AskJudge } from './judge.ts';
+import { scoreState } from './score.ts';
+
+// Scores need whole values where the views of an editor can be cut.
+const WHOLE: ViewLimits = { text: 500_000, items: 20_000, depth: 50, total: 2_000_000 };
+
+/** Which flow to run, and how. */
+export interface EvalRequest
+  extends Pick<RecordedRunRequest, 'file' | 'flow' | 'flowName' | 'cwd' | 'env' | 'variables' | 'reach' | 'sources'> {
+  /** The absolute path of the data set, and its cases. */
+  readonly data: string;
+  readonly cases: readonly EvalCase[];
+  /** The most cases at a time. */
+  readonly concurrency: number;
+  /** The time limit of a case. */
+  readonly maxSeconds: number;
+}
+
+export interface EvalOptions {
+  readonly signal: AbortSignal;
+  readonly ask: AskJudge;
+  readonly onBegin?: (begun: EvalCase) => void;
+  /** Called in the order in which cases end. */
+  readonly onEnd?: (result: CaseResult) => void;
+}
+
+/**
+ * Runs a flow file once for each case, as a run of its history, and scores the final states.
+ *
+ * @throws the signal's reason on abort, AppError `bad-input` if the file cannot run at all, and as `runRecorded` does. Runs in progress are
+ * then stopped.
+ */
+export async function runEval(
+  history: RunHistory,
+  runtime: FlowRuntime,
+  request: EvalRequest,
+  options: EvalOptions,
+): Promise<EvalRecord> {
+  const startedAt = new Date();
+  const began = performance.now();
+  const { cases, concurrency } = request;
+  const results: CaseResult[] = [];
+  const broken = new AbortController();
+  const signal = AbortSignal.any([options.signal, broken.signal]);
+  const queue = cases.entries();
+  const line = async (): Promise<void> => {
+    for (const [index, each] of queue) {
+      signal.throwIfAborted();
+      options.onBegin?.(each);
+      const result = await runCase(history, runtime, request, each, { ...options, signal });
+      results[index] = result;
+      options.onEnd?.(result);
+    }
+  };
+  const lines = Array.from({ length: Math.min(concurrency, cases.length) }, line);
+  try {
+    await Promise.all(lines);
+  } catch (error) {
+    broken.abort(error);
+    await Promise.allSettled(lines); // until their processes have ended
+    throw error;
+  }
+  const id = `${startedAt.toISOString().replaceAll(/[-:.TZ]/g, '')}-${randomUUID().slice(0, 4)}`;
+  const { file, data } = request;
+  const seconds = (performance.now() - began) / 1000;
+  return { version: 1, id, file, data, startedAt: startedAt.toISOString(), seconds, cases: results };
+}
+
+async function runCase(
+  history: RunHistory,
+  runtime: FlowRuntime,
+  { data, cases: _cases, concurrency: _concurrency, maxSeconds, ...request }: EvalRequest,
+  { line, name, key, shared, checks }: EvalCase,
+  { signal, ask }: EvalOptions,
+): Promise<CaseResult> {
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(), maxSeconds * 1000);
+  const began = performance.now();
+  let run: RecordedRun;
+  try {
+    run = await runRecorded(
+      history,
+      runtime,
+      { ...request, shared, viewLimits: WHOLE, evalCase: { data, line, name } },
+      { signal: AbortSignal.any([signal, limit.signal]), onEvent: () => {} },
+    );
+  } finally {
+    clearTimeout(timer);
+  }
+  signal.throwIfAborted();
+  const { record, outcome } = run;
+  if (outcome.type === 'refused') {
+    await history.delete(request.file, record.id);
+    throw new AppError('bad-input', `The flow ${describeRunEnd(record.outcome)}`);
+  }
+  const seconds = (performance.now() - began) / 1000;
+  const isDone = outcome.type === 'done' && outcome.exitCode === 0;
+  const error = isDone
+    ? undefined
+    : limit.signal.aborted
+      ? `took longer than ${formatDuration(maxSeconds)}`
+      : describeRunEnd(record.outcome);
+  const state: StateView = outcome.type === 'done' ? outcome.shared : null;
+  const scores = isDone ? Object.fromEntries(await scoreState(state, checks, { ask, signal })) : {};
+  const judged = Object.values(scores).flatMap(({ cost }) => cost ?? []);
+  const { usage } = record;
+  const costs = [...(usage === undefined || usage.cost === 0 ? [] : [usage.cost]), ...judged];
+  return {
+    line,
+    name,
+    key,
+    isPassed: isDone && Object.values(scores).every(({ isPassed }) => isPassed),
+    run: record.id,
+    ...(error !== undefined && { error }),
+    scores,
+    ...(costs.length > 0 && { cost: costs.reduce((sum, cost) => sum + cost, 0) }),
+    tokens: usage === undefined ? 0 : usage.inputTokens + usage.outputTokens,
+    seconds,
+  };
+}

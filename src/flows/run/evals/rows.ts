@@ -1,0 +1,122 @@
+import { createReadStream } from 'node:fs';
+import { extname } from 'node:path';
+import { AppError, messageOf } from '../../../core/errors.ts';
+import { CsvRecords } from './csvRecords.ts';
+
+const MAX_CHARACTERS = 100_000_000;
+const MAX_ROW = 1_000_000;
+const COLUMN = /^expect\.(.+?)(?:\.(\$(?:exact|matches|schema|judge)))?$/s;
+
+/** A row of a data set: a value of JSON, the cells of CSV, or what is wrong with it. */
+export type Row = { readonly line: number } & (
+  | { readonly type: 'json'; readonly value: unknown }
+  | ({ readonly type: 'csv' } & CsvCells)
+  | { readonly type: 'bad'; readonly reason: string }
+);
+
+interface CsvCells {
+  readonly name: string | undefined;
+  readonly shared: Readonly<Record<string, string>>;
+  readonly expect: readonly (readonly [key: string, expected: unknown])[];
+}
+
+/**
+ * The rows of a JSONL or CSV file, read piece by piece.
+ *
+ * @throws AppError `limit` for a row or a file that is too large, `bad-input` for another type of file.
+ */
+export function rowsOf(path: string): AsyncGenerator<Row, void> {
+  const extension = extname(path).toLowerCase();
+  if (extension === '.csv') return csvRows(path);
+  if (extension === '.jsonl' || extension === '.ndjson') return jsonRows(path);
+  throw new AppError('bad-input', `The data set ${path} must be a .jsonl or .csv file.`);
+}
+
+async function* piecesOf(path: string): AsyncGenerator<string, void> {
+  let length = 0;
+  let isFirst = true;
+  const stream: AsyncIterable<string> = createReadStream(path, { encoding: 'utf8' });
+  for await (const piece of stream) {
+    length += piece.length;
+    if (length > MAX_CHARACTERS) throw tooLarge(path);
+    yield isFirst ? piece.replace(/^\uFEFF/, '') : piece;
+    isFirst = false;
+  }
+}
+
+async function* jsonRows(path: string): AsyncGenerator<Row, void> {
+  let rest = '';
+  let line = 0;
+  for await (const piece of piecesOf(path)) {
+    const lines = (rest + piece).split('\n');
+    rest = lines.pop() ?? '';
+    for (const text of lines) {
+      line += 1;
+      if (text.length > MAX_ROW) throw tooLong(path, line);
+      if (text.trim() !== '') yield jsonRow(line, text);
+    }
+    if (rest.length > MAX_ROW) throw tooLong(path, line + 1);
+  }
+  if (rest.trim() !== '') yield jsonRow(line + 1, rest);
+}
+
+async function* csvRows(path: string): AsyncGenerator<Row, void> {
+  const records = new CsvRecords();
+  let header: readonly string[] | undefined;
+  const rowOf = ({ line, fields }: { readonly line: number; readonly fields: readonly string[] }): Row | undefined => {
+    if (header !== undefined) return csvRow(line, header, fields);
+    const twice = fields.find((name, index) => fields.indexOf(name) !== index);
+    if (twice !== undefined) throw new AppError('bad-input', `${path}:${line}: two columns are called "${twice}".`);
+    header = fields;
+    return undefined;
+  };
+  for await (const piece of piecesOf(path)) {
+    for (const record of records.push(piece)) {
+      const row = rowOf(record);
+      if (row !== undefined) yield row;
+    }
+    if (records.pending > MAX_ROW) throw tooLong(path, records.firstLine);
+  }
+  for (const record of records.end()) {
+    const row = rowOf(record);
+    if (row !== undefined) yield row;
+  }
+}
+
+function csvRow(line: number, header: readonly string[], fields: readonly string[]): Row {
+  if (fields.length !== header.length) {
+    return { line, type: 'bad', reason: `it has ${fields.length} fields, but the header has ${header.length}` };
+  }
+  const shared: [string, string][] = [];
+  const expect: [string, unknown][] = [];
+  let name: string | undefined;
+  for (const [index, column] of header.entries()) {
+    const cell = fields[index] ?? '';
+    const [, key, check] = COLUMN.exec(column) ?? [];
+    if (key === undefined && column !== 'name') shared.push([column, cell]);
+    if (cell === '' || (key === undefined && column !== 'name')) continue;
+    if (key === undefined) name = cell;
+    else if (check === '$schema') {
+      const row = jsonRow(line, cell);
+      if (row.type !== 'json') return row;
+      expect.push([key, { $schema: row.value }]);
+    } else expect.push([key, check === undefined ? cell : { [check]: cell }]);
+  }
+  return { line, type: 'csv', name, shared: Object.fromEntries(shared), expect };
+}
+
+function jsonRow(line: number, text: string): Row {
+  try {
+    return { line, type: 'json', value: JSON.parse(text) };
+  } catch (error) {
+    return { line, type: 'bad', reason: `it is not valid JSON: ${messageOf(error)}` };
+  }
+}
+
+function tooLarge(path: string): AppError {
+  return new AppError('limit', `The data set ${path} is larger than 100 MB. Split it.`);
+}
+
+function tooLong(path: string, line: number): AppError {
+  return new AppError('limit', `${path}:${line}: the row is longer than 1,000,000 characters.`);
+}

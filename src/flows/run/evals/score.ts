@@ -1,0 +1,93 @@
+import { createContext, Script } from 'node:vm';
+import { jsonSchemaIssues } from '../../../agents/schema/jsonSchemaCheck.ts';
+import { stableJson } from '../../../agents/records/plainJson.ts';
+import { messageOf } from '../../../core/errors.ts';
+import type { StateView } from '../protocol/stateView.ts';
+import { type Check, checkName, type Score } from './check.ts';
+import { finalValue } from './finalState.ts';
+import { type AskJudge, judgeValue } from './judge.ts';
+
+// A pattern can take longer than the age of the universe.
+const PATTERN_MS = 1_000;
+const MAX_SHOWN = 200;
+
+/**
+ * The scores of a final state by the names of the checks; several checks of one name have the score of the worst.
+ *
+ * @throws the signal's reason on abort. A judge that cannot be asked gives a score of 0 with the reason.
+ */
+export async function scoreState(
+  state: StateView,
+  checks: readonly Check[],
+  judging: { readonly ask: AskJudge; readonly signal: AbortSignal },
+): Promise<ReadonlyMap<string, Score>> {
+  const scores = new Map<string, Score>();
+  for (const check of checks) {
+    const name = checkName(check);
+    const score = await scoreOf(state, check, judging);
+    const known = scores.get(name);
+    if (known === undefined || score.score < known.score) scores.set(name, score);
+  }
+  return scores;
+}
+
+async function scoreOf(
+  state: StateView,
+  check: Check,
+  judging: { readonly ask: AskJudge; readonly signal: AbortSignal },
+): Promise<Score> {
+  const { key } = check;
+  if (check.type === 'judge') {
+    try {
+      return await judgeValue(state, key, check.judge, judging);
+    } catch (error) {
+      judging.signal.throwIfAborted();
+      return failed(`the judge could not be asked: ${messageOf(error)}`);
+    }
+  }
+  const found = finalValue(state, key);
+  if (!found.found) return failed(found.reason);
+  const { value } = found;
+  switch (check.type) {
+    case 'exact': {
+      const isEqual = check.isText ? textOf(value) === check.value : stableJson(value) === stableJson(check.value);
+      return isEqual ? PASSED : failed(`expected ${shown(check.value)}, got ${shown(value)}`);
+    }
+    case 'matches': {
+      const isMatch = matches(check.pattern, textOf(value));
+      if (isMatch === undefined) return failed(`/${check.pattern}/ took longer than ${PATTERN_MS / 1000} s`);
+      return isMatch ? PASSED : failed(`${shown(value)} does not match /${check.pattern}/`);
+    }
+    case 'schema': {
+      const [issue] = jsonSchemaIssues(check.schema, value);
+      return issue === undefined ? PASSED : failed(issue);
+    }
+    default:
+      return check satisfies never;
+  }
+}
+
+const PASSED: Score = { score: 1, isPassed: true };
+
+function failed(detail: string): Score {
+  return { score: 0, isPassed: false, detail };
+}
+
+/** Undefined if the pattern takes too long. */
+function matches(pattern: string, text: string): boolean | undefined {
+  try {
+    const context = createContext({ pattern, text });
+    return new Script('new RegExp(pattern, "u").test(text)').runInContext(context, { timeout: PATTERN_MS }) === true;
+  } catch {
+    return undefined;
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+}
