@@ -21,6 +21,7 @@ const ALLOWED = [
   /^extension\/dist\/chunks\/[\w-]+\.mjs$/,
   /^extension\/dist\/flowTypes\/([\w-]+\/)*[\w.-]+\.d\.ts$/,
   /^extension\/node_modules\/farwharf-types\/(package\.json|index\.js)$/,
+  /^extension\/agentPlugin\/(plugin\.json|mcp\.json|skills\/[\w-]+\/SKILL\.md)$/,
   /^extension\/media\/([\w-]+\/)*[\w.-]+\.(svg|png|css|js|md|json|mts)$/,
 ];
 const REQUIRED = [

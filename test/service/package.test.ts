@@ -9,13 +9,14 @@ import { filesBelow, npm, pack, packDependency, projectWith, unbuiltClone } from
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
-const MAX_PACKED_BYTES = 1_100_000;
+const MAX_PACKED_BYTES = 1_200_000;
 const ALLOWED = [
   /^(package\.json|README\.md|CHANGELOG\.md|LICENSE)$/,
   /^dist\/[\w-]+\.(mjs|d\.mts|d\.ts)$/,
   /^dist\/(thirdPartyLicenses\.txt|machineService\.json)$/,
   /^dist\/(browser|chunks)\/[\w-]+\.mjs$/,
   /^dist\/(types|flowTypes)\/[\w/]+\.d\.ts$/,
+  /^agentPlugin\/(plugin\.json|mcp\.json|skills\/[\w-]+\/SKILL\.md)$/,
   /^docs\/[\w.]+\.(md|service|conf)$/,
   /^examples\/agents\/([\w/]+)\.(md|mts|json)$/,
   /^examples\/quickstart\/(\.gitignore|[\w/]+\.(md|mjs|txt))$/,
@@ -38,6 +39,8 @@ const REQUIRED = [
   'dist/agents.d.ts',
   'dist/types/agents/index.d.ts',
   'dist/thirdPartyLicenses.txt',
+  'agentPlugin/plugin.json',
+  'agentPlugin/skills/farwharf-jobs/SKILL.md',
   'docs/agents.md',
   'docs/farwharf.service',
   'examples/agents/research.mts',
@@ -75,7 +78,6 @@ const SHIPPED_PACKAGES = {
   'shebang-regex': 'MIT',
   'smol-toml': 'BSD-3-Clause',
   tdigest: 'MIT',
-  'web-streams-polyfill': 'MIT',
   which: 'ISC',
   'yocto-queue': 'MIT',
   zod: 'MIT',
