@@ -77,6 +77,15 @@ describe('a flow as a job', { timeout: 10 * 60_000 }, () => {
     );
     assert.equal(timeline?.start.resumedAfter, 'Counter/Add');
     assert.deepEqual(timeline?.stateAfter(0), { goal: 3, count: 3, text: 'counted to 3' });
+
+    // The work of that job is not repeated unless that is asked for.
+    const { job_id: jobId } = resumed.events.find((event) => 'job_id' in event) as { job_id?: string };
+    const again = ['submit', '--script', 'counter.mjs', '--resume', 'artifacts/farwharf-flow'];
+    const refused = await scratch.run(again, { cwd, main });
+    assert.equal(refused.exit, 1, refused.stderr);
+    assert.match(refused.stderr, new RegExp(`was continued by job ${jobId}.*farwharf download ${jobId} --into`));
+    assert.equal((await scratch.run([...again, '--dry-run', '--again'], { cwd, main })).exit, 0);
+    assert.equal((await scratch.run([...again, '--dry-run', '--from', 'Add'], { cwd, main })).exit, 0);
   });
 
   it('a job that waits for an answer has ended, its record has the question, and a new job continues with the answer', async () => {

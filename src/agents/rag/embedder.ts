@@ -9,6 +9,8 @@ import { embeddingPrice } from '../llm/prices.ts';
 import { resolveEndpoint } from '../llm/providers.ts';
 import { serviceKey } from '../llm/serviceKey.ts';
 
+// Their interfaces have no embeddings endpoint, so a request would only send them the texts.
+const WITHOUT_EMBEDDINGS: ReadonlySet<string> = new Set(['anthropic', 'cerebras', 'deepseek', 'groq']);
 const DEFAULT_SERVICE_MODEL = 'text-embedding-3-small';
 
 export interface EmbedderOptions {
@@ -46,6 +48,12 @@ async function openService({
   apiKey,
   baseUrl,
 }: EmbedderOptions): Promise<Embedder> {
+  if (baseUrl === undefined && WITHOUT_EMBEDDINGS.has(provider)) {
+    throw new AppError(
+      'bad-input',
+      `${provider} has no embeddings. Set embeddingProvider to 'local' or a provider with them, such as openai, mistral or gemini.`,
+    );
+  }
   const endpoint = resolveEndpoint({ provider, model, baseUrl });
   const key = await serviceKey(apiKey, endpoint.keyVariable);
   if (!key && endpoint.needsKey) {

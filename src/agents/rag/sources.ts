@@ -1,6 +1,7 @@
 import { open, stat } from 'node:fs/promises';
 import { basename, join, sep } from 'node:path';
 import { AppError, messageOf } from '../../core/errors.ts';
+import { withoutUserinfo } from '../../core/redact.ts';
 import { formatBytes } from '../../core/text/format.ts';
 import { selectFiles } from '../../workspace/select/selection.ts';
 import { decodeText, notebookText } from '../../retrieval/chunks/documentText.ts';
@@ -28,7 +29,7 @@ export interface Document {
  * @throws AppError that names the source.
  */
 export async function readSource(source: string): Promise<readonly Document[]> {
-  if (/^https?:\/\//i.test(source)) return [{ source, text: await readWebPage(source) }];
+  if (/^https?:\/\//i.test(source)) return [{ source: withoutUserinfo(source), text: await readWebPage(source) }];
   let isFolder: boolean;
   try {
     isFolder = (await stat(source)).isDirectory();

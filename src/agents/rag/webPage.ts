@@ -55,6 +55,13 @@ interface Limits {
   readonly isPrivate?: (address: string) => boolean;
 }
 
+function parseAddress(address: string): URL {
+  const url = URL.parse(address);
+  // Not the error of URL, which has the address with its password as a property.
+  if (url === null) throw new AppError('bad-input', `The address ${address} is not valid.`);
+  return url;
+}
+
 /**
  * The text of a web page, a plain text or a JSON document. At most 10 MB, 30 s and 5 redirects.
  *
@@ -69,7 +76,7 @@ export async function readWebPage(address: string, limits: Limits = {}): Promise
   const timer = AbortSignal.timeout(timeLimitMs);
   const signal = limits.signal === undefined ? timer : AbortSignal.any([timer, limits.signal]);
   using routes = new Routes({ signal });
-  let url = new URL(address);
+  let url = parseAddress(address);
   let isPublic = false;
   try {
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {

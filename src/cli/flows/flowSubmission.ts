@@ -5,6 +5,7 @@ import { farwharfHome } from '../../core/files/home.ts';
 import { FlowJob, isFlowScript } from '../../flows/run/job/flowJob.ts';
 import { checkAnswer } from '../../flows/run/history/answer.ts';
 import { checkpointBefore } from '../../flows/run/history/rerun.ts';
+import { readIfThere } from '../../flows/run/history/runFiles.ts';
 import { type RunFolder, runFolder } from '../../flows/run/history/runFolder.ts';
 import { RunHistory } from '../../flows/run/history/runHistory.ts';
 import { scriptArguments, scriptPath } from '../../jobs/selection/script.ts';
@@ -15,6 +16,8 @@ import { readAnswer } from './jsonInput.ts';
 import { readFlowFile } from './flowFile.ts';
 import { readShared } from './jsonInput.ts';
 
+const MAX_ID = 100;
+
 /** The flags of `farwharf submit` that make sense for flow files only. */
 export interface FlowSubmitFlags {
   readonly flow?: string;
@@ -22,6 +25,7 @@ export interface FlowSubmitFlags {
   readonly resume?: string;
   readonly from?: string;
   readonly input?: string;
+  readonly again: boolean;
 }
 
 /** The flow that a script line names, prepared for sending; undefined if the script is not a flow file. */
@@ -45,16 +49,28 @@ export async function prepareFlowJob(
     json === undefined ? checkpointBefore(run, { path: from }) : checkAnswer(run, input);
   const text = await readFile(join(selection.root, file), 'utf8').catch(() => '');
   if (!isAsked && !isFlowScript(file, text)) return undefined;
+  const resumed = resume === undefined ? undefined : await findRun(join(selection.root, file), resume, env);
+  if (resumed !== undefined && from === undefined && !flags.again) await refuseContinued(resumed);
   return FlowJob.prepare({
     file,
     args: scriptArguments(script),
     ...(flow !== undefined && findChoice(await readFlowFile(join(selection.root, file)), flow)),
     shared: shared === undefined ? undefined : await readShared(shared),
-    resume:
-      resume === undefined ? undefined : await checkpointOf(await findRun(join(selection.root, file), resume, env)),
+    resume: resumed && (await checkpointOf(resumed)),
+    continuedBy: resumed?.continuedBy,
     input,
     runner: program.flowRuntime.runner,
   });
+}
+
+/** @throws AppError `conflict` if a job has continued the run: another would repeat its work. */
+async function refuseContinued({ path, continuedBy }: RunFolder): Promise<void> {
+  const job = (await readIfThere(continuedBy)).trim().slice(0, MAX_ID);
+  if (job === '') return;
+  const message =
+    `The run in ${path} was continued by job ${job}, and another job would repeat that work. To continue that job, get its results with ` +
+    `farwharf download ${job} --into DIR and resume those. To repeat from here, use --again, or --from NODE.`;
+  throw new AppError('conflict', message);
 }
 
 /** A run: the folder with its files, as among the results of a job, or its ID in the history. */

@@ -72,6 +72,7 @@ export async function submit(context: Context, argument: string, flags: SubmitFl
   const { jobId } = record;
   if (jobId === null)
     throw new AppError('outcome-unknown', 'The service accepted the job but did not return a job ID.');
+  await flow?.sent(jobId);
   const receipt = {
     job_id: jobId,
     credit_hold: record.creditHold,

@@ -35,7 +35,10 @@ export const SUBMIT_FLAGS = {
   watch: switchFlag('--watch', 'show the log until the job ends'),
   download: switchFlag('--download', 'wait until the job ends, then download the results into the folder'),
   onConflict: conflictFlag(),
-  again: switchFlag('--again', 'send even if the outcome of the last submit is unknown'),
+  again: switchFlag(
+    '--again',
+    'send even if the outcome of the last submit is unknown, or a job has continued the run of --resume',
+  ),
   dryRun: switchFlag('--dry-run', 'show what would be sent without sending anything'),
   json: jsonFlag(),
 };

@@ -17,6 +17,8 @@ export interface RunFolder {
   readonly waiting: string;
   /** Exists while it is being answered. */
   readonly answering: string;
+  /** The id of the job that continued it. */
+  readonly continuedBy: string;
 }
 
 export function runFolder(path: string): RunFolder {
@@ -30,5 +32,6 @@ export function runFolder(path: string): RunFolder {
     calls: join(path, 'calls.jsonl'),
     waiting: join(path, 'waiting.json'),
     answering: join(path, 'answering'),
+    continuedBy: join(path, 'continued-by'),
   };
 }

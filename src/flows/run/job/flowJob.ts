@@ -2,6 +2,7 @@ import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, extname, join } from 'node:path';
 import type { Checkpoint } from '../../../agents/records/schemas.ts';
+import { writeAtomically } from '../../../core/files/atomicFile.ts';
 import type { SelectedFile } from '../../../workspace/files/selectedFile.ts';
 import { JOB_FOLDER, jobRequest } from './jobRequest.ts';
 import { runtimeFiles } from './runtimeFiles.ts';
@@ -30,6 +31,8 @@ export interface FlowJobRequest {
   readonly resume?: Checkpoint | undefined;
   /** The answer to a `resume` that waits for one: plain JSON. */
   readonly input?: unknown;
+  /** The file, beside the checkpoint, for the id of the job that continues it. */
+  readonly continuedBy?: string | undefined;
   /** The built `flowRunner.mjs`. */
   readonly runner: string;
 }
@@ -40,11 +43,13 @@ export class FlowJob implements AsyncDisposable {
   readonly files: readonly SelectedFile[];
   readonly script: string;
   readonly #scratch: string;
+  readonly #continuedBy: string | undefined;
 
-  private constructor(files: readonly SelectedFile[], script: string, scratch: string) {
+  private constructor(files: readonly SelectedFile[], script: string, scratch: string, continuedBy?: string) {
     this.files = files;
     this.script = script;
     this.#scratch = scratch;
+    this.#continuedBy = continuedBy;
   }
 
   /** @throws AppError `missing` when the runtime is not built. */
@@ -56,6 +61,7 @@ export class FlowJob implements AsyncDisposable {
     shared,
     resume,
     input,
+    continuedBy,
     runner,
   }: FlowJobRequest): Promise<FlowJob> {
     const runtime = await flowRuntimeFiles(runner);
@@ -69,7 +75,12 @@ export class FlowJob implements AsyncDisposable {
     await writeFile(json, JSON.stringify(request));
     const own = await Promise.all([selected(name, start, 0o755), selected('flow.json', json)]);
     const script = `${quoted(`${JOB_FOLDER}/${name}`)} ${args}`.trim();
-    return new FlowJob([...runtime, ...own], script, scratch);
+    return new FlowJob([...runtime, ...own], script, scratch, continuedBy);
+  }
+
+  /** Notes in the run that this one continues which job does, so that its work is not repeated unasked. */
+  async sent(jobId: string): Promise<void> {
+    if (this.#continuedBy !== undefined) await writeAtomically(this.#continuedBy, `${jobId}\n`);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -6,7 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { Flow, Node, RAGNode, type RetrievedChunk } from '../../../../src/agents/index.ts';
+import { inspect } from 'node:util';
+import { AppError, Flow, Node, RAGNode, type RetrievedChunk } from '../../../../src/agents/index.ts';
 import { writePdf } from './pdfFile.ts';
 import { isPrivateAddress, readWebPage } from '../../../../src/agents/rag/webPage.ts';
 
@@ -252,6 +253,50 @@ test('a web page that fails, is too large, too slow or no text is refused by its
   await assert.rejects(readWebPage(`${url}/file`), /not an http or https/);
   await assert.rejects(readWebPage(`${url}/slow`, { timeLimitMs: 50 }), /\/slow took longer than 0\.05 s/);
   await assert.rejects(readWebPage(`${url}/large`, { maxBytes: 1_000 }), /\/large is larger than 1\.0 KB/);
+});
+
+test('the password of an address is in no error, and in no citation', async (t) => {
+  const url = await server(t, (request, response) => {
+    if (request.url === '/404') response.writeHead(404).end();
+    else response.end('Ships load at a wharf.');
+  });
+  const address = url.replace('http://', 'http://reader:s3cret@');
+  const [chunk] = await retrieve(new RAGNode({ sources: address }), 'wharf');
+  assert.equal(chunk?.source, url.replace('http://', 'http://[redacted]@'));
+  for (const bad of [`${address}/404`, 'http://reader:s3cret@127.0.0.1:1/', 'http://reader:s3cret@127.0.0.1:99999/']) {
+    const error: unknown = await retrieve(new RAGNode({ sources: bad }), 'wharf').catch((thrown: unknown) => thrown);
+    assert.ok(error instanceof AppError, `${bad} is read`);
+    assert.match(error.message, /^(?:The address )?http:\/\/\[redacted\]@127\.0\.0\.1:/);
+    assert.doesNotMatch(inspect(error, { depth: 9 }), /s3cret/);
+  }
+});
+
+test('a provider without an embeddings endpoint is refused before any request, whether there is a key or not', async (t) => {
+  const root = await folder(t, { 'a.txt': 'zzz zzz' });
+  let requests = 0;
+  const proxy = await server(t, (_request, response) => {
+    requests += 1;
+    response.writeHead(500).end();
+  });
+  for (const name of ['HTTPS_PROXY', 'HTTP_PROXY']) {
+    const before = process.env[name];
+    process.env[name] = proxy;
+    t.after(() => {
+      if (before === undefined) delete process.env[name];
+      else process.env[name] = before;
+    });
+  }
+  for (const embeddingProvider of ['anthropic', 'deepseek', 'groq', 'cerebras']) {
+    for (const embeddingApiKey of ['k-123456', undefined]) {
+      const node = new RAGNode<Shared>({ sources: root, vectorIndex: true, embeddingProvider, embeddingApiKey });
+      await assert.rejects(retrieve(node, 'zzz'), (error: AppError) => {
+        assert.equal(error.code, 'bad-input');
+        assert.match(error.message, new RegExp(`^${embeddingProvider} has no embeddings\\. .*'local'`));
+        return true;
+      });
+    }
+  }
+  assert.equal(requests, 0);
 });
 
 test('a public page may not redirect to a private address, by number or by name', async (t) => {
