@@ -6,7 +6,7 @@ import { test } from 'node:test';
 const SOURCE = join(import.meta.dirname, '../../src');
 /** Where a person's own choice of a model leads. */
 const MODELS =
-  /^(api\.(openai|anthropic|mistral|deepseek|groq|x|together|fireworks|cerebras)\.(com|ai|xyz)|openrouter\.ai|generativelanguage\.googleapis\.com|huggingface\.co)$/;
+  /^(api\.(openai|anthropic|mistral|deepseek|groq|x|together|fireworks|cerebras)\.(com|ai|xyz)|openrouter\.ai|generativelanguage\.googleapis\.com|huggingface\.co|[\w-]+\.openai\.azure\.com|bedrock-runtime\.[\w-]+\.amazonaws\.com|aiplatform\.googleapis\.com)$/;
 /** Named in comments, as sources of rules and figures. */
 const DOCUMENTATION =
   /^(www\.(sqlite|w3|kernel|gnu)\.org|sqlite\.org|prometheus\.io|modelcontextprotocol\.io|webassembly\.github\.io|developers\.openai\.com|platform\.claude\.com|ai\.google\.dev|learn\.microsoft\.com|www\.tensorflow\.org|protobuf\.dev)$/;

@@ -10,11 +10,12 @@ import { ModelRequests } from './modelRequests.ts';
 import type { Price } from '../llm/prices.ts';
 import { type Endpoint, type EndpointOptions, resolveEndpoint } from '../llm/providers.ts';
 import { selectedModel } from '../llm/selectedModel.ts';
+import type { ApiKey } from '../llm/serviceKey.ts';
 import { parseReply, repairRequest, responseFormat, schemaInstruction } from './structured.ts';
 
 export interface LLMClientOptions extends EndpointOptions {
-  /** The key itself; takes precedence over variables. */
-  readonly apiKey?: string | undefined;
+  /** The key itself, or a function that returns a token that expires; takes precedence over variables. */
+  readonly apiKey?: ApiKey | undefined;
   /** Sends the requests. The default uses the proxies of the environment and the system's certificates. */
   readonly fetch?: typeof fetch;
   /** US dollars for a million tokens, for models without a known list price. */
@@ -31,7 +32,7 @@ interface SchemaOptions<T> extends AskOptions {
 const CLIENT_OPTIONS: OptionShape = {
   provider: 'string',
   model: 'string',
-  apiKey: 'string',
+  apiKey: 'string or function',
   apiKeyEnv: 'string',
   baseUrl: 'string',
   fetch: 'function',

@@ -7,14 +7,14 @@ import { budgetPrice, estimateCost, type Price } from '../llm/prices.ts';
 import type { Endpoint } from '../llm/providers.ts';
 import { RefusalError } from './refusal.ts';
 import type { CallOptions } from '../llm/service.ts';
-import { serviceKey } from '../llm/serviceKey.ts';
+import { type ApiKey, serviceKey } from '../llm/serviceKey.ts';
 
 const DEFAULT_RETRIES = 3;
 const DEFAULT_TIMEOUT_SECONDS = 600; // reasoning models think for minutes before the first byte
 const CHARACTERS_PER_TOKEN = 4;
 
 export interface RequestSettings {
-  readonly apiKey?: string | undefined;
+  readonly apiKey?: ApiKey | undefined;
   readonly fetch?: typeof fetch | undefined;
   readonly price?: Price | undefined;
   readonly params?: ModelParams | undefined;
@@ -126,13 +126,22 @@ export class ModelRequests {
 
   /** @throws AppError `not-signed-in` that names the variable if the service needs a key and there is none. */
   async #connect(): Promise<Completions> {
-    const { keyVariable, needsKey, keyAdvice } = this.#endpoint;
-    const key = await serviceKey(this.#settings.apiKey, keyVariable);
-    if (key === undefined && needsKey) throw new AppError('not-signed-in', keyAdvice);
-    this.#service ??= import('../llm/service.ts').then(
-      ({ ChatService: Service }) => new Service(this.#endpoint, key, this.#settings.fetch),
-    );
+    this.#service ??= this.#open().catch((error: unknown) => {
+      this.#service = undefined; // the key may be there next time
+      throw error;
+    });
     return this.#service;
+  }
+
+  async #open(): Promise<Completions> {
+    const { needsKey, keyAdvice } = this.#endpoint;
+    const { apiKey, fetch } = this.#settings;
+    const { key, renewKey } = await serviceKey(apiKey, this.#endpoint);
+    if (key === undefined && needsKey) throw new AppError('not-signed-in', keyAdvice);
+    const { ChatService: Service } = await import('../llm/service.ts');
+    // Azure takes keys in a header of its own, but tokens as bearer tokens like the others.
+    const endpoint = typeof apiKey === 'function' ? { ...this.#endpoint, keyHeader: undefined } : this.#endpoint;
+    return new Service(endpoint, key, { fetch, renewKey });
   }
 
   #report(

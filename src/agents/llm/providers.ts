@@ -1,12 +1,16 @@
 import { AppError } from '../../core/errors.ts';
+import { azureAddress, CLOUDS } from './clouds.ts';
 import type { SelectedModel } from './selectedModel.ts';
 
 interface Provider {
-  readonly baseUrl: string;
+  /** Absent for a cloud, where it depends on the environment. */
+  readonly baseUrl?: string;
   readonly model: string;
   readonly isLocal: boolean;
   /** Whether its chat completions take `response_format: { type: 'json_schema' }`, for its usual models. */
   readonly takesJsonSchema: boolean;
+  /** The variable with the key, if it is not `<PROVIDER>_API_KEY`. */
+  readonly keyVariable?: string;
 }
 
 function hosted(baseUrl: string, model: string, takesJsonSchema = true): Provider {
@@ -36,6 +40,7 @@ const PROVIDERS: Readonly<Record<string, Provider>> = {
   ollama: local('http://127.0.0.1:11434/v1', 'llama3.2'),
   lmstudio: local('http://127.0.0.1:1234/v1', 'default'),
   vllm: local('http://127.0.0.1:8000/v1', 'default'),
+  ...Object.fromEntries(Object.entries(CLOUDS).map(([name, cloud]) => [name, { ...cloud, isLocal: false }])),
 };
 
 export const PROVIDER_NAMES: readonly string[] = Object.keys(PROVIDERS);
@@ -59,7 +64,7 @@ const MODEL_NAMES: readonly (readonly [RegExp, string])[] = [
 ];
 
 function keyVariableOf(provider: string): string {
-  return `${provider.toUpperCase()}_API_KEY`;
+  return PROVIDERS[provider]?.keyVariable ?? `${provider.toUpperCase()}_API_KEY`;
 }
 
 /** Whether a variable contains the key of a provider in the table. */
@@ -74,15 +79,19 @@ export interface EndpointOptions {
   readonly baseUrl?: string | undefined;
   /** The variable with the key, instead of the provider's own. */
   readonly apiKeyEnv?: string | undefined;
-  readonly apiKey?: string | undefined;
+  readonly apiKey?: unknown;
 }
 
 /** A model at a service, and where its key is found. */
 export interface Endpoint {
   readonly provider: string;
   readonly model: string;
-  /** Without a trailing slash. */
+  /** Without a trailing slash and without a query. */
   readonly baseUrl: string;
+  /** The query of every request, such as `api-version`. */
+  readonly query: Readonly<Record<string, string>>;
+  /** The header of the key, if it is not a bearer token. */
+  readonly keyHeader: 'api-key' | undefined;
   /** Whether the address is the provider's own, rather than a proxy or a compatible service. */
   readonly isOwnAddress: boolean;
   readonly keyVariable: string | undefined;
@@ -108,19 +117,23 @@ export function resolveEndpoint(options: EndpointOptions, selected?: SelectedMod
     throw new AppError('bad-input', `The provider "${name}" is unknown. Choose one of ${names}, or pass only baseUrl.`);
   }
   const { model, isLocal, takesJsonSchema } = known ?? CUSTOM;
-  const baseUrl = options.baseUrl ?? known?.baseUrl;
+  const cloud = Object.hasOwn(CLOUDS, name) ? CLOUDS[name] : undefined;
+  const baseUrl = options.baseUrl ?? cloud?.address(process.env) ?? known?.baseUrl;
   if (baseUrl === undefined) throw new AppError('bad-input', 'The provider "custom" needs a baseUrl.');
   const ownVariable = known === undefined || isLocal ? undefined : keyVariableOf(name);
   const keyVariable = options.apiKeyEnv ?? ownVariable;
-  const address = parseAddress(baseUrl);
+  const given = parseAddress(baseUrl);
+  const chosen = options.model ?? model;
+  const address = name === 'azure' ? azureAddress(given, chosen) : given;
   return {
     provider: name,
-    model: options.model ?? model,
-    baseUrl: address.href.replace(/\/+$/, ''),
-    isOwnAddress: known !== undefined && hostOf(address) === hostOf(new URL(known.baseUrl)),
+    model: chosen,
+    ...splitQuery(address),
+    keyHeader: cloud?.keyHeader,
+    isOwnAddress: isAddressOf(name, address),
     keyVariable,
     needsKey: !isLocal || options.apiKeyEnv !== undefined,
-    keyAdvice: `${name} needs an API key. Set ${keyVariable}, or pass apiKey.`,
+    keyAdvice: cloud?.keyAdvice ?? `${name} needs an API key. Set ${keyVariable}, or pass apiKey.`,
     takesJsonSchema,
   };
 }
@@ -140,6 +153,8 @@ function selectedEndpoint({ provider, model, baseUrl }: SelectedModel, options: 
     provider,
     model: options.model ?? model,
     baseUrl,
+    query: {},
+    keyHeader: undefined,
     isOwnAddress: known !== undefined, // the editor sends the requests there
     keyVariable: BRIDGE.token,
     needsKey: true,
@@ -154,7 +169,8 @@ function editorEndpoint({ model = 'auto', baseUrl, apiKeyEnv }: EndpointOptions)
   return {
     provider: EDITOR_PROVIDER,
     model,
-    baseUrl: parseAddress(address).href.replace(/\/+$/, ''),
+    ...splitQuery(parseAddress(address)),
+    keyHeader: undefined,
     isOwnAddress: false,
     keyVariable: apiKeyEnv ?? BRIDGE.token,
     needsKey: true,
@@ -166,9 +182,8 @@ function editorEndpoint({ model = 'auto', baseUrl, apiKeyEnv }: EndpointOptions)
 
 function providerOf({ baseUrl, model }: EndpointOptions): string {
   if (baseUrl !== undefined) {
-    const host = hostOf(parseAddress(baseUrl));
-    const known = Object.entries(PROVIDERS).find(([, provider]) => hostOf(new URL(provider.baseUrl)) === host);
-    return known?.[0] ?? CUSTOM_PROVIDER;
+    const address = parseAddress(baseUrl);
+    return PROVIDER_NAMES.find((name) => isAddressOf(name, address)) ?? CUSTOM_PROVIDER;
   }
   return (model === undefined ? undefined : providerOfModel(model)) ?? 'openai';
 }
@@ -176,6 +191,17 @@ function providerOf({ baseUrl, model }: EndpointOptions): string {
 /** The provider that a model's name suggests; undefined if there is none. */
 export function providerOfModel(model: string): string | undefined {
   return MODEL_NAMES.find(([pattern]) => pattern.test(model))?.[1];
+}
+
+/** Whether a host is the provider's own. */
+function isAddressOf(provider: string, address: URL): boolean {
+  const own = PROVIDERS[provider]?.baseUrl;
+  if (own !== undefined) return hostOf(address) === hostOf(new URL(own));
+  return Object.hasOwn(CLOUDS, provider) && CLOUDS[provider]?.hosts.test(address.hostname) === true;
+}
+
+function splitQuery({ origin, pathname, searchParams }: URL): Pick<Endpoint, 'baseUrl' | 'query'> {
+  return { baseUrl: `${origin}${pathname}`.replace(/\/+$/, ''), query: Object.fromEntries(searchParams) };
 }
 
 // The three local providers differ only in their ports.

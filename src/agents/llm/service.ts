@@ -1,4 +1,4 @@
-import OpenAI from 'openai';
+import OpenAI, { AuthenticationError } from 'openai';
 import type {
   ChatCompletion,
   ChatCompletionChunk,
@@ -23,12 +23,47 @@ export interface CallOptions {
 export class ChatService {
   readonly #endpoint: Endpoint;
   readonly #redactor = new Redactor();
-  readonly #client: OpenAI;
+  readonly #fetch: typeof globalThis.fetch | undefined;
+  readonly #renewKey: (() => Promise<string | undefined>) | undefined;
+  #client: OpenAI;
+  #renewal: Promise<OpenAI> | undefined;
 
-  constructor(endpoint: Endpoint, key: string | undefined, fetch: typeof globalThis.fetch | undefined) {
+  constructor(
+    endpoint: Endpoint,
+    key: string | undefined,
+    {
+      fetch,
+      renewKey,
+    }: { fetch?: typeof globalThis.fetch | undefined; renewKey?: (() => Promise<string | undefined>) | undefined } = {},
+  ) {
     this.#endpoint = endpoint;
+    this.#fetch = fetch;
+    this.#renewKey = renewKey;
+    this.#client = this.#connect(key);
+  }
+
+  #connect(key: string | undefined): OpenAI {
     if (key !== undefined) this.#redactor.add(key);
-    this.#client = new OpenAI(clientOptions(endpoint, key, fetch));
+    return new OpenAI(clientOptions(this.#endpoint, key, this.#fetch));
+  }
+
+  /** Sends a request; once more with a new key if the service no longer accepts a key that expires. */
+  async #send<T>(request: (client: OpenAI) => Promise<T>): Promise<T> {
+    const client = this.#client;
+    try {
+      return await request(client);
+    } catch (error) {
+      if (this.#renewKey === undefined || !(error instanceof AuthenticationError)) throw error;
+      return request(client === this.#client ? await this.#renewed(this.#renewKey) : this.#client);
+    }
+  }
+
+  /** Requests that fail at the same time share one new key. */
+  #renewed(renewKey: () => Promise<string | undefined>): Promise<OpenAI> {
+    this.#renewal ??= renewKey()
+      .then((key) => (this.#client = this.#connect(key)))
+      .finally(() => (this.#renewal = undefined));
+    return this.#renewal;
   }
 
   /** @throws AppError if the service cannot be reached, rejects the request, or does not return a completion. */
@@ -37,7 +72,7 @@ export class ChatService {
     options: CallOptions,
   ): Promise<{ readonly value: ChatCompletion; readonly retries: number }> {
     const answer = await this.#retry(options, () =>
-      this.#client.chat.completions.create(body, requestOptions(options)),
+      this.#send((client) => client.chat.completions.create(body, requestOptions(options))),
     );
     const { value } = answer;
     if (isCompletion(value)) return answer;
@@ -51,7 +86,7 @@ export class ChatService {
     onRetries: (retries: number) => void,
   ): AsyncGenerator<ChatCompletionChunk, void> {
     const { value: chunks, retries } = await this.#retry(options, () =>
-      this.#client.chat.completions.create(body, requestOptions(options)),
+      this.#send((client) => client.chat.completions.create(body, requestOptions(options))),
     );
     onRetries(retries);
     try {

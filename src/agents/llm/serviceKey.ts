@@ -1,11 +1,32 @@
 import { runHost } from '../run/runHost.ts';
+import { googleToken } from './googleToken.ts';
+import type { Endpoint } from './providers.ts';
+
+/** A key, or a function that returns a token that expires; it is called again when the service refuses the last one. */
+export type ApiKey = string | (() => string | Promise<string>);
+
+/** The key for a service, and how to get another when it has expired. */
+export interface ServiceKey {
+  readonly key: string | undefined;
+  readonly renewKey?: (() => Promise<string | undefined>) | undefined;
+}
 
 /**
- * The key for a service: the explicit one, else that of the variable, else the host program's key for that variable. Undefined
- * if there is none.
+ * The key for a service: the explicit one, else that of the variable, else for `vertex` a token of the gcloud program, else the host program's key
+ * for that variable. Without a key if there is none.
  */
-export async function serviceKey(given: string | undefined, variable: string | undefined): Promise<string | undefined> {
-  if (given) return given;
-  if (variable === undefined) return undefined;
-  return process.env[variable] || (await runHost()?.modelKey?.(variable)) || undefined;
+export async function serviceKey(
+  given: ApiKey | undefined,
+  { keyVariable, provider }: Pick<Endpoint, 'keyVariable' | 'provider'>,
+): Promise<ServiceKey> {
+  if (typeof given === 'function') {
+    const renewKey = async (): Promise<string> => given();
+    return { key: await renewKey(), renewKey };
+  }
+  if (given) return { key: given };
+  const own = keyVariable === undefined ? undefined : process.env[keyVariable];
+  if (own) return { key: own };
+  const token = provider === 'vertex' ? await googleToken() : undefined;
+  if (token !== undefined) return { key: token, renewKey: googleToken };
+  return { key: (keyVariable && (await runHost()?.modelKey?.(keyVariable))) || undefined };
 }

@@ -1,7 +1,15 @@
 /** The documented type of each option. */
 export type OptionShape = Readonly<Record<string, OptionType>>;
 
-type OptionType = 'string' | 'number' | 'boolean' | 'function' | 'object' | 'signal' | 'string or list';
+type OptionType =
+  | 'string'
+  | 'number'
+  | 'boolean'
+  | 'function'
+  | 'object'
+  | 'signal'
+  | 'string or list'
+  | 'string or function';
 
 /**
  * Checks the types of the options that are present; unknown ones are ignored.
@@ -30,11 +38,13 @@ const NAMES: Readonly<Record<OptionType, string>> = {
   object: 'an object',
   signal: 'an AbortSignal',
   'string or list': 'a string or an array of strings',
+  'string or function': 'a string or a function',
 };
 
 function isOf(type: OptionType, value: unknown): boolean {
   if (type === 'object') return isObject(value);
   if (type === 'signal') return isObject(value) && 'aborted' in value && 'addEventListener' in value;
+  if (type === 'string or function') return typeof value === 'string' || typeof value === 'function';
   if (type !== 'string or list') return typeof value === type;
   return typeof value === 'string' || (Array.isArray(value) && value.every((item) => typeof item === 'string'));
 }

@@ -55,7 +55,7 @@ async function openService({
     );
   }
   const endpoint = resolveEndpoint({ provider, model, baseUrl });
-  const key = await serviceKey(apiKey, endpoint.keyVariable);
+  const { key } = await serviceKey(apiKey, endpoint);
   if (!key && endpoint.needsKey) {
     throw new AppError(
       'not-signed-in',

@@ -2,14 +2,16 @@
 export { runPrompt } from '../../flows/run/models/promptRun.ts';
 import { LLMClient } from '../../agents/chat/llmClient.ts';
 import type { TextMessage } from '../../agents/chat/messages.ts';
+import { requestUrl } from '../../agents/llm/endpointRequest.ts';
 import type { Endpoint } from '../../agents/llm/providers.ts';
 
 /** Sends messages to an endpoint and yields the answer as it arrives. Throws like `LLMClient.chatStream`. */
 export function streamChat(
-  { provider, model, baseUrl }: Endpoint,
+  endpoint: Endpoint,
   messages: readonly TextMessage[],
   { key, signal }: { readonly key: string | undefined; readonly signal: AbortSignal },
 ): AsyncIterable<string> {
-  const client = new LLMClient({ provider, model, baseUrl, apiKey: key });
+  const { provider, model } = endpoint;
+  const client = new LLMClient({ provider, model, baseUrl: requestUrl(endpoint), apiKey: key });
   return client.chatStream(messages, { signal });
 }

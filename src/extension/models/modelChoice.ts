@@ -32,6 +32,19 @@ export function readModelChoice({ provider, name, baseUrl }: ModelSettings): Mod
   return { type: 'endpoint', endpoint: resolveEndpoint({ provider: provider || undefined, model }) };
 }
 
+/** The endpoint of a provider; undefined for a cloud whose address the environment does not describe. */
+export function endpointOf(options: {
+  readonly provider: string;
+  readonly model?: string | undefined;
+}): Endpoint | undefined {
+  try {
+    return resolveEndpoint(options);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'bad-input') return undefined;
+    throw error;
+  }
+}
+
 /** The display name of an endpoint's host: `this machine (127.0.0.1:11434)`, `api.openai.com`. */
 export function placeOf({ baseUrl }: Endpoint): string {
   const { host, hostname } = new URL(baseUrl);

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { keyHeaders, requestUrl } from '../../agents/llm/endpointRequest.ts';
 import type { Endpoint } from '../../agents/llm/providers.ts';
 import { AppError, messageOf, systemCode } from '../../core/errors.ts';
 import { networkFailureText } from '../../core/network/failureText.ts';
@@ -12,13 +13,13 @@ const MODELS = z.looseObject({ data: z.array(z.looseObject({ id: z.string() })) 
  *
  * @throws AppError `not-signed-in` if it does not accept the key, `unreachable` if it returns no list.
  */
-export async function listModels({ baseUrl }: Endpoint, key: string | undefined): Promise<readonly string[]> {
-  const { host } = new URL(baseUrl);
+export async function listModels(endpoint: Endpoint, key: string | undefined): Promise<readonly string[]> {
+  const { host } = new URL(endpoint.baseUrl);
   let response: Response;
   let body: unknown;
   try {
-    response = await createNetworkFetch()(`${baseUrl}/models`, {
-      headers: key === undefined ? {} : { authorization: `Bearer ${key}` },
+    response = await createNetworkFetch()(requestUrl(endpoint, '/models'), {
+      headers: keyHeaders(endpoint, key),
       redirect: 'error', // a redirect could send the key elsewhere
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });

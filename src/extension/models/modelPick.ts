@@ -1,11 +1,13 @@
 import * as vscode from 'vscode';
+import { CLOUDS } from '../../agents/llm/clouds.ts';
+import { requestUrl } from '../../agents/llm/endpointRequest.ts';
 import { type Endpoint, PROVIDER_NAMES, resolveEndpoint } from '../../agents/llm/providers.ts';
 import { AppError, messageOf } from '../../core/errors.ts';
 import { writeUserSetting } from '../contributions/config.ts';
 import { explain } from '../ui/errorText.ts';
 import type { Keys } from '../connection/keys.ts';
 import { pickOne } from '../ui/picks.ts';
-import { EDITOR_PROVIDER, type ModelSettings, placeOf, requireSafeForKey } from './modelChoice.ts';
+import { EDITOR_PROVIDER, endpointOf, type ModelSettings, placeOf, requireSafeForKey } from './modelChoice.ts';
 import { listModels } from './modelList.ts';
 import { keyFor } from './models.ts';
 import { askText, showProgress, type PickItem } from '../ui/show.ts';
@@ -16,7 +18,7 @@ const TITLE = 'Select a model';
 type Source =
   | { readonly type: 'editor'; readonly model: vscode.LanguageModelChat }
   | { readonly type: 'provider'; readonly endpoint: Endpoint }
-  | { readonly type: 'address' };
+  | { readonly type: 'address'; readonly example: string };
 
 interface SourceItem extends PickItem {
   readonly source?: Source;
@@ -44,14 +46,14 @@ export async function selectModel(keys: Keys): Promise<boolean> {
     await writeSettings({ provider: EDITOR_PROVIDER, name: source.model.id, baseUrl: '' });
     return true;
   }
-  const endpoint = source.type === 'provider' ? source.endpoint : await askAddress();
+  const endpoint = source.type === 'provider' ? source.endpoint : await askAddress(source.example);
   if (endpoint === undefined) return false;
   const name = await chooseName(endpoint, keys);
   if (name === undefined) return false;
   await writeSettings(
     source.type === 'provider'
       ? { provider: endpoint.provider, name, baseUrl: '' }
-      : { provider: '', name, baseUrl: endpoint.baseUrl },
+      : { provider: '', name, baseUrl: requestUrl(endpoint) },
   );
   return true;
 }
@@ -68,9 +70,14 @@ async function sourceItems(keys: Keys): Promise<SourceItem[]> {
       source: { type: 'editor', model },
     };
   });
-  const endpoints = PROVIDER_NAMES.map((provider) => resolveEndpoint({ provider }));
+  const endpoints = PROVIDER_NAMES.map((provider) => endpointOf({ provider })).filter((one) => one !== undefined);
   const local = endpoints.filter(({ needsKey }) => !needsKey);
   const hosted = endpoints.filter(({ needsKey }) => needsKey);
+  const clouds = Object.entries(CLOUDS).flatMap(([name, { example }]): SourceItem[] => {
+    const isListed = hosted.some(({ provider }) => provider === name);
+    const source = { type: 'address', example } as const;
+    return isListed ? [] : [{ label: label`$(cloud) ${name}…`, description: label`asks for its address`, source }];
+  });
   const address = { label: label`$(add) Another URL…`, description: label`any OpenAI-compatible service` };
   return [
     ...(editor.length > 0 ? [section('in VS Code'), ...editor] : []),
@@ -78,7 +85,8 @@ async function sourceItems(keys: Keys): Promise<SourceItem[]> {
     ...(await Promise.all(local.map((endpoint) => providerItem(endpoint, keys)))),
     section('services'),
     ...(await Promise.all(hosted.map((endpoint) => providerItem(endpoint, keys)))),
-    { ...address, source: { type: 'address' } },
+    { ...address, source: { type: 'address', example: 'https://models.example.org/v1' } },
+    ...(clouds.length > 0 ? [section('in your cloud'), ...clouds] : []),
   ];
 }
 
@@ -93,11 +101,11 @@ async function providerItem(endpoint: Endpoint, keys: Keys): Promise<SourceItem>
   };
 }
 
-async function askAddress(): Promise<Endpoint | undefined> {
+async function askAddress(example: string): Promise<Endpoint | undefined> {
   const address = await askText({
     title: TITLE,
-    prompt: 'Enter the URL of an OpenAI-compatible service, including /v1.',
-    placeHolder: 'https://models.example.org/v1',
+    prompt: `Enter the URL of an OpenAI-compatible service, such as ${example}`,
+    placeHolder: example,
     ignoreFocusOut: true,
     validateInput: (text) => {
       try {

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { TextMessage } from '../../agents/chat/messages.ts';
+import { googleToken } from '../../agents/llm/googleToken.ts';
 import type { Endpoint } from '../../agents/llm/providers.ts';
 import { createNetworkFetch } from '../../core/network/networkFetch.ts';
 import { printableLine } from '../../core/text/printable.ts';
@@ -29,10 +30,11 @@ function chosenModel(): ModelChoice {
   });
 }
 
-/** The key for an endpoint: the one stored for its origin, else the one in its provider's environment variable. */
+/** The key for an endpoint: the one stored for its origin, else the one in its provider's environment variable, else that of gcloud. */
 export async function keyFor(endpoint: Endpoint, keys: Keys): Promise<string | undefined> {
-  const { baseUrl, keyVariable } = endpoint;
-  const key = (await keys.get(baseUrl)) ?? (keyVariable === undefined ? undefined : process.env[keyVariable]);
+  const { baseUrl, keyVariable, provider } = endpoint;
+  const known = (await keys.get(baseUrl)) ?? (keyVariable === undefined ? undefined : process.env[keyVariable]);
+  const key = known ?? (provider === 'vertex' ? await googleToken() : undefined);
   if (key !== undefined) requireSafeForKey(endpoint);
   return key || undefined;
 }
@@ -59,10 +61,10 @@ export async function selectedForFlows(keys: Keys): Promise<Selected | undefined
   const choice = chosenModel();
   if (choice.type === 'none') return undefined;
   if (choice.type === 'editor') return { provider: 'vscode', model: choice.id, service: undefined };
-  const { provider, model, baseUrl, needsKey } = choice.endpoint;
+  const { provider, model, baseUrl, query, keyHeader, needsKey } = choice.endpoint;
   const key = await keyFor(choice.endpoint, keys);
   if (key === undefined && needsKey) return undefined;
-  return { provider, model, service: { baseUrl, key, fetch: createNetworkFetch() } };
+  return { provider, model, service: { baseUrl, query, keyHeader, key, fetch: createNetworkFetch() } };
 }
 
 async function openEndpoint(endpoint: Endpoint, keys: Keys): Promise<AnswerModel | undefined> {

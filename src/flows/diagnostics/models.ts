@@ -42,5 +42,5 @@ function modelFault({ provider, model, hasBaseUrl }: ModelUse, file: string): Fl
 
 // These providers offer models of others under their original names.
 const HOSTS: ReadonlySet<string> = new Set(
-  'groq together fireworks openrouter cerebras ollama lmstudio vllm custom vscode'.split(' '),
+  'azure bedrock vertex groq together fireworks openrouter cerebras ollama lmstudio vllm custom vscode'.split(' '),
 );

@@ -1,9 +1,10 @@
 import * as vscode from 'vscode';
-import { PROVIDER_NAMES, resolveEndpoint } from '../../../agents/llm/providers.ts';
+import { requestUrl } from '../../../agents/llm/endpointRequest.ts';
+import { PROVIDER_NAMES } from '../../../agents/llm/providers.ts';
 import { printableLine } from '../../../core/text/printable.ts';
 import { streamEditorChat } from '../../models/editorChat.ts';
 import type { Keys } from '../../connection/keys.ts';
-import { placeOf } from '../../models/modelChoice.ts';
+import { endpointOf, placeOf } from '../../models/modelChoice.ts';
 import { keyFor } from '../../models/models.ts';
 import type { PromptMessages, TriedPrompt } from './promptText.ts';
 
@@ -52,7 +53,8 @@ async function serviceModel(
   options: { readonly provider: string; readonly model: string | undefined },
   keys: Keys,
 ): Promise<PromptModel | undefined> {
-  const endpoint = resolveEndpoint(options);
+  const endpoint = endpointOf(options);
+  if (endpoint === undefined) return undefined;
   const key = await keyFor(endpoint, keys);
   if (key === undefined && endpoint.needsKey) return undefined;
   return {
@@ -60,7 +62,8 @@ async function serviceModel(
     place: placeOf(endpoint),
     async ask(messages, signal) {
       const { runPrompt } = await import('../../models/chatModel.ts');
-      const { provider, model, baseUrl } = endpoint;
+      const { provider, model } = endpoint;
+      const baseUrl = requestUrl(endpoint);
       const { reply, call } = await runPrompt({ provider, model, baseUrl, apiKey: key }, messages, { signal });
       return {
         reply,

@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { keyHeaders, requestUrl } from '../../../agents/llm/endpointRequest.ts';
+import type { Endpoint } from '../../../agents/llm/providers.ts';
 import { AppError } from '../../../core/errors.ts';
 import { readBody } from './bridgeRequest.ts';
 
@@ -10,7 +12,7 @@ const ROUTE = '/chat/completions';
 const HEADERS = ['content-type', 'retry-after'];
 
 /** The service of the selected model. Its key stays in the editor. */
-export interface SelectedService {
+export interface SelectedService extends Partial<Pick<Endpoint, 'query' | 'keyHeader'>> {
   readonly baseUrl: string;
   readonly key: string | undefined;
   readonly fetch: typeof fetch;
@@ -22,7 +24,7 @@ export interface SelectedService {
  * @throws AppError `missing` for any other path, `limit` for a body over 16 MB, and what `fetch` throws.
  */
 export async function forwardToSelected(
-  { baseUrl, key, fetch }: SelectedService,
+  { baseUrl, query = {}, keyHeader, key, fetch }: SelectedService,
   request: IncomingMessage,
   response: ServerResponse,
   signal: AbortSignal,
@@ -30,9 +32,9 @@ export async function forwardToSelected(
   if (request.method !== 'POST' || request.url !== SELECTED_PATH + ROUTE) {
     throw new AppError('missing', `The bridge has no ${request.method} ${request.url}.`);
   }
-  const answer = await fetch(baseUrl + ROUTE, {
+  const answer = await fetch(requestUrl({ baseUrl, query }, ROUTE), {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json', ...(key !== undefined && { Authorization: `Bearer ${key}` }) },
+    headers: { 'Content-Type': 'application/json', ...keyHeaders({ keyHeader }, key) },
     body: await readBody(request),
     redirect: 'error', // a redirect could take the key elsewhere
     signal,

@@ -1,7 +1,8 @@
+import { CLOUD_ADDRESS_VARIABLES } from '../../../agents/llm/clouds.ts';
 import { allowedEnvironment } from '../../../core/processes/childEnvironment.ts';
 import { AppError } from '../../../core/errors.ts';
 
-// In addition to the variables of every child: Farwharf's folders, the editor's models, certificates, and the output style.
+// In addition to the variables of every child and the addresses of models: Farwharf's folders, the editor's models, certificates, and the output style.
 const FLOW_VARIABLES = [
   'FARWHARF_HOME FARWHARF_MODEL_BRIDGE_URL FARWHARF_MODEL_BRIDGE_TOKEN HF_ENDPOINT HF_HOME',
   'FARWHARF_SELECTED_PROVIDER FARWHARF_SELECTED_MODEL FARWHARF_SELECTED_URL',
@@ -18,7 +19,7 @@ export interface VariableSource {
 
 /** The whole environment of a flow's process. */
 export function flowEnvironment({ env, variables = [] }: VariableSource): Record<string, string> {
-  return allowedEnvironment(env, [...FLOW_VARIABLES, ...variables]);
+  return allowedEnvironment(env, [...FLOW_VARIABLES, ...CLOUD_ADDRESS_VARIABLES, ...variables]);
 }
 
 /**
