@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { FrameLocator, Page } from 'playwright-core';
@@ -129,5 +130,45 @@ export async function takeNodeRunAgain(theme: string, take: TakePicture): Promis
   await field.fill((await field.inputValue()).replace(/"notes": \[/, '"notes": ["a note of my own", '));
   await page.keyboard.press('Control+Enter');
   await canvas.getByRole('region', { name: 'Now' }).waitFor();
+  await take(page);
+}
+
+const ASKING_BEFORE = ASKING.replace(/\n\/\*\* Asks how many[\s\S]*?\n}\n/, '\nclass Publish extends Node {}\n')
+  .replace(
+    '[review, print, rewrite] = [new Review(), new Print(), new Rewrite()]',
+    '[review, put, rewrite] = [new Review(), new Publish(), new Rewrite()]',
+  )
+  .replace("connect(review, print, 'publish')", "connect(review, put, 'publish')")
+  .replace('connect(print, null)', 'connect(put, null)')
+  .replace("'rewrite';", "'again';");
+
+/** What changed in a flow since a commit. */
+export async function takeFlowVersions(theme: string, take: TakePicture): Promise<void> {
+  await using window = await openWindow({
+    name: 'flows',
+    settings: { ...SETTINGS, 'workbench.colorTheme': theme },
+    prepare: async (folder) => {
+      const git = (...argv: string[]): void =>
+        void execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org', ...argv], { cwd: folder });
+      await mkdir(folder, { recursive: true });
+      git('init', '-q');
+      await writeFile(join(folder, 'publish.mts'), ASKING_BEFORE);
+      git('add', '.');
+      git('commit', '-qm', 'Publish without counting');
+      await writeFile(join(folder, 'publish.mts'), ASKING);
+    },
+  });
+  const { page } = window;
+  const canvas = canvasOf(page);
+  await openFile(page, 'publish.mts');
+  await page.locator('.editor-actions a[aria-label^="Open Canvas"]').first().click({ timeout: RUN_TIMEOUT_MS });
+  await canvas.locator('.node').first().waitFor();
+  await runCommand(page, 'View: Toggle Primary Side Bar Visibility');
+  await canvas.getByRole('button', { name: /Compare versions/ }).click();
+  await choose(page, 'Publish without counting');
+  await canvas.locator('.change-flag').first().waitFor();
+  await canvas.locator('.surface').focus();
+  await page.keyboard.press('d');
+  await page.keyboard.press('d');
   await take(page);
 }

@@ -11,7 +11,7 @@ const { values: flags } = parseArgs({
   options: { to: { type: 'string', default: 'out/pictures' }, theme: { type: 'string' }, only: { type: 'string' } },
 });
 const THEMES = { light: 'Light 2026', dark: 'Dark 2026' };
-const SCENES = { waiting: scenes.takeWaitingFlow, node: scenes.takeNodeRunAgain };
+const SCENES = { waiting: scenes.takeWaitingFlow, node: scenes.takeNodeRunAgain, versions: scenes.takeFlowVersions };
 
 build();
 await packExtension();

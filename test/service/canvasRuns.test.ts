@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import type { TraceEvent } from '../../src/agents/records/trace.ts';
 import type { ShownChange } from '../../src/flows/run/protocol/shownState.ts';
 import type { RunInfo } from '../../src/webview/canvas/state/messages.ts';
+import { compareFlows } from '../../src/flows/versions/flowChanges.ts';
 import { drawnFile, drawnFlow } from '../unit/flows/drawnFlows.ts';
 import { tracedRun } from '../unit/webview/tracedRun.ts';
 import { CanvasBench, type CanvasPage } from './support/canvas.ts';
@@ -163,10 +164,11 @@ onPage('two runs are compared, and their first difference is marked', async (can
     run: 'first',
     other: 'second',
     divergence: { step: 2, reason: '“enough” there.' },
+    changes: [],
   });
   assert.equal(await textOf(canvas, '.timeline .difference'), 'First difference at step 3: “enough” there.');
   assert.equal(await canvas.page.locator('.divergence').getAttribute('d'), 'M2 0v10');
-  await canvas.send({ type: 'comparison', run: 'first', other: 'second', divergence: undefined });
+  await canvas.send({ type: 'comparison', run: 'first', other: 'second', divergence: undefined, changes: [] });
   assert.equal(await textOf(canvas, '.timeline .difference'), 'Both runs are the same.');
 });
 
@@ -364,3 +366,58 @@ onPage(
   },
   { isTrusted: false },
 );
+
+onPage('two versions are drawn as one, with a legend, and keys walk through what changed', async (canvas) => {
+  await canvas.page.locator('.surface').focus();
+  await canvas.page.keyboard.press('v');
+  assert.deepEqual(await canvas.next('compareVersions'), { type: 'compareVersions', flow: 'research' });
+  const after = drawnFile([
+    drawnFlow('research', ['decide -search-> decide', 'decide -enough-> write', 'write -> check', 'check -> .']),
+  ]);
+  const compared = compareFlows({ file, hashes: { 'research/decide': 'a' } }, { file: after, hashes: {} });
+  await canvas.send({ type: 'versions', flow: 'research', before: '1a2b3c4d', after: 'now', ...compared });
+  const bar = canvas.page.getByRole('region', { name: 'Comparison' });
+  assert.match((await bar.textContent()) ?? '', /1a2b3c4d → now.*2 added.*4 removed.*3 changed/s);
+  assert.equal(await canvas.page.locator('.node.is-added').getAttribute('data-path'), 'check');
+  assert.equal(await textOf(canvas, `${nodeOf('look')} .change-flag`), 'removed');
+  assert.equal(await canvas.page.locator('.edge.is-removed').count(), 1);
+
+  await canvas.page.locator('.surface').focus();
+  const seen: (string | null)[] = [];
+  for (let press = 0; press < 3; press += 1) {
+    await canvas.page.keyboard.press('d');
+    seen.push(await bar.locator('.current').textContent());
+  }
+  assert.deepEqual(seen, ['1 of 9: changed Decide: its source', '2 of 9: added Check', '3 of 9: removed Look']);
+  assert.equal(await canvas.page.locator('.node.is-selected').getAttribute('data-path'), 'look');
+  await canvas.page.keyboard.press('Delete');
+  await canvas.page.getByText('Close the comparison to edit the flow').waitFor();
+  assert.ok(!(await canvas.sent()).some(({ type }) => type === 'edit'));
+  await canvas.page.keyboard.press('Escape');
+  await bar.waitFor({ state: 'hidden' });
+  assert.equal(await canvas.page.locator('.node.is-added, .change-flag').count(), 0);
+});
+
+onPage('two runs are compared node by node, and a replay is compared with what it replayed', async (canvas) => {
+  const replay: RunInfo = { ...failed, id: 'third', replayOf: 'first' };
+  await canvas.send(
+    { type: 'runs', runs: [{ ...replay, state: 'running' }] },
+    { type: 'run', run: { ...replay, state: 'running' } },
+  );
+  await canvas.send({ type: 'runEvents', run: 'third', events: trace.events }, { type: 'runs', runs: [replay] });
+  assert.deepEqual(await canvas.next('compare'), { type: 'compare', run: 'third', other: 'first' });
+  await canvas.send({
+    type: 'comparison',
+    run: 'third',
+    other: 'first',
+    divergence: { step: 1, reason: 'research/decide returned "enough".' },
+    changes: [
+      { kind: 'changed', path: 'research/decide', text: '2 visits, before 1' },
+      { kind: 'added', path: 'research/decide', action: 'enough', text: '' },
+      { kind: 'added', path: 'research', text: '' },
+    ],
+  });
+  assert.equal(await canvas.page.locator('.node.is-changed').getAttribute('data-path'), 'decide');
+  assert.equal(await canvas.page.locator('.edge.is-added').count(), 1);
+  assert.match(await textOf(canvas, '.changes .legend'), /1 added\s*1 changed/);
+});

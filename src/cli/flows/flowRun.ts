@@ -11,6 +11,8 @@ import { describeRunEnd, describeUsage } from '../../flows/run/history/describeR
 import type { FlowProcessEvent } from '../../flows/run/protocol/flowRun.ts';
 import { type RecordedRun, runRecorded } from '../../flows/run/history/recordedRun.ts';
 import { RunHistory } from '../../flows/run/history/runHistory.ts';
+import { RunQueries } from '../../flows/run/history/runQueries.ts';
+import type { RunRecord } from '../../flows/run/history/runRecord.ts';
 import { sourceHashes } from '../../flows/graph/sourceHash.ts';
 import type { Context } from '../command/context.ts';
 import { EXIT } from '../command/exit.ts';
@@ -59,10 +61,22 @@ export async function runFlowFile(
         },
       },
     );
-    return reportEnd(context, run);
+    const exit = reportEnd(context, run);
+    if (run.record.replayOf !== undefined) await noteDivergence(context, run.record, run.record.replayOf);
+    return exit;
   } finally {
     await trace?.close();
   }
+}
+
+/** Names where a replay first differs from the run that it replayed. */
+async function noteDivergence({ terminal, env }: Context, { file, id }: RunRecord, replayed: string): Promise<void> {
+  const { divergence } = await new RunQueries(farwharfHome(env)).compare(file, replayed, id);
+  terminal.note(
+    divergence === undefined
+      ? `No difference from run ${replayed}.`
+      : `First difference from run ${replayed} at step ${divergence.step + 1}: ${divergence.reason}`,
+  );
 }
 
 /** The absolute path of a flow file. @throws AppError `missing` if there is none. */

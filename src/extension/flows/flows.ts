@@ -67,7 +67,7 @@ export class Flows implements Disposable {
       // It has the texts of open documents.
       idle: { afterMs: THREAD_IDLE_MS, isNeeded: () => !this.documents.isEmpty },
     });
-    const { reader, runs: queries } = this.#background.service;
+    const { reader, runs: queries, versions } = this.#background.service;
     this.#extension = context.extensionUri;
     this.#runtime = runtime;
     this.#modelKeys = services.modelKeys;
@@ -99,6 +99,7 @@ export class Flows implements Disposable {
         runs: this.runs,
         starter: this.starter,
         visits,
+        versions,
         memory: context.workspaceState,
         log,
         report,

@@ -3,12 +3,18 @@ import { parentPort } from 'node:worker_threads';
 import { threadData } from '../../core/processes/threadData.ts';
 import { serveCalls } from '../../core/rpc/serveCalls.ts';
 import { FlowReader } from '../../flows/project/flowReader.ts';
+import { VersionReader } from '../../flows/versions/versionReader.ts';
 import { RunQueries } from '../../flows/run/history/runQueries.ts';
 
-export type FlowWorkerService = { readonly reader: FlowReader; readonly runs: RunQueries };
+export type FlowWorkerService = {
+  readonly reader: FlowReader;
+  readonly runs: RunQueries;
+  readonly versions: VersionReader;
+};
 
 if (parentPort) {
   const { home } = threadData<{ readonly home: string }>();
-  const service: FlowWorkerService = { reader: new FlowReader(), runs: new RunQueries(home) };
+  const reader = new FlowReader();
+  const service: FlowWorkerService = { reader, runs: new RunQueries(home), versions: new VersionReader(reader) };
   serveCalls(parentPort, service);
 }

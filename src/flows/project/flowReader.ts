@@ -41,17 +41,17 @@ export class FlowReader {
 
   /** The flows of a file; a missing file is read as an empty one. */
   read(file: string): FlowFile {
-    return this.#project.read(file, this.#textOf(file));
+    return this.#project.read(file, this.textOf(file));
   }
 
   /** The code that each step of the file's flows can reach. */
   reach(file: string): StepReach {
-    return this.#project.reach(file, this.#textOf(file));
+    return this.#project.reach(file, this.textOf(file));
   }
 
   /** The edits of the source that make an operation, or why they cannot be made. */
   edit(file: string, operation: FlowOperation): EditResult {
-    return this.#project.edit(file, this.#textOf(file), operation);
+    return this.#project.edit(file, this.textOf(file), operation);
   }
 
   /** The problems of a file, with fixes. */
@@ -61,25 +61,26 @@ export class FlowReader {
 
   /** Completions at an offset: nodes and actions inside `connect`, keys of the shared state. */
   complete(file: string, offset: number): FlowCompletion[] {
-    return completionsAt(this.read(file), this.#textOf(file), offset);
+    return completionsAt(this.read(file), this.textOf(file), offset);
   }
 
   /** The nodes that the word at an offset refers to, each with its neighbours. */
   neighbours(file: string, offset: number): NodeNeighbours[] {
-    return neighboursAt(this.#project.readSource(file, this.#textOf(file)), offset);
+    return neighboursAt(this.#project.readSource(file, this.textOf(file)), offset);
   }
 
   /** The action or key at an offset, which `rename` renames. */
   symbol(file: string, offset: number): FlowSymbol | undefined {
-    return this.#project.symbol(file, this.#textOf(file), offset);
+    return this.#project.symbol(file, this.textOf(file), offset);
   }
 
   /** The edits that rename the action or key at an offset everywhere, or why it cannot be renamed. */
   rename(file: string, offset: number, newName: string): EditResult {
-    return this.#project.rename(file, this.#textOf(file), offset, newName);
+    return this.#project.rename(file, this.textOf(file), offset, newName);
   }
 
-  #textOf(file: string): string {
+  /** The current text of a file; empty if there is none. */
+  textOf(file: string): string {
     return this.#open.get(file)?.text ?? diskHost.read(file) ?? '';
   }
 

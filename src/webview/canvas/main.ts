@@ -22,6 +22,8 @@ import { sharedPanel } from './panels/sharedPanel.ts';
 import { Store } from './state/store.ts';
 import { timeline } from './panels/timeline.ts';
 import { toolbar } from './panels/toolbar.ts';
+import { changesBar } from './panels/changesBar.ts';
+import { Versions } from './actions/versions.ts';
 import { visitPanel } from './panels/visitPanel.ts';
 import { Visits } from './actions/visits.ts';
 import { Viewport } from './dom/viewport.ts';
@@ -54,6 +56,7 @@ const banner = new Banner({
     if (flow !== undefined) void editing.addNode(flow);
   },
 });
+const versions = new Versions(store, host, actions, announcer);
 const visits = new Visits(store, host, runs, announcer);
 const question = new AnswerCard({
   store,
@@ -67,7 +70,7 @@ const help = (): void => showHelp(page, commands);
 const selected = selectionCommands({ store, actions, editing, runs, visits });
 const commands = [
   ...selected,
-  ...viewCommands({ store, actions, editing, runs, visits, viewport, find, question, help }),
+  ...viewCommands({ store, actions, editing, runs, visits, viewport, find, question, versions, help }),
 ];
 const body = html('div', { class: 'body' });
 
@@ -101,8 +104,9 @@ body.append(
   visitPanel(store, visits, () => surface.focus()),
 );
 page.append(
-  toolbar({ store, actions, runs, viewport, find, toggleOutline, openMenu: menuBelow, help }),
+  toolbar({ store, actions, runs, versions, viewport, find, toggleOutline, openMenu: menuBelow, help }),
   banner.element,
+  changesBar(store, versions),
   body,
   timeline(store, runs, visits),
   announcer.live,
@@ -111,7 +115,7 @@ page.append(
 document.body.append(page);
 
 const pointer = new PointerInput({ surface, store, scene, viewport, actions, editing, openMenu: menuOfSelection });
-const escape = (): boolean => pointer.cancel() || find.close() || actions.clearMarks();
+const escape = (): boolean => pointer.cancel() || find.close() || actions.clearMarks() || versions.close();
 listenToKeys({ surface, store, actions, commands, openMenu: menuOfSelection, escape });
 // The panel of the shared state takes space from the drawing, so the node of the step is scrolled into view after that.
 store.on(['step'], ({ step, drawing }) => {
@@ -166,6 +170,9 @@ function receive(message: ToCanvas): void {
       return;
     case 'visitRuns':
       visits.show(message);
+      return;
+    case 'versions':
+      versions.show(message);
       return;
     case 'comparison':
       store.set({ comparison: message });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { cp, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { after, afterEach, before, beforeEach, suite, test } from 'node:test';
@@ -167,6 +168,29 @@ suite('flows in a window', () => {
     await window.page.keyboard.press('Control+Enter');
     await now.locator('.differs').first().waitFor();
     assert.equal(await canvas().getByRole('combobox', { name: 'Runs of this flow' }).locator('option').count(), 2);
+  });
+
+  test('what changed since a commit is drawn, and nothing is checked out', async () => {
+    const git = (...argv: string[]): string =>
+      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...argv], { cwd: folder, encoding: 'utf8' });
+    git('init', '-q');
+    git('add', file);
+    git('commit', '-qm', 'the first version');
+    await goTo(".connect(decide, write, 'enough')");
+    await window.page.keyboard.press('Home');
+    await window.page.keyboard.press('Shift+End');
+    await window.page.keyboard.press('Delete');
+    await save();
+    const text = await source();
+    await tool('Compare versions').click();
+    await window.page.locator('.quick-input-list .monaco-list-row', { hasText: 'the first version' }).click();
+    await canvas().locator('.edge.is-removed').first().waitFor();
+    await canvas().getByText('1 removed').waitFor();
+    await canvas().locator('.surface').focus();
+    await window.page.keyboard.press('d');
+    await canvas().locator('.changes .current', { hasText: 'removed the connection enough of Decide' }).waitFor();
+    assert.equal(await source(), text);
+    assert.equal(git('status', '--porcelain', '--', file).trim(), `M ${file}`);
   });
 
   test('a breakpoint in post is hit under Debug', async () => {

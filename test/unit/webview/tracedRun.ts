@@ -9,7 +9,7 @@ interface VisitOptions {
   readonly fails?: string;
 }
 
-interface TracedRun {
+export interface TracedRun {
   readonly events: readonly TraceEvent[];
   /** A node begins. */
   start(path: string, visit?: number): TracedRun;

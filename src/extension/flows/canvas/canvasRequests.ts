@@ -1,15 +1,18 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../../core/errors.ts';
 import type { Logger } from '../../../core/log.ts';
+import type { RemoteService } from '../../../core/rpc/rpcMessages.ts';
 import type { FlowOperation } from '../../../flows/graph/flowOperation.ts';
 import type { GraphMessage, MovedNodes } from '../../../webview/canvas/state/messages.ts';
 import type { FromCanvas } from '../../../webview/canvas/state/requests.ts';
 import type { CanvasPanel } from './canvasPanel.ts';
+import { compareVersions } from './versionPick.ts';
 import { exportCanvas } from './canvasExport.ts';
 import { type FlowDocuments, type FlowReadout, readerPath, type RemoteReader } from '../documents/flowDocuments.ts';
 import type { FlowRuns } from '../runs/flowRuns.ts';
 import type { FlowStarter } from '../runs/flowStarter.ts';
 import type { VisitRunner } from '../runs/visitRunner.ts';
+import type { FlowWorkerService } from '../../threads/flowWorker.ts';
 import { applySourceEdits } from '../documents/sourceEdits.ts';
 import { revealSource } from './revealing.ts';
 
@@ -19,6 +22,7 @@ export interface CanvasRequestsDeps {
   readonly runs: FlowRuns;
   readonly starter: FlowStarter;
   readonly visits: VisitRunner;
+  readonly versions: RemoteService<FlowWorkerService>['versions'];
   /** Positions of moved nodes. */
   readonly memory: vscode.Memento;
   readonly log: Logger;
@@ -62,6 +66,11 @@ export class CanvasRequests {
       case 'submit':
         await starter.startJob({ uri: document.uri.toString(), flow: message.flow });
         return;
+      case 'compareVersions': {
+        const compared = await compareVersions(this.#deps.versions, document.uri, file);
+        if (compared !== undefined) canvas.send({ type: 'versions', flow: message.flow, ...compared });
+        return;
+      }
       case 'stop':
         runs.stop(message.run);
         return;
@@ -85,7 +94,7 @@ export class CanvasRequests {
       }
       case 'compare': {
         const { run, other } = message;
-        canvas.send({ type: 'comparison', run, other, divergence: await runs.reader.compare(file, run, other) });
+        canvas.send({ type: 'comparison', run, other, ...(await runs.reader.compare(file, other, run)) });
         return;
       }
       case 'export':

@@ -5,7 +5,7 @@ import type { RunInfo } from '../../../webview/canvas/state/messages.ts';
 
 /** A recorded run for the canvas. A run without an end was stopped when its window closed. */
 export function infoOf(record: RunRecord, flows: readonly FlowGraph[]): RunInfo {
-  const { id, flow, name, startedAt, finishedAt, outcome, job, answeredBy } = record;
+  const { id, flow, name, startedAt, finishedAt, outcome, job, answeredBy, replayOf } = record;
   const graph = flows.find((one) => one.id === flow) ?? flows.find(({ label }) => label === name);
   const started = Date.parse(startedAt);
   const isWaiting = outcome?.type === 'waiting' && answeredBy === undefined;
@@ -17,6 +17,7 @@ export function infoOf(record: RunRecord, flows: readonly FlowGraph[]): RunInfo 
     durationMs: finishedAt === undefined ? undefined : Date.parse(finishedAt) - started,
     remote: job,
     message: outcome === undefined || outcome.type === 'done' ? undefined : describeRunEnd(outcome),
+    ...(replayOf !== undefined && { replayOf }),
     ...(isWaiting && { pause: outcome }),
     isRecorded: true,
   };

@@ -3,12 +3,7 @@ import type { RemoteService } from '../../../core/rpc/rpcMessages.ts';
 import type { FlowGraph } from '../../../flows/graph/graph.ts';
 import { readEvents } from '../../../flows/run/history/runFiles.ts';
 import type { RunHistory } from '../../../flows/run/history/runHistory.ts';
-import {
-  type ShownDivergence,
-  type ShownStep,
-  showDivergence,
-  showStep,
-} from '../../../flows/run/history/runQueries.ts';
+import { type RunComparison, type ShownStep, showComparison, showStep } from '../../../flows/run/history/runQueries.ts';
 import { mainTimeline, type RunTimeline, timelinesOf } from '../../../flows/run/protocol/timeline.ts';
 import type { RunInfo } from '../../../webview/canvas/state/messages.ts';
 import type { FlowWorkerService } from '../../threads/flowWorker.ts';
@@ -55,12 +50,12 @@ export class RunReader {
     return timeline === undefined ? queries.step(file, id, step) : showStep(timeline, step);
   }
 
-  /** Where the second run first differs from the first; undefined if it does not. */
-  async compare(file: string, id: string, other: string): Promise<ShownDivergence | undefined> {
+  /** How the second run differs from the first. */
+  async compare(file: string, id: string, other: string): Promise<RunComparison> {
     const { queries, jobs } = this.#deps;
     if (!jobs.isJob(id) && !jobs.isJob(other)) return queries.compare(file, id, other);
     const [before, after] = await Promise.all([this.#timeline(file, id), this.#timeline(file, other)]);
-    return showDivergence(before, after);
+    return showComparison(before, after);
   }
 
   async #timeline(file: string, run: string): Promise<RunTimeline | undefined> {

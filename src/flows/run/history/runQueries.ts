@@ -1,6 +1,7 @@
 import type { TraceEvent } from '../../../agents/records/trace.ts';
 import { AppError } from '../../../core/errors.ts';
 import { compareRuns } from './compareRuns.ts';
+import { type RunChange, runChanges } from './runChanges.ts';
 import { type RecordedModelCall, readModelCalls } from './modelCalls.ts';
 import type { RunEvent } from '../protocol/runEvent.ts';
 import { readEvents } from './runFiles.ts';
@@ -18,10 +19,11 @@ export interface ShownStep {
   readonly state: string;
 }
 
-export interface ShownDivergence {
-  /** The number of the step, from 0, among those of `leafSteps`. */
-  readonly step: number;
-  readonly reason: string;
+/** How two runs differ. */
+export interface RunComparison {
+  /** Where the second run first differs from the first; undefined if it does not. `step` counts from 0 among those of `leafSteps`. */
+  readonly divergence: { readonly step: number; readonly reason: string } | undefined;
+  readonly changes: readonly RunChange[];
 }
 
 /**
@@ -56,13 +58,13 @@ export class RunQueries {
   }
 
   /**
-   * Where the second run first differs from the first; undefined if it does not.
+   * How the second run differs from the first.
    *
    * @throws AppError `missing` if nothing was recorded of one of them.
    */
-  async compare(file: string, id: string, other: string): Promise<ShownDivergence | undefined> {
+  async compare(file: string, id: string, other: string): Promise<RunComparison> {
     const [before, after] = await Promise.all([this.#timeline(file, id), this.#timeline(file, other)]);
-    return showDivergence(before, after);
+    return showComparison(before, after);
   }
 
   /** The calls of language models in the newest run that has any, in their order. */
@@ -118,21 +120,19 @@ export function showStep(timeline: RunTimeline, step: number): ShownStep | undef
 }
 
 /**
- * Where the second run first differs from the first; undefined if it does not.
+ * How the second run differs from the first.
  *
  * @throws AppError `missing` if a run has no events yet.
  */
-export function showDivergence(
-  before: RunTimeline | undefined,
-  after: RunTimeline | undefined,
-): ShownDivergence | undefined {
+export function showComparison(before: RunTimeline | undefined, after: RunTimeline | undefined): RunComparison {
   if (before === undefined || after === undefined) {
     throw new AppError('missing', 'One of these runs has no recorded steps, so they cannot be compared.');
   }
-  const divergence = compareRuns(before, after);
-  if (divergence === undefined) return undefined;
-  const step = divergence.index < 0 ? 0 : leafSteps(after).filter((at) => at < divergence.index).length;
-  return { step, reason: divergence.reason };
+  const changes = runChanges(before, after);
+  const found = compareRuns(before, after);
+  if (found === undefined) return { divergence: undefined, changes };
+  const step = found.index < 0 ? 0 : leafSteps(after).filter((at) => at < found.index).length;
+  return { divergence: { step, reason: found.reason }, changes };
 }
 
 /** The indexes in a timeline of the visits of nodes that are not flows, in the order in which they ended. */

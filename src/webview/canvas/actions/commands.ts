@@ -4,6 +4,7 @@ import type { Editing } from './editing.ts';
 import { shownFlow } from '../state/graphView.ts';
 import { moveLevel, nextEdge } from './navigation.ts';
 import type { Runs } from './runs.ts';
+import type { Versions } from './versions.ts';
 import type { Visits } from './visits.ts';
 import type { Selection, Store } from '../state/store.ts';
 import type { Viewport } from '../dom/viewport.ts';
@@ -90,12 +91,13 @@ export function selectionCommands({ store, actions, editing, runs, visits }: Par
 interface ViewParts extends Parts {
   readonly viewport: Viewport;
   readonly find: { open(): void };
+  readonly versions: Versions;
   readonly question: { readonly isShown: boolean; focus(): void };
   readonly help: () => void;
 }
 
 /** The commands for the drawing as a whole. */
-export function viewCommands({ store, actions, runs, viewport, find, question, help }: ViewParts): Binding[] {
+export function viewCommands({ store, actions, runs, viewport, find, question, versions, help }: ViewParts): Binding[] {
   const go = (to: (drawing: Drawing, selected: Selection | undefined) => Selection | undefined) => (): void =>
     actions.select(to(store.state.drawing, store.state.selected));
   const mark = (): void => {
@@ -118,6 +120,9 @@ export function viewCommands({ store, actions, runs, viewport, find, question, h
     { title: 'Wrap long flows, or not', keys: 'W', run: () => actions.toggleWrap() },
     { title: 'Step back', keys: ',', when: hasRun, run: () => runs.stepBy(-1) },
     { title: 'Step forward', keys: '.', when: hasRun, run: () => runs.stepBy(1) },
+    { title: 'Compare versions…', keys: 'V', run: () => versions.choose() },
+    { title: 'Next change', keys: 'D', when: () => versions.hasChanges, run: () => versions.go(1) },
+    { title: 'Previous change', keys: 'Shift+D', when: () => versions.hasChanges, run: () => versions.go(-1) },
     { title: 'Answer the question', keys: 'A', when: () => question.isShown, run: () => question.focus() },
     { title: 'Undo in the source', keys: 'Ctrl+Z', run: () => runs.history('undo') },
     { title: 'Redo in the source', keys: 'Ctrl+Y', also: ['ctrl+shift+z'], run: () => runs.history('redo') },

@@ -187,7 +187,11 @@ export class Editing {
   }
 
   #send(operation: FlowOperation, done: string): void {
-    const { version, file } = this.#store.state;
+    const { version, file, versions } = this.#store.state;
+    if (versions !== undefined) {
+      this.#announcer.warn('This drawing compares two versions. Close the comparison to edit the flow.');
+      return;
+    }
     if (file?.syntaxError !== undefined) {
       const line = file.syntaxError.range.start.line + 1;
       this.#announcer.warn(

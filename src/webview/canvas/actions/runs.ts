@@ -78,6 +78,8 @@ export class Runs {
     this.#store.set({ runs, run });
     if (shown?.state === 'running' && run !== undefined && run.state !== 'running') {
       this.#announcer.say(describeEnd(run));
+      // A replay names where it first differs from the run that it replayed.
+      if (run.replayOf !== undefined) this.compareWith(run.replayOf);
     }
   }
 

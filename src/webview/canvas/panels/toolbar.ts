@@ -4,6 +4,7 @@ import type { Find } from './find.ts';
 import { type IconName, icon } from '../dom/icons.ts';
 import type { Command } from '../actions/commands.ts';
 import type { Runs } from '../actions/runs.ts';
+import type { Versions } from '../actions/versions.ts';
 import type { CanvasState, Store } from '../state/store.ts';
 import type { Viewport } from '../dom/viewport.ts';
 
@@ -11,6 +12,7 @@ interface ToolbarParts {
   readonly store: Store;
   readonly actions: CanvasActions;
   readonly runs: Runs;
+  readonly versions: Versions;
   readonly viewport: Viewport;
   readonly find: Find;
   readonly toggleOutline: () => boolean;
@@ -31,6 +33,7 @@ export function toolbar({
   store,
   actions,
   runs,
+  versions,
   viewport,
   find,
   toggleOutline,
@@ -114,6 +117,7 @@ export function toolbar({
       { class: 'group' },
       iconButton('search', 'Find a node (Ctrl+F)', () => find.open()),
       outline,
+      iconButton('batch', 'Compare versions… (V)', () => versions.choose()),
       iconButton('tidy', 'Tidy the layout (L)', () => actions.tidy()),
       exporting,
     ),

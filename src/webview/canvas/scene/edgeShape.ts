@@ -1,6 +1,7 @@
 import type { DrawnEdge } from '../../../flows/drawing/drawing.ts';
 import { pathOf } from '../../../flows/layout/curves.ts';
 import { LABEL_FONT } from '../../../flows/drawing/flowLayout.ts';
+import { CHANGE_KINDS, type ChangeKind } from '../../../flows/versions/flowChanges.ts';
 import type { Point } from '../../../flows/layout/shape.ts';
 import { textWidth } from '../../../flows/drawing/textWidth.ts';
 import { setAttributes, svg } from '../dom/elements.ts';
@@ -19,19 +20,20 @@ export class EdgeShape {
     this.label = svg('g', { class: 'label', 'data-key': key });
   }
 
-  show(drawn: DrawnEdge, taken: number): void {
+  show(drawn: DrawnEdge, taken: number, change: ChangeKind | undefined): void {
     const { points, label, action, text, tail, edge } = drawn;
-    const shown = JSON.stringify([points, label, action, text, tail, edge === undefined, taken]);
+    const shown = JSON.stringify([points, label, action, text, tail, edge === undefined, taken, change]);
     if (shown === this.#shown) return;
     this.#shown = shown;
     const line = svg('path', { class: 'line', d: pathOf(points) });
     // Each doubling of the visits adds one step of width, so that a loop of a thousand rounds stays a line.
     if (taken > 0) line.style.strokeWidth = `${2 + Math.min(MAX_EXTRA_WIDTH, Math.log2(taken) * 0.5)}px`;
     this.element.replaceChildren(svg('path', { class: 'reach', d: pathOf(points) }), line, ...endOf(drawn));
-    this.label.replaceChildren(...labelParts(drawn, taken));
+    this.label.replaceChildren(...labelParts(drawn, taken, change));
     setAttributes(this.label, { transform: `translate(${label.x} ${label.y})` });
     for (const element of [this.element, this.label]) {
       element.classList.toggle('is-taken', taken > 0);
+      for (const kind of CHANGE_KINDS) element.classList.toggle(`is-${kind}`, kind === change);
       element.classList.toggle('is-stub', edge === undefined);
       element.classList.toggle('is-default', action === 'default');
     }
@@ -77,8 +79,12 @@ function tipOf(points: readonly Point[]): string {
   return `M${end.x} ${end.y}L${end.x - 4.5} ${base}L${end.x + 4.5} ${base}z`;
 }
 
-function* labelParts({ action, text: name, edge }: DrawnEdge, taken: number): Generator<SVGElement> {
-  const text = [name, ...(taken > 1 ? [`×${taken}`] : [])].filter((part) => part !== '').join(' ');
+function* labelParts(
+  { action, text: name, edge }: DrawnEdge,
+  taken: number,
+  change: ChangeKind | undefined,
+): Generator<SVGElement> {
+  const text = [name, ...(taken > 1 ? [`×${taken}`] : []), change ?? ''].filter((part) => part !== '').join(' ');
   if (text === '') return;
   const width = textWidth(text, LABEL_FONT) + 10;
   yield svg('title', {}, edge === undefined ? `${action}: returned but not connected` : action);

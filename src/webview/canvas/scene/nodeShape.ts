@@ -2,6 +2,7 @@ import type { NodeState } from '../../../flows/run/protocol/nodeState.ts';
 import { type DrawnNode, repetitionOf, titleOf } from '../../../flows/drawing/drawing.ts';
 import { LABEL_FONT } from '../../../flows/drawing/flowLayout.ts';
 import type { FlowNode } from '../../../flows/graph/graph.ts';
+import { CHANGE_KINDS, type ChangeKind } from '../../../flows/versions/flowChanges.ts';
 import type { Box } from '../../../flows/layout/shape.ts';
 import { cutText, cutTextStart, textWidth } from '../../../flows/drawing/textWidth.ts';
 import { setAttributes, svg } from '../dom/elements.ts';
@@ -32,7 +33,7 @@ export class NodeShape {
     this.element = svg('g', { class: 'node', 'data-path': path });
   }
 
-  show(drawn: DrawnNode, run: NodeState | undefined): void {
+  show(drawn: DrawnNode, run: NodeState | undefined, change: ChangeKind | undefined): void {
     const { box, node, isStart, isOpen } = drawn;
     const running = run && { ...run, visits: visitsText(run), usage: usageText(run.usage) };
     const { className, summary, type, flow, label } = node;
@@ -47,10 +48,13 @@ export class NodeShape {
       isStart,
       isOpen,
       running,
+      change,
     ]);
     if (shown === this.#shown) return;
     this.#shown = shown;
-    this.element.replaceChildren(...partsOf(drawn, run));
+    const flag = change === undefined ? [] : [changeFlag(drawn.box, change)];
+    this.element.replaceChildren(...partsOf(drawn, run), ...flag);
+    for (const kind of CHANGE_KINDS) this.element.classList.toggle(`is-${kind}`, kind === change);
     setAttributes(this.element, { transform: `translate(${box.x} ${box.y})` });
     this.element.classList.toggle('is-open', isOpen);
     this.element.classList.toggle('is-start', isStart);
@@ -140,6 +144,17 @@ function startFlag(): SVGGElement {
     { class: 'start', transform: 'translate(12 -9)' },
     svg('rect', { width: 44, height: 18, rx: 9 }),
     svg('text', { x: 22, y: 13, 'text-anchor': 'middle' }, 'start'),
+  );
+}
+
+/** Says in a word what differs, because colours alone do not. */
+function changeFlag({ width }: Box, change: ChangeKind): SVGGElement {
+  const size = textWidth(change, LABEL_FONT) + 16;
+  return svg(
+    'g',
+    { class: 'change-flag', transform: `translate(${width - size - 8} -9)` },
+    svg('rect', { width: size, height: 18, rx: 9 }),
+    svg('text', { x: size / 2, y: 13, 'text-anchor': 'middle' }, change),
   );
 }
 

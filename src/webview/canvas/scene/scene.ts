@@ -2,6 +2,7 @@ import { svg } from '../dom/elements.ts';
 import { EdgeShape } from './edgeShape.ts';
 import { NodeShape } from './nodeShape.ts';
 import { type RunOverlay, takenKey } from '../state/runOverlay.ts';
+import { changesByPlace } from '../state/changes.ts';
 import type { CanvasState, Store } from '../state/store.ts';
 
 const NO_OVERLAY: RunOverlay = { nodes: new Map(), taken: new Map() };
@@ -27,7 +28,7 @@ export class Scene {
     this.element.append(this.world);
     const { open, edges, nodes, labels } = this.#layers;
     this.world.append(open, edges, nodes, labels, this.sketch);
-    store.on(['drawing', 'progress', 'moment', 'step'], (state) => {
+    store.on(['drawing', 'progress', 'moment', 'step', 'changes'], (state) => {
       this.#overlay = state.progress?.overlayAt(state.step, idleMicros()) ?? NO_OVERLAY;
       this.#draw(state);
       this.#emphasise(state);
@@ -35,7 +36,8 @@ export class Scene {
     store.on(['selected', 'marked', 'caret', 'found', 'step'], (state) => this.#emphasise(state));
   }
 
-  #draw({ drawing, progress }: CanvasState): void {
+  #draw({ drawing, progress, changes }: CanvasState): void {
+    const changed = changesByPlace(changes);
     const paths = new Set(drawing.nodes.map(({ path }) => path));
     for (const [path, shape] of this.#nodes) {
       if (paths.has(path)) continue;
@@ -45,7 +47,7 @@ export class Scene {
     for (const drawn of drawing.nodes) {
       const shape = this.#nodes.get(drawn.path) ?? new NodeShape(drawn);
       this.#nodes.set(drawn.path, shape);
-      shape.show(drawn, this.#overlay.nodes.get(drawn.path));
+      shape.show(drawn, this.#overlay.nodes.get(drawn.path), changed.get(`node ${drawn.path}`)?.kind);
       const layer = drawn.isOpen ? this.#layers.open : this.#layers.nodes;
       if (shape.element.parentNode !== layer) layer.append(shape.element);
     }
@@ -62,7 +64,8 @@ export class Scene {
         this.#layers.edges.append(shape.element);
         this.#layers.labels.append(shape.label);
       }
-      shape.show(drawn, this.#overlay.taken.get(takenKey(drawn.source, drawn.action)) ?? 0);
+      const taken = this.#overlay.taken.get(takenKey(drawn.source, drawn.action)) ?? 0;
+      shape.show(drawn, taken, changed.get(`edge ${drawn.key}`)?.kind);
     }
     this.element.classList.toggle('has-run', progress !== undefined);
   }

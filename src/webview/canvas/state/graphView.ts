@@ -6,8 +6,12 @@ import type { GraphMessage } from './messages.ts';
 import { type CanvasState, NOTHING_DRAWN, type Selection } from './store.ts';
 
 /** The flow that is shown; undefined if the file has none. */
-export function shownFlow({ file, flow }: Pick<CanvasState, 'file' | 'flow'>): FlowGraph | undefined {
-  return file?.flows.find(({ id }) => id === flow);
+export function shownFlow({
+  file,
+  flow,
+  versions,
+}: Pick<CanvasState, 'file' | 'flow' | 'versions'>): FlowGraph | undefined {
+  return (versions?.file ?? file)?.flows.find(({ id }) => id === flow);
 }
 
 /** The state after the source has changed. */
@@ -23,7 +27,7 @@ export function withLayout(state: CanvasState, { isTidy = false } = {}): Partial
   const graph = shownFlow(state);
   if (graph === undefined) return { shown: undefined, drawing: NOTHING_DRAWN, selected: undefined };
   const shown = layoutFlow(graph, {
-    flows: state.file?.flows ?? [],
+    flows: (state.versions?.file ?? state.file)?.flows ?? [],
     isOpen: (path) => state.open.has(path),
     moved: state.moved,
     isWrapped: state.isWrapped,

@@ -1,6 +1,8 @@
 import type { TraceEvent } from '../../../agents/records/trace.ts';
 import type { FlowFile } from '../../../flows/graph/graph.ts';
 import type { RunPause } from '../../../flows/run/protocol/outcome.ts';
+import type { RunChange } from '../../../flows/run/history/runChanges.ts';
+import type { ComparedFlows } from '../../../flows/versions/flowChanges.ts';
 import type { ShownChange } from '../../../flows/run/protocol/shownState.ts';
 import type { VisitRuns } from '../../../flows/run/visits/visit.ts';
 import type { Point } from '../../../flows/layout/shape.ts';
@@ -23,6 +25,7 @@ export type ToCanvas =
   | VisitInputMessage
   | VisitRunsMessage
   | ComparisonMessage
+  | VersionsMessage
   /** Shows and focuses a node, after commands such as "Open Canvas" on a line of the source. */
   | { readonly type: 'focus'; readonly flow: string; readonly node: string | undefined };
 
@@ -63,6 +66,8 @@ export interface RunInfo {
   readonly remote: string | undefined;
   /** Why it failed, in one sentence. */
   readonly message: string | undefined;
+  /** The run that it replayed. */
+  readonly replayOf?: string | undefined;
   /** What it waits for, until that is answered. */
   readonly pause?: RunPause | undefined;
   /** Whether it was recorded, so that it can be pinned as a test or run again from a step. */
@@ -103,11 +108,22 @@ export interface VisitRunsMessage {
   readonly refusal: string | undefined;
 }
 
-/** Where two runs first differ. */
+/** Two versions of the file in one drawing; the flow with this id is shown. */
+export interface VersionsMessage extends ComparedFlows {
+  readonly type: 'versions';
+  readonly flow: string;
+  /** The names of the two versions. */
+  readonly before: string;
+  readonly after: string;
+}
+
+/** How two runs differ. */
 export interface ComparisonMessage {
   readonly type: 'comparison';
   readonly run: string;
   readonly other: string;
   /** The first step that differs; undefined if the runs are the same. */
   readonly divergence: { readonly step: number; readonly reason: string } | undefined;
+  /** The nodes and connections that they used differently. */
+  readonly changes: readonly RunChange[];
 }

@@ -23,7 +23,8 @@ const request = z.discriminatedUnion('type', [
   z.object({ type: z.literal('edit'), id: z.number(), version: z.int(), operation: flowOperation }),
   /** Store these positions of nodes; they replace the flow's earlier ones. */
   z.object({ type: z.literal('hints'), flow, moved: z.record(name, point) }),
-  z.object({ type: z.enum(['run', 'debug', 'submit']), flow }),
+  /** `compareVersions` lets the user choose two versions of the file, and sends `versions`. */
+  z.object({ type: z.enum(['run', 'debug', 'submit', 'compareVersions']), flow }),
   /** `openRun` requests `run` and its events for the timeline. */
   z.object({ type: z.enum(['stop', 'pinTest', 'openRun']), run }),
   /** Answer a run that waits. The reply is `answerResult`, and the new run. */

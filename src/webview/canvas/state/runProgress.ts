@@ -47,6 +47,11 @@ export class RunProgress {
     return this.#dropped;
   }
 
+  /** The path on the page of a node by its path in trace events. */
+  pagePathOf(tracePath: string): string | undefined {
+    return this.#resolve(tracePath);
+  }
+
   add(event: TraceEvent): void {
     this.#latest = event.at;
     const step = this.#reducer.push(event);

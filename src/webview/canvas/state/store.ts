@@ -2,7 +2,8 @@ import type { Drawing } from '../../../flows/drawing/drawing.ts';
 import type { FlowFile } from '../../../flows/graph/graph.ts';
 import type { VisitRuns } from '../../../flows/run/visits/visit.ts';
 import type { FlowLayout } from '../../../flows/drawing/flowLayout.ts';
-import type { ComparisonMessage, MovedNodes, RunInfo, SharedMessage } from './messages.ts';
+import type { ChangeKind } from '../../../flows/versions/flowChanges.ts';
+import type { VersionsMessage, ComparisonMessage, MovedNodes, RunInfo, SharedMessage } from './messages.ts';
 import type { RunProgress } from './runProgress.ts';
 
 /** The target of the keyboard and the menus. */
@@ -10,6 +11,19 @@ export type Selection =
   | { readonly type: 'node'; readonly path: string }
   /** A connection, or an unconnected action. */
   | { readonly type: 'edge'; readonly key: string };
+
+/** A node or connection that differs between two versions or two runs. */
+export interface CanvasChange {
+  readonly kind: ChangeKind;
+  /** The node or connection in a sentence. */
+  readonly name: string;
+  /** What differs; empty for what was added or removed. */
+  readonly text: string;
+  /** The id of its flow. */
+  readonly flow: string;
+  /** Where it is on the page; undefined if the shown flow does not have it. */
+  readonly selection: Selection | undefined;
+}
 
 /** A visit of a node that runs again, or is about to. */
 export interface ShownVisit {
@@ -57,6 +71,12 @@ export interface CanvasState {
   readonly shared: SharedMessage | undefined;
   readonly comparison: ComparisonMessage | undefined;
   readonly visit: ShownVisit | undefined;
+  /** Two versions in one drawing, which is shown instead of the source's. */
+  readonly versions: VersionsMessage | undefined;
+  /** What differs between the two versions or runs that are compared. */
+  readonly changes: readonly CanvasChange[];
+  /** The index of the change that was gone to. */
+  readonly change: number | undefined;
 }
 
 export const NOTHING_DRAWN: Drawing = { nodes: [], edges: [], bounds: { x: 0, y: 0, width: 0, height: 0 } };
@@ -83,6 +103,9 @@ const EMPTY: CanvasState = {
   shared: undefined,
   comparison: undefined,
   visit: undefined,
+  versions: undefined,
+  changes: [],
+  change: undefined,
 };
 
 interface Listener {

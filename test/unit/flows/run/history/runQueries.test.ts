@@ -80,8 +80,8 @@ test('two runs are compared by their steps', async (t) => {
     await keep([...eventsOf(7), END]),
     await keep([...eventsOf(8), END]),
   ];
-  assert.equal(await queries.compare(file, a.id, same.id), undefined);
-  const divergence = await queries.compare(file, a.id, other.id);
+  assert.deepEqual(await queries.compare(file, a.id, same.id), { divergence: undefined, changes: [] });
+  const { divergence } = await queries.compare(file, a.id, other.id);
   assert.deepEqual(divergence, { step: 0, reason: 'F/A left a different shared state.' });
 });
 

@@ -1,0 +1,69 @@
+import type { Announcer } from '../dom/announcer.ts';
+import { changesOf, describeChange } from '../state/changes.ts';
+import { shownFlow, withLayout } from '../state/graphView.ts';
+import type { Host } from '../state/host.ts';
+import type { VersionsMessage } from '../state/messages.ts';
+import type { Store } from '../state/store.ts';
+import type { CanvasActions } from './canvasActions.ts';
+
+/** What differs between two versions of the flow, or between two runs of it. */
+export class Versions {
+  readonly #store: Store;
+  readonly #host: Host;
+  readonly #actions: CanvasActions;
+  readonly #announcer: Announcer;
+
+  constructor(store: Store, host: Host, actions: CanvasActions, announcer: Announcer) {
+    this.#store = store;
+    this.#host = host;
+    this.#actions = actions;
+    this.#announcer = announcer;
+    store.on(['drawing', 'versions', 'comparison', 'progress'], (state) => {
+      if (state.versions === undefined && state.comparison === undefined && state.changes.length === 0) return;
+      store.set({ changes: changesOf(state) });
+    });
+  }
+
+  get hasChanges(): boolean {
+    return this.#store.state.changes.length > 0;
+  }
+
+  /** Lets the user choose two versions of the file. */
+  choose(): void {
+    const flow = shownFlow(this.#store.state)?.id;
+    if (flow === undefined) return;
+    this.#host.send(this.#store.state.isTrusted ? { type: 'compareVersions', flow } : { type: 'manageTrust' });
+  }
+
+  /** Shows two versions in one drawing, which cannot be edited. */
+  show(versions: VersionsMessage): void {
+    this.#store.set({ versions, selected: undefined, change: undefined, comparison: undefined });
+    this.#actions.showFlow(versions.flow);
+    const { changes } = this.#store.state;
+    this.#announcer.say(
+      changes.length === 0 ? 'The versions have the same graph' : `${changes.length} changes. Press D for the next.`,
+    );
+  }
+
+  /** Returns to the current source; returns false if no versions are shown. */
+  close(): boolean {
+    if (this.#store.state.versions === undefined) return false;
+    this.#store.set({ versions: undefined, change: undefined, selected: undefined });
+    this.#store.set(withLayout(this.#store.state, { isTidy: true }));
+    return true;
+  }
+
+  /** Selects the next or previous change, also in another flow of the file. */
+  go(step: 1 | -1): void {
+    const { changes, change } = this.#store.state;
+    if (changes.length === 0) return;
+    const at = change === undefined ? (step === 1 ? 0 : changes.length - 1) : change + step;
+    const index = (at + changes.length) % changes.length;
+    const wanted = changes[index];
+    if (wanted === undefined) return;
+    if (wanted.selection === undefined) this.#actions.showFlow(wanted.flow);
+    this.#store.set({ change: index });
+    this.#actions.select(this.#store.state.changes[index]?.selection);
+    this.#announcer.say(`${index + 1} of ${changes.length}: ${describeChange(wanted)}`);
+  }
+}

@@ -1,0 +1,53 @@
+import { type DrawnEdge, type DrawnNode, titleOf } from '../../../flows/drawing/drawing.ts';
+import type { CanvasChange, CanvasState, Selection } from './store.ts';
+
+/** The differences to show: those of two versions, else those of two runs. */
+export function changesOf(state: CanvasState): readonly CanvasChange[] {
+  const { versions, comparison, progress, drawing, run } = state;
+  if (versions !== undefined) {
+    return versions.changes.map(({ kind, flow, node, edge, text }) => {
+      const drawn = drawing.nodes.find((each) => each.flow === flow && each.node.id === node);
+      const line = drawing.edges.find(
+        (each) => each.flow === flow && each.edge?.id === edge && each.source === drawn?.path,
+      );
+      const name = nameOf(node, edge?.slice(node.length + 1), drawn);
+      return { kind, name, text, flow, selection: selectionOf(drawn, edge === undefined ? undefined : line, edge) };
+    });
+  }
+  return (comparison?.changes ?? []).flatMap(({ kind, path, action, text }) => {
+    const page = progress?.pagePathOf(path);
+    const drawn = drawing.nodes.find((each) => each.path === page);
+    if (drawn === undefined) return []; // a flow itself, or a node that the source no longer has
+    const line = drawing.edges.find((each) => each.source === page && each.action === action);
+    const selection = selectionOf(drawn, line, action);
+    return [{ kind, name: nameOf(drawn.node.id, action, drawn), text, flow: run?.flow ?? '', selection }];
+  });
+}
+
+/** The changes by their place on the page: `node PATH` or `edge KEY`. */
+export function changesByPlace(changes: readonly CanvasChange[]): ReadonlyMap<string, CanvasChange> {
+  return new Map(changes.flatMap((change) => (change.selection ? [[placeOf(change.selection), change] as const] : [])));
+}
+
+/** `added Write`, `changed the connection enough of Decide: …`. */
+export function describeChange({ kind, name, text }: CanvasChange): string {
+  return `${kind} ${name}${text === '' ? '' : `: ${text}`}`;
+}
+
+function placeOf(selection: Selection): string {
+  return selection.type === 'node' ? `node ${selection.path}` : `edge ${selection.key}`;
+}
+
+function nameOf(id: string, action: string | undefined, drawn: DrawnNode | undefined): string {
+  const node = drawn === undefined ? id : titleOf(drawn.node);
+  return action === undefined ? node : `the connection ${action} of ${node}`;
+}
+
+function selectionOf(
+  node: DrawnNode | undefined,
+  edge: DrawnEdge | undefined,
+  action: string | undefined,
+): Selection | undefined {
+  if (action !== undefined) return edge && { type: 'edge', key: edge.key };
+  return node && { type: 'node', path: node.path };
+}
