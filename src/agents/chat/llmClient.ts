@@ -6,6 +6,7 @@ import type { Tool } from '../tools/tool.ts';
 import { runToolLoop, type RunToolsOptions, type ToolRun } from './toolLoop.ts';
 import type { Schema } from '../schema/standardSchema.ts';
 import type { AskOptions, ChatMessage, ChatReply, ModelParams, ToolOptions } from './messages.ts';
+import { providerName } from './chatSpan.ts';
 import { ModelRequests } from './modelRequests.ts';
 import type { Price } from '../llm/prices.ts';
 import { type Endpoint, type EndpointOptions, resolveEndpoint } from '../llm/providers.ts';
@@ -119,13 +120,16 @@ export class LLMClient {
   ): Promise<ToolRun> {
     checkOptions('runTools', options, TOOL_OPTIONS);
     if (options.maxSteps !== undefined) requireWholeNumber('maxSteps', options.maxSteps);
-    const signal = eitherSignal(options.signal, scopes.getStore()?.signal) ?? new AbortController().signal;
+    const { signal: outer, visit } = scopes.getStore() ?? {};
+    const signal = eitherSignal(options.signal, outer) ?? new AbortController().signal;
     const complete = async (asked: readonly ChatMessage[], extra: object): Promise<ChatReply> => {
       const reply = await this.#requests.complete(asked, options, extra);
       this.#requests.checkFinish(reply.finishReason);
       return reply;
     };
-    return runToolLoop(messages, { complete, tools, signal, options });
+    const { provider, model } = this;
+    const agent = { name: visit?.node ?? model, provider: providerName(provider), model };
+    return runToolLoop(messages, { complete, tools, signal, agent, options });
   }
 
   /** Sends one user message and yields the reply as `chatStream` does. */

@@ -1,6 +1,8 @@
 import { AppError } from '../../core/errors.ts';
 import { type Scope, eitherSignal, scopes } from '../run/scope.ts';
 import { completionBody } from '../llm/completion.ts';
+import { inGenAiSpan, startGenAiSpan } from '../run/genAiSpan.ts';
+import { chatCall, replyAttributes } from './chatSpan.ts';
 import { type Completions, hosted } from './hostedCompletions.ts';
 import type { AskOptions, ChatMessage, ChatReply, ModelParams, Usage } from './messages.ts';
 import { budgetPrice, estimateCost, type Price } from '../llm/prices.ts';
@@ -38,7 +40,14 @@ export class ModelRequests {
     const { scope, service } = await this.#begin();
     const startedAt = performance.now();
     const body = completionBody(this.#endpoint.model, messages, { ...this.#params(options), ...extra });
-    const { value, retries } = await service.complete(body, callOptions(options, scope));
+    const { value, retries } = await inGenAiSpan(chatCall(this.#endpoint, { ...body }), async (span) => {
+      const response = await service.complete(body, callOptions(options, scope));
+      const { id, model, choices, usage: counted } = response.value;
+      const finishReasons = choices.flatMap(({ finish_reason: reason }) => reason ?? []);
+      const tokens = { inputTokens: counted?.prompt_tokens, outputTokens: counted?.completion_tokens };
+      span.set(replyAttributes({ id, model, finishReasons, ...tokens }));
+      return response;
+    });
     const [choice] = value.choices;
     const content = choice?.message.content ?? '';
     const usage = this.#report(scope, { startedAt, retries, counted: value.usage, messages, length: content.length });
@@ -69,11 +78,17 @@ export class ModelRequests {
     const chunks = service.stream(body, callOptions(options, scope), (count) => {
       retries = count;
     });
+    const span = await startGenAiSpan(chatCall(this.#endpoint, { ...body }));
+    const finishReasons: string[] = [];
+    let failure: unknown;
     let isReported = false;
     const report = (): void => {
       if (isReported) return;
       isReported = true;
       this.#report(scope, { startedAt, retries, counted, messages, length });
+      const tokens = { inputTokens: counted?.prompt_tokens, outputTokens: counted?.completion_tokens };
+      span.set(replyAttributes({ finishReasons, ...tokens }));
+      span.end(failure);
     };
     try {
       for await (const { choices, usage } of chunks) {
@@ -85,8 +100,13 @@ export class ModelRequests {
           scope?.visit?.token(text);
           yield text;
         }
-        this.checkFinish(choices[0]?.finish_reason ?? 'stop');
+        const reason = choices[0]?.finish_reason;
+        if (typeof reason === 'string') finishReasons.push(reason);
+        this.checkFinish(reason ?? 'stop');
       }
+    } catch (error) {
+      failure = error;
+      throw error;
     } finally {
       report(); // what was received before a failure is spent too
     }

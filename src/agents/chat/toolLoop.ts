@@ -1,6 +1,7 @@
 import { AppError, messageOf } from '../../core/errors.ts';
 import { BudgetError } from '../run/budget.ts';
 import { isPaused } from '../run/pause.ts';
+import { type GenAiCall, inGenAiSpan } from '../run/genAiSpan.ts';
 import { scopes } from '../run/scope.ts';
 import { resultText, type Tool } from '../tools/tool.ts';
 import type { ChatMessage, ChatReply, ToolCall, ToolOptions, Usage } from './messages.ts';
@@ -37,6 +38,8 @@ interface LoopParts {
   readonly complete: (messages: readonly ChatMessage[], extra: object) => Promise<ChatReply>;
   readonly tools: readonly Tool[];
   readonly signal: AbortSignal;
+  /** What the span of the loop is called: the node that it runs in, or its model. */
+  readonly agent: { readonly name: string; readonly provider: string; readonly model: string };
   readonly options: RunToolsOptions;
 }
 
@@ -45,7 +48,22 @@ interface LoopParts {
  *
  * @throws AppError `limit` after `maxSteps` calls, `bad-input` for two tools of one name; what a request throws; the signal's reason.
  */
-export async function runToolLoop(first: readonly ChatMessage[], parts: LoopParts): Promise<ToolRun> {
+export function runToolLoop(first: readonly ChatMessage[], parts: LoopParts): Promise<ToolRun> {
+  const { agent } = parts;
+  const attributes = {
+    'gen_ai.agent.name': agent.name,
+    'gen_ai.provider.name': agent.provider,
+    'gen_ai.request.model': agent.model,
+  };
+  return inGenAiSpan({ operation: 'invoke_agent', name: agent.name, attributes }, async (span) => {
+    const run = await loop(first, parts);
+    const { inputTokens, outputTokens } = run.usage;
+    span.set({ 'gen_ai.usage.input_tokens': inputTokens, 'gen_ai.usage.output_tokens': outputTokens });
+    return run;
+  });
+}
+
+async function loop(first: readonly ChatMessage[], parts: LoopParts): Promise<ToolRun> {
   const { complete, tools, signal, options } = parts;
   const { maxSteps = DEFAULT_MAX_STEPS, toolChoice } = options;
   const byName = new Map(tools.map((each) => [each.name, each]));
@@ -68,7 +86,11 @@ export async function runToolLoop(first: readonly ChatMessage[], parts: LoopPart
       throw new AppError('limit', message);
     }
     for (const call of reply.toolCalls) {
-      const step = await callTool(call, byName, parts);
+      const step = await inGenAiSpan(toolCall(call, byName.get(call.name)), async (span) => {
+        const result = await callTool(call, byName, parts);
+        if (result.error !== undefined) span.set({ 'error.type': '_OTHER' });
+        return result;
+      });
       signal.throwIfAborted();
       steps.push(step);
       messages.push({ role: 'tool', tool_call_id: call.id, content: step.error ?? resultText(step.output) });
@@ -79,6 +101,17 @@ export async function runToolLoop(first: readonly ChatMessage[], parts: LoopPart
 async function declarationOf(each: Tool): Promise<object> {
   const { name, description } = each;
   return { type: 'function', function: { name, description, parameters: await each.parameters() } };
+}
+
+/** The span of a call. It has neither arguments nor result. */
+function toolCall({ id, name }: ToolCall, known: Tool | undefined): GenAiCall {
+  const attributes = {
+    'gen_ai.tool.name': name,
+    'gen_ai.tool.call.id': id,
+    'gen_ai.tool.type': 'function',
+    'gen_ai.tool.description': known?.description,
+  };
+  return { operation: 'execute_tool', name, attributes };
 }
 
 /** Runs one call. What goes wrong is a part of the step, so that the model can correct itself. */

@@ -87,6 +87,8 @@ export interface Telemetry {
 
 /** The span of one visit. */
 export interface VisitSpan extends TraceListener {
+  /** The context of the SDK in which it is the active span. */
+  readonly context: unknown;
   /** Calls a hook in the span, so that spans of libraries become its children. */
   inSpan<T>(hook: () => T): T;
 }

@@ -6,6 +6,8 @@ import type { HostedRun } from './runHost.ts';
 /** The run's view of a visit in progress. */
 export interface OpenVisit {
   readonly path: string;
+  /** The name of the node in its flow. */
+  readonly node: string;
   readonly number: number;
   /** Its span, if an OpenTelemetry SDK is registered. */
   readonly span: VisitSpan | undefined;
