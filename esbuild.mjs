@@ -121,6 +121,17 @@ const nativeWebStreams = {
   },
 };
 
+// The messages of zod in fifty languages are more than half of it, and each job of a flow would be sent with them.
+/** @type {esbuild.Plugin} */
+const englishOnly = {
+  name: 'english-only',
+  setup(build) {
+    build.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
+      contents: "export { default as en } from './en.js';",
+    }));
+  },
+};
+
 // What a bundle for browsers gets in place of a library: it has the library's names, so that the bundle is made, and says
 // at its start why it cannot work.
 /** @type {esbuild.Plugin} */
@@ -185,7 +196,7 @@ const configurations = [
       ...LIBRARIES,
     },
   },
-  // For flows in folders without zod. On its own: together with the others, each would load all of zod, most of which is translations.
+  // For flows in folders without zod. On its own: together with the others, each would load all of zod.
   {
     ...common,
     outdir: 'dist',
@@ -193,6 +204,7 @@ const configurations = [
     format: 'esm',
     keepNames: false, // zod gives its classes their names itself
     entryPoints: { zod: 'zod' },
+    plugins: [englishOnly],
   },
   {
     ...common,
