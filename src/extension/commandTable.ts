@@ -23,6 +23,7 @@ import { clearJobFilter } from './commands/jobList/clearJobFilter.ts';
 import { comparePlots } from './commands/jobs/comparePlots.ts';
 import { compareSubmitted } from './commands/jobs/compareSubmitted.ts';
 import { copyJobId } from './commands/jobs/copyJobId.ts';
+import { copyJobLink } from './commands/jobs/copyJobLink.ts';
 import { downloadResults } from './commands/jobs/downloadResults.ts';
 import { findInLog } from './commands/logs/findInLog.ts';
 import { openFullLog } from './commands/logs/openFullLog.ts';
@@ -102,6 +103,7 @@ export const commands: Readonly<Record<CommandId, Command>> = {
   'farwharf.resubmitJob': resubmitJob,
   'farwharf.answerJob': answerJob,
   'farwharf.copyJobId': copyJobId,
+  'farwharf.copyJobLink': copyJobLink,
   'farwharf.removeJob': removeJob,
   'farwharf.pinJob': pinJob,
   'farwharf.unpinJob': unpinJob,

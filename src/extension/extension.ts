@@ -122,6 +122,12 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
       resolveTask: async (task) => (await load()).tasks.resolveTask(task),
     }),
     agentTools,
+    vscode.window.registerUriHandler({
+      handleUri: (uri) =>
+        load()
+          .then((loaded) => loaded.openLink(uri))
+          .catch(report),
+    }),
     startProfilesWhereNeeded(load, report),
     startFlowsWhereNeeded(async () => (await load()).flows(), report),
     { dispose: () => idle.abort() },

@@ -18,6 +18,7 @@ import { JobFollower } from './jobs/jobFollower.ts';
 import { LOG_LANGUAGE } from './logs/jobLog.ts';
 import { JobTree } from './jobList/jobTree.ts';
 import { showListState } from './jobList/listState.ts';
+import { openJobLink } from './links/openJobLink.ts';
 import { LOG_SCHEME } from './logs/logDocuments.ts';
 import { LogColours } from './logs/logColours.ts';
 import { LogLenses, logFolding } from './logs/logLenses.ts';
@@ -31,7 +32,7 @@ import { announceResults } from './results/resultNotifications.ts';
 import type { Shell } from './shell.ts';
 import { showStatus } from './status/statusBar.ts';
 import { keepSettling } from './submit/unanswered.ts';
-import { showWarning } from './ui/show.ts';
+import { askModal, showWarning } from './ui/show.ts';
 
 export interface Features {
   readonly runCommand: (id: CommandId, argument: unknown, selected: unknown) => unknown;
@@ -43,6 +44,8 @@ export interface Features {
   search(): Search;
   /** Created on first use. */
   flows(): Flows;
+  /** Opens a link that leads to this extension. */
+  openLink(uri: vscode.Uri): Promise<void>;
   report(error: unknown, retry?: () => void): Promise<void>;
 }
 
@@ -190,6 +193,7 @@ export async function startFeatures(shell: Shell): Promise<Features> {
     agentTools: getAgentTools,
     search: getSearch,
     flows: getFlows,
+    openLink: (uri) => openJobLink({ ...services, ask: askModal, run: vscode.commands.executeCommand }, uri),
     report: (error, retry) => reportError(log, error, retry),
   };
 }

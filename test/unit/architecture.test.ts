@@ -42,7 +42,7 @@ const FOLDERS: Record<string, string> = {
   extension: `
     contributions ui threads workspace connection store submit/preflight submit/files jobs logs results/browsing sweeps services submitted status submit profiles results jobList tasks
     models agentTools failures search/answers search/index search flows/documents flows/prompts flows/runs flows/canvas flows/creation
-    flows/language flows commands commands/jobs commands/jobList commands/logs commands/failures commands/sweeps commands/submit commands/results commands/services commands/search commands/flows typescript .`,
+    flows/language flows links commands commands/jobs commands/jobList commands/logs commands/failures commands/sweeps commands/submit commands/results commands/services commands/search commands/flows typescript .`,
   webview: '. canvas/dom canvas/state canvas/scene canvas/actions canvas/input canvas/panels canvas jobPage sweepPage',
 };
 const MOST_FILES_IN_A_FOLDER = 14;

@@ -28,6 +28,7 @@ export const COMMANDS = [
   'farwharf.resubmitJob',
   'farwharf.answerJob',
   'farwharf.copyJobId',
+  'farwharf.copyJobLink',
   'farwharf.removeJob',
   'farwharf.pinJob',
   'farwharf.unpinJob',

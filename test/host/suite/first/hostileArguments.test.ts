@@ -16,7 +16,7 @@ import { SCRIPT } from '../../support/workspace.ts';
 
 /** Commands that take arguments, which any other extension can give. */
 const COMMANDS = [
-  'submitWorkspace submitFile submitProfile resubmitJob cancelJob removeJob downloadResults copyJobId showLog showJobPage',
+  'submitWorkspace submitFile submitProfile resubmitJob cancelJob removeJob downloadResults copyJobId copyJobLink showLog showJobPage',
   'pinJob unpinJob addJob groupJobs filterJobs clearJobFilter showMoreJobs setBudget setSecret removeSecret',
   'showEvents openFullLog findInLog showFirstError saveLog comparePlots compareSubmitted openIgnoreRule returnToSubmit browseResults saveResults compareResult closeResults',
   'openCanvas runFlow debugFlow submitFlow replayFlow readFlowByRunning openPrompts tryPrompt',

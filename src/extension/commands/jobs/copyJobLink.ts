@@ -1,0 +1,10 @@
+import * as vscode from 'vscode';
+import { formatJobLink } from '../../links/jobLink.ts';
+import { jobCommand } from './jobCommand.ts';
+
+export const copyJobLink = jobCommand({
+  title: 'Copy Link to Job',
+  fits: ({ jobId }) => jobId !== null,
+  run: (_context, { host, jobId }) =>
+    jobId === null ? undefined : vscode.env.clipboard.writeText(formatJobLink(vscode.env.uriScheme, { host, jobId })),
+});
