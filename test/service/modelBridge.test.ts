@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { resolveEndpoint } from '../../src/agents/llm/providers.ts';
 import { AppError } from '../../src/core/errors.ts';
 import type { BridgeRequest } from '../../src/flows/run/models/bridgeRequest.ts';
 import { type BridgedModels, ModelBridge } from '../../src/flows/run/models/modelBridge.ts';
@@ -183,4 +184,30 @@ test('clients that name no model use the selected one, whose key stays in the ed
   const Authorization = `Bearer ${token}`;
   assert.equal((await fetch(`${url}/files`, { method: 'POST', headers: { Authorization } })).status, 404);
   assert.equal((await fetch(`${url}/chat/completions`, { method: 'POST', body: '{}' })).status, 401);
+});
+
+test('a selected model at Azure gets its key in the header and its api-version in the address', async (t) => {
+  const reply: Answer = (response) => {
+    const choices = [{ index: 0, message: { role: 'assistant', content: 'here' }, finish_reason: 'stop' }];
+    response.setHeader('Content-Type', 'application/json').end(JSON.stringify({ choices }));
+  };
+  const { baseUrl: address, requests } = await chatServer(t, reply);
+  const resource = `${new URL(address).origin}?api-version=2024-10-21`;
+  const { provider, model, baseUrl, query, keyHeader } = resolveEndpoint({
+    provider: 'azure',
+    model: 'small',
+    baseUrl: resource,
+  });
+  const service = { baseUrl, query, keyHeader, key: 'the-secret-key', fetch };
+  await using bridge = await ModelBridge.open(echo(), { provider, model, service });
+  await using folder = await FlowFolder.create({
+    'ask.mjs': `import { Flow, LLMClient, Node } from 'farwharf/agents';
+      class Ask extends Node { exec() { return new LLMClient().ask('where?'); } post(shared, _, answer) { shared.answer = answer; } }
+      export const flow = new Flow({ start: new Ask() });`,
+  });
+  const { outcome } = await folder.run('ask.mjs', { env: { PATH: process.env['PATH'], ...bridge.env } });
+  assert.deepEqual(outcome.type === 'done' && outcome.shared, { answer: 'here' });
+  const [request] = requests;
+  assert.equal(request?.path, '/openai/deployments/small/chat/completions?api-version=2024-10-21');
+  assert.deepEqual([request?.headers['api-key'], request?.headers.authorization], ['the-secret-key', undefined]);
 });

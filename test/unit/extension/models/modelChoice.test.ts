@@ -34,3 +34,11 @@ test('a key goes over https, or stays on this machine', () => {
   assert.throws(() => check('http://models.example.org/v1'), /unencrypted/);
   assert.throws(() => check('http://api.openai.com/v1'), /unencrypted/);
 });
+
+test('an address in a cloud is used as that of the cloud', () => {
+  const choice = readModelChoice({ ...NOTHING, name: 'my-model', baseUrl: 'https://my-resource.openai.azure.com' });
+  assert.ok(choice.type === 'endpoint');
+  const { provider, baseUrl, keyHeader, keyVariable } = choice.endpoint;
+  assert.deepEqual([provider, keyHeader, keyVariable], ['azure', 'api-key', 'AZURE_OPENAI_API_KEY']);
+  assert.equal(baseUrl, 'https://my-resource.openai.azure.com/openai/v1');
+});
