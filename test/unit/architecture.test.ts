@@ -32,13 +32,13 @@ const FOLDERS: Record<string, string> = {
   machines: 'ssh install tunnel .',
   jobs: 'service ledger archives source selection batch submitted output log logView metrics submit costs profiles sweeps results browsing . page failure ending agentTools',
   flows: `
-    graph syntax interpreter/values interpreter reading diagnostics editing assist layout drawing reach project versions types
+    graph syntax migration interpreter/values interpreter reading diagnostics editing assist layout drawing reach project versions types
     run/erasable run/models run/protocol run/answers run/process run/job run/history run/visits run/testing run/evals run/child/recording
     run/child/loading run/child`,
   service: `
     store/database store/jobs store/accounts store config log jobFiles executor secrets folders sandbox runner/usage runner process
     slurm jobs streams tls http/access http/submit http disk backup metrics admin . machine`,
-  cli: 'terminal grammar command completion session failures list jobs budgets secrets flows sweeps submit search serve admin mcp machines .',
+  cli: 'terminal grammar command completion session failures list jobs budgets secrets migration flows sweeps submit search serve admin mcp machines .',
   extension: `
     contributions ui threads workspace connection store submit/preflight submit/files jobs logs results/browsing sweeps services submitted status submit profiles results jobList tasks
     models agentTools failures search/answers search/index search flows/documents flows/prompts flows/runs flows/canvas flows/creation

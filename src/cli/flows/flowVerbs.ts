@@ -133,6 +133,17 @@ export function flowVerb(): Verb {
         ],
         load: async () => (await import('./flowCheck.ts')).checkFlow,
       }),
+      defineVerb({
+        name: 'migrate',
+        summary: 'rewrite files that use PocketFlow for farwharf/agents; prints the changes',
+        args: [new Argument('<files...>', 'files that import pocketflow')],
+        flags: { write: switchFlag('--write', 'write the changes into the files'), json: jsonFlag() },
+        examples: [
+          ['farwharf flow migrate agent.ts nodes.ts', 'print the changes as a patch, and what is left to do by hand'],
+          ['farwharf flow migrate agent.ts --write', 'change the file'],
+        ],
+        load: async () => (await import('../migration/flowMigrate.ts')).migrateFlows,
+      }),
     ],
   );
 }

@@ -1,0 +1,93 @@
+import { AppError } from '../../core/errors.ts';
+import { keyName, visitNodes } from '../syntax/nodes.ts';
+import { endOf, SourceFile, startOf } from '../syntax/sourceFile.ts';
+import { convertConnections } from './connections.ts';
+import { convertConstructors } from './constructors.ts';
+import { edited, type Unconverted } from './edits.ts';
+import { LibraryNames } from './libraryNames.ts';
+
+/** A file after its migration. Lines and columns are those of the original, from 1. */
+export interface Migration {
+  readonly text: string;
+  /** What has to be changed by hand. */
+  readonly unconverted: readonly { readonly line: number; readonly column: number; readonly message: string }[];
+}
+
+const LIBRARY = 'farwharf/agents';
+
+const MEMBERS: Readonly<Record<string, string>> = {
+  _params: 'there are no params: pass values to constructors, or in the shared state; in a BatchFlow, read shared.item',
+  params: 'there are no params: pass values to constructors, or in the shared state; in a BatchFlow, read shared.item',
+  setParams: 'there are no params: pass values to constructors, or in the shared state',
+  currentRetry: 'use the attempt in the second argument of exec: `exec(prepRes, { attempt })` counts from 1',
+  clone: 'nodes are not copied: one node can be in several flows and runs at once',
+  getNextNode: 'connections belong to flows: flow.getNextNode(node, action)',
+  _successors: 'connections belong to flows: flow.getNextNode(node, action)',
+  _run: 'use run',
+  _exec: 'override exec',
+  _orchestrate: 'use run of a flow',
+};
+// Names that other objects have too, so that they count only behind `this`.
+const OWN_MEMBERS = new Set(['params', 'clone', 'getNextNode', '_run', '_exec']);
+
+/**
+ * Rewrites a file that uses PocketFlow for `farwharf/agents`. All other text stays as it is.
+ *
+ * @throws AppError `bad-input` if the file does not parse, `corrupt` if its conversion does not.
+ */
+export function migratePocketFlow(path: string, text: string): Migration {
+  const file = new SourceFile(path, text);
+  const problem = problemOf(file);
+  if (problem !== undefined) throw new AppError('bad-input', `${path}${problem}`);
+  const names = new LibraryNames(file);
+  if (names.specifiers.length === 0) return { text, unconverted: [] };
+  const connections = convertConnections(file, names);
+  const unconverted = [
+    ...connections.unconverted,
+    ...convertConstructors(file, names).unconverted,
+    ...unknownMembers(file),
+  ];
+  // Afterwards, because a connection can contain the construction of a node.
+  const connected = new SourceFile(path, edited(text, connections.edits));
+  const connectedNames = new LibraryNames(connected);
+  const imports = connectedNames.specifiers.map((node) => {
+    return { start: startOf(node) + 1, end: endOf(node) - 1, text: LIBRARY };
+  });
+  const converted = edited(connected.text, [...imports, ...convertConstructors(connected, connectedNames).edits]);
+  const broken = problemOf(new SourceFile(path, converted));
+  if (broken !== undefined) {
+    throw new AppError(
+      'corrupt',
+      `${path} cannot be converted: the result does not parse (${broken.slice(1)}). Nothing was changed.`,
+    );
+  }
+  return {
+    text: converted,
+    unconverted: unconverted
+      .toSorted((a, b) => a.offset - b.offset)
+      .map(({ offset, message }) => {
+        const { line, column } = file.position(offset);
+        return { line: line + 1, column: column + 1, message };
+      }),
+  };
+}
+
+/** Where a file does not parse, and why: `:3: Unexpected token`. */
+function problemOf({ program, syntaxError }: SourceFile): string | undefined {
+  if (program !== undefined && syntaxError === undefined) return undefined;
+  return `:${(syntaxError?.range.start.line ?? 0) + 1}: ${syntaxError?.message ?? 'cannot be parsed'}`;
+}
+
+/** Uses of what PocketFlow's nodes have and those of the library do not. */
+function unknownMembers({ program }: SourceFile): Unconverted[] {
+  const found: Unconverted[] = [];
+  if (program === undefined) return found;
+  visitNodes(program, (node) => {
+    if (node.type !== 'MemberExpression') return;
+    const name = keyName(node.property, node.computed);
+    if (name === undefined || !Object.hasOwn(MEMBERS, name)) return;
+    if (OWN_MEMBERS.has(name) && node.object.type !== 'ThisExpression') return;
+    found.push({ offset: startOf(node.property), message: `${name}: ${MEMBERS[name]}` });
+  });
+  return found;
+}

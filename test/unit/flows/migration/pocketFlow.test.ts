@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { migratePocketFlow } from '../../../../src/flows/migration/pocketFlow.ts';
+
+const lines = (...text: string[]): string => text.map((line) => `${line}\n`).join('');
+const migrated = (text: string, path = 'agent.ts'): string => migratePocketFlow(path, text).text;
+const noted = (text: string): string[] =>
+  migratePocketFlow('agent.ts', text).unconverted.map(({ line, message }) => `${line}: ${message}`);
+
+const HEAD = "import { Node, Flow } from 'pocketflow';";
+
+test('imports, connections and flows are rewritten, and all else stays as it is', () => {
+  const before = lines(
+    HEAD,
+    '',
+    'class Ask extends Node<Shared> { /* as   it was */ }',
+    'class Answer extends Node<Shared> {}',
+    '',
+    'const ask = new Ask(3, 1);',
+    'const answer = new Answer();',
+    '// ask until it is answered',
+    "ask.on('again', ask);",
+    'ask.next(answer);',
+    '',
+    'export const flow = new Flow<Shared>(ask);',
+  );
+  const after = lines(
+    "import { Node, Flow } from 'farwharf/agents';",
+    '',
+    'class Ask extends Node<Shared> { /* as   it was */ }',
+    'class Answer extends Node<Shared> {}',
+    '',
+    'const ask = new Ask({ maxRetries: 3, wait: 1 });',
+    'const answer = new Answer();',
+    '// ask until it is answered',
+    '',
+    'export const flow = new Flow<Shared>({ start: ask })',
+    "  .connect(ask, ask, 'again')",
+    '  .connect(ask, answer)',
+    '  .connect(answer, null);',
+  );
+  assert.equal(migrated(before), after);
+  assert.deepEqual(noted(before), []);
+  assert.equal(migrated(after), after, 'a migrated file is not changed again');
+});
+
+test('chains: next continues with the next node, on with the same', () => {
+  const text = lines(
+    HEAD,
+    'class A extends Node {}',
+    'const [a, b, c, d] = [new A(), new A(), new A(), new A()];',
+    "a.next(b).on('x', c).on('default', d);",
+    'const start = a;',
+    'new Flow(a).run({});',
+  );
+  assert.match(
+    migrated(text),
+    /new Flow\(\{ start: a \}\)\n {2}\.connect\(a, b\)\n {2}\.connect\(b, c, 'x'\)\n {2}\.connect\(b, d\)\n {2}\.connect\(c, null\)\n {2}\.connect\(d, null\)\.run/,
+  );
+});
+
+test('each flow gets the connections that it reaches, also a nested one, in functions and in tabs', () => {
+  const text = lines(
+    HEAD,
+    'class A extends Node {}',
+    'function createFlow() {',
+    '\tconst a = new A(), b = new A(), c = new A();',
+    '\ta.next(b);',
+    '\tconst inner = new Flow(a);',
+    '\tinner.next(c);',
+    '\treturn new Flow(inner);',
+    '}',
+  );
+  assert.equal(
+    migrated(text),
+    lines(
+      "import { Node, Flow } from 'farwharf/agents';",
+      'class A extends Node {}',
+      'function createFlow() {',
+      '\tconst a = new A(), b = new A(), c = new A();',
+      '\tconst inner = new Flow({ start: a })',
+      '\t\t.connect(a, b)',
+      '\t\t.connect(b, null);',
+      '\treturn new Flow({ start: inner })',
+      '\t\t.connect(inner, c)',
+      '\t\t.connect(c, null);',
+      '}',
+    ),
+  );
+});
+
+test('what is connected after the flow was made, or in a branch, is connected there', () => {
+  const text = lines(
+    HEAD,
+    'class A extends Node {}',
+    'const a = new A();',
+    'const flow = new Flow(a);',
+    'const b = new A();',
+    'if (process.argv[2]) {',
+    "  a.on('more', b);",
+    '}',
+  );
+  const after = migrated(text);
+  assert.match(after, /new Flow\(\{ start: a \}\);/);
+  assert.match(after, /\n {2}flow\.connect\(a, b, 'more'\)\.connect\(b, null\);\n/);
+});
+
+test('nodes from other files are known by the flow that starts with one of them; others are listed', () => {
+  const text = lines(
+    "import { Flow } from 'pocketflow';",
+    "import { a, b, c, x, y } from './nodes.ts';",
+    "a.next(b).on('again', a);",
+    'b.next(c);',
+    'export const flow = new Flow(a);',
+    'x.next(y);',
+  );
+  assert.match(
+    migrated(text),
+    /start: a \}\)\n {2}\.connect\(a, b\)\n {2}\.connect\(b, a, 'again'\)\n {2}\.connect\(b, c\)\n {2}\.connect\(c, null\);\nx\.next\(y\);/,
+  );
+  assert.deepEqual(noted(text), ['6: connect the nodes of `x.next(y)` with connect of their flow']);
+});
+
+test('constructors of nodes and flows pass options, and types of params go', () => {
+  const text = lines(
+    "import * as pf from 'pocketflow';",
+    'class Retrying extends pf.Node<Shared, { key: string }> {',
+    '  constructor(private name: string, maxRetries = 3, wait = 0) { super(maxRetries, wait); }',
+    '}',
+    'class Twice extends Retrying {}',
+    'class Sub extends pf.Flow<Shared> {',
+    '  constructor() {',
+    "    const a = new Retrying('a', 2), b = new Twice('b');",
+    '    a.next(b);',
+    '    super(a);',
+    '  }',
+    '}',
+    'let f: pf.Flow<Shared, { key: string }>;',
+    'const sub = new Sub();',
+    'f = new pf.Flow<Shared, object>(sub);',
+  );
+  assert.equal(
+    migrated(text),
+    lines(
+      "import * as pf from 'farwharf/agents';",
+      'class Retrying extends pf.Node<Shared> {',
+      '  constructor(private name: string, maxRetries = 3, wait = 0) { super({ maxRetries, wait }); }',
+      '}',
+      'class Twice extends Retrying {}',
+      'class Sub extends pf.Flow<Shared> {',
+      '  constructor() {',
+      "    const a = new Retrying('a', 2), b = new Twice('b');",
+      '    super({ start: a });',
+      '    this.connect(a, b);',
+      '    this.connect(b, null);',
+      '  }',
+      '}',
+      'let f: pf.Flow<Shared>;',
+      'const sub = new Sub();',
+      'f = new pf.Flow<Shared>({ start: sub }).connect(sub, null);',
+    ),
+  );
+});
+
+test('a node or flow that is constructed inside of another construction or connection is rewritten too', () => {
+  const text = lines(
+    HEAD,
+    'class A extends Node {}',
+    'class Batch extends Flow {}',
+    'const a = new A(), b = new A();',
+    'a.next(b);',
+    'a.on("x", new A(2, 1));',
+    'const batch = new Batch(new Flow(a));',
+  );
+  assert.match(
+    migrated(text),
+    /new Batch\(\{ start: new Flow\(\{ start: a \}\)\n {2}\.connect\(a, b\)\n {2}\.connect\(a, new A\(\{ maxRetries: 2, wait: 1 \}\), "x"\)\n {2}\.connect\(b, null\) \}\);/,
+  );
+});
+
+test('CommonJS, Windows line ends and double quotes stay', () => {
+  const text = [
+    'const { Node: Step, Flow } = require("pocketflow");',
+    'class A extends Step {}',
+    'const a = new A(), b = new A();',
+    'a.next(b);',
+    'module.exports = new Flow(a);',
+    '',
+  ].join('\r\n');
+  const after = migrated(text, 'agent.cjs');
+  assert.match(after, /require\("farwharf\/agents"\)/);
+  assert.equal(after.split('\n').length, after.split('\r\n').length);
+  assert.match(after, /new Flow\(\{ start: a \}\)\r\n {2}\.connect\(a, b\)\r\n {2}\.connect\(b, null\);/);
+});
+
+test('what cannot be converted stays and is listed by line', () => {
+  const text = lines(
+    HEAD.replace('Flow', 'Flow, BatchFlow'),
+    'class A extends Node {',
+    '  prep() { return this._params.key; }',
+    '  exec() { return this.currentRetry; }',
+    '}',
+    'const a = new A(), b = new A();',
+    'a.next(b);',
+    'const c = a.next(new A());',
+    'const args = [1, 2] as const;',
+    'new A(...args);',
+    'a.setParams({ key: 1 });',
+    'class Each extends BatchFlow {}',
+  );
+  const notes = noted(text);
+  assert.deepEqual(
+    notes.map((note) => note.replace(/:.*/, '')),
+    ['3', '4', '7', '8', '10', '11', '12'],
+  );
+  assert.match(notes[0] ?? '', /_params: there are no params/);
+  assert.match(notes[2] ?? '', /no flow is visible here that reaches a/);
+  assert.match(migrated(text), /\na\.next\(b\);\nconst c = a\.next\(new A\(\)\);\n/);
+});
+
+test('other uses of on and next, and files without PocketFlow, are left alone', () => {
+  const text = lines(
+    HEAD,
+    "process.on('exit', stop);",
+    'const { value } = iterator.next(1);',
+    "socket.on('data', read);",
+  );
+  assert.equal(migrated(text), text.replace('pocketflow', 'farwharf/agents'));
+  assert.deepEqual(noted(text), []);
+  const other = "import { Node } from 'other';\nconst a = new Node(1);\na.next(b);\n";
+  assert.deepEqual(migratePocketFlow('a.ts', other), { text: other, unconverted: [] });
+  assert.throws(() => migratePocketFlow('a.ts', 'const = 1;'), { code: 'bad-input', message: /^a\.ts:1: / });
+});
+
+test('the example of the documentation is what the command makes of it', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../../../docs/migration.md'), 'utf8');
+  const [, before = '', after = ''] =
+    /```ts\n\/\/ before\n(.*?)```\n\n```ts\n\/\/ after\n(.*?)```/s.exec(page.slice(page.indexOf('## PocketFlow'))) ??
+    [];
+  const classes = 'class Ask extends Node {}\nclass Answer extends Node {}\n';
+  // The page's formatter joins short chains.
+  const joined = (text: string): string => text.replaceAll(/\n\s*\./g, '.');
+  assert.notEqual(after, '');
+  assert.equal(joined(migrated(classes + before)), joined(classes + after));
+});
