@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Locator } from 'playwright-core';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
 import { choose, closeAllEditors, openFile, runCommand, WAIT_TIMEOUT_MS } from '../../../scripts/vscode/workbench.ts';
+import { formatJobLink } from '../../../src/extension/links/jobLink.ts';
 import { JobLedger } from '../../../src/jobs/ledger/ledger.ts';
 import { screenshotOfFailure } from '../support/failure.ts';
 
@@ -54,6 +55,13 @@ suite('the list of jobs', () => {
     await window.page.locator('.quick-input-widget input.input').fill(text);
     await press('Enter');
   };
+  const jobIdOf = (script: string): string => {
+    const ledger = new JobLedger(join(window.scratch, 'home'));
+    const jobId = ledger.list().find((record) => record.script === script)?.jobId ?? '';
+    ledger.dispose();
+    return jobId;
+  };
+  const linkTo = (script: string): string => formatJobLink('code-oss', { host: 'local', jobId: jobIdOf(script) });
   const runOn = async (command: string, script: string): Promise<void> => {
     await runCommand(window.page, `Farwharf: ${command}`);
     await choose(window.page, script);
@@ -137,14 +145,23 @@ suite('the list of jobs', () => {
     const message = window.page.locator('.notifications-center .notification-list-item', { hasText: '2 jobs removed' });
     await message.getByRole('button', { name: 'Undo' }).click();
     await row(GOOD).waitFor();
-    const ledger = new JobLedger(join(window.scratch, 'home'));
-    const jobId = ledger.list().find(({ script }) => script === GOOD)?.jobId ?? '';
-    ledger.dispose();
+    const jobId = jobIdOf(GOOD);
     await runOn('Remove from List', GOOD);
     await row(GOOD).waitFor({ state: 'hidden' });
     await runCommand(window.page, 'Farwharf: Add Job by ID');
     await answer('Add a job of this machine', jobId);
     await row('succeeded').waitFor();
+  });
+
+  test('shows a job that a link leads to, after a question', async () => {
+    await closeAllEditors(window.page);
+    await runCommand(window.page, 'Developer: Open URL');
+    await window.page.locator('.quick-input-widget input.input').fill(linkTo(GOOD));
+    await press('Enter');
+    const dialog = (text: string) => window.page.locator('.monaco-dialog-box', { hasText: text });
+    await dialog('open this URI').getByRole('button', { name: 'Open' }).click();
+    await dialog('Show job').getByRole('button', { name: 'Show' }).click();
+    await tab(GOOD).waitFor();
   });
 
   test('has budgets of projects', async () => {
