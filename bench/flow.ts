@@ -2,10 +2,12 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { CHAIN_LENGTH, SUBJECTS } from './flow/workloads.ts';
+import { CLASSES, SUBJECTS } from './flow/workloads.ts';
 
 const WARM_UPS = 4;
 const REPEATS = 7;
+// Other work on the machine changes what a process measures, so all are measured in turn, several times.
+const ROUNDS = 3;
 // langgraph needs three orders of magnitude more time for a visit, and its cost is linear.
 const SIZES: Readonly<Record<string, { readonly visits: number; readonly runs: number }>> = {
   langgraph: { visits: 2_000, runs: 200 },
@@ -23,6 +25,10 @@ const cpuMicros = (): number => {
   return user + system;
 };
 
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
+
 async function medianMicros(visits: number, work: () => Promise<number>): Promise<number> {
   const times: number[] = [];
   for (let repeat = 0; repeat < WARM_UPS + REPEATS; repeat += 1) {
@@ -31,7 +37,7 @@ async function medianMicros(visits: number, work: () => Promise<number>): Promis
     if (made !== visits) throw new Error(`${made} visits instead of ${visits}`);
     if (repeat >= WARM_UPS) times.push((cpuMicros() - before) / visits);
   }
-  return times.sort((a, b) => a - b)[Math.floor(REPEATS / 2)] ?? Number.NaN;
+  return median(times);
 }
 
 async function measure(name: string): Promise<Measured> {
@@ -40,7 +46,7 @@ async function measure(name: string): Promise<Measured> {
   if (subject === undefined) throw new Error(`no subject ${name}`);
   return {
     loop: await medianMicros(visits, () => subject.loop(visits)),
-    chain: await medianMicros(runs * CHAIN_LENGTH, () => subject.chain(runs)),
+    chain: await medianMicros(runs * CLASSES, () => subject.chain(runs)),
   };
 }
 
@@ -66,15 +72,19 @@ function importCost(file: string): { readonly milliseconds: number; readonly kil
   const times = Array.from({ length: 9 }, () =>
     Number(execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })),
   );
-  return { milliseconds: times.sort((a, b) => a - b)[4] ?? Number.NaN, kilobytes: statSync(file).size / 1000 };
+  return { milliseconds: median(times), kilobytes: statSync(file).size / 1000 };
 }
 
 function report(): void {
   const print = (line: string): void => void process.stdout.write(`${line}\n`);
   const results = new Map<string, Measured>();
   print(`${'microseconds of CPU per visit'.padEnd(34)}${'loop'.padStart(10)}${'chain'.padStart(10)}`);
+  const rounds = Array.from({ length: ROUNDS }, () =>
+    Object.keys(SUBJECTS).map((name) => [name, JSON.parse(inChild('--subject', name)) as Measured] as const),
+  );
   for (const name of Object.keys(SUBJECTS)) {
-    const measured = JSON.parse(inChild('--subject', name)) as Measured;
+    const all = rounds.flat().flatMap(([other, measured]) => (other === name ? [measured] : []));
+    const measured = { loop: median(all.map(({ loop }) => loop)), chain: median(all.map(({ chain }) => chain)) };
     results.set(name, measured);
     print(`${name.padEnd(34)}${measured.loop.toFixed(3).padStart(10)}${measured.chain.toFixed(3).padStart(10)}`);
   }
@@ -85,7 +95,7 @@ function report(): void {
     print(`${name} / ${peer}: loop ${loop.toFixed(3)}, chain ${chain.toFixed(3)} (to reach: ${target})`);
   };
   print('');
-  ratio('farwharf, sync hooks', 'pocketflow', '0.1');
+  ratio('farwharf, sync hooks', 'pocketflow', '0.2');
   ratio('farwharf, async hooks', 'pocketflow', '0.5');
   ratio('farwharf, sync hooks, traced', 'pocketflow', '1');
   ratio('farwharf, async hooks, traced', 'pocketflow', '1');

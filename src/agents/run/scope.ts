@@ -32,7 +32,8 @@ export class Scope {
   visit: OpenVisit | undefined;
   /** The visit around this scope, which it does not end. */
   readonly #outer: OpenVisit | undefined;
-  readonly #lanes = new Set<Scope>();
+  /** Created on first use: a short run pays for each object. */
+  #lanes: Set<Scope> | undefined;
 
   constructor(run: ScopeRun, signal: AbortSignal | undefined, visit?: OpenVisit) {
     this.run = run;
@@ -44,18 +45,19 @@ export class Scope {
   /** The scope of a walk that runs beside others, with visits of its own. */
   openLane(signal: AbortSignal): Scope {
     const lane = this.under(signal);
+    this.#lanes ??= new Set();
     this.#lanes.add(lane);
     return lane;
   }
 
   closeLane(lane: Scope): void {
-    this.#lanes.delete(lane);
+    this.#lanes?.delete(lane);
   }
 
   /** Ends the visits in progress, those of lanes first. */
   fail(reason: unknown): void {
-    for (const lane of this.#lanes) lane.fail(reason);
-    this.#lanes.clear();
+    for (const lane of this.#lanes ?? []) lane.fail(reason);
+    this.#lanes = undefined;
     while (this.visit !== undefined && this.visit !== this.#outer) this.visit.failed(reason);
   }
 
