@@ -12,6 +12,11 @@ const FORMATS: readonly Format[] = [
     name: 'AWS secret key',
     pattern: /aws_?secret_?access_?key["'\])]*\s*[:=]\s*["'`]?[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+])/i,
   },
+  { name: 'Bedrock key', pattern: /ABSK[A-Za-z0-9+/]{80,}|bedrock-api-key-[A-Za-z0-9+/]{80,}/ },
+  {
+    name: 'Bedrock token',
+    pattern: /aws_bearer_token_bedrock["'\])]*\s*[:=]\s*["'`]?[A-Za-z0-9+/]{40}/i,
+  },
   { name: 'GitHub token', pattern: /gh[pousr]_[A-Za-z0-9]{36}|github_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}/ },
   { name: 'GitLab token', pattern: /gl(?:pat|dt|rt|ptt|soat|cbt)-[A-Za-z0-9_-]{20}/ },
   {
@@ -39,6 +44,7 @@ const FORMATS: readonly Format[] = [
   { name: 'npm token', pattern: /npm_[A-Za-z0-9]{36}(?![A-Za-z0-9])/ },
   { name: 'PyPI token', pattern: /pypi-AgE[A-Za-z0-9_-]{80,}/ },
   { name: 'Google API key', pattern: /AIza[A-Za-z0-9_-]{35}(?![\w-])/ },
+  { name: 'Google access token', pattern: /ya29\.[A-Za-z0-9_-]{60,}/ },
   { name: 'Google client secret', pattern: /GOCSPX-[A-Za-z0-9_-]{28}/ },
   { name: 'Stripe key', pattern: /[sr]k_live_[A-Za-z0-9]{24,}/ },
   { name: 'SendGrid key', pattern: /SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}/ },
@@ -53,12 +59,12 @@ const FORMATS: readonly Format[] = [
     // Services whose keys have no prefix (Mistral, older ones of Together, Cohere, Weights & Biases).
     name: 'key of a service',
     pattern:
-      /(?:openai|anthropic|gemini|google|mistral|deepseek|groq|xai|together|fireworks|openrouter|cerebras|cohere|wandb|voyage|perplexity|replicate|nvidia|huggingface)(?:_?ai)?_?api_?(?:key|token)["'\])]*\s*[:=]\s*["'`]?(?=[\w-]*\d[\w-]*\d)[\w-]{30,}/i,
+      /(?:openai|vertex|anthropic|gemini|google|mistral|deepseek|groq|xai|together|fireworks|openrouter|cerebras|cohere|wandb|voyage|perplexity|replicate|nvidia|huggingface)(?:_?ai)?_?api_?(?:key|token)["'\])]*\s*[:=]\s*["'`]?(?=[\w-]*\d[\w-]*\d)[\w-]{30,}/i,
   },
 ];
 /** The first three characters of each token that has a prefix. */
 export const TOKEN_BEGINNINGS: readonly string[] =
-  'AKI ASI aws AWS ghp gho ghu ghs ghr git glp gld glr gls glc xox xap sk- gsk xai csk tgp fw_ ppl nva lsv hf_ r8_ npm pyp AIz GOC sk_ rk_ dop doo dor dap dck shp AGE Def'.split(
+  'AKI ASI ABS bed aws AWS ghp gho ghu ghs ghr git glp gld glr gls glc xox xap sk- gsk xai csk tgp fw_ ppl nva lsv hf_ r8_ npm pyp AIz ya2 GOC sk_ rk_ dop doo dor dap dck shp AGE Def'.split(
     ' ',
   );
 // All repetitions are bounded, so that the time for a hostile file is proportional to its size.

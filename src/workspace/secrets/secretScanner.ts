@@ -23,7 +23,7 @@ for (const beginning of TOKEN_BEGINNINGS) BEGINS_TOKEN[codeAt(Buffer.from(beginn
 const BEFORE_VALUE = new Set(Buffer.from('=:"\'` '));
 const NAME_OF_KEY = /(?:key|token)["'\])]*\s*[:=]\s*["'`]?$/i;
 const LONGEST_NAME_END = 24;
-const PARTED_TOKEN = /(?:SG\.(?:[\w-]{22}\.)?|hvs\.)$/;
+const PARTED_TOKEN = /(?:SG\.(?:[\w-]{22}\.)?|hvs\.|ya29\.)$/;
 
 /** Searches one file for secrets, chunk by chunk, in any text encoding. Binary data is skipped. */
 export class SecretScanner {
