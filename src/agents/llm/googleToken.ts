@@ -6,7 +6,11 @@ const TIMEOUT_MS = 20_000;
 /** An access token for Google Cloud from the gcloud program, valid for up to an hour; undefined if it is not installed or not signed in. */
 export async function googleToken(): Promise<string | undefined> {
   try {
-    const { stdout } = await promisify(execFile)('gcloud', ['auth', 'print-access-token'], { timeout: TIMEOUT_MS });
+    const shell = process.platform === 'win32'; // where it is a batch file
+    const { stdout } = await promisify(execFile)('gcloud', ['auth', 'print-access-token'], {
+      timeout: TIMEOUT_MS,
+      shell,
+    });
     return stdout.trim() || undefined;
   } catch {
     return undefined;

@@ -1,5 +1,4 @@
 import { runHost } from '../run/runHost.ts';
-import { googleToken } from './googleToken.ts';
 import type { Endpoint } from './providers.ts';
 
 /** A key, or a function that returns a token that expires; it is called again when the service refuses the last one. */
@@ -26,7 +25,10 @@ export async function serviceKey(
   if (given) return { key: given };
   const own = keyVariable === undefined ? undefined : process.env[keyVariable];
   if (own) return { key: own };
-  const token = provider === 'vertex' ? await googleToken() : undefined;
-  if (token !== undefined) return { key: token, renewKey: googleToken };
+  if (provider === 'vertex') {
+    const { googleToken } = await import('./googleToken.ts'); // starting programs is not loaded with the library
+    const token = await googleToken();
+    if (token !== undefined) return { key: token, renewKey: googleToken };
+  }
   return { key: (keyVariable && (await runHost()?.modelKey?.(keyVariable))) || undefined };
 }
