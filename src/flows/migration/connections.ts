@@ -37,12 +37,11 @@ function convertScope(
     const sources = new Set(reached.map(({ link }) => link.source));
     const ended = new Set<string>();
     const endings = (targets: readonly string[]): string[] =>
-      targets
-        .filter((target) => isName(target) && !sources.has(target) && !ended.has(target))
-        .map((target) => {
-          ended.add(target);
-          return `connect(${target}, null)`;
-        });
+      targets.flatMap((target) => {
+        if (!isName(target) || sources.has(target) || ended.has(target)) return [];
+        ended.add(target);
+        return [`connect(${target}, null)`];
+      });
     const later = reached.filter(({ wiring }) => !isChained(wiring, creation));
     for (const { link, wiring } of reached) {
       if (!isChained(wiring, creation)) continue;

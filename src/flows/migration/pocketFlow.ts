@@ -4,6 +4,7 @@ import { endOf, SourceFile, startOf } from '../syntax/sourceFile.ts';
 import { convertConnections } from './connections.ts';
 import { convertConstructors } from './constructors.ts';
 import { edited, type Unconverted } from './edits.ts';
+import { withEndingActions } from './endings.ts';
 import { LibraryNames } from './libraryNames.ts';
 
 /** A file after its migration. Lines and columns are those of the original, from 1. */
@@ -40,7 +41,8 @@ export function migratePocketFlow(path: string, text: string): Migration {
   const problem = problemOf(file);
   if (problem !== undefined) throw new AppError('bad-input', `${path}${problem}`);
   const names = new LibraryNames(file);
-  if (names.specifiers.length === 0) return { text, unconverted: [] };
+  const [specifier] = names.specifiers;
+  if (specifier === undefined) return { text, unconverted: [] };
   const connections = convertConnections(file, names);
   const unconverted = [
     ...connections.unconverted,
@@ -53,7 +55,9 @@ export function migratePocketFlow(path: string, text: string): Migration {
   const imports = connectedNames.specifiers.map((node) => {
     return { start: startOf(node) + 1, end: endOf(node) - 1, text: LIBRARY };
   });
-  const converted = edited(connected.text, [...imports, ...convertConstructors(connected, connectedNames).edits]);
+  const rewritten = edited(connected.text, [...imports, ...convertConstructors(connected, connectedNames).edits]);
+  const quote = text.charAt(startOf(specifier));
+  const converted = withEndingActions(path, rewritten, quote);
   const broken = problemOf(new SourceFile(path, converted));
   if (broken !== undefined) {
     throw new AppError(

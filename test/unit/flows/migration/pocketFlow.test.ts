@@ -123,6 +123,23 @@ test('nodes from other files are known by the flow that starts with one of them;
   assert.deepEqual(noted(text), ['6: connect the nodes of `x.next(y)` with connect of their flow']);
 });
 
+test('a node that nothing follows ends the flow with the actions that it returns', () => {
+  const text = lines(
+    'import { Flow, Node } from "pocketflow";',
+    'class Ask extends Node { async post() { return "asked"; } }',
+    'class Judge extends Node { async post(_s, _p, isGood) { return isGood ? "good" : undefined; } }',
+    'class Other extends Node { async post(_s, _p, action) { return action; } }',
+    'const ask = new Ask(), judge = new Judge(), other = new Other();',
+    'ask.on("asked", judge);',
+    'ask.on("else", other);',
+    'const flow = new Flow(ask);',
+  );
+  assert.match(
+    migrated(text, 'agent.js'),
+    /\n {2}\.connect\(judge, null, "good"\)\n {2}\.connect\(judge, null\)\n {2}\.connect\(other, null\);\n/,
+  );
+});
+
 test('constructors of nodes and flows pass options, and types of params go', () => {
   const text = lines(
     "import * as pf from 'pocketflow';",
