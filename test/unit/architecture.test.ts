@@ -41,7 +41,7 @@ const FOLDERS: Record<string, string> = {
   cli: 'terminal grammar command completion session failures list jobs budgets secrets migration flows sweeps submit search serve admin mcp machines .',
   extension: `
     contributions ui threads workspace connection store submit/preflight submit/files jobs logs results/browsing sweeps services submitted status submit profiles results jobList tasks
-    models agentTools failures search/answers search/index search flows/documents flows/prompts flows/runs flows/canvas flows/creation
+    models agentTools failures search/answers search/index search flows/documents flows/prompts flows/runs flows/evals flows/canvas flows/creation
     flows/language flows links commands commands/jobs commands/jobList commands/logs commands/failures commands/sweeps commands/submit commands/results commands/services commands/search commands/flows typescript .`,
   webview: '. canvas/dom canvas/state canvas/scene canvas/actions canvas/input canvas/panels canvas jobPage sweepPage',
 };

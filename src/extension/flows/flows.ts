@@ -26,6 +26,7 @@ import { registerFlowRenames } from './language/flowRenames.ts';
 import { FlowRuns } from './runs/flowRuns.ts';
 import { flowVariables } from './runs/flowRuntime.ts';
 import { FlowStarter } from './runs/flowStarter.ts';
+import { FlowEvals } from './evals/flowEvals.ts';
 import { FlowTests } from './runs/flowTests.ts';
 import { JobAnswers } from './runs/jobAnswers.ts';
 import { findFlow, type FlowTarget } from './documents/flowTarget.ts';
@@ -78,6 +79,7 @@ export class Flows implements Disposable {
       new FlowRuns({ ...services, memory: context.workspaceState, queries, readReach: (file) => reader.reach(file) }),
     );
     const tests = own.add(new FlowTests({ runtime, home, log, report, readReach: (file) => reader.reach(file) }));
+    own.add(new FlowEvals(services));
     const visits = own.add(new VisitRunner({ ...services }));
     this.jobAnswers = new JobAnswers(services, this.runs.jobs);
     this.starter = own.add(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { cp, readFile } from 'node:fs/promises';
+import { cp, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { after, afterEach, before, beforeEach, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -215,6 +215,27 @@ suite('flows in a window', () => {
     await item.waitFor();
     await runCommand(window.page, 'Test: Run All Tests');
     await item.locator('.codicon-testing-passed-icon').waitFor();
+  });
+
+  test('a data set beside the flow is evaluated in the Test Explorer, but not with all tests', async () => {
+    const rows = ['{"name":"passes","shared":{}}', '{"name":"fails","shared":{},"expect":{"missing":1}}'];
+    const data = join(folder, `${basename(file, '.mts')}.cases.jsonl`);
+    await writeFile(data, rows.join('\n'));
+    await runCommand(window.page, 'Testing: Focus on Test Explorer View');
+    const row = (text: string) => window.page.locator('.test-explorer .monaco-list-row', { hasText: text }).first();
+    await row('cases.jsonl').waitFor();
+    await runCommand(window.page, 'Test: Run All Tests');
+    await row('cases.jsonl').click();
+    await window.page.keyboard.press('ArrowRight'); // shows the cases
+    await row('passes').waitFor();
+    assert.equal(await row('passes').locator('.codicon-testing-passed-icon').count(), 0);
+    await row('cases.jsonl').hover();
+    await row('cases.jsonl')
+      .getByRole('button', { name: /^Run Test/ })
+      .first()
+      .click();
+    await row('passes').locator('.codicon-testing-passed-icon').waitFor();
+    await row('fails').locator('.codicon-testing-failed-icon').waitFor();
   });
 
   test('the flow that is submitted as a job lights up from there', async () => {
