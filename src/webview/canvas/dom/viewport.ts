@@ -3,10 +3,12 @@ import type { Box, Point } from '../../../flows/layout/shape.ts';
 const MIN_SCALE = 0.08;
 const MAX_SCALE = 3;
 const MARGIN = 32;
-// Below this scale a fitted flow would be unreadable: its top is shown instead, and the minimap shows the rest.
-const READABLE_SCALE = 0.6;
+// From this scale on, everything in a node can be read.
+const READABLE_SCALE = 0.75;
 // Below this scale only the names of nodes are shown, large.
 const FAR_SCALE = 0.5;
+// Below this scale even those cannot be read: the start of a flow is shown instead, and the minimap shows the rest.
+const READABLE_FAR_SCALE = 0.3;
 
 /** The visible part of the drawing, and its scale. */
 export class Viewport {
@@ -71,16 +73,16 @@ export class Viewport {
     this.zoomBy(scale / this.#scale);
   }
 
-  /** Shows a whole box, or its top if the whole would be unreadable. */
+  /** Shows a whole box, with `isWhole: false` only its start if the whole would be unreadable. */
   fit(box: Box, { isWhole = true } = {}): void {
     const { clientWidth, clientHeight } = this.#surface;
     const [width, height] = [clientWidth - 2 * MARGIN, clientHeight - 2 * MARGIN];
     const whole = Math.min(width / Math.max(box.width, 1), height / Math.max(box.height, 1), 1);
-    const scale = clamp(isWhole ? whole : Math.max(whole, READABLE_SCALE), MIN_SCALE, 1);
-    const isCut = box.height * scale > height;
+    const scale = clamp(readableScale(whole, isWhole), MIN_SCALE, 1);
+    const [isCut, isWide] = [box.height * scale > height, box.width * scale > width];
     this.#set(
       {
-        x: clientWidth / 2 - (box.x + box.width / 2) * scale,
+        x: isWide ? MARGIN - box.x * scale : clientWidth / 2 - (box.x + box.width / 2) * scale,
         y: isCut ? MARGIN - box.y * scale : clientHeight / 2 - (box.y + box.height / 2) * scale,
       },
       scale,
@@ -126,6 +128,13 @@ export class Viewport {
     this.#surface.classList.toggle('is-far', scale < FAR_SCALE);
     for (const listener of this.#listeners) listener();
   }
+}
+
+/** Where a whole flow can be read neither with its texts nor by its large names, those names are shown, or its start. */
+function readableScale(whole: number, isWhole: boolean): number {
+  if (whole >= READABLE_SCALE) return whole;
+  if (isWhole || whole >= READABLE_FAR_SCALE) return Math.min(whole, FAR_SCALE - 0.01);
+  return READABLE_SCALE;
 }
 
 const clamp = (value: number, low: number, high: number): number => Math.min(Math.max(value, low), high);

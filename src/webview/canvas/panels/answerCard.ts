@@ -29,7 +29,7 @@ interface AnswerCardParts {
 export class AnswerCard {
   readonly element = html('form', { class: 'answer', hidden: true, 'aria-label': 'Question of the run' });
   readonly #parts: AnswerCardParts;
-  readonly #refusal = html('p', { class: 'problem', role: 'alert' });
+  readonly #refusal = html('p', { class: 'refusal', role: 'alert' });
   #shown: string | undefined;
 
   constructor(parts: AnswerCardParts) {

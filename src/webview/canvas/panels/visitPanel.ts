@@ -10,7 +10,7 @@ import { iconButton } from './toolbar.ts';
 /** One visit of a node beside the drawing: its input, which can be edited, and what it did in the run and now. */
 export function visitPanel(store: Store, visits: Visits, leave: () => void): HTMLElement {
   const title = html('h2');
-  const problem = html('p', { class: 'problem', role: 'alert' });
+  const problem = html('p', { class: 'refusal', role: 'alert' });
   const field = html('textarea', { rows: 12, 'aria-label': 'Shared state before the node', spellcheck: 'false' });
   const input = html('details', { class: 'whole' }, html('summary', {}, 'Input: shared before the node'), field);
   const run = html('button', { type: 'button', class: 'tool primary' }, icon('run'), 'Run the node');
@@ -78,7 +78,7 @@ function column(title: string, report: VisitReport, other: VisitReport): HTMLEle
       'Error',
       report.error,
       other.error,
-      report.error === undefined ? [] : [html('pre', { class: 'problem' }, report.error)],
+      report.error === undefined ? [] : [html('pre', { class: 'refusal' }, report.error)],
     ],
     ['Output', report.output, other.output, [html('pre', {}, report.output ?? 'not recorded')]],
     ['Changes', report.changes, other.changes, report.changes.map(changeElement)],
