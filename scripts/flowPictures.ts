@@ -7,6 +7,7 @@ import { openWindow, type Window } from './vscode/window.ts';
 import { choose, openFile, runCommand } from './vscode/workbench.ts';
 
 const AGENTS = resolve(import.meta.dirname, '..', 'examples', 'agents');
+const TRACES = resolve(import.meta.dirname, '..', 'test', 'fixtures', 'traces');
 const RUN_TIMEOUT_MS = 60_000;
 // The example is part of this project, whose packages it finds there; the editor looks for them in the folder that is opened.
 const SETTINGS = { ...PICTURE_SETTINGS, 'typescript.validate.enable': false };
@@ -171,4 +172,65 @@ export async function takeFlowVersions(theme: string, take: TakePicture): Promis
   await page.keyboard.press('d');
   await page.keyboard.press('d');
   await take(page);
+}
+
+/** The source of a flow of 40 nodes with branches and loops, as a large agent has. */
+function largeFlow(): string {
+  const words = ['Plan', 'Search', 'Read', 'Compare', 'Summarize', 'Check', 'Rewrite', 'Translate'];
+  const names = Array.from(
+    { length: 40 },
+    (_, index) =>
+      `${words[index % words.length]}${['Sources', 'Harbours', 'Notes', 'Claims', 'Tables'][index % 5]}${index}`,
+  );
+  const variable = (name: string | undefined): string =>
+    name === undefined ? 'null' : name.charAt(0).toLowerCase() + name.slice(1);
+  const connections = names.flatMap((name, index) => [
+    `  .connect(${variable(name)}, ${variable(names[index + 1])}${index % 7 === 3 ? ", 'enough'" : ''})`,
+    ...(index % 7 === 3 ? [`  .connect(${variable(name)}, ${variable(names[index - 2])}, 'again')`] : []),
+  ]);
+  return [
+    "import { Flow, Node } from 'farwharf/agents';",
+    '',
+    ...names.map((name, index) =>
+      index % 7 === 3
+        ? `/** Decides whether it knows enough. */\nclass ${name} extends Node { post(shared) { return shared.enough ? 'enough' : 'again'; } }`
+        : `/** One step of the report. */\nclass ${name} extends Node {}`,
+    ),
+    '',
+    ...names.map((name) => `const ${variable(name)} = new ${name}();`),
+    `export const report = new Flow({ start: ${variable(names[0])}, name: 'Report' })`,
+    `${connections.join('\n')};`,
+    '',
+  ].join('\n');
+}
+
+/** A flow of 40 nodes as it opens, as a whole, and at its natural size. */
+export async function takeLargeFlow(theme: string, take: TakePicture): Promise<void> {
+  await using window = await openFlow(theme, { 'report.mts': largeFlow() }, 'report.mts');
+  const { page } = window;
+  await runCommand(page, 'View: Toggle Primary Side Bar Visibility');
+  await take(page);
+  const canvas = canvasOf(page);
+  await canvas.getByRole('button', { name: /Show everything/ }).click();
+  await take(page);
+}
+
+/** A trace that another program exported. */
+export async function takeTrace(theme: string, take: TakePicture): Promise<void> {
+  await using window = await openWindow({
+    name: 'traces',
+    settings: { ...SETTINGS, 'workbench.colorTheme': theme, 'files.simpleDialog.enable': true },
+    prepare: (folder) => cp(TRACES, folder, { recursive: true }),
+  });
+  const { page } = window;
+  const canvas = canvasOf(page);
+  for (const name of ['langgraph.otlp.json', 'openaiAgents.otlp.jsonl']) {
+    await runCommand(page, 'Farwharf: Open Trace File');
+    const dialog = page.locator('.quick-input-widget', { hasText: 'Open a trace' });
+    await dialog.locator('input.input').fill(join(window.scratch, 'traces', name));
+    await page.keyboard.press('Enter');
+    await canvas.locator('.timeline .summary').waitFor();
+    await canvas.getByRole('button', { name: /Step back/ }).click();
+    await take(page);
+  }
 }

@@ -11,7 +11,13 @@ const { values: flags } = parseArgs({
   options: { to: { type: 'string', default: 'out/pictures' }, theme: { type: 'string' }, only: { type: 'string' } },
 });
 const THEMES = { light: 'Light 2026', dark: 'Dark 2026' };
-const SCENES = { waiting: scenes.takeWaitingFlow, node: scenes.takeNodeRunAgain, versions: scenes.takeFlowVersions };
+const SCENES = {
+  waiting: scenes.takeWaitingFlow,
+  node: scenes.takeNodeRunAgain,
+  versions: scenes.takeFlowVersions,
+  large: scenes.takeLargeFlow,
+  trace: scenes.takeTrace,
+};
 
 build();
 await packExtension();

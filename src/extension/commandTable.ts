@@ -9,6 +9,7 @@ import { debugFlow } from './commands/flows/debugFlow.ts';
 import { newFlow } from './commands/flows/newFlow.ts';
 import { setUpTypes } from './commands/flows/setUpTypes.ts';
 import { openCanvas } from './commands/flows/openCanvas.ts';
+import { openTrace } from './commands/flows/openTrace.ts';
 import { openPrompts } from './commands/flows/openPrompts.ts';
 import { readFlowByRunning } from './commands/flows/readFlowByRunning.ts';
 import { replayFlow } from './commands/flows/replayFlow.ts';
@@ -148,6 +149,7 @@ export const commands: Readonly<Record<CommandId, Command>> = {
   'farwharf.submitFlow': submitFlow,
   'farwharf.replayFlow': replayFlow,
   'farwharf.stopFlow': stopFlow,
+  'farwharf.openTrace': openTrace,
   'farwharf.openPrompts': openPrompts,
   'farwharf.tryPrompt': tryPrompt,
   'farwharf.showFlowOutput': showFlowOutput,

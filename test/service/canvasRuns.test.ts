@@ -421,3 +421,24 @@ onPage('two runs are compared node by node, and a replay is compared with what i
   assert.equal(await canvas.page.locator('.edge.is-added').count(), 1);
   assert.match(await textOf(canvas, '.changes .legend'), /1 added\s*1 changed/);
 });
+
+onPage('a trace of another program is shown as a run that can be neither run nor edited', async (canvas) => {
+  await canvas.send({ type: 'graph', version: 0, file, isTrusted: false, isTrace: true });
+  const traced: RunInfo = { ...failed, isRecorded: false };
+  await canvas.send({ type: 'runs', runs: [traced] }, { type: 'run', run: traced });
+  await canvas.send({ type: 'runEvents', run: 'first', events: trace.events });
+  for (const name of ['Run', 'Debug', 'Submit as job', 'Compare versions… (V)']) {
+    assert.equal(await canvas.page.getByRole('button', { name, exact: true }).isVisible(), false, name);
+  }
+  await canvas.page.locator(nodeOf('decide')).click();
+  for (const key of ['Delete', 'Enter', 'v', 'r', 'Shift+R', 'i']) await canvas.page.keyboard.press(key);
+  await canvas.page.getByText('cannot be edited here').waitFor();
+  assert.deepEqual(
+    (await canvas.sent()).map(({ type }) => type),
+    ['ready'],
+  );
+  await canvas.page.keyboard.press(',');
+  assert.equal((await canvas.next('readShared')).step, 2);
+  await canvas.send({ type: 'shared', run: 'first', step: 2, changes: [], state: '{ "gen_ai.system": "x" }' });
+  await canvas.page.getByText('gen_ai.system').waitFor();
+});

@@ -32,7 +32,7 @@ const FOLDERS: Record<string, string> = {
   machines: 'ssh install tunnel .',
   jobs: 'service ledger archives source selection batch submitted output log logView metrics submit costs profiles sweeps results browsing . page failure ending agentTools',
   flows: `
-    graph syntax interpreter/values interpreter reading diagnostics editing assist layout drawing reach project migration versions types
+    graph syntax interpreter/values interpreter reading diagnostics editing assist layout drawing reach project migration versions traces types
     run/erasable run/models run/protocol run/answers run/process run/job run/history run/visits run/testing run/evals run/child/recording
     run/child/loading run/child`,
   service: `

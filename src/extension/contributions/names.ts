@@ -73,6 +73,7 @@ export const COMMANDS = [
   'farwharf.submitFlow',
   'farwharf.replayFlow',
   'farwharf.stopFlow',
+  'farwharf.openTrace',
   'farwharf.openPrompts',
   'farwharf.tryPrompt',
   'farwharf.showFlowOutput',

@@ -16,6 +16,7 @@ import type { FlowWorkerService } from '../threads/flowWorker.ts';
 import type { Services } from '../services/services.ts';
 import { Canvases } from './canvas/canvases.ts';
 import { registerFlowCompletions } from './language/flowCompletions.ts';
+import { openTrace } from './canvas/traceCanvas.ts';
 import { followFlowContexts } from './flowContexts.ts';
 import { FlowDiagnostics } from './language/flowDiagnostics.ts';
 import { FlowDocuments } from './documents/flowDocuments.ts';
@@ -51,6 +52,7 @@ export class Flows implements Disposable {
   readonly starter: FlowStarter;
   readonly prompts: Prompts;
   readonly jobAnswers: JobAnswers;
+  readonly #report: FlowsDeps['report'];
   readonly #background: Background<FlowWorkerService>;
   readonly #extension: vscode.Uri;
   readonly #runtime: FlowRuntime;
@@ -69,6 +71,7 @@ export class Flows implements Disposable {
       idle: { afterMs: THREAD_IDLE_MS, isNeeded: () => !this.documents.isEmpty },
     });
     const { reader, runs: queries, versions } = this.#background.service;
+    this.#report = report;
     this.#extension = context.extensionUri;
     this.#runtime = runtime;
     this.#modelKeys = services.modelKeys;
@@ -122,6 +125,12 @@ export class Flows implements Disposable {
   async openCanvas(target: FlowTarget | undefined): Promise<void> {
     const found = await findFlow(this.documents, target);
     if (found !== undefined) this.canvases.show(found.document, found.flow.id);
+  }
+
+  /** Shows the runs of a trace of another program on a canvas. @param uri the file; the user chooses one if it is undefined. */
+  async openTrace(uri: vscode.Uri | undefined): Promise<void> {
+    const { traces } = this.#background.service;
+    await openTrace({ extension: this.#extension, traces, report: this.#report }, uri);
   }
 
   /** Loads the file of a flow in its own process, and shows what the source alone does not determine. This runs its code. */

@@ -3,6 +3,7 @@ import { parentPort } from 'node:worker_threads';
 import { threadData } from '../../core/processes/threadData.ts';
 import { serveCalls } from '../../core/rpc/serveCalls.ts';
 import { FlowReader } from '../../flows/project/flowReader.ts';
+import { TraceReader } from '../../flows/traces/traceReader.ts';
 import { VersionReader } from '../../flows/versions/versionReader.ts';
 import { RunQueries } from '../../flows/run/history/runQueries.ts';
 
@@ -10,11 +11,17 @@ export type FlowWorkerService = {
   readonly reader: FlowReader;
   readonly runs: RunQueries;
   readonly versions: VersionReader;
+  readonly traces: TraceReader;
 };
 
 if (parentPort) {
   const { home } = threadData<{ readonly home: string }>();
   const reader = new FlowReader();
-  const service: FlowWorkerService = { reader, runs: new RunQueries(home), versions: new VersionReader(reader) };
+  const service: FlowWorkerService = {
+    reader,
+    runs: new RunQueries(home),
+    versions: new VersionReader(reader),
+    traces: new TraceReader(),
+  };
   serveCalls(parentPort, service);
 }

@@ -10,6 +10,7 @@ import { markedOutput } from './markedOutput.ts';
 import { profiles } from './profiles.ts';
 import { serviceAnswers } from './serviceAnswers.ts';
 import { spools } from './spools.ts';
+import { traces } from './traces.ts';
 import { uploads } from './uploads.ts';
 
 /** Every reader of what others wrote. */
@@ -27,4 +28,5 @@ export const READERS: readonly FuzzedReader[] = [
   profiles,
   serviceAnswers,
   uploads,
+  traces,
 ];

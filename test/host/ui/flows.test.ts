@@ -16,6 +16,7 @@ import {
 import { screenshotOfFailure } from '../support/failure.ts';
 
 const EXAMPLES = join(import.meta.dirname, '../../../examples/agents');
+const TRACES = join(import.meta.dirname, '../../fixtures/traces');
 const EXAMPLE = 'research.mts';
 
 suite('flows in a window', () => {
@@ -33,10 +34,12 @@ suite('flows in a window', () => {
         'breadcrumbs.enabled': false,
         'editor.stickyScroll.enabled': false,
         'editor.wordWrap': 'on',
+        'files.simpleDialog.enable': true,
       },
       prepare: async (path) => {
         folder = path;
         await cp(EXAMPLES, path, { recursive: true });
+        await cp(TRACES, join(path, 'traces'), { recursive: true });
       },
     });
   });
@@ -191,6 +194,17 @@ suite('flows in a window', () => {
     await canvas().locator('.changes .current', { hasText: 'removed the connection enough of Decide' }).waitFor();
     assert.equal(await source(), text);
     assert.equal(git('status', '--porcelain', '--', file).trim(), `M ${file}`);
+  });
+
+  test('a trace of another program opens as a run that can only be looked at', async () => {
+    await runCommand(window.page, 'Farwharf: Open Trace File');
+    const dialog = window.page.locator('.quick-input-widget', { hasText: 'Open a trace' });
+    await dialog.locator('input.input').fill(join(folder, 'traces', 'langgraph.otlp.json'));
+    await window.page.keyboard.press('Enter');
+    await node('tools').waitFor();
+    await canvas().locator('.timeline .summary', { hasText: 'Done · 2.4 s · 3 steps · 1.4k tok' }).waitFor();
+    await node('agent').locator('text', { hasText: '×2' }).first().waitFor();
+    assert.equal(await canvas().getByRole('button', { name: 'Run', exact: true }).isVisible(), false);
   });
 
   test('a breakpoint in post is hit under Debug', async () => {

@@ -67,7 +67,7 @@ export class CanvasActions {
   /** Shows the selection in the source; as a preview, the focus stays here. */
   reveal(isPreview: boolean): void {
     // The positions are those of one of two versions, not of the text in the editor.
-    if (this.#store.state.versions !== undefined) return;
+    if (this.#store.state.versions !== undefined || this.#store.state.isTrace) return;
     const range = rangeOf(this.#store.state, this.#store.state.selected);
     if (range !== undefined) this.#host.send({ type: 'reveal', range, isPreview });
   }

@@ -187,7 +187,11 @@ export class Editing {
   }
 
   #send(operation: FlowOperation, done: string): void {
-    const { version, file, versions } = this.#store.state;
+    const { version, file, versions, isTrace } = this.#store.state;
+    if (isTrace) {
+      this.#announcer.warn('This is a trace of another program, which cannot be edited here.');
+      return;
+    }
     if (versions !== undefined) {
       this.#announcer.warn('This drawing compares two versions. Close the comparison to edit the flow.');
       return;

@@ -33,7 +33,7 @@ export class Runs {
 
   start(type: 'run' | 'debug' | 'submit'): void {
     const flow = shownFlow(this.#store.state)?.id;
-    if (flow === undefined) return;
+    if (flow === undefined || this.#store.state.isTrace) return;
     if (!this.#store.state.isTrusted) this.#host.send({ type: 'manageTrust' });
     else this.#host.send({ type, flow });
   }

@@ -31,7 +31,7 @@ export class Versions {
   /** Lets the user choose two versions of the file. */
   choose(): void {
     const flow = shownFlow(this.#store.state)?.id;
-    if (flow === undefined) return;
+    if (flow === undefined || this.#store.state.isTrace) return;
     this.#host.send(this.#store.state.isTrusted ? { type: 'compareVersions', flow } : { type: 'manageTrust' });
   }
 

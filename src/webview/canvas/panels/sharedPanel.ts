@@ -6,24 +6,29 @@ import type { Store } from '../state/store.ts';
 /** The shared state beside the drawing: the changes of the shown step, and the whole state after it. */
 export function sharedPanel(store: Store, runs: Runs): HTMLElement {
   const [title, changeList, json] = [html('h2'), html('div'), html('pre')];
+  const summary = html('summary');
   // Kept between steps, so that the whole state stays expanded.
-  const whole = html('details', { class: 'whole' }, html('summary', {}, 'All of shared'), json);
+  const whole = html('details', { class: 'whole' }, summary, json);
   const attributes = { class: 'shared', 'aria-label': 'Shared state', tabindex: 0, hidden: true };
   const element = html('aside', attributes, title, changeList, whole);
-  store.on(['shared', 'step', 'run', 'visit'], ({ shared, step, run, visit }) => {
+  store.on(['shared', 'step', 'run', 'visit'], ({ shared, step, run, visit, isTrace }) => {
     const isShown = step !== undefined && run !== undefined && visit === undefined;
     element.hidden = !isShown;
     if (!isShown) return;
     const shown = runs.stepAt(step);
-    setText(title, `shared after step ${step + 1}${shown === undefined ? '' : `, ${shown.node}`}`);
+    const what = isTrace ? 'Attributes of' : 'shared after';
+    setText(title, `${what} step ${step + 1}${shown === undefined ? '' : `, ${shown.node}`}`);
     const isThere = shared?.run === run.id && shared.step === step;
     element.setAttribute('aria-busy', String(!isThere));
     if (!isThere) return; // the earlier state stays until the new one arrives, so that nothing flickers while stepping
     const { changes, state } = shared;
     const nothing = state === undefined ? 'The state was not recorded.' : 'This step did not change shared.';
-    const rows = changes.length === 0 ? [html('p', { class: 'quiet' }, nothing)] : changes.map(changeElement);
+    const quiet = isTrace && state !== undefined ? [] : [html('p', { class: 'quiet' }, nothing)];
+    const rows = changes.length === 0 ? quiet : changes.map(changeElement);
+    if (isTrace) whole.open = true;
     changeList.replaceChildren(...rows);
     whole.hidden = state === undefined;
+    setText(summary, isTrace ? 'Attributes of the span' : 'All of shared');
     setText(json, state ?? '');
   });
   return element;

@@ -55,6 +55,7 @@ export function toolbar({
   const stop = iconButton('stop', 'Stop', () => runs.stop(), { isWide: true });
   const outline = iconButton('outline', 'Outline', () => outline.setAttribute('aria-pressed', String(toggleOutline())));
   outline.setAttribute('aria-pressed', 'false');
+  const comparing = iconButton('batch', 'Compare versions… (V)', () => versions.choose());
   const zoom = html('button', { type: 'button', class: 'tool zoom', title: 'Natural size (0)' });
   zoom.addEventListener('click', () => viewport.zoomTo(1));
   const exporting = iconButton('export', 'Export…', () =>
@@ -78,7 +79,7 @@ export function toolbar({
     flows.hidden = options.length === 0;
     flows.disabled = options.length < 2;
   };
-  const showRuns = ({ runs: all, flow, run: shown, isTrusted, file }: CanvasState): void => {
+  const showRuns = ({ runs: all, flow, run: shown, isTrusted, isTrace, file }: CanvasState): void => {
     const own = all.filter((each) => each.flow === flow);
     const options = own.map(({ id, startedAt, state, remote }) =>
       html('option', { value: id }, `${timeOf(startedAt)} · ${state}${remote === undefined ? '' : ` · ${remote}`}`),
@@ -88,7 +89,8 @@ export function toolbar({
     history.disabled = options.length === 0;
     const isRunning = shown?.state === 'running';
     stop.hidden = !isRunning;
-    run.hidden = isRunning;
+    run.hidden = isRunning || isTrace;
+    for (const button of [debug, submit, comparing]) button.hidden = isTrace;
     for (const button of [run, debug, submit]) {
       button.disabled = file === undefined || file.flows.length === 0;
       button.classList.toggle('is-untrusted', !isTrusted);
@@ -117,7 +119,7 @@ export function toolbar({
       { class: 'group' },
       iconButton('search', 'Find a node (Ctrl+F)', () => find.open()),
       outline,
-      iconButton('batch', 'Compare versions… (V)', () => versions.choose()),
+      comparing,
       iconButton('tidy', 'Tidy the layout (L)', () => actions.tidy()),
       exporting,
     ),

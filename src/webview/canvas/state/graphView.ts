@@ -16,10 +16,10 @@ export function shownFlow({
 
 /** The state after the source has changed. */
 export function withGraph(state: CanvasState, message: GraphMessage): Partial<CanvasState> {
-  const { file, version, isTrusted } = message;
+  const { file, version, isTrusted, isTrace = false } = message;
   const flow = (file.flows.find(({ id }) => id === state.flow) ?? mainFlow(file))?.id;
   const next = { ...state, file, flow, moved: message.moved ?? state.moved };
-  return { file, version, isTrusted, moved: next.moved, flow, ...withLayout(next) };
+  return { file, version, isTrusted, isTrace, moved: next.moved, flow, ...withLayout(next) };
 }
 
 /** The drawing of a state; with `isTidy` it is laid out from scratch instead of keeping positions. */

@@ -44,6 +44,8 @@ export interface GraphMessage {
   readonly moved?: Readonly<Record<string, MovedNodes>> | undefined;
   /** Whether running is allowed: an untrusted workspace has reading and the canvas, but no runs. */
   readonly isTrusted: boolean;
+  /** Whether it is a trace of another program, which can be neither run nor edited. */
+  readonly isTrace?: boolean;
 }
 
 export interface EditResult {

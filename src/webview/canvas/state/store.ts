@@ -45,6 +45,7 @@ export interface CanvasState {
   readonly version: number;
   readonly file: FlowFile | undefined;
   readonly isTrusted: boolean;
+  readonly isTrace: boolean;
   /** The id of the flow that is shown. */
   readonly flow: string | undefined;
   /** Paths of the nodes whose nested flow is expanded. */
@@ -85,6 +86,7 @@ const EMPTY: CanvasState = {
   version: 0,
   file: undefined,
   isTrusted: true,
+  isTrace: false,
   flow: undefined,
   open: new Set(),
   moved: {},

@@ -1,0 +1,100 @@
+import { basename } from 'node:path';
+import * as vscode from 'vscode';
+import type { TraceEvent } from '../../../agents/records/trace.ts';
+import { AppError } from '../../../core/errors.ts';
+import { formatBytes } from '../../../core/text/format.ts';
+import { printableLine } from '../../../core/text/printable.ts';
+import type { RemoteService } from '../../../core/rpc/rpcMessages.ts';
+import type { TracedFlows, TracedRun } from '../../../flows/traces/tracedFlows.ts';
+import type { RunInfo } from '../../../webview/canvas/state/messages.ts';
+import type { FromCanvas } from '../../../webview/canvas/state/requests.ts';
+import type { FlowWorkerService } from '../../threads/flowWorker.ts';
+import { exportCanvas } from './canvasExport.ts';
+import { CanvasPanel } from './canvasPanel.ts';
+
+// What VS Code still shows as a text.
+const MOST_BYTES = 20_000_000;
+const TRACE_TYPE = 'farwharf.trace';
+
+interface TraceCanvasDeps {
+  readonly extension: vscode.Uri;
+  readonly traces: RemoteService<FlowWorkerService>['traces'];
+  readonly report: (error: unknown) => void;
+}
+
+/**
+ * Shows the runs of a trace that another program exported on a canvas, where nothing can be run or edited.
+ *
+ * @param uri the file; the user chooses one if it is undefined.
+ * @throws AppError `bad-input` or `limit` for a file that is not such a trace or is too large.
+ */
+export async function openTrace({ extension, traces, report }: TraceCanvasDeps, uri?: vscode.Uri): Promise<void> {
+  const chosen = uri ?? (await chooseFile());
+  if (chosen === undefined) return;
+  const { size } = await vscode.workspace.fs.stat(chosen);
+  const name = printableLine(basename(chosen.path));
+  if (size > MOST_BYTES) {
+    throw new AppError(
+      'limit',
+      `${name} has ${formatBytes(size)}. Traces of up to ${formatBytes(MOST_BYTES)} are shown.`,
+    );
+  }
+  const document = await vscode.workspace.openTextDocument(chosen);
+  const traced = await traces.read(name, document.getText());
+  const options = { retainContextWhenHidden: true };
+  const panel = vscode.window.createWebviewPanel(TRACE_TYPE, `Trace: ${name}`, vscode.ViewColumn.Active, options);
+  const canvas = new CanvasPanel(panel, document, extension);
+  canvas.onDidReceive((message) => {
+    answer(canvas, traced, message).catch(report);
+  });
+}
+
+/** Answers the page of a trace, which asks for nothing that runs or edits. */
+async function answer(canvas: CanvasPanel, { file, runs }: TracedFlows, message: FromCanvas): Promise<void> {
+  if (message.type === 'ready') {
+    canvas.send({ type: 'graph', version: 0, file, isTrusted: false, isTrace: true });
+    canvas.send({ type: 'runs', runs: runs.map(infoOf) });
+    show(canvas, runs[0]);
+  }
+  if (message.type === 'openRun') {
+    show(
+      canvas,
+      runs.find(({ id }) => id === message.run),
+    );
+  }
+  if (message.type === 'readShared') {
+    const { run, step } = message;
+    const found = runs.find(({ id }) => id === run);
+    const end = found === undefined ? undefined : endsOf(found)[step];
+    const state = end && found?.attributes[`${end.visit} ${end.path}`];
+    canvas.send({ type: 'shared', run, step, changes: [], state });
+  }
+  if (message.type === 'export') await exportCanvas(canvas.document, message);
+  if (message.type === 'failure') throw new AppError('corrupt', `The canvas failed: ${message.message}`);
+}
+
+/** The ends of the visits of nodes that are not flows, which are the steps on the canvas. */
+function endsOf({ events }: TracedRun): readonly TraceEvent[] {
+  const nodes = new Set(events.flatMap(({ type, path }) => (type === 'node-start' ? [path] : [])));
+  return events.filter(({ type, path }) => (type === 'node-end' || type === 'error') && nodes.has(path));
+}
+
+function show(canvas: CanvasPanel, run: TracedRun | undefined): void {
+  if (run === undefined) return;
+  canvas.send({ type: 'run', run: infoOf(run) });
+  canvas.send({ type: 'runEvents', run: run.id, events: run.events });
+}
+
+function infoOf({ id, flow, startedAt, durationMs, error }: TracedRun): RunInfo {
+  const state = error === undefined ? 'done' : 'failed';
+  return { id, flow, state, startedAt, durationMs, remote: undefined, message: error, isRecorded: false };
+}
+
+async function chooseFile(): Promise<vscode.Uri | undefined> {
+  const [chosen] =
+    (await vscode.window.showOpenDialog({
+      title: 'Open a trace that was exported as OTLP in JSON',
+      filters: { 'Trace (OTLP JSON)': ['json', 'jsonl'] },
+    })) ?? [];
+  return chosen;
+}
