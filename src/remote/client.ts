@@ -2,12 +2,13 @@ import type { Agent } from 'node:http';
 import type * as z from 'zod';
 import { AppError } from '../core/errors.ts';
 import { Redactor } from '../core/redact.ts';
-import { checkResponse, readJson } from './http/responses.ts';
+import { checkedHost } from './http/checkedHost.ts';
+import { checkResponse, readBytes, readJson } from './http/responses.ts';
 import { type DownloadOptions, saveBody } from './transfers/download.ts';
 import { type JobEventStream, streamEvents } from './events/eventStream.ts';
 import type { HttpResponse, Call } from './http/exchange.ts';
 import { eventIdHeader, isEventId } from './protocol/eventId.ts';
-import { jsonBody, jsonCall } from './http/jsonCall.ts';
+import { bytesBody, jsonBody, jsonCall } from './http/jsonCall.ts';
 import { type RetryAfterPolicy, withRetryAfter } from './http/retryAfterPolicy.ts';
 import {
   type Account,
@@ -40,6 +41,8 @@ export interface UploadOptions extends TransferOptions {
    * with the same key, and `getSubmission` returns their outcome.
    */
   readonly idempotencyKey?: string;
+  /** What the file is: the archive by default, or the names of its contents, for services with the feature `content`. */
+  readonly part?: 'tarball' | 'contents';
   /** Bytes of the archive that the service already has, from `getSubmission`. Only the rest is sent. */
   readonly offset?: number;
 }
@@ -108,6 +111,7 @@ export class RemoteClient implements AsyncDisposable {
     return this.#withRetryAfter(call.signal, async () => {
       const upload = await openUpload(workspaceTar, metaOf(submission), {
         headers: submissionHeaders(options),
+        part: options?.part ?? 'tarball',
         offset: options?.offset ?? 0,
         onProgress: options?.onProgress?.bind(options),
         isReusing: !this.#hasCustomFetch, // another fetch may keep references to chunks that it has read
@@ -130,6 +134,15 @@ export class RemoteClient implements AsyncDisposable {
       if (isMissingRoute(error)) return undefined;
       throw error;
     }
+  }
+
+  /** Asks about contents or sends some, for services with the feature `content`: see `protocol/contents.ts`. Returns the response's bytes. */
+  async postContents(path: string, body: Uint8Array, options?: RequestOptions): Promise<Buffer> {
+    const call = { method: 'POST', path: `/v1/contents/${path}`, ...limits(options, STREAM_TIMEOUT) } as const;
+    return this.#withRetryAfter(call.signal, async () => {
+      using response = await this.#openOnce({ ...call, ...bytesBody(body) });
+      return await readBytes(response);
+    });
   }
 
   /** The names of the account's secrets, and when each was set. No request returns a value. For services with the feature `secrets`. */
@@ -231,18 +244,4 @@ export class RemoteClient implements AsyncDisposable {
       throw error;
     }
   }
-}
-
-function checkedHost(host: string): string {
-  const url = URL.parse(host);
-  // Request paths are appended to this text, and would become part of a query, a fragment or a trailing space.
-  const isUsable = url !== null && /^https?:$/.test(url.protocol) && !/[?#\\\s]/.test(host);
-  // The address may contain a password, so the message does not repeat it.
-  if (!isUsable || url.username !== '' || url.password !== '') {
-    throw new AppError(
-      'bad-input',
-      'The service address is not valid. Enter one like https://jobs.example.org, without a user name, password or query.',
-    );
-  }
-  return host.replace(/\/+$/, '');
 }

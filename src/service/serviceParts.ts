@@ -18,6 +18,7 @@ import { localMachineClasses } from './config/machineClasses.ts';
 import type { Metrics, MetricsOptions } from './metrics/metrics.ts';
 import { JobSecrets } from './jobs/jobSecrets.ts';
 import { Scheduler } from './jobs/scheduler.ts';
+import { ContentStore } from './contents/contentStore.ts';
 import { SecretVault } from './secrets/secretVault.ts';
 import type { ServeOptions } from './serveOptions.ts';
 import type { Store } from './store/store.ts';
@@ -63,11 +64,15 @@ export async function buildParts(
   const files = new JobFiles(filesFolder);
   const { expiry } = store;
   const submissions = new Submissions(filesFolder);
+  const contents = new ContentStore(data);
   const housekeeping = new Housekeeping({
     expiry,
     files,
     health,
-    tidySubmissions: () => submissions.tidy(store),
+    tidySubmissions: async () => {
+      await submissions.tidy(store);
+      await contents.sweep(Date.now());
+    },
     settings: config.retention,
     log,
   });
@@ -128,6 +133,7 @@ export async function buildParts(
     version,
     killGraceMs,
     vault,
+    contents,
     maxLogBytes: config.logs.max_mb_per_job * 1e6,
     shutdown,
     health,

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { zstdCompressSync } from 'node:zlib';
+import { batchEntry, nameOfPiece } from '../../src/remote/protocol/contents.ts';
 import { openAdmin } from '../../src/service/admin/adminClient.ts';
 import { addAccount } from './support/accounts.ts';
 import { makeArchive } from './support/archive.ts';
@@ -44,6 +46,23 @@ async function tellsNothing({ method, path, owner, stranger, jobs }: Setting): P
   for (const client of [stranger, stranger.withKey('')]) {
     const { body } = await answer(client, method, path);
     for (const secret of [...jobs, 'ada', owner.key]) assert.ok(!body.includes(secret), `${path} reveals ${secret}`);
+  }
+}
+
+/** What the owner has sent is lacking for every other account, like what nobody has sent. */
+async function hidesContents({ owner, stranger }: Setting): Promise<void> {
+  const list = Buffer.alloc(0);
+  const name = nameOfPiece(list);
+  const post = async (client: ServiceClient, path: string, body: Buffer) => {
+    const response = await client.request(`/v1/contents/${path}`, { method: 'POST', body: Buffer.from(body) });
+    return [response.status, Buffer.from(await response.arrayBuffer()).toString('hex')];
+  };
+  const batch = Buffer.concat(batchEntry(name, zstdCompressSync(list)));
+  assert.deepEqual(await post(owner, 'pieces', batch), [200, '']);
+  for (const path of ['lacking', 'lacking-lists']) {
+    assert.deepEqual(await post(owner, path, name), [200, '00']);
+    assert.deepEqual(await post(stranger, path, name), [200, '01']);
+    assert.deepEqual(await post(stranger, path, Buffer.alloc(32)), [200, '01']);
   }
 }
 
@@ -108,6 +127,9 @@ const CASES: Readonly<Record<string, (setting: Setting) => Promise<void>>> = {
     assert.notEqual(own.job_id, job.job_id, 'a key is one of its account');
     await Promise.all([owner.untilEnd(job.job_id), stranger.untilEnd(own.job_id)]);
   },
+  'POST /v1/contents/lacking': hidesContents,
+  'POST /v1/contents/lacking-lists': hidesContents,
+  'POST /v1/contents/pieces': hidesContents,
   'GET /v1/secrets': hidesSecrets,
   'PUT /v1/secrets/:name': hidesSecrets,
   'DELETE /v1/secrets/:name': hidesSecrets,

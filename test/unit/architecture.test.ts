@@ -30,13 +30,13 @@ const FOLDERS: Record<string, string> = {
     semantic folder live .`,
   agents: 'options schema tools records run graph llm chat rag .',
   machines: 'ssh install tunnel .',
-  jobs: 'service ledger archives source selection batch submitted output log logView metrics submit costs profiles sweeps results browsing . page failure ending agentTools',
+  jobs: 'service ledger archives source selection batch contents submitted output log logView metrics submit costs profiles sweeps results browsing . page failure ending agentTools',
   flows: `
     graph syntax interpreter/values interpreter reading diagnostics editing assist layout drawing reach project migration versions traces types
     run/erasable run/models run/protocol run/answers run/process run/job run/history run/visits run/testing run/evals run/child/recording
     run/child/loading run/child`,
   service: `
-    store/database store/jobs store/accounts store config log jobFiles executor secrets folders sandbox runner/usage runner process
+    store/database store/jobs store/accounts store config log jobFiles executor secrets contents folders sandbox runner/usage runner process
     slurm jobs streams tls http/access http/submit http disk backup metrics admin . machine`,
   cli: 'terminal grammar command completion session failures list jobs budgets secrets migration flows sweeps submit search serve admin mcp machines .',
   extension: `

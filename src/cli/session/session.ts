@@ -65,7 +65,7 @@ export class Session implements AsyncDisposable {
   }
 
   /** The service for submits and for questions about jobs. Each call uses the current client, because the local service may restart at another address. */
-  sender(): Pick<JobService, 'submitJob' | 'getSubmission' | 'getJob'> & Pick<RemoteClient, 'cancel'> {
+  sender(): Pick<JobService, 'submitJob' | 'getSubmission' | 'getJob'> & Pick<RemoteClient, 'cancel' | 'postContents'> {
     const use = async <T>(work: (client: RemoteClient) => Promise<T>): Promise<T> => {
       try {
         return await work(await this.client());
@@ -80,6 +80,7 @@ export class Session implements AsyncDisposable {
       getSubmission: (key, options) => use((client) => client.getSubmission(key, options)),
       getJob: (jobId, options) => use((client) => client.getJob(jobId, options)),
       cancel: (jobId, options) => use((client) => client.cancel(jobId, options)),
+      postContents: (path, body, options) => use((client) => client.postContents(path, body, options)),
     };
   }
 

@@ -47,8 +47,12 @@ export class SendingReport {
     if (this.#current === undefined) return;
     const { type, progress, totalBytes } = this.#current;
     this.#current = undefined;
-    const done = type === 'pack' ? 'packed' : 'uploaded';
-    this.#terminal.phase(`${done} ${formatBytes(totalBytes)} in ${formatDuration(progress.seconds)}`);
+    const time = formatDuration(progress.seconds);
+    const isPart = type === 'upload' && this.#sentBytes < totalBytes;
+    const amount = isPart
+      ? `${formatBytes(this.#sentBytes)} of ${formatBytes(totalBytes)}, because the service had the rest,`
+      : formatBytes(totalBytes);
+    this.#terminal.phase(`${type === 'pack' ? 'packed' : 'uploaded'} ${amount} in ${time}`);
   }
 
   #reportAccepted({ record, creditsRemaining }: Extract<SubmitPhase, { type: 'accepted' }>): void {

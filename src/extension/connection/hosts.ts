@@ -92,13 +92,14 @@ export class Hosts implements vscode.Disposable {
   }
 
   /** The API of a host. Each call uses the client that is current at that moment. */
-  service(host: string): JobService {
+  service(host: string): JobService & Pick<RemoteClient, 'postContents'> {
     const use = <T>(work: (client: RemoteClient) => Promise<T>): Promise<T> => this.#use(host, work);
     return {
       submitJob: (archive, job, options) => use((client) => client.submitJob(archive, job, options)),
       getSubmission: (key, options) => use((client) => client.getSubmission(key, options)),
       getJob: (jobId, options) => use((client) => client.getJob(jobId, options)),
       downloadArtifacts: (jobId, dest, options) => use((client) => client.downloadArtifacts(jobId, dest, options)),
+      postContents: (path, body, options) => use((client) => client.postContents(path, body, options)),
       streamEvents: (jobId, options) => this.#streamEvents(host, jobId, options),
     };
   }

@@ -30,6 +30,11 @@ export class ArchiveStore {
     return join(this.#folder, `${id}.${processOwner()}.part`);
   }
 
+  /** The path of the names of an archive's contents while they are sent. It names the process, as `partPath` does. */
+  namesPath(id: string): string {
+    return join(this.#folder, `.${processOwner()}.${id}.partial`);
+  }
+
   /** The path of the list of packed files. */
   manifestPath(id: string): string {
     return join(this.#folder, `${id}.manifest.json`);

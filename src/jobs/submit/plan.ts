@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { CONTENT_FEATURE } from '../../remote/protocol/contents.ts';
 import type { JobRecord } from '../ledger/record.ts';
 import { batchFindings, chooseMachineClass } from '../batch/batchTerms.ts';
 import type { FileChoice } from '../selection/fileTree.ts';
@@ -8,7 +9,7 @@ import type { BudgetCheck } from './budgetCheck.ts';
 import type { SubmitDraft } from './draft.ts';
 import { type CostEstimate, estimateCost, type Rate, readRateCard } from './estimate.ts';
 import { type JobFinding, preflightJob, refuseErrors } from './preflight.ts';
-import { readLimits } from './serviceLimits.ts';
+import { readFeatures, readLimits } from './serviceLimits.ts';
 import { secretFindings } from './secretFindings.ts';
 import { type SubmitDeps, type SubmitOptions, submitWorkspace } from './submit.ts';
 
@@ -40,6 +41,8 @@ export interface SubmitPlan {
   readonly maxUploadBytes: number | undefined;
   /** The secrets that the job can get; undefined if the service stores none or they are not known. */
   readonly secretNames: readonly string[] | undefined;
+  /** Whether the service takes submissions by content. */
+  readonly usesContents: boolean;
   /** The account that the job is charged to, if the service names it. */
   readonly accountId: string | undefined;
 }
@@ -78,6 +81,7 @@ export function planSubmit(
       ...(budget?.(draft.project, estimate.type === 'known' ? estimate.highest : undefined) ?? []),
     ],
     secretNames: target.secretNames,
+    usesContents: readFeatures(account).includes(CONTENT_FEATURE),
     maxUploadBytes: readLimits(account).maxUploadBytes,
     accountId: accountWithId.safeParse(account).data?.account_id,
   };
@@ -127,11 +131,12 @@ export async function sendPlan(
   { isTrusted, ...options }: SubmitOptions & { readonly isTrusted: boolean },
 ): Promise<JobRecord> {
   refuseErrors(plan.findings);
-  const { host, selection, estimate, maxUploadBytes, accountId } = plan;
+  const { host, selection, estimate, maxUploadBytes, accountId, usesContents } = plan;
   const { script, maxRuntime, machineClass, project, venv, secrets, resultsFolder } = plan.draft;
   const creditsPerMinute = estimate.type === 'known' ? estimate.creditsPerMinute : undefined;
   const terms = { script, maxRuntime, machineClass, project, venv, secrets, resultsFolder, creditsPerMinute };
-  return submitWorkspace(deps, { ...terms, host, account: accountId, selection, maxUploadBytes, isTrusted }, options);
+  const sent = { selection, maxUploadBytes, usesContents, isTrusted };
+  return submitWorkspace(deps, { ...terms, ...sent, host, account: accountId }, options);
 }
 
 function isSameChoice(a: FileChoice, b: FileChoice): boolean {

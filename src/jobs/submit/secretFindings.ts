@@ -1,6 +1,6 @@
 import { printableLine } from '../../core/text/printable.ts';
 import { MAX_JOB_SECRETS, secretName, SECRETS_FEATURE } from '../../remote/protocol/secret.ts';
-import { receivedAccount } from '../../remote/protocol/schemas.ts';
+import { readFeatures } from './serviceLimits.ts';
 
 /** Secrets that a job cannot get. */
 export interface SecretFinding {
@@ -12,7 +12,7 @@ export interface SecretFinding {
 
 /** Whether a service stores secrets. @param account the response of `GET /v1/me`; undefined if there is none. */
 export function storesSecrets(account: unknown): boolean {
-  return receivedAccount.safeParse(account).data?.features?.includes(SECRETS_FEATURE) ?? false;
+  return readFeatures(account).includes(SECRETS_FEATURE);
 }
 
 /**

@@ -11,10 +11,12 @@ import type { JobRecord } from '../ledger/record.ts';
 import { acceptedPatch } from './settle.ts';
 import { diskError } from '../../core/files/diskSpace.ts';
 import { EventSpool } from '../log/spool.ts';
-import { uploadArchive } from './uploadArchive.ts';
+import type { ContentService } from '../contents/sendContents.ts';
+import { uploadContents } from './uploadContents.ts';
+import { uploadArchive, type UploadOptions } from './uploadArchive.ts';
 
 export interface SendDeps {
-  readonly service: Pick<JobService, 'submitJob' | 'getSubmission'>;
+  readonly service: Pick<JobService, 'submitJob' | 'getSubmission'> & Partial<ContentService>;
   readonly ledger: AsyncLedger;
   /** FARWHARF_HOME. */
   readonly home: string;
@@ -46,7 +48,7 @@ const LEASE_MS = 30_000;
 export async function sendArchive(
   deps: SendDeps,
   draft: JobRecord,
-  options: SubmitOptions & { packSeconds?: number },
+  options: SubmitOptions & { readonly packSeconds?: number; readonly usesContents?: boolean | undefined },
 ): Promise<JobRecord> {
   const { ledger } = deps;
   const store = new ArchiveStore(deps.home);
@@ -59,9 +61,17 @@ export async function sendArchive(
   await ledger.insert(draft);
   await rename(store.partPath(draft.id), archive);
   const started = performance.now();
-  const created = await upload(deps, draft, archive, options);
+  let sentBytes = draft.archiveBytes ?? 0;
+  const onPhase = (phase: SubmitPhase): void => {
+    if (phase.type === 'upload') ({ sentBytes } = phase);
+    options.onPhase?.(phase);
+  };
+  const created = await upload(deps, draft, archive, { ...options, onPhase });
   const record = await recordAccepted(deps, draft, created);
-  await writePhases(deps.home, record, options.packSeconds, (performance.now() - started) / 1000);
+  await writePhases(deps.home, record, options.packSeconds, {
+    sentBytes,
+    seconds: (performance.now() - started) / 1000,
+  });
   options.onPhase?.({ type: 'accepted', record, creditsRemaining: created.credits_remaining ?? null });
   const sending = await ledger.list({ state: 'sending', withRemoved: true });
   // The job is running, so a failure to remove old archives must not look like a failed submit.
@@ -70,16 +80,23 @@ export async function sendArchive(
 }
 
 async function upload(
-  { service, ledger }: SendDeps,
+  { service, ledger, home }: SendDeps,
   draft: JobRecord,
   archive: string,
-  { signal, onPhase }: SubmitOptions,
+  options: SubmitOptions & { readonly usesContents?: boolean | undefined },
 ): Promise<JobCreated> {
-  const end = await uploadArchive(service, draft, archive, {
+  const { signal, onPhase, usesContents } = options;
+  const { postContents } = service;
+  const reports: UploadOptions = {
     signal,
     onProgress: (doneBytes, totalBytes, sentBytes) => onPhase?.({ type: 'upload', doneBytes, totalBytes, sentBytes }),
     onAsk: () => onPhase?.({ type: 'ask' }),
-  });
+  };
+  const byContent =
+    usesContents === true && postContents !== undefined
+      ? await uploadContents({ ...service, postContents }, draft, { archive, home }, reports)
+      : undefined;
+  const end = byContent ?? (await uploadArchive(service, draft, archive, reports));
   if (end.type === 'accepted') return end.created;
   if (end.type === 'not-taken') await ledger.delete(draft.id);
   else await ledger.update(draft.id, { state: 'unknown', reason: messageOf(end.error) });
@@ -106,12 +123,12 @@ async function writePhases(
   home: string,
   record: JobRecord,
   packSeconds: number | undefined,
-  uploadSeconds: number,
+  sent: { readonly sentBytes: number; readonly seconds: number },
 ): Promise<void> {
   const size = formatBytes(record.archiveBytes ?? 0);
   const lines = [
     ...(packSeconds === undefined ? [] : [`packed ${size} in ${formatDuration(packSeconds)}`]),
-    `uploaded ${size} in ${formatDuration(uploadSeconds)}`,
+    `uploaded ${formatBytes(sent.sentBytes)} in ${formatDuration(sent.seconds)}`,
   ];
   // These lines are only for information, so a failure to write them is ignored.
   await new EventSpool(home, record.id)

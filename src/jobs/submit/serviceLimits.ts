@@ -20,6 +20,11 @@ export function readLimits(account: unknown): ServiceLimits {
   };
 }
 
+/** What a service offers beyond the specification, from the response of `GET /v1/me`. */
+export function readFeatures(account: unknown): readonly string[] {
+  return receivedAccount.safeParse(account).data?.features ?? [];
+}
+
 /**
  * The machine classes of a rate card, each with all its names, the usual one first. Undefined if there is no rate card, or if a row
  * names no class, because then any name may be valid.

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { AppError } from '../../core/errors.ts';
 import { ArchiveStore } from '../archives/archives.ts';
 import { diskError } from '../../core/files/diskSpace.ts';
-import { readGitState } from './gitState.ts';
+import { readGitState } from '../archives/gitState.ts';
 import { checkArchiveSize } from './preflight.ts';
 import { type JobRecord, newRecord } from '../ledger/record.ts';
 import type { SelectedFolder } from '../selection/selectedFolder.ts';
@@ -34,6 +34,8 @@ export interface SubmitRequest {
   readonly creditsPerMinute?: number | undefined;
   /** The largest archive that the service accepts, if it states a limit. */
   readonly maxUploadBytes?: number | undefined;
+  /** Whether the service takes submissions by content. */
+  readonly usesContents?: boolean | undefined;
   /** Whether the commit may be read from `.git`. */
   readonly isTrusted: boolean;
 }
@@ -72,7 +74,7 @@ export async function submitWorkspace(
     const git = await readGitState(selection.root, { isTrusted: request.isTrusted, signal });
     const packSeconds = (performance.now() - started) / 1000;
     const record = draftRecord(id, request, { ...git, archiveBytes: packed.bytes, archive: store.archivePath(id) });
-    return await sendArchive(deps, record, { ...options, packSeconds });
+    return await sendArchive(deps, record, { ...options, packSeconds, usesContents: request.usesContents });
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'outcome-unknown')) await store.discard(id);
     throw diskError(error, deps.home);

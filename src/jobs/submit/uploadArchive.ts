@@ -9,8 +9,10 @@ export type UploadEnd =
   | { readonly type: 'accepted'; readonly created: JobCreated }
   | { readonly type: 'not-taken' | 'unknown'; readonly error: unknown };
 
-interface UploadOptions {
+export interface UploadOptions {
   readonly signal: AbortSignal | undefined;
+  /** What the file is: the archive by default, or the names of its contents. */
+  readonly part?: 'tarball' | 'contents';
   /** `sentBytes` also counts what was sent again after a lost connection. */
   readonly onProgress: (doneBytes: number, totalBytes: number, sentBytes: number) => void;
   /** Called when a response was lost and the service is asked what it has. */
@@ -31,7 +33,7 @@ export async function uploadArchive(
   service: Pick<JobService, 'submitJob' | 'getSubmission'>,
   draft: JobRecord,
   archive: string,
-  { signal, onProgress, onAsk }: UploadOptions,
+  { signal, part, onProgress, onAsk }: UploadOptions,
 ): Promise<UploadEnd> {
   const isCancelled = (): boolean => signal?.aborted === true;
   let offset: number | undefined;
@@ -43,6 +45,7 @@ export async function uploadArchive(
     try {
       const created = await service.submitJob(archive, jobOf(draft), {
         idempotencyKey: draft.id,
+        ...(part && { part }),
         ...(offset !== undefined && { offset }),
         ...(signal !== undefined && { signal }),
         onProgress: (bytes, total = sent.totalBytes) => {

@@ -5,7 +5,7 @@ import { diskError } from '../../core/files/diskSpace.ts';
 import { ArchiveStore } from '../archives/archives.ts';
 import { describeParameters, type JobParameters } from '../ledger/parameters.ts';
 import type { SweepLimits } from '../profiles/profileJob.ts';
-import { readGitState } from '../submit/gitState.ts';
+import { readGitState } from '../archives/gitState.ts';
 import type { BudgetCheck } from '../submit/budgetCheck.ts';
 import type { SubmitPlan } from '../submit/plan.ts';
 import { checkArchiveSize, type JobFinding } from '../submit/preflight.ts';

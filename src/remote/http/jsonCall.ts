@@ -8,7 +8,11 @@ export function jsonCall(call: Call): Call {
 
 /** The part of a call that sends a value as JSON. A stream can be sent once, so a repeated call needs another one. */
 export function jsonBody(value: object): Pick<Call, 'headers' | 'body'> {
-  const bytes = Buffer.from(JSON.stringify(value));
-  const headers = { 'content-type': 'application/json', 'content-length': String(bytes.length) };
+  return bytesBody(Buffer.from(JSON.stringify(value)), 'application/json');
+}
+
+/** The same for bytes. */
+export function bytesBody(bytes: Uint8Array, type = 'application/octet-stream'): Pick<Call, 'headers' | 'body'> {
+  const headers = { 'content-type': type, 'content-length': String(bytes.length) };
   return { headers, body: Readable.from([bytes]) };
 }

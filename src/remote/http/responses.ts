@@ -34,6 +34,13 @@ export async function readJson<T>(response: HttpResponse, schema: z.ZodType<T>):
   throw unusable(response, `does not have the expected format (${where}${issue?.message ?? 'unknown'})`);
 }
 
+/** The bytes of a successful response. @throws RemoteError above 32 MB. */
+export async function readBytes(response: HttpResponse): Promise<Buffer> {
+  const { bytes, isWhole } = await readUpTo(response.body, MAX_JSON_BYTES);
+  if (!isWhole) throw unusable(response, 'is larger than 32 MB');
+  return Buffer.from(bytes);
+}
+
 /**
  * Accepts responses with a status below 400, except redirects and web pages.
  *

@@ -26,7 +26,9 @@ export const account = z.object({
   rate_card: z.array(rateCardItem),
   features: z
     .array(z.string())
-    .describe('what the service offers beyond submissions: "secrets" for `/v1/secrets` and `meta.secrets`'),
+    .describe(
+      'what the service offers beyond submissions: "content" for `/v1/contents` and the part `contents`, "secrets" for `/v1/secrets` and `meta.secrets`',
+    ),
   limits: z
     .object({ max_runtime: z.int().describe('seconds'), max_upload_bytes: z.int() })
     .describe('limits of one submission; a job whose maximum cost exceeds the credits is refused'),

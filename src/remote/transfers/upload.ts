@@ -10,8 +10,14 @@ export interface Upload {
   readonly body: Readable;
 }
 
+const FILES = {
+  tarball: { name: 'workspace.tar.gz', type: 'application/gzip' },
+  contents: { name: 'contents.bin', type: 'application/octet-stream' },
+} as const;
+
 interface UploadOptions {
   readonly headers: Readonly<Record<string, string>>;
+  readonly part: 'tarball' | 'contents';
   /** The number of bytes at the start of the file that are skipped. */
   readonly offset: number;
   readonly onProgress: ((bytes: number, total: number) => void) | undefined;
@@ -31,7 +37,7 @@ interface UploadOptions {
 export async function openUpload(
   path: string,
   meta: Readonly<Record<string, unknown>>,
-  { headers, offset, onProgress, isReusing }: UploadOptions,
+  { headers, part, offset, onProgress, isReusing }: UploadOptions,
 ): Promise<Upload> {
   const file = await open(path, 'r');
   try {
@@ -41,8 +47,8 @@ export async function openUpload(
     const boundary = `farwharf-${randomUUID()}`;
     const head = Buffer.from(
       `--${boundary}\r\nContent-Disposition: form-data; name="meta"\r\n\r\n${JSON.stringify(meta)}\r\n` +
-        `--${boundary}\r\nContent-Disposition: form-data; name="tarball"; filename="workspace.tar.gz"\r\n` +
-        'Content-Type: application/gzip\r\n\r\n',
+        `--${boundary}\r\nContent-Disposition: form-data; name="${part}"; filename="${FILES[part].name}"\r\n` +
+        `Content-Type: ${FILES[part].type}\r\n\r\n`,
     );
     const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
     const body = streamFile(file, {

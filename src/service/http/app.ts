@@ -23,6 +23,9 @@ import { answerHealth, refuseSubmissions, refuseWhenStopping } from './healthRou
 import { showJob } from './submit/showJob.ts';
 import { answerMetrics, type MetricsSource } from './metricsRoute.ts';
 import { describeApi } from './openapi.ts';
+import { LackingContents } from '../contents/assembleArchive.ts';
+import type { ContentStore } from '../contents/contentStore.ts';
+import { addContentRoutes } from './contentRoutes.ts';
 import { addSecretRoutes } from './secretRoutes.ts';
 import type { SecretVault } from '../secrets/secretVault.ts';
 import type { RequestMonitor } from './requestMonitor.ts';
@@ -64,6 +67,7 @@ export interface AppOptions {
   readonly killGraceMs: number;
   readonly maxLogBytes: number;
   readonly vault: SecretVault;
+  readonly contents: ContentStore;
   /** Its abort ends open event streams. */
   readonly shutdown: AbortSignal;
 }
@@ -85,6 +89,7 @@ export function createApp(options: AppOptions): App {
   app.use('/v1/*', requireKey(authenticator, authFailures), gauge.limitRate());
   app.get('/v1/me', answerAccount(options));
   addSecretRoutes(app, options.vault);
+  addContentRoutes(app, options);
   addJobRoutes(app, options);
   return app;
 }
@@ -117,7 +122,14 @@ function addJobRoutes(app: App, options: AppOptions): void {
       const signal = AbortSignal.any([context.req.raw.signal, abortOnRevocation(context, options.authenticator)]);
       const { incoming } = context.env;
       const mayUseSecrets = isAllowed(context, 'secrets');
-      const owner = { account: account.id, keyId: context.var.visit.key?.id, maxUploadBytes, mayUseSecrets };
+      const diskRefusal = (bytes: number) => options.health.refusal(bytes);
+      const owner = {
+        account: account.id,
+        keyId: context.var.visit.key?.id,
+        maxUploadBytes,
+        mayUseSecrets,
+        diskRefusal,
+      };
       const { accepted, isNew } = await submissions.accept(incoming, { ...options, ...owner }, signal);
       if (isNew) scheduler.enqueue({ id: accepted.job_id, account: account.id });
       return context.json(accepted, 201);
@@ -188,6 +200,7 @@ function answerFailure(error: Error, context: AppContext, log: Logger): Response
   if (error instanceof AppError && ['bad-input', 'refused', 'corrupt', 'limit'].includes(error.code)) {
     return context.json({ detail: error.message }, 400);
   }
+  if (error instanceof LackingContents) return context.json({ detail: error.message }, 424);
   // The client has disconnected, so nobody reads the response.
   if (isBrokenOff(error)) return context.json({ detail: 'The request was interrupted.' }, 400);
   log.error('request failed', { requestId: context.get('requestId'), route: context.get('route'), error });

@@ -44,9 +44,15 @@ const keyFailures = (...codes: number[]) => ({
 
 const submissionForm = {
   type: 'object',
-  required: ['tarball', 'meta'],
+  required: ['meta'],
+  oneOf: [{ required: ['tarball'] }, { required: ['contents'] }],
   properties: {
     tarball: { type: 'string', contentMediaType: 'application/gzip' },
+    contents: {
+      type: 'string',
+      contentMediaType: 'application/octet-stream',
+      description: 'in place of the tarball: the SHA-256 of each list of pieces of its tar stream, in order',
+    },
     meta: { type: 'string', contentMediaType: 'application/json', contentSchema: schemaOf(submission, 'input') },
   },
 };
@@ -66,6 +72,17 @@ const eventStream = {
     event('end', endEventData),
   ],
 };
+
+const names = 'SHA-256 hashes, 32 bytes each, up to 16,384';
+const bits = 'A bit for each hash, the lowest of each byte first: 1 if it is lacking';
+const binary = (description: string) => ({ description, content: { 'application/octet-stream': {} } });
+const contentsRoute = (summary: string, body: string, answer: string, ...codes: number[]) => ({
+  post: {
+    summary,
+    requestBody: { required: true, ...binary(body) },
+    responses: { 200: binary(answer), ...keyFailures(403, ...codes) },
+  },
+});
 
 /** The OpenAPI description of the service, derived from the declarations of the protocol. */
 export function describeApi(version: string) {
@@ -100,7 +117,7 @@ export function describeApi(version: string) {
             ),
           ],
           requestBody: { required: true, content: { 'multipart/form-data': { schema: submissionForm } } },
-          responses: { 201: json('Accepted', jobCreated), ...keyFailures(400, 402, 409, 413, 415, 422, 503, 507) },
+          responses: { 201: json('Accepted', jobCreated), ...keyFailures(400, 402, 409, 413, 415, 422, 424, 503, 507) },
         },
       },
       '/v1/submissions/{key}': {
@@ -110,6 +127,22 @@ export function describeApi(version: string) {
           responses: { 200: json('Its status', submissionStatus), ...keyFailures(400) },
         },
       },
+      '/v1/contents/lacking': contentsRoute('Which pieces the account lacks', names, bits, 400, 413),
+      '/v1/contents/lacking-lists': contentsRoute(
+        'Which lists of pieces the account lacks, or a piece in them',
+        names,
+        bits,
+        400,
+        413,
+      ),
+      '/v1/contents/pieces': contentsRoute(
+        'Send pieces',
+        'For each piece its SHA-256, the length of the Zstandard frame as 32 bits (little-endian), and the frame; a piece has up to 256 KB',
+        'Nothing',
+        400,
+        413,
+        507,
+      ),
       '/v1/secrets': {
         get: {
           summary: 'The secrets of the account, without their values',

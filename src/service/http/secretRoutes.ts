@@ -5,6 +5,7 @@ import type { SecretVault } from '../secrets/secretVault.ts';
 import type { App, AppContext } from './access/appEnv.ts';
 import { requireScope } from './access/keyScopes.ts';
 import { refusal } from './access/refusal.ts';
+import { readBody } from './readBody.ts';
 
 // The largest value in JSON, where a character takes up to six bytes.
 const MAX_BODY_BYTES = 256 * 1024;
@@ -17,7 +18,7 @@ export function addSecretRoutes(app: App, vault: SecretVault): void {
   });
   app.put('/v1/secrets/:name', requireScope('secrets'), async (context) => {
     const name = nameOf(context);
-    const { value } = await readBody(context.env.incoming);
+    const { value } = await readSecret(context.env.incoming);
     vault.set(context.var.account.id, name, value);
     return context.json({ name } satisfies z.infer<typeof secretChange>);
   });
@@ -35,17 +36,11 @@ function nameOf(context: AppContext): string {
 }
 
 /** Neither a parser's message nor a schema's repeats the value, because they would reach the client's log. */
-async function readBody(incoming: IncomingMessage): Promise<z.output<typeof secretBody>> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > MAX_BODY_BYTES) throw refusal(413, 'The value of a secret is too large.');
-    chunks.push(chunk);
-  }
+async function readSecret(incoming: IncomingMessage): Promise<z.output<typeof secretBody>> {
+  const bytes = await readBody(incoming, MAX_BODY_BYTES);
   let body: unknown;
   try {
-    body = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    body = JSON.parse(bytes.toString('utf8'));
   } catch {
     throw refusal(400, 'The body is not JSON.');
   }

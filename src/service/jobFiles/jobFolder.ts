@@ -12,6 +12,8 @@ const NAMES = {
   workspace: 'workspace',
   /** The submitted archive, until the job starts; small ones are in the store. */
   archive: 'archive.tar.gz',
+  /** The names of the contents that make the archive, while it is made. */
+  contents: 'contents',
   /** What to run: a `RunnerSpec`. */
   spec: 'job.json',
   /** The submitted files: a list of paths with their hashes. */

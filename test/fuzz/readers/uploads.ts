@@ -35,7 +35,7 @@ export const uploads: FuzzedReader = {
     const server = createServer((incoming, response) => {
       const openSink = (): Writable => new Writable({ write: (_chunk, _encoding, done) => done() });
       receiveUpload(incoming, { openSink, maxBytes: 1e6 })
-        .then(parseSubmission)
+        .then(({ meta }) => parseSubmission(meta))
         .catch((error: unknown) => {
           if (!(error instanceof HTTPException || error instanceof AppError)) failure = error;
         })

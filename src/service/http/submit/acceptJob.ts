@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, rename } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import type * as z from 'zod';
 import { AppError } from '../../../core/errors.ts';
@@ -17,11 +17,13 @@ import { toCredits } from '../../store/accounts/credits.ts';
 import { serviceLine } from '../../store/jobs/events.ts';
 import type { Spendable } from '../../store/accounts/purses.ts';
 import type { Store } from '../../store/store.ts';
+import { assembleArchive } from '../../contents/assembleArchive.ts';
+import type { ContentStore } from '../../contents/contentStore.ts';
 import type { SecretVault } from '../../secrets/secretVault.ts';
 import { outOfScope } from '../access/keyScopes.ts';
 import { refusal } from '../access/refusal.ts';
 import { parseCommand, parseSubmission } from './submission.ts';
-import { receiveUpload } from './upload.ts';
+import { type ReceivedForm, receiveUpload } from './upload.ts';
 
 export interface AcceptContext {
   /** The account of the job. */
@@ -36,6 +38,9 @@ export interface AcceptContext {
   readonly killGraceMs: number;
   readonly maxLogBytes: number;
   readonly vault: Pick<SecretVault, 'has'>;
+  readonly contents: Pick<ContentStore, 'read'>;
+  /** Returns why nothing more may be written to the disk; undefined if it may. */
+  readonly diskRefusal: (bytes: number) => Promise<string | undefined>;
   /** Whether the key of the request may give secrets to jobs. */
   readonly mayUseSecrets: boolean;
 }
@@ -67,9 +72,24 @@ export async function acceptJob(
   return withNewFolder(context.files, async (id, folder) => {
     const { archive } = folder;
     const openSink = () => createWriteStream(archive, { flags: 'wx', mode: 0o600 });
-    const meta = await receiveUpload(incoming, { openSink, maxBytes: context.maxUploadBytes });
-    return addJob({ id, archive, meta }, context, signal);
+    const form = await receiveUpload(incoming, { openSink, maxBytes: context.maxUploadBytes });
+    if (form.part === 'tarball') return addJob({ id, archive, meta: form.meta }, context, signal);
+    await rename(archive, folder.contents);
+    return addJob(await withArchive({ id, received: folder.contents, ...form }, context, signal), context, signal);
   });
+}
+
+/** The upload with an archive: the one that was received, or the one that its contents make. @throws as `assembleArchive`. */
+export async function withArchive(
+  { id, received, meta, part }: ReceivedForm & { readonly id: string; readonly received: string },
+  context: AcceptContext,
+  signal: AbortSignal,
+): Promise<Pick<ReceivedUpload, 'id' | 'archive' | 'meta'>> {
+  if (part === 'tarball') return { id, archive: received, meta };
+  const { archive } = context.files.folder(id);
+  const { account, contents, maxUploadBytes: maxBytes, diskRefusal } = context;
+  await assembleArchive(contents, { account, submission: received, archive, maxBytes, diskRefusal, signal });
+  return { id, archive, meta };
 }
 
 /** Calls `work` with the ID and the folder of a new job. The folder is removed if `work` fails. */

@@ -12,7 +12,7 @@ import { ResumableUploads } from './resumableUploads.ts';
 import { toCredits } from '../../store/accounts/credits.ts';
 import type { Store } from '../../store/store.ts';
 import type { StoredSubmission } from '../../store/jobs/submissions.ts';
-import { type AcceptContext, acceptJob, type AcceptedJob, addJob, withNewFolder } from './acceptJob.ts';
+import { type AcceptContext, acceptJob, type AcceptedJob, addJob, withArchive, withNewFolder } from './acceptJob.ts';
 import { refusal } from '../access/refusal.ts';
 import { isBrokenOff, receiveUpload } from './upload.ts';
 
@@ -128,16 +128,17 @@ export class Submissions {
     const bytes = Number(incoming.headers['content-length'] ?? 0) + start;
     await this.#uploads.makeRoom(account, { bytes, maxBytes: maxUploadBytes }, this.#isBusy);
     try {
-      const meta = await receiveUpload(incoming, {
+      const form = await receiveUpload(incoming, {
         openSink: () => createWriteStream(path, { flags: 'a', mode: 0o600 }),
         maxBytes: maxUploadBytes - start,
         signal: running.takeOver.signal,
       });
       running.isChecked = true;
-      const fingerprint = `${hash('sha256', meta)}:${await digestOf(path)}`;
-      const accepted = await withNewFolder(context.files, (id) =>
-        addJob({ id, archive: path, meta, key: { key, fingerprint } }, context, signal),
-      );
+      const fingerprint = `${hash('sha256', form.meta)}:${await digestOf(path)}`;
+      const accepted = await withNewFolder(context.files, async (id) => {
+        const upload = await withArchive({ id, received: path, ...form }, context, signal);
+        return addJob({ ...upload, key: { key, fingerprint } }, context, signal);
+      });
       await this.#uploads.remove(account, key);
       return accepted;
     } catch (error) {
@@ -163,7 +164,7 @@ async function acceptAgain(
       done();
     },
   });
-  const meta = await receiveUpload(incoming, { openSink: () => sink, maxBytes: maxUploadBytes });
+  const { meta } = await receiveUpload(incoming, { openSink: () => sink, maxBytes: maxUploadBytes });
   const [knownMeta, knownArchive] = known.fingerprint.split(':');
   const isSame = hash('sha256', meta) === knownMeta && (isPart || archiveHash.digest('hex') === knownArchive);
   if (!isSame)

@@ -11,17 +11,25 @@ const MAX_PARTS = 16;
 // A connection without any data for this long is dead.
 const STALL_MS = 120_000;
 
+/** What was sent as a file: an archive, or the names of its contents. */
+type UploadPart = 'tarball' | 'contents';
+
+export interface ReceivedForm {
+  readonly meta: string;
+  readonly part: UploadPart;
+}
+
 /**
- * Streams a `multipart/form-data` body: the part `tarball`, of any size, to the sink of `openSink`, and the field `meta` to
- * memory. The parts may come in any order.
+ * Streams a `multipart/form-data` body: the part `tarball`, of any size, or `contents`, to the sink of `openSink`, and the field `meta`
+ * to memory. The parts may come in any order.
  *
- * @returns the text of `meta`.
+ * @returns the text of `meta`, and which part there was.
  * @throws HTTPException 400, 413 or 415, the error of the connection or the signal's reason; the sink may then have a part.
  */
 export async function receiveUpload(
   incoming: IncomingMessage,
   { openSink, maxBytes, signal }: { openSink: () => Writable; maxBytes: number; signal?: AbortSignal },
-): Promise<string> {
+): Promise<ReceivedForm> {
   const contentType = incoming.headers['content-type'] ?? '';
   if (!/^multipart\/form-data\b/i.test(contentType)) {
     throw refusal(415, 'The body must be multipart/form-data with the parts "tarball" and "meta".');
@@ -38,18 +46,20 @@ export async function receiveUpload(
   const broken = new AbortController();
   let meta: string | undefined;
   let saved: Promise<void> | undefined;
+  let part: UploadPart = 'tarball';
   try {
     await new Promise<void>((resolve, reject) => {
       parser.on('file', (name, stream) => {
         // An interrupted part fails by itself too, and an error without a listener would end the process.
         stream.on('error', reject);
-        if (name === 'tarball' && saved === undefined) {
+        if (isUploadPart(name) && saved === undefined) {
+          part = name;
           stream.once('limit', () => reject(tooLarge));
           saved = pipeline(stream, openSink(), { signal: broken.signal });
           saved.catch(reject);
         } else {
           stream.resume();
-          if (name === 'tarball') reject(refusal(400, 'The body has more than one part "tarball".'));
+          if (isUploadPart(name)) reject(refusal(400, 'The body has more than one part "tarball".'));
         }
       });
       parser.on('field', (name, value, _isNameCut, isValueCut) => {
@@ -84,7 +94,11 @@ export async function receiveUpload(
   }
   if (saved === undefined) throw refusal(400, 'The part "tarball" is missing: the archive, sent as a file.');
   if (meta === undefined) throw refusal(400, 'The field "meta" is missing: a JSON object, sent as a text field.');
-  return meta;
+  return { meta, part };
+}
+
+function isUploadPart(name: string | undefined): name is UploadPart {
+  return name === 'tarball' || name === 'contents';
 }
 
 /** Whether a request failed because its client disconnected or was disconnected, rather than by its contents. */

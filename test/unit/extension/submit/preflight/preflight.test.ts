@@ -39,6 +39,7 @@ const view: SubmitView = {
   estimate: { type: 'known', creditsPerMinute: 0.3, highest: 6, balance: 312 },
   findings: [],
   secretNames: undefined,
+  usesContents: false,
   maxUploadBytes: undefined,
   accountId: undefined,
 };

@@ -1,0 +1,68 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { ArchiveStore } from '../archives/archives.ts';
+import { listContents } from '../contents/archiveContents.ts';
+import { type ContentService, sendContents } from '../contents/sendContents.ts';
+import type { JobRecord } from '../ledger/record.ts';
+import { httpStatus, type JobService } from '../service/api.ts';
+import { type UploadEnd, type UploadOptions, uploadArchive } from './uploadArchive.ts';
+
+// Below this, asking what the service has costs more than sending it.
+const LEAST_BYTES = 32 * 1024;
+const LACKING = 424;
+// A service that has no room or another idea of contents gets the archive.
+const USES_ARCHIVE: ReadonlySet<number> = new Set([400, 404, 405, 413, LACKING]);
+const MAX_TRIES = 3;
+
+type Service = Pick<JobService, 'submitJob' | 'getSubmission'> & ContentService;
+
+/**
+ * Sends what the service lacks of an archive, and then the names of its contents in its place.
+ *
+ * @returns undefined if the archive itself should be sent, because it is small or the service does not take its contents.
+ * @throws as `listContents` and `sendContents`.
+ */
+export async function uploadContents(
+  service: Service,
+  draft: JobRecord,
+  { archive, home }: { readonly archive: string; readonly home: string },
+  { signal, onProgress, onAsk }: Omit<UploadOptions, 'part'>,
+): Promise<UploadEnd | undefined> {
+  const totalBytes = draft.archiveBytes ?? 0;
+  if (totalBytes < LEAST_BYTES) return undefined;
+  const contents = await listContents(archive, signal);
+  const names = new ArchiveStore(home).namesPath(draft.id);
+  let sentBytes = 0;
+  const report = (share: number, sent: number): void => onProgress(Math.floor(share * totalBytes), totalBytes, sent);
+  try {
+    await writeFile(names, Buffer.concat(contents.lists.map(({ name }) => name)), { mode: 0o600 });
+    for (let tries = 1; ; tries += 1) {
+      const before = sentBytes;
+      await sendContents(service, archive, contents, {
+        signal,
+        onProgress: (done, total, sent) => {
+          sentBytes = before + sent;
+          report((0.99 * done) / Math.max(1, total), sentBytes);
+        },
+      });
+      const sentContents = sentBytes;
+      const end = await uploadArchive(service, draft, names, {
+        signal,
+        part: 'contents',
+        onProgress: (done, total, sent) => {
+          sentBytes = sentContents + sent;
+          report(done < total ? 0.99 : 1, sentBytes);
+        },
+        onAsk,
+      });
+      const status = end.type === 'not-taken' ? httpStatus(end.error) : undefined;
+      if (status !== LACKING) return end;
+      if (tries === MAX_TRIES) return undefined;
+    }
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (USES_ARCHIVE.has(httpStatus(error) ?? 0)) return undefined;
+    throw error;
+  } finally {
+    await rm(names, { force: true });
+  }
+}

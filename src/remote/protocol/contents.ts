@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+
+/**
+ * Submissions by content: the tar stream of an archive is cut into pieces, and a service that has a piece of an account is not sent it
+ * again. A piece is named by its SHA-256. The names of the pieces, in order, are cut into lists, which are pieces themselves; the
+ * submission consists of the names of its lists. So a change somewhere costs one piece, one list and one name.
+ */
+
+/** The feature of a service that takes submissions by content, in `features` of `GET /v1/me`. */
+export const CONTENT_FEATURE = 'content';
+/** The bytes of a name. */
+export const NAME_BYTES = 32;
+/** The largest piece, and the largest list. */
+export const MAX_PIECE_BYTES = 256 * 1024;
+/** How many names one request may ask about. */
+export const MAX_ASKED_NAMES = 16_384;
+/** The most bytes that one request may send, compressed. */
+export const MAX_BATCH_BYTES = 16 * 1024 * 1024;
+/** How many lists a submission may have: more than an archive of 20 GB needs. */
+export const MAX_LISTS = 65_536;
+
+/** The header of a piece in a batch: its name, and the length of its Zstandard frame (RFC 8878) as 32 bits, little-endian. */
+export const PIECE_HEADER_BYTES = NAME_BYTES + 4;
+
+export function nameOfPiece(bytes: Uint8Array): Buffer {
+  return createHash('sha256').update(bytes).digest();
+}
+
+/** The names in a list, each a view of its bytes; undefined if the length does not fit. */
+export function namesIn(list: Buffer): readonly Buffer[] | undefined {
+  if (list.length % NAME_BYTES !== 0) return undefined;
+  return Array.from({ length: list.length / NAME_BYTES }, (_, index) =>
+    list.subarray(index * NAME_BYTES, (index + 1) * NAME_BYTES),
+  );
+}
+
+/** One piece of a batch. @param frame the piece, compressed. */
+export function batchEntry(name: Buffer, frame: Buffer): readonly Buffer[] {
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(frame.length);
+  return [name, length, frame];
+}

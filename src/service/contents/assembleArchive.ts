@@ -1,0 +1,108 @@
+import { createWriteStream } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { AppError } from '../../core/errors.ts';
+import { formatBytes } from '../../core/text/format.ts';
+import { MAX_LISTS, NAME_BYTES, namesIn } from '../../remote/protocol/contents.ts';
+import type { ContentStore } from './contentStore.ts';
+
+// What an archive may unpack to, and how many times its own size, as for those that are sent whole.
+const MAX_BYTES = 20 * 2 ** 30;
+const MAX_RATIO = 200;
+const RATIO_COUNTS_FROM_BYTES = 32 * 2 ** 20;
+// How often the free space is checked while the archive grows.
+const CHECK_BYTES = 128 * 2 ** 20;
+
+const READ_AHEAD = 8;
+
+/** The pieces of a submission are not all there. The client asks again which are lacking. */
+export class LackingContents extends Error {
+  override readonly name = 'LackingContents';
+}
+
+export interface Assembly {
+  readonly account: string;
+  /** The file with the names of the lists. */
+  readonly submission: string;
+  /** The path of the new archive. */
+  readonly archive: string;
+  /** The most that the pieces may have together, compressed, each as often as it occurs: the limit for an archive. */
+  readonly maxBytes: number;
+  /** Returns why nothing more may be written to the disk; undefined if it may. */
+  readonly diskRefusal: (bytes: number) => Promise<string | undefined>;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Writes the archive that a submission by content describes: the same tar stream as that of the client's archive, whose entries are
+ * then checked and unpacked like those of any other. It is not compressed again, because it is deleted when the job starts.
+ *
+ * @throws AppError `bad-input` for a submission that is not a list of names, `limit` for one that is too large, `no-space` if the disk
+ * is nearly full; LackingContents.
+ */
+export async function assembleArchive(store: Pick<ContentStore, 'read'>, assembly: Assembly): Promise<void> {
+  const { submission, archive, signal } = assembly;
+  const isTooLong = (await stat(submission)).size > MAX_LISTS * NAME_BYTES;
+  const lists = isTooLong ? undefined : namesIn(await readFile(submission));
+  if (lists === undefined || lists.length === 0) {
+    throw new AppError('bad-input', 'The part "contents" must be the SHA-256 of each list of the submission.');
+  }
+  const sink = createWriteStream(archive, { flags: 'wx', mode: 0o600 });
+  await pipeline(Readable.from(piecesOf(store, assembly, lists)), createGzip({ level: 0 }), sink, { signal });
+}
+
+async function* piecesOf(
+  store: Pick<ContentStore, 'read'>,
+  { account, maxBytes, diskRefusal }: Assembly,
+  lists: readonly Buffer[],
+): AsyncGenerator<Buffer, void> {
+  let total = 0;
+  let packed = 0;
+  let checked = -CHECK_BYTES;
+  let isLacking = false;
+  for (const list of lists) {
+    const found = await store.read(account, list);
+    isLacking ||= found === undefined;
+    const names = found === undefined ? [] : namesIn(found.bytes);
+    if (names === undefined) throw new AppError('bad-input', 'A list of the submission is not a list.');
+    for await (const piece of readAhead(names, (name) => store.read(account, name))) {
+      isLacking ||= piece === undefined;
+      if (piece === undefined) continue;
+      total += piece.bytes.length;
+      packed += piece.packedBytes;
+      const most = Math.min(MAX_BYTES, RATIO_COUNTS_FROM_BYTES + MAX_RATIO * packed);
+      if (total > most)
+        throw new AppError('limit', `The contents unpack to more than ${formatBytes(most)}, the limit.`);
+      if (packed > maxBytes) {
+        throw new AppError(
+          'limit',
+          `The contents are larger than ${formatBytes(maxBytes)}, the limit of this account.`,
+        );
+      }
+      // The rest is read all the same, so that everything that is damaged is found, and sent again, at once.
+      if (isLacking) continue;
+      if (total - checked > CHECK_BYTES) {
+        checked = total;
+        const refusal = await diskRefusal(CHECK_BYTES);
+        if (refusal !== undefined) throw new AppError('no-space', refusal);
+      }
+      yield piece.bytes;
+    }
+  }
+  if (isLacking) throw new LackingContents('The service lacks contents of this submission. Send them first.');
+}
+
+/** The results of `read` in order, several of them in progress. */
+async function* readAhead<T>(names: readonly Buffer[], read: (name: Buffer) => Promise<T>): AsyncGenerator<T, void> {
+  const open: Promise<T>[] = [];
+  for (const name of names) {
+    const next = read(name);
+    next.catch(() => {}); // awaited in its turn
+    open.push(next);
+    const first = open.length < READ_AHEAD ? undefined : open.shift();
+    if (first !== undefined) yield await first;
+  }
+  for (const rest of open) yield await rest;
+}

@@ -1,0 +1,67 @@
+import pLimit from 'p-limit';
+import {
+  MAX_ASKED_NAMES,
+  MAX_BATCH_BYTES,
+  NAME_BYTES,
+  namesIn,
+  PIECE_HEADER_BYTES,
+} from '../../remote/protocol/contents.ts';
+import type { ContentStore } from '../contents/contentStore.ts';
+import type { AccountGauge } from './access/accountGauge.ts';
+import type { App, AppContext } from './access/appEnv.ts';
+import { requireScope } from './access/keyScopes.ts';
+import { refusal } from './access/refusal.ts';
+import type { Health } from './health.ts';
+import { refuseSubmissions } from './healthRoute.ts';
+import { readBody } from './readBody.ts';
+
+const PIECES_AT_ONCE = 8;
+
+interface ContentOptions {
+  readonly contents: ContentStore;
+  readonly gauge: AccountGauge;
+  readonly health: Health;
+}
+
+/** The routes of `/v1/contents`: what of a submission the account lacks, and what it sends of it. */
+export function addContentRoutes(app: App, { contents, gauge, health }: ContentOptions): void {
+  const answer = async (context: AppContext, ask: ContentStore['lacking']): Promise<Response> => {
+    const names = namesIn(await readBody(context.env.incoming, MAX_ASKED_NAMES * NAME_BYTES));
+    if (names === undefined) throw refusal(400, 'The body must be SHA-256 hashes, 32 bytes each.');
+    const bits = Buffer.alloc(Math.ceil(names.length / 8));
+    for (const [index, isLacking] of (await ask(context.var.account.id, names)).entries()) {
+      if (isLacking) bits[index >> 3] = (bits[index >> 3] ?? 0) | (1 << (index & 7));
+    }
+    return context.body(new Uint8Array(bits), 200, { 'content-type': 'application/octet-stream' });
+  };
+  app.post('/v1/contents/lacking', requireScope('submit'), (context) =>
+    answer(context, (account, names) => contents.lacking(account, names)),
+  );
+  app.post('/v1/contents/lacking-lists', requireScope('submit'), (context) =>
+    answer(context, (account, names) => contents.lackingLists(account, names)),
+  );
+  app.post('/v1/contents/pieces', requireScope('submit'), refuseSubmissions(health), async (context) => {
+    gauge.take(context, 'uploads');
+    const { account } = context.var;
+    const body = await readBody(context.env.incoming, MAX_BATCH_BYTES);
+    const maxBytes = gauge.limitsOf(account).upload_bytes;
+    const adding = pLimit(PIECES_AT_ONCE);
+    await Promise.all(
+      piecesIn(body).map(({ name, frame }) => adding(() => contents.add(account.id, name, frame, maxBytes))),
+    );
+    return context.body(null, 200);
+  });
+}
+
+/** @throws HTTPException 400 for a body that ends inside a piece. */
+function piecesIn(body: Buffer): readonly { readonly name: Buffer; readonly frame: Buffer }[] {
+  const pieces: { name: Buffer; frame: Buffer }[] = [];
+  for (let start = 0; start < body.length; ) {
+    const begin = start + PIECE_HEADER_BYTES;
+    const end = begin > body.length ? undefined : begin + body.readUInt32LE(start + NAME_BYTES);
+    if (end === undefined || end > body.length) throw refusal(400, 'The body ends inside a piece.');
+    pieces.push({ name: body.subarray(start, start + NAME_BYTES), frame: body.subarray(begin, end) });
+    start = end;
+  }
+  return pieces;
+}

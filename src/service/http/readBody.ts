@@ -1,0 +1,21 @@
+import type { IncomingMessage } from 'node:http';
+import { refusal } from './access/refusal.ts';
+
+/**
+ * The body of a request, in memory.
+ *
+ * @throws HTTPException 413 above `maxBytes`. The rest is then read and dropped, so that the client reads the response.
+ */
+export async function readBody(incoming: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > maxBytes) {
+      incoming.resume();
+      throw refusal(413, `The body is larger than ${maxBytes} bytes, the limit of this request.`);
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
