@@ -51,9 +51,8 @@ export class HostedFlow implements HostedRun {
   readonly #tokens = new TokenJoiner((event) =>
     this.#parts.emit({ run: this.#run, ...event, text: this.#parts.clean(event.text) }),
   );
-  /** The shared state with the states of items and branches in progress, as it was reported last; and without them. */
+  /** The shared state as it was reported last. */
   #view: StateView;
-  #sharedView: StateView;
   readonly #partStates = new PartStates();
   #failedPath: string | undefined;
 
@@ -70,7 +69,6 @@ export class HostedFlow implements HostedRun {
     this.#name = name;
     this.#shared = shared;
     this.#view = this.#viewOf(options.resume?.shared ?? shared);
-    this.#sharedView = this.#view;
     this.options = this.#hosted(options);
     this.#emit({
       type: 'run-start',
@@ -199,13 +197,11 @@ export class HostedFlow implements HostedRun {
 
   #reportChanges({ path, visit, at, shared, part }: Omit<HostedStep, 'checkpoint'>): void {
     const state = this.#viewOf(shared);
-    let view = state;
-    if (part === undefined) {
-      this.#partStates.clear();
-      this.#sharedView = state;
-    } else view = this.#partStates.show(this.#sharedView, part, state);
-    const changes = changesBetween(this.#view, view);
-    this.#view = view;
+    const changes =
+      part === undefined
+        ? [...this.#partStates.clear(), ...changesBetween(this.#view, state)]
+        : this.#partStates.changes(this.#view, part, state);
+    if (part === undefined) this.#view = state;
     if (changes.length > 0) this.#emit({ type: 'state', run: this.#run, path, visit, at, changes });
   }
 

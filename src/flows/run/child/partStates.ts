@@ -1,28 +1,38 @@
 import type { HostedPart } from '../../../agents/run/runHost.ts';
-import { changesBetween } from '../protocol/stateChange.ts';
+import { changesBetween, type StateChange } from '../protocol/stateChange.ts';
 import { isSpecial, type StateObject, type StateView } from '../protocol/stateView.ts';
 
-// A batch can run a million items at once.
-const MAX_PARTS = 100;
+// A batch can run a million items at once, and readers of the events copy the state with each change.
+const MAX_PARTS = 32;
 
-/** Shows the states of items and branches in progress beside the shared state, each under its path. */
+/** The states of items and branches in progress, which are shown beside the shared state, each under its path. */
 export class PartStates {
-  /** By path. */
   readonly #parts = new Map<string, StateView>();
 
-  /** The view of the shared state with the states of all parts in progress, of which one has changed. */
-  show(shared: StateView, { path, previous }: HostedPart, state: StateView): StateView {
+  /** What a step of a part has changed, and the removal of parts that ended before. */
+  changes(shared: StateView, { path, previous }: HostedPart, state: StateView): readonly StateChange[] {
+    const changes: StateChange[] = [];
     for (const known of this.#parts.keys()) {
       // An item that has ended, and what ran inside of it or inside of this one.
-      if (known === previous || isBelow(known, previous) || isBelow(known, path)) this.#parts.delete(known);
+      if (known === previous || isBelow(known, previous) || isBelow(known, path)) changes.push(this.#remove(known));
     }
-    if (this.#parts.size < MAX_PARTS || this.#parts.has(path)) this.#parts.set(path, ownPart(shared, state));
-    return isObject(shared) ? { ...shared, ...Object.fromEntries(this.#parts) } : shared;
+    const before = this.#parts.get(path);
+    if (before === undefined && this.#parts.size >= MAX_PARTS) return changes;
+    const own = ownPart(shared, state);
+    this.#parts.set(path, own);
+    if (before === undefined) changes.push({ op: 'set', path: [path], value: own });
+    else for (const change of changesBetween(before, own)) changes.push({ ...change, path: [path, ...change.path] });
+    return changes;
   }
 
-  /** All parts have ended. */
-  clear(): void {
-    this.#parts.clear();
+  /** The removal of all parts: they have ended. */
+  clear(): readonly StateChange[] {
+    return [...this.#parts.keys()].map((known) => this.#remove(known));
+  }
+
+  #remove(path: string): StateChange {
+    this.#parts.delete(path);
+    return { op: 'remove', path: [path] };
   }
 }
 
