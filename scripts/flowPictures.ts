@@ -224,12 +224,13 @@ export async function takeTrace(theme: string, take: TakePicture): Promise<void>
   });
   const { page } = window;
   const canvas = canvasOf(page);
-  for (const name of ['langgraph.otlp.json', 'openaiAgents.otlp.jsonl']) {
+  const files = { 'langgraph.otlp.json': 'Done', 'openaiAgents.otlp.jsonl': 'Done · 3.0 s' };
+  for (const [name, summary] of Object.entries(files)) {
     await runCommand(page, 'Farwharf: Open Trace File');
     const dialog = page.locator('.quick-input-widget', { hasText: 'Open a trace' });
     await dialog.locator('input.input').fill(join(window.scratch, 'traces', name));
     await page.keyboard.press('Enter');
-    await canvas.locator('.timeline .summary').waitFor();
+    await canvas.locator('.timeline .summary', { hasText: summary }).waitFor();
     await canvas.getByRole('button', { name: /Step back/ }).click();
     await take(page);
   }

@@ -14,7 +14,7 @@ export interface TracedRun {
   readonly durationMs: number;
   readonly error: string | undefined;
   readonly events: readonly TraceEvent[];
-  /** The attributes of each step as JSON, by its path and visit: `visit path`. */
+  /** The attributes of each step and of its calls as JSON, by its path and visit: `visit path`. */
   readonly attributes: Readonly<Record<string, string>>;
 }
 
@@ -26,6 +26,8 @@ export interface TracedFlows {
 
 const MOST_RUNS = 200;
 const MOST_NODES = 2_000;
+// Of one step.
+const MOST_ATTRIBUTE_CHARACTERS = 50_000;
 const NOWHERE = { offset: 0, line: 0, column: 0 };
 
 /**
@@ -169,11 +171,7 @@ class RunReader {
       const to = next === undefined ? null : idOf(next.span.name);
       const action = to === null ? 'end' : to;
       const place = { path: `${path}/${node}`, node, visit };
-      this.#attributes[`${visit} ${place.path}`] = JSON.stringify(
-        Object.fromEntries(step.span.attributes),
-        undefined,
-        2,
-      );
+      this.#attributes[`${visit} ${place.path}`] = attributesOf(step);
       this.#events.push({
         type: inner === undefined ? 'node-start' : 'flow-start',
         ...place,
@@ -229,6 +227,13 @@ class RunReader {
     const since = nanos - this.#root.span.startedAt;
     return Number(since > 0n ? since : 0n) / 1_000;
   }
+}
+
+/** The attributes of a step, and of the calls of models and tools in it, as JSON. */
+function attributesOf({ span, calls }: SpanNode): string {
+  const called = calls.map((call) => ({ name: call.span.name, ...Object.fromEntries(call.span.attributes) }));
+  const all = { ...Object.fromEntries(span.attributes), ...(called.length > 0 && { calls: called }) };
+  return JSON.stringify(all, undefined, 2).slice(0, MOST_ATTRIBUTE_CHARACTERS);
 }
 
 type Place = Pick<TraceEvent, 'path' | 'node' | 'visit'>;

@@ -3,8 +3,9 @@ import type { Box, Point } from '../../../flows/layout/shape.ts';
 const MIN_SCALE = 0.08;
 const MAX_SCALE = 3;
 const MARGIN = 32;
-// From this scale on, everything in a node can be read.
+// At this scale everything in a node is easily read. From the smaller one on, a whole flow is shown with all of it.
 const READABLE_SCALE = 0.75;
+const DETAIL_SCALE = 0.6;
 // Below this scale only the names of nodes are shown, large.
 const FAR_SCALE = 0.5;
 // Below this scale even those cannot be read: the start of a flow is shown instead, and the minimap shows the rest.
@@ -132,7 +133,7 @@ export class Viewport {
 
 /** Where a whole flow can be read neither with its texts nor by its large names, those names are shown, or its start. */
 function readableScale(whole: number, isWhole: boolean): number {
-  if (whole >= READABLE_SCALE) return whole;
+  if (whole >= DETAIL_SCALE) return whole;
   if (isWhole || whole >= READABLE_FAR_SCALE) return Math.min(whole, FAR_SCALE - 0.01);
   return READABLE_SCALE;
 }

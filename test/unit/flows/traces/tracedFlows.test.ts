@@ -52,7 +52,18 @@ test('a graph as LangGraph exports it is a run with its visits, model calls, too
   const model = run?.events.find((event) => event.type === 'model');
   assert.deepEqual([model?.model, model?.inputTokens, model?.outputTokens], ['gpt-4o-mini', 420, 31]);
   const attributes: unknown = JSON.parse(run?.attributes['1 LangGraph/tools'] ?? '');
-  assert.deepEqual(attributes, { 'langgraph.node': 'tools', 'langgraph.step': 2 });
+  assert.deepEqual(attributes, {
+    'langgraph.node': 'tools',
+    'langgraph.step': 2,
+    calls: [
+      {
+        name: 'execute_tool search_harbours',
+        'gen_ai.operation.name': 'execute_tool',
+        'gen_ai.tool.name': 'search_harbours',
+        'gen_ai.tool.type': 'function',
+      },
+    ],
+  });
 });
 
 test('agents as the OpenAI Agents SDK exports them are nodes, and what failed has its reason', () => {
