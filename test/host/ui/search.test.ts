@@ -137,6 +137,16 @@ suite('searching in a window', () => {
     }
   });
 
+  test('a model in a cloud is selected by its address', async () => {
+    await runCommand(window.page, 'Farwharf: Select Model');
+    await title('Select a model').waitFor();
+    await window.page.keyboard.type('azure');
+    await choose(window.page, 'azure');
+    await list().locator('.quick-input-message', { hasText: 'https://my-resource.openai.azure.com' }).waitFor();
+    await window.page.keyboard.press('Escape');
+    await list().waitFor({ state: 'hidden' });
+  });
+
   test('without a model the first question leads to the choice of one, and nothing is sent', async () => {
     await runCommand(window.page, 'Farwharf: Ask Folder');
     await title('Ask Folder').waitFor();
