@@ -20,12 +20,14 @@ export class NearestTests {
   }
 
   /**
-   * Returns up to `most` test files that import a source, directly or through others: those of its own folder and area come
-   * first, and of these the ones that import it most directly.
+   * Returns up to `most` test files that import a source, directly or through others: the one of the same name comes first, then
+   * those of its own folder and area, and of these the ones that import it most directly.
    */
   of(source: string, most: number): string[] {
     const folders = source.split('/').slice(1, -1);
+    const ownTest = source.replace(/^src\/(.*)\.ts$/, 'test/unit/$1.test.ts');
     const kinship = (test: string): number => {
+      if (test === ownTest) return Number.POSITIVE_INFINITY;
       const parts = test.split('/').slice(2, -1);
       const differs = folders.findIndex((folder, index) => folder !== parts[index]);
       return differs === -1 ? folders.length : differs;

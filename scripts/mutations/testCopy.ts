@@ -2,12 +2,28 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 
 const LINKED = ['node_modules', 'dist'];
 const LEFT_OUT = [...LINKED, 'out', '.git', '.vscode-test'];
+const RUNNER = 'scripts/mutations/runTests.ts';
 /** A busy machine takes a multiple of what the first run of a test took. */
 const LIMIT = { baseMs: 10_000, factor: 5 };
+/** How long no test may start while several files run together. A file that seems to hang is then tested alone. */
+const SILENCE_MS = 60_000;
+
+interface ChangedSource {
+  readonly path: string;
+  readonly original: string;
+  readonly changed: string;
+}
+
+/** The end of a process that ran test files. */
+interface TestRun {
+  readonly hasPassed: boolean;
+  /** The file of the last test that started. */
+  readonly lastFile: string | undefined;
+}
 
 /** A copy of the checkout in which sources can be changed and unit tests run. */
 export class TestCopy {
@@ -15,6 +31,8 @@ export class TestCopy {
   readonly #scratch: string;
   /** How long each test file took with unchanged sources; undefined if it failed. */
   readonly #unchanged = new Map<string, number | undefined>();
+  /** Test files that failed together with others, but not alone. */
+  readonly #separate = new Set<string>();
 
   private constructor(scratch: string) {
     this.#scratch = scratch;
@@ -32,36 +50,60 @@ export class TestCopy {
     return copy;
   }
 
-  /** Whether a test file passes while a source has other text. Undefined if the file fails anyway. */
-  async passes(
-    test: string,
-    source: { path: string; original: string; changed: string },
-  ): Promise<boolean | undefined> {
-    const unchangedMs = await this.#timeUnchanged(test);
-    if (unchangedMs === undefined) return undefined;
-    const path = join(this.folder, source.path);
-    await writeFile(path, source.changed);
-    try {
-      return await this.#run(test, LIMIT.baseMs + LIMIT.factor * unchangedMs);
-    } finally {
-      await writeFile(path, source.original);
+  /**
+   * Whether one of the test files fails, or never ends, only because a source has other text. The first file runs alone, as it is the
+   * most likely to fail; the others share a process, and one that fails there counts only if it also fails alone.
+   */
+  async isNoticed(tests: readonly string[], source: ChangedSource): Promise<boolean> {
+    const [nearest, ...others] = tests;
+    if (nearest === undefined) return false;
+    if (await this.#failsAlone(nearest, source)) return true;
+    for (;;) {
+      const together = others.filter((test) => !this.#separate.has(test));
+      if (together.length === 0) break;
+      const { hasPassed, lastFile } = await this.#runChanged(source, together, { silenceMs: SILENCE_MS });
+      if (hasPassed) break;
+      const suspect = together.find((test) => test === lastFile) ?? together[0] ?? nearest;
+      if (await this.#failsAlone(suspect, source)) return true;
+      this.#separate.add(suspect);
     }
+    for (const test of others) if (this.#separate.has(test) && (await this.#failsAlone(test, source))) return true;
+    return false;
+  }
+
+  async #failsAlone(test: string, source: ChangedSource): Promise<boolean> {
+    const unchangedMs = await this.#timeUnchanged(test);
+    if (unchangedMs === undefined) return false;
+    const { hasPassed } = await this.#runChanged(source, [test], {
+      totalMs: LIMIT.baseMs + LIMIT.factor * unchangedMs,
+    });
+    return !hasPassed;
   }
 
   async #timeUnchanged(test: string): Promise<number | undefined> {
     if (!this.#unchanged.has(test)) {
       const started = performance.now();
-      const hasPassed = await this.#run(test, 10 * 60_000);
+      const { hasPassed } = await this.#run([test], { totalMs: 10 * 60_000 });
       this.#unchanged.set(test, hasPassed ? performance.now() - started : undefined);
     }
     return this.#unchanged.get(test);
   }
 
+  async #runChanged(source: ChangedSource, tests: readonly string[], limit: Limit): Promise<TestRun> {
+    const path = join(this.folder, source.path);
+    await writeFile(path, source.changed);
+    try {
+      return await this.#run(tests, limit);
+    } finally {
+      await writeFile(path, source.original);
+    }
+  }
+
   /** A process group of its own, so that programs which a test started are killed with it. */
-  async #run(test: string, limitMs: number): Promise<boolean> {
-    const child = spawn(process.execPath, [test], {
+  async #run(tests: readonly string[], { totalMs, silenceMs }: Limit): Promise<TestRun> {
+    const child = spawn(process.execPath, [RUNNER, ...tests], {
       cwd: this.folder,
-      stdio: 'ignore',
+      stdio: ['ignore', 'pipe', 'ignore'],
       detached: true,
       env: { ...process.env, TMPDIR: join(this.#scratch, 'tmp') },
     });
@@ -72,14 +114,27 @@ export class TestCopy {
         // They are all gone.
       }
     };
-    const timer = setTimeout(kill, limitMs);
-    await once(child, 'close');
+    const timer = setTimeout(kill, totalMs ?? silenceMs);
+    let lastFile: string | undefined;
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      lastFile = text.split('\n').findLast((line) => line.endsWith('.test.ts')) ?? lastFile;
+      if (silenceMs !== undefined) timer.refresh();
+    });
+    // Programs that a test left running may keep the output open.
+    await once(child, 'exit');
     clearTimeout(timer);
     kill();
-    return child.exitCode === 0;
+    return {
+      hasPassed: child.exitCode === 0,
+      lastFile: lastFile === undefined ? undefined : relative(this.folder, lastFile),
+    };
   }
 
   async dispose(): Promise<void> {
     await rm(this.#scratch, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
   }
 }
+
+type Limit =
+  | { readonly totalMs: number; readonly silenceMs?: undefined }
+  | { readonly silenceMs: number; readonly totalMs?: undefined };
