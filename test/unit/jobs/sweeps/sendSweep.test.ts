@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { directLedger } from '../../../../src/jobs/ledger/asyncLedger.ts';
@@ -7,7 +8,7 @@ import { JobLedger } from '../../../../src/jobs/ledger/ledger.ts';
 import { Selections } from '../../../../src/jobs/selection/selections.ts';
 import { planSubmit } from '../../../../src/jobs/submit/plan.ts';
 import { cancelSweep } from '../../../../src/jobs/sweeps/cancelSweep.ts';
-import { createSweep } from '../../../../src/jobs/sweeps/createSweep.ts';
+import { createSweep, type SweepPlan } from '../../../../src/jobs/sweeps/createSweep.ts';
 import { sendSweep, type SweepDeps, type SweepPhase } from '../../../../src/jobs/sweeps/sendSweep.ts';
 import type { Sweep } from '../../../../src/jobs/sweeps/sweep.ts';
 import { SweepStore } from '../../../../src/jobs/sweeps/sweepStore.ts';
@@ -26,22 +27,19 @@ interface Setting {
   readonly sweep: Sweep;
 }
 
-/** The body of a submit as it came, so that a test can see keys and scripts. */
-async function setUp(
-  t: TestContext,
-  answers: Answers,
-  limits: { readonly concurrency?: number; readonly maxCost?: number } = {},
-): Promise<Setting> {
-  const [home, folder] = [tempHome(t), tempHome(t)];
+interface Limits {
+  readonly concurrency?: number;
+  readonly maxCost?: number;
+}
+
+async function planSweep(t: TestContext, host: string, limits: Limits = {}) {
+  const folder = tempHome(t);
   writeFileSync(join(folder, 'train.py'), 'print("hello")\n');
-  const http = await TestService.start(t, answers);
-  const jobs = new JobLedger(home);
-  t.after(() => jobs.dispose());
   const selections = new Selections();
   const selection = await selections.select(folder, { isTrusted: false });
-  const target = { host: http.url, service: 'the service', account: ACCOUNT };
+  const target = { host, service: 'the service', account: ACCOUNT };
   const files = { include: [], exclude: [], machineClass: 'cpu', maxRuntime: 60 };
-  const plan = {
+  const plan: SweepPlan = {
     name: 'train',
     limits: { concurrency: limits.concurrency, maxCost: limits.maxCost },
     jobs: VALUES.map((lr) => ({
@@ -49,6 +47,16 @@ async function setUp(
       plan: planSubmit(target, { ...files, script: `train.py ${lr}` }, selection),
     })),
   };
+  return { selections, plan };
+}
+
+/** A sweep of four jobs that is stored, but not sent. */
+async function setUp(t: TestContext, answers: Answers, limits: Limits = {}): Promise<Setting> {
+  const home = tempHome(t);
+  const http = await TestService.start(t, answers);
+  const jobs = new JobLedger(home);
+  t.after(() => jobs.dispose());
+  const { selections, plan } = await planSweep(t, http.url, limits);
   const sweep = await createSweep({ selections, home }, plan, { isTrusted: false });
   const deps = { service: new RemoteClient(http.url, 'key-of-the-test'), ledger: directLedger(jobs), home };
   return { deps, jobs, http, sweep };
@@ -145,6 +153,8 @@ test('a job whose outcome a service without keys does not say stays unknown, and
   const end = await sendSweep(deps, sweep, OPTIONS);
   assert.deepEqual([end.type, count], ['all-sent', 4]);
   assert.equal(end.records.filter(({ state }) => state === 'unknown').length, 1);
+  // Each can be sent again.
+  assert.ok(end.records.every(({ archive }) => existsSync(archive ?? '')));
 });
 
 test('a sweep that was interrupted continues with the same keys', async (t) => {
@@ -172,7 +182,16 @@ test('a refusal ends the sending at once and keeps what was sent', async (t) => 
     },
   });
   await assert.rejects(sendSweep(deps, sweep, OPTIONS), { status: 402 });
-  assert.deepEqual([http.attempts.submit, jobs.list({ sweep: sweep.id }).length], [2, 1]);
+  const sent = jobs.list({ sweep: sweep.id });
+  assert.deepEqual([http.attempts.submit, sent.length], [2, 1]);
+  // Of the refused job nothing is left; the others can still be sent.
+  const left = [
+    `${sent[0]?.id}.tar.gz`,
+    `${sent[0]?.id}.manifest.json`,
+    `${sweep.id}.sweep`,
+    `${sweep.id}.manifest.json`,
+  ];
+  assert.deepEqual(readdirSync(join(deps.home, 'archives')).toSorted(), left.toSorted());
 });
 
 test('a cancelled sweep stops its jobs and sends no more', async (t) => {
@@ -202,3 +221,76 @@ test('a cancelled sweep stops its jobs and sends no more', async (t) => {
   assert.equal((await sending).type, 'cancelled');
   assert.deepEqual(cancelled.toSorted(), ['job-1', 'job-2']);
 });
+
+test('without the packed files, the other jobs of a sweep are not sent', async (t) => {
+  const service = new KeepingService();
+  const { deps, sweep } = await setUp(t, service.answers);
+  rmSync(join(deps.home, 'archives', `${sweep.id}.sweep`));
+  await assert.rejects(sendSweep(deps, sweep, OPTIONS), { code: 'missing', message: /Submit it again/ });
+  assert.equal(service.jobs.size, 0);
+});
+
+test('a busy service is asked again, as often as there are delays', async (t) => {
+  const service = new KeepingService();
+  let refusals = 3;
+  const { deps, sweep } = await setUp(t, {
+    ...service.answers,
+    submit: async (request, response, attempt) => {
+      if (refusals-- <= 0) return service.answers.submit?.(request, response, attempt);
+      await request.toArray();
+      sendJson(response, { detail: 'too many requests' }, 429);
+    },
+  });
+  const phases: string[] = [];
+  const options = { ...OPTIONS, onPhase: ({ type }: SweepPhase) => phases.push(type) };
+  assert.equal((await sendSweep(deps, sweep, options)).type, 'all-sent');
+  assert.equal(phases.filter((type) => type === 'retry').length, 3);
+  const {
+    deps: others,
+    sweep: refused,
+    http,
+  } = await setUp(t, {
+    submit: async (request, response) => {
+      await request.toArray();
+      sendJson(response, { detail: 'too many requests' }, 429);
+    },
+  });
+  await assert.rejects(sendSweep(others, refused, OPTIONS), { status: 429 });
+  assert.equal(http.attempts.submit, 4);
+});
+
+for (const [what, change] of [
+  ['two equal jobs', (plan: SweepPlan) => ({ ...plan, jobs: [...plan.jobs, ...plan.jobs.slice(0, 1)] })],
+  ['no job', (plan: SweepPlan) => ({ ...plan, jobs: [] })],
+  ['a job that costs more than all may', (plan: SweepPlan) => ({ ...plan, limits: { ...plan.limits, maxCost: 0.5 } })],
+] as const) {
+  test(`a sweep with ${what} is refused and leaves nothing`, async (t) => {
+    const home = tempHome(t);
+    const { selections, plan } = await planSweep(t, 'https://jobs.example.org');
+    await assert.rejects(createSweep({ selections, home }, change(plan), { isTrusted: false }), { code: 'bad-input' });
+    assert.deepEqual(await filesIn(home), []);
+  });
+}
+
+test('a sweep that is cancelled while its files are packed, or once it is stored, leaves nothing', async (t) => {
+  const home = tempHome(t);
+  const { selections, plan } = await planSweep(t, 'https://jobs.example.org');
+  const stop = new AbortController();
+  const onPhase = ({ type }: { readonly type: string }): void => {
+    if (type === 'pack') stop.abort();
+  };
+  const packing = createSweep({ selections, home }, plan, { isTrusted: false, signal: stop.signal, onPhase });
+  await assert.rejects(packing, { name: 'AbortError' });
+  assert.deepEqual(await filesIn(home), []);
+  const { signal } = new AbortController();
+  t.mock.method(signal, 'throwIfAborted', () => {
+    if (existsSync(join(home, 'sweeps'))) throw new DOMException('cancelled', 'AbortError');
+  });
+  await assert.rejects(createSweep({ selections, home }, plan, { isTrusted: false, signal }), { name: 'AbortError' });
+  assert.deepEqual(await filesIn(home), []);
+});
+
+async function filesIn(home: string): Promise<string[]> {
+  const entries = await readdir(home, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+}
