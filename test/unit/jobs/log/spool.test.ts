@@ -102,6 +102,18 @@ test('following sees what others append and ends with the job', async (t) => {
   assert.deepEqual(await Array.fromAsync(reader.follow({ after, signal: t.signal })), []);
 });
 
+test('following from the middle of a log gives the rest and what is appended later', async (t) => {
+  const spool = new EventSpool(tempHome(t), 'job');
+  await spool.append([log('one'), log('two'), log('three')]);
+  const [first] = await Array.fromAsync(spool.read());
+  const reading = Array.fromAsync(spool.follow({ after: first?.seq ?? 0, signal: t.signal }));
+  await spool.append([log('four'), { event: 'end', data: {} }]);
+  assert.deepEqual(
+    (await reading).map(({ event, data }) => (event === 'log' ? data : event)),
+    [log('two').data, log('three').data, log('four').data, 'end'],
+  );
+});
+
 test('following ends with its signal, also before there is a file', async (t) => {
   const spool = new EventSpool(tempHome(t), 'job');
   const stop = new AbortController();

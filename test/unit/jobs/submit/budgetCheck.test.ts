@@ -65,3 +65,53 @@ test('damaged budgets stop a submit instead of being ignored', async (t) => {
     message: /nothing was sent\. Correct or remove .*budgets\.json/,
   });
 });
+
+test('of a service that does not respond, one job is asked about, and all keep what they reserve', async (t) => {
+  const home = tempHome(t);
+  const jobs = new JobLedger(home);
+  t.after(() => jobs.dispose());
+  await writeBudget(home, 'vision', { hard: 100 });
+  for (let count = 0; count < 3; count += 1) jobs.insert(makeRecord({ ...running, project: 'vision' }));
+  let asked = 0;
+  const service = {
+    getJob: async () => {
+      asked += 1;
+      throw new Error('no route to host');
+    },
+  };
+  const [vision] = await budgetStates({ home, ledger: directLedger(jobs), service }, 'local');
+  assert.deepEqual([vision?.spent, vision?.reserved, asked], [0, 30, 1]);
+});
+
+test('a service is asked only about jobs that have a budget, each once', async (t) => {
+  const home = tempHome(t);
+  const jobs = new JobLedger(home);
+  t.after(() => jobs.dispose());
+  await writeBudget(home, '', { hard: 100 });
+  const own = [makeRecord(running), makeRecord(running)];
+  for (const record of [...own, makeRecord({ ...running, project: 'other' })]) jobs.insert(record);
+  const asked: string[] = [];
+  const service = {
+    getJob: async (id: string) => {
+      asked.push(id);
+      return { state: 'running' };
+    },
+  };
+  const [state] = await budgetStates({ home, ledger: directLedger(jobs), service }, 'local');
+  assert.deepEqual(new Set(asked), new Set(own.map(({ jobId }) => jobId)));
+  assert.deepEqual([asked.length, state?.reserved], [2, 20]);
+});
+
+test('without a price list, a job reserves what the service holds for it', async (t) => {
+  const home = tempHome(t);
+  const jobs = new JobLedger(home);
+  t.after(() => jobs.dispose());
+  await writeBudget(home, '', { soft: 4 });
+  jobs.insert(makeRecord({ ...running, creditsPerMinute: null, creditHold: 3 }));
+  jobs.insert(makeRecord({ ...running, creditsPerMinute: null, creditHold: null }));
+  const check = await budgetCheck({ home, ledger: directLedger(jobs) }, 'local');
+  assert.deepEqual([check(undefined, 1), check(undefined, undefined)], [[], []]);
+  const [finding, ...others] = check(undefined, 2);
+  assert.deepEqual([finding?.severity, others], ['warning', []]);
+  assert.match(finding?.detail ?? '', /^It can cost up to 2, and 3 of 4 credits/);
+});

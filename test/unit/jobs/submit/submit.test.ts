@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFile
 import type { IncomingMessage } from 'node:http';
 import { basename, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { processOwner } from '../../../../src/core/processes/processOwner.ts';
 import { ArchiveStore } from '../../../../src/jobs/archives/archives.ts';
 import { Selections } from '../../../../src/jobs/selection/selections.ts';
 import { directLedger } from '../../../../src/jobs/ledger/asyncLedger.ts';
@@ -12,7 +13,7 @@ import { JobLedger } from '../../../../src/jobs/ledger/ledger.ts';
 import { resubmitJob } from '../../../../src/jobs/submit/resubmit.ts';
 import { EventSpool } from '../../../../src/jobs/log/spool.ts';
 import { type SubmitDeps, type SubmitRequest, submitWorkspace } from '../../../../src/jobs/submit/submit.ts';
-import { tempHome } from '../fixtures.ts';
+import { makeRecord, tempHome } from '../fixtures.ts';
 import { connectTo } from '../testClient.ts';
 import { type Answers, sendJson, TestService } from '../testService.ts';
 
@@ -180,11 +181,16 @@ for (const phase of ['select', 'pack', 'upload'] as const) {
   test(`a cancel during ${phase} leaves nothing`, async (t) => {
     const setting = await setUp(t, { submit: (request) => void request.pause() }, 20_000_000);
     const stop = new AbortController();
+    let left = Infinity;
     const submitting = submitWorkspace(setting.deps, setting.request, {
       signal: stop.signal,
-      onPhase: ({ type }) => type === phase && stop.abort(),
+      onPhase: (now) => {
+        if (now.type === phase) stop.abort();
+        if (now.type === 'pack') left = now.totalBytes - now.doneBytes;
+      },
     });
     await assert.rejects(submitting, { name: 'AbortError' });
+    if (phase === 'pack') assert.ok(left > 0, 'the rest is not packed first');
     assert.deepEqual(setting.jobs.list({ withRemoved: true }), []);
     assert.deepEqual(readdirSync(join(setting.home, 'archives')), []);
   });
@@ -245,6 +251,19 @@ test('kept archives stay within their limit, the oldest go first, and what is go
   assert.equal(existsSync(second.archive ?? ''), true);
   await assert.rejects(resubmitJob(setting.deps, first.id), { code: 'missing', message: /no longer stored/ });
   assert.equal(setting.jobs.list().length, 2);
+});
+
+test('the archive of a job that is still being sent stays, also if the job was removed from the list', async (t) => {
+  const setting = await setUp(t, { submit: accept });
+  const accepted = await submitWorkspace(setting.deps, setting.request);
+  const sending = makeRecord({ state: 'sending', jobId: null });
+  setting.jobs.insert(sending);
+  setting.jobs.claim(sending.id, processOwner(), 60_000);
+  setting.jobs.remove(sending.id);
+  const archive = new ArchiveStore(setting.home).archivePath(sending.id);
+  writeFileSync(archive, 'being sent');
+  await submitWorkspace(setting.deps, setting.request, { maxKeptBytes: 0 });
+  assert.deepEqual([existsSync(archive), existsSync(accepted.archive ?? '')], [true, false]);
 });
 
 test('what a killed submit was packing is removed by the next one, and what others are packing stays', async (t) => {
