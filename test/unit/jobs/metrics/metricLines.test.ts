@@ -51,6 +51,20 @@ test('values that Python writes for what is no number are values', () => {
   ]);
 });
 
+test('a value whose step is no number is at its own number', () => {
+  const lines = read(
+    'farwharf:metric {"loss": 3, "step": NaN}\n',
+    'farwharf:metric {"loss": 2, "step": Infinity}\nfarwharf:metric {"loss": 1, "step": "5"}\n',
+  );
+  assert.deepEqual(pointsOf(lines), {
+    loss: [
+      [1, 3],
+      [2, 2],
+      [3, 1],
+    ],
+  });
+});
+
 test('a job that prints without end takes a bounded memory', () => {
   const lines = read(
     'x'.repeat(1_000_000),

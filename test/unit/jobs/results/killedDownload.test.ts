@@ -62,8 +62,8 @@ test('files edited after a kill are kept, with their previous versions beside th
   writeFileSync(join(place.folder, 'made/0/0'), 'edited');
   const recovered = await new ResultJournals(place.home).recover();
   assert.deepEqual(
-    recovered.map(({ beside, problem }) => ({ beside, problem })),
-    [{ beside: ['changed/0/0 (before job job-1)'], problem: undefined }],
+    recovered.map(({ files, beside, problem }) => ({ isUndone: files > 0, beside, problem })),
+    [{ isUndone: true, beside: ['changed/0/0 (before job job-1)'], problem: undefined }],
   );
   assert.deepEqual([text('changed/0/0'), text('changed/0/0 (before job job-1)')], ['edited', 'old 0']);
   assert.deepEqual([text('made/0/0'), readdirSync(join(place.folder, 'made'))], ['edited', ['0']]);
