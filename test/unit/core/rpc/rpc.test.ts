@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { test, type TestContext } from 'node:test';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { AppError, isAbort } from '../../../../src/core/errors.ts';
@@ -82,6 +83,13 @@ test('an abort reaches the other side and comes back as an abort', async (t) => 
   const waiting = service.retryAfter.wait({ signal: controller.signal });
   setImmediate(() => controller.abort());
   await assert.rejects(waiting, isAbort);
+});
+
+test('a signal that outlives many calls keeps none of them', async (t) => {
+  const { service } = connect(t, { echo: { back: (value: number, _options: { signal: AbortSignal }) => value } });
+  const { signal } = new AbortController();
+  for (let value = 0; value < 3; value += 1) assert.equal(await service.echo.back(value, { signal }), value);
+  assert.equal(getEventListeners(signal, 'abort').length, 0);
 });
 
 test('a signal that was aborted before the call aborts it', async (t) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { openDatabase } from '../../../../../src/service/store/database/database.ts';
@@ -39,4 +39,15 @@ test('a store of a later version is refused, and stays as it was', (t) => {
   const unchanged = new DatabaseSync(path);
   assert.equal(unchanged.prepare('PRAGMA user_version').get()?.['user_version'], 9999);
   unchanged.close();
+});
+
+test('the folder and the files of a store are for this user only', { skip: process.platform === 'win32' }, (t) => {
+  const path = storePath(t);
+  chmodSync(dirname(path), 0o755);
+  openDatabase(path).close();
+  chmodSync(path, 0o644);
+  const database = openDatabase(path);
+  const modes = [dirname(path), path, `${path}-wal`].map((file) => statSync(file).mode & 0o777);
+  database.close();
+  assert.deepEqual(modes, [0o700, 0o600, 0o600]);
 });
