@@ -18,8 +18,8 @@ type Service = Pick<JobService, 'submitJob' | 'getSubmission'> & ContentService;
 /**
  * Sends what the service lacks of an archive, and then the names of its contents in its place.
  *
- * @returns undefined if the archive itself should be sent, because it is small or the service does not take its contents.
- * @throws as `listContents` and `sendContents`.
+ * @returns undefined if the archive itself should be sent, because it is small, the service does not take its contents, or the connection
+ * is too bad for them.
  */
 export async function uploadContents(
   service: Service,
@@ -29,11 +29,11 @@ export async function uploadContents(
 ): Promise<UploadEnd | undefined> {
   const totalBytes = draft.archiveBytes ?? 0;
   if (totalBytes < LEAST_BYTES) return undefined;
-  const contents = await listContents(archive, signal);
   const names = new ArchiveStore(home).namesPath(draft.id);
   let sentBytes = 0;
   const report = (share: number, sent: number): void => onProgress(Math.floor(share * totalBytes), totalBytes, sent);
   try {
+    const contents = await listContents(archive, signal);
     await writeFile(names, Buffer.concat(contents.lists.map(({ name }) => name)), { mode: 0o600 });
     for (let tries = 1; ; tries += 1) {
       const before = sentBytes;
@@ -59,9 +59,11 @@ export async function uploadContents(
       if (tries === MAX_TRIES) return undefined;
     }
   } catch (error) {
-    signal?.throwIfAborted();
-    if (USES_ARCHIVE.has(httpStatus(error) ?? 0)) return undefined;
-    throw error;
+    // Until here, nothing was sent that can become a job.
+    if (signal?.aborted === true) return { type: 'not-taken', error: signal.reason };
+    const status = httpStatus(error);
+    // An upload of the archive continues where a bad connection interrupted it.
+    return status === undefined || USES_ARCHIVE.has(status) ? undefined : { type: 'not-taken', error };
   } finally {
     await rm(names, { force: true });
   }
