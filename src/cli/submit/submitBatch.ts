@@ -60,7 +60,7 @@ async function readBatch(file: string, text: string, { profile, set = [], script
   throw new AppError('missing', `${file} does not exist. Check the path.`);
 }
 
-/** `The folder /work/model is sent. From job.sbatch: time limit 2 h, machine class gpu.` */
+/** `The folder /home/ada/model is sent. From job.sbatch: time limit 2 h, machine class gpu.` */
 export function describeBatch(root: string, { batch, maxRuntime, machineClass, project, venv }: SubmitDraft): string {
   const env = venv?.['env'];
   const variables = typeof env === 'object' && env !== null ? Object.keys(env) : [];
