@@ -165,6 +165,8 @@ test('poisoning: contents that are not what their name says are refused, and wha
     assert.equal((await post(service, 'pieces', body)).status, 400);
   }
   assert.equal((await post(service, 'pieces', Buffer.alloc(17 * 2 ** 20))).status, 413);
+  const tiny = Buffer.concat(batchEntry(nameOfPiece(Buffer.from('tiny')), zstdCompressSync('tiny')));
+  assert.equal((await post(service, 'pieces', Buffer.concat(Array.from({ length: 4_097 }, () => tiny)))).status, 413);
   assert.equal((await post(service, 'lacking', Buffer.alloc(33))).status, 400);
   assert.equal((await post(service, 'lacking', Buffer.alloc(32 * 16_385))).status, 413);
   const names = await sendTo(service, archive);
@@ -185,12 +187,20 @@ test('filling the disk: one piece cannot be named often enough to unpack to giga
   const list = Buffer.concat(Array.from({ length: 1_024 }, () => nameOfPiece(piece)));
   const batch = [piece, list].flatMap((bytes) => batchEntry(nameOfPiece(bytes), zstdCompressSync(bytes)));
   assert.equal((await post(service, 'pieces', Buffer.concat(batch))).status, 200);
-  const many = Buffer.concat(Array.from({ length: 65_536 }, () => nameOfPiece(list)));
-  const refused = await submitNames(service, many);
+  const lists = (count: number): Buffer => Buffer.concat(Array.from({ length: count }, () => nameOfPiece(list)));
+  const refused = await submitNames(service, lists(1_024));
   assert.equal(refused.status, 400);
   assert.match(await detailOf(refused), /unpack to more than/);
-  assert.equal((await submitNames(service, Buffer.concat([many, many]))).status, 400);
+  assert.equal((await submitNames(service, lists(65_537))).status, 400);
   assert.equal((await submitNames(service, Buffer.alloc(0))).status, 400);
+  const tiny = Buffer.concat(Array.from({ length: 8_192 }, () => nameOfPiece(Buffer.from('tiny'))));
+  const tinyBatch = [Buffer.from('tiny'), tiny].flatMap((bytes) =>
+    batchEntry(nameOfPiece(bytes), zstdCompressSync(bytes)),
+  );
+  assert.equal((await post(service, 'pieces', Buffer.concat(tinyBatch))).status, 200);
+  const countless = await submitNames(service, Buffer.concat(Array.from({ length: 129 }, () => nameOfPiece(tiny))));
+  assert.equal(countless.status, 400);
+  assert.match(await detailOf(countless), /more than 1,048,576 pieces/);
   assert.equal((await submitNames(service, nameOfPiece(piece))).status, 424, 'it names pieces that were not sent');
   assert.deepEqual(globSync('jobs/*', { cwd: service.data }), []);
 });

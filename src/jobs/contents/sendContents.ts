@@ -4,6 +4,7 @@ import { constants, zstdCompress, type ZstdOptions } from 'node:zlib';
 import {
   batchEntry,
   MAX_ASKED_NAMES,
+  MAX_BATCH_PIECES,
   NAME_BYTES,
   nameOfPiece,
   namesIn,
@@ -87,7 +88,8 @@ export async function sendContents(
     if (missing.delete(nameOfPiece(piece).toString('hex'))) add(piece);
     return missing.size === 0 ? 'stop' : undefined;
   };
-  const flushFull = async (): Promise<void> => (size >= BATCH_BYTES ? flush() : undefined);
+  const flushFull = async (): Promise<void> =>
+    size >= BATCH_BYTES || batch.length === MAX_BATCH_PIECES ? flush() : undefined;
   if (missing.size > 0) await readPieces(archive, addMissing, flushFull, signal);
   for (const { names } of open) {
     add(names);

@@ -16,6 +16,10 @@ export const MAX_PIECE_BYTES = 256 * 1024;
 export const MAX_ASKED_NAMES = 16_384;
 /** The most bytes that one request may send, compressed. */
 export const MAX_BATCH_BYTES = 16 * 1024 * 1024;
+/** The most pieces that one request may send: hashing each takes time, however small its frame is. */
+export const MAX_BATCH_PIECES = 4_096;
+/** How many pieces a submission may have, each as often as it occurs: four times as many as an archive of 20 GB has. */
+export const MAX_PIECES = 1_048_576;
 /** How many lists a submission may have: more than an archive of 20 GB needs. */
 export const MAX_LISTS = 65_536;
 

@@ -5,8 +5,8 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { AppError } from '../../core/errors.ts';
 import { formatBytes } from '../../core/text/format.ts';
-import { MAX_LISTS, NAME_BYTES, namesIn } from '../../remote/protocol/contents.ts';
-import type { ContentStore } from './contentStore.ts';
+import { MAX_LISTS, MAX_PIECES, NAME_BYTES, namesIn } from '../../remote/protocol/contents.ts';
+import { type ContentStore, tooManyPieces } from './contentStore.ts';
 
 // What an archive may unpack to, and how many times its own size, as for those that are sent whole.
 const MAX_BYTES = 20 * 2 ** 30;
@@ -58,40 +58,53 @@ async function* piecesOf(
   { account, maxBytes, diskRefusal }: Assembly,
   lists: readonly Buffer[],
 ): AsyncGenerator<Buffer, void> {
+  // All lists come first, because reading as many pieces as hostile ones can name would take hours.
+  const { names, isWhole } = await readNames(store, account, lists);
   let total = 0;
   let packed = 0;
   let checked = -CHECK_BYTES;
-  let isLacking = false;
-  for (const list of lists) {
-    const found = await store.read(account, list);
-    isLacking ||= found === undefined;
-    const names = found === undefined ? [] : namesIn(found.bytes);
-    if (names === undefined) throw new AppError('bad-input', 'A list of the submission is not a list.');
-    for await (const piece of readAhead(names, (name) => store.read(account, name))) {
-      isLacking ||= piece === undefined;
-      if (piece === undefined) continue;
-      total += piece.bytes.length;
-      packed += piece.packedBytes;
-      const most = Math.min(MAX_BYTES, RATIO_COUNTS_FROM_BYTES + MAX_RATIO * packed);
-      if (total > most)
-        throw new AppError('limit', `The contents unpack to more than ${formatBytes(most)}, the limit.`);
-      if (packed > maxBytes) {
-        throw new AppError(
-          'limit',
-          `The contents are larger than ${formatBytes(maxBytes)}, the limit of this account.`,
-        );
-      }
-      // The rest is read all the same, so that everything that is damaged is found, and sent again, at once.
-      if (isLacking) continue;
-      if (total - checked > CHECK_BYTES) {
-        checked = total;
-        const refusal = await diskRefusal(CHECK_BYTES);
-        if (refusal !== undefined) throw new AppError('no-space', refusal);
-      }
-      yield piece.bytes;
+  let isLacking = !isWhole;
+  for await (const piece of readAhead(names, (name) => store.read(account, name))) {
+    isLacking ||= piece === undefined;
+    if (piece === undefined) continue;
+    total += piece.bytes.length;
+    packed += piece.packedBytes;
+    const most = Math.min(MAX_BYTES, RATIO_COUNTS_FROM_BYTES + MAX_RATIO * packed);
+    if (total > most) throw new AppError('limit', `The contents unpack to more than ${formatBytes(most)}, the limit.`);
+    if (packed > maxBytes) {
+      const message = `The contents are larger than ${formatBytes(maxBytes)}, the limit of this account.`;
+      throw new AppError('limit', message);
     }
+    // The rest is read all the same, so that everything that is damaged is found, and sent again, at once.
+    if (isLacking) continue;
+    if (total - checked > CHECK_BYTES) {
+      checked = total;
+      const refusal = await diskRefusal(CHECK_BYTES);
+      if (refusal !== undefined) throw new AppError('no-space', refusal);
+    }
+    yield piece.bytes;
   }
   if (isLacking) throw new LackingContents('The service lacks contents of this submission. Send them first.');
+}
+
+/** The names in lists, and whether the account has all of the lists. @throws AppError `bad-input` or `limit`. */
+async function readNames(
+  store: Pick<ContentStore, 'read'>,
+  account: string,
+  lists: readonly Buffer[],
+): Promise<{ readonly names: readonly Buffer[]; readonly isWhole: boolean }> {
+  const names: Buffer[] = [];
+  let isWhole = true;
+  for (const list of lists) {
+    const found = await store.read(account, list);
+    isWhole &&= found !== undefined;
+    if (found === undefined) continue;
+    const own = namesIn(found.bytes);
+    if (own === undefined) throw new AppError('bad-input', 'A list of the submission is not a list.');
+    if (names.length + own.length > MAX_PIECES) throw tooManyPieces();
+    for (const name of own) names.push(name);
+  }
+  return { names, isWhole };
 }
 
 /** The results of `read` in order, several of them in progress. */

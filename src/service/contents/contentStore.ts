@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import { zstdDecompressSync } from 'node:zlib';
+import { constants, zstdDecompressSync } from 'node:zlib';
 import pLimit from 'p-limit';
 import { AppError, systemCode } from '../../core/errors.ts';
 import { writeAtomically } from '../../core/files/atomicFile.ts';
-import { MAX_PIECE_BYTES, nameOfPiece, namesIn } from '../../remote/protocol/contents.ts';
+import { MAX_PIECE_BYTES, MAX_PIECES, NAME_BYTES, nameOfPiece, namesIn } from '../../remote/protocol/contents.ts';
 
 const KEEP_MS = 14 * 24 * 3_600_000;
 // A submission that is in progress needs the pieces that it was answered about.
@@ -14,6 +14,10 @@ const UNFINISHED_MS = 24 * 3_600_000;
 // A piece that is asked about again soon need not be marked again.
 const MARK_EVERY_MS = 600_000;
 const FILES_AT_ONCE = 16;
+// What a file takes on most disks, however small it is.
+const BLOCK_BYTES = 4096;
+// A frame states how much memory it needs. Usual compression levels of such small pieces need 8 MB at most.
+const WINDOW_LOG = 23;
 const ACCOUNT = /^[0-9a-f]{32}$/;
 const PIECE = /^[0-9a-f]{64}$/;
 
@@ -25,6 +29,7 @@ export interface ReadPiece {
 
 interface Stored {
   readonly path: string;
+  /** On the disk. */
   readonly bytes: number;
   readonly usedAt: number;
 }
@@ -38,7 +43,7 @@ export class ContentStore {
   readonly #root: string;
   readonly #limit = pLimit(FILES_AT_ONCE);
   readonly #evicting = pLimit(1);
-  /** The bytes of each account, after they were counted once. */
+  /** The bytes in each account's folder, after they were counted once. */
   readonly #sizes = new Map<string, number>();
 
   /** @param data the service's data folder, which no job can see. */
@@ -51,15 +56,24 @@ export class ContentStore {
     return Promise.all(names.map((name) => this.#limit(async () => !(await this.#mark(this.#path(account, name))))));
   }
 
-  /** For each name, whether the account lacks the list or a piece in it. */
+  /** For each name, whether the account lacks the list or a piece in it. @throws AppError `limit` if they name too many pieces. */
   async lackingLists(account: string, names: readonly Buffer[]): Promise<readonly boolean[]> {
-    const lacking: boolean[] = [];
+    // A request can name one list many times.
+    const lists = new Map<string, readonly Buffer[] | undefined>();
+    let count = 0;
     for (const name of names) {
+      const key = name.toString('hex');
+      if (lists.has(key)) continue;
       const list = (await this.#mark(this.#path(account, name))) ? await this.read(account, name) : undefined;
-      const pieces = list && namesIn(list.bytes);
-      lacking.push(pieces === undefined || (await this.lacking(account, pieces)).includes(true));
+      count += (list?.bytes.length ?? 0) / NAME_BYTES;
+      if (count > MAX_PIECES) throw tooManyPieces();
+      lists.set(key, list && namesIn(list.bytes));
     }
-    return lacking;
+    const lacking = new Set<string>();
+    for (const [key, pieces] of lists) {
+      if (pieces === undefined || (await this.lacking(account, pieces)).includes(true)) lacking.add(key);
+    }
+    return names.map((name) => lacking.has(name.toString('hex')));
   }
 
   /**
@@ -76,15 +90,16 @@ export class ContentStore {
     }
     const path = this.#path(account, name);
     if (await this.#mark(path)) return;
-    await this.#loadSize(account);
+    const folder = folderOf(account);
+    await this.#loadSize(folder);
     // Counted before it is written, because others are added meanwhile.
-    this.#resize(account, frame.length);
+    this.#resize(folder, onDisk(frame.length));
     try {
-      await this.#evicting(() => this.#makeRoom(account, maxBytes));
+      await this.#evicting(() => this.#makeRoom(folder, maxBytes));
       await mkdir(join(path, '..'), { recursive: true, mode: 0o700 });
       await writeAtomically(path, frame);
     } catch (error) {
-      this.#resize(account, -frame.length);
+      this.#resize(folder, -onDisk(frame.length));
       throw error;
     }
   }
@@ -96,7 +111,7 @@ export class ContentStore {
       const frame = await readFile(path);
       const bytes = unpack(frame);
       if (bytes !== undefined && nameOfPiece(bytes).equals(name)) return { bytes, packedBytes: frame.length };
-      await rm(path, { force: true });
+      await this.#remove(folderOf(account), { path, bytes: onDisk(frame.length) });
       return undefined;
     } catch (error) {
       if (systemCode(error) === 'ENOENT') return undefined;
@@ -108,43 +123,48 @@ export class ContentStore {
   async sweep(now: number): Promise<void> {
     for (const folder of await namesInFolder(this.#root)) {
       if (!ACCOUNT.test(folder)) continue;
-      for (const { path, usedAt } of await this.#list(folder)) {
-        const isUnfinished = !PIECE.test(path.slice(-64));
-        if (now - usedAt > (isUnfinished ? UNFINISHED_MS : KEEP_MS)) await rm(path, { force: true });
+      for (const stored of await this.#list(folder)) {
+        const isUnfinished = !PIECE.test(stored.path.slice(-64));
+        if (now - stored.usedAt > (isUnfinished ? UNFINISHED_MS : KEEP_MS)) await this.#remove(folder, stored);
       }
     }
-    this.#sizes.clear();
   }
 
   /** Deletes the pieces that were not used for longest, never those of submissions in progress. @throws AppError `limit`. */
-  async #makeRoom(account: string, maxBytes: number): Promise<void> {
-    if (this.#sizeOf(account) <= maxBytes) return;
-    const stored = (await this.#list(folderOf(account))).toSorted((a, b) => a.usedAt - b.usedAt);
-    for (const { path, bytes, usedAt } of stored) {
+  async #makeRoom(folder: string, maxBytes: number): Promise<void> {
+    if (this.#sizeOf(folder) <= maxBytes) return;
+    const stored = (await this.#list(folder)).toSorted((a, b) => a.usedAt - b.usedAt);
+    for (const each of stored) {
       // More than one piece needs, because listing them takes time.
-      if (this.#sizeOf(account) <= maxBytes * 0.9 || Date.now() - usedAt < IN_USE_MS) break;
-      await rm(path, { force: true });
-      this.#resize(account, -bytes);
+      if (this.#sizeOf(folder) <= maxBytes * 0.9 || Date.now() - each.usedAt < IN_USE_MS) break;
+      await this.#remove(folder, each);
     }
-    if (this.#sizeOf(account) <= maxBytes) return;
+    if (this.#sizeOf(folder) <= maxBytes) return;
     const message =
       'The contents that this account sent in the last hour fill its space on the service. Send the archive instead.';
     throw new AppError('limit', message);
   }
 
+  async #remove(folder: string, { path, bytes }: Pick<Stored, 'path' | 'bytes'>): Promise<void> {
+    await rm(path, { force: true });
+    this.#resize(folder, -bytes);
+  }
+
   /** Counts the bytes of an account unless they are known. */
-  async #loadSize(account: string): Promise<void> {
-    if (this.#sizes.has(account)) return;
-    const size = (await this.#list(folderOf(account))).reduce((sum, { bytes }) => sum + bytes, 0);
-    if (!this.#sizes.has(account)) this.#sizes.set(account, size);
+  async #loadSize(folder: string): Promise<void> {
+    if (this.#sizes.has(folder)) return;
+    const size = (await this.#list(folder)).reduce((sum, { bytes }) => sum + bytes, 0);
+    if (!this.#sizes.has(folder)) this.#sizes.set(folder, size);
   }
 
-  #sizeOf(account: string): number {
-    return this.#sizes.get(account) ?? 0;
+  #sizeOf(folder: string): number {
+    return this.#sizes.get(folder) ?? 0;
   }
 
-  #resize(account: string, bytes: number): void {
-    this.#sizes.set(account, this.#sizeOf(account) + bytes);
+  /** Does nothing before they were counted. */
+  #resize(folder: string, bytes: number): void {
+    const size = this.#sizes.get(folder);
+    if (size !== undefined) this.#sizes.set(folder, size + bytes);
   }
 
   async #list(folder: string): Promise<readonly Stored[]> {
@@ -153,7 +173,7 @@ export class ContentStore {
       for (const name of await namesInFolder(join(this.#root, folder, part))) {
         const path = join(this.#root, folder, part, name);
         const stats = await stat(path).catch(() => undefined); // another request may just have removed it
-        if (stats?.isFile() === true) found.push({ path, bytes: stats.size, usedAt: stats.mtimeMs });
+        if (stats?.isFile() === true) found.push({ path, bytes: onDisk(stats.size), usedAt: stats.mtimeMs });
       }
     }
     return found;
@@ -177,6 +197,19 @@ export class ContentStore {
   }
 }
 
+/** @returns the error for a submission, or a question about one, with more pieces than any archive has. */
+export function tooManyPieces(): AppError {
+  const most = MAX_PIECES.toLocaleString('en-US');
+  return new AppError(
+    'limit',
+    `The contents consist of more than ${most} pieces, the limit. Send the archive instead.`,
+  );
+}
+
+function onDisk(bytes: number): number {
+  return Math.ceil(bytes / BLOCK_BYTES) * BLOCK_BYTES;
+}
+
 /** Names of accounts can be any text; names of files cannot. */
 function folderOf(account: string): string {
   return hash('sha256', account).slice(0, 32);
@@ -185,7 +218,10 @@ function folderOf(account: string): string {
 /** Undefined for anything but one frame of at most the largest piece, for which another thread would cost more than it saves. */
 function unpack(frame: Buffer): Buffer | undefined {
   try {
-    return zstdDecompressSync(frame, { maxOutputLength: MAX_PIECE_BYTES });
+    return zstdDecompressSync(frame, {
+      maxOutputLength: MAX_PIECE_BYTES,
+      params: { [constants.ZSTD_d_windowLogMax]: WINDOW_LOG },
+    });
   } catch {
     return undefined;
   }

@@ -1,7 +1,7 @@
-import pLimit from 'p-limit';
 import {
   MAX_ASKED_NAMES,
   MAX_BATCH_BYTES,
+  MAX_BATCH_PIECES,
   NAME_BYTES,
   namesIn,
   PIECE_HEADER_BYTES,
@@ -45,23 +45,28 @@ export function addContentRoutes(app: App, { contents, gauge, health }: ContentO
     const { account } = context.var;
     const body = await readBody(context.env.incoming, MAX_BATCH_BYTES);
     const maxBytes = gauge.limitsOf(account).upload_bytes;
-    const adding = pLimit(PIECES_AT_ONCE);
-    await Promise.all(
-      piecesIn(body).map(({ name, frame }) => adding(() => contents.add(account.id, name, frame, maxBytes))),
-    );
+    // The first failure closes what all of them read from, so that nothing is stored for a request that was answered.
+    const pieces = piecesIn(body);
+    const addSome = async (): Promise<void> => {
+      for (const { name, frame } of pieces) await contents.add(account.id, name, frame, maxBytes);
+    };
+    await Promise.all(Array.from({ length: PIECES_AT_ONCE }, addSome));
     return context.body(null, 200);
   });
 }
 
-/** @throws HTTPException 400 for a body that ends inside a piece. */
-function piecesIn(body: Buffer): readonly { readonly name: Buffer; readonly frame: Buffer }[] {
-  const pieces: { name: Buffer; frame: Buffer }[] = [];
+/** @throws HTTPException 400 for a body that ends inside a piece, 413 for too many pieces. */
+function* piecesIn(body: Buffer): Generator<{ readonly name: Buffer; readonly frame: Buffer }, void> {
+  let count = 0;
   for (let start = 0; start < body.length; ) {
     const begin = start + PIECE_HEADER_BYTES;
     const end = begin > body.length ? undefined : begin + body.readUInt32LE(start + NAME_BYTES);
     if (end === undefined || end > body.length) throw refusal(400, 'The body ends inside a piece.');
-    pieces.push({ name: body.subarray(start, start + NAME_BYTES), frame: body.subarray(begin, end) });
+    count += 1;
+    if (count > MAX_BATCH_PIECES) {
+      throw refusal(413, `The body has more than ${MAX_BATCH_PIECES} pieces, the limit of one request.`);
+    }
+    yield { name: body.subarray(start, start + NAME_BYTES), frame: body.subarray(begin, end) };
     start = end;
   }
-  return pieces;
 }

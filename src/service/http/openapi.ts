@@ -137,7 +137,7 @@ export function describeApi(version: string) {
       ),
       '/v1/contents/pieces': contentsRoute(
         'Send pieces',
-        'For each piece its SHA-256, the length of the Zstandard frame as 32 bits (little-endian), and the frame; a piece has up to 256 KB',
+        'For each piece its SHA-256, the length of the Zstandard frame as 32 bits (little-endian), and the frame; a piece has up to 256 KB, a body up to 16 MB and 4,096 pieces',
         'Nothing',
         400,
         413,

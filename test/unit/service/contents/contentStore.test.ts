@@ -3,12 +3,14 @@ import { globSync, mkdtempSync, rmSync, truncateSync, utimesSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { zstdCompressSync } from 'node:zlib';
-import { nameOfPiece } from '../../../../src/remote/protocol/contents.ts';
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { NAME_BYTES, nameOfPiece } from '../../../../src/remote/protocol/contents.ts';
 import { ContentStore } from '../../../../src/service/contents/contentStore.ts';
 
 const GB = 1e9;
 const DAY_MS = 24 * 3_600_000;
+// What a file takes on most disks, however small it is.
+const BLOCK_BYTES = 4096;
 
 function open(t: TestContext) {
   const data = mkdtempSync(join(tmpdir(), 'farwharf-contents-'));
@@ -38,6 +40,10 @@ test('a piece is what its name says, and belongs to one account', async (t) => {
   await assert.rejects(store.add('ada', other, Buffer.from('no frame'), GB), refused);
   const bomb = Buffer.alloc(100_000_000);
   await assert.rejects(store.add('ada', nameOfPiece(bomb), zstdCompressSync(bomb), GB), refused);
+  // RFC 8878: a window of 128 MB, and one block with the five bytes as they are.
+  const greedy = Buffer.from('28b52ffd0088290000' + Buffer.from('greed').toString('hex'), 'hex');
+  assert.equal(zstdDecompressSync(greedy).toString(), 'greed');
+  await assert.rejects(store.add('ada', nameOfPiece(Buffer.from('greed')), greedy, GB), refused);
   assert.equal(files().length, 1);
 });
 
@@ -61,7 +67,7 @@ test('a piece that was damaged on the disk counts as lacking when it is read, an
 test('an account cannot fill the disk: the pieces that were not used for longest make room, those in use never', async (t) => {
   const { store, add, fileOf, files } = open(t);
   const text = (index: number): string => `${index} `.repeat(50) + String(index * 7_919);
-  const most = 10 * zstdCompressSync(text(10)).length;
+  const most = 10 * BLOCK_BYTES;
   const names: Buffer[] = [];
   for (let index = 10; index < 19; index += 1) names.push(await add(text(index), most));
   await assert.rejects(
@@ -77,6 +83,21 @@ test('an account cannot fill the disk: the pieces that were not used for longest
   assert.ok(files().length < before);
   assert.deepEqual(await store.lacking('ada', names.slice(0, 1)), [false], 'it was just asked about');
   await add(text(40), most, 'bob');
+});
+
+test('lists that name too many pieces are refused before the disk is searched for all of them', async (t) => {
+  const { store } = open(t);
+  const names = Buffer.concat(Array.from({ length: 8_192 }, () => Buffer.alloc(NAME_BYTES)));
+  const lists: Buffer[] = [];
+  for (let index = 0; index < 130; index += 1) {
+    names.writeUInt32LE(index, 0);
+    lists.push(nameOfPiece(names));
+    await store.add('ada', nameOfPiece(names), zstdCompressSync(names), GB);
+  }
+  assert.deepEqual(await store.lackingLists('ada', lists.slice(0, 1)), [true]);
+  const same = Array.from({ length: 200 }, () => lists[0] ?? names);
+  assert.deepEqual(new Set(await store.lackingLists('ada', same)), new Set([true]));
+  await assert.rejects(store.lackingLists('ada', lists), { code: 'limit', message: /more than 1,048,576 pieces/ });
 });
 
 test('the sweep deletes what was not used for two weeks, and what a killed service was writing', async (t) => {
