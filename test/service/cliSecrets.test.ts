@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -49,10 +51,14 @@ test('what cannot be a secret is refused before anything is sent, and a missing 
     scratch,
     `echo "${VALUE}" | farwharf secret set LD_PRELOAD; echo abc | farwharf secret set API_TOKEN
      printf '' | farwharf secret set API_TOKEN; farwharf secret set API_TOKEN the-value 2>&1 < /dev/null
-     farwharf secret remove API_TOKEN; farwharf secret set 2>&1`,
+     farwharf secret remove API_TOKEN; farwharf secret set 2>&1; printf 'caf\\351-latin1' | farwharf secret set API_TOKEN`,
     { env },
   );
-  assert.deepEqual(refused.statuses, [2, 2, 2, 2, 2, 2], refused.stderr);
+  assert.deepEqual(refused.statuses, [2, 2, 2, 2, 2, 2, 2], refused.stderr);
+  assert.match(
+    refused.stderr,
+    /The value of a secret must be text in UTF-8\. Encode other bytes, for example with base64/,
+  );
   assert.match(refused.stderr, /LD_PRELOAD cannot be a secret: the name is a variable that changes which programs run/);
   assert.match(refused.stderr, /The value of a secret must have at least 4 characters/);
   assert.match(refused.stderr, /The secret API_TOKEN does not exist on 127\.0\.0\.1/);
@@ -93,6 +99,24 @@ test('a service that stores no secrets is asked for its account and gets nothing
   assert.equal(submit.exit, 2);
   assert.match(submit.stderr, /does not store secrets\. The job asks for API_TOKEN.*Nothing was sent/);
   assert.deepEqual([...new Set(requests)], ['GET /v1/me']);
+});
+
+test('a command that waits for a value stops at SIGTERM', { timeout: 60_000 }, async (t) => {
+  await using scratch = await Scratch.create();
+  await using fake = await startFake((request, response) => {
+    request.resume();
+    response.setHeader('content-type', 'application/json');
+    response.once('finish', () => child.kill('SIGTERM'));
+    response.end(
+      JSON.stringify({ account_id: 'ada', plan: 'team', credits: 10, rate_card: [], features: ['secrets'] }),
+    );
+  });
+  const child = spawn(process.execPath, [built('cli.mjs'), 'secret', 'set', 'API_TOKEN'], {
+    env: { PATH: process.env['PATH'], FARWHARF_HOME: scratch.home, ...fake.env },
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  t.after(() => child.kill('SIGKILL'));
+  assert.deepEqual(await once(child, 'exit'), [143, null]);
 });
 
 test('the profiles of a folder use a secret only if the user allows it', async () => {

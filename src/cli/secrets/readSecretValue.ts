@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import { Writable } from 'node:stream';
+import { addAbortSignal, Writable } from 'node:stream';
 import { AppError } from '../../core/errors.ts';
 import { printable, printableText } from '../../core/text/printable.ts';
 import type { Context } from '../command/context.ts';
@@ -7,19 +7,38 @@ import type { Context } from '../command/context.ts';
 // Above the limit of a value, whose message then names it.
 const MAX_BYTES = 1 << 20;
 
-/** The value of a secret: from standard input without its last line break, or from a terminal without an echo. @throws the signal's reason on abort. */
+/**
+ * The value of a secret: from standard input without its last line break, or from a terminal without an echo.
+ *
+ * @throws AppError `bad-input` for bytes that are not text, the signal's reason on abort.
+ */
 export async function readSecretValue(name: string, context: Context): Promise<string> {
   if (process.stdin.isTTY) return askHidden(name, context);
+  const bytes = await readInput(context.signal);
+  try {
+    // A byte that is replaced because it is not UTF-8 would make a value that nobody has set.
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes).replace(/\r?\n$/, '');
+  } catch (cause) {
+    const message =
+      'The value of a secret must be text in UTF-8. Encode other bytes, for example with base64. Nothing was sent.';
+    throw new AppError('bad-input', message, { cause });
+  }
+}
+
+async function readInput(signal: AbortSignal): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
-  for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length > MAX_BYTES) break;
+  try {
+    for await (const chunk of addAbortSignal(signal, process.stdin) as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length > MAX_BYTES) break;
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
   }
-  return Buffer.concat(chunks)
-    .toString('utf8')
-    .replace(/\r?\n$/, '');
+  return Buffer.concat(chunks);
 }
 
 async function askHidden(name: string, { terminal, signal }: Context): Promise<string> {
