@@ -1,12 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import { refusal } from './access/refusal.ts';
+import { endStalled } from './access/endStalled.ts';
 
 /**
  * The body of a request, in memory.
  *
- * @throws HTTPException 413 above `maxBytes`. The rest is then read and dropped, so that the client reads the response.
+ * @throws HTTPException 413 above `maxBytes`, the error of the connection. The rest is then read and dropped, so that the client reads the response.
  */
 export async function readBody(incoming: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  using _stall = endStalled(incoming);
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {

@@ -5,11 +5,10 @@ import { Busboy } from '@fastify/busboy';
 import { abortReason, isAbort, messageOf, systemCode } from '../../../core/errors.ts';
 import { formatBytes } from '../../../core/text/format.ts';
 import { refusal } from '../access/refusal.ts';
+import { endStalled } from '../access/endStalled.ts';
 
 const MAX_META_BYTES = 1 << 20;
 const MAX_PARTS = 16;
-// A connection without any data for this long is dead.
-const STALL_MS = 120_000;
 
 /** What was sent as a file: an archive, or the names of its contents. */
 type UploadPart = 'tarball' | 'contents';
@@ -41,8 +40,7 @@ export async function receiveUpload(
   if (Number(incoming.headers['content-length'] ?? 0) > maxBytes + MAX_META_BYTES) throw tooLarge;
 
   const parser = openParser(incoming.headers, contentType, maxBytes);
-  const { socket } = incoming;
-  const endStalled = (): void => void incoming.destroy();
+  using _stall = endStalled(incoming);
   const broken = new AbortController();
   let meta: string | undefined;
   let saved: Promise<void> | undefined;
@@ -77,7 +75,6 @@ export async function receiveUpload(
       incoming.once('close', endIfLost);
       if (incoming.destroyed) endIfLost();
       signal?.addEventListener('abort', () => reject(abortReason(signal)), { once: true });
-      socket.setTimeout(STALL_MS, endStalled);
       incoming.pipe(parser);
     });
     await saved;
@@ -88,9 +85,6 @@ export async function receiveUpload(
     broken.abort();
     await saved?.catch(() => {});
     throw error;
-  } finally {
-    socket.setTimeout(0);
-    socket.off('timeout', endStalled);
   }
   if (saved === undefined) throw refusal(400, 'The part "tarball" is missing: the archive, sent as a file.');
   if (meta === undefined) throw refusal(400, 'The field "meta" is missing: a JSON object, sent as a text field.');
