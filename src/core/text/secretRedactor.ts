@@ -49,6 +49,11 @@ export class SecretRedactor {
   /** A value with all of its texts redacted, names of fields too. */
   redactValue(value: unknown): unknown {
     if (typeof value === 'string') return this.redact(value);
+    if (typeof value === 'number') {
+      const digits = String(value);
+      const clean = this.redact(digits);
+      return clean === digits ? value : clean;
+    }
     if (Array.isArray(value)) return value.map((item) => this.redactValue(item));
     if (typeof value !== 'object' || value === null) return value;
     return Object.fromEntries(Object.entries(value).map(([name, item]) => [this.redact(name), this.redactValue(item)]));

@@ -26,6 +26,15 @@ test('a value is replaced as it is, line by line, in JSON, in a URL and in base6
   });
 });
 
+test('a value of digits is replaced in JSON as a number too', () => {
+  const redactor = new SecretRedactor(['48151623']);
+  assert.deepEqual(redactor.redactValue({ pin: 48_151_623, list: [148_151_623, 4_815_162], ok: true }), {
+    pin: '[redacted]',
+    list: ['1[redacted]', 4_815_162],
+    ok: true,
+  });
+});
+
 test('a value that is printed in pieces of any size is replaced', () => {
   const redactor = new SecretRedactor(['hunter2hunter3', 'hunter2', 'aaab']);
   const text = 'say hunter2hunter3! hunter2, hunter2hunter2hunter3 aaaaab hunter hunt';
