@@ -151,7 +151,8 @@ function checkSecrets({ secrets = [] }: Submission, { account, vault, mayUseSecr
   if (secrets.length > 0 && !mayUseSecrets) throw outOfScope('secrets');
   const missing = secrets.filter((name) => !vault.has(account, name));
   if (missing.length === 0) return;
-  const message = `meta.secrets: ${missing.join(', ')} is not set. Set it with farwharf secret set NAME.`;
+  const [are, them] = missing.length === 1 ? ['is', 'it'] : ['are', 'them'];
+  const message = `meta.secrets: ${missing.join(', ')} ${are} not set. Set ${them} with farwharf secret set NAME.`;
   throw new AppError('bad-input', message);
 }
 
