@@ -86,21 +86,24 @@ async function upload(
   options: SubmitOptions & { readonly usesContents?: boolean | undefined },
 ): Promise<JobCreated> {
   const { signal, onPhase, usesContents } = options;
-  const { postContents } = service;
   const reports: UploadOptions = {
     signal,
     onProgress: (doneBytes, totalBytes, sentBytes) => onPhase?.({ type: 'upload', doneBytes, totalBytes, sentBytes }),
     onAsk: () => onPhase?.({ type: 'ask' }),
   };
   const byContent =
-    usesContents === true && postContents !== undefined
-      ? await uploadContents({ ...service, postContents }, draft, { archive, home }, reports)
+    usesContents === true && takesContents(service)
+      ? await uploadContents(service, draft, { archive, home }, reports)
       : undefined;
   const end = byContent ?? (await uploadArchive(service, draft, archive, reports));
   if (end.type === 'accepted') return end.created;
   if (end.type === 'not-taken') await ledger.delete(draft.id);
   else await ledger.update(draft.id, { state: 'unknown', reason: messageOf(end.error) });
   throw end.error;
+}
+
+function takesContents(service: SendDeps['service']): service is SendDeps['service'] & ContentService {
+  return service.postContents !== undefined;
 }
 
 async function recordAccepted(
