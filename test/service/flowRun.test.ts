@@ -60,6 +60,20 @@ describe('flow files run in a child', { concurrency: 3, timeout: 10 * 60_000 }, 
     }
   });
 
+  it('a given key that is called __proto__ is a key like the others', async () => {
+    const hook = `post(shared) { shared.seen = [shared.isAdmin, Object.keys(shared).join()]; }`;
+    await using folder = await FlowFolder.create({
+      'exported.mjs': oneNode(hook),
+      'awaited.mjs': oneNode(hook, 'await flow.run({});'),
+    });
+    const shared = JSON.parse('{"topic":"tides","__proto__":{"isAdmin":true}}') as Record<string, unknown>;
+    for (const name of ['exported.mjs', 'awaited.mjs']) {
+      const { outcome } = await folder.run(name, { shared });
+      const seen = outcome.type === 'done' && JSON.stringify(outcome.shared);
+      assert.match(String(seen), /"seen":\[\{"\$":"undefined","text":"undefined"\},"topic,__proto__"\]/, name);
+    }
+  });
+
   it('a flow is chosen by its variable or its name, also an unnamed one that the file runs itself', async () => {
     const text = `${COUNTER.replace(", name: 'Counter'", '')}
       const second = new Flow({ start: tell, name: 'Second' }).connect(tell, null);

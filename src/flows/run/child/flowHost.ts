@@ -44,7 +44,7 @@ export class FlowHost implements RunHost {
     const isFirst = isWanted && !this.#hasBegunWanted;
     this.#hasBegunWanted ||= isWanted;
     if (isFirst && this.isFileRunning && request.shared !== undefined && isObject(shared)) {
-      Object.assign(shared, request.shared);
+      setKeys(shared, request.shared);
     }
     const { resume, input } = isFirst && request.resume !== undefined ? request : options;
     const hosted = { name, shared, options: { ...options, resume, input }, isInner };
@@ -52,6 +52,14 @@ export class FlowHost implements RunHost {
     return new HostedFlow(parts, this.#begun, hosted, () => {
       this.#active -= 1;
     });
+  }
+}
+
+/** Sets keys as an assignment does, but `__proto__` as a key like the others, where that would change the prototype. */
+function setKeys(shared: object, given: Readonly<Record<string, unknown>>): void {
+  for (const [key, value] of Object.entries(given)) {
+    if (key !== '__proto__') Object.assign(shared, { [key]: value });
+    else Object.defineProperty(shared, key, { value, writable: true, enumerable: true, configurable: true });
   }
 }
 
