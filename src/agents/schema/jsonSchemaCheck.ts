@@ -1,3 +1,4 @@
+import { matchesInTime } from '../../core/text/timedPattern.ts';
 import type { JsonSchema } from './jsonSchema.ts';
 
 const MAX_DEPTH = 64;
@@ -19,6 +20,7 @@ type Issues = readonly string[];
 class Checker {
   readonly #root: JsonSchema;
   #steps = 0;
+  #hasBadPattern = false;
 
   constructor(root: JsonSchema) {
     this.#root = root;
@@ -36,7 +38,7 @@ class Checker {
     return [
       ...(target === undefined ? [] : part(target)),
       ...typeIssues(schema, value, at),
-      ...textIssues(schema, value, at),
+      ...textIssues(schema, value, at, (pattern, text) => this.#matches(pattern, text)),
       ...numberIssues(schema, value, at),
       ...this.#objectIssues(schema, value, at, depth),
       ...this.#arrayIssues(schema, value, at, depth),
@@ -74,6 +76,13 @@ class Checker {
         this.issues(index < first.length ? first[index] : items, item, `${at}[${index}]`, depth + 1),
       ),
     ];
+  }
+
+  /** Undefined for a pattern that is broken or too slow, and for each after it: a schema can have thousands. */
+  #matches(pattern: string, text: string): boolean | undefined {
+    const isMatch = this.#hasBadPattern ? undefined : matchesInTime(pattern, text);
+    this.#hasBadPattern = isMatch === undefined;
+    return isMatch;
   }
 
   #resolve(reference: string): unknown {
@@ -114,16 +123,24 @@ function isOfType(type: unknown, value: unknown): boolean {
   }
 }
 
-function textIssues({ minLength, maxLength, pattern, format }: JsonSchema, value: unknown, at: string): Issues {
+function textIssues(
+  { minLength, maxLength, pattern, format }: JsonSchema,
+  value: unknown,
+  at: string,
+  matches: (pattern: string, text: string) => boolean | undefined,
+): Issues {
   if (typeof value !== 'string') return [];
   const isTooShort = typeof minLength === 'number' && value.length < minLength;
   const isTooLong = typeof maxLength === 'number' && value.length > maxLength;
-  // The pattern comes from the flow's own schema. It is not applied to long texts, on which it could take very long.
-  const isOther = typeof pattern === 'string' && value.length <= 10_000 && !new RegExp(pattern, 'u').test(value);
+  // The schema may come from a job or a data set of others.
+  const isMatch = typeof pattern !== 'string' || matches(pattern, value);
   return [
     ...(isTooShort ? [issue(at, `needs at least ${minLength} characters`)] : []),
     ...(isTooLong ? [issue(at, `may have ${maxLength} characters`)] : []),
-    ...(isOther ? [issue(at, typeof format === 'string' ? `must be a valid ${format}` : `must match ${pattern}`)] : []),
+    ...(isMatch === false
+      ? [issue(at, typeof format === 'string' ? `must be a valid ${format}` : `must match ${pattern}`)]
+      : []),
+    ...(isMatch === undefined ? [issue(at, `cannot be checked: the pattern ${pattern} is broken or too slow`)] : []),
   ];
 }
 

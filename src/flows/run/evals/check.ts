@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { patternFault } from '../../../core/text/timedPattern.ts';
 
 const judgeSchema = z.strictObject({
   /** The question, with `{{key}}` for values of the final state. */
@@ -64,15 +65,6 @@ export function readChecks(key: string, expected: unknown, isText = false): read
     ...($schema === undefined ? [] : [{ key, type: 'schema', schema: $schema } as const]),
     ...($judge === undefined ? [] : [{ key, type: 'judge', judge: $judge } as const]),
   ];
-}
-
-function patternFault(pattern: string): string | undefined {
-  try {
-    RegExp(pattern, 'u');
-    return undefined;
-  } catch (error) {
-    return String(error);
-  }
 }
 
 function isCheck(value: unknown): boolean {

@@ -1,14 +1,12 @@
-import { createContext, Script } from 'node:vm';
 import { jsonSchemaIssues } from '../../../agents/schema/jsonSchemaCheck.ts';
 import { stableJson } from '../../../agents/records/plainJson.ts';
 import { messageOf } from '../../../core/errors.ts';
+import { matchesInTime } from '../../../core/text/timedPattern.ts';
 import type { StateView } from '../protocol/stateView.ts';
 import { type Check, checkName, type Score } from './check.ts';
 import { finalValue } from './finalState.ts';
 import { type AskJudge, judgeValue } from './judge.ts';
 
-// A pattern can take longer than the age of the universe.
-const PATTERN_MS = 1_000;
 const MAX_SHOWN = 200;
 
 /**
@@ -54,8 +52,8 @@ async function scoreOf(
       return isEqual ? PASSED : failed(`expected ${shown(check.value)}, got ${shown(value)}`);
     }
     case 'matches': {
-      const isMatch = matches(check.pattern, textOf(value));
-      if (isMatch === undefined) return failed(`/${check.pattern}/ took longer than ${PATTERN_MS / 1000} s`);
+      const isMatch = matchesInTime(check.pattern, textOf(value));
+      if (isMatch === undefined) return failed(`/${check.pattern}/ took longer than 1 s`);
       return isMatch ? PASSED : failed(`${shown(value)} does not match /${check.pattern}/`);
     }
     case 'schema': {
@@ -71,16 +69,6 @@ const PASSED: Score = { score: 1, isPassed: true };
 
 function failed(detail: string): Score {
   return { score: 0, isPassed: false, detail };
-}
-
-/** Undefined if the pattern takes too long. */
-function matches(pattern: string, text: string): boolean | undefined {
-  try {
-    const context = createContext({ pattern, text });
-    return new Script('new RegExp(pattern, "u").test(text)').runInContext(context, { timeout: PATTERN_MS }) === true;
-  } catch {
-    return undefined;
-  }
 }
 
 function textOf(value: unknown): string {
