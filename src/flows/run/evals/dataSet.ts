@@ -84,7 +84,7 @@ class CaseList {
   /** Adds a case, or returns what is wrong with its row. */
   #read(row: Exclude<Row, { type: 'bad' }>): string | undefined {
     const { line } = row;
-    const fault = faultOf(row.type === 'json' ? row.value : row.shared);
+    const fault = faultOf(row.type === 'json' ? row.value : [row.shared, row.expect]);
     if (fault !== undefined) return fault;
     const found = rowSchema.safeParse(row.type === 'json' ? row.value : { name: row.name, shared: row.shared });
     if (!found.success) {

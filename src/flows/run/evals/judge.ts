@@ -57,21 +57,30 @@ export async function judgeValue(
   return { score, isPassed: score >= min, detail: reason, cost };
 }
 
+// Without braces inside, so that the time of a search grows only with the length of the prompt.
+const PLACEHOLDER = /\{\{([^{}]+)\}\}/g;
+
 /** Replaces each `{{key}}` by its value; without any, the judged value follows the prompt. */
 function fill(
   prompt: string,
   state: StateView,
   key: string,
 ): { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string } {
-  const template = /\{\{.+?\}\}/.test(prompt) ? prompt : `${prompt}\n\n{{${key}}}`;
   let reason: string | undefined;
-  const text = template.replaceAll(/\{\{\s*(.+?)\s*\}\}/g, (_whole, name: string) => {
+  const valueAt = (name: string): string => {
     const found = finalValue(state, name);
-    if (found.found) return `<value>${textOf(found.value).slice(0, MAX_VALUE)}</value>`;
+    if (found.found) return material(textOf(found.value));
     reason ??= found.reason;
     return '';
-  });
+  };
+  let text = prompt.replaceAll(PLACEHOLDER, (_whole, name: string) => valueAt(name.trim()));
+  if (prompt.search(PLACEHOLDER) < 0) text += `\n\n${valueAt(key)}`;
   return reason === undefined ? { ok: true, text } : { ok: false, reason };
+}
+
+/** A value between tags, which it cannot close. */
+function material(text: string): string {
+  return `<value>${text.slice(0, MAX_VALUE).replaceAll(/<(?=\/?value>)/gi, '&lt;')}</value>`;
 }
 
 function textOf(value: unknown): string {

@@ -65,7 +65,8 @@ async function* csvRows(path: string): AsyncGenerator<Row, void> {
   let header: readonly string[] | undefined;
   const rowOf = ({ line, fields }: { readonly line: number; readonly fields: readonly string[] }): Row | undefined => {
     if (header !== undefined) return csvRow(line, header, fields);
-    const twice = fields.find((name, index) => fields.indexOf(name) !== index);
+    const seen = new Set<string>();
+    const twice = fields.find((name) => seen.size === seen.add(name).size);
     if (twice !== undefined) throw new AppError('bad-input', `${path}:${line}: two columns are called "${twice}".`);
     header = fields;
     return undefined;

@@ -100,6 +100,9 @@ test('each bad row is named by its line, and nothing is read from a file that is
   const csv = await write(t, 'bad.csv', 'a,__proto__\n1,2\n1\n');
   await assert.rejects(readDataSet(csv), /bad\.csv:2: the key "__proto__" is not allowed\.\n.*:3: it has 1 fields/s);
   await assert.rejects(readDataSet(await write(t, 'twice.csv', 'a,a\n1,2')), /:1: two columns are called "a"/);
+  const deep = `${'['.repeat(5_000)}${']'.repeat(5_000)}`;
+  const schemas = await write(t, 'deep.csv', `a,expect.a.$schema\n1,"{""allOf"":${deep}}"\n`);
+  await assert.rejects(readDataSet(schemas), /deep\.csv:2: it is nested more than 100 levels deep/);
   await assert.rejects(readDataSet(await write(t, 'empty.jsonl', '\n\n')), /has no cases/);
   await assert.rejects(readDataSet(await write(t, 'cases.json', '[]')), /must be a \.jsonl or \.csv file/);
   await assert.rejects(readDataSet(join(path, 'missing.jsonl')), (error: AppError) => error.code === 'missing');
