@@ -87,6 +87,14 @@ test('an edited state is the input, and an error is a part of the result', async
   assert.equal(start.now.output, '11');
 });
 
+test('the state of a file that runs itself is known before its first node, also with `$` in keys and texts', async () => {
+  const state = { $count: 2, text: '{"$schema":"x"}' };
+  await writeFile(file, `${FLOW}await counter.run(${JSON.stringify(state)});`);
+  const { record } = await runRecorded(history, RUNTIME, { file, cwd: folder, env: process.env }, options);
+  const folderOfRun = await history.folder(file, record.id);
+  assert.deepEqual(await inputOfVisit(folderOfRun, { path: 'Counter/Add', visit: 1 }, record), state);
+});
+
 test('a visit that is not in the run, or that the flow no longer reaches, is refused', async () => {
   await assert.rejects(
     again({ path: 'Nobody' }),

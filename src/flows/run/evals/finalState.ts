@@ -1,7 +1,5 @@
+import { isList, plainOf, UNRECORDED } from '../visits/plainState.ts';
 import { isSpecial, type StateView } from '../protocol/stateView.ts';
-
-/** What stands for a value that JSON cannot store, or that is too long to be recorded. */
-const UNKNOWN = Symbol('a value that was not recorded');
 
 /** The value at a key of the final state, or at a path such as `report.title`. */
 export function finalValue(
@@ -14,8 +12,8 @@ export function finalValue(
     for (const part of key.split('.')) view = view === undefined ? undefined : own(view, part);
   }
   if (view === undefined) return { found: false, reason: `the final state has no ${key}` };
-  const value = plain(view);
-  return value === UNKNOWN
+  const value = plainOf(view);
+  return value === UNRECORDED
     ? { found: false, reason: `${key} is not plain data, or too long to be recorded` }
     : { found: true, value };
 }
@@ -26,18 +24,4 @@ function own(view: StateView, key: string): StateView | undefined {
   if (isList(view)) return /^\d+$/.test(key) ? view[Number(key)] : undefined;
   const written = key.startsWith('$') ? `$${key}` : key;
   return Object.hasOwn(view, written) ? view[written] : undefined;
-}
-
-function plain(view: StateView): unknown {
-  if (typeof view !== 'object' || view === null) return view;
-  if (isSpecial(view)) return UNKNOWN;
-  const entries = isList(view) ? [...view.entries()] : Object.entries(view);
-  const values = entries.map(([key, inner]) => [key, plain(inner)] as const);
-  if (values.some(([key, inner]) => inner === UNKNOWN || key === '$more')) return UNKNOWN;
-  if (isList(view)) return values.map(([, inner]) => inner);
-  return Object.fromEntries(values.map(([key, inner]) => [String(key).replace(/^\$\$/, '$'), inner]));
-}
-
-function isList(view: StateView): view is readonly StateView[] {
-  return Array.isArray(view);
 }

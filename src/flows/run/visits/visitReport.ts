@@ -1,16 +1,19 @@
 import { recordingEntrySchema } from '../../../agents/records/schemas.ts';
-import { AppError } from '../../../core/errors.ts';
+import { AppError, messageOf } from '../../../core/errors.ts';
 import { checkpointBefore } from '../history/rerun.ts';
 import { readModelCalls } from '../history/modelCalls.ts';
 import { readEvents, readIfThere } from '../history/runFiles.ts';
 import type { RunFolder } from '../history/runFolder.ts';
 import type { RunRecord } from '../history/runRecord.ts';
 import { parseLines } from '../protocol/jsonLines.ts';
+import { plainOf } from './plainState.ts';
 import { showChanges, showState } from '../protocol/shownState.ts';
 import { viewOf } from '../protocol/stateView.ts';
 import { mainTimeline, type RunTimeline, timelinesOf } from '../protocol/timeline.ts';
 import { microsOf, type TimelineStep } from '../protocol/timelineStep.ts';
 import type { NodeVisit, VisitReport } from './visit.ts';
+
+const MOST_NAMES = 20;
 
 /** A visit of a recorded run: its step, the index of that in its timeline, and the timeline. */
 interface FoundVisit {
@@ -32,8 +35,9 @@ export async function findVisit(
   );
   const step = steps[index];
   if (timeline !== undefined && step !== undefined && step.type === 'node') return { step, index, timeline };
-  const names = [...new Set(steps.flatMap(({ type, path: each }) => (type === 'node' ? [each] : [])))].join(', ');
-  throw new AppError('missing', `The run has no visit of a node "${path}". Its nodes are ${names || 'none'}.`);
+  const names = [...new Set(steps.flatMap(({ type, path: each }) => (type === 'node' ? [each] : [])))];
+  const shown = [...names.slice(0, MOST_NAMES), ...(names.length > MOST_NAMES ? ['…'] : [])].join(', ');
+  throw new AppError('missing', `The run has no visit of a node "${path}". Its nodes are ${shown || 'none'}.`);
 }
 
 /** What a visit of a run did. */
@@ -72,10 +76,8 @@ export async function inputOfVisit(
   const checkpoint = await checkpointBefore(folder, { path: step.path, visit: step.visit });
   if (checkpoint !== undefined) return checkpoint.shared;
   if (shared !== undefined && timeline.start.resumedAfter === undefined) return shared;
-  const { state } = timeline.start;
-  // A `$` begins what stands for a value that JSON cannot represent; in keys of the state itself it is doubled.
-  const isPlain = typeof state === 'object' && state !== null && !/"\$(?!\$)[^"]*":/.test(JSON.stringify(state));
-  if (isPlain && !Array.isArray(state)) return Object.fromEntries(Object.entries(state));
+  const state = plainOf(timeline.start.state);
+  if (isState(state)) return state;
   throw new AppError(
     'missing',
     'The state at the start of that run was not plain data, so its first node cannot run alone.',
@@ -88,10 +90,12 @@ export function readState(text: string): Readonly<Record<string, unknown>> {
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw new AppError('bad-input', `The state is not valid JSON: ${cause instanceof Error ? cause.message : ''}`, {
-      cause,
-    });
+    throw new AppError('bad-input', `The state is not valid JSON: ${messageOf(cause)}`, { cause });
   }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+  if (isState(value)) return value;
   throw new AppError('bad-input', 'The state must be an object, such as { "topic": "tides" }.');
+}
+
+function isState(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -72,7 +72,8 @@ export async function runVisit(
     const [recorded, repeated] = await Promise.all([reportVisit(folder, found), reportVisit(scratch, now)]);
     return { path: step.path, visit: step.visit, recorded, now: repeated };
   } finally {
-    await rm(scratch.path, { recursive: true, force: true });
+    // Other items or branches may still write to it until their process has ended.
+    await rm(scratch.path, { recursive: true, force: true, maxRetries: 10 });
   }
 }
 
