@@ -1,8 +1,9 @@
 import type { TraceEvent } from '../../agents/records/trace.ts';
 import { AppError } from '../../core/errors.ts';
-import type { FlowEdge, FlowFile, FlowGraph, FlowNode, SourceRange } from '../graph/graph.ts';
+import type { FlowFile } from '../graph/graph.ts';
 import { readSpans, type TraceSpan } from './otlpSpans.ts';
 import { type SpanNode, spanTrees } from './spanTree.ts';
+import { TracedGraphs } from './tracedGraphs.ts';
 
 /** A run of another program, read from its trace. */
 export interface TracedRun {
@@ -25,23 +26,23 @@ export interface TracedFlows {
 }
 
 const MOST_RUNS = 200;
-const MOST_NODES = 2_000;
 // Of one step.
 const MOST_ATTRIBUTE_CHARACTERS = 50_000;
-const NOWHERE = { offset: 0, line: 0, column: 0 };
 
 /**
  * Reads a trace that another program exported, such as LangGraph or the OpenAI Agents SDK: each root span is a run, spans below it are
  * nodes, spans with steps below them are nested flows, and calls of models and tools belong to the node around them. A connection leads from
  * each step to those that began after it had ended.
  *
- * @throws AppError as `readSpans`, and `limit` for more nodes than are drawn.
+ * @throws AppError as `readSpans`, `bad-input` if no span is a root, and `limit` for more nodes than are drawn.
  */
 export function readTrace(file: string, text: string): TracedFlows {
-  const graphs = new Graphs(file);
-  const runs = spanTrees(readSpans(text))
-    .slice(0, MOST_RUNS)
-    .map((root, index) => new RunReader(graphs, root, index).run());
+  const graphs = new TracedGraphs(file);
+  const roots = spanTrees(readSpans(text)).slice(0, MOST_RUNS);
+  if (roots.length === 0) {
+    throw new AppError('bad-input', 'Each span of the trace is below another one, so it has no run. Export it again.');
+  }
+  const runs = roots.map((root, index) => new RunReader(graphs, root, index).run());
   return {
     file: {
       file,
@@ -56,82 +57,15 @@ export function readTrace(file: string, text: string): TracedFlows {
   };
 }
 
-interface GraphDraft {
-  readonly nodes: Map<string, FlowNode>;
-  readonly edges: Map<string, FlowEdge>;
-  start: string | undefined;
-}
-
-/** The graphs of all runs: nodes with the same names in the same place are one. */
-class Graphs {
-  readonly #range: SourceRange;
-  readonly #graphs = new Map<string, GraphDraft>();
-  #nodes = 0;
-
-  constructor(file: string) {
-    this.#range = { file, start: NOWHERE, end: NOWHERE };
-  }
-
-  node(flow: string, name: string, inner: string | undefined): void {
-    const graph = this.#graphOf(flow);
-    const known = graph.nodes.get(name);
-    graph.start ??= name;
-    if (known !== undefined && (known.flow !== undefined || inner === undefined)) return;
-    this.#nodes += known === undefined ? 1 : 0;
-    if (this.#nodes > MOST_NODES) throw new AppError('limit', `The trace has more than ${MOST_NODES} different steps.`);
-    graph.nodes.set(name, {
-      id: name,
-      label: name,
-      className: name,
-      type: inner === undefined ? 'node' : 'flow',
-      summary: undefined,
-      ranges: { instance: this.#range, class: undefined, prep: undefined, exec: undefined, post: undefined },
-      actions: { known: [], unknown: undefined },
-      reads: [],
-      writes: [],
-      unreadKeys: [],
-      flow: inner,
-    });
-  }
-
-  edge(flow: string, source: string, target: string | null, action: string): void {
-    const id = `${source}:${action}`;
-    const edge = { id, source, target, action, range: this.#range, actionRange: undefined };
-    const { edges } = this.#graphOf(flow);
-    if (!edges.has(id)) edges.set(id, edge);
-  }
-
-  all(): FlowGraph[] {
-    return [...this.#graphs].map(([id, { nodes, edges, start }]) => ({
-      id,
-      label: id.split('/').at(-1) ?? id,
-      className: 'Flow',
-      summary: undefined,
-      range: this.#range,
-      start,
-      nodes: [...nodes.values()],
-      edges: [...edges.values()],
-      runs: [],
-      unread: [],
-    }));
-  }
-
-  #graphOf(id: string): GraphDraft {
-    const graph: GraphDraft = this.#graphs.get(id) ?? { nodes: new Map(), edges: new Map(), start: undefined };
-    this.#graphs.set(id, graph);
-    return graph;
-  }
-}
-
 /** Turns the spans of one root into the events of a run. */
 class RunReader {
-  readonly #graphs: Graphs;
+  readonly #graphs: TracedGraphs;
   readonly #root: SpanNode;
   readonly #index: number;
   readonly #events: TraceEvent[] = [];
   readonly #attributes: Record<string, string> = {};
 
-  constructor(graphs: Graphs, root: SpanNode, index: number) {
+  constructor(graphs: TracedGraphs, root: SpanNode, index: number) {
     this.#graphs = graphs;
     this.#root = root;
     this.#index = index;
@@ -166,7 +100,7 @@ class RunReader {
       visits.set(node, visit);
       const inner = step.steps.length > 0 ? `${flow}/${node}` : undefined;
       this.#graphs.node(flow, node, inner);
-      const next = steps.slice(index + 1).find(({ span }) => span.startedAt >= step.span.endedAt);
+      const next = steps[Math.max(index + 1, firstFrom(steps, step.span.endedAt))];
       const isBeside = next === undefined && index < steps.length - 1;
       const to = next === undefined ? null : idOf(next.span.name);
       const action = to === null ? 'end' : to;
@@ -227,6 +161,17 @@ class RunReader {
     const since = nanos - this.#root.span.startedAt;
     return Number(since > 0n ? since : 0n) / 1_000;
   }
+}
+
+/** The index of the first of the steps, in the order in which they began, that began at a time or after it. */
+function firstFrom(steps: readonly SpanNode[], time: bigint): number {
+  let [low, high] = [0, steps.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((steps[middle]?.span.startedAt ?? time) < time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** The attributes of a step, and of the calls of models and tools in it, as JSON. */

@@ -101,6 +101,21 @@ test('steps inside of steps are nested flows, and steps beside each other are no
   );
 });
 
+test('a connection leads to the next step that began later, whatever the names are', () => {
+  const steps = [
+    span('1', '0', 'a:b', 0, 10),
+    span('2', '0', 'beside', 5, 12),
+    span('3', '0', 'c', 10, 10),
+    span('4', '0', 'a', 20, 30),
+    span('5', '0', 'b:c', 30, 40),
+  ];
+  const [flow] = readTrace('t', request(span('0', '', 'root', 0, 40), ...steps)).file.flows;
+  assert.deepEqual(
+    flow?.edges.map(({ source, target }) => `${source} ${target}`),
+    ['a:b c', 'beside a', 'c a', 'a b:c', 'b:c null'],
+  );
+});
+
 test('hostile traces are bounded and cleaned, and what is no trace is refused', () => {
   const name = `\u001b[31mred\u202e${'x'.repeat(5_000)}`;
   const text = request(
@@ -120,6 +135,8 @@ test('hostile traces are bounded and cleaned, and what is no trace is refused', 
   assert.throws(() => readTrace('t', request(...many)), /more than 20000 spans/);
   const kinds = Array.from({ length: 2_002 }, (_, index) => span(String(index), index === 0 ? '' : '0', `n${index}`));
   assert.throws(() => readTrace('t', request(...kinds)), /more than 2000 different steps/);
+  const circle = request(span('1', '2', 'a'), span('2', '1', 'b'));
+  assert.throws(() => readTrace('t', circle), /Each span of the trace is below another one/);
   const noSpan = '{"resourceSpans":[{"scopeSpans":[{"spans":[{"spanId":5}]}]}]}';
   for (const wrong of ['', '{}', '[1]', 'not json', noSpan, '['.repeat(100_000)]) {
     assert.throws(() => readTrace('t', wrong), /no spans/);
