@@ -2,6 +2,7 @@ import type { FlowOperation } from '../graph/flowOperation.ts';
 import type { SourceRange, TextEdit } from '../graph/graph.ts';
 import { DEFAULT_ACTION } from '../interpreter/values/drafts.ts';
 import type { ReadFlow } from '../reading/graphBuilder.ts';
+import { quotedIn } from '../syntax/sourceStyle.ts';
 import { refuse } from './sourceMap.ts';
 
 type Rename = Pick<Extract<FlowOperation, { type: 'renameAction' }>, 'source' | 'action' | 'newAction'>;
@@ -97,6 +98,5 @@ function renamed(range: SourceRange, action: string, name: string, text: string)
       `The action "${action}" comes from \`${written.slice(0, 60)}\` ${place}, which is not a plain string. Rename it there.`,
     );
   }
-  const escaped = JSON.stringify(name).slice(1, -1).replaceAll('\\"', '"').replaceAll(quote, `\\${quote}`);
-  return { range, text: quote + escaped + quote };
+  return { range, text: quotedIn(quote, name) };
 }

@@ -4,6 +4,7 @@ import type { TextEdit } from '../graph/graph.ts';
 import type { EditResult } from '../reading/flowReading.ts';
 import { given, visitNodes } from '../syntax/nodes.ts';
 import { endOf, type SourceFile, startOf } from '../syntax/sourceFile.ts';
+import { indentOf, lineBreakOf, quotedIn } from '../syntax/sourceStyle.ts';
 
 // Statements after which semicolons are a matter of style.
 const ENDED = new Set(['ImportDeclaration', 'ExpressionStatement', 'ReturnStatement', 'ThrowStatement']);
@@ -68,20 +69,16 @@ export class SourceMap {
   }
 
   indentAt(offset: number): string {
-    const { text } = this.source;
-    const start = text.lastIndexOf('\n', offset - 1) + 1;
-    return /^[ \t]*/.exec(text.slice(start, offset))?.[0] ?? '';
+    return indentOf(this.source.text, offset);
   }
 
   get newline(): string {
-    return this.source.text.includes('\r\n') ? '\r\n' : '\n';
+    return lineBreakOf(this.source.text);
   }
 
   /** A string literal in the style of the file. */
   quoted(text: string): string {
-    const { quote } = this;
-    const escaped = JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"');
-    return quote + escaped.replaceAll(quote, `\\${quote}`) + quote;
+    return quotedIn(this.quote, text);
   }
 
   /** One step of indentation. */

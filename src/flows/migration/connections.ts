@@ -1,5 +1,6 @@
 import { startOf, type SourceFile } from '../syntax/sourceFile.ts';
-import { type Edit, indentOf, lineBreakOf, removal, type Unconverted } from './edits.ts';
+import { indentOf, lineBreakOf } from '../syntax/sourceStyle.ts';
+import { type Edit, removal, type Unconverted } from './edits.ts';
 import type { LibraryNames } from './libraryNames.ts';
 import { type Creation, type Link, readWiring, type Scope, type Wiring } from './wiring.ts';
 

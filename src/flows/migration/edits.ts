@@ -22,17 +22,6 @@ export function edited(text: string, edits: readonly Edit[]): string {
   return result + text.slice(from);
 }
 
-/** The white space at the beginning of the line of an offset. */
-export function indentOf(text: string, offset: number): string {
-  const start = text.lastIndexOf('\n', offset - 1) + 1;
-  return /^[ \t]*/.exec(text.slice(start, offset))?.[0] ?? '';
-}
-
-/** The line break of a text. */
-export function lineBreakOf(text: string): string {
-  return text.includes('\r\n') ? '\r\n' : '\n';
-}
-
 /** What removes a statement: with its line, if nothing else is on it. */
 export function removal(text: string, start: number, end: number): Edit {
   const lineStart = text.lastIndexOf('\n', start - 1) + 1;

@@ -1,4 +1,5 @@
 import type { FlowEdge, FlowGraph } from '../graph/graph.ts';
+import { quotedIn } from '../syntax/sourceStyle.ts';
 import { readFlows } from '../project/flowProject.ts';
 import { type Edit, edited } from './edits.ts';
 
@@ -45,7 +46,7 @@ function endings(
   const separator = /\s*\.$/.exec(text.slice(0, start))?.[0] ?? '.';
   return actions
     .map((action) =>
-      action === 'default' ? `${call})` : `${call}, ${quote}${action.replaceAll(quote, `\\${quote}`)}${quote})`,
+      action === 'default' ? `${call})` : `${call}, ${quotedIn(quote, action)})`,
     )
     .join(separator);
 }

@@ -140,6 +140,17 @@ test('a node that nothing follows ends the flow with the actions that it returns
   );
 });
 
+test('an action that contains quotes, backslashes or line breaks stays the same', () => {
+  const action = String.raw`it\'s\nC:\\new`;
+  const text = lines(
+    HEAD,
+    `class A extends Node { async post() { return '${action}'; } }`,
+    'const a = new A();',
+    'const flow = new Flow(a);',
+  );
+  assert.ok(migrated(text).includes(`.connect(a, null, '${action}');`), migrated(text));
+});
+
 test('constructors of nodes and flows pass options, and types of params go', () => {
   const text = lines(
     "import * as pf from 'pocketflow';",

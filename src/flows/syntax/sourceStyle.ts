@@ -1,0 +1,16 @@
+/** The white space at the beginning of the line of an offset. */
+export function indentOf(text: string, offset: number): string {
+  const start = text.lastIndexOf('\n', offset - 1) + 1;
+  return /^[ \t]*/.exec(text.slice(start, offset))?.[0] ?? '';
+}
+
+/** The line break of a text. */
+export function lineBreakOf(text: string): string {
+  return text.includes('\r\n') ? '\r\n' : '\n';
+}
+
+/** A string literal in these quotes. */
+export function quotedIn(quote: string, text: string): string {
+  const escaped = JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"');
+  return quote + escaped.replaceAll(quote, `\\${quote}`) + quote;
+}
