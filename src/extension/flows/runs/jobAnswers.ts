@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Checkpoint, checkpointSchema } from '../../../agents/records/schemas.ts';
 import { jsonSchemaIssues } from '../../../agents/schema/jsonSchemaCheck.ts';
@@ -7,6 +6,7 @@ import { AppError } from '../../../core/errors.ts';
 import { requireAllowed } from '../../../flows/run/history/answer.ts';
 import { runFolder } from '../../../flows/run/history/runFolder.ts';
 import { type RunRecord, runRecord } from '../../../flows/run/history/runRecord.ts';
+import { jobFileIn } from '../../../flows/run/job/jobFile.ts';
 import { JOB_RUN_FOLDER } from '../../../flows/run/job/jobRequest.ts';
 import { answerFieldOf, readAnswer } from '../../../flows/run/answers/answerField.ts';
 import { browseResults } from '../../../jobs/browsing/browse.ts';
@@ -85,7 +85,7 @@ export class JobAnswers {
     if (record === undefined || !isWaiting(record)) throw notWaiting(record);
     const { resume, run } = await this.#readRun(record);
     requireAllowed(resume, input);
-    const path = pathIn(record.folder, run.file);
+    const path = jobFileIn(record.folder, run.file);
     const { flow, flowName, shared } = run;
     const { host, folder, machineClass, project, maxRuntime } = record;
     const asked = {
@@ -127,16 +127,6 @@ export class JobAnswers {
       );
     }
   }
-}
-
-/** The path in a folder of a file whose path on another machine is known. @throws AppError `missing` */
-function pathIn(folder: string, file: string): string {
-  const parts = file.split(/[/\\]/);
-  for (let start = 0; start < parts.length; start += 1) {
-    const path = parts.slice(start).join('/');
-    if (existsSync(join(folder, path))) return path;
-  }
-  throw new AppError('missing', `${parts.at(-1)} is no longer in ${folder}, so its run cannot continue.`);
 }
 
 function notWaiting(record: JobRecord | undefined): AppError {
