@@ -1,16 +1,18 @@
-import { execFile } from 'node:child_process';
+import { exec, execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
+const COMMAND = ['gcloud', 'auth', 'print-access-token'];
 const TIMEOUT_MS = 20_000;
 
 /** An access token for Google Cloud from the gcloud program, valid for up to an hour; undefined if it is not installed or not signed in. */
 export async function googleToken(): Promise<string | undefined> {
   try {
-    const shell = process.platform === 'win32'; // where it is a batch file
-    const { stdout } = await promisify(execFile)('gcloud', ['auth', 'print-access-token'], {
-      timeout: TIMEOUT_MS,
-      shell,
-    });
+    const [program = '', ...args] = COMMAND;
+    // On Windows it is a batch file, which only a shell runs; and Node warns of arguments beside a shell.
+    const { stdout } =
+      process.platform === 'win32'
+        ? await promisify(exec)(COMMAND.join(' '), { timeout: TIMEOUT_MS })
+        : await promisify(execFile)(program, args, { timeout: TIMEOUT_MS });
     return stdout.trim() || undefined;
   } catch {
     return undefined;
