@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { after, before, describe, test, type TestContext } from 'node:test';
+import { describe, test } from 'node:test';
 import * as esbuild from 'esbuild';
 import { syntheticFlow } from '../../bench/support/syntheticFlow.ts';
 import type { FlowFile } from '../../src/flows/graph/graph.ts';
 import { drawnFile, drawnFlow, lineRange } from '../unit/flows/drawnFlows.ts';
-import { CanvasBench, type CanvasPage } from './support/canvas.ts';
+import type { CanvasPage } from './support/canvas.ts';
+import { canvasTests, nodeOf } from './support/canvasTests.ts';
 import { THEMES, type ThemeName } from './support/themes.ts';
 
 const MAX_BUNDLE_BYTES = 120_000;
@@ -32,44 +33,8 @@ const FORTY = drawnFlow(
   names.map((name, index) => `${name} -> ${names[index + 1] ?? '.'}`),
 );
 
-let bench: CanvasBench | undefined;
-let missing = '';
-before(async () => {
-  bench = await CanvasBench.start((reason) => {
-    missing = reason;
-  });
-});
-after(async () => bench?.[Symbol.asyncDispose]());
+const onPage = canvasTests({ shows: file, version: 7 });
 
-type Work = (canvas: CanvasPage, t: TestContext) => Promise<void>;
-interface Options extends NonNullable<Parameters<CanvasBench['page']>[0]> {
-  readonly shows?: FlowFile;
-  readonly isTrusted?: boolean;
-}
-
-/** A test with the flow of a file on the page; whatever the page complains of fails it. */
-function onPage(name: string, work: Work, { shows = file, isTrusted = true, ...options }: Options = {}): void {
-  test(name, async (t) => {
-    if (bench === undefined) {
-      t.skip(`THE CANVAS IS NOT TESTED HERE: ${missing}`);
-      return;
-    }
-    const canvas = await bench.page(options);
-    try {
-      await canvas.send({ type: 'graph', version: 7, file: shows, isTrusted });
-      await work(canvas, t);
-      assert.deepEqual(canvas.errors, []);
-      assert.deepEqual(
-        (await canvas.sent()).filter(({ type }) => type === 'failure'),
-        [],
-      );
-    } finally {
-      await canvas.close();
-    }
-  });
-}
-
-const nodeOf = (path: string): string => `.node[data-path="${path}"]`;
 const textsOf = (canvas: CanvasPage, selector: string): Promise<string[]> =>
   canvas.page.locator(selector).allTextContents();
 

@@ -1,13 +1,13 @@
 // Runs on the canvas, in a real browser: live, stepped through, compared.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
 import type { TraceEvent } from '../../src/agents/records/trace.ts';
 import type { ShownChange } from '../../src/flows/run/protocol/shownState.ts';
 import type { RunInfo } from '../../src/webview/canvas/state/messages.ts';
 import { compareFlows } from '../../src/flows/versions/flowChanges.ts';
 import { drawnFile, drawnFlow } from '../unit/flows/drawnFlows.ts';
 import { tracedRun } from '../unit/webview/tracedRun.ts';
-import { CanvasBench, type CanvasPage } from './support/canvas.ts';
+import type { CanvasPage } from './support/canvas.ts';
+import { canvasTests, nodeOf } from './support/canvasTests.ts';
 
 const lookUp = drawnFlow('lookUp', ['search -> .']);
 const research = drawnFlow(
@@ -35,33 +35,8 @@ const trace = tracedRun()
   .visit('research/decide', { visit: 2, action: 'enough', millis: 600, tokens: 1_700, cost: 0.01 })
   .visit('research/write', { millis: 900, fails: 'no paper' });
 
-let bench: CanvasBench | undefined;
-let missing = '';
-before(async () => {
-  bench = await CanvasBench.start((reason) => {
-    missing = reason;
-  });
-});
-after(async () => bench?.[Symbol.asyncDispose]());
+const onPage = canvasTests({ shows: file, version: 1, width: 1_000 });
 
-function onPage(name: string, work: (canvas: CanvasPage) => Promise<void>, { isTrusted = true } = {}): void {
-  test(name, async (t) => {
-    if (bench === undefined) {
-      t.skip(`THE CANVAS IS NOT TESTED HERE: ${missing}`);
-      return;
-    }
-    const canvas = await bench.page({ width: 1_000 });
-    try {
-      await canvas.send({ type: 'graph', version: 1, file, isTrusted });
-      await work(canvas);
-      assert.deepEqual(canvas.errors, []);
-    } finally {
-      await canvas.close();
-    }
-  });
-}
-
-const nodeOf = (path: string): string => `.node[data-path="${path}"]`;
 const textOf = async (canvas: CanvasPage, selector: string): Promise<string> =>
   (await canvas.page.locator(selector).allTextContents()).join(' ');
 
@@ -312,6 +287,28 @@ onPage('an answer that is not allowed says why, and what was typed stays', async
   assert.equal(await canvas.page.evaluate('document.activeElement.tagName'), 'INPUT');
 });
 
+onPage('an answer that was typed and not sent is there again after a reload', async (canvas) => {
+  const asked = askedFor({ input: { type: 'object' } });
+  const answer = canvas.page.getByRole('textbox', { name: 'Answer' });
+  const reload = async (shown: RunInfo): Promise<void> => {
+    await canvas.page.reload();
+    await canvas.send({ type: 'graph', version: 1, file, isTrusted: true, document: 'file:///flow.ts' });
+    await showRun(canvas, shown);
+  };
+  await reload(asked);
+  await answer.fill('{ "count": 7 }');
+  await reload(asked);
+  assert.equal(await answer.inputValue(), '{ "count": 7 }');
+  await reload({ ...asked, id: 'other' });
+  assert.equal(await answer.inputValue(), '');
+  await reload(asked);
+  await canvas.page.getByRole('button', { name: 'Answer', exact: true }).click();
+  assert.deepEqual(await canvas.next('answer'), { type: 'answer', run: 'first', input: { count: 7 } });
+  await canvas.send({ type: 'answerResult', run: 'first', refusal: undefined });
+  await reload(asked);
+  assert.equal(await answer.inputValue(), '');
+});
+
 onPage(
   'one node runs again by a key, only when asked, and what it did is shown beside the recorded',
   async (canvas) => {
@@ -349,9 +346,14 @@ onPage(
     await canvas.send({ type: 'visitRuns', ...visit, runs: undefined, refusal: 'The state is not valid JSON' });
     assert.equal(await field.inputValue(), '{ "n": 2 }');
     await canvas.page.getByText('The state is not valid JSON').first().waitFor();
+    await canvas.page.keyboard.press('Control+Enter');
+    await canvas.next('runVisit');
+    // The user did not save the file.
+    await canvas.send({ type: 'visitRuns', ...visit, runs: undefined, refusal: undefined });
+    assert.equal(await canvas.page.getByText('ran again').count(), 0);
     await canvas.page.keyboard.press('Escape');
     assert.equal(await field.isVisible(), false);
-    assert.equal((await canvas.sent()).filter(({ type }) => type === 'runVisit').length, 2);
+    assert.equal((await canvas.sent()).filter(({ type }) => type === 'runVisit').length, 3);
   },
 );
 

@@ -56,8 +56,8 @@ const banner = new Banner({
     if (flow !== undefined) void editing.addNode(flow);
   },
 });
-const versions = new Versions(store, host, actions, announcer);
-const visits = new Visits(store, host, runs, announcer);
+const versions = new Versions({ store, host, actions, announcer });
+const visits = new Visits({ store, host, runs, announcer });
 const question = new AnswerCard({
   store,
   host,

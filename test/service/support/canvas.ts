@@ -20,7 +20,7 @@ const NONCE = 'x7Gk2';
 const WAIT_MS = 3 * 60_000;
 const POLL_MS = 10;
 
-interface PageOptions {
+export interface PageOptions {
   readonly theme?: ThemeName;
   readonly width?: number;
   readonly height?: number;
@@ -163,7 +163,12 @@ async function bundle(file: string): Promise<string> {
 function inPage({ kind, colors }: { readonly kind: string; readonly colors: Readonly<Record<string, string>> }): void {
   const page = globalThis as unknown as {
     sent: unknown[];
-    acquireVsCodeApi: () => { postMessage(message: unknown): void };
+    sessionStorage: { getItem(key: string): string | null; setItem(key: string, value: string): void };
+    acquireVsCodeApi: () => {
+      postMessage(message: unknown): void;
+      getState(): unknown;
+      setState(state: unknown): void;
+    };
     document: {
       documentElement: { style: { setProperty(name: string, value: string): void } };
       body: { classList: { add(name: string): void } };
@@ -171,7 +176,11 @@ function inPage({ kind, colors }: { readonly kind: string; readonly colors: Read
     };
   };
   page.sent = [];
-  page.acquireVsCodeApi = () => ({ postMessage: (message) => void page.sent.push(structuredClone(message)) });
+  page.acquireVsCodeApi = () => ({
+    postMessage: (message) => void page.sent.push(structuredClone(message)),
+    getState: (): unknown => JSON.parse(page.sessionStorage.getItem('state') ?? 'null') ?? undefined,
+    setState: (state) => page.sessionStorage.setItem('state', JSON.stringify(state)),
+  });
   page.document.addEventListener('DOMContentLoaded', () => {
     page.document.body.classList.add(kind);
     for (const [name, value] of Object.entries(colors))

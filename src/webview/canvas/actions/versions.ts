@@ -6,18 +6,20 @@ import type { VersionsMessage } from '../state/messages.ts';
 import type { Store } from '../state/store.ts';
 import type { CanvasActions } from './canvasActions.ts';
 
+interface VersionsParts {
+  readonly store: Store;
+  readonly host: Host;
+  readonly actions: CanvasActions;
+  readonly announcer: Announcer;
+}
+
 /** What differs between two versions of the flow, or between two runs of it. */
 export class Versions {
-  readonly #store: Store;
-  readonly #host: Host;
-  readonly #actions: CanvasActions;
-  readonly #announcer: Announcer;
+  readonly #parts: VersionsParts;
 
-  constructor(store: Store, host: Host, actions: CanvasActions, announcer: Announcer) {
-    this.#store = store;
-    this.#host = host;
-    this.#actions = actions;
-    this.#announcer = announcer;
+  constructor(parts: VersionsParts) {
+    this.#parts = parts;
+    const { store } = parts;
     store.on(['drawing', 'versions', 'comparison', 'progress'], (state) => {
       if (state.versions === undefined && state.comparison === undefined && state.changes.length === 0) return;
       store.set({ changes: changesOf(state) });
@@ -25,45 +27,47 @@ export class Versions {
   }
 
   get hasChanges(): boolean {
-    return this.#store.state.changes.length > 0;
+    return this.#parts.store.state.changes.length > 0;
   }
 
   /** Lets the user choose two versions of the file. */
   choose(): void {
-    const flow = shownFlow(this.#store.state)?.id;
-    if (flow === undefined || this.#store.state.isTrace) return;
-    this.#host.send(this.#store.state.isTrusted ? { type: 'compareVersions', flow } : { type: 'manageTrust' });
+    const flow = shownFlow(this.#parts.store.state)?.id;
+    if (flow === undefined || this.#parts.store.state.isTrace) return;
+    this.#parts.host.send(
+      this.#parts.store.state.isTrusted ? { type: 'compareVersions', flow } : { type: 'manageTrust' },
+    );
   }
 
   /** Shows two versions in one drawing, which cannot be edited. */
   show(versions: VersionsMessage): void {
-    this.#store.set({ versions, selected: undefined, change: undefined, comparison: undefined });
-    this.#actions.showFlow(versions.flow);
-    const { changes } = this.#store.state;
-    this.#announcer.say(
+    this.#parts.store.set({ versions, selected: undefined, change: undefined, comparison: undefined });
+    this.#parts.actions.showFlow(versions.flow);
+    const { changes } = this.#parts.store.state;
+    this.#parts.announcer.say(
       changes.length === 0 ? 'The versions have the same graph' : `${changes.length} changes. Press D for the next.`,
     );
   }
 
   /** Returns to the current source; returns false if no versions are shown. */
   close(): boolean {
-    if (this.#store.state.versions === undefined) return false;
-    this.#store.set({ versions: undefined, change: undefined, selected: undefined });
-    this.#store.set(withLayout(this.#store.state, { isTidy: true }));
+    if (this.#parts.store.state.versions === undefined) return false;
+    this.#parts.store.set({ versions: undefined, change: undefined, selected: undefined });
+    this.#parts.store.set(withLayout(this.#parts.store.state, { isTidy: true }));
     return true;
   }
 
   /** Selects the next or previous change, also in another flow of the file. */
   go(step: 1 | -1): void {
-    const { changes, change } = this.#store.state;
+    const { changes, change } = this.#parts.store.state;
     if (changes.length === 0) return;
     const at = change === undefined ? (step === 1 ? 0 : changes.length - 1) : change + step;
     const index = (at + changes.length) % changes.length;
     const wanted = changes[index];
     if (wanted === undefined) return;
-    if (wanted.selection === undefined) this.#actions.showFlow(wanted.flow);
-    this.#store.set({ change: index });
-    this.#actions.select(this.#store.state.changes[index]?.selection);
-    this.#announcer.say(`${index + 1} of ${changes.length}: ${describeChange(wanted)}`);
+    if (wanted.selection === undefined) this.#parts.actions.showFlow(wanted.flow);
+    this.#parts.store.set({ change: index });
+    this.#parts.actions.select(this.#parts.store.state.changes[index]?.selection);
+    this.#parts.announcer.say(`${index + 1} of ${changes.length}: ${describeChange(wanted)}`);
   }
 }

@@ -4,18 +4,20 @@ import type { ShownVisit, Store } from '../state/store.ts';
 import type { Announcer } from '../dom/announcer.ts';
 import type { Runs } from './runs.ts';
 
+interface VisitsParts {
+  readonly store: Store;
+  readonly host: Host;
+  readonly runs: Runs;
+  readonly announcer: Announcer;
+}
+
 /** Runs one node of a recorded run again, when asked for, and shows what it did beside what was recorded. */
 export class Visits {
-  readonly #store: Store;
-  readonly #host: Host;
-  readonly #runs: Runs;
-  readonly #announcer: Announcer;
+  readonly #parts: VisitsParts;
 
-  constructor(store: Store, host: Host, runs: Runs, announcer: Announcer) {
-    this.#store = store;
-    this.#host = host;
-    this.#runs = runs;
-    this.#announcer = announcer;
+  constructor(parts: VisitsParts) {
+    this.#parts = parts;
+    const { store } = parts;
     store.on(['run'], ({ run, visit }) => {
       if (visit !== undefined && run?.id !== visit.run) this.close();
     });
@@ -31,61 +33,68 @@ export class Visits {
   edit(path: string): void {
     const visit = this.#visitOf(path);
     if (visit === undefined || !this.#isAllowed()) return;
-    this.#store.set({ visit });
+    this.#parts.store.set({ visit });
     const { run, tracePath, number } = visit;
-    this.#host.send({ type: 'readInput', run, path: tracePath, visit: number });
+    this.#parts.host.send({ type: 'readInput', run, path: tracePath, visit: number });
   }
 
   /** Runs the shown visit with the state in the field. */
   runEdited(state: string): void {
-    const { visit } = this.#store.state;
+    const { visit } = this.#parts.store.state;
     if (visit !== undefined && this.#isAllowed()) this.#run({ ...visit, input: state }, state);
   }
 
   /** Runs the shown visit with the state that it had. */
   repeat(): void {
-    const { visit } = this.#store.state;
+    const { visit } = this.#parts.store.state;
     if (visit !== undefined && this.#isAllowed()) this.#run(visit);
   }
 
   /** Shows the state that the extension has read. */
   showInput({ run, path, visit: number, state, refusal }: VisitInputMessage): void {
-    const { visit } = this.#store.state;
+    const { visit } = this.#parts.store.state;
     if (visit?.run !== run || visit.tracePath !== path || visit.number !== number) return;
-    this.#store.set({ visit: { ...visit, input: state, refusal } });
+    this.#parts.store.set({ visit: { ...visit, input: state, refusal } });
   }
 
   /** Shows what the node did. */
   show({ run, path, visit: number, runs, refusal }: VisitRunsMessage): void {
-    const { visit } = this.#store.state;
+    const { visit } = this.#parts.store.state;
     if (visit?.run !== run || visit.tracePath !== path || visit.number !== number) return;
-    this.#store.set({ visit: { ...visit, isRunning: false, runs: runs ?? visit.runs, refusal } });
+    this.#parts.store.set({ visit: { ...visit, isRunning: false, runs: runs ?? visit.runs, refusal } });
     const { now } = runs ?? {};
-    this.#announcer.say(refusal ?? `${visit.node} ran again: ${now?.error ?? now?.action ?? 'default'}`);
+    const text = refusal ?? (now && `${visit.node} ran again: ${now.error ?? now.action ?? 'default'}`);
+    if (text !== undefined) this.#parts.announcer.say(text); // else the file was not saved, so nothing ran
   }
 
   close(): void {
-    this.#store.set({ visit: undefined });
+    this.#parts.store.set({ visit: undefined });
   }
 
   #run(visit: ShownVisit, state?: string): void {
-    this.#store.set({ visit: { ...visit, isRunning: true, refusal: undefined } });
+    this.#parts.store.set({ visit: { ...visit, isRunning: true, refusal: undefined } });
     const { run, tracePath, number } = visit;
-    this.#host.send({ type: 'runVisit', run, path: tracePath, visit: number, ...(state !== undefined && { state }) });
-    this.#announcer.say(`Running ${visit.node} again`);
+    this.#parts.host.send({
+      type: 'runVisit',
+      run,
+      path: tracePath,
+      visit: number,
+      ...(state !== undefined && { state }),
+    });
+    this.#parts.announcer.say(`Running ${visit.node} again`);
   }
 
   #visitOf(path: string): ShownVisit | undefined {
-    const { run } = this.#store.state;
-    const step = this.#runs.lastStepOf(path);
+    const { run } = this.#parts.store.state;
+    const step = this.#parts.runs.lastStepOf(path);
     if (run === undefined || step === undefined || !run.isRecorded) return undefined;
     const { path: tracePath, visit: number, node } = step;
     return { run: run.id, tracePath, number, node, isRunning: false };
   }
 
   #isAllowed(): boolean {
-    if (this.#store.state.isTrusted) return true;
-    this.#host.send({ type: 'manageTrust' });
+    if (this.#parts.store.state.isTrusted) return true;
+    this.#parts.host.send({ type: 'manageTrust' });
     return false;
   }
 }

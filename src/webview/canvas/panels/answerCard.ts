@@ -57,6 +57,7 @@ export class AnswerCard {
   settle(run: string, refusal: string | undefined): void {
     if (run !== this.#shown) return;
     this.#setBusy(false);
+    if (refusal === undefined) this.#parts.host.draft = undefined;
     setText(this.#refusal, refusal ?? '');
     this.#place(); // it may be larger now
     if (refusal !== undefined) this.focus();
@@ -103,7 +104,11 @@ export class AnswerCard {
       field.kind === 'number'
         ? html('input', { type: 'text', inputmode: 'decimal', ...names })
         : html('textarea', { rows, ...names });
-    input.value = field.start;
+    const { host } = this.#parts;
+    input.value = host.draft?.run === run.id ? host.draft.text : field.start;
+    input.oninput = () => {
+      host.draft = { run: run.id, text: input.value };
+    };
     const answer = html('button', { type: 'submit', class: 'tool primary' }, 'Answer');
     const submit = (): void => {
       const read = readAnswer(field, input.value);

@@ -1,9 +1,22 @@
 import type { ToCanvas } from './messages.ts';
 import type { FromCanvas } from './requests.ts';
 
+/** What VS Code stores of the page while it is reloaded; it passes `document` to the code that restores the page. */
+interface PageState {
+  readonly document?: string | undefined;
+  readonly draft?: Draft | undefined;
+}
+
+/** An answer that was typed and not sent. */
+interface Draft {
+  readonly run: string;
+  readonly text: string;
+}
+
 interface VsCodeApi {
   postMessage(message: FromCanvas): void;
-  setState(state: { readonly document: string }): void;
+  getState(): PageState | undefined;
+  setState(state: PageState): void;
 }
 
 // The only global that VS Code adds to a webview. It can be called once.
@@ -17,11 +30,20 @@ export class Host {
     this.#api.postMessage(message);
   }
 
+  get draft(): Draft | undefined {
+    return this.#api.getState()?.draft;
+  }
+
+  set draft(draft: Draft | undefined) {
+    this.#api.setState({ ...this.#api.getState(), draft });
+  }
+
   /** VS Code's messages come from the frame around the page; nothing else can send any. */
   listen(listener: (message: ToCanvas) => void): void {
     window.addEventListener('message', ({ data }: MessageEvent<ToCanvas>) => {
-      // VS Code stores this for a reloaded window, and passes it to the code that restores the page.
-      if (data.type === 'graph' && data.document !== undefined) this.#api.setState({ document: data.document });
+      if (data.type === 'graph' && data.document !== undefined) {
+        this.#api.setState({ ...this.#api.getState(), document: data.document });
+      }
       listener(data);
     });
   }

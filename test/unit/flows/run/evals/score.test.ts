@@ -82,7 +82,10 @@ test('a pattern in a schema that is broken or never ends is a failed check, howe
     { list, name: 'x' },
     { list: { $schema: { items: { pattern: '^(a+)+$' } } }, name: { $schema: { pattern: '(' } } },
   );
-  assert.match(scores['list schema']?.[1] ?? '', /\[0\] cannot be checked: the pattern \^\(a\+\)\+\$ is broken or too slow/);
+  assert.match(
+    scores['list schema']?.[1] ?? '',
+    /\[0\] cannot be checked: the pattern \^\(a\+\)\+\$ is broken or too slow/,
+  );
   assert.match(scores['name schema']?.[1] ?? '', /the pattern \( is broken or too slow/);
 });
 
