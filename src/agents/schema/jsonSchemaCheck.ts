@@ -140,7 +140,9 @@ function textIssues(
     ...(isMatch === false
       ? [issue(at, typeof format === 'string' ? `must be a valid ${format}` : `must match ${pattern}`)]
       : []),
-    ...(isMatch === undefined ? [issue(at, `cannot be checked: the pattern ${pattern} is broken or too slow`)] : []),
+    ...(isMatch === undefined
+      ? [issue(at, `cannot be checked: the pattern ${String(pattern)} is broken or too slow`)]
+      : []),
   ];
 }
 

@@ -21,7 +21,9 @@ export function matchesInTime(pattern: string, text: string): boolean | undefine
   // Both are literals: nothing of them runs as code.
   const [source, subject] = [pattern, text].map((value) => JSON.stringify(value));
   try {
-    return new Script(`new RegExp(${source}, "u").test(${subject})`).runInThisContext({ timeout: TIME_LIMIT_MS }) === true;
+    return (
+      new Script(`new RegExp(${source}, "u").test(${subject})`).runInThisContext({ timeout: TIME_LIMIT_MS }) === true
+    );
   } catch {
     return undefined;
   }

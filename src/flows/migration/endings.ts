@@ -45,8 +45,6 @@ function endings(
   const call = text.slice(start, end - 1);
   const separator = /\s*\.$/.exec(text.slice(0, start))?.[0] ?? '.';
   return actions
-    .map((action) =>
-      action === 'default' ? `${call})` : `${call}, ${quotedIn(quote, action)})`,
-    )
+    .map((action) => (action === 'default' ? `${call})` : `${call}, ${quotedIn(quote, action)})`))
     .join(separator);
 }

@@ -20,7 +20,8 @@ export class EvalStore {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     await writeAtomically(join(folder, `${record.id}.json`), `${JSON.stringify(record)}\n`);
     // Another window may remove the same ones.
-    for (const id of (await this.#ids(record.file)).slice(MAX_EVALS)) await rm(join(folder, `${id}.json`), { force: true });
+    for (const id of (await this.#ids(record.file)).slice(MAX_EVALS))
+      await rm(join(folder, `${id}.json`), { force: true });
   }
 
   /** The newest eval of a file with the same data set; undefined if there is none. */
