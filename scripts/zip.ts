@@ -1,11 +1,26 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { crc32, deflateRawSync } from 'node:zlib';
+import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 
 const END_OF_DIRECTORY = 0x06_05_4b_50;
 const LOCAL_HEADER = 0x04_03_4b_50;
 const CENTRAL_HEADER = 0x02_01_4b_50;
 const END_BYTES = 22;
 const ENTRY_BYTES = 46;
+const DEFLATED = 8;
+// Flag: the name is UTF-8.
+const UTF8_NAME = 0x800;
+// In the version of the program: the attributes are those of Unix.
+const MADE_ON_UNIX = 0x300;
+
+interface Entry {
+  readonly name: Buffer;
+  readonly data: Buffer;
+  /** Of the central directory: what of it says how the file is to be unpacked, and when it was changed. */
+  readonly flags: number;
+  readonly time: number;
+  readonly date: number;
+  readonly attributes: number;
+}
 
 /**
  * Names of the entries of a small zip file, from its central directory (PKWARE APPNOTE 4.3.12 and 4.3.16).
@@ -13,64 +28,78 @@ const ENTRY_BYTES = 46;
  * @throws Error when the file is not a zip file.
  */
 export async function listZip(path: string): Promise<string[]> {
-  const bytes = await readFile(path);
-  const end = endOf(bytes, path);
-  const names: string[] = [];
-  let offset = bytes.readUInt32LE(end + 16);
-  for (let left = bytes.readUInt16LE(end + 10); left > 0; left -= 1) {
-    const [name, extra, comment] = [28, 30, 32].map((field) => bytes.readUInt16LE(offset + field)) as [
-      number,
-      number,
-      number,
-    ];
-    names.push(bytes.toString('utf8', offset + ENTRY_BYTES, offset + ENTRY_BYTES + name));
-    offset += ENTRY_BYTES + name + extra + comment;
-  }
-  return names;
+  return readEntries(await readFile(path), path).map(({ name }) => name.toString('utf8'));
 }
 
 /**
- * Adds files to a small zip file.
+ * Adds files to a small zip file, and compresses all of it as well as zlib can, without the fields that only streams need.
  *
  * @param files their contents by name.
  * @throws Error when the file is not a zip file.
  */
 export async function addToZip(path: string, files: Readonly<Record<string, string>>): Promise<void> {
+  const added = Object.entries(files).map(([name, text]): Entry => {
+    // 1 January 1980, so that the same files give the same bytes.
+    return { name: Buffer.from(name), data: Buffer.from(text), flags: 0, time: 0, date: 0x21, attributes: 0 };
+  });
   const bytes = await readFile(path);
   const end = Buffer.from(bytes.subarray(endOf(bytes, path)));
-  const directory = end.readUInt32LE(16);
   const locals: Buffer[] = [];
-  const entries: Buffer[] = [];
-  let offset = directory;
-  for (const [name, text] of Object.entries(files)) {
-    const data = Buffer.from(text);
-    const packed = deflateRawSync(data);
+  const directory: Buffer[] = [];
+  let offset = 0;
+  const entries = [...readEntries(bytes, path), ...added];
+  for (const { name, data, flags, time, date, attributes } of entries) {
+    const deflated = deflateRawSync(data, { level: 9, memLevel: 9 });
+    const isDeflated = deflated.length < data.length;
+    const packed = isDeflated ? deflated : data;
     const fields = Buffer.alloc(26);
     fields.writeUInt16LE(20, 0); // needs version 2.0, to inflate
-    fields.writeUInt16LE(8, 4); // deflated
-    fields.writeUInt16LE(0x21, 8); // 1 January 1980, so that the same files give the same bytes
+    fields.writeUInt16LE(flags & UTF8_NAME, 2);
+    fields.writeUInt16LE(isDeflated ? DEFLATED : 0, 4);
+    fields.writeUInt16LE(time, 6);
+    fields.writeUInt16LE(date, 8);
     fields.writeUInt32LE(crc32(data), 10);
     fields.writeUInt32LE(packed.length, 14);
     fields.writeUInt32LE(data.length, 18);
     fields.writeUInt16LE(name.length, 22);
-    const local = Buffer.concat([signature(LOCAL_HEADER), fields, Buffer.from(name), packed]);
     const entry = Buffer.alloc(ENTRY_BYTES);
     entry.writeUInt32LE(CENTRAL_HEADER, 0);
-    entry.writeUInt16LE(20, 4);
+    entry.writeUInt16LE(MADE_ON_UNIX | 20, 4);
     fields.copy(entry, 6, 0, 24);
+    entry.writeUInt32LE(attributes, 38);
     entry.writeUInt32LE(offset, 42);
-    locals.push(local);
-    entries.push(entry, Buffer.from(name));
-    offset += local.length;
+    locals.push(signature(LOCAL_HEADER), fields, name, packed);
+    directory.push(entry, name);
+    offset += 4 + fields.length + name.length + packed.length;
   }
-  const added = Buffer.concat(entries);
-  const count = end.readUInt16LE(10) + Object.keys(files).length;
-  end.writeUInt16LE(count, 8);
-  end.writeUInt16LE(count, 10);
-  end.writeUInt32LE(end.readUInt32LE(12) + added.length, 12);
+  end.writeUInt16LE(entries.length, 8);
+  end.writeUInt16LE(entries.length, 10);
+  end.writeUInt32LE(Buffer.concat(directory).length, 12);
   end.writeUInt32LE(offset, 16);
-  const old = bytes.subarray(directory, bytes.length - end.length);
-  await writeFile(path, Buffer.concat([bytes.subarray(0, directory), ...locals, old, added, end]));
+  await writeFile(path, Buffer.concat([...locals, ...directory, end]));
+}
+
+function readEntries(bytes: Buffer, path: string): readonly Entry[] {
+  const end = endOf(bytes, path);
+  const entries: Entry[] = [];
+  let at = bytes.readUInt32LE(end + 16);
+  for (let left = bytes.readUInt16LE(end + 10); left > 0; left -= 1) {
+    const [flags = 0, method = 0, time = 0, date = 0] = [8, 10, 12, 14].map((field) => bytes.readUInt16LE(at + field));
+    const [name = 0, extra = 0, comment = 0] = [28, 30, 32].map((field) => bytes.readUInt16LE(at + field));
+    const local = bytes.readUInt32LE(at + 42);
+    const start = local + 30 + bytes.readUInt16LE(local + 26) + bytes.readUInt16LE(local + 28);
+    const packed = bytes.subarray(start, start + bytes.readUInt32LE(at + 20));
+    entries.push({
+      name: bytes.subarray(at + ENTRY_BYTES, at + ENTRY_BYTES + name),
+      data: method === DEFLATED ? inflateRawSync(packed) : packed,
+      flags,
+      time,
+      date,
+      attributes: bytes.readUInt32LE(at + 38),
+    });
+    at += ENTRY_BYTES + name + extra + comment;
+  }
+  return entries;
 }
 
 /** Where the end record of the central directory starts. */
