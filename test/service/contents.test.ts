@@ -5,12 +5,16 @@ import { globSync, mkdirSync, readFileSync, rmSync, statSync, truncateSync, writ
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import { listContents } from '../../src/jobs/contents/archiveContents.ts';
+import { directLedger } from '../../src/jobs/ledger/asyncLedger.ts';
+import { JobLedger } from '../../src/jobs/ledger/ledger.ts';
+import { EventSpool } from '../../src/jobs/log/spool.ts';
+import { resubmitJob } from '../../src/jobs/submit/resubmit.ts';
 import { sendContents } from '../../src/jobs/contents/sendContents.ts';
 import { RemoteClient } from '../../src/remote/client.ts';
 import { batchEntry, nameOfPiece } from '../../src/remote/protocol/contents.ts';
 import { jsonLines, Scratch, startFake } from './commandLine.ts';
 import { addAccount } from './support/accounts.ts';
+import { cutArchive } from './support/cutArchive.ts';
 import { GATE, openGate } from './support/gate.ts';
 import { jobsAtOnce, type ServiceClient, startService, temporaryFolder, testConfig } from './support/service.ts';
 import { ServiceProcess } from './support/serviceProcess.ts';
@@ -31,8 +35,8 @@ async function archiveOf(t: TestContext, make: (folder: string) => void): Promis
 /** The names of an archive's contents, as a submission sends them, after the service has got what it lacks. */
 async function sendTo(service: ServiceClient, archive: string): Promise<Buffer> {
   await using client = new RemoteClient(service.url, service.key);
-  const contents = await listContents(archive);
-  await sendContents(client, archive, contents, SEND);
+  const contents = cutArchive(archive);
+  await sendContents(client, contents, SEND);
   return Buffer.concat(contents.lists.map(({ name }) => name));
 }
 
@@ -129,7 +133,7 @@ test('guessing: an account learns nothing of the contents of another, and cannot
     writeFileSync(join(tree, 'a.sh'), `echo ${'secret of ada '.repeat(50)}\n`),
   );
   const names = await sendTo(ada, archive);
-  const contents = await listContents(archive);
+  const contents = cutArchive(archive);
   const pieces = Buffer.concat(contents.lists.map((list) => list.names));
   const bits = async (client: ServiceClient, path: string, asked: Buffer) =>
     Buffer.from(await (await post(client, path, asked)).arrayBuffer()).toString('hex');
@@ -151,7 +155,7 @@ test('poisoning: contents that are not what their name says are refused, and wha
     writeFileSync(join(tree, 'a.sh'), 'echo harmless\n');
     writeFileSync(join(tree, 'data'), randomBytes(200_000));
   });
-  const { lists } = await listContents(archive);
+  const { lists } = cutArchive(archive);
   const wanted = lists[0]?.names.subarray(0, 32) ?? Buffer.alloc(32);
   const poison = Buffer.concat(batchEntry(wanted, zstdCompressSync('echo harmful')));
   const bomb = Buffer.alloc(50_000_000);
@@ -255,7 +259,7 @@ test('paths that lead out, links and too many folders in contents are refused li
 test('a repeated submission with one key is one job, and one that lacks contents leaves the key free', async (t) => {
   const service = await startService(t);
   const archive = await archiveOf(t, (tree) => writeFileSync(join(tree, 'a.sh'), 'true\n'));
-  const names = Buffer.concat((await listContents(archive)).lists.map(({ name }) => name));
+  const names = Buffer.concat(cutArchive(archive).lists.map(({ name }) => name));
   const headers = { 'idempotency-key': 'one' };
   assert.equal((await submitNames(service, names, headers)).status, 424);
   await sendTo(service, archive);
@@ -327,6 +331,31 @@ test('the command sends only what changed, and says how much', async () => {
   assert.match(changed.text, /400000\s+changed/);
   assert.match(changed.stderr, /uploaded .* of .*, because the service had the rest/);
   assert.equal(changed.total, first.total + 'changed\n'.length - 'text 3\n'.length);
+});
+
+test('the jobs of a sweep send the contents once, and an earlier job is submitted again without them', async (t) => {
+  await using scratch = await Scratch.create();
+  const { env, url, key } = await scratch.serve();
+  const profile = { script: 'a.sh', arguments: ['${matrix:seed}'], matrix: { seed: [1, 2, 3] } };
+  const folder = await scratch.folder('project', {
+    'a.sh': 'wc -c < data.bin\n',
+    'farwharf.json': JSON.stringify({ profiles: { search: profile } }),
+  });
+  writeFileSync(join(folder, 'data.bin'), randomBytes(300_000));
+  const sweep = await scratch.run(['submit', folder, '--profile', 'search', '--watch', '--json'], { env });
+  assert.equal(sweep.exit, 0, sweep.stderr);
+  const ledger = new JobLedger(scratch.home);
+  t.after(() => ledger.dispose());
+  const ids = ledger.list({}).map(({ id }) => id);
+  assert.equal(ids.length, 3);
+  await using client = new RemoteClient(url, key);
+  const deps = { service: client, ledger: directLedger(ledger), home: scratch.home };
+  ids.push((await resubmitJob(deps, ids[0] ?? '', { usesContents: true })).id);
+  const uploads = ids.map(
+    (id) => /uploaded ([\d.]+ \w+)/.exec(readFileSync(new EventSpool(scratch.home, id).path, 'utf8'))?.[1],
+  );
+  assert.equal(uploads.filter((size) => size?.endsWith(' KB')).length, 1, uploads.join());
+  assert.equal(uploads.filter((size) => /^\d+ B$/.test(size ?? '')).length, 3, uploads.join());
 });
 
 test('where the account has no room for contents, the archive is sent', async (t) => {

@@ -82,6 +82,7 @@ function submitFlags({ script, machine_class: machineClass, max_runtime: maxRunt
     download: false,
     onConflict: 'keep-both',
     again: false,
+    rehash: false,
     dryRun: false,
     json: true,
   } as const;

@@ -63,6 +63,7 @@ export async function submit(context: Context, argument: string, flags: SubmitFl
     {
       signal,
       isTrusted: true,
+      rehash: flags.rehash,
       onPhase: (phase) => {
         if (phase.type === 'accepted') ({ creditsRemaining } = phase);
         report.show(phase);

@@ -29,5 +29,6 @@ export async function submitBest(
     set: Object.entries(changed).map(([parameter, each]) => `${parameter}=${each}`),
     onConflict: 'keep-both',
     again: false,
+    rehash: false,
   });
 }

@@ -39,6 +39,10 @@ export const SUBMIT_FLAGS = {
     '--again',
     'send even if the outcome of the last submit is unknown, or a job has continued the run of --resume',
   ),
+  rehash: switchFlag(
+    '--rehash',
+    'read all files again, not only those whose size or times have changed since the last submit',
+  ),
   dryRun: switchFlag('--dry-run', 'show what would be sent without sending anything'),
   json: jsonFlag(),
 };

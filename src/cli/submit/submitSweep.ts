@@ -94,6 +94,7 @@ export async function submitSweep(
   const sweep = await createSweep({ selections, home: session.home }, plan, {
     signal,
     isTrusted: true,
+    rehash: flags.rehash,
     onPhase: report.show,
   });
   return await runSweep(session, context, sweep, { watch: flags.watch });

@@ -4,6 +4,7 @@ import { describeEstimate, estimateCost } from '../../jobs/submit/estimate.ts';
 import { preflightJob, refuseErrors } from '../../jobs/submit/preflight.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
 import { resubmitJob } from '../../jobs/submit/resubmit.ts';
+import { takesContents } from '../../jobs/submit/serviceLimits.ts';
 import { readSetting } from '../contributions/config.ts';
 import { requireTrust } from '../workspace/folders.ts';
 import { send } from './sending.ts';
@@ -37,6 +38,7 @@ export async function submitAgain(services: Services, record: JobRecord): Promis
   const findings = [...preflightJob(account, terms, hostLabel(host)), ...budget(record.project ?? undefined, highest)];
   refuseErrors(findings);
   const deps = { service: services.hosts.service(host), ledger: services.ledger, home: services.home };
-  const again = await send(services, script, (options) => resubmitJob(deps, record.id, options));
+  const usesContents = takesContents(account);
+  const again = await send(services, script, (options) => resubmitJob(deps, record.id, { ...options, usesContents }));
   return again.id;
 }

@@ -1,7 +1,9 @@
+import { hash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { copyFile, link, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemCode } from '../../core/errors.ts';
+import { writeAtomically } from '../../core/files/atomicFile.ts';
 import { numberField, textField } from '../../core/jsonFields.ts';
 import { ownerState, processOwner } from '../../core/processes/processOwner.ts';
 import type { ManifestEntry } from '../../workspace/pack/pack.ts';
@@ -12,6 +14,19 @@ const ARCHIVE_SUFFIX = '.tar.gz';
 const PART_SUFFIX = /\.part(?:ial)?$/;
 // No process is still packing an archive of this age.
 const ABANDONED_MS = 24 * 3600_000;
+// For each folder, the ID of the job that was last sent from it.
+const LATEST_SUFFIX = '.latest';
+const LATEST_MS = 90 * ABANDONED_MS;
+const ID = /^[\w-]{1,64}$/;
+
+/** What is stored of a packed folder. */
+export interface PackedFiles {
+  readonly archive: string;
+  /** The list of packed files. */
+  readonly manifest: string;
+  /** The segments of the archive. */
+  readonly segments: string;
+}
 
 /** The archive that was sent with each job, as long as space allows, and its manifest (paths, sizes, hashes). */
 export class ArchiveStore {
@@ -40,6 +55,36 @@ export class ArchiveStore {
     return join(this.#folder, `${id}.manifest.json`);
   }
 
+  /** The path of the archive's segments. */
+  segmentsPath(id: string): string {
+    return join(this.#folder, `${id}.segments.json`);
+  }
+
+  /** The paths of what is stored of a job that was sent. */
+  packedFiles(id: string): PackedFiles {
+    return { archive: this.archivePath(id), manifest: this.manifestPath(id), segments: this.segmentsPath(id) };
+  }
+
+  /** The files of the job that was last sent from a folder, which may be gone; undefined if none is known. */
+  async latestOf(folder: string): Promise<PackedFiles | undefined> {
+    try {
+      const id = await readFile(this.#latestPath(folder), 'utf8');
+      return ID.test(id) ? this.packedFiles(id) : undefined;
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+
+  /** Notes that a job was sent from a folder, so that the next archive of the folder can be packed from its own. */
+  async setLatest(folder: string, id: string): Promise<void> {
+    await writeAtomically(this.#latestPath(folder), id);
+  }
+
+  #latestPath(folder: string): string {
+    return join(this.#folder, `${hash('sha256', folder)}${LATEST_SUFFIX}`);
+  }
+
   /** The archive that the jobs of a sweep share. It is removed when all of them were sent, and not by `prune`. */
   sweepPath(id: string): string {
     return join(this.#folder, `${id}.sweep`);
@@ -52,32 +97,30 @@ export class ArchiveStore {
       if (!PART_SUFFIX.test(name) || !(await this.#isAbandoned(name))) continue;
       const [id = ''] = name.split('.');
       await this.#remove(name);
-      if (id !== '') await rm(this.manifestPath(id), { force: true });
+      if (id === '') continue;
+      await rm(this.manifestPath(id), { force: true });
+      await rm(this.segmentsPath(id), { force: true });
     }
   }
 
   /** The manifest of a job; undefined if none was stored or it is damaged. */
   async readManifest(id: string): Promise<readonly ManifestEntry[] | undefined> {
-    try {
-      const manifest: unknown = JSON.parse(await readFile(this.manifestPath(id), 'utf8'));
-      return Array.isArray(manifest) && manifest.every(isManifestEntry) ? manifest : undefined;
-    } catch (error) {
-      if (systemCode(error) === 'ENOENT' || error instanceof SyntaxError) return undefined;
-      throw error;
-    }
+    return readManifest(this.manifestPath(id));
   }
 
   /** Makes a packed archive, and its manifest if there is one, the part of a job that is about to be sent. @throws the system's error. */
-  async copyPacked(from: { readonly archive: string; readonly manifest: string }, id: string): Promise<void> {
+  async copyPacked(from: PackedFiles, id: string): Promise<void> {
     const part = this.partPath(id);
     // A link costs no space, and stays when the other archive is removed.
     await link(from.archive, part).catch(async (error: unknown) => {
       if (systemCode(error) === 'ENOENT') throw error;
       await copyFile(from.archive, part, constants.COPYFILE_EXCL);
     });
-    await copyFile(from.manifest, this.manifestPath(id)).catch((error: unknown) => {
-      if (systemCode(error) !== 'ENOENT') throw error; // none was kept
-    });
+    for (const name of ['manifest', 'segments'] as const) {
+      await copyFile(from[name], this.packedFiles(id)[name]).catch((error: unknown) => {
+        if (systemCode(error) !== 'ENOENT') throw error; // none was kept
+      });
+    }
   }
 
   /** Removes the files of a job that was not sent. */
@@ -85,6 +128,7 @@ export class ArchiveStore {
     await rm(this.partPath(id), { force: true });
     await rm(this.archivePath(id), { force: true });
     await rm(this.manifestPath(id), { force: true });
+    await rm(this.segmentsPath(id), { force: true });
   }
 
   /** Removes the archive that the jobs of a sweep share. Each job that was sent has its own link to it. */
@@ -92,9 +136,10 @@ export class ArchiveStore {
     await rm(this.sweepPath(id), { force: true });
   }
 
-  /** Removes the oldest archives above the total limit. Manifests are small and stay. */
+  /** Removes the oldest archives above the total limit, and what is of use only with them. Manifests are small and stay. */
   async prune(inUse: ReadonlySet<string>, maxBytes: number = MAX_KEPT_BYTES): Promise<void> {
-    const found = await Promise.all((await readdir(this.#folder)).map((name) => this.#measure(name)));
+    const names = await readdir(this.#folder);
+    const found = await Promise.all(names.map((name) => this.#measure(name)));
     const files = found.filter((file) => file !== undefined).sort((a, b) => b.time - a.time);
     const counted = new Set<string>();
     let total = 0;
@@ -103,7 +148,14 @@ export class ArchiveStore {
       // Jobs that share an archive use its space once.
       if (!counted.has(file)) total += bytes;
       counted.add(file);
-      if (total > maxBytes && !inUse.has(name.slice(0, -ARCHIVE_SUFFIX.length))) await this.#remove(name);
+      const id = name.slice(0, -ARCHIVE_SUFFIX.length);
+      if (total <= maxBytes || inUse.has(id)) continue;
+      await this.#remove(name);
+      await rm(this.segmentsPath(id), { force: true });
+    }
+    const now = Date.now();
+    for (const { name, time } of files) {
+      if (name.endsWith(LATEST_SUFFIX) && now - time > LATEST_MS) await this.#remove(name);
     }
   }
 
@@ -128,6 +180,17 @@ export class ArchiveStore {
       if (systemCode(error) === 'ENOENT') return undefined; // another window pruned it first
       throw error;
     }
+  }
+}
+
+/** The files of an archive; undefined if none were stored or the list is damaged. */
+export async function readManifest(path: string): Promise<readonly ManifestEntry[] | undefined> {
+  try {
+    const manifest: unknown = JSON.parse(await readFile(path, 'utf8'));
+    return Array.isArray(manifest) && manifest.every(isManifestEntry) ? manifest : undefined;
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT' || error instanceof SyntaxError) return undefined;
+    throw error;
   }
 }
 

@@ -1,59 +1,83 @@
-import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { NAME_BYTES, nameOfPiece } from '../../remote/protocol/contents.ts';
-import { gunzip } from '../../workspace/archive/gzipReader.ts';
-import { PieceCutter } from './pieceCutter.ts';
+import { GZIP_HEADER } from '../../workspace/archive/gzipMember.ts';
+import { inflateSegment } from '../../workspace/archive/inflateSegment.ts';
+import { type ArchiveSegment, PIECE_RECORD_BYTES } from '../../workspace/pack/segments.ts';
 
 // A list ends after a name whose last byte is one of two, so that it has 128 names on average.
 const LIST_BORDER = 0x7f;
 const MAX_NAMES = 1_024;
 
-/** The names of an archive's pieces, and the lists of them. */
-export interface ArchiveContents {
+export interface Piece {
+  readonly name: Buffer;
+  readonly bytes: Buffer;
+}
+
+export interface NameList {
+  readonly name: Buffer;
   /** In order; a piece may occur several times. */
-  readonly lists: readonly { readonly name: Buffer; readonly names: Buffer }[];
+  readonly names: Buffer;
 }
 
-/** Reads the pieces of an archive in order. @throws as `gunzip`; the signal's reason on abort. */
-export async function readPieces(
-  archive: string,
-  onPiece: (piece: Buffer) => void | 'stop',
-  afterChunk: () => Promise<void>,
-  signal?: AbortSignal,
-): Promise<void> {
-  const cutter = new PieceCutter();
-  let isOver = false;
-  const use = (piece: Buffer): void => {
-    if (!isOver) isOver = onPiece(piece) === 'stop';
-  };
-  for await (const bytes of gunzip(archive, { signal, onBytes: () => {} })) {
-    cutter.write(bytes, use);
-    await afterChunk();
-    if (isOver) return;
-  }
-  cutter.end(use);
-  await afterChunk();
+/** What a submission by content sends in place of an archive. */
+export interface ArchiveContents {
+  readonly lists: readonly NameList[];
+  /** The pieces with these names, in hexadecimal, and others next to them. @throws the signal's reason on abort. */
+  read(wanted: ReadonlySet<string>, signal?: AbortSignal): AsyncIterable<Piece>;
 }
 
-/** The names of all pieces of an archive. @throws as `readPieces`. */
-export async function listContents(archive: string, signal?: AbortSignal): Promise<ArchiveContents> {
-  const lists: { name: Buffer; names: Buffer }[] = [];
-  let names: Buffer[] = [];
-  const closeList = (): void => {
-    const list = Buffer.concat(names);
-    if (names.length > 0) lists.push({ name: nameOfPiece(list), names: list });
-    names = [];
-  };
-  await readPieces(
-    archive,
-    (piece) => {
-      const name = nameOfPiece(piece);
-      names.push(name);
-      const isBorder = ((name[NAME_BYTES - 1] ?? 0) & LIST_BORDER) === 0;
-      if (isBorder || names.length === MAX_NAMES) closeList();
+interface PieceSize {
+  readonly name: Buffer;
+  readonly size: number;
+}
+
+/** The contents of an archive with segments. Their hashes were computed when it was packed. */
+export function contentsOf(archive: string, segments: readonly ArchiveSegment[]): ArchiveContents {
+  const pieces = segments.map((segment) => piecesOf(segment));
+  return {
+    lists: listNames(pieces.flat().map(({ name }) => name)),
+    async *read(wanted, signal) {
+      let start = GZIP_HEADER.length;
+      for (const [index, { packedBytes }] of segments.entries()) {
+        const own = pieces[index] ?? [];
+        const isWanted = own.some(({ name }) => wanted.has(name.toString('hex')));
+        if (isWanted) yield* split(inflateSegment(archive, { start, bytes: packedBytes }, signal), own);
+        start += packedBytes;
+      }
     },
-    () => yieldToOthers(undefined),
-    signal,
-  );
-  closeList();
-  return { lists };
+  };
+}
+
+/** Cuts the names of pieces into lists, at borders that depend on the names only. */
+export function listNames(names: readonly Buffer[]): readonly NameList[] {
+  const lists: NameList[] = [];
+  let open: Buffer[] = [];
+  for (const [index, name] of names.entries()) {
+    open.push(name);
+    const isBorder = ((name[NAME_BYTES - 1] ?? 0) & LIST_BORDER) === 0;
+    if (!isBorder && open.length < MAX_NAMES && index < names.length - 1) continue;
+    const list = Buffer.concat(open);
+    lists.push({ name: nameOfPiece(list), names: list });
+    open = [];
+  }
+  return lists;
+}
+
+function piecesOf({ pieces }: ArchiveSegment): readonly PieceSize[] {
+  return Array.from({ length: Math.floor(pieces.length / PIECE_RECORD_BYTES) }, (_, index) => {
+    const at = index * PIECE_RECORD_BYTES;
+    return { name: pieces.subarray(at, at + NAME_BYTES), size: pieces.readUInt32LE(at + NAME_BYTES) };
+  });
+}
+
+async function* split(stream: AsyncIterable<Buffer>, pieces: readonly PieceSize[]): AsyncGenerator<Piece, void> {
+  let held: Buffer = Buffer.alloc(0);
+  let next = 0;
+  for await (const chunk of stream) {
+    held = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
+    for (let piece = pieces[next]; piece !== undefined && piece.size <= held.length; piece = pieces[next]) {
+      yield { name: piece.name, bytes: held.subarray(0, piece.size) };
+      held = held.subarray(piece.size);
+      next += 1;
+    }
+  }
 }

@@ -1,24 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
-import { constants, zstdCompress, type ZstdOptions } from 'node:zlib';
-import {
-  batchEntry,
-  MAX_ASKED_NAMES,
-  MAX_BATCH_PIECES,
-  NAME_BYTES,
-  nameOfPiece,
-  namesIn,
-  PIECE_HEADER_BYTES,
-} from '../../remote/protocol/contents.ts';
 import type { RemoteClient } from '../../remote/client.ts';
+import { MAX_ASKED_NAMES, NAME_BYTES, namesIn } from '../../remote/protocol/contents.ts';
 import { httpStatus } from '../service/api.ts';
-import { type ArchiveContents, readPieces } from './archiveContents.ts';
+import type { ArchiveContents } from './archiveContents.ts';
+import { PieceBatch } from './pieceBatch.ts';
 
-const BATCH_BYTES = 4 * 1024 * 1024;
-const OPTIONS: ZstdOptions = { params: { [constants.ZSTD_c_compressionLevel]: 3 } };
 // Pieces can be sent again without harm, so a lost connection is simply tried again.
 const RETRY_DELAYS_MS = [250, 1_000, 4_000];
-const compress = promisify<Buffer, ZstdOptions, Buffer>(zstdCompress);
 
 /** The part of a service that takes contents. */
 export type ContentService = Pick<RemoteClient, 'postContents'>;
@@ -36,77 +24,83 @@ export interface SendContentsOptions {
  */
 export async function sendContents(
   service: ContentService,
-  archive: string,
-  { lists }: ArchiveContents,
+  contents: ArchiveContents,
   { signal, onProgress }: SendContentsOptions,
 ): Promise<void> {
-  let sentBytes = 0;
-  const post = async (path: 'lacking' | 'lacking-lists' | 'pieces', body: Buffer): Promise<Buffer> => {
-    const answer = await retried(() => service.postContents(path, body, { ...(signal && { signal }) }), signal);
-    sentBytes += body.length;
-    return answer;
-  };
-  const ask = async (path: 'lacking' | 'lacking-lists', names: readonly Buffer[]): Promise<Set<string>> => {
-    const lacking = new Set<string>();
-    for (let start = 0; start < names.length; start += MAX_ASKED_NAMES) {
-      const asked = names.slice(start, start + MAX_ASKED_NAMES);
-      const bits = await post(path, Buffer.concat(asked));
-      for (const [index, name] of asked.entries()) {
-        if (((bits[index >> 3] ?? 0xff) & (1 << (index & 7))) !== 0) lacking.add(name.toString('hex'));
-      }
-    }
-    return lacking;
-  };
-  const total = lists.reduce((sum, { names }) => sum + names.length / NAME_BYTES, 0);
-  const unique = new Map(lists.map((list) => [list.name.toString('hex'), list]));
-  const missingLists = await ask(
+  const sender = new Sender(service, signal);
+  const { lists } = contents;
+  const lackingLists = await sender.ask(
     'lacking-lists',
-    [...unique.values()].map(({ name }) => name),
+    lists.map(({ name }) => name),
   );
-  const open = [...unique].filter(([name]) => missingLists.has(name)).map(([, list]) => list);
-  const asked = new Map(
-    open.flatMap(({ names }) => (namesIn(names) ?? []).map((name) => [name.toString('hex'), name])),
+  const open = new Map(lists.map((list) => [list.name.toString('hex'), list]));
+  for (const name of open.keys()) if (!lackingLists.has(name)) open.delete(name);
+  const missing = await sender.ask(
+    'lacking',
+    [...open.values()].flatMap(({ names }) => namesIn(names) ?? []),
   );
-  const missing = await ask('lacking', [...asked.values()]);
-  onProgress(total - missing.size, total, sentBytes);
+  const total = lists.reduce((sum, { names }) => sum + names.length / NAME_BYTES, 0);
+  const report = (): void => onProgress(total - missing.size, total, sender.sentBytes);
+  report();
 
-  let batch: Promise<readonly Buffer[]>[] = [];
-  let size = 0;
-  const add = (bytes: Buffer): void => {
-    const name = nameOfPiece(bytes);
-    batch.push(compress(Buffer.from(bytes), OPTIONS).then((frame) => batchEntry(name, frame)));
-    size += bytes.length + PIECE_HEADER_BYTES;
-  };
+  const batch = new PieceBatch();
   const flush = async (): Promise<void> => {
-    if (batch.length === 0) return;
-    await post('pieces', Buffer.concat((await Promise.all(batch)).flat()));
-    batch = [];
-    size = 0;
-    onProgress(total - missing.size, total, sentBytes);
+    if (batch.isEmpty) return;
+    await sender.post('pieces', await batch.take());
+    report();
   };
-  const addMissing = (piece: Buffer): void | 'stop' => {
-    if (missing.delete(nameOfPiece(piece).toString('hex'))) add(piece);
-    return missing.size === 0 ? 'stop' : undefined;
-  };
-  const flushFull = async (): Promise<void> =>
-    size >= BATCH_BYTES || batch.length === MAX_BATCH_PIECES ? flush() : undefined;
-  if (missing.size > 0) await readPieces(archive, addMissing, flushFull, signal);
-  for (const { names } of open) {
-    add(names);
-    await flushFull();
+  if (missing.size > 0) {
+    for await (const { name, bytes } of contents.read(new Set(missing), signal)) {
+      if (!missing.delete(name.toString('hex'))) continue;
+      batch.add(name, bytes);
+      if (batch.isFull) await flush();
+      if (missing.size === 0) break;
+    }
+  }
+  for (const { name, names } of open.values()) {
+    batch.add(name, names);
+    if (batch.isFull) await flush();
   }
   await flush();
 }
 
-async function retried<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  for (let failures = 0; ; failures += 1) {
-    try {
-      return await work();
-    } catch (error) {
-      const delay = RETRY_DELAYS_MS[failures];
-      signal?.throwIfAborted();
-      if (httpStatus(error) !== undefined || delay === undefined) throw error;
-      await sleep(delay, undefined, { ...(signal && { signal }) });
+/** Sends requests about contents, and counts the bytes of their bodies. */
+class Sender {
+  readonly #service: ContentService;
+  readonly #signal: AbortSignal | undefined;
+  sentBytes = 0;
+
+  constructor(service: ContentService, signal: AbortSignal | undefined) {
+    this.#service = service;
+    this.#signal = signal;
+  }
+
+  async post(path: 'lacking' | 'lacking-lists' | 'pieces', body: Buffer): Promise<Buffer> {
+    for (let failures = 0; ; failures += 1) {
+      try {
+        const answer = await this.#service.postContents(path, body, { ...(this.#signal && { signal: this.#signal }) });
+        this.sentBytes += body.length;
+        return answer;
+      } catch (error) {
+        const delay = RETRY_DELAYS_MS[failures];
+        this.#signal?.throwIfAborted();
+        if (httpStatus(error) !== undefined || delay === undefined) throw error;
+        await sleep(delay, undefined, { ...(this.#signal && { signal: this.#signal }) });
+      }
     }
+  }
+
+  /** The names, in hexadecimal, of what the service lacks. */
+  async ask(path: 'lacking' | 'lacking-lists', names: readonly Buffer[]): Promise<Set<string>> {
+    const unique = [...new Map(names.map((name) => [name.toString('hex'), name]))];
+    const lacking = new Set<string>();
+    for (let start = 0; start < unique.length; start += MAX_ASKED_NAMES) {
+      const asked = unique.slice(start, start + MAX_ASKED_NAMES);
+      const bits = await this.post(path, Buffer.concat(asked.map(([, name]) => name)));
+      for (const [index, [hex]] of asked.entries()) {
+        if (((bits[index >> 3] ?? 0xff) & (1 << (index & 7))) !== 0) lacking.add(hex);
+      }
+    }
+    return lacking;
   }
 }

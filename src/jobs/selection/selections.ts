@@ -2,8 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { AppError } from '../../core/errors.ts';
 import type { SelectedFile } from '../../workspace/files/selectedFile.ts';
+import type { EarlierPacking } from '../../workspace/pack/earlierArchive.ts';
 import { type PackedWorkspace, type PackOptions, packWorkspace } from '../../workspace/pack/pack.ts';
 import { type Selection, selectFiles, type SelectOptions } from '../../workspace/select/selection.ts';
+import { readSegments, writeSegments } from '../archives/archiveSegments.ts';
+import { type PackedFiles, readManifest } from '../archives/archives.ts';
 import { listLevel, type TreeLevel } from './fileTree.ts';
 import { checkScript } from './script.ts';
 import { reviewScript, type ScriptFinding } from './scriptReview.ts';
@@ -14,9 +17,13 @@ export interface SelectFolderOptions extends SelectOptions {
   readonly recentScripts?: readonly string[];
 }
 
-export interface PackSelectionOptions extends PackOptions {
-  /** Path of the JSON file to write, with the paths, sizes and hashes of the packed files. */
+export interface PackSelectionOptions extends Omit<PackOptions, 'isSegmented' | 'earlier'> {
+  /** Where to write the list of the packed files, with their hashes. */
   readonly manifest: string;
+  /** Where to write the segments of the archive. */
+  readonly segments: string;
+  /** What is stored of an earlier archive of the folder, from which files that have not changed are copied. */
+  readonly earlier?: PackedFiles | undefined;
 }
 
 interface Held {
@@ -66,15 +73,22 @@ export class Selections {
     return reviewScript(this.#get(id).selection, script);
   }
 
-  /** Writes the archive to `dest`, and its manifest. Throws as `packWorkspace` does. */
+  /** Writes the archive to `dest`, its manifest and its segments. Throws as `packWorkspace` does. */
   async pack(
     id: string,
     dest: string,
-    { manifest, ...options }: PackSelectionOptions,
-  ): Promise<Omit<PackedWorkspace, 'manifest'>> {
-    const { manifest: entries, ...packed } = await packWorkspace(this.#get(id).selection, dest, options);
-    await writeFile(manifest, JSON.stringify(entries), { mode: 0o600 });
-    return packed;
+    { manifest, segments, earlier, ...options }: PackSelectionOptions,
+  ): Promise<Pick<PackedWorkspace, 'path' | 'bytes' | 'sha256'>> {
+    const packing = earlier && (await readPacking(earlier));
+    const packed = await packWorkspace(this.#get(id).selection, dest, {
+      ...options,
+      isSegmented: true,
+      earlier: packing,
+    });
+    await writeFile(manifest, JSON.stringify(packed.manifest), { mode: 0o600 });
+    await writeSegments(segments, packed.segments);
+    const { path, bytes, sha256 } = packed;
+    return { path, bytes, sha256 };
   }
 
   async release(id: string): Promise<void> {
@@ -87,6 +101,15 @@ export class Selections {
     // The thread that stored it has stopped.
     throw new AppError('conflict', 'The list of files to send was lost. Nothing was sent. Submit again.');
   }
+}
+
+/** Undefined unless all of it is still stored and fits together. */
+async function readPacking({ archive, ...paths }: PackedFiles): Promise<EarlierPacking | undefined> {
+  const segments = await readSegments(paths.segments);
+  const manifest = segments && (await readManifest(paths.manifest));
+  if (segments === undefined || manifest === undefined) return undefined;
+  const files = segments.reduce((sum, segment) => sum + segment.files, 0);
+  return files === manifest.length ? { archive, segments, manifest } : undefined;
 }
 
 /** A selection with more files; they replace those with the same path. */

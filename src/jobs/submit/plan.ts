@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { CONTENT_FEATURE } from '../../remote/protocol/contents.ts';
 import type { JobRecord } from '../ledger/record.ts';
 import { batchFindings, chooseMachineClass } from '../batch/batchTerms.ts';
 import type { FileChoice } from '../selection/fileTree.ts';
@@ -9,7 +8,7 @@ import type { BudgetCheck } from './budgetCheck.ts';
 import type { SubmitDraft } from './draft.ts';
 import { type CostEstimate, estimateCost, type Rate, readRateCard } from './estimate.ts';
 import { type JobFinding, preflightJob, refuseErrors } from './preflight.ts';
-import { readFeatures, readLimits } from './serviceLimits.ts';
+import { readLimits, takesContents } from './serviceLimits.ts';
 import { secretFindings } from './secretFindings.ts';
 import { type SubmitDeps, type SubmitOptions, submitWorkspace } from './submit.ts';
 
@@ -81,7 +80,7 @@ export function planSubmit(
       ...(budget?.(draft.project, estimate.type === 'known' ? estimate.highest : undefined) ?? []),
     ],
     secretNames: target.secretNames,
-    usesContents: readFeatures(account).includes(CONTENT_FEATURE),
+    usesContents: takesContents(account),
     maxUploadBytes: readLimits(account).maxUploadBytes,
     accountId: accountWithId.safeParse(account).data?.account_id,
   };
@@ -135,8 +134,8 @@ export async function sendPlan(
   const { script, maxRuntime, machineClass, project, venv, secrets, resultsFolder } = plan.draft;
   const creditsPerMinute = estimate.type === 'known' ? estimate.creditsPerMinute : undefined;
   const terms = { script, maxRuntime, machineClass, project, venv, secrets, resultsFolder, creditsPerMinute };
-  const sent = { selection, maxUploadBytes, usesContents, isTrusted };
-  return submitWorkspace(deps, { ...terms, ...sent, host, account: accountId }, options);
+  const sent = { selection, maxUploadBytes, isTrusted };
+  return submitWorkspace(deps, { ...terms, ...sent, host, account: accountId }, { ...options, usesContents });
 }
 
 function isSameChoice(a: FileChoice, b: FileChoice): boolean {

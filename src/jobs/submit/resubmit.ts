@@ -16,9 +16,7 @@ export async function resubmitJob(deps: SendDeps, id: string, options: SubmitOpt
   const store = new ArchiveStore(deps.home);
   const copy = randomUUID();
   try {
-    await store
-      .copyPacked({ archive: store.archivePath(id), manifest: store.manifestPath(id) }, copy)
-      .catch(explainMissing);
+    await store.copyPacked(store.packedFiles(id), copy).catch(explainMissing);
     return await sendArchive(deps, draftAgain(old, copy, store.archivePath(copy)), options);
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'outcome-unknown')) await store.discard(copy);

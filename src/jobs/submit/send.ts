@@ -36,6 +36,10 @@ export interface SubmitOptions {
   readonly onPhase?: (phase: SubmitPhase) => void;
   /** Limit for all stored archives together, 2 GB by default. The oldest are removed first. */
   readonly maxKeptBytes?: number;
+  /** Whether the service takes submissions by content. */
+  readonly usesContents?: boolean | undefined;
+  /** Whether all files are read again, not only those whose size or times have changed since the last submit of the folder. */
+  readonly rehash?: boolean | undefined;
 }
 
 // Long enough for an event loop that a large upload keeps busy. After it, other processes take the upload for dead.
@@ -48,7 +52,7 @@ const LEASE_MS = 30_000;
 export async function sendArchive(
   deps: SendDeps,
   draft: JobRecord,
-  options: SubmitOptions & { readonly packSeconds?: number; readonly usesContents?: boolean | undefined },
+  options: SubmitOptions & { readonly packSeconds?: number },
 ): Promise<JobRecord> {
   const { ledger } = deps;
   const store = new ArchiveStore(deps.home);
@@ -68,6 +72,8 @@ export async function sendArchive(
   };
   const created = await upload(deps, draft, archive, { ...options, onPhase });
   const record = await recordAccepted(deps, draft, created);
+  // The job is running, and without this the next submit only takes longer.
+  await store.setLatest(draft.folder, draft.id).catch(() => {});
   await writePhases(deps.home, record, options.packSeconds, {
     sentBytes,
     seconds: (performance.now() - started) / 1000,
@@ -83,7 +89,7 @@ async function upload(
   { service, ledger, home }: SendDeps,
   draft: JobRecord,
   archive: string,
-  options: SubmitOptions & { readonly usesContents?: boolean | undefined },
+  options: SubmitOptions,
 ): Promise<JobCreated> {
   const { signal, onPhase, usesContents } = options;
   const reports: UploadOptions = {
@@ -92,9 +98,7 @@ async function upload(
     onAsk: () => onPhase?.({ type: 'ask' }),
   };
   const byContent =
-    usesContents === true && takesContents(service)
-      ? await uploadContents(service, draft, { archive, home }, reports)
-      : undefined;
+    usesContents === true && canSendContents(service) ? await uploadContents(service, draft, home, reports) : undefined;
   const end = byContent ?? (await uploadArchive(service, draft, archive, reports));
   if (end.type === 'accepted') return end.created;
   if (end.type === 'not-taken') await ledger.delete(draft.id);
@@ -102,7 +106,7 @@ async function upload(
   throw end.error;
 }
 
-function takesContents(service: SendDeps['service']): service is SendDeps['service'] & ContentService {
+function canSendContents(service: SendDeps['service']): service is SendDeps['service'] & ContentService {
   return service.postContents !== undefined;
 }
 

@@ -1,3 +1,4 @@
+import { CONTENT_FEATURE } from '../../remote/protocol/contents.ts';
 import { receivedAccount } from '../../remote/protocol/schemas.ts';
 import { classNames } from '../../remote/protocol/spellings.ts';
 
@@ -18,6 +19,11 @@ export function readLimits(account: unknown): ServiceLimits {
     maxRuntime: positive(limits?.max_runtime),
     maxUploadBytes: positive(limits?.max_upload_bytes),
   };
+}
+
+/** Whether a service takes submissions by content. */
+export function takesContents(account: unknown): boolean {
+  return readFeatures(account).includes(CONTENT_FEATURE);
 }
 
 /** What a service offers beyond the specification, from the response of `GET /v1/me`. */

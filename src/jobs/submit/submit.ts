@@ -34,8 +34,6 @@ export interface SubmitRequest {
   readonly creditsPerMinute?: number | undefined;
   /** The largest archive that the service accepts, if it states a limit. */
   readonly maxUploadBytes?: number | undefined;
-  /** Whether the service takes submissions by content. */
-  readonly usesContents?: boolean | undefined;
   /** Whether the commit may be read from `.git`. */
   readonly isTrusted: boolean;
 }
@@ -67,6 +65,8 @@ export async function submitWorkspace(
     const started = performance.now();
     const packed = await deps.selections.pack(selection.id, store.partPath(id), {
       manifest: store.manifestPath(id),
+      segments: store.segmentsPath(id),
+      earlier: options.rehash === true ? undefined : await store.latestOf(selection.root),
       ...(signal !== undefined && { signal }),
       onProgress: (doneBytes, totalBytes) => onPhase?.({ type: 'pack', doneBytes, totalBytes }),
     });
@@ -74,7 +74,7 @@ export async function submitWorkspace(
     const git = await readGitState(selection.root, { isTrusted: request.isTrusted, signal });
     const packSeconds = (performance.now() - started) / 1000;
     const record = draftRecord(id, request, { ...git, archiveBytes: packed.bytes, archive: store.archivePath(id) });
-    return await sendArchive(deps, record, { ...options, packSeconds, usesContents: request.usesContents });
+    return await sendArchive(deps, record, { ...options, packSeconds });
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'outcome-unknown')) await store.discard(id);
     throw diskError(error, deps.home);

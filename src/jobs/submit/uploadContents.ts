@@ -1,6 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { ArchiveStore } from '../archives/archives.ts';
-import { listContents } from '../contents/archiveContents.ts';
+import { readSegments } from '../archives/archiveSegments.ts';
+import { contentsOf } from '../contents/archiveContents.ts';
 import { type ContentService, sendContents } from '../contents/sendContents.ts';
 import type { JobRecord } from '../ledger/record.ts';
 import { httpStatus, type JobService } from '../service/api.ts';
@@ -18,26 +19,29 @@ type Service = Pick<JobService, 'submitJob' | 'getSubmission'> & ContentService;
 /**
  * Sends what the service lacks of an archive, and then the names of its contents in its place.
  *
- * @returns undefined if the archive itself should be sent, because it is small, the service does not take its contents, or the connection
- * is too bad for them.
+ * @returns undefined if the archive itself should be sent, because it is small or has no segments, the service does not take its contents, or the
+ * connection is too bad for them.
  */
 export async function uploadContents(
   service: Service,
   draft: JobRecord,
-  { archive, home }: { readonly archive: string; readonly home: string },
+  home: string,
   { signal, onProgress, onAsk }: Omit<UploadOptions, 'part'>,
 ): Promise<UploadEnd | undefined> {
   const totalBytes = draft.archiveBytes ?? 0;
   if (totalBytes < LEAST_BYTES) return undefined;
-  const names = new ArchiveStore(home).namesPath(draft.id);
+  const store = new ArchiveStore(home);
+  const names = store.namesPath(draft.id);
   let sentBytes = 0;
   const report = (share: number, sent: number): void => onProgress(Math.floor(share * totalBytes), totalBytes, sent);
   try {
-    const contents = await listContents(archive, signal);
+    const segments = await readSegments(store.segmentsPath(draft.id));
+    if (segments === undefined) return undefined;
+    const contents = contentsOf(store.archivePath(draft.id), segments);
     await writeFile(names, Buffer.concat(contents.lists.map(({ name }) => name)), { mode: 0o600 });
     for (let tries = 1; ; tries += 1) {
       const before = sentBytes;
-      await sendContents(service, archive, contents, {
+      await sendContents(service, contents, {
         signal,
         onProgress: (done, total, sent) => {
           sentBytes = before + sent;

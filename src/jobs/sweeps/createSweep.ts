@@ -73,13 +73,13 @@ function checkTwins({ name, jobs }: SweepPlan): void {
 export async function createSweep(
   { selections, home }: Pick<SubmitDeps, 'selections' | 'home'>,
   planned: SweepPlan,
-  { signal, onPhase, isTrusted }: SubmitOptions & { readonly isTrusted: boolean },
+  { signal, onPhase, rehash, isTrusted }: SubmitOptions & { readonly isTrusted: boolean },
 ): Promise<Sweep> {
   checkTwins(planned);
   const { name, jobs, limits } = planned;
   const [first] = jobs;
   if (first === undefined) throw new AppError('bad-input', `${name} has no jobs, so nothing was sent.`);
-  const { host, selection, maxUploadBytes, accountId } = first.plan;
+  const { host, selection, maxUploadBytes, accountId, usesContents } = first.plan;
   for (const script of new Set(jobs.map(({ plan }) => plan.draft.script))) {
     await selections.checkScript(selection.id, script);
   }
@@ -91,6 +91,8 @@ export async function createSweep(
     await archives.prepare();
     const packed = await selections.pack(selection.id, archives.partPath(id), {
       manifest: archives.manifestPath(id),
+      segments: archives.segmentsPath(id),
+      earlier: rehash === true ? undefined : await archives.latestOf(selection.root),
       ...(signal !== undefined && { signal }),
       onProgress: (doneBytes, totalBytes) => onPhase?.({ type: 'pack', doneBytes, totalBytes }),
     });
@@ -111,7 +113,7 @@ export async function createSweep(
     const { concurrency = null, maxCost = null } = limits;
     const createdAt = new Date().toISOString();
     const folder = selection.root;
-    const sweep = { id, name, host, folder, createdAt, concurrency, maxCost, isCancelled: false, drafts };
+    const sweep = { id, name, host, folder, createdAt, concurrency, maxCost, usesContents, isCancelled: false, drafts };
     checkCostLimit(sweep);
     await rename(archives.partPath(id), archives.sweepPath(id));
     await sweeps.write(sweep);

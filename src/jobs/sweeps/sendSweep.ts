@@ -116,7 +116,7 @@ function nextStep(sweep: Sweep, records: readonly JobRecord[]): Step {
 
 async function sendJob(
   deps: SweepDeps,
-  { id, drafts }: Sweep,
+  { id, drafts, usesContents }: Sweep,
   draft: JobRecord,
   { signal, onPhase }: { readonly signal: AbortSignal; readonly onPhase: SweepOptions['onPhase'] },
 ): Promise<JobRecord> {
@@ -125,10 +125,11 @@ async function sendJob(
   // An upload that was killed may have left its files.
   await store.discard(draft.id);
   try {
-    await store.copyPacked({ archive: store.sweepPath(id), manifest: store.manifestPath(id) }, draft.id);
+    await store.copyPacked({ ...store.packedFiles(id), archive: store.sweepPath(id) }, draft.id);
     const created = { ...draft, createdAt: new Date().toISOString() };
     return await sendArchive(deps, created, {
       signal,
+      usesContents,
       onPhase: (phase) => onPhase?.({ type: 'upload', index, phase }),
     });
   } catch (error) {

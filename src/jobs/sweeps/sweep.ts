@@ -17,6 +17,8 @@ export const storedSweep = z.object({
   concurrency: z.number().nullable(),
   /** The most credits that the jobs may cost together; null for no limit. */
   maxCost: z.number().nullable(),
+  /** Whether the service takes submissions by content. */
+  usesContents: z.boolean().default(false),
   /** Whether the user cancelled the sweep, so that no more of its jobs are sent. */
   isCancelled: z.boolean(),
   /** The jobs as they are sent. The ID of each is its idempotency key, so that it can be sent again without being doubled. */

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';
 import { constants, crc32, deflateRaw, deflateRawSync, type ZlibOptions } from 'node:zlib';
+import { combineCrc } from './combineCrc.ts';
 import { GZIP_HEADER, gzipEnd } from './gzipMember.ts';
 import { freeMemory } from './ownMemory.ts';
 
@@ -15,11 +16,24 @@ const LEVEL = 6;
 const MOST_AT_ONCE = 3;
 const SAMPLES = 16;
 const SAMPLE_BYTES = 2048;
+// Smaller blocks are compressed in less time than their samples save.
+const LEAST_SAMPLED_BYTES = 128 * 1024;
 
 const deflateBlock = promisify<Buffer, ZlibOptions, Buffer<ArrayBuffer>>(deflateRaw);
 
 /** Receives the compressed bytes in order. They are valid until the promise settles. */
 export type ByteSink = (bytes: Buffer) => Promise<void>;
+
+/** A part of the stream that is compressed without what comes before it, so that its compressed bytes can be used again. */
+export interface GzipSegment {
+  readonly bytes: number;
+  /** CRC-32, as that of the compressed bytes. */
+  readonly crc: number;
+  readonly packedBytes: number;
+  readonly packedCrc: number;
+}
+
+type OpenSegment = { -readonly [Field in keyof GzipSegment]: GzipSegment[Field] };
 
 /**
  * Compresses a stream on several cores into one ordinary gzip member, with the same bytes on every machine.
@@ -30,13 +44,14 @@ export type ByteSink = (bytes: Buffer) => Promise<void>;
 export class GzipWriter {
   readonly #sink: ByteSink;
   readonly #spare: Buffer<ArrayBuffer>[] = [];
-  readonly #pending: Promise<Buffer<ArrayBuffer>>[] = [];
+  readonly #pending: { readonly compressed: Promise<Buffer<ArrayBuffer>>; readonly segment: OpenSegment }[] = [];
+  readonly #segments: GzipSegment[] = [];
   readonly #atOnce = Math.min(MOST_AT_ONCE, Math.max(2, availableParallelism()));
   #block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
   #filled = 0;
   #window: Buffer<ArrayBuffer> | undefined;
-  #crc = 0;
-  #bytes = 0;
+  #segment: OpenSegment | undefined;
+  #hasBegun = false;
 
   constructor(sink: ByteSink) {
     this.#sink = sink;
@@ -53,19 +68,50 @@ export class GzipWriter {
     }
   }
 
+  /** What is written from now on is a segment. @returns its sizes, which are complete after `end`. */
+  async startSegment(): Promise<GzipSegment> {
+    if (this.#filled > 0) await this.#startBlock();
+    this.#window = undefined;
+    this.#segment = newSegment();
+    this.#segments.push(this.#segment);
+    return this.#segment;
+  }
+
+  /** Writes a segment that was compressed before. What is written afterwards needs a segment of its own. */
+  async append(segment: GzipSegment, packed: AsyncIterable<Buffer>): Promise<void> {
+    if (this.#filled > 0) await this.#startBlock();
+    while (this.#pending.length > 0) await this.#writeOldest();
+    await this.#begin();
+    for await (const bytes of packed) await this.#sink(bytes);
+    this.#segments.push(segment);
+  }
+
   /** Writes the rest and the trailer. */
   async end(): Promise<void> {
-    if (this.#filled > 0 || this.#bytes === 0) await this.#startBlock();
+    if (this.#filled > 0 || !this.#hasBegun) await this.#startBlock();
     while (this.#pending.length > 0) await this.#writeOldest();
-    await this.#sink(gzipEnd(this.#crc, this.#bytes));
+    let crc = 0;
+    let bytes = 0;
+    for (const segment of this.#segments) {
+      crc = combineCrc(crc, segment.crc, segment.bytes);
+      bytes += segment.bytes;
+    }
+    await this.#sink(gzipEnd(crc, bytes));
+  }
+
+  async #begin(): Promise<void> {
+    if (!this.#hasBegun) await this.#sink(GZIP_HEADER);
+    this.#hasBegun = true;
   }
 
   async #startBlock(): Promise<void> {
-    if (this.#bytes === 0) await this.#sink(GZIP_HEADER);
+    await this.#begin();
+    if (this.#segment === undefined) this.#segments.push((this.#segment = newSegment()));
+    const segment = this.#segment;
     const memory = this.#block;
     const block = memory.subarray(0, this.#filled);
-    this.#crc = crc32(block, this.#crc);
-    this.#bytes += block.length;
+    segment.crc = crc32(block, segment.crc);
+    segment.bytes += block.length;
     const compressed = deflateBlock(block, {
       level: isIncompressible(block) ? 0 : LEVEL,
       memLevel: 8,
@@ -74,7 +120,7 @@ export class GzipWriter {
       chunkSize: MOST_COMPRESSED_BYTES,
     }).finally(() => this.#spare.push(memory));
     compressed.catch(() => {}); // reported where it is awaited in order
-    this.#pending.push(compressed);
+    this.#pending.push({ compressed, segment });
     this.#window = Buffer.from(block.subarray(-WINDOW_BYTES));
     this.#filled = 0;
     if (this.#pending.length > this.#atOnce) await this.#writeOldest();
@@ -84,11 +130,17 @@ export class GzipWriter {
   async #writeOldest(): Promise<void> {
     const oldest = this.#pending.shift();
     if (oldest === undefined) return;
-    const compressed = await oldest;
+    const compressed = await oldest.compressed;
+    oldest.segment.packedBytes += compressed.length;
+    oldest.segment.packedCrc = crc32(compressed, oldest.segment.packedCrc);
     await this.#sink(compressed);
     // One piece that zlib allocated for this block, or several joined pieces, which are in Node's pool if they are small.
     freeMemory(compressed, MOST_COMPRESSED_BYTES);
   }
+}
+
+function newSegment(): OpenSegment {
+  return { bytes: 0, crc: 0, packedBytes: 0, packedCrc: 0 };
 }
 
 /**
@@ -96,8 +148,8 @@ export class GzipWriter {
  * samples from the whole block, so that a few text files among pictures are still found.
  */
 function isIncompressible(block: Buffer): boolean {
-  if (block.length < BLOCK_BYTES) return false;
-  const step = BLOCK_BYTES / SAMPLES;
+  if (block.length < LEAST_SAMPLED_BYTES) return false;
+  const step = Math.floor(block.length / SAMPLES);
   const samples = Array.from({ length: SAMPLES }, (_, i) => block.subarray(i * step, i * step + SAMPLE_BYTES));
   const sample = Buffer.concat(samples);
   return deflateRawSync(sample, { level: 1 }).length > sample.length * 0.98;

@@ -3,21 +3,20 @@ import { open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AppError } from '../../core/errors.ts';
 import { processOwner } from '../../core/processes/processOwner.ts';
+import { Yielder } from '../../core/processes/yielder.ts';
 import { assertUnchanged, readExactly } from '../files/fileReading.ts';
 import { writeFailure } from '../files/fileWriting.ts';
 import { GzipWriter } from '../archive/gzipWriter.ts';
+import { DamagedArchive, EarlierArchive, type EarlierPacking } from './earlierArchive.ts';
+import type { ManifestEntry } from './manifest.ts';
 import { type FileContent, readAhead } from './readAhead.ts';
+import { SegmentedWriter } from './segmentedWriter.ts';
+import { type ArchiveSegment, groupFiles } from './segments.ts';
 import { findSecretInBytes, SecretScanner } from '../secrets/secretScanner.ts';
 import type { Selection } from '../select/selection.ts';
 import { BLOCK_BYTES, encodeHeader, paddingOf } from '../archive/tarFormat.ts';
 
-export interface ManifestEntry {
-  readonly path: string;
-  readonly size: number;
-  readonly mode: number;
-  /** Lower-case hexadecimal. */
-  readonly sha256: string;
-}
+export type { ManifestEntry } from './manifest.ts';
 
 export interface PackedWorkspace {
   readonly path: string;
@@ -25,9 +24,15 @@ export interface PackedWorkspace {
   /** Of the archive, lower-case hexadecimal. */
   readonly sha256: string;
   readonly manifest: readonly ManifestEntry[];
+  /** In order; empty unless they were asked for. */
+  readonly segments: readonly ArchiveSegment[];
 }
 
 export interface PackOptions {
+  /** Whether the archive consists of segments, from which later archives of the folder can be packed. */
+  readonly isSegmented?: boolean;
+  /** An archive of the folder with segments. Those whose files have not changed are copied. */
+  readonly earlier?: EarlierPacking | undefined;
   /** Skips the search for secrets, for content that is not a user's own folder. */
   readonly allowsSecrets?: boolean;
   readonly signal?: AbortSignal;
@@ -55,7 +60,11 @@ export async function packWorkspace(
   // Named after this process, so that another one can remove it if this one is killed.
   const partial = join(dirname(dest), `.${processOwner()}.${randomUUID()}.partial`);
   try {
-    const packed = await writeArchive(selection, partial, options);
+    const packed = await writeArchive(selection, partial, options).catch(async (error: unknown) => {
+      if (!(error instanceof DamagedArchive)) throw error;
+      await rm(partial);
+      return writeArchive(selection, partial, { ...options, earlier: undefined });
+    });
     await rename(partial, dest);
     return { path: dest, ...packed };
   } catch (error) {
@@ -67,8 +76,9 @@ export async function packWorkspace(
 async function writeArchive(
   { root, files, totalBytes }: Selection,
   path: string,
-  { signal, onProgress, allowsSecrets = false }: PackOptions,
+  { signal, onProgress, allowsSecrets = false, isSegmented = false, earlier: packing }: PackOptions,
 ): Promise<Omit<PackedWorkspace, 'path'>> {
+  await using earlier = packing && (await EarlierArchive.open(packing));
   const output = await open(path, 'wx', 0o600);
   try {
     const digest = createHash('sha256');
@@ -80,19 +90,46 @@ async function writeArchive(
       await output.writeFile(chunk);
     });
     let done = 0;
-    const write = async (chunk: Buffer): Promise<void> => {
-      await gzip.write(chunk);
-      done += chunk.length;
+    const report = (count: number): void => {
+      done += count;
       onProgress?.(Math.min(done, totalBytes), totalBytes);
     };
     const manifest: ManifestEntry[] = [];
-    for await (const content of readAhead(root, files, signal)) {
-      const isSearched = !allowsSecrets && content.file.mayHoldSecrets !== true;
-      manifest.push(await writeEntry(gzip, content, { write, isSearched, signal }));
+    const segments = new SegmentedWriter(gzip, isSegmented);
+    const yielder = new Yielder(signal);
+    const groups = [];
+    for (const group of isSegmented ? groupFiles(files) : [files]) {
+      if (yielder.isDue) await yielder.pause();
+      groups.push({ group, found: earlier?.find(root, group) });
     }
-    await gzip.write(ZEROS);
+    const changed = groups.flatMap(({ group, found }) => (found === undefined ? group : []));
+    const contents = readAhead(root, changed, signal);
+    try {
+      for (const { group, found } of groups) {
+        if (earlier !== undefined && found !== undefined) {
+          await segments.copy(found.segment, earlier.read(found));
+          for (const entry of found.manifest) manifest.push(entry);
+          report(found.manifest.reduce((sum, { size }) => sum + size, 0));
+          continue;
+        }
+        await segments.start(group.length);
+        for (let count = 0; count < group.length; count += 1) {
+          const { value: content } = await contents.next();
+          if (!content) throw new Error('Fewer files were read than selected.');
+          const isSearched = !allowsSecrets && content.file.mayHoldSecrets !== true;
+          manifest.push(
+            await writeEntry(content, { write: (chunk) => segments.write(chunk), report, isSearched, signal }),
+          );
+          segments.addToKey(content);
+        }
+      }
+    } finally {
+      await contents.return();
+    }
+    await segments.start(0);
+    await segments.write(ZEROS);
     await gzip.end();
-    return { bytes, sha256: digest.digest('hex'), manifest };
+    return { bytes, sha256: digest.digest('hex'), manifest, segments: segments.end() };
   } finally {
     await output.close();
   }
@@ -100,29 +137,32 @@ async function writeArchive(
 
 interface EntryOptions {
   readonly write: (chunk: Buffer) => Promise<void>;
+  /** Called with the number of bytes of the file that were written. */
+  readonly report: (bytes: number) => void;
   readonly isSearched: boolean;
   readonly signal: AbortSignal | undefined;
 }
 
-async function writeEntry(gzip: GzipWriter, content: FileContent, options: EntryOptions): Promise<ManifestEntry> {
+async function writeEntry(content: FileContent, options: EntryOptions): Promise<ManifestEntry> {
   const { path, mode } = content.file;
   const size = content.type === 'bytes' ? content.bytes.length : content.open.size;
-  await gzip.write(encodeHeader({ path, size, mode }));
+  await options.write(encodeHeader({ path, size, mode }));
   let sha256: string;
   if (content.type === 'bytes') {
     if (options.isSearched) refuseSecret(findSecretInBytes(content.bytes), path);
     sha256 = hash('sha256', content.bytes, 'hex');
     await options.write(content.bytes);
+    options.report(size);
   } else {
     sha256 = await writeLargeFile(content, options);
   }
-  await gzip.write(ZEROS.subarray(0, paddingOf(size)));
+  await options.write(ZEROS.subarray(0, paddingOf(size)));
   return { path, size, mode, sha256 };
 }
 
 async function writeLargeFile(
   { file, open }: Extract<FileContent, { type: 'open' }>,
-  { write, isSearched, signal }: EntryOptions,
+  { write, report, isSearched, signal }: EntryOptions,
 ): Promise<string> {
   const scanner = isSearched ? new SecretScanner() : undefined;
   const digest = createHash('sha256');
@@ -134,6 +174,7 @@ async function writeLargeFile(
     refuseSecret(scanner?.scan(chunk), file.path);
     digest.update(chunk);
     await write(chunk);
+    report(chunk.length);
   }
   await assertUnchanged(open, file.path);
   return digest.digest('hex');

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { MAX_PIECE_BYTES } from '../../remote/protocol/contents.ts';
 
 const MIN_PIECE_BYTES = 16 * 1024;
+const MAX_PIECE_BYTES = 256 * 1024;
 // One position in 65,536 is a border, so that a piece has 80 KB on average.
 const BORDER = 0xffff_0000;
 
@@ -18,6 +18,7 @@ export class PieceCutter {
   readonly #piece = Buffer.allocUnsafeSlow(MAX_PIECE_BYTES);
   #filled = 0;
   #hash = 0;
+  #isAtBorder = false;
 
   /** @param onPiece receives each complete piece; its bytes are valid during the call. */
   write(bytes: Uint8Array, onPiece: (piece: Buffer) => void): void {
@@ -38,8 +39,6 @@ export class PieceCutter {
     this.#hash = 0;
     this.#isAtBorder = false;
   }
-
-  #isAtBorder = false;
 
   /** The end of the current piece in these bytes, or their own end. */
   #findBorder(bytes: Uint8Array, start: number): number {

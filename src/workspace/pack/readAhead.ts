@@ -1,3 +1,4 @@
+import type { BigIntStats } from 'node:fs';
 import { lstat, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AppError } from '../../core/errors.ts';
@@ -14,9 +15,19 @@ const BYTES_AHEAD = 8 << 20;
 const ATTEMPTS = 3;
 
 /** The bytes of a small file, or an open large file. Both are valid until the next file is requested. */
-export type FileContent =
-  | { readonly type: 'bytes'; readonly file: SelectedFile; readonly bytes: Buffer<ArrayBuffer> }
-  | { readonly type: 'open'; readonly file: SelectedFile; readonly open: OpenFile };
+export type FileContent = Opened &
+  (
+    | { readonly type: 'bytes'; readonly bytes: Buffer<ArrayBuffer> }
+    | { readonly type: 'open'; readonly open: OpenFile }
+  );
+
+interface Opened {
+  readonly file: SelectedFile;
+  /** Before any of it was read. */
+  readonly stats: BigIntStats;
+  /** When it was opened, in milliseconds since 1970. */
+  readonly openedAt: number;
+}
 
 /** Yields the contents of files in order, with a bounded number of small ones read in advance. Closes the files. */
 export async function* readAhead(
@@ -72,17 +83,19 @@ interface Folder {
 async function readContent({ root, realRoot, parents }: Folder, file: SelectedFile): Promise<FileContent> {
   if (file.source === undefined) await assertRealParents(root, file.path, parents);
   for (let attempt = 1; ; attempt++) {
+    const openedAt = Date.now();
     const open = await openRegularFile(file.source ?? join(root, file.path), file.path);
     if (file.source === undefined && !isOpenedInside(open.handle.fd, realRoot, file.path)) {
       await open.handle.close();
       throw changed(file.path);
     }
-    if (open.size > SMALL_FILE_BYTES) return { type: 'open', file, open };
+    const opened = { file, stats: open.stats, openedAt };
+    if (open.size > SMALL_FILE_BYTES) return { type: 'open', ...opened, open };
     try {
       const bytes = Buffer.allocUnsafeSlow(open.size);
       await readExactly(open, bytes, 0, file.path);
       await assertUnchanged(open, file.path);
-      return { type: 'bytes', file, bytes };
+      return { type: 'bytes', ...opened, bytes };
     } catch (error) {
       if (!(error instanceof AppError) || attempt === ATTEMPTS) throw error;
     } finally {

@@ -62,6 +62,9 @@ const FORMATS: readonly Format[] = [
       /(?:openai|vertex|anthropic|gemini|google|mistral|deepseek|groq|xai|together|fireworks|openrouter|cerebras|cohere|wandb|voyage|perplexity|replicate|nvidia|huggingface)(?:_?ai)?_?api_?(?:key|token)["'\])]*\s*[:=]\s*["'`]?(?=[\w-]*\d[\w-]*\d)[\w-]{30,}/i,
   },
 ];
+
+/** Changes with the formats, for what is stored about files that were searched for them. */
+export const SECRET_FORMATS: string = FORMATS.map(({ name, pattern }) => `${name} ${pattern.source}`).join('\n');
 /** The first three characters of each token that has a prefix. */
 export const TOKEN_BEGINNINGS: readonly string[] =
   'AKI ASI ABS bed aws AWS ghp gho ghu ghs ghr git glp gld glr gls glc xox xap sk- gsk xai csk tgp fw_ ppl nva lsv hf_ r8_ npm pyp AIz ya2 GOC sk_ rk_ dop doo dor dap dck shp AGE Def'.split(

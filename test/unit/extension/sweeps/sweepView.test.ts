@@ -17,7 +17,7 @@ function makeSweep(count: number): Sweep {
     jobRecord({ id: `job ${index}`, sweep: { id: ID, name: 'search', count, index, parameters: { lr: index / 10 } } }),
   );
   const createdAt = new Date(NOW).toISOString();
-  const limits = { concurrency: 2, maxCost: 20, isCancelled: false };
+  const limits = { concurrency: 2, maxCost: 20, usesContents: true, isCancelled: false };
   return { id: ID, name: 'search', host: 'local', folder: '/home/ada', createdAt, ...limits, drafts };
 }
 

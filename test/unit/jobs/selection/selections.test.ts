@@ -28,7 +28,7 @@ test('a selection is packed by its id, with the files that were added, until it 
   await selections.checkScript(more.id, 'train.py');
   await assert.rejects(selections.checkScript(more.id, 'trian.py'), { code: 'missing', message: /train\.py/ });
   const manifest = join(root, 'manifest.json');
-  await selections.pack(more.id, join(root, 'archive.tar.gz'), { manifest });
+  await selections.pack(more.id, join(root, 'archive.tar.gz'), { manifest, segments: join(root, 'segments.json') });
   const packed = JSON.parse(readFileSync(manifest, 'utf8')) as { path: string; size: number }[];
   assert.deepEqual(
     packed.map(({ path, size }) => [path, size]),
@@ -40,10 +40,13 @@ test('a selection is packed by its id, with the files that were added, until it 
   );
 
   await selections.release(more.id);
-  await assert.rejects(selections.pack(more.id, join(root, 'again'), { manifest }), {
-    code: 'conflict',
-    message: /was lost\. Nothing was sent\. Submit again\./,
-  });
+  await assert.rejects(
+    selections.pack(more.id, join(root, 'again'), { manifest, segments: join(root, 'segments.json') }),
+    {
+      code: 'conflict',
+      message: /was lost\. Nothing was sent\. Submit again\./,
+    },
+  );
 });
 
 test('a summary lists the same number of rows however large the folder is, and counts all of them', () => {

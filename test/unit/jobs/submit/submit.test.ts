@@ -49,6 +49,29 @@ const accept: Answers['submit'] = async (request, response, attempt) => {
   sendJson(response, { job_id: `job-${attempt}`, credit_hold: 0.1, credits_remaining: 99.9 });
 };
 
+test('a folder is packed from the archive that was last sent from it, unless all files are to be read again', async (t) => {
+  const setting = await setUp(t, { submit: accept });
+  const used: (string | undefined)[] = [];
+  const { selections } = setting.deps;
+  const deps: SubmitDeps = {
+    ...setting.deps,
+    selections: {
+      checkScript: (...args) => selections.checkScript(...args),
+      pack: (id, dest, options) => {
+        used.push(options.earlier?.archive);
+        return selections.pack(id, dest, options);
+      },
+    },
+  };
+  const first = await submitWorkspace(deps, setting.request);
+  const second = await submitWorkspace(deps, setting.request);
+  const third = await submitWorkspace(deps, setting.request, { rehash: true });
+  await submitWorkspace(deps, setting.request);
+  assert.deepEqual(used, [undefined, first.archive, undefined, third.archive]);
+  const [one, other] = [first, second].map(({ archive }) => readFileSync(archive ?? ''));
+  assert.deepEqual(other, one);
+});
+
 test('an accepted job is on record with its archive, manifest, phases and hold', async (t) => {
   let body = '';
   const setting = await setUp(t, {
@@ -292,8 +315,10 @@ test('what a killed submit was packing is removed by the next one, and what othe
 
   const { id } = await submitWorkspace(setting.deps, setting.request);
   assert.deepEqual(
-    readdirSync(archives).toSorted(),
-    [basename(mine), `${id}.manifest.json`, `${id}.tar.gz`].toSorted(),
+    readdirSync(archives)
+      .filter((name) => !name.endsWith('.latest'))
+      .toSorted(),
+    [basename(mine), `${id}.manifest.json`, `${id}.segments.json`, `${id}.tar.gz`].toSorted(),
   );
 });
 

@@ -38,6 +38,7 @@ class Place {
     await this.store.prepare();
     await selections.pack(selection, this.store.archivePath(id), {
       manifest: this.store.manifestPath(id),
+      segments: this.store.segmentsPath(id),
       allowsSecrets: true,
     });
     return id;

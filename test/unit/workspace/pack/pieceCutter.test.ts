@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import { PieceCutter } from '../../../../src/jobs/contents/pieceCutter.ts';
+import { PieceCutter } from '../../../../src/workspace/pack/pieceCutter.ts';
 import { MAX_PIECE_BYTES } from '../../../../src/remote/protocol/contents.ts';
 
 /** Bytes that look random and are the same in each run. */

@@ -1,0 +1,36 @@
+import { promisify } from 'node:util';
+import { constants, zstdCompress, type ZstdOptions } from 'node:zlib';
+import { batchEntry, MAX_BATCH_PIECES, PIECE_HEADER_BYTES } from '../../remote/protocol/contents.ts';
+
+const BATCH_BYTES = 4 * 1024 * 1024;
+const OPTIONS: ZstdOptions = { params: { [constants.ZSTD_c_compressionLevel]: 3 } };
+const compress = promisify<Buffer, ZstdOptions, Buffer>(zstdCompress);
+
+/** Pieces for one request, compressed on several cores. */
+export class PieceBatch {
+  #entries: Promise<readonly Buffer[]>[] = [];
+  #bytes = 0;
+
+  get isEmpty(): boolean {
+    return this.#entries.length === 0;
+  }
+
+  get isFull(): boolean {
+    return this.#bytes >= BATCH_BYTES || this.#entries.length === MAX_BATCH_PIECES;
+  }
+
+  add(name: Buffer, bytes: Buffer): void {
+    const entry = compress(bytes, OPTIONS).then((frame) => batchEntry(name, frame));
+    entry.catch(() => {}); // reported by `take`
+    this.#entries.push(entry);
+    this.#bytes += bytes.length + PIECE_HEADER_BYTES;
+  }
+
+  /** The body of a request with all pieces, after which there are none. */
+  async take(): Promise<Buffer> {
+    const entries = this.#entries;
+    this.#entries = [];
+    this.#bytes = 0;
+    return Buffer.concat((await Promise.all(entries)).flat());
+  }
+}

@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto';
+import type { GzipSegment, GzipWriter } from '../archive/gzipWriter.ts';
+import { PieceCutter } from './pieceCutter.ts';
+import type { FileContent } from './readAhead.ts';
+import { type ArchiveSegment, PIECE_RECORD_BYTES, SegmentKey } from './segments.ts';
+
+interface Written {
+  readonly packed: GzipSegment;
+  readonly files: number;
+  readonly key: SegmentKey;
+  readonly pieces: Buffer[];
+}
+
+/** Writes the segments of an archive and notes what is known of each. Without segments it only passes the bytes on. */
+export class SegmentedWriter {
+  readonly #gzip: GzipWriter;
+  readonly #cutter: PieceCutter | undefined;
+  readonly #segments: (Written | ArchiveSegment)[] = [];
+  #current: Written | undefined;
+
+  constructor(gzip: GzipWriter, isSegmented: boolean) {
+    this.#gzip = gzip;
+    this.#cutter = isSegmented ? new PieceCutter() : undefined;
+  }
+
+  /** @param files how many files the segment gets. */
+  async start(files: number): Promise<void> {
+    if (this.#cutter === undefined) return;
+    this.#cutter.end(this.#addPiece);
+    this.#current = { packed: await this.#gzip.startSegment(), files, key: new SegmentKey(), pieces: [] };
+    this.#segments.push(this.#current);
+  }
+
+  async write(bytes: Buffer): Promise<void> {
+    this.#cutter?.write(bytes, this.#addPiece);
+    await this.#gzip.write(bytes);
+  }
+
+  addToKey({ file, stats, openedAt }: FileContent): void {
+    this.#current?.key.add(file, stats, openedAt);
+  }
+
+  /** Writes a segment of an earlier archive. */
+  async copy(segment: ArchiveSegment, packed: AsyncIterable<Buffer>): Promise<void> {
+    this.#cutter?.end(this.#addPiece);
+    await this.#gzip.append(segment, packed);
+    this.#segments.push(segment);
+  }
+
+  /** All segments, after the end of the archive. */
+  end(): readonly ArchiveSegment[] {
+    this.#cutter?.end(this.#addPiece);
+    return this.#segments.map((segment) => {
+      if (!('packed' in segment)) return segment;
+      const { packed, files, key, pieces } = segment;
+      return { ...packed, files, key: files === 0 ? null : key.end(), pieces: Buffer.concat(pieces) };
+    });
+  }
+
+  readonly #addPiece = (piece: Buffer): void => {
+    const record = Buffer.allocUnsafe(PIECE_RECORD_BYTES);
+    createHash('sha256').update(piece).digest().copy(record);
+    record.writeUInt32LE(piece.length, PIECE_RECORD_BYTES - 4);
+    this.#current?.pieces.push(record);
+  };
+}
