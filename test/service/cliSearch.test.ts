@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { cp, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -51,6 +52,21 @@ test('a search returns matches with their text, without ignored or secret files'
   const all = await scratch.run(['search', 'retry'], { cwd: folder });
   assert.match(all.stdout, /^src\/retry\.ts:1 {2}retryDelay\n {4}export function retryDelay/);
   assert.doesNotMatch(all.stdout, /debug\.log|\.env|TOKEN/);
+});
+
+test('past commits are evidence, which --explain shows and --no-history leaves out', async () => {
+  await using scratch = await Scratch.create();
+  const folder = await scratch.folder('project', FOLDER);
+  const git = (...argv: string[]): string =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...argv], { cwd: folder, encoding: 'utf8' });
+  git('init', '-q');
+  git('add', '.');
+  git('commit', '-qm', 'Wait longer after each attempt');
+  const explained = await scratch.run(['search', 'wait attempt', '--explain'], { cwd: folder });
+  assert.match(explained.stdout, /\d past commits/);
+  const without = await scratch.run(['search', 'wait attempt', '--explain', '--no-history'], { cwd: folder });
+  assert.match(without.stdout, /guide\.md/);
+  assert.doesNotMatch(without.stdout, /past commits/);
 });
 
 test('a misspelt word is corrected, and the correction is shown', async () => {

@@ -24,7 +24,7 @@ export async function searchFolder(
   root: string,
   { query, limit = DEFAULT_HITS }: AgentToolInput<'search_folder'>,
 ): Promise<ToolAnswer> {
-  await search(run.context, query, { folder: root, topK: limit, places: false, explain: false });
+  await search(run.context, query, { folder: root, topK: limit, places: false, history: true, explain: false });
   let characters = 0;
   const hits = z
     .array(hit)

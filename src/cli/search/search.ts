@@ -3,12 +3,14 @@ import type { FolderIndex } from '../../retrieval/folder/folderIndex.ts';
 import type { FolderHit, FolderSearchOptions } from '../../retrieval/folder/folderSearch.ts';
 import type { Context } from '../command/context.ts';
 import { describeHit, hitAsJson } from './searchOutput.ts';
+import { searchWithin } from '../../retrieval/folder/tokenBudget.ts';
 import { openUpToDateIndex } from './upToDateIndex.ts';
 
 interface SearchFlags {
   readonly folder: string;
   readonly topK: number;
   readonly places: boolean;
+  readonly history: boolean;
   readonly explain: boolean;
   readonly maxTokens?: number | undefined;
 }
@@ -19,7 +21,7 @@ interface SearchFlags {
  */
 export async function search(context: Context, query: string, flags: SearchFlags): Promise<void> {
   const { terminal } = context;
-  const { index, root } = await openUpToDateIndex(flags.folder, context);
+  const { index, root } = await openUpToDateIndex(flags.folder, context, { usesHistory: flags.history });
   using opened = index;
   const { describeFallback, nearestPlaces } = await import('./meaning.ts');
   const meaning = await nearestPlaces(query, root, context);
@@ -48,5 +50,5 @@ async function findHits(
   options: FolderSearchOptions,
 ): Promise<readonly FolderHit[]> {
   if (maxTokens === undefined) return index.search(query, topK, options);
-  return index.searchWithin(query, maxTokens, options);
+  return searchWithin(index, query, { ...options, maxTokens });
 }

@@ -50,8 +50,18 @@ export function describeHit(
 }
 
 /** The parts of a score in one line: `12.3 = 0.4 (test) × (25.1 keywords + 5.6 name)`. */
-function explainScore(score: number, { keywords, name, folder, definition, mention, role, factor }: Reasons): string {
-  const parts = Object.entries({ keywords, definition, 'file name': name, folder, 'path in the query': mention })
+function explainScore(
+  score: number,
+  { keywords, name, folder, definition, mention, history, role, factor }: Reasons,
+): string {
+  const parts = Object.entries({
+    keywords,
+    definition,
+    'file name': name,
+    folder,
+    'path in the query': mention,
+    'past commits': history,
+  })
     .filter(([, value]) => value > 0)
     .map(([title, value]) => `${value.toFixed(1)} ${title}`);
   const sum = parts.length === 1 ? parts.join('') : `(${parts.join(' + ')})`;

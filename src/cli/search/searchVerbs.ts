@@ -43,6 +43,7 @@ export function searchVerbs(): readonly Verb[] {
         folder: textFlagOr('--folder <dir>', 'folder to search', '.'),
         topK: numberFlag('--top-k <n>', 'maximum number of results', { min: 1, fallback: 10 }),
         places: switchFlag('--places', 'list each matching place, instead of one result per file'),
+        history: switchFlag('--no-history', 'rank without the messages of past commits'),
         explain: switchFlag('--explain', 'show why each result is where it is'),
         maxTokens: optionalNumberFlag(
           '--max-tokens <n>',

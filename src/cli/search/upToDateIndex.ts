@@ -1,8 +1,10 @@
 import { realpath } from 'node:fs/promises';
 import { farwharfHome } from '../../core/files/home.ts';
+import { messageOf } from '../../core/errors.ts';
 import { requireOwnHome } from '../../core/files/ownFiles.ts';
 import type { SyncSummary } from '../../retrieval/folder/folderContent.ts';
 import { FolderIndex } from '../../retrieval/folder/folderIndex.ts';
+import { readCommits } from '../../workspace/git/commitLog.ts';
 import { selectSearchable } from '../../workspace/select/searchableFiles.ts';
 import type { Context } from '../command/context.ts';
 import { Progress } from '../terminal/progress.ts';
@@ -16,10 +18,11 @@ export interface UpToDateIndex {
   readonly seconds: number;
 }
 
-/** Opens a folder's index and brings it up to date with the files that submitting the folder would send. */
+/** Opens a folder's index and brings it up to date with the files that submitting the folder would send, and its past commits. */
 export async function openUpToDateIndex(
   folder: string,
   { terminal, signal, env, program }: Context,
+  { usesHistory = true }: { readonly usesHistory?: boolean } = {},
 ): Promise<UpToDateIndex> {
   const root = await realpath(await readFolder(folder));
   const progress = new Progress(terminal, 'indexing');
@@ -35,6 +38,7 @@ export async function openUpToDateIndex(
     });
     const onProgress = (done: number, total: number): void => progress.update(done, total);
     const summary = await index.sync(files, { signal, onProgress });
+    await updateHistory(index, { usesHistory, terminal, signal });
     terminal.clearStatus();
     if (index.problem !== undefined) terminal.note(index.problem.message);
     else if (!index.isWriter)
@@ -43,5 +47,20 @@ export async function openUpToDateIndex(
   } catch (error) {
     index[Symbol.dispose]();
     throw error;
+  }
+}
+
+/** Without its past commits, a folder can still be searched. */
+async function updateHistory(
+  { history, isWriter: isStored }: FolderIndex,
+  { usesHistory, terminal, signal }: Pick<Context, 'terminal' | 'signal'> & { readonly usesHistory: boolean },
+): Promise<void> {
+  if (!usesHistory) return history.clear({ isStored: false });
+  terminal.status('reading past commits');
+  try {
+    await history.update(readCommits, { signal, isStored });
+  } catch (error) {
+    signal.throwIfAborted();
+    terminal.note(`The past commits of this folder are not used: ${messageOf(error)}`);
   }
 }

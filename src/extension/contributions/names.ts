@@ -135,6 +135,7 @@ export interface Settings {
   /** Seconds; 0 for never. */
   readonly cancelOverBudget: number;
   readonly 'index.enabled': boolean;
+  readonly 'index.history': boolean;
   /** Names of environment variables. */
   readonly 'flows.environment': readonly string[];
   readonly 'model.provider': string;
@@ -157,6 +158,7 @@ export const SETTING_SCOPES: Readonly<Record<keyof Settings, 'machine' | 'resour
   lowCredits: 'machine',
   cancelOverBudget: 'machine',
   'index.enabled': 'resource',
+  'index.history': 'resource',
   'flows.environment': 'machine',
   'model.provider': 'machine',
   'model.name': 'machine',

@@ -86,6 +86,7 @@ export class Search implements Disposable {
     own.add(vscode.workspace.onDidChangeWorkspaceFolders(update));
     own.add(vscode.workspace.onDidGrantWorkspaceTrust(update));
     own.add(onDidChangeSetting('index.enabled', update));
+    own.add(onDidChangeSetting('index.history', update));
     saveBattery(this.index, signal).catch(report);
     this.tree.keepTime(indexView, indexChanged, signal).catch(report);
   }
@@ -119,5 +120,5 @@ export function foldersToIndex(): readonly OpenFolder[] {
   const { isTrusted } = vscode.workspace;
   return diskFolders()
     .filter(({ uri }) => readSetting('index.enabled', uri))
-    .map(({ uri }) => ({ path: uri.fsPath, isTrusted }));
+    .map(({ uri }) => ({ path: uri.fsPath, isTrusted, usesHistory: readSetting('index.history', uri) }));
 }

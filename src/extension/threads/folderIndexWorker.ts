@@ -6,6 +6,7 @@ import type { IndexService } from '../../retrieval/live/indexService.ts';
 import { LiveIndex } from '../../retrieval/live/liveIndex.ts';
 import type { OpenModel } from '../../retrieval/semantic/semanticIndex.ts';
 import { openChosenModel } from '../../retrieval/embedding/localEmbedder.ts';
+import { readCommits } from '../../workspace/git/commitLog.ts';
 import { inspectSearchable, selectSearchable } from '../../workspace/select/searchableFiles.ts';
 
 export type FolderIndexWorkerService = { readonly index: IndexService };
@@ -28,7 +29,7 @@ if (parentPort) {
   const data = threadData<FolderIndexWorkerData>();
   const { home, workerProgram } = data;
   const selector = { select: selectSearchable, inspect: inspectSearchable };
-  const index = new LiveIndex({ home, workerProgram, selector, openModel: openLocalModel(data) });
+  const index = new LiveIndex({ home, workerProgram, selector, readCommits, openModel: openLocalModel(data) });
   const service: FolderIndexWorkerService = { index };
   serveCalls(parentPort, service);
   process.once('exit', () => index.dispose());

@@ -7,18 +7,16 @@ import { indexFolder, IndexStore } from '../store/indexStore.ts';
 import { type SizedTask, workOf } from '../building/parallelBuild.ts';
 import { PathAnalyzer } from '../ranking/pathTerms.ts';
 import { parseQuery, type Query } from '../search/query.ts';
+import { FolderHistory } from '../history/folderHistory.ts';
 import { IndexWriter } from './indexWriter.ts';
 import { RecentFiles } from './recentFiles.ts';
 import type { SegmentSource } from '../segments/segment.ts';
 import type { SegmentSet } from '../search/segmentSet.ts';
 import { SerialQueue } from '../store/serialQueue.ts';
-import { type BudgetedHit, withinBudget } from './tokenBudget.ts';
 import { WordAnalyzer } from '../tokenizer/words.ts';
 
 // Reading this much blocks for a few milliseconds; more is read in steps or by threads.
 const AT_ONCE_BYTES = 200_000;
-// More results than fit into a common budget of tokens.
-const MOST_BUDGETED = 50;
 
 export interface FolderIndexOptions {
   /** The real path of the folder. */
@@ -42,6 +40,8 @@ export class FolderIndex implements Disposable {
   readonly #analyzer = new WordAnalyzer();
   readonly paths = new PathAnalyzer(this.#analyzer);
   readonly #searches = new ForgivingSearch(this, this.#analyzer);
+  /** Past commits, which are evidence for the ranking. The caller decides whether there are any. */
+  readonly history: FolderHistory;
   readonly #recent: RecentFiles;
   readonly #overlays = new Map<string, IndexedFile>();
   readonly #writer: IndexWriter;
@@ -49,8 +49,12 @@ export class FolderIndex implements Disposable {
   /** Long operations run one after the other. */
   readonly #turns = new SerialQueue();
 
-  private constructor(options: FolderIndexOptions, store: IndexStore, content: FolderContent) {
+  private constructor(
+    options: FolderIndexOptions,
+    { store, content, history }: { store: IndexStore; content: FolderContent; history: FolderHistory },
+  ) {
     this.#options = options;
+    this.history = history;
     this.#recent = new RecentFiles(options.root);
     this.#store = store;
     this.#content = content;
@@ -62,8 +66,11 @@ export class FolderIndex implements Disposable {
    * changes are visible to this process only.
    */
   static async open(options: FolderIndexOptions): Promise<FolderIndex> {
-    const store = IndexStore.open(indexFolder(options.home, options.root), options.root);
-    return new FolderIndex(options, store, new FolderContent(options.root, await store.read()));
+    const { home, root } = options;
+    const folder = indexFolder(home, root);
+    const store = IndexStore.open(folder, root);
+    const content = new FolderContent(root, await store.read());
+    return new FolderIndex(options, { store, content, history: await FolderHistory.open(root, folder) });
   }
 
   /** Whether changes are stored; false while another process writes this index. */
@@ -193,16 +200,6 @@ export class FolderIndex implements Disposable {
   /** The query with its misspelt words corrected, which a search uses; undefined if there are none. */
   correct(query: string, { isTyping = false }: { readonly isTyping?: boolean | undefined } = {}): string | undefined {
     return this.#searches.correct(query, isTyping);
-  }
-
-  /** The best files for a query whose definitions together have at most `maxTokens` tokens for a language model, by estimate. */
-  async searchWithin(
-    query: Query | string,
-    maxTokens: number,
-    options: FolderSearchOptions = {},
-  ): Promise<readonly BudgetedHit[]> {
-    const hits = await this.search(query, MOST_BUDGETED, options);
-    return withinBudget(hits, maxTokens, (path) => this.fileAt(path));
   }
 
   /** The indexed versions of the files, which may have changed. */

@@ -1,6 +1,7 @@
 import type { Chunk } from '../chunks/chunk.ts';
 import { FUSED_DEPTH, fuseFiles, fuseMatches } from './fusedMatches.ts';
 import type { IndexedFile } from '../building/indexedFile.ts';
+import type { FolderHistory } from '../history/folderHistory.ts';
 import type { PathAnalyzer } from '../ranking/pathTerms.ts';
 import { type MentionedFile, mentionedFiles } from '../ranking/mentionedFiles.ts';
 import { type RankedFile, rankFiles, type Reasons } from '../ranking/rankFiles.ts';
@@ -47,6 +48,7 @@ export interface FolderSearchOptions {
 export interface SearchedFolder {
   readonly paths: PathAnalyzer;
   readonly set: SegmentSet;
+  readonly history: Pick<FolderHistory, 'votes'>;
   fileAt(path: string): IndexedFile | undefined;
   update(paths: readonly string[]): Promise<void>;
 }
@@ -99,8 +101,10 @@ function rankedFiles(
   const mentions = fileMentions(query.text);
   const mentioned = mentionedFiles(mentions, mentions.length === 0 ? [] : pathsOf(folder, query));
   const matches = [...found, ...unfound(mentioned, found, folder)];
-  const ranked = rankFiles(matches, { terms: terms.terms, weights, wanted, defining, mentioned }, folder.paths).map(
-    (file) => atLine(file, mentioned.get(file.path)?.line, folder),
+  const votes = folder.history.votes(terms);
+  const facts = { terms: terms.terms, weights, wanted, defining, mentioned, votes };
+  const ranked = rankFiles(matches, facts, folder.paths).map((file) =>
+    atLine(file, mentioned.get(file.path)?.line, folder),
   );
   return near.length === 0 ? ranked : fuseFiles(ranked, near, (path) => folder.set.source(path));
 }

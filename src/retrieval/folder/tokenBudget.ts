@@ -1,6 +1,8 @@
 import type { Chunk } from '../chunks/chunk.ts';
 import type { IndexedFile } from '../building/indexedFile.ts';
-import type { FolderHit } from './folderSearch.ts';
+import type { FolderIndex } from './folderIndex.ts';
+import type { FolderHit, FolderSearchOptions } from './folderSearch.ts';
+import type { Query } from '../search/query.ts';
 
 // Tokenizers of current models split code into tokens of three to four characters. The lower number keeps within the budget.
 const CHARACTERS_PER_TOKEN = 3;
@@ -8,6 +10,8 @@ const CHARACTERS_PER_TOKEN = 3;
 const FRAME_TOKENS = 12;
 // A definition that takes more of the budget would leave nothing for the other files.
 const MOST_OF_BUDGET = 0.4;
+// More results than fit into a common budget.
+const MOST_BUDGETED = 50;
 
 export interface BudgetedHit extends FolderHit {
   /** Whether it is part of a definition that is too large. */
@@ -20,11 +24,21 @@ export function countTokens(text: string): number {
   return Math.ceil(text.length / CHARACTERS_PER_TOKEN) + FRAME_TOKENS;
 }
 
+/** The best files for a query whose definitions together have at most `maxTokens` tokens for a language model, by estimate. */
+export async function searchWithin(
+  index: Pick<FolderIndex, 'search' | 'fileAt'>,
+  query: Query | string,
+  { maxTokens, ...options }: FolderSearchOptions & { readonly maxTokens: number },
+): Promise<readonly BudgetedHit[]> {
+  const hits = await index.search(query, MOST_BUDGETED, options);
+  return withinBudget(hits, maxTokens, (path) => index.fileAt(path));
+}
+
 /**
  * The best results that fit a budget of tokens together, with whole definitions. One that is too large is represented by its best chunk,
  * and a result that does not fit any more is left out.
  */
-export function withinBudget(
+function withinBudget(
   hits: readonly FolderHit[],
   maxTokens: number,
   fileAt: (path: string) => IndexedFile | undefined,

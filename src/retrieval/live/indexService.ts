@@ -6,6 +6,8 @@ export interface OpenFolder {
   readonly path: string;
   /** Whether git may be run in it; if not, its ignore files are read without git. */
   readonly isTrusted: boolean;
+  /** Whether past commits are evidence for the ranking, if git may be run; false if absent. */
+  readonly usesHistory?: boolean;
 }
 
 /** A change on disk; paths are absolute, of files or of whole folders. */

@@ -5,6 +5,7 @@ import { type Disposable, Emitter, untilTrue } from '../../core/processes/lifeti
 import { pathInside } from '../../core/files/pathInside.ts';
 import { ChangeQueue } from './changeQueue.ts';
 import type { FileSelector } from './fileSelector.ts';
+import type { HistoryUpdater } from './historyUpdater.ts';
 import { IndexUpdater, EMPTY_COUNTS } from './indexUpdater.ts';
 import { FolderActivity } from './folderActivity.ts';
 import type { FileChange, FolderStatus, OpenFolder, SkippedPath, ServiceHit } from './indexService.ts';
@@ -32,6 +33,7 @@ export class LiveFolder implements Disposable {
   readonly #opened = Promise.withResolvers<void>();
   #root: string;
   #updater: IndexUpdater | undefined;
+  #history: HistoryUpdater | undefined;
   #semantic: SemanticIndex | undefined;
   /** Stops current work, for a pause too. */
   #work = new AbortController();
@@ -58,7 +60,7 @@ export class LiveFolder implements Disposable {
   /** Whether there is work to do, or opening this folder again would take long. */
   get isNeeded(): boolean {
     const { state, files, semantic } = this.status;
-    const isResting = state === 'paused' || (state === 'ready' && this.#queue.isIdle);
+    const isResting = state === 'paused' || (state === 'ready' && this.#isIdle);
     return !isResting || semantic !== undefined || files > MOST_REOPENED;
   }
 
@@ -139,7 +141,7 @@ export class LiveFolder implements Disposable {
 
   /** Resolves when all changes are indexed, or cannot be. */
   settle(): Promise<void> {
-    return untilTrue(this.onDidChange, () => this.#activity.isStopped || this.#queue.isIdle, this.#end.signal);
+    return untilTrue(this.onDidChange, () => this.#activity.isStopped || this.#isIdle, this.#end.signal);
   }
 
   dispose(): void {
@@ -181,6 +183,7 @@ export class LiveFolder implements Disposable {
       });
       this.#activity.succeed();
       this.#queue.finish();
+      this.#history?.update();
       this.#semantic?.update();
     } catch (error) {
       if (!signal.aborted) await this.#waitAfter(error, signal);
@@ -214,14 +217,16 @@ export class LiveFolder implements Disposable {
     this.#root = await realpath(this.folder.path).catch((cause: unknown) => {
       throw new AppError('missing', `The folder ${this.folder.path} does not exist. Check the path.`, { cause });
     });
-    const { index, semantic } = await openStored(this.#root, {
+    const { index, history, semantic } = await openStored(this.#root, {
       ...this.#options,
+      folder: this.folder,
       overlays: this.#overlays,
       signal: this.#end.signal,
       isPaused: () => this.#activity.isPaused,
       onNewWriter: () => this.#queue.addAll(),
       onDidChange: () => this.#changed.fire(),
     });
+    this.#history = history;
     this.#semantic = semantic;
     return new IndexUpdater(index, this.#root, this.folder, this.#options.selector);
   }
@@ -233,6 +238,10 @@ export class LiveFolder implements Disposable {
     await this.#updater?.index.releaseLock();
     await this.#activity.resumed;
     if (!this.#end.signal.aborted) await this.#updater?.index.refresh().catch(() => false);
+  }
+
+  get #isIdle(): boolean {
+    return this.#queue.isIdle && this.#history?.isBusy !== true;
   }
 
   #inside(path: string): string | undefined {

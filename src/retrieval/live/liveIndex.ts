@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { type Disposable, Emitter } from '../../core/processes/lifetime.ts';
 import type {
   FileChange,
@@ -12,6 +13,7 @@ import type {
 } from './indexService.ts';
 import { EnergyGate } from '../semantic/energyGate.ts';
 import type { FileSelector } from './fileSelector.ts';
+import type { ReadCommits } from '../history/commit.ts';
 import { LiveFolder } from './liveFolder.ts';
 import { parseQuery, plainQuery, type Query } from '../search/query.ts';
 import type { OpenModel } from '../semantic/semanticIndex.ts';
@@ -23,6 +25,8 @@ export interface LiveIndexOptions {
   /** The program of the build threads. */
   readonly workerProgram: string;
   readonly selector: FileSelector;
+  /** If undefined, past commits are not used. */
+  readonly readCommits?: ReadCommits | undefined;
   /** Opens the model that was selected for a folder's semantic ranking, if any. If undefined, keyword ranking is used. */
   readonly openModel?: OpenModel | undefined;
 }
@@ -50,8 +54,8 @@ export class LiveIndex implements IndexService, Disposable {
     this.#folders = new Map();
     for (const folder of folders) {
       const known = before.get(folder.path);
-      const isSame = known?.folder.isTrusted === folder.isTrusted;
-      this.#folders.set(folder.path, known !== undefined && isSame ? known : this.#add(folder));
+      const isSame = known !== undefined && isDeepStrictEqual(known.folder, folder);
+      this.#folders.set(folder.path, isSame ? known : this.#add(folder));
       if (isSame) before.delete(folder.path);
     }
     for (const gone of before.values()) gone.dispose();

@@ -13,6 +13,8 @@ export interface Blend {
   readonly definition: number;
   /** The part of the best keyword score that a file gains if the query mentions its path. */
   readonly mention: number;
+  /** The part of the best keyword score that the file gains for which past commits speak most. */
+  readonly history: number;
   /** What the score of a file is multiplied by. */
   readonly roles: Readonly<Record<FileRole, number>>;
 }
@@ -25,6 +27,7 @@ export const BLEND: Blend = {
   nameBesideDefinition: 0.75,
   definition: 1,
   mention: 6,
+  history: 0.25,
   roles: {
     source: 1,
     test: 0.4,

@@ -22,6 +22,8 @@ export interface Reasons {
   readonly definition: number;
   /** Of a path in the query. */
   readonly mention: number;
+  /** Of past commits whose messages fit the query. */
+  readonly history: number;
   readonly role: FileRole;
   readonly factor: number;
 }
@@ -34,12 +36,14 @@ interface RankingQuery {
   /** The chunks that define what the whole query names, by their paths. */
   readonly defining: ReadonlyMap<string, ReadonlySet<number>>;
   readonly mentioned: ReadonlyMap<string, MentionedFile>;
+  /** How much past commits speak for each file, from 0 to 1. */
+  readonly votes: ReadonlyMap<string, number>;
 }
 
 /** Ranks the files of chunks that are sorted by score, best first; equal scores in the order of their best chunks. */
 export function rankFiles(
   matches: readonly Match[],
-  { terms, weights, wanted, defining, mentioned }: RankingQuery,
+  { terms, weights, wanted, defining, mentioned, votes }: RankingQuery,
   paths: PathAnalyzer,
   blend: Blend = BLEND,
 ): readonly RankedFile[] {
@@ -60,9 +64,10 @@ export function rankFiles(
       const definition = own === undefined ? 0 : best * blend.definition;
       const fit = mentioned.get(path)?.fit ?? 0;
       const mention = most * blend.mention * fit;
+      const history = best * blend.history * (votes.get(path) ?? 0);
       const factor = fit > 0 || wanted.has(role) ? 1 : roles[role];
-      const reasons = { keywords, name, folder, definition, mention, role, factor };
-      const score = factor * (keywords + name + folder + definition + mention);
+      const reasons = { keywords, name, folder, definition, mention, history, role, factor };
+      const score = factor * (keywords + name + folder + definition + mention + history);
       return { path, places: own === undefined ? places : definitionsFirst(places, own), reasons, score };
     })
     .sort((a, b) => b.score - a.score);

@@ -5,6 +5,8 @@ const PASSED_VARIABLES = new Set(['PATH', 'PATHEXT', 'SYSTEMROOT', 'TMPDIR', 'TE
 // Listing a million files takes seconds; after this time git hangs.
 const TIMEOUT_MS = 120_000;
 const MOST_STDERR = 64 * 1024;
+// Of one item that is not collected. Paths are far shorter; a commit's message can have any length.
+const MOST_ITEM_BYTES = 64 * 1024;
 
 // Git only sees the configuration that `PrivateGitFolder` writes, so that nothing can name a program to run. These variables forbid it
 // again, independently: `GIT_NO_LAZY_FETCH` exists since git 2.45, and for older versions all protocols are disabled.
@@ -46,6 +48,8 @@ export interface GitOptions {
   /** Variables in addition to the forbidding ones; undefined ones are removed. */
   readonly variables: Readonly<Record<string, string | undefined>>;
   readonly input?: readonly string[] | undefined;
+  /** Gets the first 64 KB of each item while git runs, instead of all items in the answer: for output of any size. */
+  readonly onItem?: ((item: string) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -57,7 +61,7 @@ export interface GitOptions {
  */
 export async function runGit(
   argv: readonly string[],
-  { cwd, variables, input, signal }: GitOptions,
+  { cwd, variables, input, onItem, signal }: GitOptions,
 ): Promise<GitAnswer | undefined> {
   signal?.throwIfAborted();
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
@@ -78,7 +82,9 @@ export async function runGit(
   const closed = new Promise<number | null>((resolve, reject) => child.once('close', resolve).once('error', reject));
   closed.catch(() => {}); // awaited below, after the output
   try {
-    const items = await splitItems(child.stdout);
+    const items: string[] = [];
+    if (onItem === undefined) await splitItems(child.stdout, (item) => items.push(item), Infinity);
+    else await splitItems(child.stdout, onItem, MOST_ITEM_BYTES);
     const status = await closed;
     // `check-ignore` exits with 1 if nothing is ignored.
     return status === 0 || (status === 1 && argv.includes('check-ignore')) ? { items, warnings } : undefined;
@@ -98,21 +104,19 @@ export async function runGit(
   }
 }
 
-async function splitItems(stream: AsyncIterable<Buffer>): Promise<string[]> {
-  const items: string[] = [];
+/** Passes on the items of a stream, each up to `most` bytes of it. */
+async function splitItems(stream: AsyncIterable<Buffer>, onItem: (item: string) => void, most: number): Promise<void> {
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of stream) {
     const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-    const end = bytes.lastIndexOf(0);
-    if (end === -1) {
-      rest = bytes;
-      continue;
+    let start = 0;
+    for (let end = bytes.indexOf(0); end !== -1; end = bytes.indexOf(0, start)) {
+      onItem(bytes.toString('utf8', start, Math.min(end, start + most)));
+      start = end + 1;
     }
-    for (const item of bytes.toString('utf8', 0, end).split('\0')) items.push(item);
-    rest = bytes.subarray(end + 1);
+    rest = bytes.subarray(start, start + most);
   }
-  if (rest.length > 0) items.push(rest.toString());
-  return items;
+  if (rest.length > 0) onItem(rest.toString());
 }
 
 function passedVariables(): NodeJS.ProcessEnv {

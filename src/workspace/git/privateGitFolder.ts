@@ -2,13 +2,16 @@ import { copyFile, lstat, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { isRegularFile, readBounded } from '../files/boundedRead.ts';
-import { type GitAnswer, runGit } from './git.ts';
+import { type GitAnswer, type GitOptions, runGit } from './git.ts';
 import { readGitSettings } from './gitSettings.ts';
 import { MOST_RULES_BYTES } from './ignoreRules.ts';
 import type { Repository } from './repository.ts';
 
 const MOST_INDEX_BYTES = 4e9;
 const EXCLUDE = 'info/exclude';
+// Names the commits of a shallow clone whose parents are missing; without it, git fails there.
+const SHALLOW = 'shallow';
+const MOST_SHALLOW_BYTES = 1e6;
 // A split index consists of two files.
 const SHARED_INDEX = /^sharedindex\.(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 
@@ -58,7 +61,7 @@ export class PrivateGitFolder implements AsyncDisposable {
   run(
     folder: string,
     argv: readonly string[],
-    options: { readonly input?: readonly string[]; readonly signal?: AbortSignal | undefined } = {},
+    options: Pick<GitOptions, 'input' | 'onItem' | 'signal'> = {},
   ): Promise<GitAnswer | undefined> {
     return runGit(['-C', folder, '-c', `core.excludesFile=${this.#excludesFile}`, ...argv], {
       cwd: this.#folder,
@@ -85,6 +88,8 @@ async function fill(folder: string, repository: Repository, signal?: AbortSignal
   await writeFile(join(folder, 'config'), settings.configuration);
   const rules = await readBounded(join(repository.commonFolder, EXCLUDE), MOST_RULES_BYTES);
   if (rules !== undefined) await writeFile(join(folder, EXCLUDE), rules);
+  const shallow = await readBounded(join(repository.commonFolder, SHALLOW), MOST_SHALLOW_BYTES);
+  if (shallow !== undefined) await writeFile(join(folder, SHALLOW), shallow);
   for (const name of await readdir(repository.gitFolder)) {
     const file = join(repository.gitFolder, name);
     if (SHARED_INDEX.test(name) && (await isRegularFile(file, MOST_INDEX_BYTES)))

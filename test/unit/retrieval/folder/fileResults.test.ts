@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { FolderIndex } from '../../../../src/retrieval/folder/folderIndex.ts';
-import { countTokens } from '../../../../src/retrieval/folder/tokenBudget.ts';
+import { countTokens, searchWithin } from '../../../../src/retrieval/folder/tokenBudget.ts';
 
 /** An index of these files, until the end of the test. */
 async function indexOf(t: TestContext, files: Readonly<Record<string, string>>): Promise<FolderIndex> {
@@ -122,11 +122,11 @@ test('sources come before tests and generated files, unless the query is about t
 test('a budget of tokens is filled with whole definitions', async (t) => {
   const long = `function sailHarbor() {\n${lines(60, '  harbor(); // with words that make it longer than a chunk is')}}\n`;
   const index = await indexOf(t, { 'src/long.ts': long, 'src/short.ts': method('moorHarbor', 'rope') });
-  const whole = await index.searchWithin('sail harbor', 20_000);
+  const whole = await searchWithin(index, 'sail harbor', { maxTokens: 20_000 });
   assert.equal(whole[0]?.text, long.trimEnd());
   assert.deepEqual([whole[0]?.startLine, whole[0]?.endLine, whole[0]?.isPartial], [1, 62, false]);
   for (const maxTokens of [1, 100, 400, 700, 1500]) {
-    const hits = await index.searchWithin('sail harbor', maxTokens);
+    const hits = await searchWithin(index, 'sail harbor', { maxTokens });
     const sum = hits.reduce((total, { text }) => total + countTokens(text), 0);
     assert.ok(sum <= maxTokens, `${sum} of ${maxTokens}`);
     for (const { isPartial, path } of hits) assert.equal(isPartial, path === 'src/long.ts' && maxTokens < 2500);

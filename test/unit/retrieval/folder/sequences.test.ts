@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FolderIndex } from '../../../../src/retrieval/folder/folderIndex.ts';
+import type { Commit } from '../../../../src/retrieval/history/commit.ts';
 import { IndexUpdater } from '../../../../src/retrieval/live/indexUpdater.ts';
 import { indexFolder } from '../../../../src/retrieval/store/indexStore.ts';
 import { inspectSearchable, selectSearchable } from '../../../../src/workspace/select/searchableFiles.ts';
@@ -37,6 +38,8 @@ class Life {
   #updater: IndexUpdater;
   /** Whether something changed of which the index was not notified. */
   #isBehind = true;
+  /** The newest first. */
+  readonly #commits: Commit[] = [];
   #time = Date.parse('2026-01-01T00:00:00Z');
 
   private constructor(base: string, random: Below, index: FolderIndex) {
@@ -54,7 +57,7 @@ class Life {
 
   async step(): Promise<void> {
     const steps = ['edit', 'edit', 'edit', 'remove', 'renameFile', 'renameFolder', 'removeFolder', 'overlay'] as const;
-    const others = ['merge', 'reopen', 'damage'] as const;
+    const others = ['merge', 'reopen', 'damage', 'commit', 'rebase'] as const;
     const at = this.random(steps.length + others.length);
     const step = steps[at] ?? others[at - steps.length] ?? 'edit';
     this.story.push(step);
@@ -113,6 +116,20 @@ class Life {
     }
   }
 
+  /** A commit of some files, which the index reads or not. */
+  async commit(): Promise<void> {
+    const paths = [this.#anyPath(), this.#anyPath()];
+    this.#time += 1000;
+    this.#commits.unshift({ id: String(this.#time), message: randomText(this.random, 40, 8), paths });
+    if (this.random(2) === 0) await this.#readHistory(this.#index);
+  }
+
+  /** The last commits are replaced by one. */
+  async rebase(): Promise<void> {
+    this.#commits.splice(0, this.random(4));
+    await this.commit();
+  }
+
   async reopen(): Promise<void> {
     this.close();
     this.#index = await FolderIndex.open({ root: this.root, home: this.home });
@@ -160,11 +177,13 @@ class Life {
   async check(): Promise<void> {
     if (this.#isBehind) await this.#updater.take({ isAll: true, paths: new Set() }, OPTIONS);
     this.#isBehind = false;
+    await this.#readHistory(this.#index);
     const home = `${this.home}-fresh`;
     await rm(home, { recursive: true, force: true });
     using fresh = await FolderIndex.open({ root: this.root, home });
     await fresh.sync((await selectSearchable(this.root, { isTrusted: false })).files);
     for (const [path, text] of this.overlays) fresh.setOverlay(path, text);
+    await this.#readHistory(fresh);
     for (let count = 0; count < 3; count += 1) {
       const query = randomText(this.random, 40, 3);
       assert.deepEqual(
@@ -174,6 +193,18 @@ class Life {
       );
     }
     assert.deepEqual(this.#index.stats, fresh.stats);
+  }
+
+  #readHistory({ history, isWriter: isStored }: FolderIndex): Promise<void> {
+    const [{ id: head } = { id: undefined }] = this.#commits;
+    return history.update(
+      async (_folder, { known }) => {
+        if (head === known.head) return undefined;
+        const added = this.#commits.filter(({ id }) => !known.ids.has(id));
+        return { head, ids: this.#commits.map(({ id }) => id), added };
+      },
+      { signal: OPTIONS.signal, isStored },
+    );
   }
 
   close(): void {

@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FileChange, FolderStatus } from '../../../../src/retrieval/live/indexService.ts';
+import type { FileChange, FolderStatus, OpenFolder } from '../../../../src/retrieval/live/indexService.ts';
 import { indexFolder } from '../../../../src/retrieval/store/indexStore.ts';
 import { LiveIndex } from '../../../../src/retrieval/live/liveIndex.ts';
+import { readCommits } from '../../../../src/workspace/git/commitLog.ts';
 import { inspectSearchable, selectSearchable } from '../../../../src/workspace/select/searchableFiles.ts';
 import { GUARD_MS } from '../../timeLimits.ts';
 
@@ -23,7 +24,7 @@ class Window {
   private constructor(base: string) {
     this.base = base;
     this.folder = join(base, 'folder');
-    this.index = new LiveIndex({ home: join(base, 'home'), workerProgram: WORKER, selector: SELECTOR });
+    this.index = new LiveIndex({ home: join(base, 'home'), workerProgram: WORKER, selector: SELECTOR, readCommits });
   }
 
   static async open(t: TestContext, files: Readonly<Record<string, string>>, isGit = false): Promise<Window> {
@@ -372,4 +373,38 @@ test('a folder that is opened while indexing is paused can be searched as it was
   await window.write('b.md', 'zebra');
   const again = await window.paused(t);
   assert.deepEqual(await again.find('zebra'), ['a.md']);
+});
+
+test('the past commits of a trusted folder count in its ranking, new ones too, until they are turned off', async (t) => {
+  const window = await Window.open(t, {
+    'port.md': 'the wall of the harbor',
+    'sails.md': 'canvas for the harbor on calm days',
+  });
+  const git = (...argv: string[]): string =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...argv], {
+      cwd: window.folder,
+      encoding: 'utf8',
+    });
+  git('init', '-q');
+  git('add', '.');
+  git('commit', '-qm', 'first');
+  const top = async (): Promise<string | undefined> =>
+    (await window.index.search('storm harbor', { limit: 5 }))[0]?.path;
+  const open = async (folder: Omit<OpenFolder, 'path'>): Promise<void> => {
+    await window.index.open([{ path: window.folder, ...folder }]);
+    await window.index.settle();
+  };
+  await open({ isTrusted: true, usesHistory: true });
+  assert.equal(await top(), 'port.md');
+  await window.write('sails.md', 'canvas for the harbor on calmer days');
+  git('commit', '-qam', 'Reef in a storm');
+  await window.notify(['changed', 'sails.md']);
+  assert.equal(await top(), 'sails.md');
+  await open({ isTrusted: false, usesHistory: true });
+  assert.equal(await top(), 'port.md', 'git is not run in a folder that is not trusted');
+  await open({ isTrusted: true, usesHistory: true });
+  assert.equal(await top(), 'sails.md');
+  await open({ isTrusted: true, usesHistory: false });
+  assert.equal(await top(), 'port.md');
+  assert.ok(!(await readdir(indexFolder(join(window.base, 'home'), window.folder))).includes('commits.json'));
 });
