@@ -62,6 +62,16 @@ export function reply(content: string | null, extra: { finish_reason?: string; m
   });
 }
 
+/** A reply that asks for calls of tools, with their arguments as the model wrote them. */
+export function toolCalls(...wanted: readonly (readonly [name: string, args: string])[]): Answer {
+  const calls = wanted.map(([name, args], index) => ({
+    id: `call_${index}`,
+    type: 'function',
+    function: { name, arguments: args },
+  }));
+  return reply(null, { finish_reason: 'tool_calls', message: { tool_calls: calls } });
+}
+
 export function rateLimited(retryAfter?: string): Answer {
   const headers = retryAfter === undefined ? undefined : { 'retry-after': retryAfter };
   return json(429, { error: { message: 'too many requests' } }, headers);

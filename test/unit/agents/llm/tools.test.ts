@@ -12,19 +12,7 @@ import {
   type ToolRun,
   type TraceEvent,
 } from '../../../../src/agents/index.ts';
-import { type Answer, chatServer, reply } from './llmServer.ts';
-
-const calls = (...wanted: readonly (readonly [name: string, args: string])[]): Answer =>
-  reply(null, {
-    finish_reason: 'tool_calls',
-    message: {
-      tool_calls: wanted.map(([name, args], index) => ({
-        id: `call_${index}`,
-        type: 'function',
-        function: { name, arguments: args },
-      })),
-    },
-  });
+import { type Answer, chatServer, reply, toolCalls } from './llmServer.ts';
 
 const ran: unknown[] = [];
 const add = tool({
@@ -51,7 +39,7 @@ async function oneCall(
   args: string,
   options: Parameters<LLMClient['runTools']>[2] = {},
 ): Promise<ToolRun> {
-  const { llm, requests } = await client(t, calls([name, args]), reply('Done.'));
+  const { llm, requests } = await client(t, toolCalls([name, args]), reply('Done.'));
   const failing = tool({
     name: 'fail',
     description: 'Fails.',
@@ -72,7 +60,7 @@ async function oneCall(
 
 test('runTools gives the model the schemas, runs its calls in order and returns the conversation', async (t) => {
   ran.length = 0;
-  const { llm, requests } = await client(t, calls(['add', '{"a":1,"b":2}'], ['add', '{"a":5}']), reply('3 and 6.'));
+  const { llm, requests } = await client(t, toolCalls(['add', '{"a":1,"b":2}'], ['add', '{"a":5}']), reply('3 and 6.'));
   const { text, messages, steps, usage } = await llm.runTools(ask, [add], { params: { temperature: 0 } });
   assert.equal(text, '3 and 6.');
   assert.deepEqual(steps, [
@@ -117,7 +105,7 @@ test('a call that is not approved does not run, and the model receives the refus
 
 test('a model that never stops calling tools is stopped after maxSteps', async (t) => {
   ran.length = 0;
-  const { llm } = await client(t, calls(['add', '{"a":1}']));
+  const { llm } = await client(t, toolCalls(['add', '{"a":1}']));
   await assert.rejects(llm.runTools(ask, [add], { maxSteps: 3 }), { code: 'limit', message: /more than 3 times/ });
   assert.equal(ran.length, 3);
   await assert.rejects(llm.runTools(ask, [add]), /more than 10 times/);
@@ -125,7 +113,7 @@ test('a model that never stops calling tools is stopped after maxSteps', async (
 });
 
 test('an abort ends a tool, and a spent budget is not hidden from the run', async (t) => {
-  const { llm } = await client(t, calls(['wait', '{}']), reply('unused'));
+  const { llm } = await client(t, toolCalls(['wait', '{}']), reply('unused'));
   const stop = new AbortController();
   const wait = tool({
     name: 'wait',
@@ -139,7 +127,7 @@ test('an abort ends a tool, and a spent budget is not hidden from the run', asyn
   });
   await assert.rejects(llm.runTools(ask, [wait], { signal: stop.signal }), /^Error: stop$/);
 
-  const { llm: other } = await client(t, calls(['add', '{}']), reply('unused'));
+  const { llm: other } = await client(t, toolCalls(['add', '{}']), reply('unused'));
   class Inner extends Node {
     override exec(): Promise<ToolRun> {
       const inner = tool({ name: 'add', description: 'Asks.', input: z.object({}), run: () => other.ask('x') });
@@ -159,7 +147,7 @@ test('a tool with a name that services refuse, without a schema, or twice is ref
 
 test('a ToolNode works on messages or a prompt, is traced, and a replay runs no tool', async (t) => {
   ran.length = 0;
-  const { llm, requests } = await client(t, calls(['add', '{"a":1}']), reply('2.'));
+  const { llm, requests } = await client(t, toolCalls(['add', '{"a":1}']), reply('2.'));
   const node = new ToolNode<{ messages: unknown; answer?: string }>({ client: llm, tools: [add], name: 'work' });
   const flow = new Flow<{ messages: unknown; answer?: string }>({ start: node, name: 'main' }).connect(node, null);
   const recording = await Recording.open('/nonexistent/recording.jsonl');
