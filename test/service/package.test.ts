@@ -328,6 +328,18 @@ test('the packed library works from plain JavaScript', () => {
   assert.equal(run('plain.js').stdout, 'hello from plain JavaScript\n');
 });
 
+test('importing the agents loads neither files, streams, the network nor other programs before they are used', () => {
+  const script = `await import(${JSON.stringify(join(ROOT, 'dist/agents.mjs'))}); console.log(process.moduleLoadList.join('\\n'));`;
+  const loaded = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' }).split(
+    '\n',
+  );
+  const costly = ['fs/promises', 'stream', 'net', 'crypto', 'child_process', 'vm', 'worker_threads'];
+  assert.deepEqual(
+    costly.filter((name) => loaded.includes(`NativeModule ${name}`)),
+    [],
+  );
+});
+
 test('the packed libraries can be required by CommonJS', () => {
   writeFileSync(join(project, 'use.cjs'), USE.replaceAll(/import (.*) from ('.*');/g, 'const $1 = require($2);'));
   const { stdout, stderr } = run('use.cjs');

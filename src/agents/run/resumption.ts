@@ -1,6 +1,5 @@
 import { AppError, messageOf } from '../../core/errors.ts';
 import { jsonSchemaOf } from '../schema/jsonSchema.ts';
-import { jsonSchemaIssues } from '../schema/jsonSchemaCheck.ts';
 import { checkWith, type Checked, type Schema } from '../schema/standardSchema.ts';
 import type { Checkpoint } from '../records/schemas.ts';
 import type { PauseRequest } from './pause.ts';
@@ -65,7 +64,7 @@ export async function checkResumption(
     throw new AppError('bad-input', `The answer ${shown(input)} is not one of ${choices}.`);
   }
   const live = typeof resume === 'object' && resume !== null ? liveSchemas.get(resume) : undefined;
-  const checked = live === undefined ? checkJson(pause.input, input) : await checkWith(live, input);
+  const checked = await (live === undefined ? checkJson(pause.input, input) : checkWith(live, input));
   if (checked.ok) return { resume: checkpoint, input: checked.value };
   throw new AppError(
     'bad-input',
@@ -73,8 +72,13 @@ export async function checkResumption(
   );
 }
 
-function checkJson(schema: Readonly<Record<string, unknown>> | undefined, input: unknown): Checked<unknown> {
-  const issues = schema === undefined ? [] : jsonSchemaIssues(schema, input);
+async function checkJson(
+  schema: Readonly<Record<string, unknown>> | undefined,
+  input: unknown,
+): Promise<Checked<unknown>> {
+  if (schema === undefined) return { ok: true, value: input };
+  const { jsonSchemaIssues } = await import('../schema/jsonSchemaCheck.ts');
+  const issues = jsonSchemaIssues(schema, input);
   return issues.length === 0 ? { ok: true, value: input } : { ok: false, issues: issues.join('\n') };
 }
 
