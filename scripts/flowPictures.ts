@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { FrameLocator, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { PICTURE_SETTINGS, takePicture } from './picture.ts';
 import { openWindow, type Window } from './vscode/window.ts';
-import { choose, openFile, runCommand } from './vscode/workbench.ts';
+import { choose, openFile, runCommand, webviewOf } from './vscode/workbench.ts';
 
 const AGENTS = resolve(import.meta.dirname, '..', 'examples', 'agents');
 const TRACES = resolve(import.meta.dirname, '..', 'test', 'fixtures', 'traces');
@@ -69,9 +69,6 @@ export const publish = new Flow({ start: review, name: 'Publish' })
   .connect(print, null);
 `;
 
-const canvasOf = (page: Page): FrameLocator =>
-  page.frameLocator('iframe.webview.ready').last().frameLocator('iframe#active-frame');
-
 /** A window with the canvas of a flow beside its source. */
 async function openFlow(theme: string, files: Readonly<Record<string, string>>, shown: string): Promise<Window> {
   const window = await openWindow({
@@ -85,7 +82,7 @@ async function openFlow(theme: string, files: Readonly<Record<string, string>>, 
   const { page } = window;
   await openFile(page, shown);
   await page.locator('.editor-actions a[aria-label^="Open Canvas"]').first().click({ timeout: RUN_TIMEOUT_MS });
-  await canvasOf(page).locator('.node').first().waitFor();
+  await webviewOf(page).locator('.node').first().waitFor();
   return window;
 }
 
@@ -93,7 +90,7 @@ async function openFlow(theme: string, files: Readonly<Record<string, string>>, 
 export async function takeWaitingFlow(theme: string, take: TakePicture): Promise<void> {
   await using window = await openFlow(theme, { 'publish.mts': ASKING }, 'publish.mts');
   const { page } = window;
-  const canvas = canvasOf(page);
+  const canvas = webviewOf(page);
   const card = canvas.getByRole('form', { name: 'Question of the run' });
   await canvas.getByRole('button', { name: 'Run', exact: true }).click();
   await card.getByRole('button', { name: 'Publish', exact: true }).waitFor();
@@ -117,7 +114,7 @@ export async function takeNodeRunAgain(theme: string, take: TakePicture): Promis
     prepare: (folder) => cp(AGENTS, folder, { recursive: true }),
   });
   const { page } = window;
-  const canvas = canvasOf(page);
+  const canvas = webviewOf(page);
   await openFile(page, 'research.mts');
   await page.locator('.editor-actions a[aria-label^="Open Canvas"]').first().click({ timeout: RUN_TIMEOUT_MS });
   await choose(page, 'Research');
@@ -160,7 +157,7 @@ export async function takeFlowVersions(theme: string, take: TakePicture): Promis
     },
   });
   const { page } = window;
-  const canvas = canvasOf(page);
+  const canvas = webviewOf(page);
   await openFile(page, 'publish.mts');
   await page.locator('.editor-actions a[aria-label^="Open Canvas"]').first().click({ timeout: RUN_TIMEOUT_MS });
   await canvas.locator('.node').first().waitFor();
@@ -210,7 +207,7 @@ export async function takeLargeFlow(theme: string, take: TakePicture): Promise<v
   const { page } = window;
   await runCommand(page, 'View: Toggle Primary Side Bar Visibility');
   await take(page);
-  const canvas = canvasOf(page);
+  const canvas = webviewOf(page);
   await canvas.getByRole('button', { name: /Show everything/ }).click();
   await take(page);
 }
@@ -223,7 +220,7 @@ export async function takeTrace(theme: string, take: TakePicture): Promise<void>
     prepare: (folder) => cp(TRACES, folder, { recursive: true }),
   });
   const { page } = window;
-  const canvas = canvasOf(page);
+  const canvas = webviewOf(page);
   const files = { 'langgraph.otlp.json': 'Done', 'openaiAgents.otlp.jsonl': 'Done · 3.0 s' };
   for (const [name, summary] of Object.entries(files)) {
     await runCommand(page, 'Farwharf: Open Trace File');

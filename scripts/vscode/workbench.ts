@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Locator, Page } from 'playwright-core';
+import type { FrameLocator, Locator, Page } from 'playwright-core';
 
 const READY = '.monaco-workbench .part.statusbar .statusbar-item';
 const PALETTE_STEP_MS = 5_000;
@@ -128,6 +128,11 @@ export async function openFile(page: Page, name: string): Promise<void> {
   await showExplorer(page);
   await runCommand(page, 'Refresh Explorer'); // a window that has just started can miss a file written meanwhile
   await page.locator('.explorer-folders-view .monaco-list-row', { hasText: name }).dblclick();
+}
+
+/** The page of the webview that was opened last. */
+export function webviewOf(page: Page): FrameLocator {
+  return page.frameLocator('iframe.webview.ready').last().frameLocator('iframe#active-frame');
 }
 
 /** The address of a window on a folder or a `.code-workspace` file, with the workbench's own options. */

@@ -5,7 +5,7 @@ import { after, afterEach, before, suite, test } from 'node:test';
 import type { FrameLocator, Locator } from 'playwright-core';
 import { EVIDENCE } from '../../scripts/vscode/evidence.ts';
 import { openWindow, type Window } from '../../scripts/vscode/window.ts';
-import { choose, openFile, runCommand, typeIntoList } from '../../scripts/vscode/workbench.ts';
+import { choose, openFile, runCommand, typeIntoList, webviewOf } from '../../scripts/vscode/workbench.ts';
 
 const EXAMPLES = join(import.meta.dirname, '../../examples/agents');
 const FLOW = 'summarize.mts';
@@ -37,8 +37,7 @@ suite('in a window', { timeout: 15 * 60_000 }, () => {
 
   const file = (name: string): Locator =>
     window.page.locator('.explorer-folders-view .monaco-list-row', { hasText: name });
-  const canvas = (): FrameLocator =>
-    window.page.frameLocator('iframe.webview.ready').last().frameLocator('iframe#active-frame');
+  const canvas = (): FrameLocator => webviewOf(window.page);
 
   test('main job: the folder is submitted, its job succeeds, and its result lies in the folder', async () => {
     await runCommand(window.page, 'Farwharf: Submit Workspace');

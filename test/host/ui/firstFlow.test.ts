@@ -1,11 +1,18 @@
 import assert from 'node:assert/strict';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { globSync } from 'node:fs';
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, afterEach, before, suite, test } from 'node:test';
-import type { FrameLocator } from 'playwright-core';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
-import { choose, closeAllEditors, openFile, runCommand } from '../../../scripts/vscode/workbench.ts';
+import { choose, closeAllEditors, openFile, runCommand, typeIntoList } from '../../../scripts/vscode/workbench.ts';
 import { screenshotOfFailure } from '../support/failure.ts';
+import { openCanvas, pinReplayAndSubmit, runOnCanvas } from '../support/flowRuns.ts';
+
+const ROOT = join(import.meta.dirname, '../../..');
+const EXAMPLES = 'examples/agents';
+const WITHOUT_FLOW = ['print.mts', 'recordedModel.mts'];
+/** What one of the examples searches, beside them. */
+const SEARCHED = ['src/remote', 'docs', 'README.md'];
 
 const TEMPLATES = [
   { name: 'Chat', file: 'chat.mts' },
@@ -35,26 +42,24 @@ suite('the first flow, in a folder with nothing installed', () => {
         folder = path;
         await mkdir(path, { recursive: true });
         await writeFile(join(path, 'keyless.mts'), KEYLESS);
+        for (const copied of [EXAMPLES, ...SEARCHED]) {
+          await cp(join(ROOT, copied), join(path, copied), { recursive: true });
+        }
       },
     });
   });
   after(async () => window[Symbol.asyncDispose]());
   afterEach((t) => screenshotOfFailure(window.page, t));
 
-  const canvas = (): FrameLocator =>
-    window.page.frameLocator('iframe.webview.ready').last().frameLocator('iframe#active-frame');
-
   for (const { name, file } of TEMPLATES) {
-    test(`${name} is created, has no red line, and runs by one click without a key`, async () => {
+    test(`${name} is created without a red line, runs without a key, is pinned, replays, and runs as a job`, async () => {
       const { page } = window;
       await closeAllEditors(page);
       await runCommand(page, 'Farwharf: New Flow');
       await choose(page, name);
       await page.locator('.quick-input-widget input').waitFor();
       await page.keyboard.press('Enter'); // the name that is offered
-      await canvas().locator('.node').first().waitFor();
-      await canvas().getByRole('button', { name: 'Run' }).first().click();
-      await canvas().locator('.timeline .summary', { hasText: /Done/ }).waitFor();
+      await runOnCanvas(page);
       const text = await readFile(join(folder, file), 'utf8');
       assert.match(text, /recordedModel\(/);
       // The server has checked the file once it shows what a word of the library means.
@@ -67,6 +72,20 @@ suite('the first flow, in a folder with nothing installed', () => {
       await page.locator('.monaco-hover', { hasText: 'class Flow' }).waitFor();
       await page.keyboard.press('Escape');
       assert.equal(await page.locator('.part.editor .squiggly-error').count(), 0);
+      await pinReplayAndSubmit(page, folder, file);
+    });
+  }
+
+  for (const file of globSync('*.mts', { cwd: join(ROOT, EXAMPLES), exclude: WITHOUT_FLOW })) {
+    test(`the example ${file} runs, is pinned, replays, and runs as a job`, async () => {
+      const { page } = window;
+      await closeAllEditors(page);
+      await typeIntoList(page, 'Go to File', `${EXAMPLES}/${file}`, file);
+      await page.locator('.quick-input-list .monaco-list-row', { hasText: file }).filter({ hasText: EXAMPLES }).click();
+      await page.locator('.tabs-container .tab', { hasText: file }).waitFor();
+      await openCanvas(page);
+      await runOnCanvas(page);
+      await pinReplayAndSubmit(page, join(folder, EXAMPLES), file);
     });
   }
 
@@ -74,10 +93,8 @@ suite('the first flow, in a folder with nothing installed', () => {
     const { page } = window;
     await closeAllEditors(page);
     await openFile(page, 'keyless.mts');
-    await runCommand(page, 'Farwharf: Open Canvas');
-    await canvas().locator('.node').first().waitFor();
-    await canvas().getByRole('button', { name: 'Run' }).first().click();
-    await canvas().locator('.timeline .summary', { hasText: /Done/ }).waitFor();
+    await openCanvas(page);
+    await runOnCanvas(page);
     await runCommand(page, 'Notifications: Show Notifications');
     const message = page.locator('.notifications-center .notification-list-item', { hasText: 'needs an API key' });
     await message.getByRole('button', { name: 'Select Model' }).click();

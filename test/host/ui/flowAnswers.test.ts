@@ -4,7 +4,13 @@ import { join } from 'node:path';
 import { after, afterEach, before, suite, test } from 'node:test';
 import type { FrameLocator, Locator } from 'playwright-core';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
-import { closeAllEditors, openFile, reloadWorkbench, runCommand } from '../../../scripts/vscode/workbench.ts';
+import {
+  closeAllEditors,
+  openFile,
+  reloadWorkbench,
+  runCommand,
+  webviewOf,
+} from '../../../scripts/vscode/workbench.ts';
 import { RunHistory } from '../../../src/flows/run/history/runHistory.ts';
 import { screenshotOfFailure } from '../support/failure.ts';
 
@@ -58,8 +64,7 @@ suite('a flow that waits for an answer', () => {
     await closeAllEditors(window.page);
   });
 
-  const canvas = (): FrameLocator =>
-    window.page.frameLocator('iframe.webview.ready').last().frameLocator('iframe#active-frame');
+  const canvas = (): FrameLocator => webviewOf(window.page);
   const card = (): Locator => canvas().getByRole('form', { name: 'Question of the run' });
   const summary = (text: RegExp): Locator => canvas().locator('.timeline .summary', { hasText: text });
   const openCanvas = async (): Promise<void> => {

@@ -12,6 +12,7 @@ import {
   reloadWorkbench,
   runCommand,
   WAIT_TIMEOUT_MS,
+  webviewOf,
 } from '../../../scripts/vscode/workbench.ts';
 import { screenshotOfFailure } from '../support/failure.ts';
 
@@ -53,8 +54,7 @@ suite('flows in a window', () => {
   });
   afterEach((t) => screenshotOfFailure(window.page, t));
 
-  const canvas = (): FrameLocator =>
-    window.page.frameLocator('iframe.webview.ready').last().frameLocator('iframe#active-frame');
+  const canvas = (): FrameLocator => webviewOf(window.page);
   const node = (path: string): Locator => canvas().locator(`.node[data-path="${path}"]`);
   const tool = (name: string): Locator => canvas().getByRole('button', { name }).first();
   const line = (text: string | RegExp): Locator =>

@@ -7,7 +7,7 @@ import type { FrameLocator, Locator } from 'playwright-core';
 import { EVIDENCE } from '../../../scripts/vscode/evidence.ts';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
 import { withoutRipgrep } from '../../../scripts/vscode/withoutRipgrep.ts';
-import { runCommand } from '../../../scripts/vscode/workbench.ts';
+import { runCommand, webviewOf } from '../../../scripts/vscode/workbench.ts';
 
 const EXAMPLES = join(import.meta.dirname, '../../../examples/agents');
 const FILE = 'research.mts';
@@ -29,8 +29,7 @@ suite('a window of a VS Code without ripgrep', { timeout: 300_000 }, () => {
     }
   });
 
-  const canvas = (): FrameLocator =>
-    window.page.frameLocator('iframe.webview.ready').last().frameLocator('iframe#active-frame');
+  const canvas = (): FrameLocator => webviewOf(window.page);
   const line = (text: string | RegExp): Locator =>
     window.page.locator('.part.editor .view-line', { hasText: text }).first();
 
