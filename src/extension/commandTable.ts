@@ -52,6 +52,7 @@ import { rebuildIndex } from './commands/search/rebuildIndex.ts';
 import { resumeIndex } from './commands/search/resumeIndex.ts';
 import { searchFolder } from './commands/search/searchFolder.ts';
 import { selectModel } from './commands/search/selectModel.ts';
+import { toggleOtherPlaces } from './commands/search/toggleOtherPlaces.ts';
 import { stopAnswer } from './commands/search/stopAnswer.ts';
 import { openLog } from './commands/services/openLog.ts';
 import { openSettings } from './commands/services/openSettings.ts';
@@ -129,6 +130,7 @@ export const commands: Readonly<Record<CommandId, Command>> = {
   'farwharf.openLog': openLog,
   'farwharf.searchFolder': searchFolder,
   'farwharf.clearSearches': clearSearches,
+  'farwharf.toggleOtherPlaces': toggleOtherPlaces,
   'farwharf.askAboutResults': askAboutResults,
   'farwharf.askFolder': askFolder,
   'farwharf.askFollowUp': askFollowUp,

@@ -1,6 +1,6 @@
 import { printableLine } from '../../core/text/printable.ts';
 import type { FolderHit } from '../../retrieval/folder/folderSearch.ts';
-import type { Reasons } from '../../retrieval/ranking/rankFiles.ts';
+import { explainScore } from '../../retrieval/ranking/explanation.ts';
 
 const SHOWN_LINES = 4;
 const MOST_NAMES = 4;
@@ -47,23 +47,4 @@ export function describeHit(
     ...shown.map((line) => `    ${line}`),
     '',
   ].map((line) => printableLine(line));
-}
-
-/** The parts of a score in one line: `12.3 = 0.4 (test) × (25.1 keywords + 5.6 name)`. */
-function explainScore(
-  score: number,
-  { keywords, name, folder, definition, mention, history, role, factor }: Reasons,
-): string {
-  const parts = Object.entries({
-    keywords,
-    definition,
-    'file name': name,
-    folder,
-    'path in the query': mention,
-    'past commits': history,
-  })
-    .filter(([, value]) => value > 0)
-    .map(([title, value]) => `${value.toFixed(1)} ${title}`);
-  const sum = parts.length === 1 ? parts.join('') : `(${parts.join(' + ')})`;
-  return `${score.toFixed(1)} = ${factor === 1 ? '' : `${factor} (${role}) × `}${sum}`;
 }

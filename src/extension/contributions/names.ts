@@ -53,6 +53,7 @@ export const COMMANDS = [
   'farwharf.openLog',
   'farwharf.searchFolder',
   'farwharf.clearSearches',
+  'farwharf.toggleOtherPlaces',
   'farwharf.askAboutResults',
   'farwharf.askFolder',
   'farwharf.askFollowUp',

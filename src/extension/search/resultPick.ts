@@ -10,13 +10,23 @@ import { messageText } from '../ui/labels.ts';
 // Holding down an arrow key moves through many rows; only the row where it stops is opened.
 const PREVIEW_AFTER_MS = 60;
 
+const OTHER_PLACES = { iconPath: new vscode.ThemeIcon('list-flat'), tooltip: 'Other Places in This File' };
+
 /** A row of the list: a result, another choice, or a remark, which cannot be chosen. */
 export interface ResultItem extends PickItem {
   readonly hit?: ServiceHit;
   readonly place?: Place;
   readonly onChosen?: () => void;
   /** Called by the button of a row. */
-  readonly onRemoved?: () => void;
+  readonly onButton?: () => void;
+  /** The result whose file has this other place. */
+  readonly parent?: ServiceHit;
+}
+
+interface RowOptions {
+  /** Whether VS Code does not filter the rows by the typed text. */
+  readonly isLive: boolean;
+  readonly isExplained?: boolean;
 }
 
 export interface ResultPickOptions {
@@ -53,6 +63,7 @@ export class ResultPick {
     for (const item of [
       pick,
       pick.onDidTriggerButton(options.onButton),
+      pick.onDidTriggerItemButton(({ item }) => item.onButton?.()),
       pick.onDidChangeActive(([item]) => this.#showSoon(item)),
       pick.onDidAccept(() => this.#accept(pick.activeItems[0])),
     ]) {
@@ -77,12 +88,16 @@ export class ResultPick {
     return this.pick.items.flatMap(({ hit }) => hit ?? []);
   }
 
-  /** Rows for results. With `isLive`, VS Code does not filter them by the typed text. */
-  rows(hits: readonly ServiceHit[], highlighter: Highlighter, { isLive }: { isLive: boolean }): ResultItem[] {
+  /** Rows for results. */
+  rows(hits: readonly ServiceHit[], highlighter: Highlighter, options: RowOptions): ResultItem[] {
     const folders = vscode.workspace.workspaceFolders ?? [];
     return hits.map((hit) => {
       const name = folders.find(({ uri }) => uri.fsPath === hit.folder)?.name;
-      const { label, detail, line } = searchRow(hit, highlighter, folders.length > 1 ? name : undefined);
+      const folderName = folders.length > 1 ? name : undefined;
+      const { label, detail, line } = searchRow(hit, highlighter, {
+        folderName,
+        isExplained: options.isExplained ?? false,
+      });
       const place: Place = {
         uri: vscode.Uri.joinPath(vscode.Uri.file(hit.folder), hit.path),
         firstLine: hit.startLine - 1,
@@ -90,8 +105,36 @@ export class ResultPick {
         line: line - 1,
         highlights: highlighter.find(hit.text),
       };
-      return { label, detail, alwaysShow: isLive, hit, place };
+      const row: ResultItem = { label, detail, alwaysShow: options.isLive, hit, place };
+      if (hit.more === undefined || hit.more.length === 0) return row;
+      const onButton = (): void => void this.#toggleOthers(hit, highlighter, options).catch(this.#options.onError);
+      return { ...row, buttons: [OTHER_PLACES], onButton };
     });
+  }
+
+  /** Lists the other places of the active result's file below it, or removes them. */
+  toggleOtherPlaces(): void {
+    const [active] = this.pick.activeItems;
+    const hit = active?.parent ?? active?.hit;
+    this.pick.items.find((item) => item.hit !== undefined && item.hit === hit)?.onButton?.();
+  }
+
+  async #toggleOthers(hit: ServiceHit, highlighter: Highlighter, options: RowOptions): Promise<void> {
+    const { pick } = this;
+    const document = await vscode.workspace.openTextDocument(
+      vscode.Uri.joinPath(vscode.Uri.file(hit.folder), hit.path),
+    );
+    const others = (hit.more ?? []).map(({ startLine, endLine, score }): ServiceHit => {
+      const text = document.getText(new vscode.Range(startLine - 1, 0, endLine - 1, Number.MAX_SAFE_INTEGER));
+      return { folder: hit.folder, path: hit.path, startLine, endLine, score, text, symbols: [], scope: [] };
+    });
+    const at = pick.items.findIndex((item) => item.hit === hit);
+    if (at < 0) return; // the results have changed meanwhile
+    const isListed = pick.items.some(({ parent }) => parent === hit);
+    const rows = isListed ? [] : this.rows(others, highlighter, options).map((row) => ({ ...row, parent: hit }));
+    const before = pick.items.slice(0, at + 1);
+    pick.items = [...before, ...rows, ...pick.items.slice(at + 1).filter(({ parent }) => parent !== hit)];
+    pick.activeItems = before.slice(-1);
   }
 
   /** Replaces the rows; the active result stays active if the user moved to it. */

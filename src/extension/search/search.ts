@@ -49,7 +49,10 @@ export class Search implements Disposable {
   readonly report: (error: unknown) => void;
   readonly #memory: vscode.Memento;
   readonly #asked = new Emitter<void>();
+  readonly #toggled = new Emitter<void>();
   readonly #disposables = new DisposableStore();
+  /** Fired to list the other places of the active result's file, or to remove them. */
+  readonly onToggleOtherPlaces = this.#toggled.event;
   /** Fired to ask a model about the results in the open list. */
   readonly onAskAboutResults = this.#asked.event;
 
@@ -79,6 +82,7 @@ export class Search implements Disposable {
     own.add(this.index.onDidChange(showPaused));
     this.tree = own.add(new IndexTree(this.index, this.recent, indexChanged));
     own.add(this.#asked);
+    own.add(this.#toggled);
     this.answers = own.add(new Answers({ contexts, log }));
     own.add(new FileWatcher(this.index, log));
     own.add(showIndexStatus(this.index));
@@ -104,6 +108,10 @@ export class Search implements Disposable {
   async setPaused(isPaused: boolean): Promise<void> {
     await this.#memory.update(PAUSED_KEY, isPaused);
     await this.index.setPaused(isPaused);
+  }
+
+  toggleOtherPlaces(): void {
+    this.#toggled.fire();
   }
 
   askAboutResults(): void {

@@ -45,6 +45,11 @@ export async function searchFolder(
     iconPath: new vscode.ThemeIcon('comment-discussion'),
     tooltip: 'Ask a model about these results',
   };
+  const explainButton = {
+    iconPath: new vscode.ThemeIcon('info'),
+    tooltip: 'Show or hide why each result is where it is',
+  };
+  let isExplained = false;
   const ask = (): void => {
     const { hits } = list;
     if (hits.length === 0) return;
@@ -56,8 +61,12 @@ export async function searchFolder(
   const list = new ResultPick({
     title: 'Search Folder',
     placeholder: 'Type to search. Enter opens a result, Ctrl+Enter asks a model about the results',
-    buttons: [askButton],
-    onButton: ask,
+    buttons: [explainButton, askButton],
+    onButton: (button) => {
+      if (button === askButton) return ask();
+      isExplained = !isExplained;
+      update(list.pick.value);
+    },
     onOpened: () => void recent.add(list.pick.value),
     onError: search.report,
   });
@@ -67,7 +76,7 @@ export async function searchFolder(
 
   const show = (value: string, hits: readonly ServiceHit[], corrected: string | undefined): void => {
     const query = parseQuery(corrected ?? value, { isTyping: true });
-    const rows = list.rows(hits, new Highlighter(query), { isLive: true });
+    const rows = list.rows(hits, new Highlighter(query), { isLive: true, isExplained });
     const heading = corrected === undefined ? [] : [section(`did you mean: ${corrected}`)];
     list.replaceRows(rows.length > 0 ? [...heading, ...rows] : [remark(nothingFound(index.status, index.isPaused))]);
   };
@@ -130,6 +139,7 @@ export async function searchFolder(
   };
   const following = index.onDidChange(followIndex);
   const asking = search.onAskAboutResults(ask);
+  const toggling = search.onToggleOtherPlaces(() => list.toggleOtherPlaces());
   const forgetting = recent.onDidChange(() => {
     if (pick.value.trim() === '') update('');
   });
@@ -140,13 +150,13 @@ export async function searchFolder(
     followIndex();
     update(query);
     pick.onDidChangeValue(update);
-    pick.onDidTriggerItemButton(({ item }) => item.onRemoved?.());
     pick.show();
     await list.closed;
   } finally {
     isOpen = false;
     contexts.set('searchOpen', false);
     asking.dispose();
+    toggling.dispose();
     forgetting.dispose();
     following.dispose();
   }
@@ -175,7 +185,7 @@ function emptyRows(recent: RecentSearches, choose: (text: string) => void): Resu
       label: label`$(history) ${text}`,
       buttons: [remove],
       onChosen: () => choose(text),
-      onRemoved: () => void recent.remove(text),
+      onButton: () => void recent.remove(text),
     }),
   );
   const clear = { label: label`$(clear-all) Clear recent searches`, onChosen: () => void recent.clear() };

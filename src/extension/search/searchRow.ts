@@ -1,5 +1,6 @@
 import { type Printable, printableLine } from '../../core/text/printable.ts';
 import type { ServiceHit } from '../../retrieval/live/indexService.ts';
+import { explainScore } from '../../retrieval/ranking/explanation.ts';
 import type { Highlighter } from './highlights.ts';
 import { withoutIcons } from '../ui/labels.ts';
 
@@ -19,14 +20,25 @@ export interface SearchRow {
  * The line that matches the query best, and below it its location and the enclosing symbols.
  *
  * @param folderName shown before the path if several folders are open.
+ * @param isExplained whether the parts of its score are shown instead of the symbols, for which there is no room then.
  */
-export function searchRow(hit: ServiceHit, highlighter: Highlighter, folderName?: string): SearchRow {
+export function searchRow(
+  hit: ServiceHit,
+  highlighter: Highlighter,
+  {
+    folderName,
+    isExplained = false,
+  }: { readonly folderName?: string | undefined; readonly isExplained?: boolean } = {},
+): SearchRow {
   const line = hit.startLine + highlighter.bestLine(hit.text);
   const place = `${folderName === undefined ? '' : `${folderName}/`}${hit.path}:${line}`;
   const names = [...hit.scope, ...hit.symbols].slice(0, 3);
+  const others = hit.more === undefined || hit.more.length === 0 ? [] : [`${hit.more.length} more in this file`];
+  const about =
+    isExplained && hit.reasons !== undefined ? [explainScore(hit.score, hit.reasons)] : [...names, ...others];
   return {
     label: bestLineText(hit.text, highlighter),
-    detail: withoutIcons([place, ...names].join(' · ')),
+    detail: withoutIcons([place, ...about].join(' · ')),
     line,
   };
 }

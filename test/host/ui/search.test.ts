@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, suite, test } from 'node:test';
 import type { Locator } from 'playwright-core';
+import { EVIDENCE } from '../../../scripts/vscode/evidence.ts';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
 import {
   choose,
@@ -17,6 +18,8 @@ import { screenshotOfFailure } from '../support/failure.ts';
 import { type ModelServer, placeOf, startModelServer } from '../support/modelServer.ts';
 
 const OPEN_FILE = 'welcome.md';
+const MANY_PLACES = 'burrows.md';
+const BURROWS = ['north', 'east', 'south'];
 
 suite('searching in a window', () => {
   let window: Window;
@@ -29,6 +32,7 @@ suite('searching in a window', () => {
       prepare: async (folder) => {
         await writeCheckout(folder, CHECKOUT_FILES);
         await writeFile(join(folder, OPEN_FILE), '# Welcome\n\nRead me first.\n');
+        await writeFile(join(folder, MANY_PLACES), BURROWS.map((name) => `# ${name}\n\nA wombat burrow.\n`).join('\n'));
       },
     });
     await showIndex();
@@ -91,6 +95,25 @@ suite('searching in a window', () => {
     await window.page.keyboard.press('Escape');
     await editorLine('Read me first').waitFor();
     await tab('needle.ts').waitFor({ state: 'detached' });
+  });
+
+  test('a file is one result, whose other places the keyboard lists and removes, and a button says why it is where it is', async () => {
+    await openSearch();
+    await window.page.keyboard.type('wombat burrow');
+    await row(/burrows\.md:\d+.*2 more in this file/).waitFor();
+    const places = list().locator('.monaco-list-row', { hasText: 'A wombat burrow.' });
+    assert.equal(await places.count(), 1);
+    await window.page.keyboard.press('Control+E');
+    await places.nth(2).waitFor();
+    await window.page.screenshot({ path: join(EVIDENCE, 'search-other-places.png') });
+    await window.page.keyboard.press('Control+E');
+    await places.nth(1).waitFor({ state: 'detached' });
+    await list()
+      .getByRole('button', { name: /why each result/ })
+      .click();
+    await row(/\d keywords/).waitFor();
+    await window.page.screenshot({ path: join(EVIDENCE, 'search-explained.png') });
+    await window.page.keyboard.press('Escape');
   });
 
   test('Enter opens the place, which is then remembered as searched for', async () => {

@@ -23,7 +23,27 @@ test('a row shows the line that was meant, and below it where it is and what it 
 });
 
 test('where several folders are open the row names the folder', () => {
-  assert.match(searchRow(hit('dead'), highlighter, 'api').detail, /^api\/src\/queue\.ts:10/);
+  assert.match(searchRow(hit('dead'), highlighter, { folderName: 'api' }).detail, /^api\/src\/queue\.ts:10/);
+});
+
+test('a row says how many other places its file has, and why it is where it is only if that was asked for', () => {
+  const place = { startLine: 40, endLine: 41, score: 0.5 };
+  const reasons = {
+    keywords: 20,
+    name: 0,
+    folder: 0,
+    definition: 0,
+    mention: 0,
+    history: 5,
+    role: 'test',
+    factor: 0.4,
+  } as const;
+  const found = hit('dead', { more: [place, place], score: 10, reasons });
+  assert.equal(searchRow(found, highlighter).detail, 'src/queue.ts:10 · Queue · drain · 2 more in this file');
+  assert.equal(
+    searchRow(found, highlighter, { isExplained: true }).detail,
+    'src/queue.ts:10 · 10.0 = 0.4 (test) × (20.0 keywords + 5.0 past commits)',
+  );
 });
 
 test('a long line is shown from near the word that was asked for', () => {
