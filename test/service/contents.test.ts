@@ -9,18 +9,16 @@ import { directLedger } from '../../src/jobs/ledger/asyncLedger.ts';
 import { JobLedger } from '../../src/jobs/ledger/ledger.ts';
 import { EventSpool } from '../../src/jobs/log/spool.ts';
 import { resubmitJob } from '../../src/jobs/submit/resubmit.ts';
-import { sendContents } from '../../src/jobs/contents/sendContents.ts';
 import { RemoteClient } from '../../src/remote/client.ts';
 import { batchEntry, nameOfPiece } from '../../src/remote/protocol/contents.ts';
 import { jsonLines, Scratch, startFake } from './commandLine.ts';
 import { addAccount } from './support/accounts.ts';
-import { cutArchive } from './support/cutArchive.ts';
+import { cutArchive, sendTo, submitNames } from './support/contents.ts';
 import { GATE, openGate } from './support/gate.ts';
 import { jobsAtOnce, type ServiceClient, startService, temporaryFolder, testConfig } from './support/service.ts';
 import { ServiceProcess } from './support/serviceProcess.ts';
 
 const RUN = { script: 'a.sh', max_runtime: 60 };
-const SEND = { onProgress: () => {} };
 
 /** A tar.gz of files, folders and links made by the system's tar. */
 async function archiveOf(t: TestContext, make: (folder: string) => void): Promise<string> {
@@ -30,25 +28,6 @@ async function archiveOf(t: TestContext, make: (folder: string) => void): Promis
   make(tree);
   execFileSync('tar', ['-czf', join(folder, 'a.tar.gz'), '--format=pax', '-C', tree, '.']);
   return join(folder, 'a.tar.gz');
-}
-
-/** The names of an archive's contents, as a submission sends them, after the service has got what it lacks. */
-async function sendTo(service: ServiceClient, archive: string): Promise<Buffer> {
-  await using client = new RemoteClient(service.url, service.key);
-  const contents = cutArchive(archive);
-  await sendContents(client, contents, SEND);
-  return Buffer.concat(contents.lists.map(({ name }) => name));
-}
-
-function submitNames(
-  service: ServiceClient,
-  names: Uint8Array,
-  headers: Record<string, string> = {},
-): Promise<Response> {
-  const form = new FormData();
-  form.append('contents', new Blob([Buffer.from(names)]), 'contents.bin');
-  form.append('meta', JSON.stringify(RUN));
-  return service.request('/v1/jobs', { method: 'POST', body: form, headers });
 }
 
 async function jobOf(response: Response): Promise<string> {

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readdirSync, rmSync, truncateSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DEFAULT_CONFIG } from '../../src/service/serviceConfig.ts';
-import { temporaryFolder } from './support/service.ts';
+import { makeArchive } from './support/archive.ts';
+import { sendTo, submitNames } from './support/contents.ts';
+import { type ServiceClient, temporaryFolder } from './support/service.ts';
 import { ServiceProcess } from './support/serviceProcess.ts';
 
 // One job at once, so that what is submitted after a long one waits.
@@ -20,7 +23,7 @@ interface Waiting {
 }
 
 /** A service that was killed while a job waited, on a machine that was then started anew. */
-async function losePower(t: TestContext, bytes: number): Promise<Waiting> {
+async function losePower(t: TestContext, bytes: number, isByContent = false): Promise<Waiting> {
   const home = await temporaryFolder(t);
   const data = join(home, 'service');
   const first = await ServiceProcess.start(home, ONE_AT_ONCE);
@@ -28,7 +31,9 @@ async function losePower(t: TestContext, bytes: number): Promise<Waiting> {
   const blocker = await first.client.submit({ 'a.sh': 'exec sleep 600' }, { script: 'a.sh' });
   await first.client.untilRunning(blocker);
   const files = { 'run.sh': 'cat word.txt; wc -c < large.bin', 'word.txt': 'kept\n', 'large.bin': randomBytes(bytes) };
-  const id = await first.client.submit(files, { script: 'run.sh' });
+  const id = isByContent
+    ? await submitByContent(first.client, home, files)
+    : await first.client.submit(files, { script: 'run.sh' });
   await first.end('SIGKILL');
   const database = new DatabaseSync(join(data, 'service.db'));
   database.exec("UPDATE workspaces SET boot = 'the one before'");
@@ -36,9 +41,26 @@ async function losePower(t: TestContext, bytes: number): Promise<Waiting> {
   return { home, blocker, id, folder: join(data, 'jobs', id) };
 }
 
-for (const bytes of [100, 3_000_000]) {
-  test(`a job that waited when the power failed runs with all of its ${bytes} bytes, though its files were lost`, async (t) => {
-    const { home, blocker, id, folder } = await losePower(t, bytes);
+async function submitByContent(client: ServiceClient, home: string, files: Record<string, string | Buffer>) {
+  const archive = join(home, 'sent.tar.gz');
+  await writeFile(archive, await makeArchive(files));
+  const meta = { script: 'run.sh', max_runtime: 60 };
+  const response = await submitNames(client, await sendTo(client, archive), {}, meta);
+  assert.equal(response.status, 201);
+  // A job that was accepted needs the contents no more.
+  rmSync(join(client.data, 'contents'), { recursive: true });
+  return ((await response.json()) as { job_id: string }).job_id;
+}
+
+for (const [bytes, isByContent] of [
+  [100, false],
+  [3_000_000, false],
+  [100, true],
+  [3_000_000, true],
+] as const) {
+  const how = isByContent ? ', sent by content' : '';
+  test(`a job that waited when the power failed runs with all of its ${bytes} bytes${how}, though its files were lost`, async (t) => {
+    const { home, blocker, id, folder } = await losePower(t, bytes, isByContent);
     truncateSync(join(folder, 'workspace', 'word.txt'), 0);
     rmSync(join(folder, 'workspace', 'large.bin'));
     rmSync(join(folder, 'job.json'));

@@ -1,11 +1,8 @@
-import { createWriteStream } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { createGzip } from 'node:zlib';
+import { open, readFile, stat } from 'node:fs/promises';
 import { AppError } from '../../core/errors.ts';
 import { formatBytes } from '../../core/text/format.ts';
 import { MAX_LISTS, MAX_PIECES, NAME_BYTES, namesIn } from '../../remote/protocol/contents.ts';
+import { StoredGzip } from '../../workspace/archive/storedGzip.ts';
 import { type ContentStore, tooManyPieces } from './contentStore.ts';
 
 // What an archive may unpack to, and how many times its own size, as for those that are sent whole.
@@ -36,26 +33,35 @@ export interface Assembly {
 }
 
 /**
- * Writes the archive that a submission by content describes: the same tar stream as that of the client's archive, whose entries are
- * then checked and unpacked like those of any other. It is not compressed again, because it is deleted when the job starts.
+ * The tar stream of the archive that a submission by content describes: the same as that of the client's archive, whose entries are then
+ * checked and unpacked like those of any other. It is also written to the disk as it is read, uncompressed, because that file is only
+ * read after a power loss.
  *
  * @throws AppError `bad-input` for a submission that is not a list of names, `limit` for one that is too large, `no-space` if the disk
  * is nearly full; LackingContents.
  */
-export async function assembleArchive(store: Pick<ContentStore, 'read'>, assembly: Assembly): Promise<void> {
-  const { submission, archive, signal } = assembly;
+export async function* assembleArchive(
+  store: Pick<ContentStore, 'read'>,
+  assembly: Assembly,
+): AsyncGenerator<Buffer, void> {
+  const { submission, archive } = assembly;
   const isTooLong = (await stat(submission)).size > MAX_LISTS * NAME_BYTES;
   const lists = isTooLong ? undefined : namesIn(await readFile(submission));
   if (lists === undefined || lists.length === 0) {
     throw new AppError('bad-input', 'The part "contents" must be the SHA-256 of each list of the submission.');
   }
-  const sink = createWriteStream(archive, { flags: 'wx', mode: 0o600 });
-  await pipeline(Readable.from(piecesOf(store, assembly, lists)), createGzip({ level: 0 }), sink, { signal });
+  await using file = await open(archive, 'wx', 0o600);
+  const gzip = new StoredGzip((bytes) => file.writeFile(bytes));
+  for await (const piece of piecesOf(store, assembly, lists)) {
+    await gzip.write(piece);
+    yield piece;
+  }
+  await gzip.end();
 }
 
 async function* piecesOf(
   store: Pick<ContentStore, 'read'>,
-  { account, maxBytes, diskRefusal }: Assembly,
+  { account, maxBytes, diskRefusal, signal }: Assembly,
   lists: readonly Buffer[],
 ): AsyncGenerator<Buffer, void> {
   // All lists come first, because reading as many pieces as hostile ones can name would take hours.
@@ -65,6 +71,7 @@ async function* piecesOf(
   let checked = -CHECK_BYTES;
   let isLacking = !isWhole;
   for await (const piece of readAhead(names, (name) => store.read(account, name))) {
+    signal.throwIfAborted();
     isLacking ||= piece === undefined;
     if (piece === undefined) continue;
     total += piece.bytes.length;

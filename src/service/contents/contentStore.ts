@@ -220,6 +220,7 @@ function unpack(frame: Buffer): Buffer | undefined {
   try {
     return zstdDecompressSync(frame, {
       maxOutputLength: MAX_PIECE_BYTES,
+      chunkSize: MAX_PIECE_BYTES / 2, // most pieces are unpacked at once
       params: { [constants.ZSTD_d_windowLogMax]: WINDOW_LOG },
     });
   } catch {

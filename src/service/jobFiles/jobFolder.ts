@@ -12,8 +12,8 @@ const NAMES = {
   workspace: 'workspace',
   /** The submitted archive, until the job starts; small ones are in the store. */
   archive: 'archive.tar.gz',
-  /** The names of the contents that make the archive, while it is made. */
-  contents: 'contents',
+  /** What was received of a submission without a key, until it is accepted. */
+  upload: 'upload',
   /** What to run: a `RunnerSpec`. */
   spec: 'job.json',
   /** The submitted files: a list of paths with their hashes. */

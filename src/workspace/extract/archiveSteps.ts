@@ -16,6 +16,8 @@ export interface ReadOptions {
   readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
 }
 
+export type WriteSteps = (steps: readonly WriteStep[], yielder: Yielder) => Promise<void>;
+
 const RATIO_COUNTS_FROM_BYTES = 32e6;
 // This much of an archive is checked before anything is written. Most archives are smaller.
 const JUDGED_AHEAD_BYTES = 2 * 2 ** 20;
@@ -32,19 +34,30 @@ export async function readSteps(
   archive: string,
   plan: ArchivePlan,
   { ratio, seconds, signal, onProgress }: ReadOptions,
-  write: (steps: readonly WriteStep[], yielder: Yielder) => Promise<void>,
+  write: WriteSteps,
 ): Promise<void> {
   const { size: archiveBytes } = await stat(archive).catch((error: unknown) => {
     throw new AppError('missing', `The archive ${archive} does not exist. Download it again.`, { cause: error });
   });
-  const reader = new TarReader(plan);
-  const yielder = new Yielder(signal);
-  const startedAt = performance.now();
   const onBytes = (packed: number, unpacked: number): void => {
     assertRatio(Math.max(unpacked, plan.totalBytes), unpacked, packed, archiveBytes, ratio);
     onProgress?.(packed, archiveBytes);
   };
-  for await (const chunk of gunzip(archive, { signal, onBytes })) {
+  await readTarSteps(gunzip(archive, { signal, onBytes }), plan, { seconds, signal }, write);
+  onProgress?.(archiveBytes, archiveBytes);
+}
+
+/** The same for a tar stream, whose size and ratio are not limited. */
+export async function readTarSteps(
+  tar: AsyncIterable<Buffer>,
+  plan: ArchivePlan,
+  { seconds, signal }: Pick<ReadOptions, 'seconds' | 'signal'>,
+  write: WriteSteps,
+): Promise<void> {
+  const reader = new TarReader(plan);
+  const yielder = new Yielder(signal);
+  const startedAt = performance.now();
+  for await (const chunk of tar) {
     for (let start = 0; start < chunk.length; start += SLICE_BYTES) {
       reader.write(chunk.subarray(start, start + SLICE_BYTES));
       if (performance.now() - startedAt > seconds * 1000) {
@@ -56,7 +69,6 @@ export async function readSteps(
   }
   reader.end();
   await write(plan.take(), yielder);
-  onProgress?.(archiveBytes, archiveBytes);
 }
 
 /**

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access, mkdir, realpath, rmdir, statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { ArchivePlan, type PlanLimits, type SkippedEntry, type WriteStep } from './archivePlan.ts';
-import { type ReadOptions, readSteps } from './archiveSteps.ts';
+import { type ReadOptions, readSteps, readTarSteps, type WriteSteps } from './archiveSteps.ts';
 import { writeFailure } from '../files/fileWriting.ts';
 import { Yielder } from '../../core/processes/yielder.ts';
 import { discardStaged, makeStagingFolder, newStagingName } from './stagingFolder.ts';
@@ -54,14 +54,40 @@ export const DEFAULT_LIMITS: ArchiveLimits = {
 export async function stageArchive(
   archive: string,
   folder: string,
-  { limits, ...options }: StageOptions = {},
+  { limits, onProgress, ...options }: StageOptions = {},
+): Promise<StagedArchive> {
+  const all = { ...DEFAULT_LIMITS, ...limits };
+  const { ratio, seconds } = all;
+  const { signal } = options;
+  return stageFrom(folder, all, options, (plan, write) =>
+    readSteps(archive, plan, { ratio, seconds, signal, onProgress }, write),
+  );
+}
+
+/** The same for a tar stream, whose errors are passed on. */
+export async function stageTar(
+  tar: AsyncIterable<Buffer>,
+  folder: string,
+  { signal }: Pick<StageOptions, 'signal'> = {},
+): Promise<StagedArchive> {
+  const { seconds } = DEFAULT_LIMITS;
+  return stageFrom(folder, DEFAULT_LIMITS, { signal }, (plan, write) =>
+    readTarSteps(tar, plan, { seconds, signal }, write),
+  );
+}
+
+async function stageFrom(
+  folder: string,
+  limits: ArchiveLimits,
+  options: Pick<StageOptions, 'name' | 'signal'>,
+  read: (plan: ArchivePlan, write: WriteSteps) => Promise<void>,
 ): Promise<StagedArchive> {
   options.signal?.throwIfAborted();
   const made = await mkdir(folder, { recursive: true }).catch((error: unknown) => {
     throw writeFailure(error, folder);
   });
   try {
-    return await stageInto(await realpath(folder), archive, { ...DEFAULT_LIMITS, ...limits }, options);
+    return await stageInto(await realpath(folder), limits, options, read);
   } catch (error) {
     if (made !== undefined) await removeMade(resolve(folder), made);
     throw writeFailure(error, folder);
@@ -70,17 +96,16 @@ export async function stageArchive(
 
 async function stageInto(
   folder: string,
-  archive: string,
   limits: ArchiveLimits,
-  { name = newStagingName(), signal, onProgress }: Omit<StageOptions, 'limits'>,
+  { name = newStagingName() }: Pick<StageOptions, 'name'>,
+  read: (plan: ArchivePlan, write: WriteSteps) => Promise<void>,
 ): Promise<StagedArchive> {
   await access(folder, constants.W_OK);
   const { bavail, bsize } = await statfs(folder);
   const plan = new ArchivePlan(limits, bavail * bsize);
-  const { ratio, seconds } = limits;
   let target: { readonly staging: string; readonly writer: StagingWriter } | undefined;
   try {
-    await readSteps(archive, plan, { ratio, seconds, signal, onProgress }, async (steps, yielder) => {
+    await read(plan, async (steps, yielder) => {
       target ??= open(folder, name);
       await target.writer.write(steps, yielder);
     });

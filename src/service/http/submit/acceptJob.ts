@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { mkdir, rename } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import type * as z from 'zod';
 import { AppError } from '../../../core/errors.ts';
 import { formatCredits } from '../../../core/text/format.ts';
 import type { jobCreated, LogEventData } from '../../../remote/protocol/schemas.ts';
 import type { Submission } from '../../../remote/protocol/submission.ts';
-import { type StagedArchive, stageArchive } from '../../../workspace/extract/extract.ts';
+import { type StagedArchive, stageArchive, stageTar } from '../../../workspace/extract/extract.ts';
 import type { JobFiles } from '../../jobFiles/jobFiles.ts';
 import { keepWorkspace, placeWorkspace } from '../../jobs/jobWorkspace.ts';
 import type { MachineClass, MachineClasses } from '../../config/machineClasses.ts';
@@ -47,13 +47,12 @@ export interface AcceptContext {
 
 export type AcceptedJob = z.infer<typeof jobCreated>;
 
-/** A received archive, and what came with it. */
-export interface ReceivedUpload {
+/** A received archive, or the names of its contents, and what came with it. */
+export interface ReceivedUpload extends ReceivedForm {
   /** The ID of the new job, whose folder exists. */
   readonly id: string;
-  readonly archive: string;
-  /** The text of the field `meta`. */
-  readonly meta: string;
+  /** Path of the file. */
+  readonly received: string;
   /** The submission's idempotency key, if it has one. */
   readonly key?: { readonly key: string; readonly fingerprint: string };
 }
@@ -70,26 +69,11 @@ export async function acceptJob(
   signal: AbortSignal,
 ): Promise<AcceptedJob> {
   return withNewFolder(context.files, async (id, folder) => {
-    const { archive } = folder;
-    const openSink = () => createWriteStream(archive, { flags: 'wx', mode: 0o600 });
+    const received = folder.upload;
+    const openSink = () => createWriteStream(received, { flags: 'wx', mode: 0o600 });
     const form = await receiveUpload(incoming, { openSink, maxBytes: context.maxUploadBytes });
-    if (form.part === 'tarball') return addJob({ id, archive, meta: form.meta }, context, signal);
-    await rename(archive, folder.contents);
-    return addJob(await withArchive({ id, received: folder.contents, ...form }, context, signal), context, signal);
+    return addJob({ id, received, ...form }, context, signal);
   });
-}
-
-/** The upload with an archive: the one that was received, or the one that its contents make. @throws as `assembleArchive`. */
-export async function withArchive(
-  { id, received, meta, part }: ReceivedForm & { readonly id: string; readonly received: string },
-  context: AcceptContext,
-  signal: AbortSignal,
-): Promise<Pick<ReceivedUpload, 'id' | 'archive' | 'meta'>> {
-  if (part === 'tarball') return { id, archive: received, meta };
-  const { archive } = context.files.folder(id);
-  const { account, contents, maxUploadBytes: maxBytes, diskRefusal } = context;
-  await assembleArchive(contents, { account, submission: received, archive, maxBytes, diskRefusal, signal });
-  return { id, archive, meta };
 }
 
 /** Calls `work` with the ID and the folder of a new job. The folder is removed if `work` fails. */
@@ -110,18 +94,19 @@ export async function withNewFolder<T>(
 
 /** Checks an upload, and adds the job. The archive is not moved until all checks have passed. @throws as `acceptJob`. */
 export async function addJob(
-  { id, archive, meta, key }: ReceivedUpload,
+  upload: ReceivedUpload,
   context: AcceptContext,
   signal: AbortSignal,
 ): Promise<AcceptedJob> {
   const { account, keyId, store, machineClasses } = context;
+  const { id, meta, key } = upload;
   const folder = context.files.folder(id);
   const submission = parseSubmission(meta);
   checkSecrets(submission, context);
   const machineClass = chooseClass(submission, machineClasses);
   const hold = machineClasses.priceOf(machineClass.name, submission.max_runtime);
   refuseWithoutCredits(hold, store.spendable(account, keyId));
-  const staged = await stageArchive(archive, folder.path, { signal });
+  const { staged, archive } = await stageUpload(upload, context, signal);
   const spec = specOf(staged, { id, submission }, context);
   await placeWorkspace(folder, staged, spec);
   signal.throwIfAborted();
@@ -145,6 +130,23 @@ export async function addJob(
   );
   if (!outcome.isAccepted) refuseWithoutCredits(hold, outcome.available);
   return { job_id: id, credit_hold: toCredits(hold), credits_remaining: toCredits(outcome.available.amount) };
+}
+
+/** Unpacks an upload. @returns the files, and the path of the archive that contains them. @throws as `stageArchive` and `assembleArchive`. */
+async function stageUpload(
+  { id, received, part }: ReceivedUpload,
+  { files, account, contents, maxUploadBytes: maxBytes, diskRefusal }: AcceptContext,
+  signal: AbortSignal,
+): Promise<{ readonly staged: StagedArchive; readonly archive: string }> {
+  const folder = files.folder(id);
+  if (part === 'tarball') {
+    return { staged: await stageArchive(received, folder.path, { signal }), archive: received };
+  }
+  const { archive } = folder;
+  const tar = assembleArchive(contents, { account, submission: received, archive, maxBytes, diskRefusal, signal });
+  const staged = await stageTar(tar, folder.path, { signal });
+  await rm(received);
+  return { staged, archive };
 }
 
 function checkSecrets({ secrets = [] }: Submission, { account, vault, mayUseSecrets }: AcceptContext): void {

@@ -12,7 +12,7 @@ import { ResumableUploads } from './resumableUploads.ts';
 import { toCredits } from '../../store/accounts/credits.ts';
 import type { Store } from '../../store/store.ts';
 import type { StoredSubmission } from '../../store/jobs/submissions.ts';
-import { type AcceptContext, acceptJob, type AcceptedJob, addJob, withArchive, withNewFolder } from './acceptJob.ts';
+import { type AcceptContext, acceptJob, type AcceptedJob, addJob, withNewFolder } from './acceptJob.ts';
 import { refusal } from '../access/refusal.ts';
 import { isBrokenOff, receiveUpload } from './upload.ts';
 
@@ -136,8 +136,7 @@ export class Submissions {
       running.isChecked = true;
       const fingerprint = `${hash('sha256', form.meta)}:${await digestOf(path)}`;
       const accepted = await withNewFolder(context.files, async (id) => {
-        const upload = await withArchive({ id, received: path, ...form }, context, signal);
-        return addJob({ ...upload, key: { key, fingerprint } }, context, signal);
+        return addJob({ id, received: path, ...form, key: { key, fingerprint } }, context, signal);
       });
       await this.#uploads.remove(account, key);
       return accepted;
