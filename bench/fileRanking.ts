@@ -1,60 +1,114 @@
 // Whether a folder's search finds the files that answer questions: NDCG@10 over labelled repositories in the format of the Semble
-// benchmark. The argument is a folder as `readLabelled` describes; it is not shipped. `--whole` searches whole checkouts, instead of
-// the part that the benchmark names; `--no-history` does without past commits.
+// benchmark, by category and language, beside peers on the same chunks that get the same information; and how many tokens a language
+// model must read. The argument is a folder as `readLabelled` describes; it is not shipped. `--whole` searches whole checkouts, instead
+// of the part that the benchmark names; `--misses` lists the questions that are not answered perfectly.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import type { FolderIndex } from '../src/retrieval/folder/folderIndex.ts';
+import { searchWithin } from '../src/retrieval/folder/tokenBudget.ts';
 import { readCommits } from '../src/workspace/git/commitLog.ts';
 import { interval } from './ranking/bootstrap.ts';
 import { indexFolder } from './ranking/indexedFolder.ts';
-import { type LabelledQuery, ndcg, readLabelled } from './ranking/labelledSet.ts';
+import { type LabelledQuery, type Location, ndcg, readLabelled, recall } from './ranking/labelledSet.ts';
+import { INFORMED } from './ranking/peers.ts';
 
 const LIMIT = 10;
+// Peers rank chunks, of which a file has many.
+const DEPTH = 200;
+const BUDGETS = [500, 1000, 2000, 4000, 8000];
 const HISTORY_OPTIONS = { signal: new AbortController().signal, isStored: false };
+const OURS = 'farwharf';
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { whole: { type: 'boolean' }, 'no-history': { type: 'boolean' }, misses: { type: 'boolean' } },
+  options: { whole: { type: 'boolean' }, misses: { type: 'boolean' } },
 });
 const home = mkdtempSync(join(tmpdir(), 'farwharf-bench-ranking-'));
 
-interface Scored extends LabelledQuery {
+type Find = (query: string) => Promise<readonly Location[]>;
+
+interface Scored {
+  readonly engine: string;
+  readonly repository: string;
   readonly language: string;
+  readonly category: string;
   readonly score: number;
 }
 
 try {
   const scored: Scored[] = [];
-  for (const { name, language, checkout, root, queries } of readLabelled(positionals[0] ?? '.')) {
+  const recalls = BUDGETS.map((): number[] => []);
+  for (const { name: repository, language, checkout, root, queries } of readLabelled(positionals[0] ?? '.')) {
     if (queries.length === 0) continue;
-    const folder = values.whole === true ? checkout : join(checkout, root);
-    using index = await indexFolder(folder, home);
-    if (values['no-history'] !== true) await index.history.update(readCommits, HISTORY_OPTIONS);
-    const own: Scored[] = [];
-    for (const query of queries) {
-      const found = await index.search(query.query, LIMIT);
-      const score = ndcg(found, query.targets);
-      own.push({ ...query, language, score });
-      if (values.misses === true && score < 1) {
-        print(
-          `  ${score.toFixed(2)} ${query.category} ${query.query} -> ${query.targets.map(({ path }) => path).join(' ')}`,
-        );
-        for (const { path, startLine, score: points } of found.slice(0, 4))
-          print(`        ${points.toFixed(2)} ${path}:${startLine}`);
+    using index = await indexFolder(values.whole === true ? checkout : join(checkout, root), home);
+    const measure = async (engine: string, find: Find): Promise<void> => {
+      for (const { query, category, targets } of queries) {
+        const found = await find(query);
+        const score = ndcg(found, targets);
+        scored.push({ engine, repository, language, category, score });
+        if (values.misses === true && engine === OURS && score < 1)
+          printMiss({ query, category, targets }, found, score);
+      }
+    };
+    await measure('farwharf, chunks', (query) => firstOfFiles(() => index.search(query, DEPTH, { isByPlace: true })));
+    await measure('farwharf, no commits', (query) => index.search(query, LIMIT));
+    await index.history.update(readCommits, HISTORY_OPTIONS);
+    await measure(OURS, (query) => index.search(query, LIMIT));
+    for (const [engine, find] of openPeers(index)) await measure(engine, find);
+    for (const [at, maxTokens] of BUDGETS.entries()) {
+      for (const { query, targets } of queries) {
+        recalls[at]?.push(recall(await searchWithin(index, query, { maxTokens }), targets));
       }
     }
-    print(line(name, own));
-    scored.push(...own);
+  }
+  for (const key of ['category', 'language', 'repository'] as const) {
+    print(`\n${key}`);
+    for (const [value, own] of Map.groupBy(scored, (one) => one[key])) printEngines(value, own);
   }
   print('');
-  for (const [category, own] of Map.groupBy(scored, ({ category }) => category)) print(line(category, own));
-  print(line('all', scored));
+  printEngines('all', scored);
+  const shares = BUDGETS.map((budget, at) => `${budget} tokens ${interval(recalls[at] ?? []).mean.toFixed(3)}`);
+  print(`\nrecall of the answers' files within a budget: ${shares.join(', ')}`);
 } finally {
   rmSync(home, { recursive: true });
 }
 
-function line(name: string, own: readonly Scored[]): string {
-  const { mean, low, high } = interval(own.map(({ score }) => score));
-  return `${name.padEnd(14)} ${mean.toFixed(3)} [${low.toFixed(3)}, ${high.toFixed(3)}] of ${own.length}`;
+function openPeers(index: FolderIndex): [string, Find][] {
+  const chunks = [...index.sources()].flatMap(({ path }) => index.fileAt(path)?.chunks ?? []);
+  return Object.entries(INFORMED).map(([engine, open]) => {
+    const peer = open(chunks);
+    return [
+      engine,
+      (query) =>
+        firstOfFiles(async () =>
+          peer.search(query, DEPTH).flatMap((id) => {
+            const chunk = chunks[id];
+            return chunk === undefined ? [] : [{ ...chunk, path: chunk.source }];
+          }),
+        ),
+    ];
+  });
+}
+
+/** The best place of each file. */
+async function firstOfFiles(find: () => Promise<readonly Location[]>): Promise<readonly Location[]> {
+  const byPath = new Map<string, Location>();
+  for (const place of await find()) if (!byPath.has(place.path)) byPath.set(place.path, place);
+  return [...byPath.values()].slice(0, LIMIT);
+}
+
+function printEngines(title: string, scored: readonly Scored[]): void {
+  const engines = [...Map.groupBy(scored, ({ engine }) => engine)].map(([engine, own]) => {
+    const { mean, low, high } = interval(own.map(({ score }) => score));
+    return `${engine} ${mean.toFixed(3)} [${low.toFixed(3)}, ${high.toFixed(3)}]`;
+  });
+  const count = scored.filter(({ engine }) => engine === OURS).length;
+  print(`${`${title} (${count})`.padEnd(20)}${engines.join('  ')}`);
+}
+
+function printMiss({ query, category, targets }: LabelledQuery, found: readonly Location[], score: number): void {
+  print(`  ${score.toFixed(2)} ${category} ${query} -> ${targets.map(({ path }) => path).join(' ')}`);
+  for (const { path, startLine } of found.slice(0, 4)) print(`        ${path}:${startLine}`);
 }

@@ -24,7 +24,7 @@ export interface LabelledQuery {
   readonly targets: readonly Location[];
 }
 
-interface Location {
+export interface Location {
   readonly path: string;
   readonly startLine: number;
   readonly endLine: number;
@@ -70,6 +70,13 @@ export function ndcg(found: readonly Location[], targets: readonly Location[]): 
   const gain = ranks.filter((rank) => rank >= 0).reduce((sum, rank) => sum + 1 / Math.log2(rank + 2), 0);
   const ideal = targets.slice(0, TOP).reduce((sum, _, rank) => sum + 1 / Math.log2(rank + 2), 0);
   return ideal === 0 ? 0 : gain / ideal;
+}
+
+/** The share of the targets whose file is among these places. */
+export function recall(found: readonly Location[], targets: readonly Location[]): number {
+  const isFound = (target: Location): boolean =>
+    found.some((place) => isIn({ ...place, startLine: target.startLine, endLine: target.endLine }, target));
+  return targets.filter(isFound).length / Math.max(1, targets.length);
 }
 
 const TOP = 10;

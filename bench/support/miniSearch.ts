@@ -6,11 +6,12 @@ export interface MiniSearchAnalysis {
 
 interface MiniSearchOptions extends MiniSearchAnalysis {
   readonly fields: readonly string[];
+  readonly searchOptions?: { readonly boost: Readonly<Record<string, number>> };
 }
 
 /** What is used of MiniSearch. */
 interface MiniSearchIndex {
-  addAll(documents: readonly { readonly id: number; readonly text: string }[]): void;
+  addAll(documents: readonly Readonly<Record<string, string | number>>[]): void;
   search(query: string): { readonly id: number }[];
 }
 
