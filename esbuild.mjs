@@ -106,6 +106,21 @@ const noSchemaCompiler = {
   },
 };
 
+// The client of the `openai` package creates each of its parts, so that nothing can be left out of a bundle: assistants, videos,
+// administration and more are three quarters of it. Farwharf uses chat completions and embeddings; the other classes are empty.
+/** @type {esbuild.Plugin} */
+const openaiChatOnly = {
+  name: 'openai-chat-only',
+  setup(build) {
+    const used = /[\\/](index|shared|embeddings|chat[\\/].*)\.mjs$/;
+    build.onLoad({ filter: /[\\/]openai[\\/](resources[\\/].*|lib[\\/]ChatCompletion\w*)\.mjs$/ }, async ({ path }) => {
+      if (used.test(path)) return undefined;
+      const names = (await readFile(path, 'utf8')).matchAll(/^export class (\w+)/gm);
+      return { contents: Array.from(names, ([, name]) => `export class ${name} {}`).join('\n') };
+    });
+  },
+};
+
 // node-fetch brings web streams for versions of Node.js that lack them: 59 KB in each bundle, which no supported version loads.
 /** @type {esbuild.Plugin} */
 const nativeWebStreams = {
@@ -163,7 +178,7 @@ const configurations = [
     external: ['vscode'],
     supported: { 'dynamic-import': false },
     keepNames: false, // nothing here reads the name of a class; names are 3 % of the VSIX, whose size is limited
-    plugins: [compiledKernels, lazyChunks, nativeWebStreams],
+    plugins: [compiledKernels, lazyChunks, openaiChatOnly, nativeWebStreams],
   },
   // Command line, threads and libraries together: what two of them need is there once.
   {
@@ -178,6 +193,7 @@ const configurations = [
       importedBuiltins,
       httpWithoutUndici,
       noSchemaCompiler,
+      openaiChatOnly,
       nativeWebStreams,
       browserStandIns,
     ],
