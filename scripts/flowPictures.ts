@@ -225,8 +225,7 @@ export async function takeTrace(theme: string, take: TakePicture): Promise<void>
   for (const [name, summary] of Object.entries(files)) {
     await runCommand(page, 'Farwharf: Open Trace File');
     const dialog = page.locator('.quick-input-widget', { hasText: 'Open a trace' });
-    await dialog.locator('input.input').fill(join(window.scratch, 'traces', name));
-    await page.keyboard.press('Enter');
+    await dialog.locator('.monaco-list-row', { hasText: name }).click();
     await canvas.locator('.timeline .summary', { hasText: summary }).waitFor();
     await canvas.getByRole('button', { name: /Step back/ }).click();
     await take(page);
