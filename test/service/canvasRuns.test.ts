@@ -425,7 +425,12 @@ onPage('two runs are compared node by node, and a replay is compared with what i
 });
 
 onPage('a trace of another program is shown as a run that can be neither run nor edited', async (canvas) => {
-  await canvas.send({ type: 'graph', version: 0, file, isTrusted: false, isTrace: true });
+  const steps = drawnFile([
+    drawnFlow('research', ['decide -> look', 'look -> write', 'write -> .'], { look: { className: 'look' } }),
+  ]);
+  await canvas.send({ type: 'graph', version: 0, file: steps, isTrusted: false, isTrace: true });
+  const names = (path: string): Promise<string> => textOf(canvas, `${nodeOf(path)} :is(.title, .summary)`);
+  assert.deepEqual([await names('decide'), await names('look')], ['Decide decide', 'look ']);
   const traced: RunInfo = { ...failed, isRecorded: false };
   await canvas.send({ type: 'runs', runs: [traced] }, { type: 'run', run: traced });
   await canvas.send({ type: 'runEvents', run: 'first', events: trace.events });

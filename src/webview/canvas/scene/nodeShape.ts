@@ -98,7 +98,7 @@ function* partsOf(drawn: DrawnNode, run: NodeState | undefined): Generator<SVGEl
 }
 
 function summaryText(node: FlowNode, room: number): SVGTextElement {
-  const summary = node.summary ?? (node.label === titleOf(node) ? node.id : node.label);
+  const summary = node.summary ?? [node.label, node.id].find((name) => name !== titleOf(node)) ?? '';
   return text(`summary${node.summary === undefined ? ' is-name' : ''}`, summary, LABEL_FONT, INSET, 45, room);
 }
 
