@@ -49,3 +49,38 @@ test('a flow of PocketFlow is shown as a patch, written with --write, and then r
   assert.match(again.stderr, /0 files to change/);
   assert.equal((await scratch.run(['flow', 'migrate', 'gone.ts'], { cwd })).exit, 2);
 });
+
+test('the nodes of batch flows get their params and share one state, as in PocketFlow', async () => {
+  await using scratch = await Scratch.create();
+  const text = `const { BatchFlow, Flow, Node, ParallelBatchFlow } = require('pocketflow');
+class Load extends Node {
+  post(shared) {
+    shared.seen ??= [];
+    shared.seen.push(this._params.name);
+  }
+}
+class Note extends Node {
+  prep() { return this._params.name.length; }
+  post(shared, length) { shared.letters = (shared.letters ?? 0) + length; }
+}
+class Each extends BatchFlow {
+  prep({ names }) { return names.map((name) => ({ name })); }
+}
+class Beside extends ParallelBatchFlow {
+  prep({ others }) { return others.map((name) => ({ name })); }
+}
+const load = new Load(), note = new Note();
+load.next(note);
+const each = new Each(load), beside = new Beside(load);
+each.next(beside);
+module.exports = { flow: new Flow(each) };
+`;
+  const cwd = await scratch.folder('batches', { 'each.cjs': text });
+  const written = await scratch.run(['flow', 'migrate', 'each.cjs', '--write', '--json'], { cwd });
+  assert.deepEqual(jsonLines(written.stdout)[0]?.['unconverted'], [], written.stderr);
+  const shared = '{"names":["Oslo","Bergen"],"others":["Voss","Narvik"]}';
+  const run = await scratch.run(['flow', 'run', 'each.cjs', '--shared', shared, '--json'], { cwd });
+  const end = jsonLines(run.stdout).at(-1) as { outcome: { shared?: { seen: string[]; letters: number } } };
+  assert.deepEqual(end.outcome.shared?.seen, ['Oslo', 'Bergen', 'Voss', 'Narvik'], run.stderr);
+  assert.equal(end.outcome.shared.letters, 20);
+});

@@ -4,7 +4,7 @@ import type { TextEdit } from '../graph/graph.ts';
 import type { EditResult } from '../reading/flowReading.ts';
 import { given, visitNodes } from '../syntax/nodes.ts';
 import { endOf, type SourceFile, startOf } from '../syntax/sourceFile.ts';
-import { indentOf, lineBreakOf, quotedIn } from '../syntax/sourceStyle.ts';
+import { indentOf, lineBreakOf, quotedIn, stepOf } from '../syntax/sourceStyle.ts';
 
 // Statements after which semicolons are a matter of style.
 const ENDED = new Set(['ImportDeclaration', 'ExpressionStatement', 'ReturnStatement', 'ThrowStatement']);
@@ -83,8 +83,7 @@ export class SourceMap {
 
   /** One step of indentation. */
   get step(): string {
-    const indents = this.source.text.match(/^(?:\t| {2,8})(?=\S)/gm) ?? [];
-    return indents.reduce((least, indent) => (indent.length < least.length ? indent : least), indents[0] ?? '  ');
+    return stepOf(this.source.text);
   }
 
   get isTyped(): boolean {

@@ -1,5 +1,5 @@
 import { startOf, type SourceFile } from '../syntax/sourceFile.ts';
-import { indentOf, lineBreakOf } from '../syntax/sourceStyle.ts';
+import { indentOf, lineBreakOf, stepOf } from '../syntax/sourceStyle.ts';
 import { type Edit, removal, type Unconverted } from './edits.ts';
 import type { LibraryNames } from './libraryNames.ts';
 import { type Creation, type Link, readWiring, type Scope, type Wiring } from './wiring.ts';
@@ -110,7 +110,6 @@ function chainEdit(text: string, { start, end, isSuper }: Creation, chain: reado
   const [only] = chain;
   const lineStart = text.lastIndexOf('\n', start - 1) + 1;
   const isShort = chain.length === 1 && end - lineStart + (only?.length ?? 0) + 'start: {}'.length <= MAX_LINE;
-  const unit = indent.includes('\t') || /^\t/m.test(text) ? '\t' : '  ';
-  const separator = isShort ? '' : `${lineBreakOf(text)}${indent}${unit}`;
+  const separator = isShort ? '' : `${lineBreakOf(text)}${indent}${stepOf(text)}`;
   return { start: end, end, text: chain.map((call) => `${separator}.${call}`).join('') };
 }

@@ -3,6 +3,7 @@ import { given, visitNodes } from '../syntax/nodes.ts';
 import { endOf, type SourceFile, startOf } from '../syntax/sourceFile.ts';
 import type { Edit, Unconverted } from './edits.ts';
 import { constructorOf, type Kind, type LibraryNames } from './libraryNames.ts';
+import type { ParamsPlan } from './paramsPlan.ts';
 
 const NODE_OPTIONS = ['maxRetries', 'wait'];
 const FLOW_OPTIONS = ['start'];
@@ -15,7 +16,7 @@ interface Changes {
 }
 
 /** Arguments of constructors become options, and the types of parameters go. */
-export function convertConstructors(file: SourceFile, names: LibraryNames): Changes {
+export function convertConstructors(file: SourceFile, names: LibraryNames, { flows }: ParamsPlan): Changes {
   const changes: Changes = { edits: [], unconverted: [] };
   if (file.program === undefined) return changes;
   visitNodes(file.program, (node) => {
@@ -32,7 +33,8 @@ export function convertConstructors(file: SourceFile, names: LibraryNames): Chan
     const kind = node.superClass ? names.kindOf(node.superClass) : undefined;
     if (kind === undefined || !node.superClass) return;
     dropParameterTypes(node.superTypeArguments, changes);
-    if (/^(?:Parallel)?BatchFlow$/.test(names.libraryOf(node.superClass) ?? '')) {
+    const isPlanned = flows.has(node.id?.name ?? '');
+    if (!isPlanned && /^(?:Parallel)?BatchFlow$/.test(names.libraryOf(node.superClass) ?? '')) {
       changes.unconverted.push({ offset: startOf(node), message: BATCH_FLOW });
     }
     const constructor = constructorOf(node);

@@ -16,16 +16,22 @@ export class LibraryNames {
   readonly #names = new Map<string, string>();
   readonly #namespaces = new Set<string>();
   readonly #classes = new Map<string, t.Class>();
+  readonly #repeated = new Set<string>();
 
   constructor({ program }: SourceFile) {
     if (program === undefined) return;
     visitNodes(program, (node, parent) => {
       if (node.type === 'ImportDeclaration' && node.source.value === PACKAGE) this.#import(node);
       if (node.type === 'VariableDeclarator' && node.init) this.#require(node.id, node.init);
-      if (node.type === 'ClassDeclaration' && node.id) this.#classes.set(node.id.name, node);
+      if (node.type === 'ClassDeclaration' && node.id) this.#declare(node.id.name, node);
       if (node.type !== 'ClassExpression' || parent?.type !== 'VariableDeclarator') return;
-      if (parent.id.type === 'Identifier') this.#classes.set(parent.id.name, node);
+      if (parent.id.type === 'Identifier') this.#declare(parent.id.name, node);
     });
+  }
+
+  /** A class that the file declares; undefined if it declares none or several of this name. */
+  classNamed(name: string): t.Class | undefined {
+    return this.#repeated.has(name) ? undefined : this.#classes.get(name);
   }
 
   /** What instances of the class that an expression names are; undefined for anything else. */
@@ -60,6 +66,11 @@ export class LibraryNames {
     const parent = own?.superClass ? this.#libraryOf(own.superClass, depth + 1) : undefined;
     if (own === undefined || parent === undefined) return undefined;
     return { library: parent.library, hasConstructor: parent.hasConstructor || constructorOf(own) !== undefined };
+  }
+
+  #declare(name: string, node: t.Class): void {
+    if (this.#classes.has(name)) this.#repeated.add(name);
+    this.#classes.set(name, node);
   }
 
   #import({ source, specifiers }: t.ImportDeclaration): void {

@@ -6,6 +6,8 @@ import { convertConstructors } from './constructors.ts';
 import { edited, type Unconverted } from './edits.ts';
 import { withEndingActions } from './endings.ts';
 import { LibraryNames } from './libraryNames.ts';
+import { paramsEdits } from './params.ts';
+import { isParams, planParams } from './paramsPlan.ts';
 
 /** A file after its migration. Lines and columns are those of the original, from 1. */
 export interface Migration {
@@ -43,11 +45,12 @@ export function migratePocketFlow(path: string, text: string): Migration {
   const names = new LibraryNames(file);
   const [specifier] = names.specifiers;
   if (specifier === undefined) return { text, unconverted: [] };
+  const plan = planParams(file, names);
   const connections = convertConnections(file, names);
   const unconverted = [
     ...connections.unconverted,
-    ...convertConstructors(file, names).unconverted,
-    ...unknownMembers(file),
+    ...convertConstructors(file, names, plan).unconverted,
+    ...unknownMembers(file).filter(({ isParams }) => !isParams || plan.flows.size === 0),
   ];
   // Afterwards, because a connection can contain the construction of a node.
   const connected = new SourceFile(path, edited(text, connections.edits));
@@ -55,7 +58,11 @@ export function migratePocketFlow(path: string, text: string): Migration {
   const imports = connectedNames.specifiers.map((node) => {
     return { start: startOf(node) + 1, end: endOf(node) - 1, text: LIBRARY };
   });
-  const rewritten = edited(connected.text, [...imports, ...convertConstructors(connected, connectedNames).edits]);
+  const rewritten = edited(connected.text, [
+    ...imports,
+    ...paramsEdits(connected, connectedNames, plan),
+    ...convertConstructors(connected, connectedNames, plan).edits,
+  ]);
   const quote = text.charAt(startOf(specifier));
   const converted = withEndingActions(path, rewritten, quote);
   const broken = problemOf(new SourceFile(path, converted));
@@ -83,15 +90,19 @@ function problemOf({ program, syntaxError }: SourceFile): string | undefined {
 }
 
 /** Uses of what PocketFlow's nodes have and those of the library do not. */
-function unknownMembers({ program }: SourceFile): Unconverted[] {
-  const found: Unconverted[] = [];
+function unknownMembers({ program }: SourceFile): (Unconverted & { readonly isParams: boolean })[] {
+  const found: (Unconverted & { readonly isParams: boolean })[] = [];
   if (program === undefined) return found;
   visitNodes(program, (node) => {
     if (node.type !== 'MemberExpression') return;
     const name = keyName(node.property, node.computed);
     if (name === undefined || !Object.hasOwn(MEMBERS, name)) return;
     if (OWN_MEMBERS.has(name) && node.object.type !== 'ThisExpression') return;
-    found.push({ offset: startOf(node.property), message: `${name}: ${MEMBERS[name]}` });
+    found.push({
+      offset: startOf(node.property),
+      message: `${name}: ${MEMBERS[name]}`,
+      isParams: isParams(node),
+    });
   });
   return found;
 }

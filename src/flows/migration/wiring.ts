@@ -24,6 +24,8 @@ export interface Wiring {
 
 /** Where a flow is made from its first node. */
 export interface Creation {
+  /** The class of the flow, as it is written. */
+  readonly flow: string;
   /** The text of the first node. */
   readonly first: string;
   readonly start: number;
@@ -40,13 +42,23 @@ export interface Scope {
   readonly creations: Creation[];
 }
 
-/** Finds what each function connects, and the calls of `next` and `on` that are no statement. */
-export function readWiring(file: SourceFile, names: LibraryNames): { scopes: Scope[]; others: t.Node[] } {
+/** The texts of the expressions that hold nodes or flows, each with the classes that it may have. */
+type Units = Map<string, Set<string>>;
+
+interface FileWiring {
+  readonly scopes: readonly Scope[];
+  readonly units: ReadonlyMap<string, ReadonlySet<string>>;
+  /** The calls of `next` and `on` that are no statement. */
+  readonly others: readonly t.Node[];
+}
+
+/** Finds what each function connects. */
+export function readWiring(file: SourceFile, names: LibraryNames): FileWiring {
   const scopes = new Map<t.Node, Scope>();
   const others: t.Node[] = [];
-  if (file.program === undefined) return { scopes: [], others };
+  const known: Units = new Map();
+  if (file.program === undefined) return { scopes: [], units: known, others };
   const parents = new Map<t.Node, t.Node>();
-  const known = new Set<string>();
   const calls: ConnectionCall[] = [];
   visitNodes(file.program, (node, parent) => {
     if (parent !== undefined) parents.set(node, parent);
@@ -67,7 +79,10 @@ export function readWiring(file: SourceFile, names: LibraryNames): { scopes: Sco
   for (let size = -1; size !== known.size; ) {
     size = known.size;
     for (const call of calls.filter((one) => connects(one, isUnit))) {
-      for (const { source, target } of linksOf(file, call) ?? []) known.add(source).add(target);
+      for (const { source, target } of linksOf(file, call) ?? []) {
+        note(known, source);
+        note(known, target);
+      }
     }
   }
   visitNodes(file.program, (node, parent) => {
@@ -79,7 +94,8 @@ export function readWiring(file: SourceFile, names: LibraryNames): { scopes: Sco
       if (names.isConstructedByLibrary(node.callee)) {
         const [first] = node.arguments;
         const [start, end] = [startOf(node), endOf(node)];
-        const creation = { first: file.textOf(first), start, end, name: nameOf(file, parent), isSuper: false };
+        const flow = file.textOf(node.callee);
+        const creation = { flow, first: file.textOf(first), start, end, name: nameOf(file, parent), isSuper: false };
         scopeOf(node).creations.push(creation);
       }
     }
@@ -99,34 +115,41 @@ export function readWiring(file: SourceFile, names: LibraryNames): { scopes: Sco
     wirings.sort((a, b) => a.start - b.start);
     creations.sort((a, b) => a.start - b.start);
   }
-  return { scopes: [...scopes.values()], others };
+  return { scopes: [...scopes.values()], units: known, others };
 }
 
 /** Remembers the variables and properties that hold nodes or flows. */
-function noteUnits(file: SourceFile, names: LibraryNames, node: t.Node, known: Set<string>): void {
-  const isNew = (value: t.Node | null | undefined): boolean => {
+function noteUnits(file: SourceFile, names: LibraryNames, node: t.Node, known: Units): void {
+  const noteNew = (text: string, value: t.Node | null | undefined): void => {
     const at = value ? unwrapped(value) : undefined;
-    return at?.type === 'NewExpression' && names.kindOf(at.callee) !== undefined;
+    if (at?.type !== 'NewExpression' || names.kindOf(at.callee) === undefined) return;
+    note(known, text, file.textOf(at.callee));
   };
+  if (node.type === 'NewExpression') noteNew(file.textOf(node), node);
   if (node.type === 'VariableDeclarator') {
-    if (node.id.type === 'Identifier' && isNew(node.init)) known.add(node.id.name);
+    if (node.id.type === 'Identifier') noteNew(node.id.name, node.init);
     if (node.id.type === 'ArrayPattern' && node.init?.type === 'ArrayExpression') {
       for (const [index, element] of node.id.elements.entries()) {
-        if (element?.type === 'Identifier' && isNew(node.init.elements[index])) known.add(element.name);
+        if (element?.type === 'Identifier') noteNew(element.name, node.init.elements[index]);
       }
     }
   }
   const isFlow = node.type === 'NewExpression' && names.kindOf(node.callee) === 'flow';
   if (isFlow && names.isConstructedByLibrary(node.callee)) {
     const [first] = node.arguments;
-    if (first !== undefined) known.add(file.textOf(first));
+    if (first !== undefined) note(known, file.textOf(first));
   }
-  if (node.type === 'AssignmentExpression' && isNew(node.right)) known.add(file.textOf(node.left));
-  if (node.type === 'ClassProperty' && node.key.type === 'Identifier' && isNew(node.value))
-    known.add(`this.${node.key.name}`);
+  if (node.type === 'AssignmentExpression') noteNew(file.textOf(node.left), node.right);
+  if (node.type === 'ClassProperty' && node.key.type === 'Identifier') noteNew(`this.${node.key.name}`, node.value);
   if (node.type !== 'Identifier' || node.typeAnnotation?.type !== 'TSTypeAnnotation') return;
   const { typeAnnotation: type } = node.typeAnnotation;
-  if (type.type === 'TSTypeReference' && names.kindOf(type.typeName) !== undefined) known.add(node.name);
+  if (type.type !== 'TSTypeReference' || names.kindOf(type.typeName) === undefined) return;
+  note(known, node.name, file.textOf(type.typeName));
+}
+
+function note(known: Units, text: string, className?: string): void {
+  const classes = known.get(text) ?? new Set();
+  known.set(text, className === undefined ? classes : classes.add(className));
 }
 
 function isConnection(node: t.Node | undefined): node is ConnectionCall {
@@ -197,7 +220,8 @@ function superCreation(
   while (at !== undefined && at.type !== 'ClassDeclaration' && at.type !== 'ClassExpression') at = parents.get(at);
   if (first === undefined || statement === undefined || !at?.superClass) return undefined;
   if (names.kindOf(at.superClass) !== 'flow' || !names.isConstructedByLibrary(at.superClass)) return undefined;
-  return { first: file.textOf(first), start: startOf(call), end: endOf(statement), name: 'this', isSuper: true };
+  const flow = at.id?.name ?? '';
+  return { flow, first: file.textOf(first), start: startOf(call), end: endOf(statement), name: 'this', isSuper: true };
 }
 
 function nameOf(file: SourceFile, parent: t.Node | undefined): string | undefined {

@@ -4,6 +4,12 @@ export function indentOf(text: string, offset: number): string {
   return /^[ \t]*/.exec(text.slice(start, offset))?.[0] ?? '';
 }
 
+/** One step of indentation. */
+export function stepOf(text: string): string {
+  const indents = text.match(/^(?:\t| {2,8})(?=\S)/gm) ?? [];
+  return indents.reduce((least, indent) => (indent.length < least.length ? indent : least), indents[0] ?? '  ');
+}
+
 /** The line break of a text. */
 export function lineBreakOf(text: string): string {
   return text.includes('\r\n') ? '\r\n' : '\n';

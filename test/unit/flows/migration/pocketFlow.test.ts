@@ -223,6 +223,75 @@ test('CommonJS, Windows line ends and double quotes stay', () => {
   assert.match(after, /new Flow\(\{ start: a \}\)\r\n {2}\.connect\(a, b\)\r\n {2}\.connect\(b, null\);/);
 });
 
+const LOAD = lines(
+  "import { Node, Flow, BatchFlow } from 'pocketflow';",
+  'class Load extends Node<Files, Name> {',
+  '  async prep(shared: Files) { return shared.folder; }',
+  '  async exec(folder: string) { return read(folder); }',
+  '  async post(shared: Files, _folder: string, text: string) {',
+  '    shared.texts ??= {};',
+  '    shared.texts[this._params.name] = text;',
+  '  }',
+  '}',
+);
+const EACH = lines(
+  'class Each extends BatchFlow<Files> {',
+  '  async prep(shared: Files): Promise<Name[]> { return shared.names.map((name) => ({ name })); }',
+  '}',
+);
+
+test('the params of a batch flow become a part of its state', () => {
+  const text = `${LOAD}class Count extends Node<Files> { post(state) { state.count += 1; } }\n${EACH}${lines(
+    'const load = new Load(), count = new Count();',
+    'load.next(count);',
+    'const flow = new Each(load);',
+  )}`;
+  const result = migrated(text);
+  for (const part of [
+    'class Load extends Node<{ shared: Files; params: Name }> {',
+    '  async prep({ shared }: { shared: Files; params: Name }) { return shared.folder; }',
+    '  async post({ shared, params }: { shared: Files; params: Name }, _folder: string, text: string) {',
+    '    shared.texts[params.name] = text;',
+    'class Count extends Node<{ shared: Files; params: Record<string, any> }> { post({ shared: state }) { state.count += 1; } }',
+    lines(
+      'class Each extends BatchFlow<Files, Name, { shared: Files; params: Name }> {',
+      '  itemState(shared: Files, params: Name) {',
+      '    return { shared, params };',
+      '  }',
+      '  async prep(shared: Files): Promise<Name[]> {',
+    ).slice(0, -2),
+  ]) {
+    assert.ok(result.includes(part), `${part}\n\nis not in\n\n${result}`);
+  }
+  assert.deepEqual(noted(text), []);
+});
+
+test('params stay where a node may get another state, or uses them where the state is not known', () => {
+  const made = 'const load = new Load();\nconst each = new Each(load);\n';
+  const usual = `${LOAD}${EACH}${made}`;
+  for (const [text, reason] of [
+    [`${usual}const other = new Flow(load);\n`, 'in another flow'],
+    [`${usual}await load.run({});\n`, 'alone'],
+    [`${usual}each.setParams({ name: 'a' });\n`, 'with params of a flow'],
+    [usual.replace('read(folder)', 'read(this._params.name)'), 'in exec'],
+    [usual.replace('class Load', 'export class Load'), 'in another file'],
+    [`${usual}module.exports = { Load };\n`, 'in another file'],
+    [usual.replace('    shared.texts ??= {};', '    const params = 1;'), 'hidden by a variable'],
+    [
+      `${usual}class More extends Load { prep(shared) { return super.prep(shared); } }\nnew Each(new More());\n`,
+      'by super',
+    ],
+    [`${LOAD}${EACH}const each = new Each(found);\n`, 'from elsewhere'],
+  ] as const) {
+    assert.match(migrated(text), /this\._params\.name/, reason);
+    assert.ok(
+      noted(text).some((note) => note.includes('_params: there are no params')),
+      reason,
+    );
+    assert.doesNotMatch(migrated(text), /itemState/, reason);
+  }
+});
+
 test('what cannot be converted stays and is listed by line', () => {
   const text = lines(
     HEAD.replace('Flow', 'Flow, BatchFlow'),
