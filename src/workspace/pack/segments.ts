@@ -24,8 +24,10 @@ const BORDER = 0x3f;
 const MOST_FILES = 512;
 const MOST_BYTES = 4 * 2 ** 20;
 const LARGE_BYTES = 2 ** 20;
-// File systems note changes with a resolution of up to two seconds. A file that was changed that recently may change again unnoticed.
-const RACY_MS = 2_000;
+// A file that was changed just before it is read may change again without another time. Most file systems note times by the ticks of the
+// system, every 10 ms at most; those without microseconds may be as coarse as FAT, with two seconds.
+const RACY_MS = { fine: 100, coarse: 2_000 };
+const NS_PER_MS = 1_000_000n;
 
 /** Groups files into segments, which depend on few files before them. */
 export function groupFiles(files: readonly SelectedFile[]): readonly (readonly SelectedFile[])[] {
@@ -56,7 +58,8 @@ export class SegmentKey {
     const { size, mtimeNs, ctimeNs, dev, ino } = stats;
     this.#hash.update(`${path}\0${[mode, mayHoldSecrets === true, size, mtimeNs, ctimeNs, dev, ino].join(' ')}\0`);
     const changedAt = Number(mtimeNs > ctimeNs ? mtimeNs : ctimeNs) / 1e6;
-    if (readAt !== undefined && changedAt > readAt - RACY_MS) this.#isSettled = false;
+    const racyMs = ctimeNs % NS_PER_MS === 0n ? RACY_MS.coarse : RACY_MS.fine;
+    if (readAt !== undefined && changedAt > readAt - racyMs) this.#isSettled = false;
   }
 
   /** Null if a file was changed shortly before it was read, as git treats such files (racy-git). */
