@@ -17,7 +17,7 @@ export interface SelectFolderOptions extends SelectOptions {
   readonly recentScripts?: readonly string[];
 }
 
-export interface PackSelectionOptions extends Omit<PackOptions, 'isSegmented' | 'earlier'> {
+export interface PackSelectionOptions extends Pick<PackOptions, 'signal' | 'onProgress'> {
   /** Where to write the list of the packed files, with their hashes. */
   readonly manifest: string;
   /** Where to write the segments of the archive. */

@@ -39,7 +39,6 @@ class Place {
     await selections.pack(selection, this.store.archivePath(id), {
       manifest: this.store.manifestPath(id),
       segments: this.store.segmentsPath(id),
-      allowsSecrets: true,
     });
     return id;
   }
