@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { copyFile, link, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemCode } from '../../core/errors.ts';
-import { writeAtomically } from '../../core/files/atomicFile.ts';
+import { UNFINISHED, writeAtomically } from '../../core/files/atomicFile.ts';
 import { numberField, textField } from '../../core/jsonFields.ts';
 import { ownerState, processOwner } from '../../core/processes/processOwner.ts';
 import type { ManifestEntry } from '../../workspace/pack/pack.ts';
@@ -94,10 +94,11 @@ export class ArchiveStore {
   async prepare(): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     for (const name of await readdir(this.#folder)) {
-      if (!PART_SUFFIX.test(name) || !(await this.#isAbandoned(name))) continue;
+      const isPart = PART_SUFFIX.test(name);
+      if ((!isPart && !name.endsWith(UNFINISHED)) || !(await this.#isAbandoned(name))) continue;
       const [id = ''] = name.split('.');
       await this.#remove(name);
-      if (id === '') continue;
+      if (!isPart || id === '') continue;
       await rm(this.manifestPath(id), { force: true });
       await rm(this.segmentsPath(id), { force: true });
     }
