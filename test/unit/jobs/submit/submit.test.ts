@@ -330,7 +330,10 @@ test('what a killed submit was writing about an archive is removed after a day, 
   for (const path of [manifest, segments, old, recent]) writeFileSync(path, '[]');
   for (const path of [manifest, segments, old]) utimesSync(path, 1e9, 1e9);
   await store.prepare();
-  assert.deepEqual([manifest, segments, old, recent].map((path) => existsSync(path)), [true, true, false, true]);
+  assert.deepEqual(
+    [manifest, segments, old, recent].map((path) => existsSync(path)),
+    [true, true, false, true],
+  );
 });
 
 test('the commit is recorded for a trusted folder, and git is not asked in another', async (t) => {
