@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import * as http from 'node:http';
 import { isBuiltin } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import * as esbuild from 'esbuild';
 import { billOfMaterials } from './scripts/billOfMaterials.mjs';
 import { bundledPackages } from './scripts/bundledPackages.mjs';
@@ -31,23 +31,32 @@ const common = {
 const LIBRARIES = { remote: 'src/remote/index.ts', agents: 'src/agents/index.ts' };
 
 // By the name of the built file, from src/extension.
-const LAZY_EXTENSION_CHUNKS = {
+const EXTENSION = {
+  extension: 'extension.ts',
   features: 'features.ts',
   chatModel: 'models/chatModel.ts',
   typesPlugin: 'typescript/typesPlugin.ts',
 };
 
-// VS Code loads the extension as CommonJS, where esbuild does not split. Each lazy chunk is an entry of its own, and
-// `import('./features.ts')` in the thin entry becomes a `require` of the built file at the moment it is needed.
+// VS Code loads the extension as CommonJS, and esbuild splits only ES modules: they are converted when they are split.
 /** @type {esbuild.Plugin} */
-const lazyChunks = {
-  name: 'lazy-chunks',
+const asCommonJs = {
+  name: 'as-common-js',
   setup(build) {
-    build.onResolve({ filter: /^(\.{1,2}\/)+(\w+\/)*\w+\.ts$/ }, ({ path, kind }) => {
-      const name = path.replace(/^.*\//, '').slice(0, -3);
-      return kind === 'dynamic-import' && name in LAZY_EXTENSION_CHUNKS
-        ? { path: `./${name}.js`, external: true }
-        : undefined;
+    build.initialOptions.write = false;
+    build.onEnd(async ({ outputFiles = [] }) => {
+      for (const { path, text } of outputFiles) {
+        const { code } = await esbuild.transform(text, {
+          format: 'cjs',
+          platform: 'node',
+          target: common.target,
+          supported: { 'dynamic-import': false },
+          minify: common.minify,
+          sourcemap: common.sourcemap,
+        });
+        await mkdir(dirname(path), { recursive: true });
+        await writeFile(path, code);
+      }
     });
   },
 };
@@ -169,16 +178,17 @@ const browserStandIns = {
 const configurations = [
   {
     ...common,
-    entryPoints: Object.entries({ extension: 'extension.ts', ...LAZY_EXTENSION_CHUNKS }).map(([out, file]) => ({
+    entryPoints: Object.entries(EXTENSION).map(([out, file]) => ({
       in: `src/extension/${file}`,
       out,
     })),
     outdir: 'dist',
-    format: 'cjs',
+    chunkNames: 'chunks/[name]-[hash]',
+    format: 'esm',
+    splitting: true,
     external: ['vscode'],
-    supported: { 'dynamic-import': false },
     keepNames: false, // nothing here reads the name of a class; names are 3 % of the VSIX, whose size is limited
-    plugins: [compiledKernels, lazyChunks, openaiChatOnly, nativeWebStreams],
+    plugins: [compiledKernels, openaiChatOnly, nativeWebStreams, asCommonJs],
   },
   // Command line, threads and libraries together: what two of them need is there once.
   {

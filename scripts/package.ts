@@ -1,5 +1,5 @@
 // Packs the extension: `farwharf-<version>.vsix` in the project's folder, checked for what it holds and what it weighs.
-import { readFile, stat } from 'node:fs/promises';
+import { readFile, readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createVSIX } from '@vscode/vsce';
 import { formatBytes } from '../src/core/text/format.ts';
@@ -18,7 +18,7 @@ const ALLOWED = [
   /^extension\/dist\/machineService\.json$/,
   /^extension\/dist\/thirdPartyLicenses\.txt$/,
   /^extension\/dist\/webview\/[\w-]+\.(js|css)$/,
-  /^extension\/dist\/chunks\/[\w-]+\.mjs$/,
+  /^extension\/dist\/chunks\/[\w-]+\.(js|mjs)$/,
   /^extension\/dist\/flowTypes\/([\w-]+\/)*[\w.-]+\.d\.ts$/,
   /^extension\/node_modules\/farwharf-types\/(package\.json|index\.js)$/,
   /^extension\/agentPlugin\/(plugin\.json|mcp\.json|skills\/[\w-]+\/SKILL\.md)$/,
@@ -86,7 +86,8 @@ export async function packExtension(): Promise<string> {
   const names = await listZip(path);
   const unexpected = names.filter((name) => !ALLOWED.some((pattern) => pattern.test(name)));
   if (unexpected.length > 0) throw new Error(`These files must not be in ${path}: ${unexpected.join(', ')}`);
-  const missing = REQUIRED.filter((name) => !names.includes(`extension/${name}`));
+  const chunks = (await readdir(join(ROOT, 'dist/chunks'))).map((name) => `dist/chunks/${name}`);
+  const missing = [...REQUIRED, ...chunks].filter((name) => !names.includes(`extension/${name}`));
   if (missing.length > 0) throw new Error(`These files are missing in ${path}: ${missing.join(', ')}`);
   const { size } = await stat(path);
   if (size >= MAX_BYTES)
