@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { resolveEndpoint } from '../../../../../src/agents/llm/providers.ts';
 import { type Check, readChecks } from '../../../../../src/flows/run/evals/check.ts';
 import { type CaseResult, changesSince, type EvalRecord } from '../../../../../src/flows/run/evals/evalRecord.ts';
 import type { AskJudge } from '../../../../../src/flows/run/evals/judge.ts';
@@ -87,6 +88,15 @@ test('a pattern in a schema that is broken or never ends is a failed check, howe
     /\[0\] cannot be checked: the pattern \^\(a\+\)\+\$ is broken or too slow/,
   );
   assert.match(scores['name schema']?.[1] ?? '', /the pattern \( is broken or too slow/);
+});
+
+test('a data set cannot send the key of a provider to an address of its choice', () => {
+  const judge = { prompt: 'Is it a port?', provider: 'openai', baseUrl: 'https://example.org/v1' };
+  assert.equal(readChecks('answer', { $judge: judge }), 'expect.answer: $judge takes either a provider or a baseUrl');
+  const { provider: _provider, ...byAddress } = judge;
+  const [check] = checksOf({ answer: { $judge: byAddress } });
+  assert.ok(check?.type === 'judge');
+  assert.equal(resolveEndpoint(check.judge).keyVariable, undefined);
 });
 
 test('a value cannot leave its place in the prompt of a judge, and a prompt of open braces ends', async () => {
