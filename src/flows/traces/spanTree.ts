@@ -4,7 +4,7 @@ import type { TraceSpan } from './otlpSpans.ts';
 export interface SpanNode {
   readonly span: TraceSpan;
   readonly kind: 'step' | 'model' | 'tool';
-  /** Steps, in the order in which they began. */
+  /** Steps, also those below calls, in the order in which they began. */
   readonly steps: readonly SpanNode[];
   /** Calls of models and tools, also of those that are below other calls. */
   readonly calls: readonly SpanNode[];
@@ -27,7 +27,10 @@ export function spanTrees(spans: readonly TraceSpan[]): readonly SpanNode[] {
     return {
       span,
       kind: kindOf(span),
-      steps: nodes.filter(({ kind }) => kind === 'step'),
+      // An agent that a tool runs is a step of the agent that calls the tool.
+      steps: nodes
+        .flatMap((node) => (node.kind === 'step' ? [node] : node.steps))
+        .toSorted((a, b) => byStart(a.span, b.span)),
       // A tool that calls a model has both.
       calls: calls.flatMap((call) => [call, ...call.calls]),
     };

@@ -18,6 +18,7 @@ const span = (id: string, parent: string, name: string, start = 0, end = 1): obj
   startTimeUnixNano: String(start),
   endTimeUnixNano: String(end),
 });
+const operation = (name: string): object => ({ key: 'gen_ai.operation.name', value: { stringValue: name } });
 const request = (...spans: readonly object[]): string =>
   JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans }] }] });
 
@@ -98,6 +99,24 @@ test('steps inside of steps are nested flows, and steps beside each other are no
   assert.deepEqual(
     flows[1]?.edges.map(({ source, target }) => `${source} ${target}`),
     ['c null'],
+  );
+});
+
+test('an agent that a tool runs is a step inside of the one that calls the tool', () => {
+  const called = { ...span('2', '1', 'tool', 1, 9), attributes: [operation('execute_tool')] };
+  const model = { ...span('5', '3', 'chat', 5, 6), attributes: [operation('chat')] };
+  const inner = [span('3', '2', 'inner', 2, 8), model];
+  const { file, runs } = readTrace(
+    't',
+    request(span('0', '', 'root', 0, 10), span('1', '0', 'outer', 0, 10), called, ...inner),
+  );
+  assert.deepEqual(
+    file.flows.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.id).join(' ')}`),
+    ['root: outer', 'root/outer: inner'],
+  );
+  assert.deepEqual(
+    runs[0]?.events.flatMap(({ type, path }) => (type === 'tool' || type === 'model' ? [`${type} ${path}`] : [])),
+    ['model root/outer/inner', 'tool root/outer'],
   );
 });
 
