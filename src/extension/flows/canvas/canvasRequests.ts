@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { messageOf } from '../../../core/errors.ts';
+import { isAbort, messageOf } from '../../../core/errors.ts';
 import type { Logger } from '../../../core/log.ts';
 import type { RemoteService } from '../../../core/rpc/rpcMessages.ts';
 import type { FlowOperation } from '../../../flows/graph/flowOperation.ts';
@@ -161,9 +161,10 @@ export class CanvasRequests {
     const { run, path, visit, state } = message;
     const ran = await this.#deps.starter.runVisit(await canvas.opened(), { run, path, visit, state }).then(
       (runs) => ({ runs, refusal: undefined }),
-      (error: unknown) => ({ runs: undefined, refusal: messageOf(error) }),
+      (error: unknown) => (isAbort(error) ? undefined : { runs: undefined, refusal: messageOf(error) }),
     );
-    canvas.send({ type: 'visitRuns', run, path, visit, ...ran });
+    // A visit that was stopped made room for another, whose result the canvas waits for.
+    if (ran !== undefined) canvas.send({ type: 'visitRuns', run, path, visit, ...ran });
   }
 
   async #openRun(canvas: CanvasPanel, id: string): Promise<void> {

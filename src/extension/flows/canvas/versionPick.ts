@@ -10,13 +10,14 @@ import { requireTrust } from '../../workspace/folders.ts';
 
 type Versions = RemoteService<FlowWorkerService>['versions'];
 
-/** A version in a list: a commit, or null for the current text. */
+/** A version in a list. */
 const rowOf = ({ commit, at, subject }: FileRevision) => ({
   label: withoutIcons(subject),
   description: label`${commit.slice(0, 8)} · ${new Date(at).toLocaleString(undefined, { dateStyle: 'medium' })}`,
   commit,
   name: commit.slice(0, 8),
 });
+// Not a commit.
 const CURRENT = { label: label`$(edit) The file as it is now`, commit: null, name: 'now' };
 
 /**
