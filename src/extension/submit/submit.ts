@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { budgetCheck } from '../../jobs/submit/budgetCheck.ts';
 import { agreementTo, reviewConsent } from '../../jobs/submit/consent.ts';
 import { findScript, firstDraft, memoryOf, type SubmitDraft } from '../../jobs/submit/draft.ts';
-import { storesSecrets } from '../../jobs/submit/secretFindings.ts';
+import { mayListSecrets } from '../../jobs/submit/secretFindings.ts';
 import { readRateCard } from '../../jobs/submit/estimate.ts';
 import { createPlanner, sendPlan } from '../../jobs/submit/plan.ts';
 import { readSetting } from '../contributions/config.ts';
@@ -63,7 +63,7 @@ export async function submit(
   const news = profile === undefined ? [] : await agreeToProfile(services, profile, uri.fsPath);
   if (news === undefined) return undefined;
   const budget = await budgetCheck(services, host);
-  const stored = storesSecrets(account) ? await services.hosts.secrets(host).listSecrets() : undefined;
+  const stored = mayListSecrets(account) ? await services.hosts.secrets(host).listSecrets() : undefined;
   const secretNames = stored?.map(({ name: secret }) => secret);
   const target = { host, service: hostLabel(host), account, budget, secretNames };
   const defaults = defaultsOf(uri);

@@ -1,5 +1,6 @@
 import { printableLine } from '../../core/text/printable.ts';
 import { MAX_JOB_SECRETS, secretName, SECRETS_FEATURE } from '../../remote/protocol/secret.ts';
+import { receivedAccount } from '../../remote/protocol/schemas.ts';
 import { readFeatures } from './serviceLimits.ts';
 
 /** Secrets that a job cannot get. */
@@ -13,6 +14,12 @@ export interface SecretFinding {
 /** Whether a service stores secrets. @param account the response of `GET /v1/me`; undefined if there is none. */
 export function storesSecrets(account: unknown): boolean {
   return readFeatures(account).includes(SECRETS_FEATURE);
+}
+
+/** Whether the key of an account lists its secrets: the service stores some, and the scopes of the key include them. */
+export function mayListSecrets(account: unknown): boolean {
+  const scopes = receivedAccount.safeParse(account).data?.key?.scopes ?? undefined;
+  return storesSecrets(account) && (scopes === undefined || scopes.includes(SECRETS_FEATURE));
 }
 
 /**
