@@ -32,7 +32,7 @@ import { announceResults } from './results/resultNotifications.ts';
 import type { Shell } from './shell.ts';
 import { showStatus } from './status/statusBar.ts';
 import { keepSettling } from './submit/unanswered.ts';
-import { askModal, showWarning } from './ui/show.ts';
+import { askModal, showInformation, showWarning } from './ui/show.ts';
 
 export interface Features {
   readonly runCommand: (id: CommandId, argument: unknown, selected: unknown) => unknown;
@@ -95,6 +95,7 @@ export async function startFeatures(shell: Shell): Promise<Features> {
   });
   const openSettings = (): void =>
     void vscode.commands.executeCommand('workbench.action.openSettings', 'farwharf.onEnd');
+  const runOwn = vscode.commands.executeCommand;
   const endHooks = new EndHooks({ ...services, openSettings });
   setUp('jobs', () => {
     disposables.add(
@@ -102,7 +103,7 @@ export async function startFeatures(shell: Shell): Promise<Features> {
         if (counted.length > 0) run('results', announceResults(counted, services));
         if (ended.length === 0) return;
         run('failures', tellFailures(ended, services));
-        run('questions', tellQuestions(ended, services.memory));
+        run('questions', tellQuestions(ended, { ...services, show: showInformation, run: runOwn }));
         run('end', endHooks.run(ended.filter((record) => isWorthNotifying(record, services.watched))));
         // A job that has just ended proves that its service is running, so a reloaded window shows the final price too.
         run('account', account.refresh(signal, { isUp: true }));
@@ -193,7 +194,7 @@ export async function startFeatures(shell: Shell): Promise<Features> {
     agentTools: getAgentTools,
     search: getSearch,
     flows: getFlows,
-    openLink: (uri) => openJobLink({ ...services, ask: askModal, run: vscode.commands.executeCommand }, uri),
+    openLink: (uri) => openJobLink({ ...services, ask: askModal, run: runOwn }, uri),
     report: (error, retry) => reportError(log, error, retry),
   };
 }

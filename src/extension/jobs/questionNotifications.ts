@@ -1,22 +1,26 @@
-import * as vscode from 'vscode';
 import { isWaiting, type JobRecord } from '../../jobs/ledger/record.ts';
 import { shownScript } from '../../jobs/selection/script.ts';
-import type { SubmitMemory } from '../submit/preflight/submitMemory.ts';
-import { showInformation } from '../ui/show.ts';
 
 const ANSWER = 'Answer';
 
-/** Shows the questions of jobs that were submitted from this window and ended to wait for an answer: nothing happens without one. */
-export async function tellQuestions(
-  ended: readonly JobRecord[],
-  memory: Pick<SubmitMemory, 'wasSubmittedHere'>,
-): Promise<void> {
-  for (const record of ended) {
-    if (!isWaiting(record) || !memory.wasSubmittedHere(record.id)) continue;
-    const choice = await showInformation(
-      `${shownScript(record.script)} waits for an answer: ${record.waiting.question}`,
-      ANSWER,
-    );
-    if (choice === ANSWER) await vscode.commands.executeCommand('farwharf.answerJob', record.id);
-  }
+interface QuestionDeps {
+  readonly memory: { wasSubmittedHere(id: string): boolean };
+  /** Shows a notification with a button; returns the button, or undefined when it is closed. */
+  readonly show: (text: string, button: string) => PromiseLike<string | undefined>;
+  /** Runs a command of this extension. */
+  readonly run: (command: string, argument: unknown) => PromiseLike<unknown>;
+}
+
+/**
+ * Shows the questions of jobs that were submitted from this window and ended to wait for an answer: nothing happens without one. All
+ * are shown at once, because a notification can stay open for as long as the window.
+ */
+export async function tellQuestions(ended: readonly JobRecord[], { memory, show, run }: QuestionDeps): Promise<void> {
+  const waiting = ended.filter(isWaiting).filter(({ id }) => memory.wasSubmittedHere(id));
+  await Promise.all(
+    waiting.map(async ({ id, script, waiting: { question } }) => {
+      const choice = await show(`${shownScript(script)} waits for an answer: ${question}`, ANSWER);
+      if (choice === ANSWER) await run('farwharf.answerJob', id);
+    }),
+  );
 }
