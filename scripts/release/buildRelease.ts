@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const CHECKSUMS = 'SHA256SUMS';
@@ -20,10 +20,10 @@ export async function buildRelease(folder: string, env: NodeJS.ProcessEnv = proc
   const scratch = mkdtempSync(join(env['TMPDIR'] ?? tmpdir(), 'farwharf-release-'));
   try {
     const clone = join(scratch, 'farwharf');
-    const names = packClone(clone, env);
+    const paths = packClone(clone, env);
     mkdirSync(folder, { recursive: true });
-    for (const name of names) copyFileSync(join(clone, name), join(folder, name.replace('dist/', '')));
-    const checksums = names.map((name) => checksumLine(folder, name.replace('dist/', ''))).join('');
+    for (const path of paths) copyFileSync(join(clone, path), join(folder, basename(path)));
+    const checksums = paths.map((path) => checksumLine(folder, basename(path))).join('');
     writeFileSync(join(folder, CHECKSUMS), checksums);
     return checksums;
   } finally {
@@ -36,13 +36,13 @@ function packClone(clone: string, env: NodeJS.ProcessEnv): readonly string[] {
   const time = execFileSync('git', ['log', '-1', '--format=%ct'], { cwd: ROOT, encoding: 'utf8' }).trim();
   const own = { ...env, SOURCE_DATE_EPOCH: time, TZ: 'UTC', LC_ALL: 'C' };
   // Archives contain the permissions of their files, which the umask decides when git writes them.
-  const run = (command: string, cwd: string): void => {
-    execFileSync('sh', ['-c', `umask 022 && ${command}`], { cwd, env: own, stdio: ['ignore', 2, 2] });
+  const run = (cwd: string, ...command: readonly string[]): void => {
+    execFileSync('sh', ['-c', 'umask 022 && exec "$@"', 'sh', ...command], { cwd, env: own, stdio: ['ignore', 2, 2] });
   };
-  run(`git clone --quiet '${ROOT}' '${clone}'`, ROOT);
-  run('npm ci --no-audit --no-fund --loglevel=error', clone);
-  run('npm run package', clone);
-  run('npm pack --ignore-scripts --loglevel=error', clone);
+  run(ROOT, 'git', 'clone', '--quiet', ROOT, clone);
+  run(clone, 'npm', 'ci', '--no-audit', '--no-fund', '--loglevel=error');
+  run(clone, 'npm', 'run', 'package');
+  run(clone, 'npm', 'pack', '--ignore-scripts', '--loglevel=error');
   const { version } = JSON.parse(readFileSync(join(clone, 'package.json'), 'utf8')) as { version: string };
   return [`farwharf-${version}.vsix`, `farwharf-${version}.tgz`, 'dist/sbom.json'];
 }
