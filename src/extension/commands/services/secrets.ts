@@ -64,5 +64,8 @@ export const removeSecret: Command = async ({ services }) => {
 async function hostWithSecrets({ account, hosts }: Services): Promise<string> {
   const host = hosts.current();
   if (storesSecrets(await account.ask(host))) return host;
-  throw new AppError('refused', `The service ${hostLabel(host)} does not store secrets. Select another one.`);
+  throw new AppError(
+    'refused',
+    `The job service on ${hostLabel(host)} does not store secrets. Select another service, then run the command again.`,
+  );
 }
