@@ -65,8 +65,7 @@ async function* csvRows(path: string): AsyncGenerator<Row, void> {
   let header: readonly string[] | undefined;
   const rowOf = ({ line, fields }: { readonly line: number; readonly fields: readonly string[] }): Row | undefined => {
     if (header !== undefined) return csvRow(line, header, fields);
-    const seen = new Set<string>();
-    const twice = fields.find((name) => seen.size === seen.add(name).size);
+    const [twice] = [...Map.groupBy(fields, (name) => name).values()].find(({ length }) => length > 1) ?? [];
     if (twice !== undefined) throw new AppError('bad-input', `${path}:${line}: two columns are called "${twice}".`);
     header = fields;
     return undefined;
