@@ -45,9 +45,14 @@ class LaneGroup {
     this.#plan = plan;
     this.#resumed = parent.resumedParts;
     parent.resumedParts = undefined;
-    for (const { state, waiting } of this.#resumed?.parts ?? []) {
-      this.#parts.push({ state: structuredClone(state), waiting });
+    const { parts, part } = this.#resumed ?? { parts: [], part: -1 };
+    if (part >= parts.length || parts.length > plan.states.length) {
+      throw new AppError(
+        'bad-input',
+        `The checkpoint does not fit the items or branches of "${plan.flow.name}". Start the run from the beginning.`,
+      );
     }
+    for (const { state, waiting } of parts) this.#parts.push({ state: structuredClone(state), waiting });
   }
 
   async walk(): Promise<unknown[]> {

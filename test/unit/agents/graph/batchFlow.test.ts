@@ -248,6 +248,31 @@ test('batches of flows nest, and errors and paths name both items', async () => 
   assert.deepEqual(paths, ['Outer[0]/Inner[0]/Check', 'Outer[1]/Inner[0]/Check', 'Outer[1]/Inner[1]/Check']);
 });
 
+test('a checkpoint that does not fit the items of a batch is refused', async () => {
+  const flow = new Flow<Shared>({
+    start: eachOf(BatchFlow, new Upper(), new Node<Item>({ name: 'last' })),
+    name: 'main',
+  });
+  const checkpoints: Checkpoint[] = [];
+  const words: Shared = { words: ['a', 'b'], suffix: '' };
+  await flow.run(words, { onCheckpoint: (checkpoint) => void checkpoints.push(structuredClone(checkpoint)) });
+  const [first] = checkpoints;
+  const point = first?.position[1];
+  assert.ok(first && point?.parts?.[0]);
+  const [part] = point.parts;
+  for (const [parts, number] of [
+    [[], 0],
+    [[part], 1],
+    [[part, part, part], 2],
+  ] as const) {
+    const position = [first.position[0], { ...point, parts, part: number }, first.position[2]];
+    const resume = { ...first, position } as Checkpoint;
+    await assert.rejects(flow.run(words, { resume }), (error: AppError) => {
+      return error.code === 'bad-input' && /does not fit the items or branches of "each"/.test(error.message);
+    });
+  }
+});
+
 test('a batch resumes after each of its checkpoints with the same result, and repeats no finished step', async () => {
   const upper = new Upper();
   const flow = new Flow<Shared>({ start: eachOf(BatchFlow, upper, new Node<Item>({ name: 'last' })), name: 'main' });
