@@ -1,4 +1,4 @@
-import { matchesInTime } from '../../core/text/timedPattern.ts';
+import { patternFault, withinSecond } from '../../core/text/patterns.ts';
 import type { JsonSchema } from './jsonSchema.ts';
 
 const MAX_DEPTH = 64;
@@ -12,7 +12,9 @@ const MAX_STEPS = 100_000;
  * @returns a line for each issue; empty if the value matches.
  */
 export function jsonSchemaIssues(schema: JsonSchema, value: unknown): readonly string[] {
-  return new Checker(schema).issues(schema, value, '', 0);
+  // The schema may come from a job or a data set of others.
+  const issues = withinSecond(() => new Checker(schema).issues(schema, value, '', 0));
+  return issues ?? [issue('', 'cannot be checked: a pattern of its schema takes too long')];
 }
 
 type Issues = readonly string[];
@@ -20,7 +22,6 @@ type Issues = readonly string[];
 class Checker {
   readonly #root: JsonSchema;
   #steps = 0;
-  #hasBadPattern = false;
 
   constructor(root: JsonSchema) {
     this.#root = root;
@@ -38,7 +39,7 @@ class Checker {
     return [
       ...(target === undefined ? [] : part(target)),
       ...typeIssues(schema, value, at),
-      ...textIssues(schema, value, at, (pattern, text) => this.#matches(pattern, text)),
+      ...textIssues(schema, value, at),
       ...numberIssues(schema, value, at),
       ...this.#objectIssues(schema, value, at, depth),
       ...this.#arrayIssues(schema, value, at, depth),
@@ -76,13 +77,6 @@ class Checker {
         this.issues(index < first.length ? first[index] : items, item, `${at}[${index}]`, depth + 1),
       ),
     ];
-  }
-
-  /** Undefined for a pattern that is broken or too slow, and for each after it: a schema can have thousands. */
-  #matches(pattern: string, text: string): boolean | undefined {
-    const isMatch = this.#hasBadPattern ? undefined : matchesInTime(pattern, text);
-    this.#hasBadPattern = isMatch === undefined;
-    return isMatch;
   }
 
   #resolve(reference: string): unknown {
@@ -123,27 +117,21 @@ function isOfType(type: unknown, value: unknown): boolean {
   }
 }
 
-function textIssues(
-  { minLength, maxLength, pattern, format }: JsonSchema,
-  value: unknown,
-  at: string,
-  matches: (pattern: string, text: string) => boolean | undefined,
-): Issues {
+function textIssues({ minLength, maxLength, pattern, format }: JsonSchema, value: unknown, at: string): Issues {
   if (typeof value !== 'string') return [];
   const isTooShort = typeof minLength === 'number' && value.length < minLength;
   const isTooLong = typeof maxLength === 'number' && value.length > maxLength;
-  // The schema may come from a job or a data set of others.
-  const isMatch = typeof pattern !== 'string' || matches(pattern, value);
   return [
     ...(isTooShort ? [issue(at, `needs at least ${minLength} characters`)] : []),
     ...(isTooLong ? [issue(at, `may have ${maxLength} characters`)] : []),
-    ...(isMatch === false
-      ? [issue(at, typeof format === 'string' ? `must be a valid ${format}` : `must match ${pattern}`)]
-      : []),
-    ...(isMatch === undefined
-      ? [issue(at, `cannot be checked: the pattern ${String(pattern)} is broken or too slow`)]
-      : []),
+    ...(typeof pattern === 'string' ? patternIssues(pattern, format, value, at) : []),
   ];
+}
+
+function patternIssues(pattern: string, format: unknown, value: string, at: string): Issues {
+  if (patternFault(pattern) !== undefined) return [issue(at, `cannot be checked: the pattern ${pattern} is broken`)];
+  if (new RegExp(pattern, 'u').test(value)) return [];
+  return [issue(at, typeof format === 'string' ? `must be a valid ${format}` : `must match ${pattern}`)];
 }
 
 function numberIssues(schema: JsonSchema, value: unknown, at: string): Issues {

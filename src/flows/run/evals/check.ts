@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { patternFault } from '../../../core/text/timedPattern.ts';
+import { patternFault } from '../../../core/text/patterns.ts';
 
 const judgeSchema = z.strictObject({
   /** The question, with `{{key}}` for values of the final state. */

@@ -1,7 +1,7 @@
 import { jsonSchemaIssues } from '../../../agents/schema/jsonSchemaCheck.ts';
 import { stableJson } from '../../../agents/records/plainJson.ts';
 import { messageOf } from '../../../core/errors.ts';
-import { matchesInTime } from '../../../core/text/timedPattern.ts';
+import { withinSecond } from '../../../core/text/patterns.ts';
 import type { StateView } from '../protocol/stateView.ts';
 import { type Check, checkName, type Score } from './check.ts';
 import { finalValue } from './finalState.ts';
@@ -52,7 +52,7 @@ async function scoreOf(
       return isEqual ? PASSED : failed(`expected ${shown(check.value)}, got ${shown(value)}`);
     }
     case 'matches': {
-      const isMatch = matchesInTime(check.pattern, textOf(value));
+      const isMatch = withinSecond(() => new RegExp(check.pattern, 'u').test(textOf(value)));
       if (isMatch === undefined) return failed(`/${check.pattern}/ took longer than 1 s`);
       return isMatch ? PASSED : failed(`${shown(value)} does not match /${check.pattern}/`);
     }
