@@ -111,7 +111,7 @@ export function resolveEndpoint(options: EndpointOptions, selected?: SelectedMod
   if (selected !== undefined && takesSelected(options, selected)) return selectedEndpoint(selected, options);
   const name = options.provider ?? providerOf(options);
   if (name === EDITOR_PROVIDER) return editorEndpoint(options);
-  const known = PROVIDERS[name];
+  const known = Object.hasOwn(PROVIDERS, name) ? PROVIDERS[name] : undefined;
   if (known === undefined && name !== CUSTOM_PROVIDER) {
     const names = [...Object.keys(PROVIDERS), EDITOR_PROVIDER].join(', ');
     throw new AppError('bad-input', `The provider "${name}" is unknown. Choose one of ${names}, or pass only baseUrl.`);

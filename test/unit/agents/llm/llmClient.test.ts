@@ -104,6 +104,9 @@ test('every provider has an address, a model, and a key variable unless it is lo
 
 test('an unknown provider and a baseUrl that is no address are refused', () => {
   assert.throws(() => new LLMClient({ provider: 'nobody' }), /provider "nobody" is unknown.*openai.*vllm/);
+  for (const provider of ['constructor', '__proto__']) {
+    assert.throws(() => new LLMClient({ provider }), /provider "\w+" is unknown/);
+  }
   assert.throws(() => new LLMClient({ baseUrl: 'localhost:80' }), /"localhost:80" is not an http/);
   assert.throws(() => new LLMClient({ baseUrl: '' }), /is not an http/);
 });
