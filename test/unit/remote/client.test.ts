@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
 import { RemoteClient } from '../../../src/remote/client.ts';
-import { answerJson, KEY, makeFolder, readAll, rejection, serve } from './server.ts';
+import { rejection } from '../rejection.ts';
+import { answerJson, KEY, makeFolder, readAll, serve } from './server.ts';
 
 test('asks for the account with the key, and keeps fields that it does not know', async (t) => {
   let asked: IncomingMessage | undefined;

@@ -9,7 +9,8 @@ import { inspect } from 'node:util';
 import { RemoteClient } from '../../../src/remote/client.ts';
 import { NetworkError } from '../../../src/remote/http/errors.ts';
 import { withGrowingLimit } from '../timeLimits.ts';
-import { answerJson, KEY, makeFolder, rejection, serve, serveBytes } from './server.ts';
+import { rejection } from '../rejection.ts';
+import { answerJson, KEY, makeFolder, serve, serveBytes } from './server.ts';
 
 function assertTimeout(error: Error, host: string, cause: RegExp): void {
   assert.ok(error instanceof NetworkError, inspect(error));

@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { appendFile, mkdir, readdir, readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { answerJson, makeFolder, readAll, rejection, serve } from './server.ts';
+import { rejection } from '../rejection.ts';
+import { answerJson, makeFolder, readAll, serve } from './server.ts';
 
 const job = { script: 's', maxRuntime: 1 };
 

@@ -17,6 +17,7 @@ import {
   Recording,
   type TraceEvent,
 } from '../../../../src/agents/index.ts';
+import { rejection } from '../../rejection.ts';
 
 interface Shared {
   words: string[];
@@ -59,15 +60,6 @@ function eachOf(Form: typeof BatchFlow, first: Node<Item>, last?: Node<Item>) {
   const each = new Each({ start: first, name: 'each' });
   each.connect(first, last ?? null);
   return last === undefined ? each : each.connect(last, null);
-}
-
-async function rejection(run: Promise<unknown>): Promise<unknown> {
-  try {
-    await run;
-  } catch (error) {
-    return error;
-  }
-  return assert.fail('the run did not reject');
 }
 
 for (const Form of FORMS) {

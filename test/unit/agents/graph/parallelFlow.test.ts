@@ -11,6 +11,7 @@ import {
   PausedError,
   type TraceEvent,
 } from '../../../../src/agents/index.ts';
+import { rejection } from '../../rejection.ts';
 
 interface Shared {
   topic: string;
@@ -46,15 +47,6 @@ class Gather extends ParallelFlow<Shared, 'news' | 'weather'> {
     shared.report = [...news.notes, ...weather.notes].join('; ');
     return 'gathered' as const;
   }
-}
-
-async function rejection(run: Promise<unknown>): Promise<unknown> {
-  try {
-    await run;
-  } catch (error) {
-    return error;
-  }
-  return assert.fail('the run did not reject');
 }
 
 test('branches run beside each other on copies of the state, and only merge changes the shared state', async () => {

@@ -7,7 +7,8 @@ import { test, type TestContext } from 'node:test';
 import { inspect } from 'node:util';
 import { RemoteClient } from '../../../../src/remote/client.ts';
 import { AuthError, InsufficientCreditsError, RemoteError } from '../../../../src/remote/http/errors.ts';
-import { answerJson, KEY, listen, rejection, serve } from '../server.ts';
+import { rejection } from '../../rejection.ts';
+import { answerJson, KEY, listen, serve } from '../server.ts';
 
 async function failure(t: TestContext, status: number, body: string, statusMessage?: string): Promise<Error> {
   const { client } = await serve(t, (_request, response) => response.writeHead(status, statusMessage).end(body));

@@ -4,7 +4,8 @@ import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { RemoteError } from '../../../../src/remote/http/errors.ts';
-import { answerJson, makeFolder, rejection, serve } from '../server.ts';
+import { rejection } from '../../rejection.ts';
+import { answerJson, makeFolder, serve } from '../server.ts';
 import { GUARD_MS } from '../../timeLimits.ts';
 
 function putOff(response: ServerResponse, retryAfter: string): void {
