@@ -70,10 +70,11 @@ async function readVersion(): Promise<string> {
 /**
  * Packs what is built in `dist/`; the result is the file's path.
  *
+ * @param to another place for the file than `vsixPath`.
  * @throws Error when a file is in it that has no business there, one is missing, or it weighs too much.
  */
-export async function packExtension(): Promise<string> {
-  const path = await vsixPath();
+export async function packExtension(to?: string): Promise<string> {
+  const path = to ?? (await vsixPath());
   const flags = { dependencies: false, allowMissingRepository: true, rewriteRelativeLinks: false };
   // Marketplaces know pre-releases by this flag alone, and recommend odd minor versions for them.
   const preRelease = Number((await readVersion()).split('.')[1]) % 2 === 1;

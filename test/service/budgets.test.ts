@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { globSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve, sep } from 'node:path';
+import { before, test } from 'node:test';
+import { isFresh } from '../../scripts/build.ts';
+import { packExtension } from '../../scripts/package.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const DIST = join(ROOT, 'dist');
+const KB = 1_000;
+const MAX_ENTRY = 150 * KB;
+const MAX_LAZY_CHUNK = 700 * KB;
+const MAX_WEBVIEW = 150 * KB;
+
+const sizeOf = (path: string): number => statSync(path).size;
+
+before(() => assert.ok(isFresh('extension.js'), 'dist is older than the sources: run `npm run build` first.'));
+
+/** Activates the built extension in a process of its own, with a stand-in for VS Code. */
+function activate(): { readonly calls: readonly string[]; readonly loaded: readonly string[] } {
+  const args = ['--import', join(import.meta.dirname, 'support/recordActivation.ts'), 'bench/support/activateOnce.ts'];
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' });
+  assert.equal(status, 0, stderr);
+  assert.match(stdout, /activateMs/);
+  return JSON.parse(stderr) as ReturnType<typeof activate>;
+}
+
+test('activation loads at most 150 KB, opens no connection, lists no folder, and starts no process or thread', () => {
+  const { calls, loaded } = activate();
+  assert.deepEqual(calls, []);
+  const entry = loaded.filter((path) => path.startsWith(DIST + sep));
+  assert.ok(entry.includes(join(DIST, 'extension.js')));
+  const bytes = entry.reduce((sum, path) => sum + sizeOf(path), 0);
+  assert.ok(bytes <= MAX_ENTRY, `${bytes} bytes in ${entry.join(', ')}`);
+});
+
+test('no file that the extension loads later exceeds 700 KB, and no script or style of a webview 150 KB', () => {
+  const chunks = globSync(['*.{js,mjs}', 'chunks/*'], { cwd: DIST });
+  const webviews = globSync('webview/*', { cwd: DIST });
+  assert.ok(chunks.length > 0 && webviews.length > 0);
+  const tooLarge = (paths: readonly string[], most: number): readonly string[] =>
+    paths.filter((path) => sizeOf(join(DIST, path)) > most);
+  assert.deepEqual(tooLarge(chunks, MAX_LAZY_CHUNK), []);
+  assert.deepEqual(tooLarge(webviews, MAX_WEBVIEW), []);
+});
+
+test('the VSIX has all its files, none that it does not need, and weighs less than 1.6 MB', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'farwharf-vsix-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  await packExtension(join(folder, 'farwharf.vsix')); // throws otherwise
+});
