@@ -9,6 +9,7 @@ import { addToZip, listZip } from './zip.ts';
 const ROOT = resolve(import.meta.dirname, '..');
 const MAX_BYTES = 1_600_000;
 const ALLOWED = [
+  /^extension\/examples\/quickstart\/(\.gitignore|(texts\/)?\w+\.(md|mjs|txt))$/,
   /^extension\/media\/flowTemplates\/\w+\.mts$/,
   /^\[Content_Types\]\.xml$/,
   /^extension\.vsixmanifest$/,
@@ -48,6 +49,8 @@ const REQUIRED = [
   'dist/webview/sweepPage.js',
   'dist/thirdPartyLicenses.txt',
   'media/flowTemplates/chat.mts',
+  'examples/quickstart/train.mjs',
+  'examples/quickstart/texts/tides.txt',
 ];
 
 // The TypeScript server loads plugins only from packages, and `vsce` leaves out all of `node_modules`.

@@ -66,6 +66,7 @@ import { browseResults } from './commands/results/browseResults.ts';
 import { closeResults } from './commands/results/closeResults.ts';
 import { compareResult } from './commands/results/compareResult.ts';
 import { saveResults } from './commands/results/saveResults.ts';
+import { createSampleFolder } from './commands/submit/createSampleFolder.ts';
 import { openIgnoreRule } from './commands/submit/openIgnoreRule.ts';
 import { returnToSubmit } from './commands/submit/returnToSubmit.ts';
 import { cancelSweep } from './commands/sweeps/cancelSweep.ts';
@@ -78,6 +79,7 @@ import { submitWorkspace } from './commands/submit/submitWorkspace.ts';
 
 /** The commands of the manifest. */
 export const commands: Readonly<Record<CommandId, Command>> = {
+  'farwharf.createSampleFolder': createSampleFolder,
   'farwharf.submitWorkspace': submitWorkspace,
   'farwharf.submitFile': submitFile,
   'farwharf.submitProfile': submitProfile,

@@ -176,13 +176,14 @@ export async function startFeatures(shell: Shell): Promise<Features> {
     flows ??= disposables.add(new Flows({ context: shell.context, services, report }));
     return flows;
   };
-  const { globalState } = shell.context;
+  const { globalState, extensionUri } = shell.context;
   const commandContext: CommandContext = {
     services,
     tree,
     selectedJobs: () => jobsView.selection,
     follow: (record) => follower.follow(record),
     globalState,
+    extensionUri,
     failures: getFailures,
     search: getSearch,
     flows: getFlows,

@@ -84,7 +84,7 @@ test('the manifest and the code name the same type of task, with arguments that 
   }
 });
 
-test('each step of the walkthrough has its text in the package, and ends with a command that there is', () => {
+test('each step of a walkthrough has its text in the package, and ends with a command or a context that there is', () => {
   const steps = contributes.walkthroughs.flatMap((walkthrough) => walkthrough.steps);
   assert.deepEqual(
     steps.map(({ media }) => media.markdown).sort(),
@@ -95,6 +95,13 @@ test('each step of the walkthrough has its text in the package, and ends with a 
   ]);
   assert.ok(commands.length > 0);
   for (const command of commands) assert.ok((COMMANDS as readonly string[]).includes(command), command);
+  for (const { completionEvents } of steps) {
+    const [event = '', ...others] = completionEvents;
+    assert.deepEqual(others, []);
+    const context = /^onContext:farwharf\.(\w+)$/.exec(event)?.[1];
+    if (context !== undefined) assert.ok((CONTEXTS as readonly string[]).includes(context), context);
+    else assert.match(event, /^onCommand:farwharf\.\w+$|^onContext:workspaceFolderCount != 0$/);
+  }
 });
 
 test('the manifest describes the tools for chat models as the code does, and acts on a folder only where it is trusted', () => {

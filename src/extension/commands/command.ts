@@ -17,6 +17,8 @@ export interface CommandContext {
   /** Reads the log of a job that is not followed yet. */
   readonly follow: (record: JobRecord) => void;
   readonly globalState: vscode.Memento;
+  /** Where the extension is installed. */
+  readonly extensionUri: vscode.Uri;
   /** Created on first use. */
   readonly failures: () => FailureDocuments;
   /** Created on first use. */

@@ -1,6 +1,7 @@
 /** The names that package.json and the code share. A test compares them; defaults and texts are only in package.json. */
 
 export const COMMANDS = [
+  'farwharf.createSampleFolder',
   'farwharf.submitWorkspace',
   'farwharf.submitFile',
   'farwharf.submitProfile',

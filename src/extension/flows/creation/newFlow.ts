@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { AppError } from '../../../core/errors.ts';
+import { freeName } from '../../workspace/freeName.ts';
 import { requireTrust } from '../../workspace/folders.ts';
 import { pickRow, type PickItem } from '../../ui/show.ts';
 import { label } from '../../ui/labels.ts';
@@ -57,7 +58,7 @@ export async function newFlow(extension: vscode.Uri, models: FlowModels): Promis
   const { template, hasOwnModel } = chosen;
   const target = await vscode.window.showSaveDialog({
     title: 'New Flow',
-    defaultUri: await freeName(folder.uri, template.file),
+    defaultUri: await freeName(folder.uri, template.file, '.mts'),
     filters: { TypeScript: ['mts', 'ts'] }, // the templates have types, which JavaScript files cannot contain
   });
   if (target === undefined) return undefined;
@@ -94,16 +95,4 @@ async function pickTemplate(
     matchOnDetail: true,
   });
   return template && { template, hasOwnModel: true };
-}
-
-/** `chat.mts`, or `chat2.mts` if that exists. */
-async function freeName(folder: vscode.Uri, stem: string): Promise<vscode.Uri> {
-  for (let number = 1; ; number += 1) {
-    const uri = vscode.Uri.joinPath(folder, `${stem}${number === 1 ? '' : number}.mts`);
-    const isTaken = await Promise.resolve(vscode.workspace.fs.stat(uri)).then(
-      () => true,
-      () => false,
-    );
-    if (!isTaken) return uri;
-  }
 }

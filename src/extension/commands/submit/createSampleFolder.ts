@@ -1,0 +1,20 @@
+import * as vscode from 'vscode';
+import { freeName } from '../../workspace/freeName.ts';
+import type { Command } from '../command.ts';
+
+/** Asks where, copies the quickstart example there, and opens the copy. Returns its path, or undefined if the user cancelled. */
+export const createSampleFolder: Command = async ({ extensionUri }) => {
+  const [parent] =
+    (await vscode.window.showOpenDialog({
+      title: 'Create Sample Folder',
+      openLabel: 'Create Here',
+      canSelectFiles: false,
+      canSelectFolders: true,
+    })) ?? [];
+  if (parent === undefined) return undefined;
+  const folder = await freeName(parent, 'farwharf-sample');
+  await vscode.workspace.fs.copy(vscode.Uri.joinPath(extensionUri, 'examples', 'quickstart'), folder);
+  const forceNewWindow = vscode.workspace.workspaceFolders !== undefined;
+  await vscode.commands.executeCommand('vscode.openFolder', folder, { forceNewWindow });
+  return folder.fsPath;
+};

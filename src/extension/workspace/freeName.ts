@@ -1,0 +1,13 @@
+import * as vscode from 'vscode';
+
+/** A name in a folder that nothing has yet: `chat.mts`, or `chat2.mts` if that exists. */
+export async function freeName(folder: vscode.Uri, stem: string, extension = ''): Promise<vscode.Uri> {
+  for (let number = 1; ; number += 1) {
+    const uri = vscode.Uri.joinPath(folder, `${stem}${number === 1 ? '' : number}${extension}`);
+    const isTaken = await Promise.resolve(vscode.workspace.fs.stat(uri)).then(
+      () => true,
+      () => false,
+    );
+    if (!isTaken) return uri;
+  }
+}
