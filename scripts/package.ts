@@ -62,12 +62,16 @@ module.exports = typesPlugin({ 'farwharf/agents': join(dist, 'flowTypes', 'agent
 
 /** Where the packed extension of this version lies, or will lie. */
 export async function vsixPath(): Promise<string> {
-  return join(ROOT, `farwharf-${await readVersion()}.vsix`);
+  return join(ROOT, `farwharf-${(await readManifest()).version}.vsix`);
 }
 
-async function readVersion(): Promise<string> {
-  const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string };
-  return version;
+interface Manifest {
+  readonly version: string;
+  readonly repository?: unknown;
+}
+
+async function readManifest(): Promise<Manifest> {
+  return JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as Manifest;
 }
 
 /**
@@ -78,9 +82,11 @@ async function readVersion(): Promise<string> {
  */
 export async function packExtension(to?: string): Promise<string> {
   const path = to ?? (await vsixPath());
-  const flags = { dependencies: false, allowMissingRepository: true, rewriteRelativeLinks: false };
+  const { version, repository } = await readManifest();
+  // A page of a marketplace loads pictures and pages from the repository that the manifest names.
+  const flags = { dependencies: false, allowMissingRepository: true, rewriteRelativeLinks: repository !== undefined };
   // Marketplaces know pre-releases by this flag alone, and recommend odd minor versions for them.
-  const preRelease = Number((await readVersion()).split('.')[1]) % 2 === 1;
+  const preRelease = Number(version.split('.')[1]) % 2 === 1;
   await createVSIX({ cwd: ROOT, packagePath: path, preRelease, ...flags });
   const plugin = 'extension/node_modules/farwharf-types';
   await addToZip(path, {

@@ -27,6 +27,18 @@ for (const page of PAGES) {
   });
 }
 
+// vsce replaces the links of Markdown pictures by addresses in the repository, but not those of `<picture>`, and marketplaces refuse SVG.
+test('the pictures of the pages that a marketplace shows are PNG files in Markdown', () => {
+  const text = ['README.md', 'CHANGELOG.md'].map((page) => readFileSync(join(ROOT, page), 'utf8')).join('');
+  assert.doesNotMatch(text, /<(?:picture|source|img)\b/);
+  const pictures = [...text.matchAll(/!\[[^\]]+\]\(([^)]+)\)/g)].map(([, path = '']) => path);
+  assert.ok(pictures.length > 0);
+  assert.deepEqual(
+    pictures.filter((path) => !path.endsWith('.png')),
+    [],
+  );
+});
+
 /** As GitHub makes them: the heading in lower case, without punctuation, with hyphens for spaces. */
 function anchorsOf(file: string): string[] {
   return [...readFileSync(file, 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
