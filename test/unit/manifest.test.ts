@@ -37,7 +37,10 @@ interface Manifest {
   readonly contributes: {
     readonly commands: readonly { readonly command: string; readonly title: string; readonly category: string }[];
     readonly configuration: {
-      readonly properties: Record<string, { readonly scope: string; readonly default: unknown }>;
+      readonly properties: Record<
+        string,
+        { readonly scope: string; readonly default: unknown; readonly order: number }
+      >;
     };
     readonly jsonValidation: readonly object[];
     readonly taskDefinitions: readonly {
@@ -152,6 +155,11 @@ test('every setting has its default in the manifest', () => {
     ([, property]) => property.default === undefined,
   );
   assert.deepEqual(without, []);
+});
+
+test('the settings editor lists the settings in one order, without two in the same place', () => {
+  const places = Object.values(contributes.configuration.properties).map(({ order }) => order);
+  assert.equal(new Set(places).size, places.length);
 });
 
 test('every setting is restricted to trusted folders', () => {
