@@ -40,14 +40,22 @@ export async function sendContents(
     [...open.values()].flatMap(({ names }) => namesIn(names) ?? []),
   );
   const total = lists.reduce((sum, { names }) => sum + names.length / NAME_BYTES, 0);
-  const report = (): void => onProgress(total - missing.size, total, sender.sentBytes);
-  report();
+  onProgress(total - missing.size, total, sender.sentBytes);
 
   const batch = new PieceBatch();
+  let sending: Promise<void> = Promise.resolve();
+  const send = async (body: Buffer, done: number): Promise<void> => {
+    await sender.post('pieces', body);
+    onProgress(done, total, sender.sentBytes);
+  };
+  /** Returns when the request before this one has ended, so that a slow connection holds up the reading. */
   const flush = async (): Promise<void> => {
     if (batch.isEmpty) return;
-    await sender.post('pieces', await batch.take());
-    report();
+    const body = await batch.take();
+    const done = total - missing.size;
+    await sending;
+    sending = send(body, done);
+    sending.catch(() => {}); // reported where it is awaited
   };
   if (missing.size > 0) {
     for await (const { name, bytes } of contents.read(new Set(missing), signal)) {
@@ -62,6 +70,7 @@ export async function sendContents(
     if (batch.isFull) await flush();
   }
   await flush();
+  await sending;
 }
 
 /** Sends requests about contents, and counts the bytes of their bodies. */
