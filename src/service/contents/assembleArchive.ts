@@ -2,8 +2,8 @@ import { open, readFile, stat } from 'node:fs/promises';
 import { AppError } from '../../core/errors.ts';
 import { formatBytes } from '../../core/text/format.ts';
 import { MAX_LISTS, MAX_PIECES, NAME_BYTES, namesIn } from '../../remote/protocol/contents.ts';
-import { StoredGzip } from '../../workspace/archive/storedGzip.ts';
-import { type ContentStore, tooManyPieces } from './contentStore.ts';
+import { type ContentStore, type ReadPiece, tooManyPieces } from './contentStore.ts';
+import { FrameWriter } from './keptFrames.ts';
 
 // What an archive may unpack to, and how many times its own size, as for those that are sent whole.
 const MAX_BYTES = 20 * 2 ** 30;
@@ -34,8 +34,7 @@ export interface Assembly {
 
 /**
  * The tar stream of the archive that a submission by content describes: the same as that of the client's archive, whose entries are then
- * checked and unpacked like those of any other. It is also written to the disk as it is read, uncompressed, because that file is only
- * read after a power loss.
+ * checked and unpacked like those of any other. Its pieces are also written to one file, which `readFrames` reads after a power loss.
  *
  * @throws AppError `bad-input` for a submission that is not a list of names, `limit` for one that is too large, `no-space` if the disk
  * is nearly full; LackingContents.
@@ -51,19 +50,19 @@ export async function* assembleArchive(
     throw new AppError('bad-input', 'The part "contents" must be the SHA-256 of each list of the submission.');
   }
   await using file = await open(archive, 'wx', 0o600);
-  const gzip = new StoredGzip((bytes) => file.writeFile(bytes));
-  for await (const piece of piecesOf(store, assembly, lists)) {
-    await gzip.write(piece);
-    yield piece;
+  const kept = new FrameWriter((bytes) => file.writeFile(bytes));
+  for await (const { bytes, frame } of piecesOf(store, assembly, lists)) {
+    await kept.write(frame);
+    yield bytes;
   }
-  await gzip.end();
+  await kept.end();
 }
 
 async function* piecesOf(
   store: Pick<ContentStore, 'read'>,
   { account, maxBytes, diskRefusal, signal }: Assembly,
   lists: readonly Buffer[],
-): AsyncGenerator<Buffer, void> {
+): AsyncGenerator<ReadPiece, void> {
   // All lists come first, because reading as many pieces as hostile ones can name would take hours.
   const { names, isWhole } = await readNames(store, account, lists);
   let total = 0;
@@ -75,7 +74,7 @@ async function* piecesOf(
     isLacking ||= piece === undefined;
     if (piece === undefined) continue;
     total += piece.bytes.length;
-    packed += piece.packedBytes;
+    packed += piece.frame.length;
     const most = Math.min(MAX_BYTES, RATIO_COUNTS_FROM_BYTES + MAX_RATIO * packed);
     if (total > most) throw new AppError('limit', `The contents unpack to more than ${formatBytes(most)}, the limit.`);
     if (packed > maxBytes) {
@@ -89,7 +88,7 @@ async function* piecesOf(
       const refusal = await diskRefusal(CHECK_BYTES);
       if (refusal !== undefined) throw new AppError('no-space', refusal);
     }
-    yield piece.bytes;
+    yield piece;
   }
   if (isLacking) throw new LackingContents('The service lacks contents of this submission. Send them first.');
 }

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import { constants, zstdDecompressSync } from 'node:zlib';
 import pLimit from 'p-limit';
 import { AppError, systemCode } from '../../core/errors.ts';
 import { writeAtomically } from '../../core/files/atomicFile.ts';
-import { MAX_PIECE_BYTES, MAX_PIECES, NAME_BYTES, nameOfPiece, namesIn } from '../../remote/protocol/contents.ts';
+import { MAX_PIECES, NAME_BYTES, nameOfPiece, namesIn } from '../../remote/protocol/contents.ts';
+import { unpackPiece } from './unpackPiece.ts';
 
 const KEEP_MS = 14 * 24 * 3_600_000;
 // A submission that is in progress needs the pieces that it was answered about.
@@ -16,15 +16,13 @@ const MARK_EVERY_MS = 600_000;
 const FILES_AT_ONCE = 16;
 // What a file takes on most disks, however small it is.
 const BLOCK_BYTES = 4096;
-// A frame states how much memory it needs. Usual compression levels of such small pieces need 8 MB at most.
-const WINDOW_LOG = 23;
 const ACCOUNT = /^[0-9a-f]{32}$/;
 const PIECE = /^[0-9a-f]{64}$/;
 
 export interface ReadPiece {
   readonly bytes: Buffer;
-  /** Its size in the store, compressed. */
-  readonly packedBytes: number;
+  /** The same, compressed. */
+  readonly frame: Buffer;
 }
 
 interface Stored {
@@ -84,7 +82,7 @@ export class ContentStore {
    * @throws AppError `bad-input` if the frame does not contain the piece with this name, `limit` if there is no room.
    */
   async add(account: string, name: Buffer, frame: Buffer, maxBytes: number): Promise<void> {
-    const piece = unpack(frame);
+    const piece = unpackPiece(frame);
     if (piece === undefined || !nameOfPiece(piece).equals(name)) {
       throw new AppError('bad-input', 'The contents of a piece do not have its SHA-256, so nothing of it was stored.');
     }
@@ -109,8 +107,8 @@ export class ContentStore {
     const path = this.#path(account, name);
     try {
       const frame = await readFile(path);
-      const bytes = unpack(frame);
-      if (bytes !== undefined && nameOfPiece(bytes).equals(name)) return { bytes, packedBytes: frame.length };
+      const bytes = unpackPiece(frame);
+      if (bytes !== undefined && nameOfPiece(bytes).equals(name)) return { bytes, frame };
       await this.#remove(folderOf(account), { path, bytes: onDisk(frame.length) });
       return undefined;
     } catch (error) {
@@ -213,19 +211,6 @@ function onDisk(bytes: number): number {
 /** Names of accounts can be any text; names of files cannot. */
 function folderOf(account: string): string {
   return hash('sha256', account).slice(0, 32);
-}
-
-/** Undefined for anything but one frame of at most the largest piece, for which another thread would cost more than it saves. */
-function unpack(frame: Buffer): Buffer | undefined {
-  try {
-    return zstdDecompressSync(frame, {
-      maxOutputLength: MAX_PIECE_BYTES,
-      chunkSize: MAX_PIECE_BYTES / 2, // most pieces are unpacked at once
-      params: { [constants.ZSTD_d_windowLogMax]: WINDOW_LOG },
-    });
-  } catch {
-    return undefined;
-  }
 }
 
 async function namesInFolder(path: string): Promise<readonly string[]> {

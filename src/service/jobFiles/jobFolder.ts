@@ -10,7 +10,7 @@ export const DEFAULT_MAX_LOG_BYTES = 64e6;
 
 const NAMES = {
   workspace: 'workspace',
-  /** The submitted archive, until the job starts; small ones are in the store. */
+  /** The submitted archive, or the pieces of a submission by content, until the job starts; small ones are in the store. */
   archive: 'archive.tar.gz',
   /** What was received of a submission without a key, until it is accepted. */
   upload: 'upload',

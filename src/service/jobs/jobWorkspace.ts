@@ -1,8 +1,9 @@
-import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { bootIdentity } from '../../core/processes/processTree.ts';
-import { discardStaged, type StagedArchive, stageArchive } from '../../workspace/extract/extract.ts';
+import { discardStaged, type StagedArchive, stageArchive, stageTar } from '../../workspace/extract/extract.ts';
 import { syncFile, syncFolder } from '../../core/files/durableFiles.ts';
+import { FRAMES_MAGIC, readFrames } from '../contents/keptFrames.ts';
 import { removeTree } from '../jobFiles/removeTree.ts';
 import type { JobFolder } from '../jobFiles/jobFolder.ts';
 import { parseRunnerSpec, type RunnerSpec } from '../jobFiles/runnerSpec.ts';
@@ -45,7 +46,7 @@ export async function keepWorkspace(archive: string, folder: JobFolder, spec: Ru
  * Recreates the workspace of a job that has not started if the machine has rebooted since it was written, because files may then
  * be truncated or missing.
  *
- * @throws AppError of `stageArchive`.
+ * @throws AppError of `stageArchive` or `readFrames`.
  */
 export async function restoreWorkspace(
   job: StoredJob,
@@ -57,9 +58,19 @@ export async function restoreWorkspace(
   if (kept === undefined || kept.boot === boot) return;
   await mkdir(folder.path, { recursive: true, mode: 0o700 });
   if (kept.archive !== null) await writeFile(folder.archive, kept.archive, { mode: 0o600 });
-  const staged = await stageArchive(folder.archive, folder.path, { signal });
+  const staged = (await isFrames(folder.archive))
+    ? await stageTar(readFrames(folder.archive), folder.path, { signal })
+    : await stageArchive(folder.archive, folder.path, { signal });
   await removeTree(folder.workspace);
   await placeWorkspace(folder, staged, parseRunnerSpec(kept.spec));
   if (kept.archive !== null) await rm(folder.archive);
   store.workspaces.setBoot(job.number, boot);
+}
+
+/** Whether an archive consists of the pieces of a submission by content. */
+async function isFrames(archive: string): Promise<boolean> {
+  await using file = await open(archive, 'r');
+  const head = Buffer.alloc(FRAMES_MAGIC.length);
+  await file.read(head, 0, head.length, 0);
+  return head.equals(FRAMES_MAGIC);
 }
