@@ -30,12 +30,23 @@ const common = {
 
 const LIBRARIES = { remote: 'src/remote/index.ts', agents: 'src/agents/index.ts' };
 
-// By the name of the built file, from src/extension.
-const EXTENSION = {
-  extension: 'extension.ts',
-  features: 'features.ts',
-  chatModel: 'models/chatModel.ts',
-  typesPlugin: 'typescript/typesPlugin.ts',
+/** @type {esbuild.BuildOptions} */
+const extension = {
+  ...common,
+  outdir: 'dist',
+  external: ['vscode'],
+  keepNames: false, // nothing here reads the name of a class; names are 3 % of the VSIX, whose size is limited
+};
+
+// The entry is one file of its own, which every window loads at its start, and requires all else when it is needed.
+/** @type {esbuild.Plugin} */
+const lazyFeatures = {
+  name: 'lazy-features',
+  setup(build) {
+    build.onResolve({ filter: /^\.\/features\.ts$/ }, ({ kind }) =>
+      kind === 'dynamic-import' ? { path: './features.js', external: true } : undefined,
+    );
+  },
 };
 
 // VS Code loads the extension as CommonJS, and esbuild splits only ES modules: they are converted when they are split.
@@ -177,17 +188,22 @@ const browserStandIns = {
 /** @type {esbuild.BuildOptions[]} */
 const configurations = [
   {
-    ...common,
-    entryPoints: Object.entries(EXTENSION).map(([out, file]) => ({
-      in: `src/extension/${file}`,
-      out,
-    })),
-    outdir: 'dist',
+    ...extension,
+    entryPoints: ['src/extension/extension.ts'],
+    format: 'cjs',
+    supported: { 'dynamic-import': false },
+    plugins: [lazyFeatures],
+  },
+  {
+    ...extension,
+    entryPoints: {
+      features: 'src/extension/features.ts',
+      chatModel: 'src/extension/models/chatModel.ts',
+      typesPlugin: 'src/extension/typescript/typesPlugin.ts',
+    },
     chunkNames: 'chunks/[name]-[hash]',
     format: 'esm',
     splitting: true,
-    external: ['vscode'],
-    keepNames: false, // nothing here reads the name of a class; names are 3 % of the VSIX, whose size is limited
     plugins: [compiledKernels, openaiChatOnly, nativeWebStreams, asCommonJs],
   },
   // Command line, threads and libraries together: what two of them need is there once.
