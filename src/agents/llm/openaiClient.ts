@@ -14,13 +14,19 @@ export function clientOptions(
     baseURL: endpoint.baseUrl,
     apiKey: key ?? 'none',
     fetch,
-    // Otherwise taken from OPENAI_ORG_ID and OPENAI_PROJECT_ID, and sent to other providers too.
+    // Otherwise taken from OPENAI_ORG_ID, OPENAI_PROJECT_ID and OPENAI_CUSTOM_HEADERS, and sent to other providers too.
     organization: isOpenAI ? undefined : null,
     project: isOpenAI ? undefined : null,
-    defaultHeaders: { Authorization: null, ...keyHeaders(endpoint, key) },
+    defaultHeaders: { ...(isOpenAI ? {} : customHeadersRemoved()), Authorization: null, ...keyHeaders(endpoint, key) },
     defaultQuery: { ...endpoint.query },
     maxRetries: 0, // its own retries can sleep for hours if the service says so, and are not in the trace
     logLevel: 'off',
     fetchOptions: { redirect: 'error' }, // a redirect could take the key elsewhere
   };
+}
+
+/** Removes each header of OPENAI_CUSTOM_HEADERS, which the package adds to every request: one `name: value` a line. */
+function customHeadersRemoved(): Record<string, null> {
+  const lines = (process.env['OPENAI_CUSTOM_HEADERS'] ?? '').split('\n').filter((line) => line.includes(':'));
+  return Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf(':')).trim(), null]));
 }
