@@ -172,7 +172,7 @@ test('an archive above the limit of the account is not uploaded', async () => {
   const args = ['submit', folder, '--script', 'run.sh'];
   const done = await scratch.run(args, { env });
   assert.equal(done.exit, 1, done.stderr);
-  assert.match(done.stderr, /archive has 200 KB.* at most 100 KB.*\.farwharfignore/);
+  assert.match(done.stderr, /archive has 201 KB.* at most 100 KB.*\.farwharfignore/);
   assert.doesNotMatch(done.stderr, /uploaded|HTTP/);
   const dry = await scratch.run([...args, '--dry-run', '--json'], { env });
   assert.equal(dry.exit, 0, dry.stderr);
