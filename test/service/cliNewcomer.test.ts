@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { jsonLines, Scratch, startFake } from './commandLine.ts';
 
@@ -12,6 +13,21 @@ test('without arguments the first steps go to stderr, short, with 2', async () =
   assert.match(bare.stderr, /farwharf submit --script train\.py --watch/);
   assert.match(bare.stderr, /farwharf help/);
   assert.ok(bare.stderr.trimEnd().split('\n').length <= 20, bare.stderr);
+});
+
+test('before it checks the version of Node.js, the program imports nothing that an older one lacks', () => {
+  const seen = new Set<string>();
+  const open = [join(import.meta.dirname, '../../dist/cli.mjs')];
+  for (let file = open.pop(); file !== undefined; file = open.pop()) {
+    seen.add(file);
+    const specifiers = [...readFileSync(file, 'utf8').matchAll(/\bimport(?:\s*\{[^}]*\}\s*from)?\s*"([^"]+)"/g)];
+    for (const [, specifier = ''] of specifiers) {
+      assert.match(specifier, /^\.\.?\//, `${file} imports ${specifier}`);
+      const imported = join(dirname(file), specifier);
+      if (!seen.has(imported)) open.push(imported);
+    }
+  }
+  assert.ok(seen.size < 4, [...seen].join());
 });
 
 test('help explains a command at any depth, as its --help does, on stdout with 0', async () => {
