@@ -33,6 +33,7 @@ const SINKS: readonly (readonly [what: string, call: RegExp, files: readonly str
     [
       // Before and after the program itself.
       'cli/main.ts',
+      'cli/start.ts',
       'cli/command/uncaught.ts',
       // A job's and a flow's own process: its output is text of others, cleaned where it is shown.
       'flows/run/child/jobMain.ts',
