@@ -26,8 +26,8 @@ test('bytes are shown in decimal units with one decimal below a hundred', () => 
 });
 
 test('durations use the two largest units', () => {
-  const shown = [0.2, 9.94, 42, 59.6, 240, 3_600, 4_200, 86_400, 183_600].map(formatDuration);
-  assert.deepEqual(shown, ['0.2 s', '9.9 s', '42 s', '1 min', '4 min', '1 h', '1 h 10 min', '1 d', '2 d 3 h']);
+  const shown = [0.2, 9.94, 42, 59.49, 59.5, 240, 3_600, 4_200, 86_400, 183_600].map(formatDuration);
+  assert.deepEqual(shown, ['0.2 s', '9.9 s', '42 s', '59 s', '1 min', '4 min', '1 h', '1 h 10 min', '1 d', '2 d 3 h']);
 });
 
 test('what a step took is shown in milliseconds below a second', () => {

@@ -53,6 +53,7 @@ test('time limits have every form of the manual', () => {
 test('options are long or short, with the value after =, a blank or at once, quoted, shortened, and several in a line', () => {
   const minutes = ['--time=10', '--time 10', '-t 10', '-t10', '--time="10"', "-t '10'", '--time=10 # note'];
   for (const option of minutes) assert.equal(jobOf(`#SBATCH ${option}`).maxRuntime, 600, option);
+  assert.equal(jobOf(String.raw`#SBATCH --job-name=my\ \"job\"`).title, 'my "job"');
   const job = jobOf('#SBATCH -A vision -t 5 -c4 --mem 8G', '#SBATCH --job-name="my job" -H');
   assert.equal(job.project, 'vision');
   assert.equal(job.maxRuntime, 300);
@@ -112,6 +113,10 @@ test('the machine class is that of a partition, else the cheapest with enough of
     '3 --cpus-per-task=64 --mem=1G',
   ]);
   assert.deepEqual(remarks('#SBATCH --gres=gpu:h100:1'), ['2 --gres=gpu:h100:1']);
+  const reasons = (option: string) =>
+    chooseMachineClass(CARD, jobOf(`#SBATCH ${option}`).request).remarks[0]?.reason ?? '';
+  assert.match(reasons('--gres=gpu:h100:1'), /^No machine class names GPUs of type h100\. The job gets oldgpu/);
+  assert.match(reasons('--gres=gpu:h100:9'), /^No machine class has as much/);
   assert.deepEqual(chooseMachineClass(undefined, jobOf('#SBATCH -p x').request).machineClass, undefined);
 });
 

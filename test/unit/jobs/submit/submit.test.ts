@@ -265,6 +265,20 @@ test('a job is sent again from its kept archive, as it was', async (t) => {
   assert.deepEqual(gzipOf(bodies[1])?.subarray(0, 200), gzipOf(bodies[0])?.subarray(0, 200));
 });
 
+test('a job that was removed from the list is sent again as one that is in it, and one that never was is not sent', async (t) => {
+  const setting = await setUp(t, {
+    submit: async (request, response, attempt) => {
+      await readAll(request);
+      sendJson(response, { job_id: `job-${attempt}` });
+    },
+  });
+  const first = await submitWorkspace(setting.deps, setting.request);
+  await setting.deps.ledger.update(first.id, { removed: true, lastLogLine: 'epoch 3', exitCode: 1 });
+  const second = await resubmitJob(setting.deps, first.id);
+  assert.deepEqual([second.removed, second.lastLogLine, second.exitCode], [false, null, null]);
+  await assert.rejects(resubmitJob(setting.deps, 'none'), { code: 'missing', message: /no longer in the list/ });
+});
+
 test('kept archives stay within their limit, the oldest go first, and what is gone is said', async (t) => {
   const setting = await setUp(t, { submit: accept }, 50_000);
   const first = await submitWorkspace(setting.deps, setting.request);

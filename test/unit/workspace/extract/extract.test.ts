@@ -36,6 +36,10 @@ const listing = (folder: string): string[] => readdirSync(folder, { recursive: t
 
 const ACCEPTED: Record<string, { entries: Buffer[]; files?: Record<string, string>; skipped?: string[] }> = {
   'a plain file': { entries: [good] },
+  'a folder from before ustar': {
+    entries: [good, tarEntry({ name: 'old/', magic: '\0'.repeat(8) }), tarEntry({ name: 'old/file', body: 'v7' })],
+    files: { 'good.txt': 'good', 'old/file': 'v7' },
+  },
   'a v7 header': {
     entries: [good, tarEntry({ name: 'old', body: 'v7', magic: '\0'.repeat(8), type: '\0' })],
     files: { old: 'v7' },
