@@ -1,5 +1,6 @@
 // Changes one operator, condition, number or statement at a time in a copy of the sources, and counts how many of a seeded
-// sample of such mutants the nearest unit tests kill: `--sample`, `--seed`, `--only TEXT` (in the path), `--tests` per mutant.
+// sample of such mutants the nearest unit tests kill: `--sample`, `--seed`, `--only TEXT` (in the path), `--tests` per mutant,
+// `--from N` to continue a run that was interrupted.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -14,6 +15,7 @@ const { values: flags } = parseArgs({
     sample: { type: 'string', default: '300' },
     seed: { type: 'string', default: '1' },
     tests: { type: 'string', default: '20' },
+    from: { type: 'string', default: '0' },
     only: { type: 'string', default: '' },
   },
 });
@@ -37,10 +39,12 @@ const scores = new Map(AREAS.map((area) => [area, { killed: 0, survived: 0 }]));
 const copy = await TestCopy.create(root);
 try {
   for (const [index, mutant] of sample.entries()) {
+    if (index < Number(flags.from)) continue;
     if (index % 10 === 0 && index > 0) process.stderr.write(`${index} tested\n`);
     const area = AREAS.find((name) => mutant.path.startsWith(`src/${name}/`));
     const score = area === undefined ? undefined : scores.get(area);
     if (score === undefined) continue;
+    await copy.repair();
     if (await isKilled(mutant)) score.killed += 1;
     else {
       score.survived += 1;

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
+import { hash } from 'node:crypto';
 import { once } from 'node:events';
-import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, lstat, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 
@@ -29,25 +30,42 @@ interface TestRun {
 export class TestCopy {
   readonly folder: string;
   readonly #scratch: string;
+  readonly #root: string;
+  /** Of the copy as it was made. */
+  #filled = '';
   /** How long each test file took with unchanged sources; undefined if it failed. */
   readonly #unchanged = new Map<string, number | undefined>();
   /** Test files that failed together with others, but not alone. */
   readonly #separate = new Set<string>();
 
-  private constructor(scratch: string) {
+  private constructor(scratch: string, root: string) {
     this.#scratch = scratch;
+    this.#root = root;
     this.folder = join(scratch, 'copy');
   }
 
   static async create(root: string): Promise<TestCopy> {
-    const copy = new TestCopy(await mkdtemp(join(tmpdir(), 'farwharf-mutations-')));
-    await mkdir(copy.folder);
+    const copy = new TestCopy(await mkdtemp(join(tmpdir(), 'farwharf-mutations-')), root);
     await mkdir(join(copy.#scratch, 'tmp'));
-    for (const name of await readdir(root)) {
-      if (LINKED.includes(name)) await symlink(join(root, name), join(copy.folder, name));
-      else if (!LEFT_OUT.includes(name)) await cp(join(root, name), join(copy.folder, name), { recursive: true });
-    }
+    await copy.#fill();
     return copy;
+  }
+
+  /** Makes the copy anew if tests of a mutant have changed it, so that those of the next do not fail for that reason. */
+  async repair(): Promise<void> {
+    if ((await fingerprint(this.folder)) === this.#filled) return;
+    await rm(this.folder, { recursive: true, force: true });
+    await this.#fill();
+  }
+
+  async #fill(): Promise<void> {
+    await mkdir(this.folder);
+    for (const name of await readdir(this.#root)) {
+      const [from, to] = [join(this.#root, name), join(this.folder, name)];
+      if (LINKED.includes(name)) await symlink(from, to);
+      else if (!LEFT_OUT.includes(name)) await cp(from, to, { recursive: true });
+    }
+    this.#filled = await fingerprint(this.folder);
   }
 
   /**
@@ -133,6 +151,14 @@ export class TestCopy {
   async dispose(): Promise<void> {
     await rm(this.#scratch, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
   }
+}
+
+/** Which files there are, and their sizes. A source that was changed and restored has the same. */
+async function fingerprint(folder: string): Promise<string> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const sizes = await Promise.all(files.toSorted().map(async (path) => `${path} ${(await lstat(path)).size}`));
+  return hash('sha256', sizes.join('\n'));
 }
 
 type Limit =
