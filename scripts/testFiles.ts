@@ -43,11 +43,18 @@ async function* runFiles({
     type: string;
     data: Outcome;
   }>;
+  const silent = new Set(files);
   for await (const { type, data } of events) {
     if (type !== 'test:pass' && type !== 'test:fail') continue;
+    // Node.js reports a file as a test of its own if none of its tests ran.
+    const hasRun = data.name !== data.file || type === 'test:fail' || grep !== undefined;
+    if (hasRun) silent.delete(data.file);
     const event = describe(type === 'test:pass', data);
-    if (event !== undefined) yield { file: data.file, event };
+    if (hasRun && event !== undefined) yield { file: data.file, event };
   }
+  // Such as one whose process ended early, or whose report was lost.
+  for (const file of silent)
+    yield { file, event: { type: 'fail', title: file, error: 'No test of this file was reported.' } };
 }
 
 /** What Node.js reports of a test. */
