@@ -10,7 +10,7 @@ import { JobLedger } from '../../src/jobs/ledger/ledger.ts';
 import { EventSpool } from '../../src/jobs/log/spool.ts';
 import { resubmitJob } from '../../src/jobs/submit/resubmit.ts';
 import { RemoteClient } from '../../src/remote/client.ts';
-import { batchEntry, nameOfPiece } from '../../src/remote/protocol/contents.ts';
+import { batchEntry, NAME_BYTES, nameOfPiece } from '../../src/remote/protocol/contents.ts';
 import { jsonLines, Scratch, startFake } from './commandLine.ts';
 import { addAccount } from './support/accounts.ts';
 import { cutArchive, sendTo, submitNames } from './support/contents.ts';
@@ -167,8 +167,7 @@ test('poisoning: contents that are not what their name says are refused, and wha
 test('filling the disk: one piece cannot be named often enough to unpack to gigabytes', async (t) => {
   const service = await startService(t);
   // A name is made once: while the hashes of gigabytes are computed, the service in this process closes the idle connection.
-  const repeated = (bytes: Buffer, count: number): Buffer =>
-    Buffer.concat(new Array<Buffer>(count).fill(nameOfPiece(bytes)));
+  const repeated = (bytes: Buffer, count: number): Buffer => Buffer.alloc(NAME_BYTES * count, nameOfPiece(bytes));
   const piece = Buffer.alloc(256 * 1024);
   const list = repeated(piece, 1_024);
   const batch = [piece, list].flatMap((bytes) => batchEntry(nameOfPiece(bytes), zstdCompressSync(bytes)));
