@@ -149,7 +149,8 @@ describe('farwharf flow eval', { concurrency: 2, timeout: 5 * 60_000 }, () => {
     const limited = await scratch.run([...args, '--timeout', '1'], { cwd });
     assert.equal(limited.exit, 1);
     assert.match(limited.stdout, /took longer than 1(?:\.0)? s/);
-    await rm(join(cwd, 'pid'));
+    // On a busy machine the limit may have ended the case before its step began.
+    await rm(join(cwd, 'pid'), { force: true });
     await writeFile(join(cwd, 'cases.csv'), 'question\nwait\nhang\n');
     const { exit } = await scratch.run([...args, '--json'], { cwd, onOutput: interruptAt('"name":"line 2"') });
     assert.equal(exit, 130);
