@@ -22,7 +22,10 @@ export interface TracedRun {
 /** The runs of a trace file, with graphs of the steps that they took. */
 export interface TracedFlows {
   readonly file: FlowFile;
+  /** The first runs of the trace. */
   readonly runs: readonly TracedRun[];
+  /** How many more the trace has. */
+  readonly omittedRuns: number;
 }
 
 const MOST_RUNS = 200;
@@ -38,7 +41,8 @@ const MOST_ATTRIBUTE_CHARACTERS = 50_000;
  */
 export function readTrace(file: string, text: string): TracedFlows {
   const graphs = new TracedGraphs(file);
-  const roots = spanTrees(readSpans(text)).slice(0, MOST_RUNS);
+  const trees = spanTrees(readSpans(text));
+  const roots = trees.slice(0, MOST_RUNS);
   if (roots.length === 0) {
     throw new AppError('bad-input', 'Each span of the trace is below another one, so it has no run. Export it again.');
   }
@@ -54,6 +58,7 @@ export function readTrace(file: string, text: string): TracedFlows {
       dependencies: [],
     },
     runs,
+    omittedRuns: trees.length - roots.length,
   };
 }
 

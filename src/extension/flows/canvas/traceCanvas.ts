@@ -47,6 +47,12 @@ export async function openTrace({ extension, traces, report }: TraceCanvasDeps, 
   canvas.onDidReceive((message) => {
     answer(canvas, traced, message).catch(report);
   });
+  if (traced.omittedRuns > 0) void vscode.window.showInformationMessage(omission(name, traced));
+}
+
+function omission(name: string, { runs, omittedRuns }: TracedFlows): string {
+  const [all, shown] = [runs.length + omittedRuns, runs.length].map((count) => count.toLocaleString('en-US'));
+  return `${name} has ${all} runs. The first ${shown} are shown; export fewer at once to see the others.`;
 }
 
 /** Answers the page of a trace, which asks for nothing that runs or edits. */

@@ -161,3 +161,10 @@ test('hostile traces are bounded and cleaned, and what is no trace is refused', 
     assert.throws(() => readTrace('t', wrong), /no spans/);
   }
 });
+
+test('of a trace with very many runs the first are read, and the number of the others is known', () => {
+  const spans = Array.from({ length: 450 }, (_, index) => span(`s${index}`, '', 'Run', index, index + 1));
+  const { runs, omittedRuns } = readTrace('many.json', request(...spans));
+  assert.deepEqual([runs.length, omittedRuns], [200, 250]);
+  assert.equal(readTrace('one.json', request(span('a', '', 'Run'))).omittedRuns, 0);
+});
