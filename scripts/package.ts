@@ -13,7 +13,7 @@ const ALLOWED = [
   /^extension\/media\/flowTemplates\/\w+\.mts$/,
   /^\[Content_Types\]\.xml$/,
   /^extension\.vsixmanifest$/,
-  /^extension\/package(\.nls)?\.json$/,
+  /^extension\/package(\.nls(\.de)?)?\.json$/,
   /^extension\/(readme\.md|changelog\.md|license\.txt)$/i,
   /^extension\/dist\/[\w-]+\.(js|mjs)$/,
   /^extension\/dist\/machineService\.json$/,
@@ -27,6 +27,7 @@ const ALLOWED = [
 ];
 const REQUIRED = [
   'package.json',
+  'package.nls.de.json',
   'dist/extension.js',
   'dist/features.js',
   'dist/worker.mjs',

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+type Texts = Readonly<Record<string, string>>;
+
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- files of this project
+const english = JSON.parse(read('package.nls.json')) as Texts;
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- files of this project
+const german = JSON.parse(read('package.nls.de.json')) as Texts;
+// An English term, and the German words of which a translation has at least one.
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- files of this project
+const glossary = JSON.parse(read('l10n/glossary.de.json')) as Readonly<Record<string, readonly string[]>>;
+
+/** What must be the same in both languages: code, targets of links, references to settings, and icons. */
+function fixedParts(text: string): readonly string[] {
+  return (text.match(/`[^`]*`|\]\([^)]*\)|\$\([\w-]+\)/g) ?? []).toSorted();
+}
+
+/** Code and the targets of links are not translated, so that their words are not terms. */
+function prose(text: string): string {
+  return text.replaceAll(/`[^`]*`|\]\([^)]*\)/g, ' ');
+}
+
+const PAIRS: readonly (readonly [key: string, english: string, german: string])[] = [
+  ...Object.entries(english).map(([key, text]) => [key, text, german[key] ?? ''] as const),
+  ...globSync('media/walkthrough/*.md', { cwd: ROOT, exclude: ['**/*.nls.*'] }).map((path) => {
+    const translated = path.replace(/\.md$/, '.nls.de.md'); // VS Code looks for this name
+    return [path, read(path), read(translated)] as const;
+  }),
+];
+
+test('each text of the manifest and each page of a walkthrough is in German, and no translation is left over', () => {
+  assert.deepEqual(Object.keys(german), Object.keys(english));
+  assert.deepEqual(
+    PAIRS.filter(([, , text]) => text.trim() === '').map(([key]) => key),
+    [],
+  );
+  const pages = globSync('media/walkthrough/*.nls.*.md', { cwd: ROOT });
+  const expected = PAIRS.filter(([key]) => key.endsWith('.md')).map(([key]) => key.replace(/\.md$/, '.nls.de.md'));
+  assert.ok(expected.length > 0);
+  assert.deepEqual(pages.toSorted(), expected.toSorted());
+});
+
+test('German texts have the code, links and icons of the English ones, and as many lines', () => {
+  for (const [key, from, to] of PAIRS) {
+    assert.deepEqual(fixedParts(to), fixedParts(from), key);
+    if (!key.endsWith('.md')) assert.equal(to.split('\n').length, from.split('\n').length, key);
+  }
+});
+
+test('German titles end with dots where the English ones do, and descriptions with a full stop', () => {
+  for (const [key, from, to] of PAIRS) {
+    assert.equal(to.trim().endsWith('...'), from.trim().endsWith('...'), key);
+    assert.equal(/[^.]\.$/.test(to.trim()), /[^.]\.$/.test(from.trim()), key);
+  }
+});
+
+test('German texts use the terms of the glossary', () => {
+  const used = new Set<string>();
+  for (const [key, from, to] of PAIRS) {
+    for (const [term, words] of Object.entries(glossary)) {
+      if (!new RegExp(`\\b${term}s?\\b`, 'i').test(prose(from))) continue;
+      used.add(term);
+      const has = words.some((word) => prose(to).toLowerCase().includes(word.toLowerCase()));
+      assert.ok(has, `${key}: "${term}" is ${words.join(' or ')}, not: ${to}`);
+    }
+  }
+  assert.deepEqual([...used].toSorted(), Object.keys(glossary).toSorted());
+});
+
+test('German texts address people formally', () => {
+  for (const [key, , to] of PAIRS)
+    assert.doesNotMatch(prose(to), /\b(?:du|dich|dir|deine?[rsmn]?|euch|eure?[rsmn]?)\b/i, key);
+});
