@@ -1,6 +1,8 @@
 import { access, constants, mkdir } from 'node:fs/promises';
 import { formatBytes } from '../core/text/format.ts';
 import { countEnabledAccounts } from './admin/enabledAccounts.ts';
+import type { RetentionPreview } from './admin/retentionOperations.ts';
+import { checkRetention } from './checkRetention.ts';
 import { type Check, problemOf } from './executor/executorKind.ts';
 import { EXECUTORS, type Executors } from './executors.ts';
 import { refuseNested } from './folders/filesFolder.ts';
@@ -11,19 +13,21 @@ import { readCertificate } from './tls/certificate.ts';
 
 /**
  * Checks whether a service with this configuration could run its jobs: its folders and their disk, the log, the certificate,
- * and what the executor needs.
+ * what its retention would delete, and what the executor needs.
  */
 export async function checkService(
   config: ServiceConfig,
   data: string,
   executors: Executors = EXECUTORS,
-): Promise<readonly Check[]> {
+): Promise<{ readonly checks: readonly Check[]; readonly retention: RetentionPreview | undefined }> {
   const shared = await sharedFolderOf(config, executors);
   const folders = shared === undefined ? [] : await checkFolders(data, shared);
   const own = await checkMachine(config, data);
   const accounts = (): Promise<number> => countEnabledAccounts(data);
   const executor = await executorOf(config, executors);
-  return [...folders, ...own, ...(await executor.check(config, { data, hidden: hiddenFiles(config), accounts }))];
+  const retention = await checkRetention(data, config.retention);
+  const jobs = await executor.check(config, { data, hidden: hiddenFiles(config), accounts });
+  return { checks: [...folders, ...own, retention.check, ...jobs], retention: retention.preview };
 }
 
 async function checkFolders(data: string, shared: string): Promise<readonly Check[]> {

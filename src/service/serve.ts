@@ -5,6 +5,7 @@ import { AsyncDisposableStore } from '../core/processes/lifetime.ts';
 import type { Logger } from '../core/log.ts';
 import { startAdminServer } from './admin/adminServer.ts';
 import { removeUnfinishedBackups } from './backup/writeBackup.ts';
+import { confirmRetention } from './disk/confirmRetention.ts';
 import { EXECUTORS } from './executors.ts';
 import { sharedFolderOf } from './serviceConfig.ts';
 import { claimFilesFolder, filesFolderOf, refuseNested } from './folders/filesFolder.ts';
@@ -13,6 +14,7 @@ import { moveStore } from './folders/moveStore.ts';
 import { KeyAuthenticator } from './http/access/keyAuthenticator.ts';
 import { logRequests } from './http/requestLog.ts';
 import { RequestMonitor } from './http/requestMonitor.ts';
+import { JobFiles } from './jobFiles/jobFiles.ts';
 import type { ServeOptions } from './serveOptions.ts';
 import { buildParts, type Route } from './serviceParts.ts';
 import { removeStateFile, writeStateFile } from './stateFile.ts';
@@ -37,7 +39,7 @@ export interface RunningService {
 /**
  * Starts the job service in this process.
  *
- * @throws AppError of the folders; `conflict` if another service uses the data folder or the port; `corrupt` if the store is damaged
+ * @throws AppError of the folders; `refused` for retention settings that have to be confirmed; `conflict` if another service uses the data folder or the port; `corrupt` if the store is damaged
  * or its ledger does not balance; `missing` or `bad-input` for a certificate that cannot be used.
  */
 export async function serve(
@@ -63,6 +65,16 @@ export async function serve(
     await moveFiles(data, shared, { unfinished: store.jobs.unfinished(), log });
   }
   const filesFolder = filesFolderOf(data);
+  await confirmRetention(
+    { expiry: store.expiry, files: new JobFiles(filesFolder) },
+    {
+      retention: store.retention,
+      settings: options.config.retention,
+      now: Date.now(),
+      isConfirmed: options.isRetentionConfirmed ?? false,
+      log,
+    },
+  );
   await removeUnfinishedBackups(data);
   const shutdown = new AbortController();
   const monitor = new RequestMonitor(options.config.proxy);

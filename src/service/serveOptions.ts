@@ -24,6 +24,8 @@ export interface ServeOptions {
   readonly credits?: number;
   /** Practice credits: once a day (UTC) the balance is topped up to `credits`. */
   readonly isToppedUpDaily?: boolean;
+  /** Whether stricter retention settings than at the last start may delete more than a tenth of what is stored. */
+  readonly isRetentionConfirmed?: boolean;
   /** Stops the service after this time without unfinished jobs and requests. */
   readonly idleExitMs?: number;
   /** A file with URL, key and process ID while the service runs, readable by this user only. */

@@ -60,7 +60,7 @@ test('an executor that is one folder and one line of the registry reads its sett
   const path = join(folder, 'service.toml');
   writeFileSync(path, CONFIG);
   const config = await readConfig(path, {}, executors);
-  const checks = await checkService(config, join(folder, 'data'), executors);
+  const { checks } = await checkService(config, join(folder, 'data'), executors);
   assert.ok(checks.some(({ what, problem }) => what === 'the attic has 2 slots' && problem === undefined));
   const shelves: unknown[] = [];
   const log = { debug() {}, warn() {}, error() {}, info: (_: string, fields?: object) => void shelves.push(fields) };

@@ -105,7 +105,10 @@ test('asking for results that were removed says so, and the job stays in the lis
   await end();
 
   async function startNext() {
-    const next = await ServiceProcess.start(home, withRetention({ days: 1e-6, results_days: 1e-6 }));
+    const next = await ServiceProcess.start(home, {
+      ...withRetention({ days: 1e-6, results_days: 1e-6 }),
+      isRetentionConfirmed: true,
+    });
     t.after(() => next.end('SIGKILL'));
     return { client: next.client, end: () => next.end('SIGTERM') };
   }

@@ -82,13 +82,13 @@ test('adding a second account to a service that cannot isolate prints a warning,
   const config = testConfig({ isolation: 'auto' });
   const service = await startService(t, { config });
   const problems = async (): Promise<string> =>
-    (await checkService(config, service.data)).map(({ problem = '' }) => problem).join('');
+    (await checkService(config, service.data)).checks.map(({ problem = '' }) => problem).join('');
   assert.doesNotMatch(await problems(), /isolated/);
   using admin = await openAdmin(service.data, { mayCreate: false });
   assert.match((await admin.call('accounts.add', { account_id: 'ada' })).warning ?? '', REFUSAL);
   assert.match(await problems(), REFUSAL);
   await service.stop();
   assert.match(await problems(), REFUSAL);
-  const meant = await checkService(testConfig({ isolation: 'none' }), service.data);
+  const { checks: meant } = await checkService(testConfig({ isolation: 'none' }), service.data);
   assert.doesNotMatch(meant.map(({ problem = '' }) => problem).join(''), /isolated/);
 });

@@ -85,16 +85,22 @@ async function describeService({ env, program }: Context, flags: ServeFlags): Pr
     data: dataFolder(flags.data, env),
     config,
     credits: flags.credits,
+    isRetentionConfirmed: flags.confirmRetention,
     ...(apiKey && { apiKey: checkedApiKey(apiKey) }),
   };
 }
 
 /** Checks whether a service with these options could run jobs, without starting it. */
 async function check(terminal: Terminal, { config, data }: ServeOptions): Promise<number> {
-  const checks = await checkService(config, data);
-  terminal.json({ checks: checks.map(({ what, problem }) => ({ what, problem: problem ?? null })) });
-  for (const { what, problem } of checks)
+  const { checks, retention = null } = await checkService(config, data);
+  terminal.json({
+    checks: checks.map(({ what, problem = null, warning = null }) => ({ what, problem, warning })),
+    retention,
+  });
+  for (const { what, problem, warning } of checks) {
     terminal.note(problem === undefined ? `ok       ${what}` : `PROBLEM  ${what}: ${problem}`);
+    if (warning !== undefined) terminal.note(`warning  ${warning}`);
+  }
   return checks.every(({ problem }) => problem === undefined) ? EXIT.done : EXIT.failed;
 }
 

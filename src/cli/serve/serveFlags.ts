@@ -29,6 +29,7 @@ export const SERVE_FLAGS = {
   log: textFlag('--log <file>', 'log file (default: standard error)'),
   behindProxy: switchFlag('--behind-proxy', 'a proxy in front of the service handles TLS'),
   check: switchFlag('--check', 'check whether the service can run jobs, without starting the service'),
+  confirmRetention: switchFlag('--confirm-retention', 'delete what stricter [retention] settings no longer keep'),
   configSchema: switchFlag('--config-schema', 'print the JSON schema of the configuration'),
   json: jsonFlag('print the address as JSON'),
   embedded: hiddenSwitch('--embedded'),

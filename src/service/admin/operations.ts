@@ -5,6 +5,7 @@ import { backupOperations } from './backupOperations.ts';
 import { creditOperations } from './creditOperations.ts';
 import { diskOperations } from './diskOperations.ts';
 import { keyOperations } from './keyOperations.ts';
+import { retentionOperations } from './retentionOperations.ts';
 import { usageOperations } from './usageOperations.ts';
 import type { AdminContext, Operation } from './operation.ts';
 
@@ -15,6 +16,7 @@ const OPERATIONS = {
   ...backupOperations,
   ...diskOperations,
   ...keyOperations,
+  ...retentionOperations,
   ...usageOperations,
 };
 

@@ -1,9 +1,12 @@
 import { existsSync } from 'node:fs';
 import { lstat, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { AppError, systemCode } from '../../core/errors.ts';
+import { isDiskFull } from '../../core/files/diskSpace.ts';
 import { digestOf } from '../../core/files/digest.ts';
+import { writeFailure } from '../../workspace/files/fileWriting.ts';
 import { packWorkspace } from '../../workspace/pack/pack.ts';
 import type { SelectedFile } from '../../workspace/files/selectedFile.ts';
 import { filesFolderOf } from '../folders/filesFolder.ts';
@@ -33,6 +36,14 @@ export interface WrittenBackup {
  */
 export async function writeBackup(store: Store, data: string, file: string): Promise<WrittenBackup> {
   if (existsSync(file)) throw new AppError('conflict', `${file} already exists. Choose another name.`);
+  try {
+    return await write(store, data, file);
+  } catch (error) {
+    throw backupFailure(error, data);
+  }
+}
+
+async function write(store: Store, data: string, file: string): Promise<WrittenBackup> {
   const filesFolder = filesFolderOf(data);
   // Jobs cannot read the data folder.
   const folder = await mkdtemp(join(data, UNFINISHED));
@@ -62,6 +73,18 @@ export async function writeBackup(store: Store, data: string, file: string): Pro
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** Errors without a sentence are of the copy of the store, which is made in the data folder first. */
+function backupFailure(error: unknown, data: string): unknown {
+  if (isDiskFull(error)) {
+    const message = `The backup was not written: the disk of the data folder ${data}, which needs room for a copy of the database, is full. Free some space and try again.`;
+    return new AppError('no-space', message, { cause: error });
+  }
+  const failure = writeFailure(error, data);
+  if (!(failure instanceof AppError) || failure.code !== 'permission') return failure;
+  const message = `${failure.message} The service writes the backup as the user ${userInfo().username}; under systemd, only to folders in ReadWritePaths.`;
+  return new AppError('permission', message, { cause: failure });
 }
 
 /** Removes what killed backups left in a data folder. The caller has locked its store, so none is in progress. */

@@ -4,9 +4,9 @@ import type { JobFiles } from '../jobFiles/jobFiles.ts';
 import type { ExpiryTable } from '../store/jobs/expiry.ts';
 import type { StoredJob } from '../store/jobs/jobs.ts';
 import { keptResults } from './diskUsage.ts';
+import { DAY_MS } from './retentionPlan.ts';
 import type { RetentionSettings } from '../config/sections.ts';
 
-const DAY_MS = 24 * 60 * 60_000;
 const PAGE = 100;
 // Lets the service respond to requests between two steps.
 const PAUSE_MS = 5;

@@ -33,6 +33,8 @@ export interface Check {
   readonly what: string;
   /** What is wrong; undefined if nothing is. */
   readonly problem: string | undefined;
+  /** What the operator may not have meant, although jobs can run. */
+  readonly warning?: string;
 }
 
 /** One way to run jobs. Its folder has the schema of its configuration, and it is registered by one line in `executors.ts`. */

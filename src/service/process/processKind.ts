@@ -1,5 +1,7 @@
+import { availableParallelism, totalmem } from 'node:os';
 import { messageOf } from '../../core/errors.ts';
-import { machineClass, machineClassList } from '../config/machineClasses.ts';
+import { formatCount } from '../../core/text/format.ts';
+import { type MachineClass, machineClass, machineClassList } from '../config/machineClasses.ts';
 import { type Check, type CheckContext, defineExecutor } from '../executor/executorKind.ts';
 import { describeIsolation, findIsolation, unisolatedRefusal } from './isolation.ts';
 import { type ProcessSettings, processSettings } from './processConfig.ts';
@@ -17,8 +19,21 @@ export const processKind = defineExecutor({
     return createProcessExecutor({ ...context, settings, isolation });
   },
 
-  check: async ({ process: settings }, context) => [await checkIsolation(settings, context)],
+  check: async ({ process: settings, machine_classes: classes = [] }, context) => [
+    await checkIsolation(settings, context),
+    ...classes.map((one) => checkSize(one)),
+  ],
 });
+
+/** Warns of a class that is larger than this machine: its jobs run, with less than they pay for. */
+function checkSize({ name, cpus, memory_gb: memoryGb }: MachineClass): Check {
+  const cores = availableParallelism();
+  const memory = totalmem() / 2 ** 30;
+  const what = `the machine class ${name} has ${formatCount(cpus, 'core')} and ${memoryGb} GB`;
+  if (cpus <= cores && memoryGb <= memory) return { what, problem: undefined };
+  const warning = `The machine class ${name} is larger than this machine, which has ${formatCount(cores, 'core')} and ${memory.toFixed(1)} GB. Its jobs start but get less than the class promises. Make it smaller, or remove it.`;
+  return { what, problem: undefined, warning };
+}
 
 async function checkIsolation(settings: ProcessSettings, context: CheckContext): Promise<Check> {
   try {

@@ -18,6 +18,7 @@ import { UsageTable } from './accounts/usage.ts';
 import { type StoredSubmission, SubmissionTable } from './jobs/submissions.ts';
 import type { UnfinishedState } from '../../remote/protocol/states.ts';
 import { type Ending, JobTable, type NewJob, type StoredJob } from './jobs/jobs.ts';
+import { RetentionRecord } from './jobs/retentionRecord.ts';
 import type { StoreChange } from './jobs/storeChange.ts';
 import { StoreFile } from './database/storeFile.ts';
 import { type KeptWorkspace, WorkspaceTable } from './jobs/workspaces.ts';
@@ -48,6 +49,7 @@ export class Store implements Disposable {
   readonly keys: ApiKeyTable;
   readonly expiry: ExpiryTable;
   readonly secrets: SecretTable;
+  readonly retention: RetentionRecord;
   readonly file: StoreFile;
   readonly usage: UsageTable;
   readonly creditBook: CreditBook;
@@ -86,6 +88,7 @@ export class Store implements Disposable {
       this.#purses = new Purses(this.#database);
       this.expiry = new ExpiryTable(this.#database);
       this.secrets = new SecretTable(this.#database);
+      this.retention = new RetentionRecord(this.#database);
       this.file = new StoreFile(this.#database);
       this.#credits.check();
       this.#purses.check();

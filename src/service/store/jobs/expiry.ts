@@ -21,6 +21,8 @@ const SQL = {
   withFiles: `${WITH_FILES} AND finished_at < ? ORDER BY finished_at LIMIT ?`,
   newestWithFiles: `${WITH_FILES} AND (finished_at, number) < (?, ?) ORDER BY finished_at DESC, number DESC LIMIT ?`,
   withEvents: `${WITH_EVENTS} AND finished_at < ? ORDER BY finished_at LIMIT ?`,
+  countLogs:
+    'SELECT count(*) AS count FROM jobs WHERE finished_at IS NOT NULL AND events_removed_at IS NULL AND finished_at < ?',
   markFiles: 'UPDATE jobs SET files_removed_at = ? WHERE number = ?',
   markEvents: 'UPDATE jobs SET events_removed_at = ? WHERE number = ?',
   firstEvent: `SELECT min(id) AS id FROM events WHERE ${DELETABLE}`,
@@ -62,6 +64,11 @@ export class ExpiryTable {
   /** Jobs with a log that ended before a time, oldest first. */
   withEvents(endedBefore: number, limit: number): readonly StoredJob[] {
     return this.#sql.withEvents.all(endedBefore, limit).map(toJob);
+  }
+
+  /** How many jobs that ended before a time have a log. */
+  countLogs(endedBefore: number): number {
+    return Number(this.#sql.countLogs.get(endedBefore)?.['count']);
   }
 
   /** Must be called before the files are deleted, so that the next start deletes what a crash leaves of them. */
