@@ -25,7 +25,7 @@ export async function retentionPreviewOf(
   const database = openUnlocked(path);
   if (database === undefined) {
     using admin = await openAdmin(data, { mayCreate: false });
-    return admin.call('disk.retention', { settings });
+    return await admin.call('disk.retention', { settings });
   }
   try {
     const table = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name = ?");

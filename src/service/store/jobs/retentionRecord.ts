@@ -8,7 +8,7 @@ const TABLE = `
     settings TEXT NOT NULL
   ) STRICT`;
 const SQL = {
-  get: 'SELECT settings FROM retention',
+  get: 'SELECT settings FROM retention WHERE only_row = 1',
   set: 'INSERT OR REPLACE INTO retention (only_row, settings) VALUES (1, ?)',
 };
 
