@@ -9,7 +9,7 @@ export const DAY_MS = 24 * 60 * 60_000;
 const JOBS_PER_TURN = 200;
 
 /** Some jobs, and the bytes of their results. */
-export interface Amount {
+interface Amount {
   readonly jobs: number;
   readonly bytes: number;
 }
