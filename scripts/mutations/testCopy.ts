@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process';
-import { hash } from 'node:crypto';
 import { once } from 'node:events';
-import { cp, lstat, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { join, relative, sep } from 'node:path';
 
 const LINKED = ['node_modules', 'dist'];
 const LEFT_OUT = [...LINKED, 'out', '.git', '.vscode-test'];
@@ -31,8 +30,8 @@ export class TestCopy {
   readonly folder: string;
   readonly #scratch: string;
   readonly #root: string;
-  /** Of the copy as it was made. */
-  #filled = '';
+  /** What each file of the copy was like when it was made. */
+  #filled = new Map<string, string>();
   /** How long each test file took with unchanged sources; undefined if it failed. */
   readonly #unchanged = new Map<string, number | undefined>();
   /** Test files that failed together with others, but not alone. */
@@ -51,9 +50,12 @@ export class TestCopy {
     return copy;
   }
 
-  /** Makes the copy anew if tests of a mutant have changed it, so that those of the next do not fail for that reason. */
-  async repair(): Promise<void> {
-    if ((await fingerprint(this.folder)) === this.#filled) return;
+  /** Makes the copy anew if tests have changed it, so that the next do not fail for that reason. */
+  async #repair(): Promise<void> {
+    const now = await readFiles(this.folder);
+    const isSame =
+      now.size === this.#filled.size && now.entries().every(([path, state]) => this.#filled.get(path) === state);
+    if (isSame) return;
     await rm(this.folder, { recursive: true, force: true });
     await this.#fill();
   }
@@ -65,7 +67,7 @@ export class TestCopy {
       if (LINKED.includes(name)) await symlink(from, to);
       else if (!LEFT_OUT.includes(name)) await cp(from, to, { recursive: true });
     }
-    this.#filled = await fingerprint(this.folder);
+    this.#filled = await readFiles(this.folder);
   }
 
   /**
@@ -102,6 +104,7 @@ export class TestCopy {
     if (!this.#unchanged.has(test)) {
       const started = performance.now();
       const { hasPassed } = await this.#run([test], { totalMs: 10 * 60_000 });
+      await this.#repair();
       this.#unchanged.set(test, hasPassed ? performance.now() - started : undefined);
     }
     return this.#unchanged.get(test);
@@ -113,7 +116,18 @@ export class TestCopy {
     try {
       return await this.#run(tests, limit);
     } finally {
-      await writeFile(path, source.original);
+      await this.#restore(path, source.original);
+      await this.#repair();
+    }
+  }
+
+  async #restore(path: string, original: string): Promise<void> {
+    try {
+      if ((await readFile(path, 'utf8')) !== original) await writeFile(path, original);
+      this.#filled.set(path, await readState(path));
+    } catch (error) {
+      // The tests removed the file or its folder, and the repair brings it back.
+      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
     }
   }
 
@@ -123,7 +137,8 @@ export class TestCopy {
       cwd: this.folder,
       stdio: ['ignore', 'pipe', 'ignore'],
       detached: true,
-      env: { ...process.env, TMPDIR: join(this.#scratch, 'tmp') },
+      // Within a test, Node.js would refuse to run another.
+      env: { ...process.env, NODE_TEST_CONTEXT: undefined, TMPDIR: join(this.#scratch, 'tmp') },
     });
     const kill = (): void => {
       try {
@@ -153,12 +168,17 @@ export class TestCopy {
   }
 }
 
-/** Which files there are, and their sizes. A source that was changed and restored has the same. */
-async function fingerprint(folder: string): Promise<string> {
+async function readFiles(folder: string): Promise<Map<string, string>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  const sizes = await Promise.all(files.toSorted().map(async (path) => `${path} ${(await lstat(path)).size}`));
-  return hash('sha256', sizes.join('\n'));
+  const kept = files.filter((path) => !LEFT_OUT.includes(relative(folder, path).split(sep)[0] ?? ''));
+  return new Map(await Promise.all(kept.map(async (path) => [path, await readState(path)] as const)));
+}
+
+/** Any write changes the time at which the file system last changed the entry, which no program can set. */
+async function readState(path: string): Promise<string> {
+  const { size, ctimeNs } = await lstat(path, { bigint: true });
+  return `${size} ${ctimeNs}`;
 }
 
 type Limit =

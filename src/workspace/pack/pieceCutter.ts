@@ -37,7 +37,6 @@ export class PieceCutter {
     if (this.#filled > 0) onPiece(this.#piece.subarray(0, this.#filled));
     this.#filled = 0;
     this.#hash = 0;
-    this.#isAtBorder = false;
   }
 
   /** The end of the current piece in these bytes, or their own end. */

@@ -9,18 +9,35 @@ const mutate = (source: string): string[] =>
     ({ start, end, replacement }) => source.slice(0, start) + replacement + source.slice(end),
   );
 
-test('operators, conditions, numbers, flags and statements change one at a time', () => {
-  assert.deepEqual(mutate('let a = b < c;'), ['let a = (b <= c);']);
-  assert.deepEqual(mutate('let a = b ?? c;'), ['let a = (b && c);']);
-  assert.deepEqual(mutate('let a = b ? c : d;'), ['let a = true ? c : d;', 'let a = false ? c : d;']);
-  assert.deepEqual(mutate('const a = 60;'), ['const a = (60 + 1);']);
-  assert.deepEqual(mutate('const a = !b;'), ['const a = b;']);
-  assert.deepEqual(mutate('a(true);'), [';', 'a(false);']);
-  assert.deepEqual(mutate('a += b;'), [';', 'a -= b;']);
+test('operators, conditions, flags and calls change one at a time', () => {
+  assert.deepEqual(mutate('let a = b < c;'), [
+    'let a = true;',
+    'let a = false;',
+    'let a = ((b) <= (c));',
+    'let a = ((b) >= (c));',
+  ]);
+  assert.deepEqual(mutate('let a = (b ?? c) ?? d;'), ['let a = (((b ?? c)) && (d));', 'let a = (((b) && (c))) ?? d;']);
+  assert.deepEqual(mutate('if (a) b();'), ['if (true) b();', 'if (false) b();', 'if (a) ;']);
+  assert.deepEqual(mutate('const a = !(b);'), ['const a = (b);']);
+  assert.deepEqual(mutate('a += b;'), ['a -= b;']);
+  assert.deepEqual(mutate('a(true);'), ['a(false);']);
+  assert.deepEqual(mutate('let a = (await b)?.c;'), ['let a = (await b).c;']);
+  assert.deepEqual(mutate('let a = b?.[c];'), ['let a = b[c];']);
+  assert.deepEqual(mutate('let a = b.trim();'), ['let a = (b);']);
+  assert.deepEqual(mutate('let a = b.some(c);'), ['let a = b.every(c);']);
 });
 
-test('texts, types and imports stay as they are', () => {
-  assert.deepEqual(mutate("import a from 'a';\nlet b: 1 | 2 = c as 1;\nlet d = 'x' + e;"), []);
+test('texts, lists, objects and bodies become empty', () => {
+  assert.deepEqual(mutate("let a = 'x';"), ["let a = '';"]);
+  assert.deepEqual(mutate('let a = [b];'), ['let a = [];']);
+  assert.deepEqual(mutate('let a = { b };'), ['let a = {};']);
+  assert.deepEqual(mutate('let a = () => b;'), ['let a = (() => undefined);']);
+  assert.deepEqual(mutate('function a() { b; }'), ['function a() {}']);
+});
+
+test('numbers, types, imports and joined texts stay as they are', () => {
+  assert.deepEqual(mutate("import a from 'a';\nlet b: 1 | 2 = c as 1;\nlet d = 60;"), []);
+  assert.deepEqual(mutate("let a = b + 'x';"), ["let a = b + '';"]);
 });
 
 test('the tests in the folder of a source come first', () => {
