@@ -1,0 +1,40 @@
+import { mkdir } from 'node:fs/promises';
+import { after, afterEach, before, suite, test } from 'node:test';
+import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
+import { reloadWorkbench, runCommand } from '../../../scripts/vscode/workbench.ts';
+import { screenshotOfFailure } from '../support/failure.ts';
+
+suite('a window in German', () => {
+  let window: Window;
+
+  before(async () => {
+    window = await openWindow({ name: 'probe', prepare: (folder) => mkdir(folder) });
+    // A language pack is no part of VS Code. The workbench derives its language, by which it chooses the texts of extensions,
+    // from this value, which the script with a pack's texts would set.
+    await window.page.addInitScript(() => {
+      Object.defineProperty(globalThis, '_VSCODE_NLS_LANGUAGE', { get: () => 'de', set: () => {} });
+    });
+    await reloadWorkbench(window.page);
+  });
+  after(async () => window[Symbol.asyncDispose]());
+  afterEach((t) => screenshotOfFailure(window.page, t));
+
+  test('commands and the empty Jobs view are in German', async () => {
+    await runCommand(window.page, 'Farwharf: Letzte Suchvorgänge löschen');
+    await window.page.locator('.activitybar .action-label[aria-label="Farwharf"]').click();
+    await window.page.getByRole('button', { name: 'Arbeitsbereich abschicken' }).waitFor();
+    await window.page.getByText('Führen Sie diesen Ordner als Job aus.').waitFor();
+  });
+
+  test('a walkthrough shows its German steps and pages', async () => {
+    const { page } = window;
+    // Beside the side bar, there is no space for the pages of the steps.
+    await runCommand(page, 'View: Toggle Primary Side Bar Visibility');
+    await runCommand(page, 'Welcome: Open Walkthrough');
+    const row = page.locator('.quick-input-widget .monaco-list-row', { hasText: 'Ordner als Job ausführen' });
+    await row.click();
+    await page.getByText('Öffnen Sie den Ordner mit dem Skript, das Sie ausführen möchten.').waitFor();
+    const text = 'Darin wird nichts installiert, und nichts verlässt Ihren Rechner, bevor Sie es bestätigen.';
+    await page.frameLocator('iframe.webview.ready').frameLocator('iframe').getByText(text).waitFor();
+  });
+});
