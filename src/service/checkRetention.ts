@@ -22,7 +22,8 @@ export async function checkRetention(
 }
 
 function describe(preview: RetentionPreview | undefined, settings: RetentionSettings): string {
-  if (preview === undefined) return '[retention] has nothing to delete, because no jobs are stored';
+  if (preview === undefined)
+    return '[retention] has nothing to preview: the data folder has no store yet, or that of a version without retention';
   const { stored, stored_logs: logs, plans } = preview;
   const parts = plans.map((plan) => {
     const when = plan.in_days === 0 ? 'at the next start' : `within ${plan.in_days} days`;

@@ -9,6 +9,7 @@ import type { TracedFlows, TracedRun } from '../../../flows/traces/tracedFlows.t
 import type { RunInfo } from '../../../webview/canvas/state/messages.ts';
 import type { FromCanvas } from '../../../webview/canvas/state/requests.ts';
 import type { FlowWorkerService } from '../../threads/flowWorker.ts';
+import { showInformation } from '../../ui/show.ts';
 import { exportCanvas } from './canvasExport.ts';
 import { CanvasPanel } from './canvasPanel.ts';
 
@@ -47,7 +48,7 @@ export async function openTrace({ extension, traces, report }: TraceCanvasDeps, 
   canvas.onDidReceive((message) => {
     answer(canvas, traced, message).catch(report);
   });
-  if (traced.omittedRuns > 0) void vscode.window.showInformationMessage(omission(name, traced));
+  if (traced.omittedRuns > 0) void showInformation(omission(name, traced));
 }
 
 function omission(name: string, { runs, omittedRuns }: TracedFlows): string {
