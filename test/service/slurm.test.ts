@@ -123,7 +123,9 @@ await describeOnCluster('a service whose jobs run on a Slurm cluster', (cluster)
       '--json',
     ]);
     assert.equal(exit, 1, stderr);
-    const { checks } = JSON.parse(stdout) as { checks: { what: string; problem: string | null }[] };
+    const { checks } = JSON.parse(stdout) as {
+      checks: { what: string; problem: string | null; warning: string | null }[];
+    };
     assert.ok(
       checks.some(({ what }) => /NOT isolated.*files of all other jobs/.test(what)),
       stdout,
@@ -132,6 +134,7 @@ await describeOnCluster('a service whose jobs run on a Slurm cluster', (cluster)
     assert.deepEqual(nowhere, {
       what: 'machine class nowhere: partition no-such-partition',
       problem: 'the cluster has cpu-small, cpu-large, cpu-spare',
+      warning: null,
     });
     assert.equal(wide?.what, 'machine class too-wide: partition cpu-small');
     assert.match(wide?.problem ?? '', /The cluster refused: .*node configuration is not available/);
