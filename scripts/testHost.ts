@@ -18,7 +18,7 @@ import { EVIDENCE } from './vscode/evidence.ts';
 import type { Host, HostOptions } from './vscode/host.ts';
 import { installCodeServer } from './vscode/install.ts';
 import { endProcessesOf } from './vscode/processes.ts';
-import { type Counts, followReport, printEvent, summary } from './vscode/report.ts';
+import { Counts, followReport, printEvent, summary } from './vscode/report.ts';
 import { SERVICE_VARIABLE, startSlurmService } from './vscode/slurmService.ts';
 import { Unavailable } from './vscode/unavailable.ts';
 
@@ -30,7 +30,7 @@ const SUITES = { first: 'workspace', reopened: 'workspace', search: 'large' };
 // A window waits most of the time: for VS Code, for a job, for a person's next key.
 const WINDOWS_AT_ONCE = 2;
 
-const counts: Counts = { passed: 0, failed: 0, skipped: 0, retried: 0 };
+const counts = new Counts();
 const print = (text: string): void => void process.stdout.write(text);
 const log = (line: string): void => print(`-- ${line}\n`);
 

@@ -19,7 +19,7 @@ import { findChromium } from './vscode/browser.ts';
 import { EVIDENCE } from './vscode/evidence.ts';
 import { installCodeServer } from './vscode/install.ts';
 import { type Release, RELEASE_VARIABLE, newestRelease, oldestRelease } from './vscode/releases.ts';
-import { type Counts, printEvent, summary } from './vscode/report.ts';
+import { Counts, printEvent, summary } from './vscode/report.ts';
 import { Unavailable } from './vscode/unavailable.ts';
 
 const { values: flags } = parseArgs({
@@ -29,7 +29,7 @@ const PACKAGE_COLUMNS = ['main job', 'flow', 'search', 'serve'];
 const WINDOW_COLUMNS = ['main job', 'flow', 'search'];
 const UNIT_TESTS = 'unit tests';
 
-const counts: Counts = { passed: 0, failed: 0, skipped: 0, retried: 0 };
+const counts = new Counts();
 const rows: Row[] = [];
 const print = (text: string): void => void process.stdout.write(text);
 const log = (line: string): void => print(`-- ${line}\n`);

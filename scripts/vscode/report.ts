@@ -2,17 +2,24 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TestEvent } from '../../test/host/support/events.ts';
 
-export interface Counts {
-  passed: number;
-  failed: number;
-  skipped: number;
-  retried: number;
+export class Counts {
+  passed = 0;
+  failed = 0;
+  skipped = 0;
+  retried = 0;
+  /** What was printed about each failed and each retried test. */
+  readonly failures: string[] = [];
 }
 
 const POLL_MS = 200;
 
 /** Prints one test's outcome for a person, and counts it. */
 export function printEvent(event: TestEvent, counts: Counts, print: (text: string) => void): void {
+  const printFailure = (outcome: string, { title, error }: { title: string; error: string }): void => {
+    const text = `  ${outcome} ${title}\n${error.replaceAll(/^/gm, '          ')}\n`;
+    counts.failures.push(text);
+    print(text);
+  };
   switch (event.type) {
     case 'pass':
       counts.passed += 1;
@@ -20,11 +27,11 @@ export function printEvent(event: TestEvent, counts: Counts, print: (text: strin
       return;
     case 'fail':
       counts.failed += 1;
-      print(`  FAILED  ${event.title}\n${event.error.replaceAll(/^/gm, '          ')}\n`);
+      printFailure('FAILED ', event);
       return;
     case 'retry':
       counts.retried += 1;
-      print(`  RETRIED ${event.title}\n${event.error.replaceAll(/^/gm, '          ')}\n`);
+      printFailure('RETRIED', event);
       return;
     case 'skip':
       counts.skipped += 1;
@@ -38,10 +45,11 @@ export function printEvent(event: TestEvent, counts: Counts, print: (text: strin
   }
 }
 
-/** `36 passed, 0 failed`, and what else has to be said. */
-export function summary({ passed, failed, skipped, retried }: Counts): string {
+/** The failures once more, because a long report is read from its end, and a last line such as `36 passed, 0 failed`. */
+export function summary({ passed, failed, skipped, retried, failures }: Counts): string {
+  const repeated = failures.length > 0 ? `\nFailed or retried:\n${failures.join('')}\n` : '';
   const more = [...(skipped > 0 ? [`${skipped} SKIPPED`] : []), ...(retried > 0 ? [`${retried} RETRIED`] : [])];
-  return [`${passed} passed`, `${failed} failed`, ...more].join(', ');
+  return repeated + [`${passed} passed`, `${failed} failed`, ...more].join(', ');
 }
 
 /**
