@@ -36,13 +36,13 @@ async function waitForWorkbench(page: Page): Promise<void> {
  * until the command is listed.
  */
 export async function runCommand(page: Page, title: string): Promise<void> {
-  await withPalette(page, title, (rows) => rows.filter({ hasText: title }).first().click({ timeout: PALETTE_STEP_MS }));
+  await withPalette(page, title, (rows, timeout) => rows.filter({ hasText: title }).first().click({ timeout }));
 }
 
 /** Whether the palette offers a command whose title has these words. */
 export async function offersCommand(page: Page, title: string): Promise<boolean> {
-  const offered = await withPalette(page, title, async (rows) => {
-    await rows.first().waitFor({ timeout: PALETTE_STEP_MS });
+  const offered = await withPalette(page, title, async (rows, timeout) => {
+    await rows.first().waitFor({ timeout });
     return (await rows.filter({ hasText: title }).count()) > 0;
   });
   await page.keyboard.press('Escape');
@@ -53,15 +53,20 @@ export async function offersCommand(page: Page, title: string): Promise<boolean>
  * Opens the palette, types a title and hands over the rows that it lists. All of it is done again when it fails, since whatever
  * takes the focus meanwhile closes the palette.
  */
-async function withPalette<T>(page: Page, title: string, use: (rows: Locator) => Promise<T>): Promise<T> {
+async function withPalette<T>(
+  page: Page,
+  title: string,
+  use: (rows: Locator, timeout: number) => Promise<T>,
+): Promise<T> {
   const input = page.locator('.quick-input-widget input.input');
   const deadline = Date.now() + WAIT_TIMEOUT_MS;
-  for (;;) {
+  // Twice as long each time: what the machine is too busy for in one try gets enough time in a later one.
+  for (let timeout = PALETTE_STEP_MS; ; timeout *= 2) {
     await page.keyboard.press('F1');
     try {
-      await input.waitFor({ timeout: PALETTE_STEP_MS });
-      await input.fill(`>${title}`, { timeout: PALETTE_STEP_MS });
-      return await use(page.locator('.quick-input-widget .monaco-list-row'));
+      await input.waitFor({ timeout });
+      await input.fill(`>${title}`, { timeout });
+      return await use(page.locator('.quick-input-widget .monaco-list-row'), timeout);
     } catch (error) {
       if (Date.now() > deadline) throw error;
       await page.keyboard.press('Escape');
@@ -75,14 +80,27 @@ async function withPalette<T>(page: Page, title: string, use: (rows: Locator) =>
  */
 export async function typeIntoList(page: Page, command: string, typed: string, row: string): Promise<void> {
   const deadline = Date.now() + WAIT_TIMEOUT_MS;
-  for (;;) {
+  for (let timeout = PALETTE_STEP_MS; ; timeout *= 2) {
     await runCommand(page, command);
     try {
-      await page.locator('.quick-input-widget input.input').fill(typed, { timeout: PALETTE_STEP_MS });
-      await page
-        .locator('.quick-input-list .monaco-list-row', { hasText: row })
-        .first()
-        .waitFor({ timeout: PALETTE_STEP_MS });
+      await page.locator('.quick-input-widget input.input').fill(typed, { timeout });
+      await page.locator('.quick-input-list .monaco-list-row', { hasText: row }).first().waitFor({ timeout });
+      return;
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+      await page.keyboard.press('Escape');
+    }
+  }
+}
+
+/** Applies the quick fix with these words at the caret. Until it is listed, the list is opened again: new problems close it. */
+export async function applyQuickFix(page: Page, text: string): Promise<void> {
+  const deadline = Date.now() + WAIT_TIMEOUT_MS;
+  for (let timeout = PALETTE_STEP_MS; ; timeout *= 2) {
+    await page.keyboard.press('Control+.');
+    try {
+      const rows = page.locator('.action-widget .action-list-item, .action-widget .monaco-list-row');
+      await rows.filter({ hasText: text }).first().click({ timeout });
       return;
     } catch (error) {
       if (Date.now() > deadline) throw error;

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FrameLocator, Locator } from 'playwright-core';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
 import {
+  applyQuickFix,
   closeAllEditors,
   openFile,
   reloadWorkbench,
@@ -126,11 +127,7 @@ suite('flows in a window', () => {
     await canvas().locator('.plus').first().waitFor({ state: 'attached' }); // the stub of the action that leads nowhere
     await save();
     await goTo("return 'enough");
-    await window.page.keyboard.press('Control+.');
-    await window.page
-      .locator('.action-widget .action-list-item, .action-widget .monaco-list-row', { hasText: 'Connect' })
-      .first()
-      .click();
+    await applyQuickFix(window.page, 'Connect');
     await canvas().locator('.plus').waitFor({ state: 'detached' });
     await save();
     assert.match(await source(), /\.connect\(decide, write, 'enough'\)/);

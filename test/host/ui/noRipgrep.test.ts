@@ -4,30 +4,23 @@ import { dirname, join } from 'node:path';
 import { after, afterEach, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FrameLocator, Locator } from 'playwright-core';
-import { EVIDENCE } from '../../../scripts/vscode/evidence.ts';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
 import { withoutRipgrep } from '../../../scripts/vscode/withoutRipgrep.ts';
-import { runCommand, webviewOf } from '../../../scripts/vscode/workbench.ts';
+import { runCommand, WAIT_TIMEOUT_MS, webviewOf } from '../../../scripts/vscode/workbench.ts';
+import { screenshotOfFailure } from '../support/failure.ts';
 
 const EXAMPLES = join(import.meta.dirname, '../../../examples/agents');
 const FILE = 'research.mts';
-const STEP_TIMEOUT_MS = 15_000;
-const START_TIMEOUT_MS = 60_000;
 
-suite('a window of a VS Code without ripgrep', { timeout: 300_000 }, () => {
+suite('a window of a VS Code without ripgrep', () => {
   let window: Window;
 
   before(async () => {
     const prepare = (folder: string): Promise<void> => cp(EXAMPLES, folder, { recursive: true });
     window = await openWindow({ name: 'flows', prepare, adapt: withoutRipgrep });
-    window.page.setDefaultTimeout(STEP_TIMEOUT_MS);
   });
   after(async () => window[Symbol.asyncDispose]());
-  afterEach(async (t) => {
-    if ('passed' in t && t.passed !== true) {
-      await window.page.screenshot({ path: join(EVIDENCE, `${t.name.replaceAll(/\W+/g, '-')}.png`) });
-    }
-  });
+  afterEach((t) => screenshotOfFailure(window.page, t));
 
   const canvas = (): FrameLocator => webviewOf(window.page);
   const line = (text: string | RegExp): Locator =>
@@ -37,9 +30,9 @@ suite('a window of a VS Code without ripgrep', { timeout: 300_000 }, () => {
     await window.page.locator('.explorer-folders-view .monaco-list-row', { hasText: FILE }).dblclick();
     await line('A research agent').click();
     const openCanvas = window.page.locator('.editor-actions a[aria-label^="Open Canvas"]').first();
-    await openCanvas.click({ timeout: START_TIMEOUT_MS });
+    await openCanvas.click();
     await window.page.locator('.quick-input-widget .monaco-list-row', { hasText: 'Research' }).last().click();
-    await canvas().locator('.node[data-path="decide"]').waitFor({ timeout: START_TIMEOUT_MS });
+    await canvas().locator('.node[data-path="decide"]').waitFor();
     await untilLogged('flow tests were not found');
     await line('A research agent').click(); // the canvas takes keys for itself
     await runCommand(window.page, 'Notifications: Show Notifications');
@@ -50,7 +43,7 @@ suite('a window of a VS Code without ripgrep', { timeout: 300_000 }, () => {
   /** Waits for a sentence in the log of the extension, which VS Code keeps in a file. */
   async function untilLogged(sentence: string): Promise<void> {
     const userData = dirname(dirname(window.settings));
-    const deadline = Date.now() + START_TIMEOUT_MS;
+    const deadline = Date.now() + WAIT_TIMEOUT_MS;
     for (;;) {
       const files = await Array.fromAsync(glob('logs/**/Farwharf*.log', { cwd: userData }));
       const texts = await Promise.all(files.map((file) => readFile(join(userData, file), 'utf8')));
