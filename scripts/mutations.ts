@@ -1,6 +1,6 @@
 // Changes one place of a copy of the sources at a time, by the mutators of StrykerJS (without those of regular expressions), and
-// counts how many of a seeded sample of such mutants the nearest unit tests kill: `--sample`, `--seed`, `--only TEXT` (in the
-// path), `--tests` per mutant, `--from N` to continue a run that was interrupted.
+// counts how many of a seeded sample of such mutants are killed by the nearest unit tests that execute the place: `--sample`, `--seed`,
+// `--only TEXT` (in the path), `--tests` per mutant, `--from N` to continue a run that was interrupted.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -39,7 +39,13 @@ print(`${sample.length} of ${sample.length + all.length} mutants in ${sources.si
 const nearest = new NearestTests(root);
 const scores = new Map(AREAS.map((area) => [area, { killed: 0, survived: 0 }]));
 const waiting = sample.slice(Number(flags.from)).entries();
-await Promise.all(Array.from({ length: COPIES }, testWaiting));
+const interrupted = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort());
+const copies = { unchanged: new Map(), signal: interrupted.signal };
+await Promise.all(Array.from({ length: COPIES }, testWaiting)).catch((error: unknown) => {
+  if (!interrupted.signal.aborted) throw error;
+  process.exitCode = 130;
+});
 const total = { killed: 0, survived: 0 };
 for (const [area, { killed, survived }] of scores) {
   print(`${area}: ${formatScore(killed, survived)}`);
@@ -50,7 +56,7 @@ print(`all: ${formatScore(total.killed, total.survived)}`);
 
 /** Tests one mutant after the other in a copy of its own. */
 async function testWaiting(): Promise<void> {
-  const copy = await TestCopy.create(root);
+  const copy = await TestCopy.create(root, copies);
   try {
     for (const [index, mutant] of waiting) {
       if (index % 10 === 9) process.stderr.write(`${Number(flags.from) + index + 1} begun\n`);
@@ -70,8 +76,8 @@ async function testWaiting(): Promise<void> {
 
 async function isKilled(copy: TestCopy, { path, start, end, replacement }: Mutant): Promise<boolean> {
   const original = sources.get(path) ?? '';
-  const source = { path, original, changed: original.slice(0, start) + replacement + original.slice(end) };
-  return copy.isNoticed(nearest.of(path, Number(flags.tests)), source);
+  const source = { path, original, changed: original.slice(0, start) + replacement + original.slice(end), start };
+  return copy.isNoticed(await copy.executing(nearest.of(path), source, Number(flags.tests)), source);
 }
 
 function oneLine(text: string): string {

@@ -20,10 +20,10 @@ export class NearestTests {
   }
 
   /**
-   * Returns up to `most` test files that import a source, directly or through others: the one of the same name comes first, then
-   * those of its own folder and area, and of these the ones that import it most directly.
+   * Returns the test files that import a source, directly or through others: the one of the same name comes first, then those of its
+   * own folder and area, and of these the ones that import it most directly.
    */
-  of(source: string, most: number): string[] {
+  of(source: string): string[] {
     const folders = source.split('/').slice(1, -1);
     const ownTest = source.replace(/^src\/(.*)\.ts$/, 'test/unit/$1.test.ts');
     const kinship = (test: string): number => {
@@ -34,8 +34,9 @@ export class NearestTests {
     };
     const startBuilt = this.#testsThatReach(BUILT);
     const tests = [...this.#testsThatReach(source)].filter((test) => !startBuilt.has(test));
-    return tests.toSorted((a, b) => kinship(b) - kinship(a)).slice(0, most);
+    return tests.toSorted((a, b) => kinship(b) - kinship(a));
   }
+
   #testsThatReach(source: string): Set<string> {
     const found = new Set([source]);
     for (const path of found) {

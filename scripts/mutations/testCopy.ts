@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { cp, lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative, sep } from 'node:path';
+import { ExecutedCode } from './executedCode.ts';
+import { unmountBelow } from './mounts.ts';
 
 const LINKED = ['node_modules', 'dist'];
 const LEFT_OUT = [...LINKED, 'out', '.git', '.vscode-test'];
@@ -16,6 +18,21 @@ interface ChangedSource {
   readonly path: string;
   readonly original: string;
   readonly changed: string;
+  /** Where the change begins. */
+  readonly start: number;
+}
+
+/** What a test file did with unchanged sources. */
+interface UnchangedRun {
+  readonly ms: number;
+  readonly executed: ExecutedCode;
+}
+
+interface Options {
+  /** The first runs of test files, which copies of the same checkout share; undefined if the test failed. */
+  readonly unchanged?: Map<string, Promise<UnchangedRun | undefined>>;
+  /** Ends what runs, with an `AbortError` or the reason of the abort. */
+  readonly signal?: AbortSignal;
 }
 
 /** The end of a process that ran test files. */
@@ -32,19 +49,21 @@ export class TestCopy {
   readonly #root: string;
   /** What each file of the copy was like when it was made. */
   #filled = new Map<string, string>();
-  /** How long each test file took with unchanged sources; undefined if it failed. */
-  readonly #unchanged = new Map<string, number | undefined>();
+  readonly #unchanged: Map<string, Promise<UnchangedRun | undefined>>;
+  readonly #signal: AbortSignal | undefined;
   /** Test files that failed together with others, but not alone. */
   readonly #separate = new Set<string>();
 
-  private constructor(scratch: string, root: string) {
+  private constructor(scratch: string, root: string, { unchanged = new Map(), signal }: Options) {
     this.#scratch = scratch;
     this.#root = root;
+    this.#unchanged = unchanged;
+    this.#signal = signal;
     this.folder = join(scratch, 'copy');
   }
 
-  static async create(root: string): Promise<TestCopy> {
-    const copy = new TestCopy(await mkdtemp(join(tmpdir(), 'farwharf-mutations-')), root);
+  static async create(root: string, options: Options = {}): Promise<TestCopy> {
+    const copy = new TestCopy(await mkdtemp(join(tmpdir(), 'farwharf-mutations-')), root, options);
     await mkdir(join(copy.#scratch, 'tmp'));
     await copy.#fill();
     return copy;
@@ -70,6 +89,21 @@ export class TestCopy {
     this.#filled = await readFiles(this.folder);
   }
 
+  /** Returns up to `most` of the test files, in their order, which pass and execute a place of a source. */
+  async executing(
+    tests: readonly string[],
+    { path, start }: Pick<ChangedSource, 'path' | 'start'>,
+    most: number,
+  ): Promise<string[]> {
+    const found: string[] = [];
+    for (const test of tests) {
+      if (found.length === most) break;
+      const run = await this.#runUnchanged(test);
+      if (run?.executed.has(path, start) === true) found.push(test);
+    }
+    return found;
+  }
+
   /**
    * Whether one of the test files fails, or never ends, only because a source has other text. The first file runs alone, as it is the
    * most likely to fail; the others share a process, and one that fails there counts only if it also fails alone.
@@ -92,22 +126,29 @@ export class TestCopy {
   }
 
   async #failsAlone(test: string, source: ChangedSource): Promise<boolean> {
-    const unchangedMs = await this.#timeUnchanged(test);
-    if (unchangedMs === undefined) return false;
+    const unchanged = await this.#runUnchanged(test);
+    if (unchanged === undefined) return false;
     const { hasPassed } = await this.#runChanged(source, [test], {
-      totalMs: LIMIT.baseMs + LIMIT.factor * unchangedMs,
+      totalMs: LIMIT.baseMs + LIMIT.factor * unchanged.ms,
     });
     return !hasPassed;
   }
 
-  async #timeUnchanged(test: string): Promise<number | undefined> {
-    if (!this.#unchanged.has(test)) {
-      const started = performance.now();
-      const { hasPassed } = await this.#run([test], { totalMs: 10 * 60_000 });
-      await this.#repair();
-      this.#unchanged.set(test, hasPassed ? performance.now() - started : undefined);
-    }
-    return this.#unchanged.get(test);
+  #runUnchanged(test: string): Promise<UnchangedRun | undefined> {
+    const running = this.#unchanged.get(test) ?? this.#measure(test);
+    this.#unchanged.set(test, running);
+    return running;
+  }
+
+  async #measure(test: string): Promise<UnchangedRun | undefined> {
+    const reports = await mkdtemp(join(this.#scratch, 'coverage-'));
+    const started = performance.now();
+    const { hasPassed } = await this.#run([test], { totalMs: 10 * 60_000 }, { NODE_V8_COVERAGE: reports });
+    const ms = performance.now() - started;
+    await this.#repair();
+    const executed = await ExecutedCode.read(this.folder, reports);
+    await rm(reports, { recursive: true });
+    return hasPassed ? { ms, executed } : undefined;
   }
 
   async #runChanged(source: ChangedSource, tests: readonly string[], limit: Limit): Promise<TestRun> {
@@ -132,13 +173,14 @@ export class TestCopy {
   }
 
   /** A process group of its own, so that programs which a test started are killed with it. */
-  async #run(tests: readonly string[], { totalMs, silenceMs }: Limit): Promise<TestRun> {
+  async #run(tests: readonly string[], { totalMs, silenceMs }: Limit, env: NodeJS.ProcessEnv = {}): Promise<TestRun> {
+    this.#signal?.throwIfAborted();
     const child = spawn(process.execPath, [RUNNER, ...tests], {
       cwd: this.folder,
       stdio: ['ignore', 'pipe', 'ignore'],
       detached: true,
       // Within a test, Node.js would refuse to run another.
-      env: { ...process.env, NODE_TEST_CONTEXT: undefined, TMPDIR: join(this.#scratch, 'tmp') },
+      env: { ...process.env, NODE_TEST_CONTEXT: undefined, TMPDIR: join(this.#scratch, 'tmp'), ...env },
     });
     const kill = (): void => {
       try {
@@ -148,6 +190,7 @@ export class TestCopy {
       }
     };
     const timer = setTimeout(kill, totalMs ?? silenceMs);
+    this.#signal?.addEventListener('abort', kill);
     let lastFile: string | undefined;
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       lastFile = text.split('\n').findLast((line) => line.endsWith('.test.ts')) ?? lastFile;
@@ -156,7 +199,10 @@ export class TestCopy {
     // Programs that a test left running may keep the output open.
     await once(child, 'exit');
     clearTimeout(timer);
+    this.#signal?.removeEventListener('abort', kill);
     kill();
+    await unmountBelow(this.#scratch);
+    this.#signal?.throwIfAborted();
     return {
       hasPassed: child.exitCode === 0,
       lastFile: lastFile === undefined ? undefined : relative(this.folder, lastFile),

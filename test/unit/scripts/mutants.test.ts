@@ -42,7 +42,9 @@ test('numbers, types, imports and joined texts stay as they are', () => {
 
 test('the tests in the folder of a source come first', () => {
   const nearest = new NearestTests(join(import.meta.dirname, '../../..'));
-  const tests = nearest.of('src/core/files/pathInside.ts', 3);
+  const tests = nearest.of('src/core/files/pathInside.ts');
   assert.equal(tests[0], 'test/unit/core/files/pathInside.test.ts');
-  assert.equal(tests.length, 3);
+  assert.ok(tests.every((test) => test.endsWith('.test.ts')));
+  const elsewhere = tests.findIndex((test) => !test.startsWith('test/unit/core/'));
+  assert.ok(tests.slice(elsewhere).every((test) => !test.startsWith('test/unit/core/files/')));
 });
