@@ -1,20 +1,15 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { z } from 'zod';
+
+const range = z.object({ startOffset: z.number(), endOffset: z.number(), count: z.number() });
+type Range = z.infer<typeof range>;
 
 /** What V8 writes for each process and thread (https://v8.dev/blog/javascript-code-coverage). Offsets are in UTF-16 units. */
-interface CoverageReport {
-  readonly result: readonly {
-    readonly url: string;
-    readonly functions: readonly { readonly ranges: readonly Range[] }[];
-  }[];
-}
-
-interface Range {
-  readonly startOffset: number;
-  readonly endOffset: number;
-  readonly count: number;
-}
+const coverageReport = z.object({
+  result: z.array(z.object({ url: z.string(), functions: z.array(z.object({ ranges: z.array(range) })) })),
+});
 
 /** The places of the sources that a test file executed. */
 export class ExecutedCode {
@@ -32,7 +27,7 @@ export class ExecutedCode {
     const ranges = new Map<string, (readonly Range[])[]>();
     const own = pathToFileURL(join(root, 'src')).href;
     for (const name of await readdir(reports)) {
-      const { result }: CoverageReport = JSON.parse(await readFile(join(reports, name), 'utf8'));
+      const { result } = coverageReport.parse(JSON.parse(await readFile(join(reports, name), 'utf8')));
       for (const { url, functions } of result) {
         if (!url.startsWith(own)) continue;
         const counted = functions.flatMap((each) => each.ranges);
