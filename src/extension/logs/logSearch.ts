@@ -6,7 +6,7 @@ import { printable, printableLine } from '../../core/text/printable.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
 import { containing, findInLog } from '../../jobs/logView/findInLog.ts';
 import { shownScript } from '../../jobs/selection/script.ts';
-import { createPick, type PickItem } from '../ui/show.ts';
+import { acceptedRow, createPick, type PickItem } from '../ui/show.ts';
 import type { LogDocuments } from './logDocuments.ts';
 
 const MAX_ROWS = 500;
@@ -56,7 +56,7 @@ export async function findLines({ logDocuments, log, signal }: SearchDeps, recor
     pick,
     pick.onDidChangeValue((text) => void search(text)),
     pick.onDidAccept(() => {
-      const line = pick.activeItems[0]?.line;
+      const line = acceptedRow(pick)?.line;
       if (line === undefined) return;
       closed.resolve(line);
       pick.hide();

@@ -4,7 +4,7 @@ import type { ServiceHit } from '../../retrieval/live/indexService.ts';
 import { EditorPreview, type Place } from './editorPreview.ts';
 import type { Highlighter } from './highlights.ts';
 import { searchRow } from './searchRow.ts';
-import { createPick, type PickItem } from '../ui/show.ts';
+import { acceptedRow, createPick, type PickItem } from '../ui/show.ts';
 import { messageText } from '../ui/labels.ts';
 
 // Holding down an arrow key moves through many rows; only the row where it stops is opened.
@@ -65,7 +65,7 @@ export class ResultPick {
       pick.onDidTriggerButton(options.onButton),
       pick.onDidTriggerItemButton(({ item }) => item.onButton?.()),
       pick.onDidChangeActive(([item]) => this.#showSoon(item)),
-      pick.onDidAccept(() => this.#accept(pick.activeItems[0])),
+      pick.onDidAccept(() => this.#accept(acceptedRow(pick))),
     ]) {
       disposables.add(item);
     }

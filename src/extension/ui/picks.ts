@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { createPick, type PickItem, type Pick } from './show.ts';
+import { acceptedRow, createPick, type PickItem, type Pick } from './show.ts';
 import { messageText } from './labels.ts';
 
 export interface PickOptions<T extends PickItem> {
@@ -18,7 +18,7 @@ export interface PickOptions<T extends PickItem> {
 
 /** Asks for one row. Returns `back` for the Back button and undefined for Escape. A click elsewhere does not close the list, which may hold many choices. */
 export function pickOne<T extends PickItem>(options: PickOptions<T>): Promise<T | 'back' | undefined> {
-  return show(options, false, (pick) => pick.selectedItems[0] ?? pick.activeItems[0]);
+  return show(options, false, acceptedRow);
 }
 
 /** Asks which rows to check; rows with `picked` are checked at first. */

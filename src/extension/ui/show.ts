@@ -98,6 +98,14 @@ export function createPick<T extends PickItem>(): Pick<T> {
   return vscode.window.createQuickPick<T>() as Pick<T>;
 }
 
+/**
+ * The row that was accepted in a list, for `onDidAccept`. VS Code reports it as selected just before. Which row is active is reported
+ * late when rows were replaced, or not at all, and a row that was selected earlier may have gone.
+ */
+export function acceptedRow<T extends PickItem>({ items, selectedItems, activeItems }: Pick<T>): T | undefined {
+  return [...selectedItems, ...activeItems].find((row) => items.includes(row));
+}
+
 type Progress = vscode.Progress<{ message?: string; increment?: number }>;
 
 /** Shows progress while `work` runs. */
