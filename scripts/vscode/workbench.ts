@@ -109,6 +109,35 @@ export async function applyQuickFix(page: Page, text: string): Promise<void> {
   }
 }
 
+/**
+ * Opens the notification center until it is there and shows a message with these words. It closes itself when its last message goes, and
+ * while it is empty a message that comes later does not open it.
+ */
+export async function showNotification(page: Page, text: string | RegExp): Promise<Locator> {
+  const message = page.locator('.notifications-center .notification-list-item', { hasText: text }).first();
+  await showUntilVisible(page, message);
+  return message;
+}
+
+/** The messages in the notification center. */
+export async function shownNotifications(page: Page): Promise<readonly string[]> {
+  await showUntilVisible(page, page.locator('.notifications-center.visible'));
+  return page.locator('.notification-list-item-message').allInnerTexts();
+}
+
+async function showUntilVisible(page: Page, wanted: Locator): Promise<void> {
+  const deadline = Date.now() + WAIT_TIMEOUT_MS;
+  for (;;) {
+    await runCommand(page, 'Notifications: Show Notifications');
+    try {
+      await wanted.waitFor({ timeout: PALETTE_STEP_MS });
+      return;
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+    }
+  }
+}
+
 /** Chooses a row of the quick pick that is open, or opens soon, by a part of its text. */
 export async function choose(page: Page, text: string | RegExp): Promise<void> {
   await page.locator('.quick-input-list .monaco-list-row', { hasText: text }).first().click();

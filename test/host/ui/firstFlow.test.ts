@@ -4,7 +4,14 @@ import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, afterEach, before, suite, test } from 'node:test';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
-import { choose, closeAllEditors, openFile, runCommand, typeIntoList } from '../../../scripts/vscode/workbench.ts';
+import {
+  choose,
+  closeAllEditors,
+  openFile,
+  runCommand,
+  showNotification,
+  typeIntoList,
+} from '../../../scripts/vscode/workbench.ts';
 import { screenshotOfFailure } from '../support/failure.ts';
 import { openCanvas, pinReplayAndSubmit, runOnCanvas } from '../support/flowRuns.ts';
 
@@ -95,8 +102,7 @@ suite('the first flow, in a folder with nothing installed', () => {
     await openFile(page, 'keyless.mts');
     await openCanvas(page);
     await runOnCanvas(page);
-    await runCommand(page, 'Notifications: Show Notifications');
-    const message = page.locator('.notifications-center .notification-list-item', { hasText: 'needs an API key' });
+    const message = await showNotification(page, 'needs an API key');
     await message.getByRole('button', { name: 'Select Model' }).click();
     await page.locator('.quick-input-widget', { hasText: 'Select a model' }).waitFor();
   });

@@ -6,7 +6,7 @@ import { after, afterEach, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Locator } from 'playwright-core';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
-import { choose, runCommand } from '../../../scripts/vscode/workbench.ts';
+import { choose, runCommand, showNotification } from '../../../scripts/vscode/workbench.ts';
 import { screenshotOfFailure } from '../support/failure.ts';
 
 const NAME = 'held results';
@@ -37,8 +37,6 @@ suite('results that tools act on', () => {
   const row = (name: string): Locator => list().locator('.monaco-list-row', { hasText: name });
   const job = (): Locator =>
     window.page.locator('.part.sidebar .monaco-list-row', { hasText: SCRIPT }).filter({ hasText: 'succeeded' }).first();
-  const notification = (text: string): Locator =>
-    window.page.locator('.notifications-center .notification-list-item', { hasText: text });
   const download = async (): Promise<void> => {
     await job().click();
     await job().getByRole('button', { name: 'Download Results' }).click();
@@ -53,8 +51,8 @@ suite('results that tools act on', () => {
     await choose(window.page, SCRIPT);
     await choose(window.page, 'Submit');
     await job().filter({ hasText: '3 new files' }).waitFor();
-    await runCommand(window.page, 'Notifications: Show Notifications');
-    await notification('3 new files').getByRole('button', { name: 'Download Results' }).click();
+    const message = await showNotification(window.page, '3 new files');
+    await message.getByRole('button', { name: 'Download Results' }).click();
     await list().waitFor();
     for (const [index, name] of [METRICS, MAKEFILE, TASKS].entries()) {
       const [place, isSelected] = [`[aria-posinset="${index + 1}"]`, `[aria-checked="${name === METRICS}"]`];

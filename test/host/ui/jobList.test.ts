@@ -5,7 +5,14 @@ import { after, afterEach, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Locator } from 'playwright-core';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
-import { choose, closeAllEditors, openFile, runCommand, WAIT_TIMEOUT_MS } from '../../../scripts/vscode/workbench.ts';
+import {
+  choose,
+  closeAllEditors,
+  openFile,
+  runCommand,
+  showNotification,
+  WAIT_TIMEOUT_MS,
+} from '../../../scripts/vscode/workbench.ts';
 import { formatJobLink } from '../../../src/extension/links/jobLink.ts';
 import { JobLedger } from '../../../src/jobs/ledger/ledger.ts';
 import { screenshotOfFailure } from '../support/failure.ts';
@@ -141,8 +148,7 @@ suite('the list of jobs', () => {
     await row(BAD).click();
     await press('Shift+ArrowDown', 'Delete');
     await row(BAD).waitFor({ state: 'hidden' });
-    await runCommand(window.page, 'Notifications: Show Notifications');
-    const message = window.page.locator('.notifications-center .notification-list-item', { hasText: '2 jobs removed' });
+    const message = await showNotification(window.page, '2 jobs removed');
     await message.getByRole('button', { name: 'Undo' }).click();
     await row(GOOD).waitFor();
     const jobId = jobIdOf(GOOD);

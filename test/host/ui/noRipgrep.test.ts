@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FrameLocator, Locator } from 'playwright-core';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
 import { withoutRipgrep } from '../../../scripts/vscode/withoutRipgrep.ts';
-import { runCommand, WAIT_TIMEOUT_MS, webviewOf } from '../../../scripts/vscode/workbench.ts';
+import { shownNotifications, WAIT_TIMEOUT_MS, webviewOf } from '../../../scripts/vscode/workbench.ts';
 import { screenshotOfFailure } from '../support/failure.ts';
 
 const EXAMPLES = join(import.meta.dirname, '../../../examples/agents');
@@ -35,9 +35,7 @@ suite('a window of a VS Code without ripgrep', () => {
     await canvas().locator('.node[data-path="decide"]').waitFor();
     await untilLogged('flow tests were not found');
     await line('A research agent').click(); // the canvas takes keys for itself
-    await runCommand(window.page, 'Notifications: Show Notifications');
-    await window.page.locator('.notifications-center.visible').waitFor();
-    assert.deepEqual(await window.page.locator('.notification-list-item-message').allInnerTexts(), []);
+    assert.deepEqual(await shownNotifications(window.page), []);
   });
 
   /** Waits for a sentence in the log of the extension, which VS Code keeps in a file. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openWindow } from '../../../scripts/vscode/window.ts';
-import { runCommand, WAIT_TIMEOUT_MS } from '../../../scripts/vscode/workbench.ts';
+import { showNotification, WAIT_TIMEOUT_MS } from '../../../scripts/vscode/workbench.ts';
 import { canKill, leftOvers, makePlace, type Place, run, snapshot } from '../../unit/jobs/results/killedDownloads.ts';
 import { screenshotOfFailure } from '../support/failure.ts';
 
@@ -26,12 +26,7 @@ test('a window undoes a killed download and reports it', async (t) => {
     assert.ok(Date.now() < end, 'nothing is taken back');
     await sleep(100);
   }
-  // The message goes to the centre at once where the window has no focus, and the centre closes itself while it is empty.
-  await runCommand(window.page, 'Notifications: Show Notifications');
-  const message = window.page.locator('.notifications-center .notification-list-item', {
-    hasText: 'results of train.py',
-  });
-  await message.waitFor().catch(async (error: unknown) => {
+  const message = await showNotification(window.page, 'results of train.py').catch(async (error: unknown) => {
     await screenshotOfFailure(window.page, t);
     throw error;
   });

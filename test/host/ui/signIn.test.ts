@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, afterEach, before, suite, test } from 'node:test';
 import type { Locator } from 'playwright-core';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
-import { choose, runCommand, WAIT_TIMEOUT_MS } from '../../../scripts/vscode/workbench.ts';
+import { choose, runCommand, showNotification } from '../../../scripts/vscode/workbench.ts';
 import { Scratch, type Service } from '../../service/commandLine.ts';
 import { screenshotOfFailure } from '../support/failure.ts';
 import { filesWith, processesWith } from '../support/keySearch.ts';
@@ -78,15 +78,7 @@ suite('signing in', () => {
   test('a submit to a service that has stopped says that nothing was sent, and can run on this machine', async () => {
     process.kill(service.pid, 'SIGKILL');
     await runCommand(window.page, 'Farwharf: Submit Workspace');
-    const message = window.page.locator('.notifications-center .notification-list-item', {
-      hasText: 'Nothing was sent',
-    });
-    // The message goes to the center at once where the window has no focus, and the center closes itself while it is empty.
-    for (const end = Date.now() + WAIT_TIMEOUT_MS; !(await message.isVisible()); ) {
-      assert.ok(Date.now() < end, 'no message');
-      await runCommand(window.page, 'Notifications: Show Notifications');
-      await message.waitFor({ timeout: 2_000 }).catch(() => {});
-    }
+    const message = await showNotification(window.page, 'Nothing was sent');
     assert.match(await message.innerText(), new RegExp(`Could not reach ${new URL(service.url).host}`));
     await message.getByRole('button', { name: 'Run on This Machine' }).click();
     await input('to this machine').waitFor();
