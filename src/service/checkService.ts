@@ -6,7 +6,7 @@ import { checkRetention } from './checkRetention.ts';
 import { type Check, problemOf } from './executor/executorKind.ts';
 import { EXECUTORS, type Executors } from './executors.ts';
 import { refuseNested } from './folders/filesFolder.ts';
-import { Health } from './http/health.ts';
+import { checkDisk } from './health/disk.ts';
 import { LogFile } from './log/logFile.ts';
 import { executorOf, hiddenFiles, type ServiceConfig, sharedFolderOf } from './serviceConfig.ts';
 import { readCertificate } from './tls/certificate.ts';
@@ -45,8 +45,8 @@ async function checkMachine({ log, retention, tls }: ServiceConfig, data: string
     { what: `the data folder ${data} can be written`, problem: await problemOf(() => makeWritable(data)) },
   ];
   const minFreeBytes = retention.min_free_gb * 1e9;
-  const health = new Health({ store: { file: { probe: () => {} } }, folders: [data], minFreeBytes });
-  const [problem] = await health.problems();
+  const disk = await checkDisk([data], minFreeBytes);
+  const problem = disk.status === 'unavailable' ? disk.message : undefined;
   checks.push({ what: `its disk has more than ${formatBytes(minFreeBytes)} left`, problem });
   if (log.file !== undefined) {
     const { file } = log;

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AsyncDisposableStore } from '../core/processes/lifetime.ts';
+import { repeat } from '../core/processes/repeat.ts';
 import type { Logger } from '../core/log.ts';
 import { startAdminServer } from './admin/adminServer.ts';
 import { removeUnfinishedBackups } from './backup/writeBackup.ts';
@@ -23,6 +24,7 @@ import { Store } from './store/store.ts';
 
 const DEFAULT_CREDITS = 1_000;
 const KEY_BYTES = 32;
+const HEALTH_MS = 10_000;
 // Time for uploads in progress when the service stops.
 const DEFAULT_DRAIN_MS = 30_000;
 
@@ -111,6 +113,7 @@ export async function serve(
   }
   scheduler.start();
   housekeeping.start();
+  const looking = repeat(() => health.look(), HEALTH_MS, shutdown.signal);
   undo.move();
   log.info('service started', { url, data, files: filesFolder });
   const run = async (): Promise<void> => {
@@ -125,7 +128,7 @@ export async function serve(
     await monitor.untilQuiet(AbortSignal.timeout(options.drainMs ?? DEFAULT_DRAIN_MS));
     closeAdmin();
     shutdown.abort();
-    await Promise.all([scheduler.stop(), housekeeping.stop(), server.close()]);
+    await Promise.all([scheduler.stop(), housekeeping.stop(), looking, server.close()]);
     metrics?.dispose();
     store.dispose();
     log.info('service ended');

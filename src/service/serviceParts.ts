@@ -3,12 +3,13 @@ import { METHOD_NAME_ALL } from 'hono/router';
 import type { Logger } from '../core/log.ts';
 import { EXECUTORS } from './executors.ts';
 import { executorOf, hiddenFiles, machineClassesOf } from './serviceConfig.ts';
+import { ExecutorCalls } from './executor/executorCalls.ts';
+import { Health } from './health/health.ts';
 import { Housekeeping } from './disk/housekeeping.ts';
 import { AccountGauge } from './http/access/accountGauge.ts';
 import { createApp } from './http/app.ts';
 import { isLoopback } from './http/access/auth.ts';
 import type { KeyAuthenticator } from './http/access/keyAuthenticator.ts';
-import { Health } from './http/health.ts';
 import { HttpServer } from './http/httpServer.ts';
 import type { RequestMonitor } from './http/requestMonitor.ts';
 import { Submissions } from './http/submit/submissions.ts';
@@ -79,18 +80,8 @@ export async function buildParts(
   await files.sweep((id) => store.jobs.get(id), log);
   const machineClasses =
     machineClassesOf(config) ?? localMachineClasses({ isPractice: options.isToppedUpDaily ?? false });
-  const metrics = config.metrics.enabled
-    ? await openMetrics({
-        store,
-        monitor,
-        health,
-        version,
-        resultsBytes: () => housekeeping.resultsBytes,
-        certificateExpiresAt: () => server.certificate?.expiresAt,
-      })
-    : undefined;
   const kind = await executorOf(config, options.executors ?? EXECUTORS);
-  const plainExecutor = await kind.create(config, {
+  const created = await kind.create(config, {
     runner,
     killGraceMs,
     machineClasses,
@@ -100,8 +91,19 @@ export async function buildParts(
     accounts: () => store.accounts.countEnabled(),
     log,
   });
-  const executor = metrics?.watch(plainExecutor) ?? plainExecutor;
-  health.watch(executor);
+  const calls = new ExecutorCalls(created);
+  const { executor } = calls;
+  const metrics = config.metrics.enabled
+    ? await openMetrics({
+        store,
+        monitor,
+        health,
+        calls,
+        version,
+        resultsBytes: () => housekeeping.resultsBytes,
+        certificateExpiresAt: () => server.certificate?.expiresAt,
+      })
+    : undefined;
   const gauge = new AccountGauge(config.limits);
   const maxRunningJobs = (id: string): number => {
     const account = store.accounts.get(id);
@@ -120,6 +122,7 @@ export async function buildParts(
     maxResultBytes,
     secrets,
   });
+  health.watch({ calls, countActive: () => scheduler.activeJobs });
   const app = createApp({
     store,
     scheduler,

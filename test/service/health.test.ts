@@ -1,15 +1,24 @@
 import assert from 'node:assert/strict';
-import { rmdirSync, statfsSync } from 'node:fs';
+import { statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { DEFAULT_CONFIG } from '../../src/service/serviceConfig.ts';
-import { Health } from '../../src/service/http/health.ts';
+import { Health } from '../../src/service/health/health.ts';
+import { until } from './commandLine.ts';
 import { GATE, openGate } from './support/gate.ts';
-import { startService, temporaryFolder } from './support/service.ts';
+import { type HealthBody, jobsAtOnce, startService, temporaryFolder } from './support/service.ts';
 import { ServiceProcess } from './support/serviceProcess.ts';
 
 const { bavail, bsize } = statfsSync(tmpdir());
 const FREE_GB = (bavail * bsize) / 1e9;
+
+const STORE = { file: { probe: () => {} }, jobs: { queued: () => ({ count: 0, oldestAt: undefined }) } };
+
+/** The names of the parts that need attention. */
+function notOk(parts: HealthBody['parts']): string[] {
+  return Object.entries(parts).flatMap(([name, { status }]) => (status === 'ok' ? [] : [name]));
+}
 
 function withRetention(retention: Partial<(typeof DEFAULT_CONFIG)['retention']>) {
   return { config: { ...DEFAULT_CONFIG, retention: { ...DEFAULT_CONFIG.retention, ...retention } } };
@@ -25,9 +34,10 @@ test('a service whose disk is nearly full says so, takes no job and lets those t
   const full = await ServiceProcess.start(home, withRetention({ min_free_gb: FREE_GB * 2 }));
   t.after(() => full.end('SIGKILL'));
   const health = await fetch(`${full.client.url}/healthz?nonce=0123456789abcdef`);
-  const { status, problems, proof } = (await health.json()) as { status: string; problems: string[]; proof: string };
-  assert.deepEqual([health.status, status, problems.length, proof.length], [503, 'degraded', 1, 64]);
-  assert.match(problems[0] ?? '', /has \S+ GB left; below \S+ [GT]B no job is taken/);
+  const { status, parts, proof } = (await health.json()) as HealthBody & { proof: string };
+  assert.deepEqual([health.status, status, proof.length], [503, 'unavailable', 64]);
+  assert.deepEqual(notOk(parts), ['disk']);
+  assert.match(parts['disk']?.message ?? '', /has \S+ GB left; below \S+ [GT]B no job is taken/);
   const refused = await full.client.send({ 'a.sh': 'true' }, { script: 'a.sh' });
   assert.equal(refused.status, 507);
   assert.match(
@@ -42,42 +52,94 @@ test('a service whose disk is nearly full says so, takes no job and lets those t
 test('before it is full there is a warning, and jobs are still taken', async (t) => {
   const service = await startService(t, withRetention({ min_free_gb: FREE_GB / 1.5 }));
   const health = await fetch(`${service.url}/healthz`);
-  const { status, warnings } = (await health.json()) as { status: string; warnings: string[] };
-  assert.deepEqual([health.status, status, warnings.length], [200, 'ok', 1]);
-  assert.match(warnings[0] ?? '', /Free some, or shorten \[retention\]/);
+  const { status, parts } = (await health.json()) as HealthBody;
+  assert.deepEqual([health.status, status, notOk(parts)], [200, 'degraded', ['disk']]);
+  assert.match(parts['disk']?.message ?? '', /Free some, or shorten \[retention\]/);
   const id = await service.submit({ 'a.sh': 'true' }, { script: 'a.sh' });
   assert.equal((await service.untilEnd(id)).state, 'succeeded');
 });
 
-test('a store that cannot be written is a problem, and is asked no more often than every two seconds', async (t) => {
+test('a store that cannot be written is unavailable, and is asked no more often than every two seconds', async (t) => {
   const data = await temporaryFolder(t);
   let probes = 0;
   const probe = (): void => {
     probes += 1;
     throw new Error('attempt to write a readonly database');
   };
-  t.mock.method(performance, 'now', () => 5);
-  const health = new Health({ store: { file: { probe } }, folders: [data], minFreeBytes: 0 });
-  const answers = await Promise.all(Array.from({ length: 50 }, () => health.problems()));
-  assert.deepEqual(answers[49], ['The store cannot be written: attempt to write a readonly database.']);
+  const clock = t.mock.method(performance, 'now', () => 5);
+  const health = new Health({ store: { ...STORE, file: { probe } }, folders: [data], minFreeBytes: 0 });
+  const reports = await Promise.all(Array.from({ length: 50 }, () => health.report()));
+  assert.deepEqual(reports[49]?.parts['store'], {
+    status: 'unavailable',
+    message: 'The store cannot be written: attempt to write a readonly database.',
+  });
+  assert.deepEqual([reports[49]?.status, probes], ['unavailable', 1]);
+  clock.mock.mockImplementation(() => 2_005);
+  await health.report();
   assert.equal(probes, 1);
-  const gone = new Health({ store: { file: { probe: () => {} } }, folders: [`${data}/gone`], minFreeBytes: 0 });
-  assert.match((await gone.problems())[0] ?? '', /The data folder cannot be read: ENOENT/);
+  clock.mock.mockImplementation(() => 2_006);
+  await health.report();
+  assert.equal(probes, 2);
 });
 
-test('the disk is asked no more often than every two seconds, for warnings too', async (t) => {
-  const data = await temporaryFolder(t);
-  const clock = t.mock.method(performance, 'now', () => 5);
-  const store = { file: { probe: () => {} } };
-  const health = new Health({ store, folders: [data], minFreeBytes: (FREE_GB * 1e9) / 1.5 });
-  const warnings = await health.warnings();
-  assert.equal(warnings.length, 1);
-  rmdirSync(data);
-  clock.mock.mockImplementation(() => 2_005);
-  assert.deepEqual(await health.warnings(), warnings);
-  assert.deepEqual(await health.problems(), []);
-  clock.mock.mockImplementation(() => 2_006);
-  assert.match((await health.problems())[0] ?? '', /ENOENT/);
+test('what anyone can read about a folder that cannot be read has no path', async (t) => {
+  const folders = [join(await temporaryFolder(t), 'gone')];
+  const { status, parts } = await new Health({ store: STORE, folders, minFreeBytes: 0 }).report();
+  assert.equal(status, 'unavailable');
+  assert.equal(parts['disk']?.message, 'The data folder cannot be read: ENOENT.');
+});
+
+test('a clock that was set is noticed and counts for ten minutes, in each direction', async (t) => {
+  const service = await startService(t);
+  const clockOf = async (): Promise<[string, string]> => {
+    const { status, parts } = (await (await fetch(`${service.url}/healthz`)).json()) as HealthBody;
+    return [status, parts['clock']?.message ?? ''];
+  };
+  assert.deepEqual(await clockOf(), ['ok', 'The clock has not been set in the last ten minutes.']);
+  const now = Date.now.bind(Date);
+  const clock = t.mock.method(Date, 'now', () => now() + 3_600_000);
+  const [status, ahead] = await clockOf();
+  assert.equal(status, 'degraded');
+  assert.match(ahead, /^The clock was set ahead by 1 h \d+\.\d s ago, or the machine was suspended\./);
+  const text = await (await fetch(`${service.url}/metrics`)).text();
+  assert.match(text, /^farwharf_clock_steps_total 1$/m);
+  clock.mock.restore();
+  assert.match((await clockOf())[1], /^The clock was set back by 1 h/);
+  const later = performance.now() + 601_000;
+  t.mock.method(performance, 'now', () => later);
+  t.mock.method(Date, 'now', () => now() + 601_000);
+  assert.equal((await clockOf())[0], 'ok');
+});
+
+test('the oldest waiting job and the free slots are parts of the health, and waiting alone degrades nothing', async (t) => {
+  const service = await startService(t, { config: jobsAtOnce(2) });
+  const messages = async (): Promise<string[]> => {
+    const { status, parts } = (await (await fetch(`${service.url}/healthz`)).json()) as HealthBody;
+    assert.equal(status, 'ok', JSON.stringify(parts));
+    return [parts['queue']?.message ?? '', parts['slots']?.message ?? ''];
+  };
+  assert.deepEqual(await messages(), ['No job waits.', '2 of 2 slots are free.']);
+  const ids: string[] = [];
+  for (let job = 0; job < 4; job += 1) ids.push(await service.submit({ 'a.sh': 'sleep 600' }, { script: 'a.sh' }));
+  await Promise.all(ids.slice(0, 2).map((id) => service.untilRunning(id)));
+  await until(async () => (await messages())[0]?.startsWith('2 jobs wait, the oldest for ') === true);
+  assert.equal((await messages())[1], '0 of 2 slots are free.');
+  const text = await (await fetch(`${service.url}/metrics`)).text();
+  const value = (name: string): number => Number(new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1]);
+  assert.deepEqual([value('farwharf_slots'), value('farwharf_slots_free')], [2, 0]);
+  assert.ok(value('farwharf_queue_oldest_seconds') > 0);
+});
+
+test('a job whose start fails degrades the health until one starts, without a path in its message', async (t) => {
+  const service = await startService(t, { runner: '/nowhere/jobRunner.mjs' });
+  await service.untilEnd(await service.submit({ 'a.sh': 'true' }, { script: 'a.sh' }));
+  const response = await fetch(`${service.url}/healthz`);
+  const { status, parts } = (await response.json()) as HealthBody;
+  assert.deepEqual([response.status, status, notOk(parts)], [200, 'degraded', ['executor']]);
+  assert.match(
+    parts['executor']?.message ?? '',
+    /^The last launch of a job failed .* ago \(missing\)\. The log has the reason\.$/,
+  );
 });
 
 test('asking for results that were removed says so, and the job stays in the list', async (t) => {

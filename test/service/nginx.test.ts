@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { get } from 'node:https';
 import type { IncomingMessage } from 'node:http';
-import { createServer, type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -14,20 +14,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { programsAreMissing } from '../../scripts/programs.ts';
 import { jsonLines, Scratch, until } from './commandLine.ts';
 import { type CertificateFiles, makeCertificate } from './support/certificate.ts';
+import { freePort } from './support/freePort.ts';
 import { GATE, openGate } from './support/gate.ts';
 import { parseAll } from './support/service.ts';
 
 const SAMPLE = join(import.meta.dirname, '../../docs/nginx.conf');
 const UPLOAD_BYTES = 50 << 20;
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /** The sample with the places that a person would change, changed; every other line is as it is documented. */
 function fillIn(port: number, upstream: string, { cert, key }: CertificateFiles): string {

@@ -18,6 +18,7 @@ const ALLOWED = [
   /^dist\/(types|flowTypes)\/[\w/]+\.d\.ts$/,
   /^agentPlugin\/(plugin\.json|mcp\.json|skills\/[\w-]+\/SKILL\.md)$/,
   /^docs\/[\w.]+\.(md|service|conf)$/,
+  /^monitoring\/\w+\.(yml|json)$/,
   /^examples\/agents\/([\w/]+)\.(md|mts|json)$/,
   /^examples\/quickstart\/(\.gitignore|[\w/]+\.(md|mjs|txt))$/,
 ];
@@ -43,6 +44,8 @@ const REQUIRED = [
   'agentPlugin/skills/farwharf-jobs/SKILL.md',
   'docs/agents.md',
   'docs/farwharf.service',
+  'monitoring/alerts.yml',
+  'monitoring/dashboard.json',
   'examples/agents/research.mts',
   'examples/quickstart/train.mjs',
 ];

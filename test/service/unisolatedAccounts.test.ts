@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openAdmin } from '../../src/service/admin/adminClient.ts';
 import { checkService } from '../../src/service/checkService.ts';
 import { addAccount } from './support/accounts.ts';
-import { type ServiceClient, startService, temporaryFolder, testConfig } from './support/service.ts';
+import { type HealthBody, type ServiceClient, startService, temporaryFolder, testConfig } from './support/service.ts';
 
 // What a job reads of the service when nothing isolates it: the token that makes keys of all accounts.
 const TAKE_OVER = { 'a.sh': 'cat ../../../admin.json' };
@@ -42,8 +42,9 @@ test('a second account stops the jobs of all that nothing isolates, until the co
     assert.match(((await response.json()) as { detail: string }).detail, REFUSAL);
   }
   const health = await service.request('/healthz');
-  assert.equal(health.status, 503);
-  assert.match(JSON.stringify(((await health.json()) as { problems: string[] }).problems), /not isolated/);
+  const { status, parts } = (await health.json()) as HealthBody;
+  assert.deepEqual([health.status, status, parts['executor']?.status], [503, 'unavailable', 'unavailable']);
+  assert.match(parts['executor']?.message ?? '', /No job can be started, so none is accepted/);
   using admin = await openAdmin(service.data, { mayCreate: false });
   await admin.call('accounts.disable', { account_id: 'ada' });
   assert.equal(await run(service, { 'a.sh': 'echo alone again' }), 'alone again\n');

@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DEFAULT_CONFIG } from '../../src/service/serviceConfig.ts';
 import { until } from './commandLine.ts';
 import { makeArchive } from './support/archive.ts';
-import { type ServiceClient, startService } from './support/service.ts';
+import { type HealthBody, type ServiceClient, startService } from './support/service.ts';
 
 const HELLO = { 'run.sh': 'echo hello' };
 
@@ -77,14 +77,15 @@ test('/healthz proves that the service knows the key, without the key', async (t
   const answer = (await (await fetch(`${service.url}/healthz?nonce=${nonce}`)).json()) as { proof: string };
   assert.equal(answer.proof, createHmac('sha256', service.key).update(nonce).digest('hex'));
   assert.equal((await fetch(`${service.url}/healthz?nonce=short`)).status, 400);
-  assert.deepEqual(await (await fetch(`${service.url}/healthz`)).json(), { status: 'ok', version: '0.0.0' });
+  const plain = (await (await fetch(`${service.url}/healthz`)).json()) as HealthBody;
+  assert.deepEqual(Object.keys(plain), ['status', 'version', 'parts']);
 });
 
 test('/healthz gives nobody from elsewhere a proof to try keys against', async (t) => {
   const service = await startService(t);
   const path = `${service.url}/healthz?nonce=a-nonce-of-some-length`;
   const answer = await fetch(path, { headers: { 'x-forwarded-for': '192.0.2.7' } });
-  assert.deepEqual(await answer.json(), { status: 'ok', version: '0.0.0' });
+  assert.deepEqual(Object.keys((await answer.json()) as object), ['status', 'version', 'parts']);
 });
 
 test('/v1/me returns credits, prices and limits, and /openapi.json describes every route', async (t) => {

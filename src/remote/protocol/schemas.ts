@@ -122,10 +122,12 @@ export const failure = z.object({ detail: z.string() });
 
 /** The response of `GET /healthz`. */
 export const health = z.object({
-  status: z.enum(['ok', 'degraded', 'stopping']),
+  status: z.enum(['ok', 'degraded', 'unavailable', 'stopping']),
   version: z.string(),
-  problems: z.array(z.string()).optional().describe('why no jobs are accepted'),
-  warnings: z.array(z.string()).optional().describe('what will soon prevent new jobs'),
+  parts: z
+    .record(z.string(), z.object({ status: z.enum(['ok', 'degraded', 'unavailable']), message: z.string() }))
+    .optional()
+    .describe('the state of each part of the service, with a sentence; absent while it is stopping'),
   proof: z.string().optional(),
 });
 

@@ -1,6 +1,6 @@
 import type { Logger } from '../../core/log.ts';
 import { repeat } from '../../core/processes/repeat.ts';
-import type { Health } from '../http/health.ts';
+import type { Health } from '../health/health.ts';
 import type { JobFiles } from '../jobFiles/jobFiles.ts';
 import type { ExpiryTable } from '../store/jobs/expiry.ts';
 import { removeExpired } from './retention.ts';
@@ -60,7 +60,8 @@ export class Housekeeping {
   /** Logs problems and warnings once when they begin, and once when they are over. */
   async #checkHealth(): Promise<void> {
     const { health, log } = this.#options;
-    const now = [...(await health.problems()), ...(await health.warnings())];
+    const { parts } = await health.report();
+    const now = Object.values(parts).flatMap(({ status, message }) => (status === 'ok' ? [] : [message]));
     if (now.length > 0 && this.#reported.length === 0) log.warn('the service needs attention', { problems: now });
     if (now.length === 0 && this.#reported.length > 0) log.info('the service is healthy again');
     this.#reported = now;

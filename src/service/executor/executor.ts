@@ -25,6 +25,16 @@ export type RunnerStatus =
   | { readonly state: 'running' }
   | { readonly state: 'gone'; readonly ending?: RunnerEnding };
 
+/** A cluster that an executor hands jobs to, which can be away while the service itself works. */
+export interface ClusterContact {
+  /** When it last responded, by `performance.now()` in milliseconds; undefined before its first response. */
+  readonly answeredAt: number | undefined;
+  /** Since when it has not responded; undefined while it does. */
+  readonly failingSince: Date | undefined;
+  /** Asks it for a response, whether or not there are jobs. @throws AppError if there is none within a bounded time. */
+  look(): Promise<void>;
+}
+
 /**
  * Runs runners. A runner gets everything from the job's folder and reports there, so an executor only has to start it, know
  * whether it still runs, and clean up after it failed.
@@ -34,6 +44,8 @@ export interface Executor {
   readonly capacity: number;
   /** Whether runners write on this machine, whose file system then reports changes. */
   readonly isLocal: boolean;
+  /** Undefined if it starts jobs without asking anyone. */
+  readonly cluster?: ClusterContact;
   /** Why no job can be started now; undefined if jobs can. */
   refusal(): string | undefined;
   /**

@@ -18,7 +18,7 @@ import { isAllowed, outOfScope, requireScope } from './access/keyScopes.ts';
 import { answerAccount } from './accountRoute.ts';
 import { answerEvents } from './eventRoute.ts';
 import type { KeyAuthenticator } from './access/keyAuthenticator.ts';
-import type { Health } from './health.ts';
+import type { Health } from '../health/health.ts';
 import { answerHealth, refuseSubmissions, refuseWhenStopping } from './healthRoute.ts';
 import { showJob } from './submit/showJob.ts';
 import { answerMetrics, type MetricsSource } from './metricsRoute.ts';

@@ -11,7 +11,7 @@ import type { AccountGauge } from './access/accountGauge.ts';
 import type { App, AppContext } from './access/appEnv.ts';
 import { requireScope } from './access/keyScopes.ts';
 import { refusal } from './access/refusal.ts';
-import type { Health } from './health.ts';
+import type { Health } from '../health/health.ts';
 import { refuseSubmissions } from './healthRoute.ts';
 import { readBody } from './readBody.ts';
 

@@ -1,7 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Handler, MiddlewareHandler } from 'hono';
 import { isFromThisMachine } from './access/clientAddress.ts';
-import type { Health } from './health.ts';
+import type { Health } from '../health/health.ts';
 import { proveKey } from './access/keyProof.ts';
 import { refusal } from './access/refusal.ts';
 
@@ -16,7 +16,7 @@ interface HealthOptions {
 }
 
 /**
- * `GET /healthz`: 200 if the service can run jobs, otherwise 503 with what is wrong. It needs no key. Anyone who has a proof of the
+ * `GET /healthz`: 200 while the service accepts and keeps jobs, otherwise 503, with a sentence about each part of it. It needs no key. Anyone who has a proof of the
  * key can test guesses against it without limit. So the service proves only a key of 256 random bits, never one that a
  * person chose, and only to programs on this machine.
  */
@@ -32,10 +32,8 @@ export function answerHealth({ health, ownKey, version }: HealthOptions): Handle
       context.header('Retry-After', String(RETRY_AFTER_SECONDS));
       return context.json({ status: 'stopping', version, ...proof }, 503);
     }
-    const problems = await health.problems();
-    if (problems.length > 0) return context.json({ status: 'degraded', version, problems, ...proof }, 503);
-    const warnings = await health.warnings();
-    return context.json({ status: 'ok', version, ...(warnings.length > 0 && { warnings }), ...proof });
+    const { status, parts } = await health.report();
+    return context.json({ status, version, parts, ...proof }, status === 'unavailable' ? 503 : 200);
   };
 }
 

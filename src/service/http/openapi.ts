@@ -197,12 +197,12 @@ export function describeApi(version: string) {
       '/healthz': {
         get: {
           summary:
-            'Whether the service can run jobs; with a nonce, and for clients on its machine, HMAC-SHA256(key, nonce) as proof that it knows its generated key',
+            'Whether the service accepts and keeps jobs, and the state of each of its parts; with a nonce, and for clients on its machine, HMAC-SHA256(key, nonce) as proof that it knows its generated key',
           security: [],
           parameters: [query('nonce', { type: 'string' })],
           responses: {
-            200: json('It can run jobs', health),
-            503: json('It cannot, or is stopping', health),
+            200: json('It accepts jobs; when degraded, a part needs attention', health),
+            503: json('It accepts no jobs, or is stopping', health),
             ...failures(400),
           },
         },

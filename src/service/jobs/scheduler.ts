@@ -35,6 +35,11 @@ export class Scheduler {
     this.#options = { ...options, pace: new FollowPace() };
   }
 
+  /** How many jobs the executor has now. */
+  get activeJobs(): number {
+    return this.#active.size;
+  }
+
   /** Resumes the unfinished jobs of an earlier service: a claimed one is followed, any other is queued again. */
   start(): void {
     const { store, files } = this.#options;

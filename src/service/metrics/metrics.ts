@@ -1,13 +1,14 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { AppError } from '../../core/errors.ts';
 import { type Disposable, DisposableStore } from '../../core/processes/lifetime.ts';
-import type { Executor } from '../executor/executor.ts';
-import type { Health } from '../http/health.ts';
+import type { ExecutorCalls } from '../executor/executorCalls.ts';
+import type { Health } from '../health/health.ts';
 import type { FinishedRequest, RequestMonitor } from '../http/requestMonitor.ts';
 import { toCredits } from '../store/accounts/credits.ts';
 import type { Store } from '../store/store.ts';
 import type { StoreChange } from '../store/jobs/storeChange.ts';
 
+// Gauges that prom-client names like counters. The same numbers are in the gauges by type, without the ending.
+const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 const SUBMIT_ROUTE = '/v1/jobs';
 const REQUEST_SECONDS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60, 600];
 const WAIT_SECONDS = [0.1, 1, 10, 60, 600, 3_600, 6 * 3_600, 24 * 3_600];
@@ -16,6 +17,7 @@ export interface MetricsOptions {
   readonly store: Pick<Store, 'onDidChange' | 'jobs'>;
   readonly monitor: RequestMonitor;
   readonly health: Health;
+  readonly calls: ExecutorCalls;
   /** Returns the size of all results; undefined while that is not known. */
   readonly resultsBytes: () => number | undefined;
   /** Returns when the certificate expires, in milliseconds since 1970; undefined without one. */
@@ -63,10 +65,12 @@ export class Metrics implements Disposable {
 
   constructor(options: MetricsOptions) {
     this.#options = options;
-    const { store, monitor, version } = options;
+    const { store, monitor, calls, version } = options;
     collectDefaultMetrics({ register: this.#registry });
+    for (const name of MISNAMED) this.#registry.removeSingleMetric(name);
     this.#addGauges();
     this.#gauge('farwharf_info', 'The running version.', ['version']).set({ version }, 1);
+    this.#subscriptions.add(calls.onDidFail(({ call, code }) => this.#executorErrors.inc({ call, code })));
     this.#subscriptions.add(monitor.onDidFinish((request) => this.#countRequest(request)));
     this.#subscriptions.add(store.onDidChange((change) => this.#countChange(change)));
   }
@@ -77,27 +81,6 @@ export class Metrics implements Disposable {
 
   text(): Promise<string> {
     return this.#registry.metrics();
-  }
-
-  /** Wraps an executor to count its failed calls. */
-  watch(executor: Executor): Executor {
-    const count = <T>(call: string, work: Promise<T>): Promise<T> =>
-      work.catch((error: unknown) => {
-        this.#executorErrors.inc({ call, code: error instanceof AppError ? error.code : 'other' });
-        throw error;
-      });
-    return {
-      capacity: executor.capacity,
-      isLocal: executor.isLocal,
-      refusal: () => executor.refusal(),
-      launch: (...args) => count('launch', executor.launch(...args)),
-      status: (jobId, folder) => count('status', executor.status(jobId, folder)),
-      reportSecret: (jobId) => executor.reportSecret(jobId),
-      cancel: (jobId) => count('cancel', executor.cancel(jobId)),
-      cleanUp: (jobId, folder) => count('clean-up', executor.cleanUp(jobId, folder)),
-      forget: (jobId) => executor.forget(jobId),
-      stop: () => executor.stop(),
-    };
   }
 
   dispose(): void {
@@ -127,8 +110,16 @@ export class Metrics implements Disposable {
     }
   }
 
-  #counter<Label extends string>(name: string, help: string, labelNames: readonly Label[] = []): Counter<Label> {
-    return new Counter({ registers: [this.#registry], name, help, labelNames });
+  /** @param collect sets the value before each scrape. */
+  #counter<Label extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly Label[] = [],
+    collect?: (counter: Counter<Label>) => void,
+  ): Counter<Label> {
+    const hook = collect && { collect: (): void => collect(counter) };
+    const counter: Counter<Label> = new Counter({ registers: [this.#registry], name, help, labelNames, ...hook });
+    return counter;
   }
 
   #histogram<Label extends string>(
@@ -157,7 +148,7 @@ export class Metrics implements Disposable {
   }
 
   #addGauges(): void {
-    const { store, monitor, health, resultsBytes, certificateExpiresAt } = this.#options;
+    const { store, monitor, health, calls, resultsBytes, certificateExpiresAt } = this.#options;
     const measured = (
       name: string,
       help: string,
@@ -174,15 +165,43 @@ export class Metrics implements Disposable {
         gauge.set({ state, machine_class: machineClass }, count);
       }
     });
+    measured('farwharf_queue_oldest_seconds', 'Age of the oldest queued job; 0 without one.', () => {
+      const { oldestAt } = health.queued;
+      return oldestAt === undefined ? 0 : Math.max(0, Date.now() - oldestAt) / 1000;
+    });
+    measured('farwharf_slots', 'Jobs that the executor can have at once.', () => health.slots?.all);
+    measured('farwharf_slots_free', 'Jobs that the executor could take now.', () => health.slots?.free);
+    const { cluster } = calls.executor;
+    if (cluster !== undefined) {
+      measured('farwharf_cluster_up', 'Whether the cluster answered when it was last asked.', () =>
+        Number(cluster.failingSince === undefined && cluster.answeredAt !== undefined),
+      );
+      const help = "The cluster's last answer, in seconds since 1970.";
+      measured('farwharf_cluster_last_answer_timestamp_seconds', help, () =>
+        cluster.answeredAt === undefined ? undefined : (Date.now() - performance.now() + cluster.answeredAt) / 1000,
+      );
+    }
+    const clockHelp = 'How often the clock was set, according to the monotonic one.';
+    this.#counter('farwharf_clock_steps_total', clockHelp, [], (counter) => {
+      counter.reset();
+      counter.inc(health.clock.steps);
+    });
     measured('farwharf_event_streams_open', 'Open event streams.', () => monitor.openStreams);
     measured('farwharf_disk_free_bytes', 'Free space of the data folder.', () =>
       health.freeBytes().catch(() => undefined),
     );
     measured('farwharf_disk_min_free_bytes', 'Free space below which jobs are refused.', () => health.minFreeBytes);
     measured('farwharf_results_bytes', 'Stored results, as of the last sweep.', resultsBytes);
-    measured('farwharf_healthy', 'Whether /healthz returns ok.', async () =>
-      Number((await health.problems()).length === 0),
+    measured('farwharf_healthy', 'Whether /healthz says ok.', async () =>
+      Number((await health.report()).status === 'ok'),
     );
+    measured('farwharf_accepting_jobs', 'Whether jobs are accepted: /healthz answers 200.', async () =>
+      Number(!health.isStopping && (await health.report()).status !== 'unavailable'),
+    );
+    this.#gauge('farwharf_part_healthy', 'Whether /healthz says ok for a part.', ['part'], async (gauge) => {
+      const { parts } = await health.report();
+      for (const [part, { status }] of Object.entries(parts)) gauge.set({ part }, Number(status === 'ok'));
+    });
     measured('farwharf_certificate_expires_seconds', 'Expiry of the certificate, in seconds since 1970.', () => {
       const at = certificateExpiresAt();
       return at === undefined ? undefined : at / 1000;

@@ -2,6 +2,7 @@ import { userInfo } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
+import type { ClusterContact } from '../executor/executor.ts';
 import { type ClusterJob, phaseOf } from './queueState.ts';
 import { slurm } from './slurmCommand.ts';
 
@@ -19,14 +20,16 @@ export interface SeenJob extends ClusterJob {
  * The cluster's queue, requested for all jobs at once and only while needed. The manual of squeue(1) forbids requesting it for
  * each job in a loop, which slows the controller down for everyone.
  */
-export class ClusterQueue {
+export class ClusterQueue implements ClusterContact {
   readonly #log: Logger;
   readonly #intervalMs: number;
   readonly #stop = new AbortController();
   #jobs: ReadonlyMap<string, SeenJob> = new Map();
   #answers = 0;
+  #answeredAt: number | undefined;
   #failingSince: Date | undefined;
   #asking: Promise<void> | undefined;
+  #looking: Promise<void> | undefined;
   #isWanted = false;
 
   constructor({ log, intervalMs }: { log: Logger; intervalMs: number }) {
@@ -39,7 +42,10 @@ export class ClusterQueue {
     return this.#answers;
   }
 
-  /** Since when the cluster has not responded; undefined while it does. */
+  get answeredAt(): number | undefined {
+    return this.#answeredAt;
+  }
+
   get failingSince(): Date | undefined {
     return this.#failingSince;
   }
@@ -51,16 +57,22 @@ export class ClusterQueue {
     return this.#jobs.get(name);
   }
 
+  /** Requests the queue now, or waits for the request in progress: a controller that hangs gets one at a time. */
+  look(): Promise<void> {
+    this.#looking ??= this.#askOnce(this.#stop.signal).finally(() => (this.#looking = undefined));
+    return this.#looking;
+  }
+
   async stop(): Promise<void> {
     this.#stop.abort();
-    await this.#asking;
+    await Promise.allSettled([this.#asking, this.#looking]);
   }
 
   async #ask(): Promise<void> {
     const { signal } = this.#stop;
     while (this.#isWanted && !signal.aborted) {
       this.#isWanted = false;
-      await this.#askOnce(signal);
+      await this.look().catch(() => {}); // it is logged, and `failingSince` has it
       await sleep(this.#intervalMs, undefined, { signal, ref: false }).catch(() => {});
     }
     this.#asking = undefined;
@@ -71,11 +83,14 @@ export class ClusterQueue {
       const answer = await slurm('squeue', [...QUERY, '-u', userInfo().username], signal);
       this.#jobs = this.#remember(parseQueue(answer));
       this.#answers += 1;
+      this.#answeredAt = performance.now();
       this.#failingSince = undefined;
     } catch (error) {
-      if (signal.aborted) return;
-      this.#failingSince ??= new Date();
-      this.#log.warn('the cluster does not answer', { error: messageOf(error) });
+      if (!signal.aborted) {
+        this.#failingSince ??= new Date();
+        this.#log.warn('the cluster does not answer', { error: messageOf(error) });
+      }
+      throw error;
     }
   }
 

@@ -4,7 +4,7 @@ import pLimit from 'p-limit';
 import { AppError } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
 import { printableText } from '../../core/text/printable.ts';
-import type { Executor, RunnableJob, RunnerStatus } from '../executor/executor.ts';
+import type { ClusterContact, Executor, RunnableJob, RunnerStatus } from '../executor/executor.ts';
 import { readJobText } from '../jobFiles/jobFileReading.ts';
 import type { JobFolder } from '../jobFiles/jobFolder.ts';
 import { leaveSecrets, type SecretValues } from '../jobFiles/runnerInput.ts';
@@ -55,11 +55,13 @@ export class SlurmExecutor implements Executor {
   readonly capacity: number;
   // The shared file system does not report here what nodes write.
   readonly isLocal = false;
+  readonly cluster: ClusterContact;
 
   constructor(options: SlurmOptions) {
     this.#options = options;
     this.capacity = options.capacity;
     this.#queue = new ClusterQueue({ log: options.log, intervalMs: options.pollMs });
+    this.cluster = this.#queue;
   }
 
   // No job is isolated on a cluster, and the log says so at startup.

@@ -43,7 +43,7 @@ export class Store implements Disposable {
   readonly #appended = new AppendSignals();
   readonly jobs: Pick<
     JobTable,
-    'get' | 'find' | 'unfinished' | 'countUnfinished' | 'countByState' | 'queuesAtLeast' | 'countOf' | 'list'
+    'get' | 'find' | 'unfinished' | 'countUnfinished' | 'countByState' | 'queued' | 'queuesAtLeast' | 'countOf' | 'list'
   >;
   readonly accounts: Pick<AccountTable, 'find' | 'get' | 'list' | 'countEnabled' | 'setDisabled' | 'setLimits'>;
   readonly keys: ApiKeyTable;

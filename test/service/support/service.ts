@@ -31,6 +31,12 @@ export interface WireEvent {
   readonly data: Record<string, unknown>;
 }
 
+/** The response of `GET /healthz`. */
+export interface HealthBody {
+  readonly status: string;
+  readonly parts: Readonly<Record<string, { readonly status: string; readonly message: string }>>;
+}
+
 /** A folder of its own that goes away with the test, after `release` has ended what still uses it. */
 export async function temporaryFolder(
   t: TestContext,

@@ -85,6 +85,8 @@ const SQL = {
     FROM jobs WHERE account = ? AND finished_at IS NULL`,
   countByState:
     'SELECT state, machine_class, count(*) AS count FROM jobs WHERE finished_at IS NULL GROUP BY state, machine_class',
+  queued:
+    "SELECT count(*) AS count, min(created_at) AS oldest FROM jobs WHERE finished_at IS NULL AND state = 'queued'",
   list: 'SELECT * FROM jobs WHERE account = ? AND number < ? ORDER BY number DESC LIMIT ?',
   setState: 'UPDATE jobs SET state = ?, started_at = ?, reason = ? WHERE id = ?',
   setLogOffset: 'UPDATE jobs SET log_offset = ? WHERE id = ?',
@@ -145,6 +147,13 @@ export class JobTable {
   /** An account's jobs, newest first, starting after `before` if given. */
   list(account: string, limit: number, before?: StoredJob): readonly StoredJob[] {
     return this.#sql.list.all(account, before?.number ?? Number.MAX_SAFE_INTEGER, limit).map(toJob);
+  }
+
+  /** How many jobs of all accounts are queued, and when the oldest was submitted, in milliseconds since 1970. */
+  queued(): { readonly count: number; readonly oldestAt: number | undefined } {
+    const row = this.#sql.queued.get();
+    const oldest = row?.['oldest'] ?? undefined;
+    return { count: Number(row?.['count']), oldestAt: oldest === undefined ? undefined : Number(oldest) };
   }
 
   /** Counts unfinished jobs by state and machine class. */

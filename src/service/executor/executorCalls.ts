@@ -1,0 +1,67 @@
+import { AppError } from '../../core/errors.ts';
+import { Emitter } from '../../core/processes/lifetime.ts';
+import type { Executor } from './executor.ts';
+
+/** A call of an executor that failed. */
+export interface FailedCall {
+  readonly call: 'launch' | 'status' | 'cancel' | 'clean-up' | 'look';
+  /** The code of its error; `other` for one without a code of ours. */
+  readonly code: string;
+  /** By `performance.now()`, in milliseconds. */
+  readonly at: number;
+}
+
+/** Watches the calls of an executor, and remembers the failed ones until a call of the same name succeeds. */
+export class ExecutorCalls {
+  readonly #failures = new Map<string, FailedCall>();
+  readonly #failed = new Emitter<FailedCall>();
+  readonly onDidFail = this.#failed.event;
+  /** The same executor, whose calls are watched. */
+  readonly executor: Executor;
+
+  constructor(executor: Executor) {
+    const { cluster } = executor;
+    this.executor = {
+      capacity: executor.capacity,
+      isLocal: executor.isLocal,
+      ...(cluster && {
+        cluster: {
+          look: () => this.#watch('look', cluster.look()),
+          get answeredAt() {
+            return cluster.answeredAt;
+          },
+          get failingSince() {
+            return cluster.failingSince;
+          },
+        },
+      }),
+      refusal: () => executor.refusal(),
+      launch: (...args) => this.#watch('launch', executor.launch(...args)),
+      status: (jobId, folder) => this.#watch('status', executor.status(jobId, folder)),
+      reportSecret: (jobId) => executor.reportSecret(jobId),
+      cancel: (jobId) => this.#watch('cancel', executor.cancel(jobId)),
+      cleanUp: (jobId, folder) => this.#watch('clean-up', executor.cleanUp(jobId, folder)),
+      forget: (jobId) => executor.forget(jobId),
+      stop: () => executor.stop(),
+    };
+  }
+
+  /** The latest failure of each call that has not succeeded since. */
+  get failures(): readonly FailedCall[] {
+    return [...this.#failures.values()];
+  }
+
+  async #watch<T>(call: FailedCall['call'], work: Promise<T>): Promise<T> {
+    try {
+      const result = await work;
+      this.#failures.delete(call);
+      return result;
+    } catch (error) {
+      const code = error instanceof AppError ? error.code : 'other';
+      const failure = { call, code, at: performance.now() };
+      this.#failures.set(call, failure);
+      this.#failed.fire(failure);
+      throw error;
+    }
+  }
+}

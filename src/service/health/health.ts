@@ -1,0 +1,154 @@
+import { messageOf } from '../../core/errors.ts';
+import { formatBytes } from '../../core/text/format.ts';
+import type { Executor } from '../executor/executor.ts';
+import type { ExecutorCalls } from '../executor/executorCalls.ts';
+import type { StoreFile } from '../store/database/storeFile.ts';
+import type { JobTable } from '../store/jobs/jobs.ts';
+import { ClockWatch } from './clockWatch.ts';
+import { checkDisk, freeBytesOf } from './disk.ts';
+import { clockPart, clusterPart, executorPart, type HealthPart, queuePart, slotsPart } from './parts.ts';
+
+// However often anyone requests the health, disk, store and queue are checked at this interval.
+const MAX_AGE_MS = 2_000;
+// A cluster that a job has asked more recently than this is not asked again.
+const LOOK_MS = 5_000;
+
+export interface HealthOptions {
+  readonly store: { readonly file: Pick<StoreFile, 'probe'>; readonly jobs: Pick<JobTable, 'queued'> };
+  /** The data folder, and the one with the files of jobs. */
+  readonly folders: readonly string[];
+  /** Free space below which jobs are refused. */
+  readonly minFreeBytes: number;
+}
+
+/** What runs the jobs of a service. */
+export interface WatchedJobs {
+  readonly calls: Pick<ExecutorCalls, 'failures'> & {
+    readonly executor: Pick<Executor, 'refusal' | 'cluster' | 'capacity'>;
+  };
+  /** Returns how many jobs the executor has now. */
+  readonly countActive: () => number;
+}
+
+/** The health of a service and of each of its parts. */
+export interface HealthReport {
+  /** The worst status of a part. */
+  readonly status: HealthPart['status'];
+  readonly parts: Readonly<Record<string, HealthPart>>;
+}
+
+/**
+ * Finds what prevents the service from accepting, keeping and running jobs. The sentences of its report contain no path and no
+ * account, because anyone can read them.
+ */
+export class Health {
+  readonly #options: HealthOptions;
+  readonly clock = new ClockWatch();
+  #checked: { readonly at: number; readonly parts: Promise<HealthReport['parts']> } | undefined;
+  #isStopping = false;
+  #jobs: WatchedJobs | undefined;
+
+  constructor(options: HealthOptions) {
+    this.#options = options;
+  }
+
+  /** Includes what runs the jobs in the report. */
+  watch(jobs: WatchedJobs): void {
+    this.#jobs = jobs;
+  }
+
+  /** Why no job can be started, so that submissions are refused; undefined if jobs can. */
+  get executorRefusal(): string | undefined {
+    return this.#jobs?.calls.executor.refusal();
+  }
+
+  get isStopping(): boolean {
+    return this.#isStopping;
+  }
+
+  /** Refuses everything new from now on. */
+  stop(): void {
+    this.#isStopping = true;
+  }
+
+  get minFreeBytes(): number {
+    return this.#options.minFreeBytes;
+  }
+
+  /** How many jobs are queued, and since when the oldest. */
+  get queued(): ReturnType<JobTable['queued']> {
+    return this.#options.store.jobs.queued();
+  }
+
+  /** How many jobs the executor can have, and how many of those it could take now; undefined before the service has started. */
+  get slots(): { readonly all: number; readonly free: number } | undefined {
+    if (this.#jobs === undefined) return undefined;
+    const { calls, countActive } = this.#jobs;
+    const { capacity } = calls.executor;
+    return { all: capacity, free: Math.max(0, capacity - countActive()) };
+  }
+
+  /** As `freeBytesOf` its folders. */
+  freeBytes(): Promise<number> {
+    return freeBytesOf(this.#options.folders);
+  }
+
+  async report(): Promise<HealthReport> {
+    const parts = { ...(await this.#checkedParts()), ...this.#partsOfJobs(), clock: clockPart(this.clock.lastStep) };
+    const statuses = new Set(Object.values(parts).map(({ status }) => status));
+    const status = (['unavailable', 'degraded'] as const).find((each) => statuses.has(each)) ?? 'ok';
+    return { status, parts };
+  }
+
+  /** Why a submission of this size is refused now; undefined if it is not. */
+  async refusal(uploadBytes: number): Promise<string | undefined> {
+    const { minFreeBytes } = this.#options;
+    const free = await this.freeBytes();
+    if (free - uploadBytes >= minFreeBytes) return undefined;
+    return `The service takes no job now: its disk has ${formatBytes(free)} left, of which ${formatBytes(minFreeBytes)} are reserved for running jobs. Try again later, or ask the operator of the service.`;
+  }
+
+  /** Looks at what only shows when somebody looks: the clock, and a cluster that no job asks. For a round every few seconds. */
+  async look(): Promise<void> {
+    this.clock.compare();
+    const cluster = this.#jobs?.calls.executor.cluster;
+    if (cluster === undefined || performance.now() - (cluster.answeredAt ?? -Infinity) < LOOK_MS) return;
+    await cluster.look().catch(() => {}); // the report says so, and the executor has logged it
+  }
+
+  #partsOfJobs(): HealthReport['parts'] {
+    if (this.#jobs === undefined) return {};
+    const { executor, failures } = this.#jobs.calls;
+    const { slots } = this;
+    return {
+      executor: executorPart(executor.refusal() !== undefined, failures),
+      ...(executor.cluster && { cluster: clusterPart(executor.cluster) }),
+      ...(slots && { slots: slotsPart(slots) }),
+    };
+  }
+
+  #checkedParts(): Promise<HealthReport['parts']> {
+    const now = performance.now();
+    if (this.#checked === undefined || now - this.#checked.at > MAX_AGE_MS) {
+      this.#checked = { at: now, parts: this.#check() };
+    }
+    return this.#checked.parts;
+  }
+
+  async #check(): Promise<HealthReport['parts']> {
+    const { folders, minFreeBytes } = this.#options;
+    return { ...this.#checkStore(), disk: await checkDisk(folders, minFreeBytes) };
+  }
+
+  #checkStore(): HealthReport['parts'] {
+    try {
+      this.#options.store.file.probe();
+      return {
+        store: { status: 'ok', message: 'The store can be written.' },
+        queue: queuePart(this.queued, Date.now()),
+      };
+    } catch (error) {
+      return { store: { status: 'unavailable', message: `The store cannot be written: ${messageOf(error)}.` } };
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import { formatCount, formatDuration } from '../../core/text/format.ts';
+import type { ClusterContact } from '../executor/executor.ts';
+import type { FailedCall } from '../executor/executorCalls.ts';
+import type { ClockStep } from './clockWatch.ts';
+
+// Longer than a look that ends in a timeout.
+const SILENCE_MS = 60_000;
+// For how long a failed call and a clock that was set count.
+const RECENT_MS = 10 * 60_000;
+
+/** One part of a service's health. */
+export interface HealthPart {
+  /** `degraded`: needs attention, but jobs are accepted and kept; `unavailable`: no job is accepted. */
+  readonly status: 'ok' | 'degraded' | 'unavailable';
+  /** A sentence for people, without paths and accounts. */
+  readonly message: string;
+}
+
+/** What runs the jobs: whether it can, and whether it did when it last tried. */
+export function executorPart(isRefusing: boolean, failures: readonly FailedCall[]): HealthPart {
+  if (isRefusing) {
+    const message =
+      'No job can be started, so none is accepted. The log of the start and farwharf serve --check say why.';
+    return { status: 'unavailable', message };
+  }
+  // A look that failed is what the part about the cluster says.
+  const recent = failures.filter(({ call, at }) => call !== 'look' && performance.now() - at < RECENT_MS);
+  const last = recent.toSorted((a, b) => a.at - b.at).at(-1);
+  if (last === undefined) return { status: 'ok', message: 'The last calls of the executor succeeded.' };
+  const message = `The last ${last.call} of a job failed ${ago(last.at)} (${last.code}). The log has the reason.`;
+  return { status: 'degraded', message };
+}
+
+export function clusterPart({ answeredAt, failingSince }: ClusterContact): HealthPart {
+  const waits = 'Jobs are accepted and wait. The log has the reason.';
+  if (failingSince !== undefined) {
+    return {
+      status: 'degraded',
+      message: `The cluster has not answered since ${failingSince.toISOString()}. ${waits}`,
+    };
+  }
+  if (answeredAt === undefined) return { status: 'degraded', message: `The cluster has not answered yet. ${waits}` };
+  const message = `The cluster answered ${ago(answeredAt)}.`;
+  if (performance.now() - answeredAt < SILENCE_MS) return { status: 'ok', message };
+  return { status: 'degraded', message: `${message} It is asked more often than that. ${waits}` };
+}
+
+/** Never a problem by itself: a busy cluster has a long queue. */
+export function queuePart(
+  { count, oldestAt }: { count: number; oldestAt: number | undefined },
+  now: number,
+): HealthPart {
+  if (oldestAt === undefined) return { status: 'ok', message: 'No job waits.' };
+  const age = formatDuration(Math.max(0, now - oldestAt) / 1000);
+  return {
+    status: 'ok',
+    message: `${formatCount(count, 'job')} ${count === 1 ? 'waits' : 'wait'}, the oldest for ${age}.`,
+  };
+}
+
+export function slotsPart({ all, free }: { all: number; free: number }): HealthPart {
+  return { status: 'ok', message: `${free} of ${formatCount(all, 'slot')} ${free === 1 ? 'is' : 'are'} free.` };
+}
+
+export function clockPart(step: ClockStep | undefined): HealthPart {
+  if (step === undefined || performance.now() - step.at > RECENT_MS) {
+    return { status: 'ok', message: 'The clock has not been set in the last ten minutes.' };
+  }
+  const direction = step.seconds < 0 ? 'back' : 'ahead';
+  const message = `The clock was set ${direction} by ${formatDuration(Math.abs(step.seconds))} ${ago(step.at)}, or the machine was suspended. Expiry of keys, retention and the times of jobs follow it.`;
+  return { status: 'degraded', message };
+}
+
+function ago(at: number): string {
+  return `${formatDuration((performance.now() - at) / 1000)} ago`;
+}
