@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { AGENT_TOOL_NAMES } from '../../../../src/jobs/agentTools/agentToolNames.ts';
-import { emptyFolder, jobIn, submit, workspaceFolder } from '../../support/inside.ts';
+import { emptyFolder, eventually, jobIn, submit, workspaceFolder } from '../../support/inside.ts';
 
 /** What a tool that needs no confirmation returns to a model. */
 async function call(name: string, input: object): Promise<string> {
@@ -25,8 +25,10 @@ suite('tools of agents', () => {
     const { id, jobId } = await jobIn('failed');
 
     await vscode.commands.executeCommand('farwharf.explainFailure', id);
-    const page = vscode.window.activeTextEditor?.document;
-    assert.equal(page?.uri.scheme, 'farwharf-failure');
+    const page = await eventually(() => {
+      const document = vscode.window.activeTextEditor?.document;
+      return document?.uri.scheme === 'farwharf-failure' && document;
+    }, 'the page about the failure');
     const text = page.getText();
     assert.match(text, /^# Why broken\.mjs failed$/m);
     assert.match(text, /^> 2 throw new Error\('no rate'\);$/m);

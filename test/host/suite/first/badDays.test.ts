@@ -46,7 +46,7 @@ suite('bad days', () => {
     await writeFile(file, source);
     await submit({ script: 'broken.mjs' });
     await jobIn('failed');
-    await logWith('no such column');
+    await logWith('Error: no such column\n    at ');
     assert.deepEqual(await logLinks(), [`${file}#L3,1`, `${file}#L3,7`]);
     await writeFile(file, `// A new line.\n${source}`);
     assert.deepEqual(await logLinks(), [`${file}#L4,1`, `${file}#L4,7`]);

@@ -164,10 +164,13 @@ suite('tasks', () => {
       'the tasks of tasks.json',
     );
     assert.equal(await run({ type: 'farwharf', script: 'good.mjs' }), 0);
+    const marked = vscode.Uri.file(join(workspaceFolder(), 'good.mjs'));
+    const found = await eventually(() => {
+      const problems = vscode.languages.getDiagnostics(marked);
+      return problems.length > 0 && problems;
+    }, 'a problem in the output');
     assert.deepEqual(
-      vscode.languages
-        .getDiagnostics(vscode.Uri.file(join(workspaceFolder(), 'good.mjs')))
-        .map(({ message, range }) => [message, range.start.line]),
+      found.map(({ message, range }) => [message, range.start.line]),
       [['first ran', 0]],
     );
   });

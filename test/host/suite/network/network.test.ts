@@ -63,7 +63,8 @@ suite('behind a proxy', () => {
     const before = proxy.requests.length;
     assert.ok((await client.me()).credits !== undefined);
     assert.equal((await createNetworkFetch()(`${network.url}/healthz`)).status, 200);
-    assert.equal(proxy.requests.length, before + 2);
+    // One for each; VS Code itself can ask at any time.
+    assert.ok(proxy.requests.length >= before + 2, proxy.requests.join('\n'));
     assert.ok(!proxy.received().includes(network.key));
   });
 
