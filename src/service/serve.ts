@@ -5,6 +5,7 @@ import { AsyncDisposableStore } from '../core/processes/lifetime.ts';
 import { repeat } from '../core/processes/repeat.ts';
 import type { Logger } from '../core/log.ts';
 import { startAdminServer } from './admin/adminServer.ts';
+import { currentOperator } from './admin/socket/operator.ts';
 import { removeUnfinishedBackups } from './backup/writeBackup.ts';
 import { confirmRetention } from './disk/confirmRetention.ts';
 import { EXECUTORS } from './executors.ts';
@@ -19,6 +20,7 @@ import { JobFiles } from './jobFiles/jobFiles.ts';
 import type { ServeOptions } from './serveOptions.ts';
 import { buildParts, type Route } from './serviceParts.ts';
 import { removeStateFile, writeStateFile } from './stateFile.ts';
+import { recordStart } from './store/audit/startEntry.ts';
 import { toMicro } from './store/accounts/credits.ts';
 import { Store } from './store/store.ts';
 
@@ -67,7 +69,7 @@ export async function serve(
     await moveFiles(data, shared, { unfinished: store.jobs.unfinished(), log });
   }
   const filesFolder = filesFolderOf(data);
-  await confirmRetention(
+  const deletion = await confirmRetention(
     { expiry: store.expiry, files: new JobFiles(filesFolder) },
     {
       retention: store.retention,
@@ -77,6 +79,9 @@ export async function serve(
       log,
     },
   );
+  // The embedded service starts with each window of its only user.
+  if (stateFile === undefined)
+    recordStart(store.audit, options.config, { version, deletion, operator: currentOperator(process.env) });
   await removeUnfinishedBackups(data);
   const shutdown = new AbortController();
   const monitor = new RequestMonitor(options.config.proxy);

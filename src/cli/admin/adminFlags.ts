@@ -51,6 +51,19 @@ export const LIST_CREDITS_FLAGS = {
 };
 export type ListCreditsFlags = FlagValues<typeof LIST_CREDITS_FLAGS>;
 
+export const AUDIT_FLAGS = {
+  account: textFlag('--account <account>', 'only what concerns this account'),
+  key: textFlag('--key <key>', 'only what concerns this key ID'),
+  verb: textFlag('--verb <verb>', 'only this, such as keys.revoke, or all that begin with it, such as keys'),
+  user: textFlag('--user <user>', 'only what this user of the machine did, with sudo too'),
+  from: textFlag('--from <day>', 'from this day on, UTC (default: all)'),
+  limit: numberFlag('--limit <n>', 'maximum number of entries', { min: 1, max: 9999, fallback: 50 }),
+  verify: switchFlag('--verify', 'check every entry against the one before it, and name the first broken one'),
+  expect: textFlag('--expect <hash>', 'with --verify, fail if no entry has this hash, which an earlier check printed'),
+  ...ADMIN_FLAGS,
+};
+export type AuditFlags = FlagValues<typeof AUDIT_FLAGS>;
+
 export const USAGE_FLAGS = {
   from: textFlag('--from <day>', 'first day, UTC (default: the first of the month)'),
   to: textFlag('--to <day>', 'last day, UTC (default: today)'),

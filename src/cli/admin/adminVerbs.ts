@@ -3,7 +3,7 @@ import { defineGroup, defineVerb, type Verb } from '../command/verb.ts';
 import { jsonFlag, requiredTextFlag } from '../grammar/flags.ts';
 import { accountVerb, keyVerb } from './accountVerbs.ts';
 import { creditVerb } from './creditVerbs.ts';
-import { ADMIN_FLAGS, USAGE_FLAGS } from './adminFlags.ts';
+import { ADMIN_FLAGS, AUDIT_FLAGS, USAGE_FLAGS } from './adminFlags.ts';
 
 /** `farwharf admin` and its verbs, for people who run a service, on its machine. */
 export function adminVerb(): Verb {
@@ -29,6 +29,16 @@ export function adminVerb(): Verb {
           ['farwharf admin usage --from 2026-01-01 --to 2026-01-31 --csv', 'report a month as comma-separated values'],
         ],
         load: async () => (await import('./usage.ts')).reportUsage,
+      }),
+      defineVerb({
+        name: 'audit',
+        summary: 'list what operators have done, newest first, or check that nothing in the list was changed',
+        flags: AUDIT_FLAGS,
+        examples: [
+          ['farwharf admin audit --account ada', 'list what was done to an account'],
+          ['farwharf admin audit --verify', 'check the whole trail, and print its last hash'],
+        ],
+        load: async () => (await import('./audit.ts')).showAudit,
       }),
       defineVerb({
         name: 'disk',

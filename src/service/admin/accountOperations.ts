@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Account } from '../store/accounts/accounts.ts';
 import { toCredits, toMicro } from '../store/accounts/credits.ts';
 import type { Store } from '../store/store.ts';
-import { adminTime, operation, showAdminTime } from './operation.ts';
+import { adminTime, type AuditTarget, operation, showAdminTime } from './operation.ts';
 
 const MAX_CREDITS = 1e9;
 
@@ -42,6 +42,12 @@ export const accountView = z.object({
 });
 export type AdminAccount = z.infer<typeof accountView>;
 
+/** For operations on an account. */
+export const accountAudit = {
+  target: ({ account_id }: z.output<typeof accountId>) => ({ account_id }),
+  state: (store: Store, { account_id: id = '' }: AuditTarget) => showAccount(store, store.accounts.get(id)),
+};
+
 export const accountOperations = {
   'accounts.add': operation({
     input: accountId.extend({
@@ -51,6 +57,7 @@ export const accountOperations = {
     }),
     /** `warning`: why no job can start now, as with a second account whose jobs are not isolated. */
     output: accountView.extend({ warning: z.string().optional() }),
+    audit: accountAudit,
     run({ store, refusal }, { account_id: id, name = id, plan, credits: amount }) {
       const at = Date.now();
       const account = store.addAccount({ id, name, plan, createdAt: at });
@@ -65,11 +72,12 @@ export const accountOperations = {
     run: ({ store }) => ({ accounts: store.accounts.list().map((account) => showAccount(store, account)) }),
   }),
   'accounts.show': onAccount((accounts, id) => accounts.get(id)),
-  'accounts.disable': onAccount((accounts, id) => accounts.setDisabled(id, Date.now())),
-  'accounts.enable': onAccount((accounts, id) => accounts.setDisabled(id, null)),
+  'accounts.disable': changesAccount((accounts, id) => accounts.setDisabled(id, Date.now())),
+  'accounts.enable': changesAccount((accounts, id) => accounts.setDisabled(id, null)),
   'accounts.limit': operation({
     input: accountId.extend({ limits: limits.partial() }),
     output: accountView,
+    audit: accountAudit,
     run({ store }, { account_id: id, limits: changes }) {
       return showAccount(store, store.accounts.setLimits(id, changes));
     },
@@ -83,6 +91,11 @@ function onAccount(run: (accounts: Store['accounts'], id: string) => Account) {
     output: accountView,
     run: ({ store }, { account_id: id }) => showAccount(store, run(store.accounts, id)),
   });
+}
+
+/** The same for an operation that changes the account. */
+function changesAccount(run: Parameters<typeof onAccount>[0]) {
+  return operation({ ...onAccount(run), audit: accountAudit });
 }
 
 export function showAccount(store: Store, { id, name, plan, createdAt, disabledAt, limits }: Account): AdminAccount {

@@ -7,7 +7,8 @@ import * as z from 'zod';
 import { AppError, type ErrorCode, messageOf, systemCode } from '../../core/errors.ts';
 import { Store } from '../store/store.ts';
 import type { SocketAddress } from '../../core/files/socketAddress.ts';
-import { openAdminAddress, readAdminFile } from './adminSocket.ts';
+import { currentOperator, OPERATOR_HEADER, writeOperator } from './socket/operator.ts';
+import { openAdminAddress, readAdminFile } from './socket/adminSocket.ts';
 import {
   type OperationInput,
   type OperationName,
@@ -46,7 +47,8 @@ export async function openAdmin(data: string, { mayCreate }: { mayCreate: boolea
   const store = openStore(data, file?.host);
   return {
     isServiceRunning: false,
-    call: async (name, input) => readOutput(name, await runOperation({ store, data }, name, input)),
+    call: async (name, input) =>
+      readOutput(name, await runOperation({ store, data, operator: currentOperator(process.env) }, name, input)),
     [Symbol.dispose]: () => store.dispose(),
   };
 }
@@ -109,7 +111,10 @@ async function send(
     ...call
   }: { readonly method: string; readonly path: string; readonly body?: string; readonly signal?: AbortSignal },
 ): Promise<{ status: number; body: unknown }> {
-  const headers = { 'content-type': 'application/json' };
+  const headers = {
+    'content-type': 'application/json',
+    [OPERATOR_HEADER]: writeOperator(currentOperator(process.env)),
+  };
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     request({ ...call, socketPath, headers, agent: false }, resolve)
       .once('error', reject)

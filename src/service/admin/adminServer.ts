@@ -9,7 +9,8 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import * as z from 'zod';
 import { AppError, type ErrorCode } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
-import { adminSocketOf, newPipe, openAdminAddress, removeAdminFile, writeAdminFile } from './adminSocket.ts';
+import { adminSocketOf, newPipe, openAdminAddress, removeAdminFile, writeAdminFile } from './socket/adminSocket.ts';
+import { OPERATOR_HEADER, readOperator } from './socket/operator.ts';
 import type { AdminContext } from './operation.ts';
 import { runOperation } from './operations.ts';
 
@@ -20,7 +21,7 @@ const STATUS_OF_CODE: Partial<Record<ErrorCode, ContentfulStatusCode>> = {
   conflict: 409,
 };
 
-export interface AdminServerOptions extends AdminContext {
+export interface AdminServerOptions extends Omit<AdminContext, 'operator'> {
   readonly log: Logger;
   readonly version: string;
   /** Called after each operation, which may have changed keys, accounts or limits. */
@@ -75,7 +76,7 @@ function createAdminApp({ log, onDidRun, ...context }: AdminServerOptions): Hono
   app.post('/admin/v1/:operation', bodyLimit({ maxSize: MAX_INPUT_BYTES }), async ({ json, req }) => {
     const name = req.param('operation');
     const input: unknown = await req.json();
-    const output = await runOperation(context, name, input);
+    const output = await runOperation({ ...context, operator: readOperator(req.header(OPERATOR_HEADER)) }, name, input);
     onDidRun();
     log.info('administered', { operation: name, ...targetOf(input) });
     return json(output);

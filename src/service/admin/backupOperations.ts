@@ -14,7 +14,15 @@ export const backupOperations = {
       unfinished_jobs: z.int(),
       results: z.int(),
     }),
-    async run({ store, data }, { file }) {
+    async run({ store, data, operator }, { file }) {
+      // Before it is written, so that the copy has the entry too.
+      store.audit.append({
+        at: new Date().toISOString(),
+        operator,
+        verb: 'backup.write',
+        input: { file },
+        outcome: 'begun',
+      });
       const { manifest, bytes, sha256 } = await writeBackup(store, data, file);
       const { jobs, unfinished_jobs, results } = manifest;
       return { file, bytes, sha256, jobs, unfinished_jobs, results };

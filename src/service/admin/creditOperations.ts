@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { toCredits, toMicro } from '../store/accounts/credits.ts';
-import { accountId, accountView, credits, line, showAccount } from './accountOperations.ts';
+import { accountAudit, accountId, accountView, credits, line, showAccount } from './accountOperations.ts';
 import { adminTime, operation, showAdminTime } from './operation.ts';
 
 const MAX_ENTRIES = 10_000;
@@ -24,6 +24,7 @@ export const creditOperations = {
       note: line.optional(),
     }),
     output: z.object({ is_new: z.boolean(), account: accountView }),
+    audit: accountAudit,
     run({ store }, { account_id: id, amount, reference, note }) {
       const grant = { reference, amount: toMicro(amount), at: Date.now(), note: note ?? null };
       const isNew = store.grant(id, grant);

@@ -4,7 +4,7 @@ import { type ApiKey, hasScope, SCOPES } from '../store/accounts/apiKeys.ts';
 import { toCredits, toMicro } from '../store/accounts/credits.ts';
 import type { Store } from '../store/store.ts';
 import { credits, line } from './accountOperations.ts';
-import { adminTime, operation, showAdminTime } from './operation.ts';
+import { adminTime, type AuditTarget, operation, showAdminTime } from './operation.ts';
 
 const keyView = z.object({
   key_id: z.string(),
@@ -24,6 +24,8 @@ const keyView = z.object({
 });
 export type AdminKey = z.infer<typeof keyView>;
 
+const keyState = (store: Store, { key_id: id = '' }: AuditTarget): AdminKey => showKey(store, store.keys.get(id));
+
 export const keyOperations = {
   'keys.add': operation({
     input: z.object({
@@ -35,6 +37,10 @@ export const keyOperations = {
     }),
     /** `key` is the key itself, shown only this once. */
     output: keyView.extend({ key: z.string() }),
+    audit: {
+      target: ({ account_id }, output) => ({ account_id, ...(output && { key_id: output.key_id }) }),
+      state: keyState,
+    },
     run({ store }, { account_id: id, label, expires_at: expires, budget, scopes }) {
       const createdAt = Date.now();
       const expiresAt = expires === undefined ? null : Date.parse(expires);
@@ -66,6 +72,10 @@ export const keyOperations = {
   'keys.revoke': operation({
     input: z.object({ key_id: z.string() }),
     output: keyView,
+    audit: {
+      target: ({ key_id }, output) => ({ key_id, ...(output && { account_id: output.account_id }) }),
+      state: keyState,
+    },
     run: ({ store }, { key_id: id }) => showKey(store, store.keys.revoke(id, Date.now())),
   }),
 };

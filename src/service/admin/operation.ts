@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { AuditEntry, Operator } from '../store/audit/auditEntry.ts';
 import type { Store } from '../store/store.ts';
 
 /** What an operation works on: a running service, or the store of one that is not running. */
@@ -6,8 +7,20 @@ export interface AdminContext {
   readonly store: Store;
   /** The data folder. */
   readonly data: string;
+  readonly operator: Operator;
   /** Returns why no job can start now; only a running service knows. */
   readonly refusal?: () => string | undefined;
+}
+
+/** What an operation changes. */
+export type AuditTarget = Pick<AuditEntry, 'account_id' | 'key_id'>;
+
+/** What the audit trail stores about an operation. It runs in the entry's transaction, so it must not return a promise. */
+interface Audit<Input, Output> {
+  /** The account and the key that it changes. The output is there once it has succeeded. */
+  target(input: Input, output?: Output): AuditTarget;
+  /** Their state, without secrets. @throws AppError `missing` if they do not exist. */
+  state(store: Store, target: AuditTarget): unknown;
 }
 
 /**
@@ -17,6 +30,8 @@ export interface AdminContext {
 export interface Operation<Input extends z.ZodType = z.ZodType, Output extends z.ZodType = z.ZodType> {
   readonly input: Input;
   readonly output: Output;
+  /** Undefined if it changes nothing. */
+  readonly audit?: Audit<z.output<Input>, z.input<Output>>;
   run(context: AdminContext, input: z.output<Input>): z.input<Output> | Promise<z.input<Output>>;
 }
 

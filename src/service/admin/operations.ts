@@ -1,17 +1,19 @@
 import type * as z from 'zod';
 import { AppError } from '../../core/errors.ts';
 import { accountOperations } from './accountOperations.ts';
+import { auditOperations } from './auditOperations.ts';
 import { backupOperations } from './backupOperations.ts';
 import { creditOperations } from './creditOperations.ts';
 import { diskOperations } from './diskOperations.ts';
 import { keyOperations } from './keyOperations.ts';
 import { retentionOperations } from './retentionOperations.ts';
 import { usageOperations } from './usageOperations.ts';
-import type { AdminContext, Operation } from './operation.ts';
+import type { AdminContext, AuditTarget, Operation } from './operation.ts';
 
 /** Everything that an administrator can do, by name. */
 const OPERATIONS = {
   ...accountOperations,
+  ...auditOperations,
   ...creditOperations,
   ...backupOperations,
   ...diskOperations,
@@ -41,7 +43,46 @@ export async function runOperation(context: AdminContext, name: string, input: u
     const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'input'}: ${message}`);
     throw new AppError('bad-input', `${problems.join('; ')}.`);
   }
-  return operation.run(context, parsed.data);
+  return operation.audit === undefined
+    ? operation.run(context, parsed.data)
+    : runAudited(context, name, operation, operation.audit, parsed.data);
+}
+
+/** Runs an operation together with its entry in the audit trail: without the entry, it changes nothing. */
+function runAudited(
+  context: AdminContext,
+  verb: string,
+  operation: Operation,
+  audit: NonNullable<Operation['audit']>,
+  input: unknown,
+): unknown {
+  const { store, operator } = context;
+  const target = audit.target(input);
+  const before = stateOf(store, audit, target);
+  const entry = { at: new Date().toISOString(), operator, verb, input, before };
+  try {
+    return store.audit.alongside(
+      () => operation.run(context, input),
+      (output) => {
+        const changed = audit.target(input, output);
+        return { ...entry, ...changed, after: stateOf(store, audit, changed), outcome: 'done' };
+      },
+    );
+  } catch (error) {
+    const outcome = error instanceof AppError ? `${error.code}: ${error.message}` : 'failed';
+    store.audit.append({ ...entry, ...target, outcome });
+    throw error;
+  }
+}
+
+/** Null for what does not exist. */
+function stateOf(store: AdminContext['store'], audit: NonNullable<Operation['audit']>, target: AuditTarget): unknown {
+  try {
+    return audit.state(store, target);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'missing') return null;
+    throw error;
+  }
 }
 
 /**

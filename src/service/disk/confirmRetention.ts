@@ -39,6 +39,7 @@ export async function surprisingDeletion(
 /**
  * Records the settings of this start.
  *
+ * @returns what was confirmed; undefined if nothing had to be.
  * @throws AppError `refused` for a surprising deletion that is not confirmed; then the settings of the last start stay recorded.
  */
 export async function confirmRetention(
@@ -49,7 +50,7 @@ export async function confirmRetention(
     retention,
     ...start
   }: LastStart & { readonly retention: RetentionRecord; readonly isConfirmed: boolean; readonly log: Logger },
-): Promise<void> {
+): Promise<string | undefined> {
   const surprise = await surprisingDeletion(context, { ...start, retention });
   if (surprise !== undefined && !isConfirmed) {
     const message = `The service was not started, and nothing was deleted. ${surprise} To see what would be deleted and when, add --check. To keep it, change [retention]. To delete it, start once with --confirm-retention.`;
@@ -62,6 +63,7 @@ export async function confirmRetention(
     );
   }
   retention.set(JSON.stringify(start.settings));
+  return surprise;
 }
 
 /** A record that cannot be read, such as one of a later version, counts as missing. */

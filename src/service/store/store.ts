@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { type Disposable, Emitter, untilTrue } from '../../core/processes/lifetime.ts';
 import { type Account, AccountTable, type NewAccount } from './accounts/accounts.ts';
 import { ApiKeyTable } from './accounts/apiKeys.ts';
+import { AuditTable } from './audit/auditTable.ts';
 import { AppendSignals } from './jobs/appendSignals.ts';
 import { Purses, type Spendable } from './accounts/purses.ts';
 import { CreditBook } from './accounts/creditBook.ts';
@@ -50,6 +51,7 @@ export class Store implements Disposable {
   readonly expiry: ExpiryTable;
   readonly secrets: SecretTable;
   readonly retention: RetentionRecord;
+  readonly audit: AuditTable;
   readonly file: StoreFile;
   readonly usage: UsageTable;
   readonly creditBook: CreditBook;
@@ -89,6 +91,7 @@ export class Store implements Disposable {
       this.expiry = new ExpiryTable(this.#database);
       this.secrets = new SecretTable(this.#database);
       this.retention = new RetentionRecord(this.#database);
+      this.audit = new AuditTable(this.#database);
       this.file = new StoreFile(this.#database);
       this.#credits.check();
       this.#purses.check();

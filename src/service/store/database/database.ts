@@ -6,6 +6,8 @@ import { ensurePrivateFile, ensurePrivateFolder, requireOwn } from '../../../cor
 import { MIGRATIONS } from './migrations.ts';
 
 const SQLITE_BUSY = 5;
+const OUTER = { begin: 'BEGIN IMMEDIATE', commit: 'COMMIT', rollback: 'ROLLBACK' };
+const NESTED = { begin: 'SAVEPOINT part', commit: 'RELEASE part', rollback: 'ROLLBACK TO part; RELEASE part' };
 
 /**
  * Opens the store at `path`, creates or upgrades its tables, and locks it for this process. Before an upgrade it writes a copy
@@ -53,15 +55,17 @@ export function openLocked(path: string): DatabaseSync {
   }
 }
 
-/** Runs `work` as one transaction. */
+/** Runs `work` as one transaction, which is part of the open one if there is one. */
 export function inTransaction<T>(database: DatabaseSync, work: () => T): T {
-  database.exec('BEGIN IMMEDIATE');
+  const { begin, commit, rollback } = database.isTransaction ? NESTED : OUTER;
+  database.exec(begin);
   try {
     const result = work();
-    database.exec('COMMIT');
+    database.exec(commit);
     return result;
   } catch (error) {
-    if (database.isTransaction) database.exec('ROLLBACK');
+    // A full disk has rolled back everything already.
+    if (database.isTransaction) database.exec(rollback);
     throw error;
   }
 }

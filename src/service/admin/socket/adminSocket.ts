@@ -3,8 +3,8 @@ import { readFileSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { writeAtomicallySync } from '../../core/files/atomicFile.ts';
-import { openSocketAddress, type SocketAddress } from '../../core/files/socketAddress.ts';
+import { writeAtomicallySync } from '../../../core/files/atomicFile.ts';
+import { openSocketAddress, type SocketAddress } from '../../../core/files/socketAddress.ts';
 
 const PIPE_NAME_BYTES = 16;
 

@@ -1,0 +1,64 @@
+import { AppError } from '../../core/errors.ts';
+import { formatCount } from '../../core/text/format.ts';
+import type { OperationOutput } from '../../service/admin/operations.ts';
+import type { Context } from '../command/context.ts';
+import { EXIT } from '../command/exit.ts';
+import { answerTable, type RecordColumn } from '../command/recordTable.ts';
+import { isDay } from '../terminal/day.ts';
+import type { AuditFlags } from './adminFlags.ts';
+import { findAdmin } from './adminService.ts';
+
+type Entry = OperationOutput<'audit.list'>['entries'][number];
+
+const COLUMNS: readonly RecordColumn<Entry>[] = [
+  { title: 'NO', cell: ({ number }) => String(number), align: 'right' },
+  { title: 'WHEN (UTC)', cell: ({ at }) => at.slice(0, 19).replace('T', ' ') },
+  { title: 'WHO', cell: ({ operator }) => operator.sudo_user ?? operator.user },
+  { title: 'WHAT', cell: ({ verb }) => verb },
+  { title: 'ACCOUNT', cell: ({ account_id: id }) => id ?? '', dropOrder: 2 },
+  { title: 'KEY', cell: ({ key_id: id }) => id ?? '', dropOrder: 1 },
+  { title: 'OUTCOME', cell: ({ outcome }) => outcome, minWidth: 8 },
+];
+
+/** `farwharf admin audit`: what operators have done, newest first. JSON: `{ entries: [...] }`; with `--verify` the result of the check. */
+export async function showAudit(context: Context, _: string, flags: AuditFlags): Promise<number> {
+  const { terminal } = context;
+  const { account, key, verb, user, from, limit } = flags;
+  if (from !== undefined && !isDay(from)) {
+    throw new AppError('bad-input', `"${from}" is not a day. Enter one such as 2027-01-31.`);
+  }
+  if (flags.verify || flags.expect !== undefined) return verify(context, flags);
+  using admin = await findAdmin(context, flags);
+  const { entries } = await admin.call('audit.list', {
+    ...(account !== undefined && { account_id: account }),
+    ...(key !== undefined && { key_id: key }),
+    ...(verb !== undefined && { verb }),
+    ...(user !== undefined && { user }),
+    ...(from !== undefined && { from: `${from}T00:00:00Z` }),
+    limit,
+  });
+  if (terminal.json({ entries })) return EXIT.done;
+  if (entries.length === 0) terminal.answer('The audit trail has no such entries.');
+  else answerTable(terminal, COLUMNS, entries);
+  return EXIT.done;
+}
+
+async function verify(context: Context, flags: AuditFlags): Promise<number> {
+  const { terminal } = context;
+  const { expect: expected } = flags;
+  using admin = await findAdmin(context, flags);
+  const result = await admin.call('audit.verify', { expected });
+  const { entries, hash, broken, has_expected: hasExpected } = result;
+  const exit = broken === null && hasExpected ? EXIT.done : EXIT.failed;
+  if (terminal.json(result)) return exit;
+  if (broken !== null) {
+    terminal.answer(
+      `Entry ${broken.number} ${broken.why}. It and what follows cannot be trusted; the ${formatCount(entries, 'entry', 'entries')} before it are intact.`,
+    );
+  } else {
+    terminal.answer(`${formatCount(entries, 'entry', 'entries')}, each intact. Last hash: ${hash ?? 'none'}`);
+  }
+  if (!hasExpected)
+    terminal.answer('No entry has the expected hash: entries were removed from the end, or all were written anew.');
+  return exit;
+}
