@@ -9,6 +9,7 @@ import { billOfMaterials } from './scripts/billOfMaterials.mjs';
 import { bundledPackages } from './scripts/bundledPackages.mjs';
 import { compiledKernels } from './scripts/compiledKernels.mjs';
 import { writeMachineManifest } from './scripts/machineManifest.mjs';
+import { englishTexts, localisedByVSCode } from './scripts/localisation.mjs';
 import { lowestNode } from './scripts/requirements.mjs';
 import { thirdPartyLicenses } from './scripts/thirdPartyLicenses.mjs';
 
@@ -192,7 +193,7 @@ const configurations = [
     entryPoints: ['src/extension/extension.ts'],
     format: 'cjs',
     supported: { 'dynamic-import': false },
-    plugins: [lazyFeatures],
+    plugins: [localisedByVSCode, lazyFeatures],
   },
   {
     ...extension,
@@ -204,7 +205,7 @@ const configurations = [
     chunkNames: 'chunks/[name]-[hash]',
     format: 'esm',
     splitting: true,
-    plugins: [compiledKernels, openaiChatOnly, nativeWebStreams, asCommonJs],
+    plugins: [localisedByVSCode, compiledKernels, openaiChatOnly, nativeWebStreams, asCommonJs],
   },
   // Command line, threads and libraries together: what two of them need is there once.
   {
@@ -215,6 +216,7 @@ const configurations = [
     format: 'esm',
     splitting: true,
     plugins: [
+      englishTexts,
       compiledKernels,
       importedBuiltins,
       httpWithoutUndici,
@@ -260,6 +262,7 @@ const configurations = [
       sweepPage: 'src/webview/sweepPage/main.ts',
     },
     outdir: 'dist/webview',
+    plugins: [englishTexts],
   },
   {
     ...common,

@@ -14,6 +14,7 @@ const ALLOWED = [
   /^\[Content_Types\]\.xml$/,
   /^extension\.vsixmanifest$/,
   /^extension\/package(\.nls(\.de)?)?\.json$/,
+  /^extension\/l10n\/bundle\.l10n\.de\.json$/,
   /^extension\/(readme\.md|changelog\.md|license\.txt)$/i,
   /^extension\/dist\/[\w-]+\.(js|mjs)$/,
   /^extension\/dist\/machineService\.json$/,
@@ -28,6 +29,7 @@ const ALLOWED = [
 const REQUIRED = [
   'package.json',
   'package.nls.de.json',
+  'l10n/bundle.l10n.de.json',
   'dist/extension.js',
   'dist/features.js',
   'dist/worker.mjs',

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { formatDuration } from '../core/text/format.ts';
 import { farwharfHome } from '../core/files/home.ts';
 import { type DisposableStore, Emitter } from '../core/processes/lifetime.ts';
@@ -54,7 +55,7 @@ export function createServices({ context, output }: Shell, disposables: Disposab
     name: 'farwharf',
     data: { home },
     log,
-    lost: 'A background thread of Farwharf stopped, so nothing was sent. Try again.',
+    lost: l10n.t('A background thread of Farwharf stopped, so nothing was sent. Try again.'),
     idle: {
       afterMs: THREAD_IDLE_MS,
       isNeeded: ({ thread }) => thread.isNeeded(),
@@ -84,7 +85,7 @@ export function createServices({ context, output }: Shell, disposables: Disposab
       onWait(host, seconds, reason) {
         log.warn('a service asked to wait', { host, seconds, reason });
         showInStatusBar(
-          label`$(watch) ${hostLabel(host)} asked to wait ${formatDuration(seconds)}: ${reason}`,
+          label`$(watch) ${l10n.t('{0} asked to wait {1}: {2}', hostLabel(host), formatDuration(seconds), reason)}`,
           seconds * 1_000,
         );
       },

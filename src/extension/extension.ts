@@ -1,6 +1,7 @@
 import { access } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { farwharfHome } from '../core/files/home.ts';
 import type { FolderStatus, ServiceHit } from '../retrieval/live/indexService.ts';
 import { registerAgentTools } from './agentTools/registerAgentTools.ts';
@@ -51,8 +52,8 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
     features = undefined;
     output.error('Farwharf could not start', error instanceof Error ? (error.stack ?? error.message) : String(error));
     const choice = await vscode.window.showErrorMessage(
-      'Farwharf could not start. See its log for the reason.',
-      'Open Log',
+      l10n.t('Farwharf could not start. See its log for the reason.'),
+      l10n.t('Open Log'),
     );
     if (choice !== undefined) output.show();
   };
@@ -96,8 +97,8 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
   };
   shell.status.name = 'Farwharf';
   shell.status.text = '$(rocket)';
-  shell.status.tooltip = 'Farwharf: submit this folder as a job';
-  shell.status.accessibilityInformation = { label: 'Farwharf: submit this folder as a job', role: 'button' };
+  shell.status.tooltip = l10n.t('Farwharf: submit this folder as a job');
+  shell.status.accessibilityInformation = { label: l10n.t('Farwharf: submit this folder as a job'), role: 'button' };
   shell.status.command = 'farwharf.submitWorkspace';
   if (vscode.workspace.workspaceFolders !== undefined) shell.status.show();
 

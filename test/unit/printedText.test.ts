@@ -13,7 +13,7 @@ const SINKS: readonly (readonly [what: string, call: RegExp, files: readonly str
   [
     'messages, inputs and progress of VS Code',
     // A constant of our own needs no cleaning.
-    /vscode\.window\.(?:show(?:Error|Warning|Information)Message|showInputBox|showQuickPick|createQuickPick|createInputBox|withProgress|setStatusBarMessage)\b(?!\(\s*'[^']*'[,)])/,
+    /vscode\.window\.(?:show(?:Error|Warning|Information)Message|showInputBox|showQuickPick|createQuickPick|createInputBox|withProgress|setStatusBarMessage)\b(?!\(\s*(?:l10n\.t\()?'[^']*'[,)])/,
     ['extension/ui/show.ts'],
   ],
   ['hovers', /new vscode\.MarkdownString\b/, ['extension/ui/show.ts']],

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { getL10nJson } from '@vscode/l10n-dev';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -16,9 +17,16 @@ const german = JSON.parse(read('package.nls.de.json')) as Texts;
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- files of this project
 const glossary = JSON.parse(read('l10n/glossary.de.json')) as Readonly<Record<string, readonly string[]>>;
 
-/** What must be the same in both languages: code, targets of links, references to settings, and icons. */
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- files of this project
+const germanInCode = JSON.parse(read('l10n/bundle.l10n.de.json')) as Texts;
+/** The texts of the sources, each by its key in a bundle. */
+const inCode = await getL10nJson(
+  globSync('src/**/*.ts', { cwd: ROOT }).map((path) => ({ extension: '.ts', contents: read(path) })),
+);
+
+/** What must be the same in both languages: code, targets of links, references to settings, icons, and places for values. */
 function fixedParts(text: string): readonly string[] {
-  return (text.match(/`[^`]*`|\]\([^)]*\)|\$\([\w-]+\)/g) ?? []).toSorted();
+  return (text.match(/`[^`]*`|\]\([^)]*\)|\$\([\w-]+\)|\{\w+\}/g) ?? []).toSorted();
 }
 
 /** Code and the targets of links are not translated, so that their words are not terms. */
@@ -28,14 +36,18 @@ function prose(text: string): string {
 
 const PAIRS: readonly (readonly [key: string, english: string, german: string])[] = [
   ...Object.entries(english).map(([key, text]) => [key, text, german[key] ?? ''] as const),
+  ...Object.entries(inCode).map(
+    ([key, text]) => [key, typeof text === 'string' ? text : text.message, germanInCode[key] ?? ''] as const,
+  ),
   ...globSync('media/walkthrough/*.md', { cwd: ROOT, exclude: ['**/*.nls.*'] }).map((path) => {
     const translated = path.replace(/\.md$/, '.nls.de.md'); // VS Code looks for this name
     return [path, read(path), read(translated)] as const;
   }),
 ];
 
-test('each text of the manifest and each page of a walkthrough is in German, and no translation is left over', () => {
+test('each text of manifest and sources, and each page of a walkthrough, is in German, and no translation is left over', () => {
   assert.deepEqual(Object.keys(german), Object.keys(english));
+  assert.deepEqual(Object.keys(germanInCode).toSorted(), Object.keys(inCode).toSorted());
   assert.deepEqual(
     PAIRS.filter(([, , text]) => text.trim() === '').map(([key]) => key),
     [],
@@ -46,16 +58,16 @@ test('each text of the manifest and each page of a walkthrough is in German, and
   assert.deepEqual(pages.toSorted(), expected.toSorted());
 });
 
-test('German texts have the code, links and icons of the English ones, and as many lines', () => {
+test('German texts have the code, links, icons and places for values of the English ones, and as many lines', () => {
   for (const [key, from, to] of PAIRS) {
     assert.deepEqual(fixedParts(to), fixedParts(from), key);
     if (!key.endsWith('.md')) assert.equal(to.split('\n').length, from.split('\n').length, key);
   }
 });
 
-test('German titles end with dots where the English ones do, and descriptions with a full stop', () => {
+test('German texts end with dots, a colon, a question mark or a full stop where the English ones do', () => {
   for (const [key, from, to] of PAIRS) {
-    assert.equal(to.trim().endsWith('...'), from.trim().endsWith('...'), key);
+    for (const dots of ['...', '…', '?', ':']) assert.equal(to.trim().endsWith(dots), from.trim().endsWith(dots), key);
     assert.equal(/[^.]\.$/.test(to.trim()), /[^.]\.$/.test(from.trim()), key);
   }
 });

@@ -1,3 +1,5 @@
+import * as l10n from '@vscode/l10n';
+
 const BYTE_UNITS = ['B', 'KB', 'MB', 'GB', 'TB'];
 
 /** `512 B`, `3.2 MB`: decimal units, one decimal below ten. */
@@ -39,6 +41,16 @@ export function formatCredits(credits: number): string {
 /** `$0.0042`, `$0.02`, `$12.30`: US dollars with two significant digits, from a dollar on with cents. */
 export function formatDollars(dollars: number): string {
   return dollars >= 0.995 ? `$${dollars.toFixed(2)}` : `$${Number(dollars.toPrecision(2))}`;
+}
+
+/** `one`, or `many` with the count in place of its `{0}`: `plural(2, l10n.t('1 file'), l10n.t('{0} files'))`. */
+export function plural(count: number, one: string, many: string): string {
+  return count === 1 ? one : many.replace('{0}', formatInteger(count));
+}
+
+/** `20,000`, as the language writes it. */
+export function formatInteger(value: number): string {
+  return value.toLocaleString(l10n.t('en-US'));
 }
 
 /** `1 file`, `41 files`, `20,000 files`. */

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { AppError } from '../../core/errors.ts';
 import { type Disposable, DisposableStore } from '../../core/processes/lifetime.ts';
 import type { AgentToolName } from '../../jobs/agentTools/agentToolNames.ts';
@@ -42,7 +43,10 @@ export class AgentTools implements Disposable {
   /** @throws AppError `untrusted` in Restricted Mode for tools that act on the folder, `missing` without a folder. */
   async call(name: AgentToolName, input: unknown, signal: AbortSignal): Promise<ToolResult> {
     if (!vscode.workspace.isTrusted && !WITHOUT_TRUST.has(name)) {
-      throw new AppError('untrusted', `In Restricted Mode, ${name} is not available. Trust the folder first.`);
+      throw new AppError(
+        'untrusted',
+        l10n.t('In Restricted Mode, {0} is not available. Trust the folder first.', name),
+      );
     }
     const folder = toolFolder();
     let running = this.#processes.get(folder);
@@ -110,5 +114,5 @@ function toolFolder(): string {
   const active = vscode.window.activeTextEditor?.document.uri;
   const folder = (active && vscode.workspace.getWorkspaceFolder(active)) ?? vscode.workspace.workspaceFolders?.[0];
   if (folder?.uri.scheme === 'file') return folder.uri.fsPath;
-  throw new AppError('missing', 'Open a folder on disk first. The tools work on the open folder.');
+  throw new AppError('missing', l10n.t('Open a folder on disk first. The tools work on the open folder.'));
 }

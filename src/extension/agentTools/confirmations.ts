@@ -1,6 +1,7 @@
+import * as l10n from '@vscode/l10n';
 import * as z from 'zod';
 import { numberField, textField } from '../../core/jsonFields.ts';
-import { formatBytes, formatCount, formatCredits } from '../../core/text/format.ts';
+import { formatBytes, formatCredits, plural } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import type { AgentToolName } from '../../jobs/agentTools/agentToolNames.ts';
 import type { ToolResult } from './toolProcess.ts';
@@ -27,33 +28,40 @@ export function describeConfirmation(name: AgentToolName, input: unknown, settin
   const { service, folder, plan } = setting;
   if (name === 'submit_job') {
     const script = printableLine(textField(input, 'script') ?? '');
-    return { title: `Submit ${script} to ${service}?`, message: describePlan(plan) };
+    return { title: l10n.t('Submit {0} to {1}?', script, service), message: describePlan(plan) };
   }
   if (name === 'fetch_results') {
     const into = printableLine(textField(input, 'into') ?? folder);
     const job = printableLine(textField(input, 'job_id') ?? '');
     return {
-      title: `Download the results of job ${job}?`,
-      message: `Files are written into ${into}. Your own files are kept.`,
+      title: l10n.t('Download the results of job {0}?', job),
+      message: l10n.t('Files are written into {0}. Your own files are kept.', into),
     };
   }
   const file = printableLine(textField(input, 'file') ?? '');
-  return { title: `Run ${file} on this machine?`, message: `This runs code of ${folder} with your rights.` };
+  return {
+    title: l10n.t('Run {0} on this machine?', file),
+    message: l10n.t('This runs code of {0} with your rights.', folder),
+  };
 }
 
 /** `3 files, 1.2 MB: a.py, b.py, c.py. At most 6 of 312 credits.` */
 function describePlan(plan: ToolResult | undefined): string {
   const sent = files.safeParse(plan?.data['files']).data;
   if (plan === undefined || plan.isError || sent === undefined) {
-    return `The job could not be checked: ${printableLine(plan?.text ?? 'no answer')}`;
+    return l10n.t('The job could not be checked: {0}', printableLine(plan?.text ?? l10n.t('no answer')));
   }
   const names = sent.first.slice(0, SHOWN_FILES).map(({ path }) => printableLine(path));
   const rest = sent.count - names.length;
-  const list = names.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
+  const list = rest > 0 ? l10n.t('{0} and {1} more', names.join(', '), rest) : names.join(', ');
   const highest = numberField(plan.data, 'max_credits');
   const balance = numberField(plan.data, 'credits');
-  const of = balance === undefined ? '' : ` of ${formatCredits(balance)}`;
-  const price = highest === undefined ? 'The price is unknown' : `At most ${formatCredits(highest)}${of} credits`;
+  const price =
+    highest === undefined
+      ? l10n.t('The price is unknown')
+      : balance === undefined
+        ? l10n.t('At most {0} credits', formatCredits(highest))
+        : l10n.t('At most {0} of {1} credits', formatCredits(highest), formatCredits(balance));
   const size = formatBytes(numberField(plan.data, 'total_bytes') ?? 0);
-  return `${price}. ${formatCount(sent.count, 'file')}, ${size}: ${list}.`;
+  return `${price}. ${plural(sent.count, l10n.t('1 file'), l10n.t('{0} files'))}, ${size}: ${list}.`;
 }

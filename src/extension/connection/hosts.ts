@@ -1,4 +1,5 @@
 import type * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { AppError, systemCode } from '../../core/errors.ts';
 import { DisposableStore, Emitter } from '../../core/processes/lifetime.ts';
 import type { JobService } from '../../jobs/service/api.ts';
@@ -156,7 +157,7 @@ export class Hosts implements vscode.Disposable {
         if (!this.#options.isTrusted())
           throw new AppError(
             'untrusted',
-            'In Restricted Mode, Farwharf does not run jobs on this machine. Trust the folder first.',
+            l10n.t('In Restricted Mode, Farwharf does not run jobs on this machine. Trust the folder first.'),
           );
         return this.#options.connectLocal();
       },
@@ -182,5 +183,5 @@ function needsKey(host: string): boolean {
 }
 
 function notSignedIn(host: string): never {
-  throw new AppError('not-signed-in', `You are not signed in to ${hostLabel(host)}, so nothing was sent.`);
+  throw new AppError('not-signed-in', l10n.t('You are not signed in to {0}, so nothing was sent.', hostLabel(host)));
 }

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import type * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import type { Disposable } from '../../core/processes/lifetime.ts';
 import { type Askpass, startAskpass } from '../../machines/ssh/askpass.ts';
 import { askModal, askText } from '../ui/show.ts';
 
-const CONNECT = 'Connect';
+const CONNECT = l10n.t('Connect');
 
 /** Shows the questions of ssh as dialogs and input boxes. Answers go to ssh and are not stored. */
 export class SshQuestions implements Disposable {
@@ -29,8 +30,8 @@ export class SshQuestions implements Disposable {
 /** ssh asks for the fingerprint of an unknown machine with a yes-or-no question, and for everything else with a line of text. */
 async function answer(question: string): Promise<string | undefined> {
   if (/\(yes\/no/.test(question)) {
-    const text = 'This machine is new to you. Compare its fingerprint before you connect.';
+    const text = l10n.t('This machine is new to you. Compare its fingerprint before you connect.');
     return (await askModal(text, { detail: question, isWarning: true }, CONNECT)) === CONNECT ? 'yes' : undefined;
   }
-  return askText({ title: 'ssh asks', prompt: question, password: true, ignoreFocusOut: true });
+  return askText({ title: l10n.t('ssh asks'), prompt: question, password: true, ignoreFocusOut: true });
 }

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { isAbort } from '../../core/errors.ts';
 import { type Disposable, DisposableStore } from '../../core/processes/lifetime.ts';
 import { printableText } from '../../core/text/printable.ts';
@@ -54,7 +55,7 @@ export class FailureDocuments implements vscode.TextDocumentContentProvider, vsc
 
   /** Opens the page of a job that failed. @throws as `failureContext`. */
   async show(record: JobRecord): Promise<void> {
-    const title = `Finding out why ${record.script} failed`;
+    const title = l10n.t('Finding out why {0} failed', record.script);
     const options = { location: vscode.ProgressLocation.Window, title };
     const page = await showProgress(options, (_progress, token) =>
       withSignal(token, (signal) => this.#read(record, signal)),
@@ -86,7 +87,7 @@ export class FailureDocuments implements vscode.TextDocumentContentProvider, vsc
     explanation.stop = stop;
     const heading = `${model.name} (${model.place})`;
     const draw = (text: string): void => {
-      explanation.answer = `# Answer of ${heading}\n\n${printableText(text)}\n\n`;
+      explanation.answer = `# ${l10n.t('Answer of {0}', heading)}\n\n${printableText(text)}\n\n`;
       this.#changed.fire(page);
     };
     draw('…');
@@ -102,7 +103,11 @@ export class FailureDocuments implements vscode.TextDocumentContentProvider, vsc
       }
       draw(answer);
     } catch (error) {
-      draw(stop.signal.aborted || isAbort(error) ? `${answer}\n\nStopped.` : `${answer}\n\n${explain(error).sentence}`);
+      draw(
+        stop.signal.aborted || isAbort(error)
+          ? `${answer}\n\n${l10n.t('Stopped.')}`
+          : `${answer}\n\n${explain(error).sentence}`,
+      );
     } finally {
       if (explanation.stop === stop) explanation.stop = undefined;
       this.#lensesChanged.fire();
@@ -115,13 +120,13 @@ export class FailureDocuments implements vscode.TextDocumentContentProvider, vsc
     if (page === undefined) return;
     const prompt = failurePrompt(page).map(({ content }) => content);
     await vscode.env.clipboard.writeText(prompt.join('\n\n'));
-    void showInformation('The question and the page are on the clipboard.');
+    void showInformation(l10n.t('The question and the page are on the clipboard.'));
   }
 
   provideTextDocumentContent({ query }: vscode.Uri): string {
     const explanation = this.#explanations.get(query);
     return explanation === undefined
-      ? 'This page is lost when the window is reloaded. Run Explain This Failure again.\n'
+      ? `${l10n.t('This page is lost when the window is reloaded. Run Explain This Failure again.')}\n`
       : `${explanation.answer}${explanation.page}`;
   }
 
@@ -132,11 +137,11 @@ export class FailureDocuments implements vscode.TextDocumentContentProvider, vsc
     const buttons: readonly (readonly [string, string, unknown])[] =
       stop === undefined
         ? [
-            ['$(sparkle) Ask Model', 'farwharf.askAboutFailure', uri],
-            ['$(copy) Copy for Another Model', 'farwharf.copyFailure', uri],
-            ['$(output) Show Log', 'farwharf.showLog', record.id],
+            [`$(sparkle) ${l10n.t('Ask Model')}`, 'farwharf.askAboutFailure', uri],
+            [`$(copy) ${l10n.t('Copy for Another Model')}`, 'farwharf.copyFailure', uri],
+            [`$(output) ${l10n.t('Show Log')}`, 'farwharf.showLog', record.id],
           ]
-        : [['$(debug-stop) Stop', 'farwharf.stopFailureAnswer', uri]];
+        : [[`$(debug-stop) ${l10n.t('Stop')}`, 'farwharf.stopFailureAnswer', uri]];
     const range = new vscode.Range(0, 0, 0, 0);
     return buttons.map(([title, command, argument]) => {
       return new vscode.CodeLens(range, { title, command, arguments: [argument] });
@@ -161,7 +166,7 @@ export class FailureDocuments implements vscode.TextDocumentContentProvider, vsc
   async #read(record: JobRecord, signal: AbortSignal): Promise<string> {
     const { failures, home, hosts } = this.#services;
     const { jobId } = record;
-    if (jobId === null) return `# ${record.script} was not accepted\n\n${record.reason ?? ''}\n`;
+    if (jobId === null) return `# ${l10n.t('{0} was not accepted', record.script)}\n\n${record.reason ?? ''}\n`;
     const sources = { service: hosts.service(record.host), home, details: failures.details };
     return failurePage(await failureContext(sources, { ...record, jobId }, signal));
   }

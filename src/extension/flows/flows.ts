@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { AppError } from '../../core/errors.ts';
 import { type Disposable, DisposableStore } from '../../core/processes/lifetime.ts';
 import type { FlowRuntime } from '../../flows/run/protocol/flowRun.ts';
@@ -66,7 +67,7 @@ export class Flows implements Disposable {
       name: 'farwharf-flows',
       data: { home },
       log,
-      lost: 'The flow reader stopped. It restarts with the next change.',
+      lost: l10n.t('The flow reader stopped. It restarts with the next change.'),
       // It has the texts of open documents.
       idle: { afterMs: THREAD_IDLE_MS, isNeeded: () => !this.documents.isEmpty },
     });
@@ -141,7 +142,11 @@ export class Flows implements Disposable {
     const { fsPath: file } = found.document.uri;
     const folder = vscode.workspace.getWorkspaceFolder(found.document.uri);
     const request = { file, cwd: folder?.uri.fsPath ?? dirname(file), ...flowVariables() };
-    const progress = { location: vscode.ProgressLocation.Notification, title: 'Loading the flow', cancellable: true };
+    const progress = {
+      location: vscode.ProgressLocation.Notification,
+      title: l10n.t('Loading the flow'),
+      cancellable: true,
+    };
     const exact = await showProgress(progress, (_report, token) =>
       withSignal(token, (signal) => readByRunning(this.#runtime, request, signal)),
     );
@@ -166,12 +171,13 @@ export class Flows implements Disposable {
     requireTrust();
     const active = vscode.window.activeTextEditor?.document.uri;
     const folder = (active && vscode.workspace.getWorkspaceFolder(active)) ?? diskFolders()[0];
-    if (folder === undefined) throw new AppError('missing', 'Types are written into a folder. Open a folder first.');
+    if (folder === undefined)
+      throw new AppError('missing', l10n.t('Types are written into a folder. Open a folder first.'));
     const { status } = await setUpTypes(folder.uri.fsPath, dirname(this.#runtime.runner));
     void showInformation(
       status === 'installed'
-        ? 'The folder already has farwharf with its own types.'
-        : 'Wrote the types into node_modules/farwharf. npm may remove them; run this command again if it does.',
+        ? l10n.t('The folder already has farwharf with its own types.')
+        : l10n.t('Wrote the types into node_modules/farwharf. npm may remove them; run this command again if it does.'),
     );
   }
 

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import * as l10n from '@vscode/l10n';
 import { repeat } from '../../core/processes/repeat.ts';
-import { formatCount, formatDuration } from '../../core/text/format.ts';
+import { formatDuration, formatInteger } from '../../core/text/format.ts';
 import { isActive, type JobRecord } from '../../jobs/ledger/record.ts';
 import { budgetStates } from '../../jobs/submit/budgetCheck.ts';
 import { findOverruns, type Overrun } from '../../jobs/costs/overruns.ts';
 import { readSetting } from '../contributions/config.ts';
-import { cancelJob } from './cancelJob.ts';
+import { cancelFailures, cancelJob } from './cancelJob.ts';
 import { forEachJob } from './forEachJob.ts';
 import type { Services } from '../services/services.ts';
 import { reportError } from '../ui/report.ts';
@@ -13,8 +14,8 @@ import { showInformation, showWarning } from '../ui/show.ts';
 import { hostLabel } from '../ui/words.ts';
 
 const EVERY_MS = 10_000;
-const KEEP = 'Keep Running';
-const CANCEL = 'Cancel Now';
+const KEEP = l10n.t('Keep Running');
+const CANCEL = l10n.t('Cancel Now');
 
 /**
  * Cancels jobs of this window that have used up a hard budget or all credits, if the user chose that, and after a warning with which the
@@ -33,7 +34,7 @@ export function guardCosts(services: Services, signal: AbortSignal): Promise<voi
         const mine = jobs.filter(({ id }) => memory.wasSubmittedHere(id) && !asked.has(id));
         for (const { id } of mine) asked.add(id);
         if (mine.length === 0) continue;
-        const overrun = { reason: `${reason} on ${hostLabel(host)}`, jobs: mine };
+        const overrun = { reason: l10n.t('{0} on {1}', reason, hostLabel(host)), jobs: mine };
         warnAndCancel(services, overrun, seconds, signal).catch((error: unknown) => reportError(services.log, error));
       }
     }
@@ -57,14 +58,21 @@ async function warnAndCancel(
   seconds: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const which = formatCount(jobs.length, 'running job', 'running jobs');
-  const question = `${reason}. ${which} will be cancelled in ${formatDuration(seconds)}.`;
+  const time = formatDuration(seconds);
+  const question =
+    jobs.length === 1
+      ? l10n.t('{0}. 1 running job will be cancelled in {1}.', reason, time)
+      : l10n.t('{0}. {2} running jobs will be cancelled in {1}.', reason, time, formatInteger(jobs.length));
   const isKept = await isAnsweredWithKeep(question, seconds, signal);
   if (isKept || signal.aborted) return;
   const left = stillRunning(services, jobs);
-  await forEachJob(left, 'cancelled', (record) => cancelJob(services, record));
+  await forEachJob(left, cancelFailures, (record) => cancelJob(services, record));
   if (left.length > 0)
-    void showInformation(`${reason}. ${formatCount(left.length, 'job was', 'jobs were')} cancelled.`);
+    void showInformation(
+      left.length === 1
+        ? l10n.t('{0}. 1 job was cancelled.', reason)
+        : l10n.t('{0}. {1} jobs were cancelled.', reason, formatInteger(left.length)),
+    );
 }
 
 /** Whether the user chose to keep the jobs before the time was over. A message that is only closed is no decision. */

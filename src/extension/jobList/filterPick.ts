@@ -1,12 +1,12 @@
+import * as l10n from '@vscode/l10n';
 import { type JobFilter, jobMatcher } from '../../jobs/ledger/jobFilter.ts';
-import { JOB_ICONS, type JobIcon, jobIcon } from '../../jobs/ledger/jobIcon.ts';
+import { JOB_ICONS, type JobIcon, jobIcon, stateWord } from '../../jobs/ledger/jobIcon.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
-import { formatCount } from '../../core/text/format.ts';
+import { plural } from '../../core/text/format.ts';
 import type { JobStore } from '../store/jobStore.ts';
 import { label, messageText } from '../ui/labels.ts';
 import { createPick, type PickItem } from '../ui/show.ts';
-import { hostLabel } from '../ui/words.ts';
-import { stateTitle } from '../store/jobGroups.ts';
+import { hostTitle } from '../ui/words.ts';
 import type { ListOptions } from '../store/listOptions.ts';
 
 /** One condition of the filter. */
@@ -26,8 +26,10 @@ export function filterPick({
 }): Promise<void> {
   const before = listOptions.filter;
   const pick = createPick<ConditionRow>();
-  pick.title = messageText('Filter jobs');
-  pick.placeholder = messageText('Words of the script, folder, project, ID or last output; or check conditions');
+  pick.title = messageText(l10n.t('Filter jobs'));
+  pick.placeholder = messageText(
+    l10n.t('Words of the script, folder, project, ID or last output; or check conditions'),
+  );
   pick.canSelectMany = true;
   pick.ignoreFocusOut = true;
   const rows = conditionRows(store.records, before);
@@ -44,7 +46,11 @@ export function filterPick({
     };
     listOptions.setFilter(filter);
     const shown = store.records.filter(jobMatcher(filter)).length;
-    pick.title = messageText(`Filter jobs: ${formatCount(shown, 'job')} ${store.hasMore ? 'and older ones' : 'found'}`);
+    pick.title = messageText(
+      store.hasMore
+        ? plural(shown, l10n.t('Filter jobs: 1 job and older ones'), l10n.t('Filter jobs: {0} jobs and older ones'))
+        : plural(shown, l10n.t('Filter jobs: 1 job found'), l10n.t('Filter jobs: {0} jobs found')),
+    );
   };
   return new Promise((resolve) => {
     let isAccepted = false;
@@ -70,7 +76,7 @@ function conditionRows(records: readonly JobRecord[], filter: JobFilter): readon
   const hosts = Map.groupBy(records, ({ host }) => host);
   const row = (condition: Condition, name: string, jobs: readonly JobRecord[] = []): ConditionRow => ({
     label: label`${name}`,
-    description: label`${formatCount(jobs.length, 'job')}`,
+    description: label`${plural(jobs.length, l10n.t('1 job'), l10n.t('{0} jobs'))}`,
     // The typed text filters the jobs, not these rows.
     alwaysShow: true,
     condition,
@@ -79,13 +85,17 @@ function conditionRows(records: readonly JobRecord[], filter: JobFilter): readon
     groups.size > 1 || chosen.length > 0 ? [...new Set([...groups.keys(), ...chosen])].toSorted() : [];
   return [
     ...JOB_ICONS.filter((value) => states.has(value) || filter.states.includes(value)).map((value) =>
-      row({ type: 'state', value }, `State: ${stateTitle(value).toLowerCase()}`, states.get(value)),
+      row({ type: 'state', value }, l10n.t('State: {0}', stateWord(value)), states.get(value)),
     ),
     ...several(projects, filter.projects).map((value) =>
-      row({ type: 'project', value }, value === '' ? 'No project' : `Project: ${value}`, projects.get(value)),
+      row(
+        { type: 'project', value },
+        value === '' ? l10n.t('No project') : l10n.t('Project: {0}', value),
+        projects.get(value),
+      ),
     ),
     ...several(hosts, filter.hosts).map((value) =>
-      row({ type: 'host', value }, `Service: ${hostLabel(value)}`, hosts.get(value)),
+      row({ type: 'host', value }, l10n.t('Service: {0}', hostTitle(value)), hosts.get(value)),
     ),
   ];
 }

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
-import { formatCount } from '../../core/text/format.ts';
+import * as l10n from '@vscode/l10n';
+import { plural } from '../../core/text/format.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
 import type { JobGroup } from '../store/jobGroups.ts';
 import type { JobNode } from '../store/jobNodes.ts';
@@ -18,7 +19,7 @@ export function jobItem(node: JobNode, record: JobRecord, context: RowContext): 
   );
   item.contextValue = row.contextValue;
   item.accessibilityInformation = { label: row.spoken };
-  item.command = { command: 'farwharf.showLog', title: 'Show Log', arguments: [node] };
+  item.command = { command: 'farwharf.showLog', title: l10n.t('Show Log'), arguments: [node] };
   return item;
 }
 
@@ -29,15 +30,17 @@ export function groupItem({ key, title, ids, isOpen }: JobGroup): vscode.TreeIte
   item.id = `group ${key}`;
   item.description = label`${ids.length}`;
   item.contextValue = 'group';
-  item.accessibilityInformation = { label: `${name}, ${formatCount(ids.length, 'job')}` };
+  item.accessibilityInformation = { label: `${name}, ${plural(ids.length, l10n.t('1 job'), l10n.t('{0} jobs'))}` };
   return item;
 }
 
 /** @param hidden how many jobs of its group have no row; undefined for those that were not read yet. */
 export function moreItem(node: JobNode, hidden: number | undefined): vscode.TreeItem {
-  const item = treeRow(hidden === undefined ? label`Show older jobs` : label`Show more (${hidden} hidden)`);
+  const item = treeRow(
+    hidden === undefined ? label`${l10n.t('Show older jobs')}` : label`${l10n.t('Show more ({0} hidden)', hidden)}`,
+  );
   item.id = hidden === undefined ? 'more' : `more ${'group' in node ? node.group : ''}`;
   item.iconPath = new vscode.ThemeIcon('ellipsis');
-  item.command = { command: 'farwharf.showMoreJobs', title: 'Show More Jobs', arguments: [node] };
+  item.command = { command: 'farwharf.showMoreJobs', title: l10n.t('Show More Jobs'), arguments: [node] };
   return item;
 }

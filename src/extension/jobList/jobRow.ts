@@ -1,14 +1,15 @@
 import { basename, posix } from 'node:path';
+import * as l10n from '@vscode/l10n';
 import { formatCredits, formatDuration } from '../../core/text/format.ts';
 import { type Printable, printableLine } from '../../core/text/printable.ts';
 import { describeCommit, describeJob, describeResultCount } from '../../jobs/describe.ts';
-import { type JobIcon, jobIcon } from '../../jobs/ledger/jobIcon.ts';
+import { type JobIcon, jobIcon, stateWord } from '../../jobs/ledger/jobIcon.ts';
 import { scriptArguments, scriptPath, shownScript } from '../../jobs/selection/script.ts';
 import { costSoFar, describeForecast } from '../../jobs/submit/estimate.ts';
 import { isOver, isWaiting, type JobRecord } from '../../jobs/ledger/record.ts';
 import { describeLastSeen, type LostContact, timeOf } from '../store/lostContacts.ts';
 import { escapeMarkdown, twoColumns } from '../ui/markdown.ts';
-import { hostLabel } from '../ui/words.ts';
+import { hostLabel, hostTitle } from '../ui/words.ts';
 
 /** A row of the view as plain values. */
 export interface JobRow {
@@ -63,25 +64,27 @@ export function jobRow(record: JobRecord, { now, lost, hasSeveralFolders, hasSev
     path.includes('/') ? posix.dirname(path) : '',
     scriptArguments(record.script),
     hasSeveralFolders ? basename(record.folder) : '',
-    hasSeveralHosts ? hostLabel(record.host) : '',
+    hasSeveralHosts ? hostTitle(record.host) : '',
   ].filter((part) => part !== '');
   const description = printableLine(parts.join(' · '));
-  const spoken = [label, ...(record.pinned ? ['pinned'] : []), ...description.split(' · ').map(spellOut)].join(', ');
+  const spoken = [label, ...(record.pinned ? [l10n.t('pinned')] : []), ...description.split(' · ').map(spellOut)].join(
+    ', ',
+  );
   const contextValue = `job.${family}${isAsking ? '.waiting' : ''}${record.pinned ? '.pinned' : ''}${isLost ? `.${lost.reason}` : ''}`;
   return { label, description, icon, color, contextValue, spoken };
 }
 
 /** What the job has made, until it is downloaded. */
 function resultsText(record: JobRecord): string {
-  if (record.downloadedAt !== null) return 'results downloaded';
+  if (record.downloadedAt !== null) return l10n.t('results downloaded');
   return record.results === null || record.results.files === 0 ? '' : (describeResultCount(record) ?? '');
 }
 
 /** `since 10:52 · last seen running · sign in to gpu.example.org`. */
 function describeLost(record: JobRecord, { reason, since }: LostContact): string {
   const host = hostLabel(record.host);
-  const meaning = reason === 'refused' ? `sign in to ${host}` : `${host} does not respond`;
-  return `since ${timeOf(since)} · last seen ${record.state.replaceAll('_', ' ')} · ${meaning}`;
+  const meaning = reason === 'refused' ? l10n.t('sign in to {0}', host) : l10n.t('{0} does not respond', host);
+  return l10n.t('since {0} · last seen {1} · {2}', timeOf(since), stateWord(record.state), meaning);
 }
 
 /**
@@ -95,29 +98,34 @@ export function jobTooltip(record: JobRecord, now: number, lost?: LostContact): 
     if (value) rows.push([name, escapeMarkdown(value)]);
   };
   const isLost = lost !== undefined && !isOver(record);
-  const state = isLost ? describeLastSeen(record, lost) : record.state.replace('_', ' ');
-  row('State', record.reason === null ? state : `${state}: ${record.reason}`);
-  row('Waits for', isWaiting(record) ? record.waiting.question : null);
-  row('Submitted', when(record.createdAt));
-  row('Started', when(record.startedAt));
-  row(isOver(record) ? 'Ended' : '', isOver(record) ? when(record.finishedAt) : null);
-  row('Time limit', formatDuration(record.maxRuntime));
-  row('Machine', [record.machineClass, hostLabel(record.host)].filter((part) => part !== null).join(' on '));
-  row('Cost', costText(record, isLost ? lost.since : now));
-  row('Project', record.project);
-  row('Commit', describeCommit(record));
-  row('Folder', record.folder);
-  row('Job ID', record.jobId);
-  const downloaded = record.downloadedAt === null ? undefined : `downloaded ${when(record.downloadedAt)}`;
-  row('Results', [describeResultCount(record), downloaded].filter((part) => part !== undefined).join(', '));
-  row('Last output', record.lastLogLine?.slice(0, 200));
+  const state = isLost ? describeLastSeen(record, lost) : stateWord(record.state);
+  row(l10n.t('State'), record.reason === null ? state : `${state}: ${record.reason}`);
+  row(l10n.t('Waits for'), isWaiting(record) ? record.waiting.question : null);
+  row(l10n.t('Submitted'), when(record.createdAt));
+  row(l10n.t('Started'), when(record.startedAt));
+  row(isOver(record) ? l10n.t('Ended') : '', isOver(record) ? when(record.finishedAt) : null);
+  row(l10n.t('Time limit'), formatDuration(record.maxRuntime));
+  row(
+    l10n.t('Machine'),
+    record.machineClass === null
+      ? hostTitle(record.host)
+      : l10n.t('{0} on {1}', record.machineClass, hostLabel(record.host)),
+  );
+  row(l10n.t('Cost'), costText(record, isLost ? lost.since : now));
+  row(l10n.t('Project'), record.project);
+  row(l10n.t('Commit'), describeCommit(record));
+  row(l10n.t('Folder'), record.folder);
+  row(l10n.t('Job ID'), record.jobId);
+  const downloaded = record.downloadedAt === null ? undefined : l10n.t('downloaded {0}', when(record.downloadedAt));
+  row(l10n.t('Results'), [describeResultCount(record), downloaded].filter((part) => part !== undefined).join(', '));
+  row(l10n.t('Last output'), record.lastLogLine?.slice(0, 200));
   return `**${escapeMarkdown(shownScript(record.script))}**\n\n${twoColumns(rows)}`;
 }
 
 function costText(record: JobRecord, now: number): string | null {
   if (!isOver(record)) return describeForecast(record, now);
   const cost = costSoFar(record, now);
-  return cost === null ? null : `${formatCredits(cost)} credits`;
+  return cost === null ? null : l10n.t('{0} credits', formatCredits(cost));
 }
 
 function when(time: string | null): string {
@@ -127,5 +135,5 @@ function when(time: string | null): string {
 
 /** `1.2 cr` as a screen reader should say it. */
 function spellOut(part: string): string {
-  return part.replace(/(\d) cr\b/, '$1 credits');
+  return part.replace(/([\d.]+) cr\b/, (_, credits: string) => l10n.t('{0} credits', credits));
 }

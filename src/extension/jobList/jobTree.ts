@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type * as vscode from 'vscode';
-import { formatCount } from '../../core/text/format.ts';
+import * as l10n from '@vscode/l10n';
+import { plural } from '../../core/text/format.ts';
 import { DisposableStore } from '../../core/processes/lifetime.ts';
 import { repeat } from '../../core/processes/repeat.ts';
 import { isFiltering, jobMatcher } from '../../jobs/ledger/jobFilter.ts';
@@ -176,9 +177,9 @@ export class JobTree implements vscode.TreeDataProvider<JobNode>, vscode.Disposa
     const failed = this.#unseenFailures;
     this.#shell.view.badge =
       running > 0
-        ? { value: running, tooltip: formatCount(running, 'job runs', 'jobs run') }
+        ? { value: running, tooltip: plural(running, l10n.t('1 job runs'), l10n.t('{0} jobs run')) }
         : failed > 0
-          ? { value: failed, tooltip: formatCount(failed, 'job failed', 'jobs failed') }
+          ? { value: failed, tooltip: plural(failed, l10n.t('1 job failed'), l10n.t('{0} jobs failed')) }
           : undefined;
   }
 

@@ -1,4 +1,5 @@
 import type * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { DisposableStore } from '../../core/processes/lifetime.ts';
 import { isFiltering, jobMatcher } from '../../jobs/ledger/jobFilter.ts';
 import type { AccountMonitor } from '../connection/account.ts';
@@ -33,7 +34,7 @@ export function showListState(
     if (store.records.length === 0) return undefined;
     const { filter } = listOptions;
     if (isFiltering(filter) && !store.records.some(jobMatcher(filter)))
-      return messageText('No job passes the filter. Change or clear it to see your jobs.');
+      return messageText(l10n.t('No job passes the filter. Change or clear it to see your jobs.'));
     const host = hosts.currentIfUsable();
     const text = host === undefined ? undefined : connectionText(account.state, host);
     return text === undefined ? undefined : messageText(text);

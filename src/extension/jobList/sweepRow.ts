@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { printableLine } from '../../core/text/printable.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
 import { countJobs, describeCounts } from '../../jobs/sweeps/sweepProgress.ts';
@@ -20,7 +21,7 @@ export function sweepItem(node: JobNode & { readonly type: 'sweep' }, jobs: read
   const color = isDone ? (counts.failed > 0 ? 'testing.iconFailed' : 'testing.iconPassed') : 'progressBar.background';
   item.iconPath = new vscode.ThemeIcon(icon, new vscode.ThemeColor(color));
   item.contextValue = 'sweep';
-  item.accessibilityInformation = { label: printableLine(`Sweep ${name}, ${describeCounts(counts)}`) };
-  item.command = { command: 'farwharf.showSweep', title: 'Show Sweep', arguments: [node] };
+  item.accessibilityInformation = { label: printableLine(l10n.t('Sweep {0}, {1}', name, describeCounts(counts))) };
+  item.command = { command: 'farwharf.showSweep', title: l10n.t('Show Sweep'), arguments: [node] };
   return item;
 }

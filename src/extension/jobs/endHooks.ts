@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import * as l10n from '@vscode/l10n';
 import { isAbort, messageOf } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
 import { endHook, type EndHook, runEndHook } from '../../jobs/ending/endHook.ts';
@@ -33,7 +34,7 @@ export class EndHooks {
     if (ended.length === 0 || Object.keys(setting).length === 0) return;
     const hook = endHook.safeParse(setting);
     if (hook.data === undefined)
-      return this.#fail('The setting is not valid. Enter a "command" with its arguments, or a "url".', setting);
+      return this.#fail(l10n.t('The setting is not valid. Enter a "command" with its arguments, or a "url".'), setting);
     for (const record of ended) await this.#runFor(record, hook.data);
   }
 
@@ -56,8 +57,8 @@ export class EndHooks {
     if (failed === this.#failed) return;
     this.#failed = failed;
     const choice = await showError(
-      `"On End" failed, so nothing reported that a job has ended. ${reason}`,
-      'Open Settings',
+      l10n.t('"On End" failed, so nothing reported that a job has ended. {0}', reason),
+      l10n.t('Open Settings'),
     );
     if (choice !== undefined) this.#deps.openSettings();
   }

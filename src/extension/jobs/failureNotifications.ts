@@ -1,6 +1,7 @@
 import { shownScript } from '../../jobs/selection/script.ts';
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { describeJob } from '../../jobs/describe.ts';
 import { isWorthTelling } from '../../jobs/ending/isWorthTelling.ts';
 import { hasSucceeded, type JobRecord } from '../../jobs/ledger/record.ts';
@@ -42,16 +43,17 @@ export async function tellFailures(ended: readonly JobRecord[], deps: FailureDep
 async function tellFailure(record: JobRecord, { home, signal, sourceLines }: FailureDeps): Promise<void> {
   const lines = await lastLines(new EventSpool(home, record.id));
   const reference = await failureReference(lines, new SourceFiles(record));
-  const goTo = reference === undefined ? [] : [`Go to ${basename(reference.path)}:${reference.line}`];
+  const goTo = reference === undefined ? [] : [l10n.t('Go to {0}:{1}', basename(reference.path), reference.line)];
+  const [explain, showLog] = [l10n.t('Explain'), l10n.t('Show Log')];
   const choice = await showError(
     `${shownScript(record.script)}: ${describeJob(record, Date.now())}`,
     ...goTo,
-    'Explain',
-    'Show Log',
+    explain,
+    showLog,
   );
-  if (choice === 'Explain') await vscode.commands.executeCommand('farwharf.explainFailure', record.id);
-  if (choice === 'Show Log') await vscode.commands.executeCommand('farwharf.showLog', record.id);
-  if (choice === undefined || choice === 'Show Log' || choice === 'Explain' || reference === undefined) return;
+  if (choice === explain) await vscode.commands.executeCommand('farwharf.explainFailure', record.id);
+  if (choice === showLog) await vscode.commands.executeCommand('farwharf.showLog', record.id);
+  if (choice === undefined || choice === showLog || choice === explain || reference === undefined) return;
   const location = await sourceLines.locate(record, reference, signal);
   if (location !== undefined) await vscode.window.showTextDocument(location.uri, { selection: location.range });
 }

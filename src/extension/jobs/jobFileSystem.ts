@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { AppError } from '../../core/errors.ts';
 import { pathInside } from '../../core/files/pathInside.ts';
 import type { AsyncLedger } from '../../jobs/ledger/asyncLedger.ts';
@@ -100,5 +101,5 @@ function typeOf({ isFolder }: { readonly isFolder: boolean }): vscode.FileType {
 }
 
 function readOnly(): AppError {
-  return new AppError('refused', 'The files of a job cannot be changed here.');
+  return new AppError('refused', l10n.t('The files of a job cannot be changed here.'));
 }

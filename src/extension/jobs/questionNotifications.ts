@@ -1,7 +1,8 @@
+import * as l10n from '@vscode/l10n';
 import { isWaiting, type JobRecord } from '../../jobs/ledger/record.ts';
 import { shownScript } from '../../jobs/selection/script.ts';
 
-const ANSWER = 'Answer';
+const ANSWER = l10n.t('Answer');
 
 interface QuestionDeps {
   readonly memory: { wasSubmittedHere(id: string): boolean };
@@ -19,7 +20,7 @@ export async function tellQuestions(ended: readonly JobRecord[], { memory, show,
   const waiting = ended.filter(isWaiting).filter(({ id }) => memory.wasSubmittedHere(id));
   await Promise.all(
     waiting.map(async ({ id, script, waiting: { question } }) => {
-      const choice = await show(`${shownScript(script)} waits for an answer: ${question}`, ANSWER);
+      const choice = await show(l10n.t('{0} waits for an answer: {1}', shownScript(script), question), ANSWER);
       if (choice === ANSWER) await run('farwharf.answerJob', id);
     }),
   );

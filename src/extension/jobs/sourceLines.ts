@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
 import type { currentLine } from '../../jobs/source/currentLine.ts';
 import { SourceFiles } from '../../jobs/source/sourceFiles.ts';
@@ -40,6 +41,6 @@ export class SourceLines {
 
 function drift(path: string, line: number, current: object | undefined): string {
   return current === undefined
-    ? `${path} was changed after the job was submitted. Line ${line} may be another one now.`
-    : `Line ${line} of ${path} was changed or deleted after the job was submitted.`;
+    ? l10n.t('{0} was changed after the job was submitted. Line {1} may be another one now.', path, line)
+    : l10n.t('Line {0} of {1} was changed or deleted after the job was submitted.', line, path);
 }

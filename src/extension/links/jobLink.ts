@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import { AppError } from '../../core/errors.ts';
 import { acceptedJobId } from '../../remote/protocol/schemas.ts';
 import { resolveHost } from '../../jobs/service/host.ts';
@@ -26,6 +27,6 @@ export function readJobLink({ path, query }: { readonly path: string; readonly q
   const jobId = acceptedJobId.safeParse(parameters.get('id'));
   const host = parameters.get('host') ?? '';
   if (path !== PATH || host === '' || !jobId.success)
-    throw new AppError('bad-input', 'This link does not lead to a job. Copy it again with Copy Link to Job.');
+    throw new AppError('bad-input', l10n.t('This link does not lead to a job. Copy it again with Copy Link to Job.'));
   return { host: resolveHost({ remote: host, env: process.env }), jobId: jobId.data };
 }

@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import { AppError } from '../../core/errors.ts';
 import type { AsyncLedger } from '../../jobs/ledger/asyncLedger.ts';
 import { hostLabel } from '../ui/words.ts';
@@ -29,7 +30,11 @@ export async function openJobLink(
   const { host, jobId } = readJobLink(uri);
   const known = await ledger.findJob(host, jobId);
   if (known !== undefined && !known.removed) {
-    const answer = await ask(`Show job ${jobId}?`, { detail: `${known.script} on ${hostLabel(host)}` }, 'Show');
+    const answer = await ask(
+      l10n.t('Show job {0}?', jobId),
+      { detail: l10n.t('{0} on {1}', known.script, hostLabel(host)) },
+      l10n.t('Show'),
+    );
     if (answer !== undefined) await run('farwharf.showJobPage', known.id);
     return;
   }
@@ -37,11 +42,15 @@ export async function openJobLink(
   if (host !== current) {
     throw new AppError(
       'missing',
-      `The link leads to a job on ${hostLabel(host)}, but this window uses ${hostLabel(current)}. Select that service, then open the link again.`,
+      l10n.t(
+        'The link leads to a job on {0}, but this window uses {1}. Select that service, then open the link again.',
+        hostLabel(host),
+        hostLabel(current),
+      ),
     );
   }
-  const detail = `It is not in your list. Farwharf will ask ${hostLabel(host)} for it and add it.`;
-  if ((await ask(`Add job ${jobId}?`, { detail }, 'Add')) === undefined) return;
+  const detail = l10n.t('It is not in your list. Farwharf will ask {0} for it and add it.', hostLabel(host));
+  if ((await ask(l10n.t('Add job {0}?', jobId), { detail }, l10n.t('Add'))) === undefined) return;
   const added = await run('farwharf.addJob', { jobId });
   if (typeof added === 'string') await run('farwharf.showJobPage', added);
 }

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
 import { findInLog, isErrorLine } from '../../jobs/logView/findInLog.ts';
 import { shownScript } from '../../jobs/selection/script.ts';
@@ -11,7 +12,11 @@ export async function openFirstError(
   { logDocuments }: { readonly logDocuments: LogDocuments },
   record: JobRecord,
 ): Promise<void> {
-  const options = { location: vscode.ProgressLocation.Notification, title: 'Reading the log', cancellable: true };
+  const options = {
+    location: vscode.ProgressLocation.Notification,
+    title: l10n.t('Reading the log'),
+    cancellable: true,
+  };
   const isFound = await showProgress(options, (_progress, token) =>
     withSignal(token, async (signal) => {
       for await (const { line } of findInLog(logDocuments.spool(record.id), isErrorLine, signal)) {
@@ -21,5 +26,5 @@ export async function openFirstError(
       return false;
     }),
   );
-  if (!isFound) void showInformation(`No line in the log of ${shownScript(record.script)} reports an error.`);
+  if (!isFound) void showInformation(l10n.t('No line in the log of {0} reports an error.', shownScript(record.script)));
 }

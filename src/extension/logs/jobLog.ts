@@ -1,5 +1,6 @@
 import { shownScript } from '../../jobs/selection/script.ts';
 import type * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { isAbort } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
 import { repeat } from '../../core/processes/repeat.ts';
@@ -24,7 +25,7 @@ const PAUSE_MS = 2000;
 /** The language of the channel's text, as in package.json. */
 export const LOG_LANGUAGE = 'farwharf-log';
 /** The words that download the results, at the end of a log and in notifications. */
-export const DOWNLOAD = 'Download Results';
+export const DOWNLOAD = l10n.t('Download Results');
 const SHOWN_KEY = 'shownJob';
 
 interface JobLogDeps {
@@ -85,7 +86,9 @@ export class JobLog implements vscode.Disposable {
   async #read(record: JobRecord, channel: TextChannel, signal: AbortSignal): Promise<void> {
     const spool = new EventSpool(this.#deps.home, record.id);
     const text = new ViewText(record.machineClass === null ? {} : { machine: record.machineClass });
-    const tail = new LogTail(`${MARK}${printableLine(shownScript(record.script))} on ${hostLabel(record.host)}\n`);
+    const tail = new LogTail(
+      `${MARK}${l10n.t('{0} on {1}', printableLine(shownScript(record.script)), hostLabel(record.host))}\n`,
+    );
     const colours = this.#deps.colouredLines.reader();
     const drawing = new AbortController();
     let lastEvent = Date.now();
@@ -112,7 +115,7 @@ export class JobLog implements vscode.Disposable {
     } catch (error) {
       if (isAbort(error)) return;
       this.#deps.log.error('a log could not be read', { id: record.id, error });
-      tail.push(`${MARK}The rest of this log cannot be read. See the extension log for the reason.\n`);
+      tail.push(`${MARK}${l10n.t('The rest of this log cannot be read. See the extension log for the reason.')}\n`);
     } finally {
       drawing.abort();
       await isDrawn;

@@ -1,4 +1,6 @@
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
+import { formatInteger } from '../../core/text/format.ts';
 import { MARK } from '../../jobs/logView/viewText.ts';
 import type { LogDocuments, ShownPart } from './logDocuments.ts';
 
@@ -14,22 +16,22 @@ export class LogLenses implements vscode.CodeLensProvider {
     const part = this.#documents.partOf(document.uri);
     if (part === undefined) return [];
     const lastRow = document.lineCount - 1;
-    const number = (row: number): string => (part.firstLine + row).toLocaleString('en-US');
+    const number = (row: number): string => formatInteger(part.firstLine + row);
     const top = [
-      ...openLens('$(arrow-up) Earlier Lines', part.previous),
-      lens(`Lines ${number(0)} to ${number(Math.max(0, lastRow - 1))}`, '', []),
+      ...openLens(`$(arrow-up) ${l10n.t('Earlier Lines')}`, part.previous),
+      lens(l10n.t('Lines {0} to {1}', number(0), number(Math.max(0, lastRow - 1))), '', []),
       ...actions(part),
-      ...openLens('$(arrow-down) Later Lines', part.next),
+      ...openLens(`$(arrow-down) ${l10n.t('Later Lines')}`, part.next),
     ];
-    return [...at(0, top), ...at(lastRow, openLens('$(arrow-down) Later Lines', part.next))];
+    return [...at(0, top), ...at(lastRow, openLens(`$(arrow-down) ${l10n.t('Later Lines')}`, part.next))];
   }
 }
 
 function actions({ id }: ShownPart): readonly vscode.Command[] {
   return [
-    lens('$(search) Find in Log', 'farwharf.findInLog', [id]),
-    lens('$(error) First Error', 'farwharf.showFirstError', [id]),
-    lens('$(save) Save Log', 'farwharf.saveLog', [id]),
+    lens(`$(search) ${l10n.t('Find in Log')}`, 'farwharf.findInLog', [id]),
+    lens(`$(error) ${l10n.t('First Error')}`, 'farwharf.showFirstError', [id]),
+    lens(`$(save) ${l10n.t('Save Log')}`, 'farwharf.saveLog', [id]),
   ];
 }
 

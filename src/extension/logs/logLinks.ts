@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
 import { SourceFiles } from '../../jobs/source/sourceFiles.ts';
 import { findReferences, type SourceReference } from '../../jobs/source/sourceReference.ts';
@@ -60,7 +61,9 @@ export class LogLinks implements vscode.DocumentLinkProvider {
       const file = await files.find(reference.path);
       if (file === undefined) continue;
       const link = new LogLink(new vscode.Range(row, reference.start, row, reference.end), record, reference);
-      link.tooltip = label`${file.path}:${reference.line}${file.isChanged ? ', changed since the job was submitted' : ''}`;
+      link.tooltip = file.isChanged
+        ? label`${l10n.t('{0}:{1}, changed since the job was submitted', file.path, reference.line)}`
+        : label`${file.path}:${reference.line}`;
       links.push(link);
     }
     return links;

@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import * as l10n from '@vscode/l10n';
+import { formatInteger } from '../../core/text/format.ts';
 import { isAbort } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
 import { DisposableStore } from '../../core/processes/lifetime.ts';
@@ -27,8 +29,8 @@ interface LineItem extends PickItem {
 /** Lists the lines of a job's whole log that contain what the user types, and opens the one that is chosen. */
 export async function findLines({ logDocuments, log, signal }: SearchDeps, record: JobRecord): Promise<void> {
   const pick = createPick<LineItem>();
-  pick.title = printable`Find in the log of ${shownScript(record.script)}`;
-  pick.placeholder = printable`Text to find in the whole log`;
+  pick.title = printable`${l10n.t('Find in the log of {0}', shownScript(record.script))}`;
+  pick.placeholder = printable`${l10n.t('Text to find in the whole log')}`;
   // Otherwise VS Code sorts the rows by where the text is in them.
   Object.assign(pick, { sortByLabel: false });
   const disposables = new DisposableStore();
@@ -46,7 +48,10 @@ export async function findLines({ logDocuments, log, signal }: SearchDeps, recor
       if (isAbort(error)) return;
       log.error('a log could not be searched', { id: record.id, error });
       pick.items = [
-        { label: printable`The log cannot be read. See the extension log for the reason.`, alwaysShow: true },
+        {
+          label: printable`${l10n.t('The log cannot be read. See the extension log for the reason.')}`,
+          alwaysShow: true,
+        },
       ];
     }
     pick.busy = false;
@@ -81,11 +86,16 @@ async function rowsFor(
   const rows: LineItem[] = [];
   for await (const { line, text: found } of findInLog(documents.spool(id), containing(text), signal)) {
     if (rows.length === MAX_ROWS) {
-      const remark = printable`Only the first ${MAX_ROWS} lines are listed. Type more to narrow the search.`;
+      const remark = printable`${l10n.t('Only the first {0} lines are listed. Type more to narrow the search.', MAX_ROWS)}`;
       return [...rows, { label: remark, alwaysShow: true }];
     }
     const label = printableLine(found.trim().slice(0, 300));
-    rows.push({ label, description: printable`line ${line.toLocaleString('en-US')}`, alwaysShow: true, line });
+    rows.push({
+      label,
+      description: printable`${l10n.t('line {0}', formatInteger(line))}`,
+      alwaysShow: true,
+      line,
+    });
   }
-  return rows.length > 0 ? rows : [{ label: printable`No line contains this text`, alwaysShow: true }];
+  return rows.length > 0 ? rows : [{ label: printable`${l10n.t('No line contains this text')}`, alwaysShow: true }];
 }

@@ -1,11 +1,13 @@
+import * as l10n from '@vscode/l10n';
+
 // About 20,000 lines. The full log is in parts of the same size.
 const MAX_CHARACTERS = 1_000_000;
 // A channel can only append or be replaced, so all of its text is sent again whenever the moving line changes.
 const MAX_MOVING_CHARACTERS = 100_000;
 /** The words that open the full log, at the start of one that is cut. */
-export const OPEN_FULL_LOG = 'Open Full Log';
+export const OPEN_FULL_LOG = l10n.t('Open Full Log');
 const BLOCK_CHARACTERS = 16_000;
-const CUT = `› Earlier output is not shown here: ${OPEN_FULL_LOG}\n`;
+const CUT = `› ${l10n.t('Earlier output is not shown here: {0}', OPEN_FULL_LOG)}\n`;
 
 /** How to update a view of the log: replace its text, or append to it. */
 export interface LogStep {

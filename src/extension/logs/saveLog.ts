@@ -1,5 +1,6 @@
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { AppError } from '../../core/errors.ts';
 import { writeAtomically } from '../../core/files/atomicFile.ts';
 import { diskError } from '../../core/files/diskSpace.ts';
@@ -18,11 +19,15 @@ export async function saveWholeLog(
   const name = `${basename(scriptPath(shownScript(record.script)))}.log`;
   const chosen = await vscode.window.showSaveDialog({
     defaultUri: vscode.Uri.file(join(record.folder, name)),
-    filters: { Log: ['log', 'txt'] },
+    filters: { [l10n.t('Log')]: ['log', 'txt'] },
   });
   if (chosen === undefined) return undefined;
-  if (chosen.scheme !== 'file') throw new AppError('bad-input', 'Choose a file on this machine for the log.');
-  const options = { location: vscode.ProgressLocation.Notification, title: 'Saving the log', cancellable: true };
+  if (chosen.scheme !== 'file') throw new AppError('bad-input', l10n.t('Choose a file on this machine for the log.'));
+  const options = {
+    location: vscode.ProgressLocation.Notification,
+    title: l10n.t('Saving the log'),
+    cancellable: true,
+  };
   await showProgress(options, (_progress, token) =>
     withSignal(token, async (signal) => {
       try {

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { AppError } from '../../core/errors.ts';
 
 /** A chat message. VS Code's models have no system messages, so those are sent as the user's. */
@@ -45,11 +46,11 @@ function toMessage({ role, content }: ChatText): vscode.LanguageModelChatMessage
 function toAppError(error: vscode.LanguageModelError, name: string): AppError {
   const isForbidden = error.code === 'NoPermissions';
   const sentence = isForbidden
-    ? `Access to ${name} was denied. Ask again to allow it.`
+    ? l10n.t('Access to {0} was denied. Ask again to allow it.', name)
     : error.code === 'Blocked'
-      ? `${name} is blocked: its quota is used up, or it refused the request. ${error.message}`
+      ? l10n.t('{0} is blocked: its quota is used up, or it refused the request. {1}', name, error.message)
       : error.code === 'NotFound'
-        ? `${name} is no longer available. Select another model.`
-        : `${name} failed: ${error.message}`;
+        ? l10n.t('{0} is no longer available. Select another model.', name)
+        : l10n.t('{0} failed: {1}', name, error.message);
   return new AppError(isForbidden ? 'permission' : 'unreachable', sentence, { cause: error });
 }

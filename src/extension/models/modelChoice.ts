@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import { type Endpoint, resolveEndpoint } from '../../agents/llm/providers.ts';
 import { AppError } from '../../core/errors.ts';
 import { printableLine } from '../../core/text/printable.ts';
@@ -48,12 +49,15 @@ export function endpointOf(options: {
 /** The display name of an endpoint's host: `this machine (127.0.0.1:11434)`, `api.openai.com`. */
 export function placeOf({ baseUrl }: Endpoint): string {
   const { host, hostname } = new URL(baseUrl);
-  return isLoopback(hostname) ? `this machine (${host})` : printableLine(host);
+  return isLoopback(hostname) ? l10n.t('this machine ({0})', host) : printableLine(host);
 }
 
 /** @throws AppError `refused` if the key would be sent unencrypted over a network. */
 export function requireSafeForKey({ baseUrl }: Endpoint): void {
   const { protocol, hostname, host } = new URL(baseUrl);
   if (protocol === 'https:' || isLoopback(hostname)) return;
-  throw new AppError('refused', `http://${host} would send your key unencrypted, so nothing was sent. Use https.`);
+  throw new AppError(
+    'refused',
+    l10n.t('http://{0} would send your key unencrypted, so nothing was sent. Use https.', host),
+  );
 }

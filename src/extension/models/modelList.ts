@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import * as z from 'zod';
 import { keyHeaders, requestUrl } from '../../agents/llm/endpointRequest.ts';
 import type { Endpoint } from '../../agents/llm/providers.ts';
@@ -26,16 +27,19 @@ export async function listModels(endpoint: Endpoint, key: string | undefined): P
     body = await response.json().catch(() => undefined);
   } catch (error) {
     const text =
-      networkFailureText(error, host) ?? `${host} does not respond (${systemCode(error) ?? messageOf(error)}).`;
+      networkFailureText(error, host) ??
+      l10n.t('{0} does not respond ({1}).', host, systemCode(error) ?? messageOf(error));
     throw new AppError('unreachable', text, { cause: error });
   }
   if (response.status === 401 || response.status === 403) {
     throw new AppError(
       'not-signed-in',
-      `${host} does not accept ${key === undefined ? 'requests without a key' : 'this key'}.`,
+      key === undefined
+        ? l10n.t('{0} does not accept requests without a key.', host)
+        : l10n.t('{0} does not accept this key.', host),
     );
   }
   const models = MODELS.safeParse(body);
-  if (!models.success) throw new AppError('unreachable', `${host} did not return a list of models.`);
+  if (!models.success) throw new AppError('unreachable', l10n.t('{0} did not return a list of models.', host));
   return models.data.data.map(({ id }) => id);
 }

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { CLOUDS } from '../../agents/llm/clouds.ts';
 import { requestUrl } from '../../agents/llm/endpointRequest.ts';
 import { type Endpoint, PROVIDER_NAMES, resolveEndpoint } from '../../agents/llm/providers.ts';
@@ -13,7 +14,7 @@ import { keyFor } from './models.ts';
 import { askText, showProgress, type PickItem } from '../ui/show.ts';
 import { label, withoutIcons } from '../ui/labels.ts';
 
-const TITLE = 'Select a model';
+const TITLE = l10n.t('Select a model');
 
 type Source =
   | { readonly type: 'editor'; readonly model: vscode.LanguageModelChat }
@@ -28,7 +29,7 @@ interface SourceItem extends PickItem {
 export async function selectModel(keys: Keys): Promise<boolean> {
   const chosen = await pickOne<SourceItem>({
     title: TITLE,
-    placeholder: 'Before anything is sent to the model, you see what it is.',
+    placeholder: l10n.t('Before anything is sent to the model, you see what it is.'),
     items: await sourceItems(keys),
     onButton: ({ item }, pick) => {
       if (item.source?.type !== 'provider') return;
@@ -76,26 +77,31 @@ async function sourceItems(keys: Keys): Promise<SourceItem[]> {
   const clouds = Object.entries(CLOUDS).flatMap(([name, { example }]): SourceItem[] => {
     const isListed = hosted.some(({ provider }) => provider === name);
     const source = { type: 'address', example } as const;
-    return isListed ? [] : [{ label: label`$(cloud) ${name}…`, description: label`asks for its address`, source }];
+    return isListed
+      ? []
+      : [{ label: label`$(cloud) ${name}…`, description: label`${l10n.t('asks for its address')}`, source }];
   });
-  const address = { label: label`$(add) Another URL…`, description: label`any OpenAI-compatible service` };
+  const address = {
+    label: label`$(add) ${l10n.t('Another URL…')}`,
+    description: label`${l10n.t('any OpenAI-compatible service')}`,
+  };
   return [
-    ...(editor.length > 0 ? [section('in VS Code'), ...editor] : []),
-    section('on this machine, nothing leaves it'),
+    ...(editor.length > 0 ? [section(l10n.t('in VS Code')), ...editor] : []),
+    section(l10n.t('on this machine, nothing leaves it')),
     ...(await Promise.all(local.map((endpoint) => providerItem(endpoint, keys)))),
     section('services'),
     ...(await Promise.all(hosted.map((endpoint) => providerItem(endpoint, keys)))),
     { ...address, source: { type: 'address', example: 'https://models.example.org/v1' } },
-    ...(clouds.length > 0 ? [section('in your cloud'), ...clouds] : []),
+    ...(clouds.length > 0 ? [section(l10n.t('in your cloud')), ...clouds] : []),
   ];
 }
 
 async function providerItem(endpoint: Endpoint, keys: Keys): Promise<SourceItem> {
   const hasKey = (await keys.get(endpoint.baseUrl)) !== undefined;
-  const forget = { iconPath: new vscode.ThemeIcon('trash'), tooltip: 'Forget the key' };
+  const forget = { iconPath: new vscode.ThemeIcon('trash'), tooltip: l10n.t('Forget the key') };
   return {
     label: label`$(${endpoint.needsKey ? 'cloud' : 'vm'}) ${endpoint.provider}`,
-    description: label`${placeOf(endpoint)}${hasKey ? ' · key stored' : ''}`,
+    description: label`${[placeOf(endpoint), ...(hasKey ? [l10n.t('key stored')] : [])].join(' · ')}`,
     buttons: hasKey ? [forget] : [],
     source: { type: 'provider', endpoint },
   };
@@ -104,7 +110,7 @@ async function providerItem(endpoint: Endpoint, keys: Keys): Promise<SourceItem>
 async function askAddress(example: string): Promise<Endpoint | undefined> {
   const address = await askText({
     title: TITLE,
-    prompt: `Enter the URL of an OpenAI-compatible service, such as ${example}`,
+    prompt: l10n.t('Enter the URL of an OpenAI-compatible service, such as {0}', example),
     placeHolder: example,
     ignoreFocusOut: true,
     validateInput: (text) => {
@@ -138,28 +144,31 @@ async function chooseName(endpoint: Endpoint, keys: Keys): Promise<string | unde
 }
 
 async function list(endpoint: Endpoint, key: string | undefined): Promise<readonly string[]> {
-  const progress = { location: vscode.ProgressLocation.Window, title: `Loading the models of ${placeOf(endpoint)}` };
+  const progress = {
+    location: vscode.ProgressLocation.Window,
+    title: l10n.t('Loading the models of {0}', placeOf(endpoint)),
+  };
   return showProgress(progress, () => listModels(endpoint, key));
 }
 
 async function pickName(endpoint: Endpoint, names: readonly string[]): Promise<string | undefined> {
-  if (names.length === 0) return typeName(endpoint, `${placeOf(endpoint)} has no models yet.`);
+  if (names.length === 0) return typeName(endpoint, l10n.t('{0} has no models yet.', placeOf(endpoint)));
   const items = names.map((name) => ({ label: withoutIcons(name), name }));
   const usual = items.find(({ name }) => name === endpoint.model);
   const chosen = await pickOne<PickItem & { readonly name: string }>({
-    title: `${TITLE} at ${placeOf(endpoint)}`,
-    placeholder: 'Select a model, or type the name of another one',
+    title: l10n.t('Select a model at {0}', placeOf(endpoint)),
+    placeholder: l10n.t('Select a model, or type the name of another one'),
     items,
     ...(usual === undefined ? {} : { active: usual }),
-    typed: (text) => ({ label: withoutIcons(text), description: label`as typed`, name: text }),
+    typed: (text) => ({ label: withoutIcons(text), description: label`${l10n.t('as typed')}`, name: text }),
   });
   return chosen === 'back' ? undefined : chosen?.name;
 }
 
 async function typeName(endpoint: Endpoint, problem: string): Promise<string | undefined> {
   const name = await askText({
-    title: `${TITLE} at ${placeOf(endpoint)}`,
-    prompt: `${problem} Enter the name of the model, or press Escape.`,
+    title: l10n.t('Select a model at {0}', placeOf(endpoint)),
+    prompt: `${problem} ${l10n.t('Enter the name of the model, or press Escape.')}`,
     value: endpoint.model,
     ignoreFocusOut: true,
   });
@@ -170,9 +179,9 @@ async function askKey(endpoint: Endpoint, keys: Keys, problem: string): Promise<
   requireSafeForKey(endpoint);
   const place = placeOf(endpoint);
   const key = await askText({
-    title: `Key for ${place}`,
-    prompt: problem || 'The key is stored in the system’s secret storage and sent only to this host.',
-    placeHolder: 'API key',
+    title: l10n.t('Key for {0}', place),
+    prompt: problem || l10n.t('The key is stored in the system’s secret storage and sent only to this host.'),
+    placeHolder: l10n.t('API key'),
     password: true,
     ignoreFocusOut: true,
   });

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import type { TextMessage } from '../../agents/chat/messages.ts';
 import { googleToken } from '../../agents/llm/googleToken.ts';
 import type { Endpoint } from '../../agents/llm/providers.ts';
@@ -10,7 +11,7 @@ import { streamEditorChat } from './editorChat.ts';
 import type { Keys } from '../connection/keys.ts';
 import { type ModelChoice, placeOf, readModelChoice, requireSafeForKey } from './modelChoice.ts';
 
-const PURPOSE = 'To answer your question about the folder with the excerpts that you chose.';
+const PURPOSE = l10n.t('To answer your question about the folder with the excerpts that you chose.');
 
 /** A model that can answer. */
 export interface AnswerModel {
@@ -84,7 +85,7 @@ async function openEndpoint(endpoint: Endpoint, keys: Keys): Promise<AnswerModel
 function openEditorModel(model: vscode.LanguageModelChat): AnswerModel {
   return {
     name: printableLine(model.name),
-    place: `${printableLine(model.vendor)}, through VS Code`,
+    place: l10n.t('{0}, through VS Code', printableLine(model.vendor)),
     stream: (messages, signal) => streamEditorChat(model, messages, { purpose: PURPOSE, signal }),
   };
 }

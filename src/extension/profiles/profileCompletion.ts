@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { formatCredits } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { LOCAL_HOST } from '../../jobs/service/host.ts';
@@ -34,12 +35,12 @@ export async function completeProfile(
   if (field === 'service') {
     const known = new Set([LOCAL_HOST, current, ...(await ledger.hosts())]);
     return [...known].map((host, index) =>
-      item(host === LOCAL_HOST ? host : hostLabel(host), host === current ? 'selected' : '', index),
+      item(host === LOCAL_HOST ? host : hostLabel(host), host === current ? l10n.t('selected') : '', index),
     );
   }
   return (account.last(current)?.rates ?? []).flatMap(({ machineClass, creditsPerMinute, description }, index) => {
     if (machineClass === null) return [];
-    const price = `${formatCredits(creditsPerMinute)} credits a minute on ${hostLabel(current)}`;
+    const price = l10n.t('{0} credits a minute on {1}', formatCredits(creditsPerMinute), hostLabel(current));
     return item(machineClass, description === null ? price : `${price} · ${description}`, index);
   });
 }

@@ -1,5 +1,6 @@
 import { basename, dirname, join } from 'node:path';
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { DisposableStore, type Disposable } from '../../core/processes/lifetime.ts';
 import { printableText } from '../../core/text/printable.ts';
 import { checkProfile, type ProfileSurroundings } from '../../jobs/profiles/checkProfile.ts';
@@ -60,8 +61,11 @@ export class ProfileEditor implements vscode.CodeLensProvider, Disposable {
           arguments: [argument],
         });
       return [
-        lens('$(rocket) Submit', `Submit ${name} as a job`, target),
-        lens('$(checklist) Look first', `Show what ${name} sends and costs`, { ...target, lookFirst: true }),
+        lens(`$(rocket) ${l10n.t('Submit')}`, l10n.t('Submit {0} as a job', name), target),
+        lens(`$(checklist) ${l10n.t('Look first')}`, l10n.t('Show what {0} sends and costs', name), {
+          ...target,
+          lookFirst: true,
+        }),
       ];
     });
   }

@@ -1,5 +1,6 @@
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { AppError } from '../../core/errors.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { browseResults as fetchResults, takeResults } from '../../jobs/browsing/browse.ts';
@@ -12,7 +13,7 @@ import { downloadDeps, phaseText, saveInto } from './results.ts';
 /** Shows the results of a job as a tree, without writing them into a folder. They are downloaded only the first time. */
 export async function browseResults(services: Services, record: JobRecord): Promise<void> {
   const { browsed, home, hosts, resultsView } = services;
-  const progress = new PausableProgress(`Results of ${record.script}`);
+  const progress = new PausableProgress(l10n.t('Results of {0}', record.script));
   try {
     const deps = { service: hosts.service(record.host), home, browsed };
     const summary = await fetchResults(deps, record, {
@@ -40,14 +41,14 @@ export async function saveResults(services: Services, argument: unknown): Promis
 export async function compareResult(services: Services, argument: unknown): Promise<void> {
   const record = shown(services);
   const [path = ''] = services.resultsView.pathsOf(argument);
-  if (path === '') throw new AppError('bad-input', 'Select a file in the Results view first.');
+  if (path === '') throw new AppError('bad-input', l10n.t('Select a file in the Results view first.'));
   const result = services.resultDocuments.uriOf(record, path);
   const here = vscode.Uri.file(join(await resultsFolderOf(record), path));
-  const title = `${printableLine(basename(path))}: your file and the result`;
+  const title = l10n.t('{0}: your file and the result', printableLine(basename(path)));
   await vscode.commands.executeCommand('vscode.diff', here, result, title, { preview: true });
 }
 
 function shown({ resultsView: { record } }: Services): JobRecord {
   if (record !== undefined) return record;
-  throw new AppError('missing', 'No results are shown. Select Browse Results on a job first.');
+  throw new AppError('missing', l10n.t('No results are shown. Select Browse Results on a job first.'));
 }

@@ -1,6 +1,7 @@
 import { shownScript } from '../../jobs/selection/script.ts';
 import * as vscode from 'vscode';
-import { formatCount } from '../../core/text/format.ts';
+import * as l10n from '@vscode/l10n';
+import { formatInteger } from '../../core/text/format.ts';
 import { describeOutcome, describeResultCount } from '../../jobs/describe.ts';
 import { hasSucceeded, isWaiting, type JobRecord } from '../../jobs/ledger/record.ts';
 import { readSetting } from '../contributions/config.ts';
@@ -12,7 +13,7 @@ import { reportError } from '../ui/report.ts';
 import { showInformation } from '../ui/show.ts';
 import { downloadNew } from './results.ts';
 
-const SHOW = 'Show Jobs';
+const SHOW = l10n.t('Show Jobs');
 
 /** Offers or downloads the results of jobs that were submitted from this window and succeeded, as the setting asks. */
 export async function announceResults(counted: readonly JobRecord[], services: Services): Promise<void> {
@@ -27,7 +28,12 @@ export async function announceResults(counted: readonly JobRecord[], services: S
   if (first === undefined) return;
   if (others.length === 0) return offerDownload(first);
   const scripts = waiting.map(({ script }) => script).join(', ');
-  const choice = await showInformation(`${formatCount(waiting.length, 'job')} with results: ${scripts}`, SHOW);
+  const choice = await showInformation(
+    waiting.length === 1
+      ? l10n.t('1 job with results: {0}', scripts)
+      : l10n.t('{1} jobs with results: {0}', scripts, formatInteger(waiting.length)),
+    SHOW,
+  );
   if (choice === SHOW) await vscode.commands.executeCommand(`${JOBS_VIEW}.focus`);
 }
 

@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import * as vscode from 'vscode';
-import { formatCount } from '../../core/text/format.ts';
+import * as l10n from '@vscode/l10n';
+import { plural } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import type { PlannedResult, ResultDecision } from '../../workspace/results/results.ts';
 import { pickMany } from '../ui/picks.ts';
@@ -15,9 +16,9 @@ interface ResultItem extends PickItem {
 }
 
 // Short, because VS Code shows it in the line of the first row instead of that row's description.
-const APART = 'Select one at a time';
+const APART = l10n.t('Select one at a time');
 
-const COMPARE = 'Compare with your file';
+const COMPARE = l10n.t('Compare with your file');
 
 /** Shows the plan for the results and asks which files to write. Undefined if the user cancels, and then nothing is written. */
 export async function pickResults(
@@ -25,10 +26,14 @@ export async function pickResults(
   place: { folder: string; staging: string; script: string },
 ): Promise<ReadonlyMap<string, ResultDecision> | undefined> {
   const same = plan.filter(({ status }) => status === 'same').length;
-  const note = same === 0 ? '' : ` ${formatCount(same, 'other file is', 'other files are')} already the same.`;
+  const note = plural(
+    same,
+    l10n.t('1 other file is already the same.'),
+    l10n.t('{0} other files are already the same.'),
+  );
   const chosen = await pickMany<ResultItem>({
-    title: `Results of ${place.script} into ${basename(place.folder)}`,
-    placeholder: `Select the results to write.${note}`,
+    title: l10n.t('Results of {0} into {1}', place.script, basename(place.folder)),
+    placeholder: [l10n.t('Select the results to write.'), ...(same === 0 ? [] : [note])].join(' '),
     items: itemsOf(resultRows(plan)),
     limitTicks: allowedTicks,
     onButton: ({ item }) => void (item.row && compare(item.row, place)),
@@ -62,7 +67,13 @@ async function compare(row: ResultRow, { folder, staging }: { folder: string; st
   const here = row.isNew ? await nothing(staging) : vscode.Uri.file(join(folder, row.path));
   const name = printableLine(basename(row.path));
   const options = { preview: true, preserveFocus: true } satisfies vscode.TextDocumentShowOptions;
-  await vscode.commands.executeCommand('vscode.diff', here, result, `${name}: your file and the result`, options);
+  await vscode.commands.executeCommand(
+    'vscode.diff',
+    here,
+    result,
+    l10n.t('{0}: your file and the result', name),
+    options,
+  );
 }
 
 /** An empty file to compare a new one with. It is removed with the staging folder. */

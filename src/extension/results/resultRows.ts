@@ -1,11 +1,12 @@
+import * as l10n from '@vscode/l10n';
 import { formatBytes } from '../../core/text/format.ts';
 import type { PlannedResult, ResultDecision, ResultStatus } from '../../workspace/results/results.ts';
 
 const REASONS: Readonly<Record<NonNullable<PlannedResult['review']>['reason'], string>> = {
-  hidden: 'hidden',
-  tool: 'tools read this file name',
-  protected: 'other tools read this file name',
-  selection: 'changes which files are sent',
+  hidden: l10n.t('hidden'),
+  tool: l10n.t('tools read this file name'),
+  protected: l10n.t('other tools read this file name'),
+  selection: l10n.t('changes which files are sent'),
 };
 const ORDER: readonly ResultStatus[] = ['conflict', 'changed', 'new', 'review', 'protected'];
 
@@ -70,9 +71,12 @@ export function decisionsFor(
 /** The first choice is the default, which loses nothing. */
 function conflictRows({ path, size }: PlannedResult): ResultRow[] {
   const choices = [
-    ['keep-both', `you and the job changed it · keep both: save the result beside your file · ${formatBytes(size)}`],
-    ['write', 'use the result: replace your file'],
-    ['skip', 'keep mine: do not save the result'],
+    [
+      'keep-both',
+      l10n.t('you and the job changed it · keep both: save the result beside your file · {0}', formatBytes(size)),
+    ],
+    ['write', l10n.t('use the result: replace your file')],
+    ['skip', l10n.t('keep mine: do not save the result')],
   ] as const;
   const shared = { path, canCompare: true, isNew: false, isApart: false };
   return choices.map(([decision, description], index) => ({ ...shared, decision, description, isTicked: index === 0 }));
@@ -85,7 +89,7 @@ function rowOf({ path, size, status, review }: PlannedResult): ResultRow {
   return {
     path,
     decision: 'write',
-    description: `${isApart && !isNew ? 'replaces your file · ' : ''}${meaning} · ${formatBytes(size)}`,
+    description: [...(isApart && !isNew ? [l10n.t('replaces your file')] : []), meaning, formatBytes(size)].join(' · '),
     isTicked: !isApart,
     canCompare: isApart || !isNew,
     isNew,
@@ -94,6 +98,8 @@ function rowOf({ path, size, status, review }: PlannedResult): ResultRow {
 }
 
 function meaningOf(status: ResultStatus, reason: keyof typeof REASONS = 'protected'): string {
-  if (status === 'new') return 'new';
-  return status === 'changed' ? 'changed by the job: replace your file, which is as submitted' : REASONS[reason];
+  if (status === 'new') return l10n.t('new');
+  return status === 'changed'
+    ? l10n.t('changed by the job: replace your file, which is as submitted')
+    : REASONS[reason];
 }

@@ -1,7 +1,8 @@
 import { extname, join } from 'node:path';
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { AppError } from '../../core/errors.ts';
-import { formatBytes, formatCount } from '../../core/text/format.ts';
+import { formatBytes, formatInteger, plural } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { type DownloadDeps, downloadResults } from '../../jobs/results/download.ts';
 import {
@@ -52,7 +53,7 @@ export async function saveInto(
   const folder = await chooseTarget(record);
   if (folder === undefined) return undefined;
   let isStopped = false;
-  const progress = new PausableProgress(`Results of ${record.script}`);
+  const progress = new PausableProgress(l10n.t('Results of {0}', record.script));
   const decide = async (plan: readonly PlannedResult[], staging: string): Promise<Decisions | undefined> => {
     if (keepBoth || !needsDecision(plan)) return defaultDecisions(plan);
     progress.close();
@@ -84,7 +85,7 @@ export async function downloadNew(services: Services, record: JobRecord): Promis
   const isOpen = diskFolders().some(({ uri }) => uri.fsPath === record.folder);
   if (!isOpen || !vscode.workspace.isTrusted) return false;
   const folder = await resultsFolderOf(record);
-  const options = { location: vscode.ProgressLocation.Window, title: `Results of ${record.script}` };
+  const options = { location: vscode.ProgressLocation.Window, title: l10n.t('Results of {0}', record.script) };
   const { written } = await showProgress(options, () =>
     downloadResults(downloadDeps(services, record), record.id, {
       folder,
@@ -106,15 +107,15 @@ async function chooseTarget(record: JobRecord): Promise<string | undefined> {
   const folders = diskFolders();
   if (folders.some(({ uri }) => uri.fsPath === record.folder)) return resultsFolderOf(record);
   if (folders.length === 0)
-    throw new AppError('missing', 'Results can only be saved into an open folder. Open one first.');
+    throw new AppError('missing', l10n.t('Results can only be saved into an open folder. Open one first.'));
   const items = folders.map(({ name, uri }) => ({
     label: label`$(folder) ${name}`,
     description: withoutIcons(uri.fsPath),
     path: uri.fsPath,
   }));
   const chosen = await pickRow(items, {
-    title: `Results of ${record.script}`,
-    placeHolder: `${record.folder} is not open in this window. Select a folder for the results.`,
+    title: l10n.t('Results of {0}', record.script),
+    placeHolder: l10n.t('{0} is not open in this window. Select a folder for the results.', record.folder),
   });
   return chosen?.path;
 }
@@ -124,14 +125,14 @@ export function phaseText(phase: DownloadPhase): string {
   switch (phase.type) {
     case 'download':
       return phase.totalBytes === undefined
-        ? `${formatBytes(phase.doneBytes)} received`
-        : `${formatBytes(phase.doneBytes)} of ${formatBytes(phase.totalBytes)} received`;
+        ? l10n.t('{0} received', formatBytes(phase.doneBytes))
+        : l10n.t('{0} of {1} received', formatBytes(phase.doneBytes), formatBytes(phase.totalBytes));
     case 'unpack':
-      return `unpacked ${formatBytes(phase.doneBytes)} of ${formatBytes(phase.totalBytes)}`;
+      return l10n.t('unpacked {0} of {1}', formatBytes(phase.doneBytes), formatBytes(phase.totalBytes));
     case 'decide':
-      return `${formatCount(phase.plan.length, 'file')} to review`;
+      return plural(phase.plan.length, l10n.t('1 file to review'), l10n.t('{0} files to review'));
     case 'write':
-      return 'writing';
+      return l10n.t('writing');
     default:
       return '';
   }
@@ -155,7 +156,16 @@ async function present({ folder, plan, refused, setAside, written }: DownloadedR
   if (setAside.length > 0) {
     const where = join(folder, setAside[0]?.at.split('/').slice(0, 2).join('/') ?? '');
     void showWarning(
-      `${formatCount(setAside.length, 'result')} could change how tools behave or what the next submit sends. Saved in ${where} instead of in place.`,
+      setAside.length === 1
+        ? l10n.t(
+            '1 result could change how tools behave or what the next submit sends. Saved in {0} instead of in place.',
+            where,
+          )
+        : l10n.t(
+            '{1} results could change how tools behave or what the next submit sends. Saved in {0} instead of in place.',
+            where,
+            formatInteger(setAside.length),
+          ),
     );
   }
   if (refused.length === 0) return;
@@ -164,6 +174,8 @@ async function present({ folder, plan, refused, setAside, written }: DownloadedR
     .map(({ path, reason }) => `${printableLine(path)} (${printableLine(reason)})`)
     .join(', ');
   void showWarning(
-    `${formatCount(refused.length, 'archive entry was', 'archive entries were')} not created: ${names}.`,
+    refused.length === 1
+      ? l10n.t('1 archive entry was not created: {0}.', names)
+      : l10n.t('{1} archive entries were not created: {0}.', names, formatInteger(refused.length)),
   );
 }

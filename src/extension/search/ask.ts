@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { AppError } from '../../core/errors.ts';
 import type { ServiceHit } from '../../retrieval/live/indexService.ts';
 import { requireTrust } from '../workspace/folders.ts';
@@ -18,7 +19,7 @@ const LIMIT = 20;
 export async function askFolder(search: Search, results?: AskedResults): Promise<void> {
   requireTrust();
   requireFolder();
-  const asked = await askQuestion(search, { title: 'Ask Folder', value: results?.query ?? '', results });
+  const asked = await askQuestion(search, { title: l10n.t('Ask Folder'), value: results?.query ?? '', results });
   if (asked === undefined) return;
   const { question, hits } = asked;
   const conversation = search.answers.create(question);
@@ -30,9 +31,9 @@ export async function continueConversation(search: Search, document: vscode.Uri 
   requireTrust();
   const conversation = requireConversation(search, document);
   if (conversation.stop !== undefined)
-    throw new AppError('conflict', 'The answer is still being written. Stop it first.');
+    throw new AppError('conflict', l10n.t('The answer is still being written. Stop it first.'));
   const first = conversation.turns[0]?.question ?? '';
-  const asked = await askQuestion(search, { title: 'Ask Follow-Up', value: '', context: first });
+  const asked = await askQuestion(search, { title: l10n.t('Ask Follow-Up'), value: '', context: first });
   if (asked !== undefined) await sendConfirmed(search, conversation, asked);
 }
 
@@ -71,8 +72,9 @@ async function askQuestion(
   for (;;) {
     question = await askText({
       title,
-      prompt: problem || 'Farwharf searches the folder on this machine. Before anything is sent, you see what it is.',
-      placeHolder: 'How does …? Where is …?',
+      prompt:
+        problem || l10n.t('Farwharf searches the folder on this machine. Before anything is sent, you see what it is.'),
+      placeHolder: l10n.t('How does …? Where is …?'),
       value: question,
       ignoreFocusOut: true,
     });
@@ -82,7 +84,7 @@ async function askQuestion(
     // "And why?" has no search terms of its own, so the first question is searched again.
     const hits = own.length > 0 || context === undefined ? own : await index.search(context, { limit: LIMIT });
     if (hits.length > 0) return { question, hits };
-    problem = `${nothingFound(index.status, index.isPaused)} Nothing was sent. Rephrase the question.`;
+    problem = `${nothingFound(index.status, index.isPaused)} ${l10n.t('Nothing was sent. Rephrase the question.')}`;
   }
 }
 
@@ -109,7 +111,13 @@ async function send(
   let model = await requireModel(search);
   while (model !== undefined) {
     const earlier = turns.filter(({ answer }) => answer !== '');
-    const decision = await confirmAsk({ question, found, earlier, model, caveat: caveat && `index ${caveat}` });
+    const decision = await confirmAsk({
+      question,
+      found,
+      earlier,
+      model,
+      caveat: caveat && l10n.t('index {0}', caveat),
+    });
     if (decision === undefined) return;
     if (decision.type === 'send') {
       conversation.turns = turns;
@@ -131,5 +139,5 @@ async function requireModel({ modelKeys }: Search): Promise<AnswerModel | undefi
 function requireConversation({ answers }: Search, document: vscode.Uri | undefined): Conversation {
   const conversation = answers.find(document);
   if (conversation !== undefined) return conversation;
-  throw new AppError('missing', 'No answer is open. Ask the folder something first.');
+  throw new AppError('missing', l10n.t('No answer is open. Ask the folder something first.'));
 }

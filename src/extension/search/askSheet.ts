@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
-import { formatBytes, formatCount } from '../../core/text/format.ts';
+import * as l10n from '@vscode/l10n';
+import { formatBytes, plural } from '../../core/text/format.ts';
 import { DisposableStore } from '../../core/processes/lifetime.ts';
 import { parseQuery } from '../../retrieval/search/query.ts';
 import { type Excerpt, messagesOf, readableMessages, sizeOf, type Turn } from './answers/excerpts.ts';
@@ -38,9 +39,9 @@ export type AskDecision =
 export function confirmAsk(draft: AskDraft): Promise<AskDecision> {
   const { model, question, found, earlier, caveat } = draft;
   const pick = createPick<ExcerptItem>();
-  const changeModel = { iconPath: new vscode.ThemeIcon('sparkle'), tooltip: 'Select another model' };
-  const showText = { iconPath: new vscode.ThemeIcon('eye'), tooltip: 'Show exactly what is sent' };
-  const openFile = { iconPath: new vscode.ThemeIcon('go-to-file'), tooltip: 'Open in editor' };
+  const changeModel = { iconPath: new vscode.ThemeIcon('sparkle'), tooltip: l10n.t('Select another model') };
+  const showText = { iconPath: new vscode.ThemeIcon('eye'), tooltip: l10n.t('Show exactly what is sent') };
+  const openFile = { iconPath: new vscode.ThemeIcon('go-to-file'), tooltip: l10n.t('Open in editor') };
   const turns = (): Turn[] => [
     ...earlier,
     { question, excerpts: pick.selectedItems.map(({ excerpt }) => excerpt), answer: '' },
@@ -49,13 +50,22 @@ export function confirmAsk(draft: AskDraft): Promise<AskDecision> {
     const excerpts = pick.selectedItems.map(({ excerpt }) => excerpt);
     const files = new Set(excerpts.map(({ file }) => file)).size;
     const size = formatBytes(sizeOf(messagesOf(turns())));
-    const conversation = earlier.length > 0 ? ', with the conversation so far' : '';
+    const amount = l10n.t(
+      '{0} from {1}, {2}',
+      plural(excerpts.length, l10n.t('1 excerpt'), l10n.t('{0} excerpts')),
+      plural(files, l10n.t('1 file'), l10n.t('{0} files')),
+      size,
+    );
+    const sends =
+      earlier.length > 0
+        ? l10n.t('Sends {0}, with the conversation so far. Clear what should not be sent.', amount)
+        : l10n.t('Sends {0}. Clear what should not be sent.', amount);
     pick.placeholder =
       excerpts.length === 0 && earlier.length === 0
-        ? label`Select at least one excerpt to send`
-        : label`Sends ${formatCount(excerpts.length, 'excerpt')} from ${formatCount(files, 'file')}, ${size}${conversation}. Clear what should not be sent.`;
+        ? label`${l10n.t('Select at least one excerpt to send')}`
+        : label`${sends}`;
   };
-  pick.title = label`Ask ${model.name} at ${model.place}${caveat === '' ? '' : ` · ${caveat}`}`;
+  pick.title = label`${[l10n.t('Ask {0} at {1}', model.name, model.place), ...(caveat === '' ? [] : [caveat])].join(' · ')}`;
   pick.canSelectMany = true;
   pick.ignoreFocusOut = true;
   pick.matchOnDescription = true;

@@ -1,7 +1,8 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import * as vscode from 'vscode';
-import { formatCount } from '../../core/text/format.ts';
+import * as l10n from '@vscode/l10n';
+import { plural } from '../../core/text/format.ts';
 import {
   type EmbeddingChoice,
   readEmbeddingChoice,
@@ -16,7 +17,7 @@ import type { Search } from './search.ts';
 import { showProgress, askModal, type PickItem } from '../ui/show.ts';
 import { label, withoutIcons } from '../ui/labels.ts';
 
-const TITLE = 'Search by Meaning';
+const TITLE = l10n.t('Search by Meaning');
 
 interface ChoiceItem extends PickItem {
   readonly choose: () => Promise<EmbeddingChoice | 'words' | undefined>;
@@ -31,7 +32,7 @@ export async function rankByMeaning(search: Search): Promise<void> {
   const current = await readEmbeddingChoice(search.home, root);
   const picked = await pickOne<ChoiceItem>({
     title: TITLE,
-    placeholder: 'Also finds passages that say the same in other words. Nothing leaves this machine.',
+    placeholder: l10n.t('Also finds passages that say the same in other words. Nothing leaves this machine.'),
     items: choices(current),
   });
   if (picked === undefined || picked === 'back') return;
@@ -44,19 +45,19 @@ export async function rankByMeaning(search: Search): Promise<void> {
 
 function choices(current: EmbeddingChoice | undefined): readonly ChoiceItem[] {
   const hub: ChoiceItem = {
-    label: label`$(cloud-download) A small model, downloaded once`,
+    label: label`$(cloud-download) ${l10n.t('A small model, downloaded once')}`,
     description: withoutIcons(DEFAULT_MODEL),
-    detail: label`About 25 MB from ${new URL(MODEL_HUB).host}`,
+    detail: label`${l10n.t('About 25 MB from {0}', new URL(MODEL_HUB).host)}`,
     choose: async () => ({ provider: 'local' }),
   };
   const own: ChoiceItem = {
-    label: label`$(folder) A model in a folder...`,
-    detail: label`A sentence embedding model with config.json, tokenizer.json and onnx/model.onnx`,
+    label: label`$(folder) ${l10n.t('A model in a folder...')}`,
+    detail: label`${l10n.t('A sentence embedding model with config.json, tokenizer.json and onnx/model.onnx')}`,
     choose: chooseModelFolder,
   };
   const words: ChoiceItem = {
-    label: label`$(circle-slash) Keyword ranking only`,
-    detail: label`Removes the vectors of this folder`,
+    label: label`$(circle-slash) ${l10n.t('Keyword ranking only')}`,
+    detail: label`${l10n.t('Removes the vectors of this folder')}`,
     choose: async () => 'words',
   };
   return current === undefined ? [hub, own] : [hub, own, words];
@@ -65,8 +66,8 @@ function choices(current: EmbeddingChoice | undefined): readonly ChoiceItem[] {
 async function chooseModelFolder(): Promise<EmbeddingChoice | undefined> {
   const [uri] =
     (await vscode.window.showOpenDialog({
-      title: 'Folder of the model',
-      openLabel: 'Use This Model',
+      title: l10n.t('Folder of the model'),
+      openLabel: l10n.t('Use This Model'),
       canSelectFiles: false,
       canSelectFolders: true,
     })) ?? [];
@@ -78,12 +79,25 @@ async function chooseModelFolder(): Promise<EmbeddingChoice | undefined> {
 async function prepare(choice: EmbeddingChoice, search: Search, folder: vscode.WorkspaceFolder): Promise<boolean> {
   const { home, modelProgram } = search;
   const status = search.index.status.find((known) => known.folder === folder.uri.fsPath);
-  const chunks = status === undefined ? 'the chunks of this folder' : formatCount(status.chunks, 'chunk');
-  const library = findModelLibrary(home) === undefined ? 'First, npm installs a library of about 35 MB. ' : '';
-  const detail = `${library}The model then processes ${chunks} in the background, on this machine and at no cost. Until it is done, search uses keyword ranking.`;
-  const agreed = await askModal(TITLE, { detail }, 'Start');
+  const chunks =
+    status === undefined
+      ? l10n.t('the chunks of this folder')
+      : plural(status.chunks, l10n.t('1 chunk'), l10n.t('{0} chunks'));
+  const sentences = [
+    ...(findModelLibrary(home) === undefined ? [l10n.t('First, npm installs a library of about 35 MB.')] : []),
+    l10n.t(
+      'The model then processes {0} in the background, on this machine and at no cost. Until it is done, search uses keyword ranking.',
+      chunks,
+    ),
+  ];
+  const detail = sentences.join(' ');
+  const agreed = await askModal(TITLE, { detail }, l10n.t('Start'));
   if (agreed === undefined) return false;
-  const options = { location: vscode.ProgressLocation.Notification, title: 'Preparing the model', cancellable: true };
+  const options = {
+    location: vscode.ProgressLocation.Notification,
+    title: l10n.t('Preparing the model'),
+    cancellable: true,
+  };
   await showProgress(options, (progress, token) =>
     withSignal(token, async (signal) => {
       const onProgress = (done: number, total: number): void =>

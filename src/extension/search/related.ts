@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { AppError } from '../../core/errors.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { requireFolder } from './searchFolder.ts';
@@ -18,34 +19,37 @@ const SYMBOLS_WITHIN_MS = 2_000;
 export async function findRelated(search: Search): Promise<void> {
   requireFolder();
   const editor = vscode.window.activeTextEditor;
-  if (editor === undefined) throw new AppError('missing', 'No file is open. Select some code to find what is related.');
+  if (editor === undefined)
+    throw new AppError('missing', l10n.t('No file is open. Select some code to find what is related.'));
   const { document } = editor;
   const { range, name } = await chosenPart(editor);
   const text = document.getText(range);
   const at = { path: document.uri.fsPath, startLine: range.start.line + 1, endLine: range.end.line + 1 };
   const hits = await search.index.related(text, { limit: LIMIT, at });
   const list = new ResultPick({
-    title: `Related to ${name}`,
-    placeholder: 'Type to narrow the list; Enter opens',
+    title: l10n.t('Related to {0}', name),
+    placeholder: l10n.t('Type to narrow the list; Enter opens'),
     buttons: [],
     onButton: () => {},
     onError: search.report,
   });
   const rows = list.rows(hits, new Highlighter({ text, prefixes: [] }), { isLive: false });
   list.replaceRows(
-    rows.length > 0 ? rows : [{ label: label`No related code was found in this folder.`, alwaysShow: true }],
+    rows.length > 0
+      ? rows
+      : [{ label: label`${l10n.t('No related code was found in this folder.')}`, alwaysShow: true }],
   );
   list.pick.show();
   await list.closed;
 }
 
 async function chosenPart({ document, selection }: vscode.TextEditor): Promise<{ range: vscode.Range; name: string }> {
-  if (!selection.isEmpty) return { range: selection, name: 'the selection' };
+  if (!selection.isEmpty) return { range: selection, name: l10n.t('the selection') };
   const symbol = innermost(await symbolsOf(document), selection.active);
   if (symbol !== undefined) return { range: rangeOf(symbol), name: printableLine(symbol.name) };
   const line = selection.active.line;
   const around = new vscode.Range(Math.max(0, line - LINES_AROUND), 0, line + LINES_AROUND, Number.MAX_SAFE_INTEGER);
-  return { range: document.validateRange(around), name: `line ${line + 1}` };
+  return { range: document.validateRange(around), name: l10n.t('line {0}', line + 1) };
 }
 
 type AnySymbol = vscode.DocumentSymbol | vscode.SymbolInformation;

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { AppError, isAbort } from '../../core/errors.ts';
 import type { ServiceHit } from '../../retrieval/live/indexService.ts';
 import { parseQuery } from '../../retrieval/search/query.ts';
@@ -16,10 +17,10 @@ const LIMIT = 30;
 const PAUSE_MS = 300;
 // The shown text, what choosing it types, and a description.
 const HINTS: readonly (readonly [string, string, string])[] = [
-  ['"exact words"', '"', 'exactly this phrase'],
-  ['-word', '-', 'without this word'],
-  ['path:src', 'path:', 'only files with this in their path; also path:*.test.ts and -path:'],
-  ['lang:python', 'lang:', 'only files in this language; -lang: excludes it'],
+  [l10n.t('"exact words"'), '"', l10n.t('exactly this phrase')],
+  ['-word', '-', l10n.t('without this word')],
+  ['path:src', 'path:', l10n.t('only files with this in their path; also path:*.test.ts and -path:')],
+  ['lang:python', 'lang:', l10n.t('only files in this language; -lang: excludes it')],
 ];
 
 /** Search results to ask a model about. */
@@ -43,11 +44,11 @@ export async function searchFolder(
   const { contexts, index, log, recent } = search;
   const askButton = {
     iconPath: new vscode.ThemeIcon('comment-discussion'),
-    tooltip: 'Ask a model about these results',
+    tooltip: l10n.t('Ask a model about these results'),
   };
   const explainButton = {
     iconPath: new vscode.ThemeIcon('info'),
-    tooltip: 'Show or hide why each result is where it is',
+    tooltip: l10n.t('Show or hide why each result is where it is'),
   };
   let isExplained = false;
   const ask = (): void => {
@@ -59,8 +60,8 @@ export async function searchFolder(
     onAsk(results); // the editor is restored behind the question
   };
   const list = new ResultPick({
-    title: 'Search Folder',
-    placeholder: 'Type to search. Enter opens a result, Ctrl+Enter asks a model about the results',
+    title: l10n.t('Search Folder'),
+    placeholder: l10n.t('Type to search. Enter opens a result, Ctrl+Enter asks a model about the results'),
     buttons: [explainButton, askButton],
     onButton: (button) => {
       if (button === askButton) return ask();
@@ -77,7 +78,7 @@ export async function searchFolder(
   const show = (value: string, hits: readonly ServiceHit[], corrected: string | undefined): void => {
     const query = parseQuery(corrected ?? value, { isTyping: true });
     const rows = list.rows(hits, new Highlighter(query), { isLive: true, isExplained });
-    const heading = corrected === undefined ? [] : [section(`did you mean: ${corrected}`)];
+    const heading = corrected === undefined ? [] : [section(l10n.t('did you mean: {0}', corrected))];
     list.replaceRows(rows.length > 0 ? [...heading, ...rows] : [remark(nothingFound(index.status, index.isPaused))]);
   };
   /** Adds semantic results once the user pauses, because running the model for each letter would be wasteful. */
@@ -103,7 +104,7 @@ export async function searchFolder(
     } catch (error) {
       if (isAbort(error)) return;
       log.error('a search failed', { error });
-      pick.items = [remark('The search failed. See the extension log, or keep typing to try again.')];
+      pick.items = [remark(l10n.t('The search failed. See the extension log, or keep typing to try again.'))];
     } finally {
       if (!searching.isStale) pick.busy = false;
     }
@@ -122,7 +123,7 @@ export async function searchFolder(
     }
     if (!/[\p{L}\p{N}]/u.test(parseQuery(value).text)) {
       pick.busy = false;
-      pick.items = [remark('Enter at least one word to search for.')];
+      pick.items = [remark(l10n.t('Enter at least one word to search for.'))];
       return;
     }
     pick.busy = true;
@@ -133,7 +134,7 @@ export async function searchFolder(
   const followIndex = (): void => {
     const before = state;
     state = indexState(index.status, index.isPaused);
-    pick.title = label`Search Folder${state === '' ? '' : ` · ${state}`}`;
+    pick.title = label`${[l10n.t('Search Folder'), ...(state === '' ? [] : [state])].join(' · ')}`;
     // Files indexed since may match now. A list with results changes only once the index is complete.
     if (pick.value.trim() !== '' && (list.hits.length === 0 || (before !== '' && state === ''))) update(pick.value);
   };
@@ -167,19 +168,19 @@ export function requireFolder(): void {
   if (diskFolders().length === 0) {
     throw new AppError(
       'missing',
-      'No folder on a local disk is open, so there is nothing to search. Open a folder first.',
+      l10n.t('No folder on a local disk is open, so there is nothing to search. Open a folder first.'),
     );
   }
   if (foldersToIndex().length === 0) {
     throw new AppError(
       'missing',
-      'The index of this folder is turned off. Enable farwharf.index.enabled to search it.',
+      l10n.t('The index of this folder is turned off. Enable farwharf.index.enabled to search it.'),
     );
   }
 }
 
 function emptyRows(recent: RecentSearches, choose: (text: string) => void): ResultItem[] {
-  const remove = { iconPath: new vscode.ThemeIcon('close'), tooltip: 'Remove from the recent searches' };
+  const remove = { iconPath: new vscode.ThemeIcon('close'), tooltip: l10n.t('Remove from the recent searches') };
   const searches = recent.all.map(
     (text): ResultItem => ({
       label: label`$(history) ${text}`,
@@ -188,15 +189,15 @@ function emptyRows(recent: RecentSearches, choose: (text: string) => void): Resu
       onButton: () => void recent.remove(text),
     }),
   );
-  const clear = { label: label`$(clear-all) Clear recent searches`, onChosen: () => void recent.clear() };
+  const clear = { label: label`$(clear-all) ${l10n.t('Clear recent searches')}`, onChosen: () => void recent.clear() };
   const hints = HINTS.map(([shown, typed, description]) => ({
     label: label`$(lightbulb) ${shown}`,
     description: withoutIcons(description),
     onChosen: () => choose(typed),
   }));
   return [
-    ...(searches.length > 0 ? [section('recent searches'), ...searches, clear] : []),
-    section('how to search'),
+    ...(searches.length > 0 ? [section(l10n.t('recent searches')), ...searches, clear] : []),
+    section(l10n.t('how to search')),
     ...hints,
   ];
 }

@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import { type Printable, printableLine } from '../../core/text/printable.ts';
 import type { ServiceHit } from '../../retrieval/live/indexService.ts';
 import { explainScore } from '../../retrieval/ranking/explanation.ts';
@@ -33,7 +34,8 @@ export function searchRow(
   const line = hit.startLine + highlighter.bestLine(hit.text);
   const place = `${folderName === undefined ? '' : `${folderName}/`}${hit.path}:${line}`;
   const names = [...hit.scope, ...hit.symbols].slice(0, 3);
-  const others = hit.more === undefined || hit.more.length === 0 ? [] : [`${hit.more.length} more in this file`];
+  const others =
+    hit.more === undefined || hit.more.length === 0 ? [] : [l10n.t('{0} more in this file', hit.more.length)];
   const about =
     isExplained && hit.reasons !== undefined ? [explainScore(hit.score, hit.reasons)] : [...names, ...others];
   return {

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { assertNever, isAbort } from '../../core/errors.ts';
 import { formatBytes } from '../../core/text/format.ts';
 import { machineHost } from '../../jobs/service/host.ts';
@@ -12,7 +13,7 @@ import { label, withoutIcons } from '../ui/labels.ts';
 import { askModal, askText, pickRow, showInformation, showProgress, showWarning } from '../ui/show.ts';
 import type { Services } from './services.ts';
 
-const COPY = 'Copy';
+const COPY = l10n.t('Copy');
 
 /** Connects a machine that the user can ssh to, and selects it as the host. Does nothing if the user cancels. */
 export async function connectMachine(services: Services): Promise<void> {
@@ -27,11 +28,11 @@ export async function connectMachine(services: Services): Promise<void> {
   }
   await writeUserSetting('host', machineHost(machine.name));
   await services.account.refresh(services.signal);
-  void showInformation(`Connected ${machine.name}. New jobs run there.`);
+  void showInformation(l10n.t('Connected {0}. New jobs run there.', machine.name));
 }
 
 function connectWithProgress({ home, questions, dist }: Services, destination: string): Promise<Machine> {
-  const title = `Connecting ${machineNameOf(destination)}`;
+  const title = l10n.t('Connecting {0}', machineNameOf(destination));
   const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
   const work = (progress: vscode.Progress<{ message?: string }>, token: vscode.CancellationToken): Promise<Machine> =>
     withSignal(token, async (signal) =>
@@ -51,13 +52,13 @@ function connectWithProgress({ home, questions, dist }: Services, destination: s
 function describePhase(phase: ConnectPhase): string {
   switch (phase.type) {
     case 'inspect':
-      return 'inspecting the machine';
+      return l10n.t('inspecting the machine');
     case 'download':
-      return 'downloading Node.js';
+      return l10n.t('downloading Node.js');
     case 'copy':
-      return `copying ${phase.what}, ${formatBytes(phase.doneBytes)} of ${formatBytes(phase.totalBytes)}`;
+      return l10n.t('copying {0}, {1} of {2}', phase.what, formatBytes(phase.doneBytes), formatBytes(phase.totalBytes));
     case 'start':
-      return 'starting the service';
+      return l10n.t('starting the service');
     default:
       return assertNever(phase);
   }
@@ -67,23 +68,23 @@ function describePhase(phase: ConnectPhase): string {
 async function chooseDestination(): Promise<string | undefined> {
   const hosts = await configuredHosts();
   if (hosts.length === 0) return askDestination();
-  const other = { label: label`$(add) Another Machine…`, description: label``, destination: undefined };
+  const other = { label: label`$(add) ${l10n.t('Another Machine…')}`, description: label``, destination: undefined };
   const rows = hosts.map((host) => ({
     label: label`$(remote) ${host}`,
     description: withoutIcons(''),
     destination: host,
   }));
   const chosen = await pickRow([...rows, other], {
-    title: 'Connect a machine over SSH',
-    placeHolder: 'Select a machine of your ssh configuration.',
+    title: l10n.t('Connect a machine over SSH'),
+    placeHolder: l10n.t('Select a machine of your ssh configuration.'),
   });
   return chosen === undefined ? undefined : (chosen.destination ?? askDestination());
 }
 
 function askDestination(): Thenable<string | undefined> {
   return askText({
-    title: 'Connect a machine over SSH',
-    prompt: 'Enter the machine as for ssh. Nothing has to be installed there.',
+    title: l10n.t('Connect a machine over SSH'),
+    prompt: l10n.t('Enter the machine as for ssh. Nothing has to be installed there.'),
     placeHolder: 'user@gpu-box',
     ignoreFocusOut: true,
     validateInput: (text) => {

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { AppError, isAbort } from '../../core/errors.ts';
 import { LOCAL_HOST, machineHost, machineOfHost, resolveHost } from '../../jobs/service/host.ts';
 import { readMachines } from '../../machines/machineRecords.ts';
@@ -19,18 +20,22 @@ export async function signIn(services: Services, host: string): Promise<boolean>
   if (host === LOCAL_HOST || machineOfHost(host) !== undefined) {
     throw new AppError(
       'bad-input',
-      'Jobs run on this machine or one that ssh reaches, which needs no key. To sign in to a service, select it as the host first.',
+      l10n.t(
+        'Jobs run on this machine or one that ssh reaches, which needs no key. To sign in to a service, select it as the host first.',
+      ),
     );
   }
   let problem = '';
   for (;;) {
     const key = await askText({
-      title: `Sign in to ${hostLabel(host)}`,
+      title: l10n.t('Sign in to {0}', hostLabel(host)),
       prompt:
         problem === ''
-          ? 'The API key of your account. It is stored in the system’s secret storage and sent only to this host.'
+          ? l10n.t(
+              'The API key of your account. It is stored in the system’s secret storage and sent only to this host.',
+            )
           : problem,
-      placeHolder: 'API key',
+      placeHolder: l10n.t('API key'),
       password: true,
       ignoreFocusOut: true,
     });
@@ -50,7 +55,7 @@ export async function signIn(services: Services, host: string): Promise<boolean>
 }
 
 async function tryKey(services: Services, host: string, key: string): Promise<void> {
-  const title = `Signing in to ${hostLabel(host)}`;
+  const title = l10n.t('Signing in to {0}', hostLabel(host));
   await showProgress({ location: vscode.ProgressLocation.Notification, title, cancellable: true }, (_, token) =>
     withSignal(token, (signal) => services.hosts.tryKey(host, key, signal)),
   );
@@ -62,32 +67,35 @@ export async function selectHost(services: Services, globalState: vscode.Memento
   const machines = readMachines(services.home);
   const current = services.hosts.currentIfUsable();
   const item = (host: string, icon: string, detail: string) => ({
-    label: label`$(${icon}) ${host === LOCAL_HOST ? 'This machine' : hostLabel(host)}`,
-    description: withoutIcons(host === current ? 'current' : ''),
+    label: label`$(${icon}) ${host === LOCAL_HOST ? l10n.t('This machine') : hostLabel(host)}`,
+    description: withoutIcons(host === current ? l10n.t('current') : ''),
     detail: withoutIcons(detail),
     host,
   });
   const connect = {
-    label: label`$(add) Connect a Service…`,
+    label: label`$(add) ${l10n.t('Connect a Service…')}`,
     description: label``,
-    detail: label`A service with the /v1 API`,
+    detail: label`${l10n.t('A service with the /v1 API')}`,
     host: undefined,
   };
   const overSsh = {
-    label: label`$(add) Connect a Machine over SSH…`,
+    label: label`$(add) ${l10n.t('Connect a Machine over SSH…')}`,
     description: label``,
-    detail: label`A machine that you can ssh to. Nothing has to be installed there.`,
+    detail: label`${l10n.t('A machine that you can ssh to. Nothing has to be installed there.')}`,
     host: undefined,
   };
   const chosen = await pickRow(
     [
-      item(LOCAL_HOST, 'vm', 'No account. Jobs run as your own processes, not in a sandbox.'),
+      item(LOCAL_HOST, 'vm', l10n.t('No account. Jobs run as your own processes, not in a sandbox.')),
       ...machines.map(({ name, destination }) => item(machineHost(name), 'remote', `ssh ${destination}`)),
       ...known.map((host) => item(host, 'server-environment', host)),
       connect,
       overSsh,
     ],
-    { title: 'Where jobs run', placeHolder: 'Select where new jobs run. Running jobs are not affected.' },
+    {
+      title: l10n.t('Where jobs run'),
+      placeHolder: l10n.t('Select where new jobs run. Running jobs are not affected.'),
+    },
   );
   if (chosen === undefined) return;
   if (chosen === overSsh) return connectMachine(services);
@@ -103,8 +111,8 @@ export async function selectHost(services: Services, globalState: vscode.Memento
 
 async function askAddress(): Promise<string | undefined> {
   const answer = await askText({
-    title: 'Connect a service',
-    prompt: 'Enter the URL of the service. Your key and files are sent there.',
+    title: l10n.t('Connect a service'),
+    prompt: l10n.t('Enter the URL of the service. Your key and files are sent there.'),
     placeHolder: 'https://gpu.example.org',
     ignoreFocusOut: true,
     validateInput: (text) => {

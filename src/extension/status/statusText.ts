@@ -1,5 +1,6 @@
+import * as l10n from '@vscode/l10n';
 import { shownScript } from '../../jobs/selection/script.ts';
-import { formatCount, formatCredits, formatDuration } from '../../core/text/format.ts';
+import { formatCredits, formatDuration, plural } from '../../core/text/format.ts';
 import { describeSpending, type ProjectSpending } from '../../jobs/ledger/spending.ts';
 import { balanceNow, secondsUntilEmpty } from '../../jobs/costs/balanceForecast.ts';
 import type { BudgetState } from '../../jobs/submit/budgetCheck.ts';
@@ -43,7 +44,7 @@ export function statusView(facts: StatusFacts): StatusView {
   if (facts.state === 'signedOut') return signedOutView(facts);
   const running = facts.jobs.filter(isActive);
   const shown = shownBalance(facts, running);
-  const amount = shown === null ? '' : `${formatCredits(shown)} cr`;
+  const amount = shown === null ? '' : l10n.t('{0} cr', formatCredits(shown));
   const isDown = facts.state === 'unreachable';
   const icon = isDown ? '$(debug-disconnect)' : running.length > 0 ? '$(sync~spin)' : '$(rocket)';
   const count = running.length > 0 ? `${running.length}${amount === '' ? '' : ' · '}` : '';
@@ -61,9 +62,12 @@ export function statusView(facts: StatusFacts): StatusView {
 function signedOutView({ host }: StatusFacts): StatusView {
   const name = hostLabel(host);
   return {
-    text: '$(key) Sign In',
-    spoken: `Farwharf, sign in to ${name}`,
-    tooltip: `**Farwharf** on ${escapeMarkdown(name)}\n\nSign in with the API key of your account. Jobs that are running there are not affected.`,
+    text: `$(key) ${l10n.t('Sign In')}`,
+    spoken: l10n.t('Farwharf, sign in to {0}', name),
+    tooltip: l10n.t(
+      '**Farwharf** on {0}\n\nSign in with the API key of your account. Jobs that are running there are not affected.',
+      escapeMarkdown(name),
+    ),
     command: 'farwharf.signIn',
     isWarning: false,
   };
@@ -84,39 +88,46 @@ function secondsLeft({ host, now }: StatusFacts, running: readonly JobRecord[], 
 
 function spokenText(facts: StatusFacts, running: number, balance: number | null): string {
   const parts = ['Farwharf'];
-  if (facts.state === 'unreachable') parts.push(`${hostLabel(facts.host)} does not respond`);
-  if (running > 0) parts.push(formatCount(running, 'job runs', 'jobs run'));
-  if (balance !== null) parts.push(`${formatCredits(balance)} credits left`);
+  if (facts.state === 'unreachable') parts.push(l10n.t('{0} does not respond', hostLabel(facts.host)));
+  if (running > 0) parts.push(plural(running, l10n.t('1 job runs'), l10n.t('{0} jobs run')));
+  if (balance !== null) parts.push(l10n.t('{0} credits left', formatCredits(balance)));
   return parts.join(', ');
 }
 
 function tooltip(facts: StatusFacts, running: readonly JobRecord[], balance: number | null): string {
   const { host, state, account, now, spent } = facts;
-  const lines = [`**Farwharf** on ${escapeMarkdown(hostLabel(host))}`];
+  const lines = [l10n.t('**Farwharf** on {0}', escapeMarkdown(hostLabel(host)))];
   if (state === 'unreachable')
-    lines.push('The service does not respond. Jobs that are running there are not affected.');
+    lines.push(l10n.t('The service does not respond. Jobs that are running there are not affected.'));
   if (account) {
-    const plan = account.plan === null ? '' : `, plan ${escapeMarkdown(account.plan)}`;
-    const amount = balance === null ? 'The service does not report a balance' : `${formatCredits(balance)} credits`;
-    lines.push(
-      `${amount}${plan} · as of ${new Date(account.asOf).toLocaleTimeString(undefined, { timeStyle: 'short' })}`,
-    );
+    const plan = account.plan === null ? [] : [l10n.t('plan {0}', escapeMarkdown(account.plan))];
+    const amount =
+      balance === null
+        ? l10n.t('The service does not report a balance')
+        : l10n.t('{0} credits', formatCredits(balance));
+    const time = new Date(account.asOf).toLocaleTimeString(undefined, { timeStyle: 'short' });
+    lines.push(l10n.t('{0} · as of {1}', [amount, ...plan].join(', '), time));
     const seconds = balance === null ? undefined : secondsLeft(facts, running, balance);
     if (seconds !== undefined) {
-      lines.push(`$(warning) If the running jobs use all of their time, credits end in ${formatDuration(seconds)}.`);
+      lines.push(
+        `$(warning) ${l10n.t('If the running jobs use all of their time, credits end in {0}.', formatDuration(seconds))}`,
+      );
     }
     const spending = describeSpending(spent);
-    if (spending !== undefined) lines.push(`Spent by jobs from this machine: ${escapeMarkdown(spending)}`);
+    if (spending !== undefined) lines.push(l10n.t('Spent by jobs from this machine: {0}', escapeMarkdown(spending)));
     if (facts.budgets.length > 0) lines.push(budgetTable(facts.budgets));
     if (account.rates.length > 0) lines.push(rateTable(account));
   } else {
-    lines.push('The balance appears after the first request to the service.');
+    lines.push(l10n.t('The balance appears after the first request to the service.'));
   }
   if (running.length > 0) lines.push(runningTable(running, now));
-  const submit = facts.hasFolder ? '[Submit Workspace](command:farwharf.submitWorkspace) · ' : '';
-  lines.push(
-    `${submit}[Jobs](command:farwharf.jobs.focus) · [Select Host](command:farwharf.selectHost) · [Set Budget](command:farwharf.setBudget)`,
-  );
+  const links = [
+    ...(facts.hasFolder ? [`[${l10n.t('Submit Workspace')}](command:farwharf.submitWorkspace)`] : []),
+    `[${l10n.t('Jobs')}](command:farwharf.jobs.focus)`,
+    `[${l10n.t('Select Host')}](command:farwharf.selectHost)`,
+    `[${l10n.t('Set Budget')}](command:farwharf.setBudget)`,
+  ];
+  lines.push(links.join(' · '));
   return lines.join('\n\n');
 }
 
@@ -128,22 +139,26 @@ function isOverBudget({ budget, spent, reserved }: BudgetState): boolean {
 function budgetTable(budgets: readonly BudgetState[]): string {
   const rows = budgets.map((state) => {
     const { project, budget, spent, reserved } = state;
-    const name = `${isOverBudget(state) ? '$(warning) ' : ''}${escapeMarkdown(project === '' ? 'no project' : project)}`;
+    const name = `${isOverBudget(state) ? '$(warning) ' : ''}${escapeMarkdown(project === '' ? l10n.t('no project') : project)}`;
     const limits = [budget.soft, budget.hard].map((limit) => (limit === undefined ? '' : formatCredits(limit)));
     return `| ${name} | ${formatCredits(spent)} | ${formatCredits(reserved)} | ${limits.join(' | ')} |`;
   });
-  const head = [
-    '| Budget this month | Spent | Reserved | Warns above | Sends nothing above |',
-    '|:--|--:|--:|--:|--:|',
+  const names = [
+    l10n.t('Budget this month'),
+    l10n.t('Spent'),
+    l10n.t('Reserved'),
+    l10n.t('Warns above'),
+    l10n.t('Sends nothing above'),
   ];
+  const head = [`| ${names.join(' | ')} |`, '|:--|--:|--:|--:|--:|'];
   return [...head, ...rows].join('\n');
 }
 
 function rateTable({ rates }: AccountView): string {
   const rows = rates.map(({ machineClass, creditsPerMinute, description }) => {
-    return `| ${escapeMarkdown(machineClass ?? 'any')} | ${formatCredits(creditsPerMinute)} | ${escapeMarkdown(description ?? '')} |`;
+    return `| ${escapeMarkdown(machineClass ?? l10n.t('any'))} | ${formatCredits(creditsPerMinute)} | ${escapeMarkdown(description ?? '')} |`;
   });
-  return ['| Machine class | Credits a minute | |', '|:--|--:|:--|', ...rows].join('\n');
+  return [`| ${l10n.t('Machine class')} | ${l10n.t('Credits a minute')} | |`, '|:--|--:|:--|', ...rows].join('\n');
 }
 
 function runningTable(running: readonly JobRecord[], now: number): string {
@@ -151,6 +166,6 @@ function runningTable(running: readonly JobRecord[], now: number): string {
     return `| $(sync~spin) ${escapeMarkdown(shownScript(record.script))} | ${escapeMarkdown(describeForecast(record, now) ?? '')} |`;
   });
   const rest = running.length - rows.length;
-  if (rest > 0) rows.push(`| and ${formatCount(rest, 'more job')} | |`);
-  return ['| Running | |', '|:--|:--|', ...rows].join('\n');
+  if (rest > 0) rows.push(`| ${plural(rest, l10n.t('and 1 more job'), l10n.t('and {0} more jobs'))} | |`);
+  return [`| ${l10n.t('Running')} | |`, '|:--|:--|', ...rows].join('\n');
 }

@@ -1,6 +1,7 @@
+import * as l10n from '@vscode/l10n';
 import { assertNever } from '../../core/errors.ts';
 import { isOver, type JobRecord } from '../../jobs/ledger/record.ts';
-import { JOB_ICONS, type JobIcon, jobIcon } from '../../jobs/ledger/jobIcon.ts';
+import { JOB_ICONS, type JobIcon, jobIcon, stateWord } from '../../jobs/ledger/jobIcon.ts';
 import type { Grouping } from './jobNodes.ts';
 
 /** A group of the Jobs view, with its jobs in the order of the list. */
@@ -18,13 +19,13 @@ export interface JobGroup {
 type GroupName = Omit<JobGroup, 'ids'>;
 
 const DAYS_OF_A_WEEK = 7;
-const PINNED: GroupName = { key: 'pinned', title: 'Pinned', isOpen: true, joinsSweeps: false };
-const ACTIVE: GroupName = { key: 'active', title: 'Running and queued', isOpen: true, joinsSweeps: true };
+const PINNED: GroupName = { key: 'pinned', title: l10n.t('Pinned'), isOpen: true, joinsSweeps: false };
+const ACTIVE: GroupName = { key: 'active', title: l10n.t('Running and queued'), isOpen: true, joinsSweeps: true };
 const DAYS = {
-  today: { key: 'today', title: 'Today', isOpen: true, joinsSweeps: true },
-  yesterday: { key: 'yesterday', title: 'Yesterday', isOpen: false, joinsSweeps: true },
-  week: { key: 'week', title: 'This week', isOpen: false, joinsSweeps: true },
-  older: { key: 'older', title: 'Older', isOpen: false, joinsSweeps: true },
+  today: { key: 'today', title: l10n.t('Today'), isOpen: true, joinsSweeps: true },
+  yesterday: { key: 'yesterday', title: l10n.t('Yesterday'), isOpen: false, joinsSweeps: true },
+  week: { key: 'week', title: l10n.t('This week'), isOpen: false, joinsSweeps: true },
+  older: { key: 'older', title: l10n.t('Older'), isOpen: false, joinsSweeps: true },
 } satisfies Record<string, GroupName>;
 const BY_DAY: readonly GroupName[] = [ACTIVE, ...Object.values(DAYS)];
 const BY_STATE = new Map(
@@ -34,8 +35,8 @@ const BY_STATE = new Map(
   ]),
 );
 const BY_SWEEP = {
-  sweeps: { key: 'sweeps', title: 'Sweeps', isOpen: true, joinsSweeps: true },
-  single: { key: 'single', title: 'Other jobs', isOpen: true, joinsSweeps: false },
+  sweeps: { key: 'sweeps', title: l10n.t('Sweeps'), isOpen: true, joinsSweeps: true },
+  single: { key: 'single', title: l10n.t('Other jobs'), isOpen: true, joinsSweeps: false },
 } satisfies Record<string, GroupName>;
 
 /** The non-empty groups in the order of the view. Pinned jobs have their own, on top. `now` is in milliseconds; days are those of the local calendar. */
@@ -68,8 +69,9 @@ export function changedGroups(before: readonly JobGroup[], after: readonly JobGr
 }
 
 /** The title of jobs in a state: `Timed out`. */
-export function stateTitle(icon: JobIcon): string {
-  return `${icon.charAt(0).toUpperCase()}${icon.slice(1).replace('-', ' ')}`;
+function stateTitle(icon: JobIcon): string {
+  const word = stateWord(icon);
+  return `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
 }
 
 function isOpenState(icon: JobIcon): boolean {
@@ -84,7 +86,7 @@ function namer(records: readonly JobRecord[], now: number, grouping: Grouping): 
       return (record) => BY_STATE.get(jobIcon(record)) ?? ACTIVE;
     case 'project':
       return ({ project }) => {
-        const title = project ?? 'No project';
+        const title = project ?? l10n.t('No project');
         return { key: `project ${project ?? ''}`, title, isOpen: true, joinsSweeps: true };
       };
     case 'sweep':

@@ -1,11 +1,11 @@
 import type * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import * as z from 'zod';
-import { formatCount } from '../../core/text/format.ts';
+import { plural } from '../../core/text/format.ts';
 import { Emitter } from '../../core/processes/lifetime.ts';
 import { isFiltering, type JobFilter, NO_FILTER } from '../../jobs/ledger/jobFilter.ts';
-import { JOB_ICONS } from '../../jobs/ledger/jobIcon.ts';
-import { hostLabel } from '../ui/words.ts';
-import { stateTitle } from './jobGroups.ts';
+import { JOB_ICONS, stateWord } from '../../jobs/ledger/jobIcon.ts';
+import { hostTitle } from '../ui/words.ts';
 import { type Grouping, GROUPINGS } from './jobNodes.ts';
 
 const KEY = 'jobList';
@@ -65,20 +65,21 @@ export class ListOptions {
 export function describeFilter(filter: JobFilter): string {
   if (!isFiltering(filter)) return '';
   const { text, states, hosts, projects } = filter;
-  const several = (values: readonly string[], one: string, many: string): string =>
-    values.length > 2 ? formatCount(values.length, one, many) : values.join(' or ');
+  const several = (values: readonly string[], many: string): string => {
+    const [first = '', second] = values;
+    if (values.length > 2) return plural(values.length, first, many);
+    return second === undefined ? first : l10n.t('{0} or {1}', first, second);
+  };
   const parts = [
     several(
-      states.map((state) => stateTitle(state).toLowerCase()),
-      'state',
-      'states',
+      states.map((state) => stateWord(state)),
+      l10n.t('{0} states'),
     ),
     several(
-      projects.map((project) => (project === '' ? 'no project' : `project ${project}`)),
-      'project',
-      'projects',
+      projects.map((project) => (project === '' ? l10n.t('no project') : l10n.t('project {0}', project))),
+      l10n.t('{0} projects'),
     ),
-    several(hosts.map(hostLabel), 'service', 'services'),
+    several(hosts.map(hostTitle), l10n.t('{0} services')),
     text.trim() === '' ? '' : `"${text.trim()}"`,
   ];
   return parts.filter((part) => part !== '').join(' · ');

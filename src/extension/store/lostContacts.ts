@@ -1,4 +1,6 @@
+import * as l10n from '@vscode/l10n';
 import { Emitter } from '../../core/processes/lifetime.ts';
+import { stateWord } from '../../jobs/ledger/jobIcon.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
 
 /** Why the state of a job is no longer known. */
@@ -11,7 +13,7 @@ export interface LostContact {
 
 /** `last seen running, 10:52`: the state of a job that was lost. */
 export function describeLastSeen({ state }: Pick<JobRecord, 'state'>, { since }: LostContact): string {
-  return `last seen ${state.replaceAll('_', ' ')}, ${timeOf(since)}`;
+  return l10n.t('last seen {0}, {1}', stateWord(state), timeOf(since));
 }
 
 /** The time of day, in the local time zone. @param time milliseconds. */

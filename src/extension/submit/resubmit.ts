@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import { formatBytes } from '../../core/text/format.ts';
 import { budgetCheck } from '../../jobs/submit/budgetCheck.ts';
 import { describeEstimate, estimateCost } from '../../jobs/submit/estimate.ts';
@@ -24,11 +25,11 @@ export async function submitAgain(services: Services, record: JobRecord): Promis
   if (readSetting('confirmSubmit') !== 'never') {
     const size = archiveBytes === null ? '' : `${formatBytes(archiveBytes)} · `;
     const asThen = {
-      label: label`$(debug-rerun) Send the same files again`,
+      label: label`$(debug-rerun) ${l10n.t('Send the same files again')}`,
       description: label`${size}${describeEstimate(estimate)}`,
     };
-    const asNow = { label: label`$(rocket) Submit the folder as it is now` };
-    const title = `Submit ${script} again to ${hostLabel(host)}`;
+    const asNow = { label: label`$(rocket) ${l10n.t('Submit the folder as it is now')}` };
+    const title = l10n.t('Submit {0} again to {1}', script, hostLabel(host));
     const chosen = await pickRow([asThen, asNow], { title });
     if (chosen === undefined) return undefined;
     if (chosen === asNow) return submit(services, { folder, script, maxRuntime });

@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { formatBytes } from '../../core/text/format.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
 import type { SubmitOptions, SubmitPhase } from '../../jobs/submit/submit.ts';
@@ -14,7 +15,7 @@ export async function send(
   work: (options: SubmitOptions) => Promise<JobRecord>,
   { showsLog = true }: { readonly showsLog?: boolean } = {},
 ): Promise<JobRecord> {
-  const title = `Submitting ${script}`;
+  const title = l10n.t('Submitting {0}', script);
   const { Notification: location } = vscode.ProgressLocation;
   try {
     const record = await showProgress({ location, title, cancellable: true }, (progress, token) => {
@@ -41,13 +42,13 @@ export async function send(
 const PACK_SHARE = 30;
 
 function phaseText(phase: SubmitPhase): { message: string; percent: number } {
-  if (phase.type === 'select') return { message: 'reading the folder', percent: 0 };
-  if (phase.type === 'ask') return { message: 'connection lost; checking what arrived', percent: 0 };
-  if (phase.type === 'accepted') return { message: 'accepted', percent: 100 };
+  if (phase.type === 'select') return { message: l10n.t('reading the folder'), percent: 0 };
+  if (phase.type === 'ask') return { message: l10n.t('connection lost; checking what arrived'), percent: 0 };
+  if (phase.type === 'accepted') return { message: l10n.t('accepted'), percent: 100 };
   const { doneBytes, totalBytes } = phase;
   const share = totalBytes === 0 ? 1 : Math.min(1, doneBytes / totalBytes);
-  const amount = `${formatBytes(doneBytes)} of ${formatBytes(totalBytes)}`;
+  const amount = l10n.t('{0} of {1}', formatBytes(doneBytes), formatBytes(totalBytes));
   return phase.type === 'pack'
-    ? { message: `packed ${amount}`, percent: share * PACK_SHARE }
-    : { message: `uploaded ${amount}`, percent: PACK_SHARE + share * (100 - PACK_SHARE) };
+    ? { message: l10n.t('packed {0}', amount), percent: share * PACK_SHARE }
+    : { message: l10n.t('uploaded {0}', amount), percent: PACK_SHARE + share * (100 - PACK_SHARE) };
 }

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { budgetCheck } from '../../jobs/submit/budgetCheck.ts';
 import { agreementTo, reviewConsent } from '../../jobs/submit/consent.ts';
 import { findScript, firstDraft, memoryOf, type SubmitDraft } from '../../jobs/submit/draft.ts';
@@ -49,7 +50,7 @@ export async function submit(
   const choice = { include, exclude };
   await using reader = new SelectionReader(services, uri.fsPath, memory.scripts);
   const host = profile?.host ?? options.host ?? services.hosts.current();
-  const title = `Reading ${name}`;
+  const title = l10n.t('Reading {0}', name);
   const [answer, selection] = await showProgress({ location: vscode.ProgressLocation.Window, title }, () =>
     Promise.all([askAccount(services, host), reader.select(choice)]),
   );

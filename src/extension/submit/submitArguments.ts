@@ -1,10 +1,11 @@
+import * as l10n from '@vscode/l10n';
 import * as z from 'zod';
 import { AppError } from '../../core/errors.ts';
 import { textField } from '../../core/jsonFields.ts';
 import { parameterValue } from '../../jobs/ledger/parameters.ts';
 
-const TEXT = 'Enter text that is not empty.';
-const SECONDS = 'Enter a number of seconds, at least 1.';
+const TEXT = l10n.t('Enter text that is not empty.');
+const SECONDS = l10n.t('Enter a number of seconds, at least 1.');
 const text = z.string(TEXT).min(1, TEXT).optional();
 
 /** What a keybinding, a task or another extension can fix in advance. */
@@ -18,9 +19,9 @@ const submitArguments = z.object({
   /** A job of the folder's `farwharf.json`; the other terms win over its values. */
   profile: text,
   /** With a profile that has a matrix: values of its parameters. */
-  parameters: z.record(z.string(), parameterValue, 'Enter an object.').optional(),
+  parameters: z.record(z.string(), parameterValue, l10n.t('Enter an object.')).optional(),
   /** Whether to show the preflight even if the user turned it off. */
-  lookFirst: z.boolean('Enter true or false.').optional(),
+  lookFirst: z.boolean(l10n.t('Enter true or false.')).optional(),
   machineClass: text,
   project: text,
   maxRuntime: z.number(SECONDS).min(1, SECONDS).optional(),
@@ -29,7 +30,7 @@ const submitArguments = z.object({
   /** The name of that flow in trace events, if the file runs it itself. */
   flowName: text,
   /** The shared state that the flow starts with. */
-  shared: z.record(z.string(), z.unknown(), 'Enter an object.').optional(),
+  shared: z.record(z.string(), z.unknown(), l10n.t('Enter an object.')).optional(),
 });
 export type SubmitArguments = Readonly<z.output<typeof submitArguments>>;
 
@@ -48,7 +49,10 @@ export function readSubmitArguments(argument: unknown): SubmitArguments {
   const { data, error } = submitArguments.safeParse(argument);
   if (data !== undefined) return data;
   const [issue] = error.issues;
-  throw new AppError('bad-input', `Command argument "${issue?.path.join('.')}" is not valid. ${issue?.message}`);
+  throw new AppError(
+    'bad-input',
+    l10n.t('Command argument "{0}" is not valid. {1}', issue?.path.join('.') ?? '', issue?.message ?? ''),
+  );
 }
 
 /** The job that a command is about: its ID from a row of the view or from an argument; undefined if none was given. */

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import * as l10n from '@vscode/l10n';
 import { pathInside } from '../../core/files/pathInside.ts';
 import { readBatchScript } from '../../jobs/batch/batchScript.ts';
 import { batchProfile } from '../../jobs/profiles/batchProfile.ts';
@@ -29,7 +30,10 @@ export async function withScript(folder: string, draft: SubmitDraft, script: str
   const { batch, ...terms } = job?.terms({ env: {}, file: undefined }) ?? {};
   if (job === undefined || batch === undefined) return { ...rest, script };
   const count = job.combinations.length;
-  const reason = `Only one of ${count} tasks would be sent. Close this list and run Submit This File for the script.`;
+  const reason = l10n.t(
+    'Only one of {0} tasks would be sent. Close this list and run Submit This File for the script.',
+    count,
+  );
   const array = count > 1 ? [{ line: 1, option: '--array', reason, isFatal: true }] : [];
   const { machineClass: _class, ...others } = rest;
   const { maxRuntime = rest.maxRuntime, project = rest.project, venv = rest.venv } = terms;

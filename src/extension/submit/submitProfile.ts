@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { pathInside } from '../../core/files/pathInside.ts';
 import {
   describeAccess,
@@ -63,8 +64,11 @@ export async function agreeToProfile(
   const access = { host, isSwitch, variables: job.variables, include: job.include, secrets: job.secrets };
   const missing = await missingConsent(home, folder, access);
   if (missing !== undefined) {
-    const detail = `${PROFILE_FILE} in this folder asks for this. Farwharf remembers that you allowed it for this folder.`;
-    const allow = 'Allow';
+    const detail = l10n.t(
+      '{0} in this folder asks for this. Farwharf remembers that you allowed it for this folder.',
+      PROFILE_FILE,
+    );
+    const allow = l10n.t('Allow');
     const question = describeAccess(job, missing, hostLabel(host));
     if ((await askModal(question, { detail, isWarning: true }, allow)) !== allow) return undefined;
     await saveConsent(home, folder, missing);
@@ -72,7 +76,7 @@ export async function agreeToProfile(
   const { environment } = job;
   return [
     ...(needsConsent(access) ? [describeAccess(job, access, hostLabel(host))] : []),
-    ...(environment.length > 0 ? [`The job gets the variables ${environment.join(', ')}.`] : []),
+    ...(environment.length > 0 ? [l10n.t('The job gets the variables {0}.', environment.join(', '))] : []),
   ];
 }
 
@@ -83,10 +87,10 @@ export async function pickProfile(folder: vscode.WorkspaceFolder): Promise<strin
     description: machineClass === undefined ? withoutIcons(script) : label`${script} · ${machineClass}`,
     name,
   });
-  const title = `Submit a profile of ${folder.name}`;
+  const title = l10n.t('Submit a profile of {0}', folder.name);
   const chosen = await pickRow((await readProfiles(folder.uri.fsPath)).map(row), {
     title,
-    placeHolder: `Select a job of ${PROFILE_FILE}.`,
+    placeHolder: l10n.t('Select a job of {0}.', PROFILE_FILE),
     matchOnDescription: true,
   });
   return chosen?.name;

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
-import { formatBytes, formatCount, formatCredits } from '../../core/text/format.ts';
+import * as l10n from '@vscode/l10n';
+import { formatBytes, formatCredits, formatInteger } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import type { ScriptFinding } from '../../jobs/selection/scriptReview.ts';
 import { firstDraft, type SubmitDefaults } from '../../jobs/submit/draft.ts';
@@ -47,10 +48,14 @@ export async function submitSweep(services: Services, request: SweepRequest): Pr
   const findings = sweepFindings(plan, target.budget);
   refuseErrors(findings);
   const detail = [...request.notes, ...describeDetails(plan, selection), ...findings.map(describeFinding)];
-  const submit = 'Submit';
-  const question = printableLine(`Submit ${describePlan(plan)} to ${target.service}?`);
+  const submit = l10n.t('Submit');
+  const question = printableLine(l10n.t('Submit {0} to {1}?', describePlan(plan), target.service));
   if ((await askModal(question, { detail: detail.join('\n\n') }, submit)) !== submit) return undefined;
-  const options = { location: vscode.ProgressLocation.Notification, title: `Packing ${job.name}`, cancellable: true };
+  const options = {
+    location: vscode.ProgressLocation.Notification,
+    title: l10n.t('Packing {0}', job.name),
+    cancellable: true,
+  };
   const sweep = await showProgress(options, (_progress, token) =>
     withSignal(token, (signal) => createSweep(services, plan, { signal, isTrusted: vscode.workspace.isTrusted })),
   );
@@ -64,9 +69,13 @@ function describePlan(plan: SweepPlan): string {
   const { concurrency, maxCost } = plan.limits;
   const costs = [highestPlannedCost(plan), maxCost].filter((cost) => cost !== undefined);
   return [
-    `${formatCount(plan.jobs.length, 'job')} of ${plan.name}`,
-    ...(concurrency === undefined ? [] : [`at most ${concurrency} at once`]),
-    costs.length === 0 ? 'at an unknown cost' : `for at most ${formatCredits(Math.min(...costs))} credits together`,
+    plan.jobs.length === 1
+      ? l10n.t('1 job of {0}', plan.name)
+      : l10n.t('{1} jobs of {0}', plan.name, formatInteger(plan.jobs.length)),
+    ...(concurrency === undefined ? [] : [l10n.t('at most {0} at once', concurrency)]),
+    costs.length === 0
+      ? l10n.t('at an unknown cost')
+      : l10n.t('for at most {0} credits together', formatCredits(Math.min(...costs))),
   ].join(', ');
 }
 
@@ -78,9 +87,10 @@ function describeDetails({ jobs }: SweepPlan, selection: SelectedFolder): readon
     return `${name}: ${[...distinct].slice(0, 10).join(', ')}${distinct.size > 10 ? ', …' : ''}`;
   });
   const left = exclusionSentence(selection.exclusions);
-  const size = `${formatCount(selection.fileCount, 'file')}, ${formatBytes(selection.totalBytes)}`;
-  return [
-    values.join('\n'),
-    `${size} will be packed once and sent with each job.${left === '' ? '' : ` Left out: ${left}.`}`,
-  ];
+  const size = formatBytes(selection.totalBytes);
+  const amount =
+    selection.fileCount === 1
+      ? l10n.t('1 file, {0} will be packed once and sent with each job.', size)
+      : l10n.t('{1} files, {0} will be packed once and sent with each job.', size, formatInteger(selection.fileCount));
+  return [values.join('\n'), [amount, ...(left === '' ? [] : [l10n.t('Left out: {0}.', left)])].join(' ')];
 }

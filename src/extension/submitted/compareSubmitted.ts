@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { printableLine } from '../../core/text/printable.ts';
-import { formatBytes, formatCount, formatDuration } from '../../core/text/format.ts';
+import { formatBytes, formatDuration, formatInteger } from '../../core/text/format.ts';
 import { describeJob } from '../../jobs/describe.ts';
 import { hasSucceeded, type JobRecord, shortId } from '../../jobs/ledger/record.ts';
 import type { FileChange } from '../../jobs/submitted/fileChanges.ts';
@@ -33,12 +34,12 @@ export function compareJobs(services: Services, before: JobRecord, after: JobRec
 }
 
 async function compare(services: Services, comparison: Comparison): Promise<void> {
-  const title = `Comparing the files of ${comparison.before.script}`;
+  const title = l10n.t('Comparing the files of {0}', comparison.before.script);
   const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
   const changes = await showProgress(options, (progress, token) =>
     withSignal(token, async (signal) => {
       const onProgress = (doneBytes: number, totalBytes: number): void =>
-        progress.report({ message: `${formatBytes(doneBytes)} of ${formatBytes(totalBytes)}` });
+        progress.report({ message: l10n.t('{0} of {1}', formatBytes(doneBytes), formatBytes(totalBytes)) });
       const found = await findChanges(services, comparison, { signal, onProgress });
       await loadShown(services, comparison, found.slice(0, MAX_SHOWN), signal);
       return found;
@@ -59,12 +60,12 @@ async function pickComparison({ store }: Services, record: JobRecord): Promise<C
   const sorted = success === undefined ? others : [success, ...others.filter((each) => each !== success)];
   const rows = sorted.map((other) => jobRow(other, record, other === success));
   const folderRow = {
-    label: label`$(folder) The folder as it is now`,
+    label: label`$(folder) ${l10n.t('The folder as it is now')}`,
     description: label`${record.folder}`,
     detail: label``,
     comparison: withFolder,
   };
-  const title = `Compare the submitted files of ${record.script} with`;
+  const title = l10n.t('Compare the submitted files of {0} with', record.script);
   const options = { title, matchOnDescription: true, matchOnDetail: true };
   return (await pickRow([folderRow, ...rows], options))?.comparison;
 }
@@ -75,8 +76,10 @@ function jobRow(other: JobRecord, record: JobRecord, isLastSuccess: boolean) {
   const [before, after] = other.createdAt < record.createdAt ? [other, record] : [record, other];
   return {
     label: isLastSuccess ? label`$(pass) ${other.script}` : label`$(history) ${other.script}`,
-    description: label`${shortId(other)} · submitted ${ago} ago`,
-    detail: isLastSuccess ? label`The last job before this one that succeeded` : label`${describeJob(other, now)}`,
+    description: label`${l10n.t('{0} · submitted {1} ago', shortId(other), ago)}`,
+    detail: isLastSuccess
+      ? label`${l10n.t('The last job before this one that succeeded')}`
+      : label`${describeJob(other, now)}`,
     comparison: { before, after },
   };
 }
@@ -108,9 +111,9 @@ async function showChanges(
   { before, after }: Comparison,
   changes: readonly FileChange[],
 ): Promise<void> {
-  const [earlier, later] = [nameOf(before), after === undefined ? 'the folder' : nameOf(after)];
+  const [earlier, later] = [nameOf(before), after === undefined ? l10n.t('the folder') : nameOf(after)];
   if (changes.length === 0) {
-    void showInformation(`No file has changed from ${earlier} to ${later}.`);
+    void showInformation(l10n.t('No file has changed from {0} to {1}.', earlier, later));
     return;
   }
   const rows = changes.slice(0, MAX_SHOWN).map(({ path, type }) => {
@@ -122,7 +125,12 @@ async function showChanges(
   await vscode.commands.executeCommand('vscode.changes', `${earlier} → ${later}`, rows);
   if (changes.length > MAX_SHOWN) {
     void showInformation(
-      `${formatCount(changes.length, 'file')} changed; the first ${MAX_SHOWN} are shown. All of them: farwharf diff ${shortId(before)}`,
+      l10n.t(
+        '{0} files changed; the first {1} are shown. All of them: farwharf diff {2}',
+        formatInteger(changes.length),
+        MAX_SHOWN,
+        shortId(before),
+      ),
     );
   }
 }

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { isAbort } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
 import type { Disposable } from '../../core/processes/lifetime.ts';
@@ -88,7 +89,7 @@ export class SweepRuns implements Disposable {
     const deps = { home, ledger, service: hosts.service(sweep.host) };
     try {
       await memory.update(INTERRUPTED, [...new Set([sweep.id, ...this.#interrupted()])]);
-      const options = { location: vscode.ProgressLocation.Window, title: `Sweep ${sweep.name}` };
+      const options = { location: vscode.ProgressLocation.Window, title: l10n.t('Sweep {0}', sweep.name) };
       const end = await showProgress(options, (progress) => {
         const onPhase = (phase: SweepPhase): void => {
           progress.report({ message: describePhase(phase, sweep) });
@@ -120,14 +121,21 @@ export class SweepRuns implements Disposable {
 }
 
 function describePhase(phase: SweepPhase, { drafts }: Sweep): string {
-  if (phase.type === 'retry') return 'the service cannot be reached; trying again';
-  if (phase.type === 'upload') return `sending job ${phase.index + 1} of ${drafts.length}`;
-  const why = phase.reason === 'concurrency' ? 'its limit of jobs at once' : 'its cost limit';
-  return `${describeCounts(countJobs(drafts.length, phase.records, Date.now()))} · waiting for ${why}`;
+  if (phase.type === 'retry') return l10n.t('the service cannot be reached; trying again');
+  if (phase.type === 'upload') return l10n.t('sending job {0} of {1}', phase.index + 1, drafts.length);
+  const why =
+    phase.reason === 'concurrency'
+      ? l10n.t('waiting for its limit of jobs at once')
+      : l10n.t('waiting for its cost limit');
+  return `${describeCounts(countJobs(drafts.length, phase.records, Date.now()))} · ${why}`;
 }
 
 function describeLimit({ name, drafts, maxCost }: Sweep, { records }: SweepEnd): string {
-  const limit = formatCredits(maxCost ?? 0);
-  const sent = `${records.length} of ${drafts.length} jobs of ${name} were sent`;
-  return `${sent}. Another one could exceed its limit of ${limit} credits. Raise "maxCost" and submit it again for the others.`;
+  return l10n.t(
+    '{0} of {1} jobs of {2} were sent. Another one could exceed its limit of {3} credits. Raise "maxCost" and submit it again for the others.',
+    records.length,
+    drafts.length,
+    name,
+    formatCredits(maxCost ?? 0),
+  );
 }

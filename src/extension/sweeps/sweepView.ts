@@ -1,6 +1,8 @@
+import * as l10n from '@vscode/l10n';
 import { formatCredits, formatDuration } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { elapsedSeconds } from '../../jobs/describe.ts';
+import { stateWord } from '../../jobs/ledger/jobIcon.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
 import type { Series } from '../../jobs/metrics/series.ts';
 import { costSoFar } from '../../jobs/submit/estimate.ts';
@@ -32,8 +34,9 @@ export function sweepView(
   const metrics = metricNames(rows).slice(0, MAX_METRICS);
   const metric = metrics.find((name) => name === wanted) ?? metrics[0] ?? null;
   const counts = countJobs(sweep.drafts.length, records, now);
-  const limit = sweep.maxCost === null ? '' : ` of at most ${formatCredits(sweep.maxCost)}`;
-  const summary = `${describeCounts(counts)}${limit}${sweep.isCancelled ? ' · cancelled' : ''}`;
+  const done = describeCounts(counts);
+  const spent = sweep.maxCost === null ? done : l10n.t('{0} of at most {1}', done, formatCredits(sweep.maxCost));
+  const summary = [spent, ...(sweep.isCancelled ? [l10n.t('cancelled')] : [])].join(' · ');
   const most = Math.max(2, Math.floor(MAX_POINTS / rows.length));
   return {
     type: 'sweep',
@@ -45,7 +48,7 @@ export function sweepView(
     jobs: rows.map(({ index, parameters, record, metrics: of }) => ({
       index,
       parameters: Object.values(parameters).map((value) => printableLine(String(value))),
-      state: record === undefined ? 'not sent' : printableLine(record.state.replaceAll('_', ' ')),
+      state: record === undefined ? l10n.t('not sent') : printableLine(stateWord(record.state)),
       time: textOf(record && elapsedSeconds(record, now), formatDuration),
       cost: textOf(record && costSoFar(record, now), formatCredits),
       values: metrics.map((name) => finite(of.get(name)?.last)),

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { isAbort } from '../../core/errors.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { describeResultCount } from '../../jobs/describe.ts';
@@ -60,7 +61,7 @@ export class JobTerminal implements vscode.Pseudoterminal {
   async #run(): Promise<number> {
     this.#id = await submit(this.#services, readSubmitArguments(this.#argument), { showsLog: false });
     if (this.#id === undefined) {
-      this.#write('Nothing was submitted.\n');
+      this.#write(`${l10n.t('Nothing was submitted.')}\n`);
       return FAILED;
     }
     const record = await this.#services.ledger.get(this.#id);

@@ -1,10 +1,11 @@
+import * as l10n from '@vscode/l10n';
 import { explainFailure, type FailureKind, type Remedies } from '../../jobs/service/explain.ts';
 
 export type ErrorAction = 'retry' | 'submitAgain' | 'signIn' | 'trust' | 'checkJobs' | 'openLog';
 
 const REMEDIES: Remedies = {
-  key: 'Sign in again.',
-  credits: 'A shorter time limit or a cheaper machine class reserves fewer credits.',
+  key: l10n.t('Sign in again.'),
+  credits: l10n.t('A shorter time limit or a cheaper machine class reserves fewer credits.'),
 };
 
 /** The buttons below an error message, the most useful one first. */
@@ -36,6 +37,6 @@ export interface ExplainedError {
 /** The sentence and the buttons for anything that was thrown. Text from outside is made safe to show. @param host that was called. */
 export function explain(error: unknown, host?: string): ExplainedError {
   const { kind, sentence } = explainFailure(error, { host, remedies: REMEDIES });
-  const shown = kind === 'unexpected' ? `Unexpected error: ${sentence}` : sentence;
+  const shown = kind === 'unexpected' ? l10n.t('Unexpected error: {0}', sentence) : sentence;
   return { kind, sentence: shown, actions: ACTIONS[kind] };
 }

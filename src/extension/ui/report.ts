@@ -1,16 +1,17 @@
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { isAbort } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
 import { type ErrorAction, explain } from './errorText.ts';
 import { showError } from './show.ts';
 
 const TITLES: Readonly<Record<ErrorAction, string>> = {
-  retry: 'Try Again',
-  submitAgain: 'Submit Again',
-  signIn: 'Sign In',
-  trust: 'Manage Workspace Trust',
-  checkJobs: 'Check Jobs',
-  openLog: 'Open Log',
+  retry: l10n.t('Try Again'),
+  submitAgain: l10n.t('Submit Again'),
+  signIn: l10n.t('Sign In'),
+  trust: l10n.t('Manage Workspace Trust'),
+  checkJobs: l10n.t('Check Jobs'),
+  openLog: l10n.t('Open Log'),
 };
 const COMMANDS: Readonly<Record<Exclude<ErrorAction, 'retry' | 'submitAgain'>, string>> = {
   signIn: 'farwharf.signIn',

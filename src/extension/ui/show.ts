@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import type { Printable } from '../../core/text/printable.ts';
 import { messageText } from './labels.ts';
 
@@ -126,6 +127,11 @@ export function showInStatusBar(text: Printable, duration: number): vscode.Dispo
 export function treeRow(text: Printable, state = vscode.TreeItemCollapsibleState.None): TreeRow {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its texts take only what is safe to show
   return new vscode.TreeItem(text, state) as TreeRow;
+}
+
+/** What a click on the row of a file does. */
+export function openCommand(uri: vscode.Uri): vscode.Command {
+  return { command: 'vscode.open', title: l10n.t('Open'), arguments: [uri, { preview: true }] };
 }
 
 /**

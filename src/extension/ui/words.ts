@@ -1,10 +1,20 @@
+import * as l10n from '@vscode/l10n';
 import { assertNever } from '../../core/errors.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { LOCAL_HOST } from '../../jobs/service/host.ts';
 
-/** The display name of a host: `this machine`, `gpu.example.org`. */
+/** The display name of a host in a sentence: `this machine`, `gpu.example.org`. Translations have a preposition before it. */
 export function hostLabel(host: string): string {
-  return host === LOCAL_HOST ? 'this machine' : printableLine(host.replace(/^(?:https?|ssh):\/\//, ''));
+  return host === LOCAL_HOST ? l10n.t('this machine') : nameOf(host);
+}
+
+/** The display name of a host that stands alone. */
+export function hostTitle(host: string): string {
+  return host === LOCAL_HOST ? l10n.t({ message: 'this machine', comment: ['not in a sentence'] }) : nameOf(host);
+}
+
+function nameOf(host: string): string {
+  return printableLine(host.replace(/^(?:https?|ssh):\/\//, ''));
 }
 
 /** The message about the host above the rows of the Jobs view; undefined if all is well. */
@@ -13,9 +23,16 @@ export function connectionText(state: 'ready' | 'signedOut' | 'unreachable', hos
     case 'ready':
       return undefined;
     case 'signedOut':
-      return `You are not signed in to ${hostLabel(host)}. Its jobs are shown in their last known state.`;
+      return l10n.t('You are not signed in to {0}. Its jobs are shown in their last known state.', hostLabel(host));
     case 'unreachable':
-      return `${host === LOCAL_HOST ? 'The job service on this machine' : hostLabel(host)} does not respond. Its jobs are shown in their last known state and keep running.`;
+      return host === LOCAL_HOST
+        ? l10n.t(
+            'The job service on this machine does not respond. Its jobs are shown in their last known state and keep running.',
+          )
+        : l10n.t(
+            '{0} does not respond. Its jobs are shown in their last known state and keep running.',
+            hostLabel(host),
+          );
     default:
       return assertNever(state);
   }

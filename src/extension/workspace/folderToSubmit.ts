@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import { AppError } from '../../core/errors.ts';
 import { pathInside } from '../../core/files/pathInside.ts';
 
@@ -29,12 +30,13 @@ export function folderToSubmit<F extends WindowFolder>(
 ): F | undefined {
   const folders = onDisk(all);
   if (all.length === 0)
-    throw new AppError('missing', 'No folder is open, so there is nothing to submit. Open a folder first.');
+    throw new AppError('missing', l10n.t('No folder is open, so there is nothing to submit. Open a folder first.'));
   if (folders.length === 0)
-    throw new AppError('refused', 'A virtual folder cannot be submitted. Open a folder on a local disk.');
+    throw new AppError('refused', l10n.t('A virtual folder cannot be submitted. Open a folder on a local disk.'));
   if (folder !== undefined) {
     const found = folders.find(({ uri }) => uri.fsPath === folder);
-    if (!found) throw new AppError('bad-input', `The folder ${folder} is not open in this window. Open it first.`);
+    if (!found)
+      throw new AppError('bad-input', l10n.t('The folder {0} is not open in this window. Open it first.', folder));
     return found;
   }
   if (file !== undefined) {
@@ -43,7 +45,7 @@ export function folderToSubmit<F extends WindowFolder>(
     if (!found)
       throw new AppError(
         'bad-input',
-        'This file is not in a folder of this window, so it cannot be submitted. Open its folder first.',
+        l10n.t('This file is not in a folder of this window, so it cannot be submitted. Open its folder first.'),
       );
     return found;
   }

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { AppError } from '../../core/errors.ts';
 import { folderToSubmit, onDisk, type WantedFolder } from './folderToSubmit.ts';
 
@@ -7,7 +8,7 @@ export function requireTrust(): void {
   if (vscode.workspace.isTrusted) return;
   throw new AppError(
     'untrusted',
-    'In Restricted Mode, Farwharf does not send, run or write anything. Trust this folder first.',
+    l10n.t('In Restricted Mode, Farwharf does not send, run or write anything. Trust this folder first.'),
   );
 }
 
@@ -23,5 +24,5 @@ export function diskFolders(): readonly vscode.WorkspaceFolder[] {
  */
 export async function chooseFolder(wanted: WantedFolder): Promise<vscode.WorkspaceFolder | undefined> {
   const found = folderToSubmit(vscode.workspace.workspaceFolders ?? [], wanted);
-  return found ?? (await vscode.window.showWorkspaceFolderPick({ placeHolder: 'Select the folder to submit' }));
+  return found ?? (await vscode.window.showWorkspaceFolderPick({ placeHolder: l10n.t('Select the folder to submit') }));
 }

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { AppError } from '../../core/errors.ts';
-import { formatCount } from '../../core/text/format.ts';
+import { formatInteger } from '../../core/text/format.ts';
 import { pathInside } from '../../core/files/pathInside.ts';
 import { readSetting } from '../contributions/config.ts';
 import { askModal } from '../ui/show.ts';
@@ -17,9 +18,11 @@ export async function settleUnsaved(folder: vscode.WorkspaceFolder): Promise<boo
   const mode = readSetting('saveBeforeSubmit');
   if (dirty.length === 0 || mode === 'never') return true;
   if (mode === 'ask') {
-    const [save, asOnDisk] = ['Save and Submit', 'Submit What Is on Disk'];
+    const [save, asOnDisk] = [l10n.t('Save and Submit'), l10n.t('Submit What Is on Disk')];
     const answer = await askModal(
-      `${folder.name} has ${formatCount(dirty.length, 'file')} with unsaved changes.`,
+      dirty.length === 1
+        ? l10n.t('{0} has 1 file with unsaved changes.', folder.name)
+        : l10n.t('{0} has {1} files with unsaved changes.', folder.name, formatInteger(dirty.length)),
       { isWarning: true },
       save,
       asOnDisk,
@@ -29,7 +32,7 @@ export async function settleUnsaved(folder: vscode.WorkspaceFolder): Promise<boo
   for (const document of dirty) {
     // Without this, the old contents of a file that cannot be saved would be sent unnoticed.
     if (!(await document.save()))
-      throw new AppError('conflict', `${document.fileName} could not be saved, so nothing was sent.`);
+      throw new AppError('conflict', l10n.t('{0} could not be saved, so nothing was sent.', document.fileName));
   }
   return true;
 }

@@ -1,14 +1,21 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, afterEach, before, suite, test } from 'node:test';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
-import { reloadWorkbench, runCommand } from '../../../scripts/vscode/workbench.ts';
+import { choose, reloadWorkbench, runCommand } from '../../../scripts/vscode/workbench.ts';
 import { screenshotOfFailure } from '../support/failure.ts';
 
 suite('a window in German', () => {
   let window: Window;
 
   before(async () => {
-    window = await openWindow({ name: 'probe', prepare: (folder) => mkdir(folder) });
+    window = await openWindow({
+      name: 'probe',
+      prepare: async (folder) => {
+        await mkdir(folder);
+        await writeFile(join(folder, 'train.mjs'), "console.log('trained');\n");
+      },
+    });
     // A language pack is no part of VS Code. The workbench derives its language, by which it chooses the texts of extensions,
     // from this value, which the script with a pack's texts would set.
     await window.page.addInitScript(() => {
@@ -24,6 +31,18 @@ suite('a window in German', () => {
     await window.page.locator('.activitybar .action-label[aria-label="Farwharf"]').click();
     await window.page.getByRole('button', { name: 'Arbeitsbereich abschicken' }).waitFor();
     await window.page.getByText('Führen Sie diesen Ordner als Job aus.').waitFor();
+  });
+
+  test('what a submit would send is in German', async () => {
+    const { page } = window;
+    const list = page.locator('.quick-input-widget');
+    await runCommand(page, 'Farwharf: Arbeitsbereich abschicken');
+    await list.getByPlaceholder('Wählen Sie ein Skript aus').waitFor();
+    await choose(page, 'train.mjs');
+    await list.getByText('probe auf diesem Rechner abschicken').waitFor();
+    await list.getByText('1 Datei (').first().waitFor();
+    await list.getByText('Ausgeschlossen').waitFor();
+    await page.keyboard.press('Escape');
   });
 
   test('a walkthrough shows its German steps and pages', async () => {

@@ -1,8 +1,9 @@
+import * as l10n from '@vscode/l10n';
 import { isWaiting } from '../../../jobs/ledger/record.ts';
 import { jobCommand } from '../jobs/jobCommand.ts';
 
 export const answerJob = jobCommand({
-  title: 'Answer Job',
+  title: l10n.t('Answer Job'),
   fits: isWaiting,
   run: ({ flows }, record) => flows().jobAnswers.ask(record),
 });

@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import { AppError } from '../../../core/errors.ts';
 import { textField } from '../../../core/jsonFields.ts';
 import { addJob as add } from '../../../jobs/log/addJob.ts';
@@ -13,11 +14,16 @@ export const addJob: Command = withArgument(
     const host = services.hosts.current();
     const [folder] = diskFolders();
     if (folder === undefined)
-      throw new AppError('missing', 'The results of a job need a folder. Open one, then add the job.');
-    const title = `Add a job of ${hostLabel(host)}`;
+      throw new AppError('missing', l10n.t('The results of a job need a folder. Open one, then add the job.'));
+    const title = l10n.t('Add a job of {0}', hostLabel(host));
     const jobId =
       asked ??
-      (await askText({ title, prompt: 'Job ID', placeHolder: 'As the service returned it', ignoreFocusOut: true }));
+      (await askText({
+        title,
+        prompt: l10n.t('Job ID'),
+        placeHolder: l10n.t('As the service returned it'),
+        ignoreFocusOut: true,
+      }));
     if (jobId === undefined || jobId.trim() === '') return undefined;
     const record = await showProgress({ location: { viewId: 'farwharf.jobs' } }, () =>
       add(

@@ -1,15 +1,16 @@
+import * as l10n from '@vscode/l10n';
 import type { JobRecord } from '../../../jobs/ledger/record.ts';
 import type { CommandContext } from '../command.ts';
 import { jobsCommand } from '../jobs/jobCommand.ts';
 
 export const pinJob = jobsCommand({
-  title: 'Pin',
+  title: l10n.t('Pin'),
   fits: ({ pinned }) => !pinned,
   run: (context, records) => setPinned(context, records, true),
 });
 
 export const unpinJob = jobsCommand({
-  title: 'Unpin',
+  title: l10n.t('Unpin'),
   fits: ({ pinned }) => pinned,
   run: (context, records) => setPinned(context, records, false),
 });

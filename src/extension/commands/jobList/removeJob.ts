@@ -1,6 +1,7 @@
+import * as l10n from '@vscode/l10n';
 import { shownScript } from '../../../jobs/selection/script.ts';
 import { AppError } from '../../../core/errors.ts';
-import { formatCount } from '../../../core/text/format.ts';
+import { formatInteger, plural } from '../../../core/text/format.ts';
 import { printableLine } from '../../../core/text/printable.ts';
 import { isActive, type JobRecord } from '../../../jobs/ledger/record.ts';
 import type { Services } from '../../services/services.ts';
@@ -8,11 +9,11 @@ import { askModal, showInformation } from '../../ui/show.ts';
 import { hostLabel } from '../../ui/words.ts';
 import { jobsCommand } from '../jobs/jobCommand.ts';
 
-const UNDO = 'Undo';
+const UNDO = l10n.t('Undo');
 
 /** Removes jobs from the list. The service is not involved. */
 export const removeJob = jobsCommand({
-  title: 'Remove from List',
+  title: l10n.t('Remove from List'),
   fits: canRemove,
   async run({ services }, records) {
     const removable = records.filter((record) => canRemove(record, services));
@@ -20,7 +21,10 @@ export const removeJob = jobsCommand({
     if (first !== undefined && removable.length === 0)
       throw new AppError(
         'conflict',
-        `${printableLine(shownScript(first.script))} is still running. Cancel it first, or wait until it ends.`,
+        l10n.t(
+          '{0} is still running. Cancel it first, or wait until it ends.',
+          printableLine(shownScript(first.script)),
+        ),
       );
     if (!(await isSure(removable.filter(isActive)))) return;
     for (const { id } of removable) await services.ledger.remove(id);
@@ -37,14 +41,29 @@ function canRemove(record: JobRecord, { lostContacts }: Services): boolean {
 async function isSure(active: readonly JobRecord[]): Promise<boolean> {
   const [first, ...others] = active;
   if (first === undefined) return true;
-  const detail = `${hostLabel(first.host)} cannot be asked, so what you remove may still run there and cost credits.`;
-  const which = others.length === 0 ? first.script : formatCount(active.length, 'unfinished job');
-  return (await askModal(`Remove ${which} from the list?`, { detail, isWarning: true }, 'Remove')) !== undefined;
+  const detail = l10n.t(
+    '{0} cannot be asked, so what you remove may still run there and cost credits.',
+    hostLabel(first.host),
+  );
+  const question =
+    others.length === 0
+      ? l10n.t('Remove {0} from the list?', first.script)
+      : l10n.t('Remove {0} unfinished jobs from the list?', formatInteger(active.length));
+  return (await askModal(question, { detail, isWarning: true }, l10n.t('Remove'))) !== undefined;
 }
 
 async function offerUndo({ ledger, store }: Services, kept: number, removed: readonly JobRecord[]): Promise<void> {
-  const still = kept === 0 ? '' : ` ${formatCount(kept, 'job is', 'jobs are')} still running and stayed.`;
-  const choice = await showInformation(`${formatCount(removed.length, 'job')} removed from the list.${still}`, UNDO);
+  const gone = plural(
+    removed.length,
+    l10n.t('1 job removed from the list.'),
+    l10n.t('{0} jobs removed from the list.'),
+  );
+  const stayed = plural(
+    kept,
+    l10n.t('1 job is still running and stayed.'),
+    l10n.t('{0} jobs are still running and stayed.'),
+  );
+  const choice = await showInformation(kept === 0 ? gone : `${gone} ${stayed}`, UNDO);
   if (choice !== UNDO) return;
   for (const { id } of removed) await ledger.update(id, { removed: false });
   await store.refresh();

@@ -1,5 +1,5 @@
+import * as l10n from '@vscode/l10n';
 import { AppError } from '../../../core/errors.ts';
-import { formatCount } from '../../../core/text/format.ts';
 import { type JobRecord, shortId } from '../../../jobs/ledger/record.ts';
 import { MAX_COMPARED } from '../../jobs/comparedJobs.ts';
 import { jobRow } from '../../jobList/jobRow.ts';
@@ -12,13 +12,15 @@ const MAX_OFFERED = 200;
 
 /** Shows the metrics of several jobs in the plots of one job's page: those selected, or those that the user picks. */
 export const comparePlots = jobsCommand({
-  title: 'Compare Plots',
+  title: l10n.t('Compare Plots'),
   async run({ services }, records) {
     const [first, ...selected] = records.toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
     if (first === undefined) return;
     if (selected.length > MAX_COMPARED) {
-      const most = formatCount(MAX_COMPARED + 1, 'job');
-      throw new AppError('bad-input', `${records.length} jobs are selected. Plots compare at most ${most}.`);
+      throw new AppError(
+        'bad-input',
+        l10n.t('{0} jobs are selected. Plots compare at most {1} jobs.', records.length, MAX_COMPARED + 1),
+      );
     }
     const others = selected.length > 0 ? selected : await pickOthers(services, first);
     if (others !== undefined) services.pages.compare(first, others);
@@ -28,7 +30,7 @@ export const comparePlots = jobsCommand({
 /** Jobs of the same folder come first. Undefined if the user cancelled. */
 async function pickOthers({ store, pages }: Services, record: JobRecord): Promise<readonly JobRecord[] | undefined> {
   const others = store.records.filter(({ id }) => id !== record.id);
-  if (others.length === 0) throw new AppError('missing', 'There is no other job to compare with.');
+  if (others.length === 0) throw new AppError('missing', l10n.t('There is no other job to compare with.'));
   const [near, far] = [true, false].map((isNear) =>
     others.filter(({ folder }) => (folder === record.folder) === isNear),
   );
@@ -44,8 +46,8 @@ async function pickOthers({ store, pages }: Services, record: JobRecord): Promis
     };
   });
   const chosen = await pickMany({
-    title: `Compare the plots of ${record.script} (${shortId(record)}) with`,
-    placeholder: `Check up to ${MAX_COMPARED} jobs; none removes the comparison`,
+    title: l10n.t('Compare the plots of {0} ({1}) with', record.script, shortId(record)),
+    placeholder: l10n.t('Check up to {0} jobs; none removes the comparison', MAX_COMPARED),
     items,
     limitTicks: (before, after) => (after.length > MAX_COMPARED ? before : after),
   });

@@ -1,12 +1,18 @@
+import * as l10n from '@vscode/l10n';
 import * as z from 'zod';
+import { formatInteger } from '../../../core/text/format.ts';
 import { isOver } from '../../../jobs/ledger/record.ts';
 import { forEachJob } from '../../jobList/forEachJob.ts';
 import { download } from '../../results/results.ts';
 import { findOrPickJobs } from './jobCommand.ts';
 import type { Command } from '../command.ts';
 
-const QUESTION = { title: 'Download Results', fits: isOver };
+const QUESTION = { title: l10n.t('Download Results'), fits: isOver };
 const keepBothArgument = z.object({ keepBoth: z.literal(true) });
+
+function downloadFailures(failed: number, all: number): string {
+  return l10n.t('{0} of {1} jobs could not be downloaded.', formatInteger(failed), formatInteger(all));
+}
 
 /** Returns the paths written for one job, or undefined if the user cancelled. */
 export const downloadResults: Command = async (context, argument, selected) => {
@@ -14,7 +20,7 @@ export const downloadResults: Command = async (context, argument, selected) => {
   const records = await findOrPickJobs(context, { argument, selected }, QUESTION);
   const written: string[] = [];
   let isCancelled = records.length === 0;
-  await forEachJob(records, 'downloaded', async (record) => {
+  await forEachJob(records, downloadFailures, async (record) => {
     const paths = await download(context.services, record, { keepBoth });
     if (paths === undefined) isCancelled = true;
     else written.push(...paths);

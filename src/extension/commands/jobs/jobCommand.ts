@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import * as z from 'zod';
 import { AppError } from '../../../core/errors.ts';
 import { textField } from '../../../core/jsonFields.ts';
@@ -79,7 +80,7 @@ export async function findOrPickJob(
 async function findJob({ ledger }: Services, name: string): Promise<JobRecord> {
   // Only complete IDs: a prefix from another extension could match a job that nobody chose.
   const record = (await ledger.find(name)).find(({ id, jobId }) => id === name || jobId === name);
-  if (!record) throw new AppError('missing', `Job ${printableLine(name)} is not in the list.`);
+  if (!record) throw new AppError('missing', l10n.t('Job {0} is not in the list.', printableLine(name)));
   return record;
 }
 
@@ -87,13 +88,13 @@ async function pickJob(services: Services, question: JobQuestion): Promise<JobRe
   const { store, lostContacts } = services;
   const fitting = store.records.filter((record) => question.fits?.(record, services) ?? true);
   if (fitting.length === 0)
-    throw new AppError('missing', `${question.title}: no job in the list is in a state for this.`);
+    throw new AppError('missing', l10n.t('{0}: no job in the list is in a state for this.', question.title));
   const items = fitting.map((record) => {
     const { description, icon, label: name } = jobRow(record, { now: Date.now(), lost: lostContacts.get(record.id) });
     return {
       label: label`$(${icon}) ${name}`,
       description: withoutIcons(description),
-      detail: label`${shortId(record)} on ${hostLabel(record.host)}`,
+      detail: label`${l10n.t('{0} on {1}', shortId(record), hostLabel(record.host))}`,
       record,
     };
   });

@@ -1,9 +1,10 @@
+import * as l10n from '@vscode/l10n';
 import { isOver } from '../../../jobs/ledger/record.ts';
 import { browseResults as browse } from '../../results/browseResults.ts';
 import { jobCommand } from '../jobs/jobCommand.ts';
 
 export const browseResults = jobCommand({
-  title: 'Browse Results',
+  title: l10n.t('Browse Results'),
   fits: isOver,
   run: ({ services }, record) => browse(services, record),
 });

@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import { formatCredits } from '../../../core/text/format.ts';
 import { type Budget, readBudgets, writeBudget } from '../../../jobs/ledger/budgets.ts';
 import { currentPeriods } from '../../../jobs/ledger/spending.ts';
@@ -8,23 +9,43 @@ import { pickOne } from '../../ui/picks.ts';
 import { askText, showInformation } from '../../ui/show.ts';
 import type { Command } from '../command.ts';
 
-const TITLE = 'Set the budget of a project for each month';
+const TITLE = l10n.t('Set the budget of a project for each month');
 
 /** Asks for a project and its budget. Empty limits remove the budget. */
 export const setBudget: Command = async ({ services }) => {
   const project = await pickProject(services);
   if (project === undefined) return;
-  const name = project === '' ? 'jobs without a project' : `project ${project}`;
+  const isNamed = project !== '';
   const before = (await readBudgets(services.home))[project];
-  const soft = await askLimit(`Warn before a submit by ${name} above`, before?.soft, undefined);
+  const soft = await askLimit(
+    isNamed
+      ? l10n.t('Warn before a submit by project {0} above this many credits.', project)
+      : l10n.t('Warn before a submit by jobs without a project above this many credits.'),
+    before?.soft,
+    undefined,
+  );
   if (soft === undefined) return;
-  const hard = await askLimit(`Send nothing by ${name} above`, before?.hard, soft);
+  const hard = await askLimit(
+    isNamed
+      ? l10n.t('Send nothing by project {0} above this many credits.', project)
+      : l10n.t('Send nothing by jobs without a project above this many credits.'),
+    before?.hard,
+    soft,
+  );
   if (hard === undefined) return;
   const budget: Budget = { ...(soft !== null && { soft }), ...(hard !== null && { hard }) };
   const isRemoved = soft === null && hard === null;
   await writeBudget(services.home, project, isRemoved ? undefined : budget);
   services.budgetsChanged.fire();
-  void showInformation(isRemoved ? `No budget limits ${name} now.` : `The budget of ${name} was set.`);
+  void showInformation(
+    isNamed
+      ? isRemoved
+        ? l10n.t('No budget limits project {0} now.', project)
+        : l10n.t('The budget of project {0} was set.', project)
+      : isRemoved
+        ? l10n.t('No budget limits jobs without a project now.')
+        : l10n.t('The budget of jobs without a project was set.'),
+  );
 };
 
 /** The empty name is that of jobs without a project. */
@@ -41,23 +62,22 @@ async function pickProject({ hosts, home, ledger, store }: Services): Promise<st
   const row = (project: string) => {
     const spent = spending.find((each) => (each.project ?? '') === project)?.thisMonth ?? 0;
     return {
-      label: project === '' ? label`No project` : label`${project}`,
-      description: label`${formatCredits(spent)} credits spent this month${describeLimits(budgets[project])}`,
+      label: project === '' ? label`${l10n.t('No project')}` : label`${project}`,
+      description: label`${[l10n.t('{0} credits spent this month', formatCredits(spent)), ...describeLimits(budgets[project])].join(' · ')}`,
       project,
     };
   };
   const items = [...new Set([...names.toSorted(), ''])].map(row);
-  const placeholder = 'Choose or type a project';
+  const placeholder = l10n.t('Choose or type a project');
   const chosen = await pickOne({ title: TITLE, placeholder, items, typed: (text) => row(text) });
   return chosen === 'back' ? undefined : chosen?.project;
 }
 
-function describeLimits(budget: Budget | undefined): string {
-  const parts = [
-    budget?.soft === undefined ? '' : ` · warns above ${formatCredits(budget.soft)}`,
-    budget?.hard === undefined ? '' : ` · sends nothing above ${formatCredits(budget.hard)}`,
+function describeLimits(budget: Budget | undefined): readonly string[] {
+  return [
+    ...(budget?.soft === undefined ? [] : [l10n.t('warns above {0}', formatCredits(budget.soft))]),
+    ...(budget?.hard === undefined ? [] : [l10n.t('sends nothing above {0}', formatCredits(budget.hard))]),
   ];
-  return parts.join('');
 }
 
 /** Credits, null for no limit, undefined if the user cancelled. */
@@ -68,7 +88,7 @@ async function askLimit(
 ): Promise<number | null | undefined> {
   const text = await askText({
     title: TITLE,
-    prompt: `${prompt} this many credits. Leave it empty for no limit.`,
+    prompt: `${prompt} ${l10n.t('Leave it empty for no limit.')}`,
     value: before === undefined ? '' : String(before),
     ignoreFocusOut: true,
     validateInput: (typed) => {

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { freeName } from '../../workspace/freeName.ts';
 import type { Command } from '../command.ts';
 
@@ -6,8 +7,8 @@ import type { Command } from '../command.ts';
 export const createSampleFolder: Command = async ({ extensionUri }) => {
   const [parent] =
     (await vscode.window.showOpenDialog({
-      title: 'Create Sample Folder',
-      openLabel: 'Create Here',
+      title: l10n.t('Create Sample Folder'),
+      openLabel: l10n.t('Create Here'),
       canSelectFiles: false,
       canSelectFolders: true,
     })) ?? [];

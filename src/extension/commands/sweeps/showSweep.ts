@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import { sweepCommand } from './sweepCommand.ts';
 
-export const showSweep = sweepCommand('Show Sweep', ({ services }, sweep) => services.sweepPages.show(sweep));
+export const showSweep = sweepCommand(l10n.t('Show Sweep'), ({ services }, sweep) => services.sweepPages.show(sweep));

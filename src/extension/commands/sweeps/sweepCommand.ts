@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import { AppError } from '../../../core/errors.ts';
 import { textField } from '../../../core/jsonFields.ts';
 import type { Sweep } from '../../../jobs/sweeps/sweep.ts';
@@ -27,7 +28,7 @@ async function findSweep({ home }: Services, id: string): Promise<Sweep> {
   const store = new SweepStore(home);
   // Only complete IDs: a prefix from another extension could match a sweep that nobody chose.
   const sweep = (await store.ids()).includes(id) ? await store.read(id) : undefined;
-  if (sweep === undefined) throw new AppError('missing', 'This sweep is no longer stored on this machine.');
+  if (sweep === undefined) throw new AppError('missing', l10n.t('This sweep is no longer stored on this machine.'));
   return sweep;
 }
 
@@ -41,7 +42,7 @@ async function pickSweep({ home, ledger }: Services, title: string): Promise<Swe
   if (sweeps.length === 0) {
     throw new AppError(
       'missing',
-      `${title}: no sweeps yet. Add a "matrix" to a profile in farwharf.json and submit it.`,
+      l10n.t('{0}: no sweeps yet. Add a "matrix" to a profile in farwharf.json and submit it.', title),
     );
   }
   const items = await Promise.all(

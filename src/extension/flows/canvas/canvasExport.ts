@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { showInformation } from '../../ui/show.ts';
 
 /** Saves a drawing to a file that the user chooses, by default next to the flow's source. */
@@ -11,11 +12,11 @@ export async function exportCanvas(
   const target = await vscode.window.showSaveDialog({
     defaultUri: vscode.Uri.joinPath(uri, '..', name),
     filters: format === 'svg' ? { SVG: ['svg'] } : { Mermaid: ['mmd'] },
-    title: `Export ${flow}`,
+    title: l10n.t('Export {0}', flow),
   });
   if (target === undefined) return;
   await vscode.workspace.fs.writeFile(target, new TextEncoder().encode(text));
-  const open = 'Open';
-  const chosen = await showInformation(`${flow} was written to ${target.path}.`, open);
+  const open = l10n.t('Open');
+  const chosen = await showInformation(l10n.t('{0} was written to {1}.', flow, target.path), open);
   if (chosen === open) await vscode.commands.executeCommand('vscode.open', target);
 }

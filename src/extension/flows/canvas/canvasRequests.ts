@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { isAbort, messageOf } from '../../../core/errors.ts';
 import type { Logger } from '../../../core/log.ts';
 import type { RemoteService } from '../../../core/rpc/rpcMessages.ts';
@@ -127,11 +128,12 @@ export class CanvasRequests {
   ): Promise<string | undefined> {
     const document = await canvas.opened();
     await this.#deps.documents.read(document);
-    if (document.version !== version) return 'The source has changed since. Check the new graph and try again.';
+    if (document.version !== version) return l10n.t('The source has changed since. Check the new graph and try again.');
     const outcome = await this.#deps.reader.edit(readerPath(document), operation);
     if (!outcome.ok) return outcome.reason;
-    if (document.version !== version) return 'The source has changed since. Check the new graph and try again.';
-    if (!(await applySourceEdits(outcome.edits))) return 'VS Code rejected the edit. The file may be read-only.';
+    if (document.version !== version) return l10n.t('The source has changed since. Check the new graph and try again.');
+    if (!(await applySourceEdits(outcome.edits)))
+      return l10n.t('VS Code rejected the edit. The file may be read-only.');
     const [first] = outcome.edits;
     if (first !== undefined)
       await revealSource({ ...first.range, end: first.range.start }, true, canvas.panel.viewColumn);
@@ -150,7 +152,10 @@ export class CanvasRequests {
   async #readInput(canvas: CanvasPanel, message: Extract<FromCanvas, { type: 'readInput' }>): Promise<void> {
     const { run, path, visit } = message;
     const read = await this.#deps.visits.input(readerPath(canvas.document), message).then(
-      (state) => ({ state, refusal: state === undefined ? 'The state is too large to be edited here.' : undefined }),
+      (state) => ({
+        state,
+        refusal: state === undefined ? l10n.t('The state is too large to be edited here.') : undefined,
+      }),
       (error: unknown) => ({ state: undefined, refusal: messageOf(error) }),
     );
     canvas.send({ type: 'visitInput', run, path, visit, ...read });

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { type Disposable, DisposableStore } from '../../../core/processes/lifetime.ts';
 import type { ExactGraph } from '../../../flows/graph/exactGraph.ts';
 import { mergeExact } from '../../../flows/graph/mergeExact.ts';
@@ -107,5 +108,5 @@ export class Canvases implements Disposable {
 }
 
 function titleOf({ uri }: vscode.TextDocument): string {
-  return `Flow: ${uri.path.split('/').at(-1) ?? ''}`;
+  return l10n.t('Flow: {0}', uri.path.split('/').at(-1) ?? '');
 }

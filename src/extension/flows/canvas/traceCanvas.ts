@@ -1,8 +1,9 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import type { TraceEvent } from '../../../agents/records/trace.ts';
 import { AppError } from '../../../core/errors.ts';
-import { formatBytes } from '../../../core/text/format.ts';
+import { formatBytes, formatInteger } from '../../../core/text/format.ts';
 import { printableLine } from '../../../core/text/printable.ts';
 import type { RemoteService } from '../../../core/rpc/rpcMessages.ts';
 import type { TracedFlows, TracedRun } from '../../../flows/traces/tracedFlows.ts';
@@ -37,13 +38,18 @@ export async function openTrace({ extension, traces, report }: TraceCanvasDeps, 
   if (size > MOST_BYTES) {
     throw new AppError(
       'limit',
-      `${name} has ${formatBytes(size)}. Traces of up to ${formatBytes(MOST_BYTES)} are shown.`,
+      l10n.t('{0} has {1}. Traces of up to {2} are shown.', name, formatBytes(size), formatBytes(MOST_BYTES)),
     );
   }
   const document = await vscode.workspace.openTextDocument(chosen);
   const traced = await traces.read(name, document.getText());
   const options = { retainContextWhenHidden: true };
-  const panel = vscode.window.createWebviewPanel(TRACE_TYPE, `Trace: ${name}`, vscode.ViewColumn.Active, options);
+  const panel = vscode.window.createWebviewPanel(
+    TRACE_TYPE,
+    l10n.t('Trace: {0}', name),
+    vscode.ViewColumn.Active,
+    options,
+  );
   const canvas = new CanvasPanel(panel, document, extension);
   canvas.onDidReceive((message) => {
     answer(canvas, traced, message).catch(report);
@@ -52,8 +58,8 @@ export async function openTrace({ extension, traces, report }: TraceCanvasDeps, 
 }
 
 function omission(name: string, { runs, omittedRuns }: TracedFlows): string {
-  const [all, shown] = [runs.length + omittedRuns, runs.length].map((count) => count.toLocaleString('en-US'));
-  return `${name} has ${all} runs. The first ${shown} are shown; export fewer at once to see the others.`;
+  const [all, shown] = [formatInteger(runs.length + omittedRuns), formatInteger(runs.length)];
+  return l10n.t('{0} has {1} runs. The first {2} are shown; export fewer at once to see the others.', name, all, shown);
 }
 
 /** Answers the page of a trace, which asks for nothing that runs or edits. */
@@ -77,7 +83,7 @@ async function answer(canvas: CanvasPanel, { file, runs }: TracedFlows, message:
     canvas.send({ type: 'shared', run, step, changes: [], state });
   }
   if (message.type === 'export') await exportCanvas(canvas.document, message);
-  if (message.type === 'failure') throw new AppError('corrupt', `The canvas failed: ${message.message}`);
+  if (message.type === 'failure') throw new AppError('corrupt', l10n.t('The canvas failed: {0}', message.message));
 }
 
 /** The ends of the visits of nodes that are not flows, which are the steps on the canvas. */
@@ -100,7 +106,7 @@ function infoOf({ id, flow, startedAt, durationMs, error }: TracedRun): RunInfo 
 async function chooseFile(): Promise<vscode.Uri | undefined> {
   const [chosen] =
     (await vscode.window.showOpenDialog({
-      title: 'Open a trace that was exported as OTLP in JSON',
+      title: l10n.t('Open a trace that was exported as OTLP in JSON'),
       filters: { 'Trace (OTLP JSON)': ['json', 'jsonl'] },
     })) ?? [];
   return chosen;

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { AppError } from '../../../core/errors.ts';
 import type { RemoteService } from '../../../core/rpc/rpcMessages.ts';
 import type { ComparedFlows } from '../../../flows/versions/flowChanges.ts';
@@ -18,7 +19,7 @@ const rowOf = ({ commit, at, subject }: FileRevision) => ({
   name: commit.slice(0, 8),
 });
 // Not a commit.
-const CURRENT = { label: label`$(edit) The file as it is now`, commit: null, name: 'now' };
+const CURRENT = { label: label`$(edit) ${l10n.t('The file as it is now')}`, commit: null, name: 'now' };
 
 /**
  * Asks for two versions of a flow's file and compares them.
@@ -35,15 +36,21 @@ export async function compareVersions(
   const name = vscode.workspace.asRelativePath(uri);
   const rows = (await versions.revisions(file)).map(rowOf);
   if (rows.length === 0) {
-    throw new AppError('missing', `Git has no earlier version of ${name}. Commit it first.`);
+    throw new AppError('missing', l10n.t('Git has no earlier version of {0}. Commit it first.', name));
   }
-  const before = await pickRow(rows, { title: `Compare ${name} from`, placeHolder: 'The earlier version' });
+  const before = await pickRow(rows, {
+    title: l10n.t('Compare {0} from', name),
+    placeHolder: l10n.t('The earlier version'),
+  });
   if (before === undefined) return undefined;
   const later = rows.slice(0, rows.indexOf(before));
   const after =
     later.length === 0
       ? CURRENT
-      : await pickRow([CURRENT, ...later], { title: `Compare ${name} to`, placeHolder: 'The later version' });
+      : await pickRow([CURRENT, ...later], {
+          title: l10n.t('Compare {0} to', name),
+          placeHolder: l10n.t('The later version'),
+        });
   if (after === undefined) return undefined;
   const compared = await versions.compare(file, before.commit, after.commit);
   return { ...compared, before: before.name, after: after.name };

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { AppError } from '../../../core/errors.ts';
 import { freeName } from '../../workspace/freeName.ts';
 import { requireTrust } from '../../workspace/folders.ts';
@@ -13,23 +14,23 @@ interface Template extends PickItem {
 const TEMPLATES: readonly Template[] = [
   {
     file: 'chat',
-    label: label`Chat`,
-    detail: label`Questions and answers, with retries and a fallback for when the service fails.`,
+    label: label`${l10n.t('Chat')}`,
+    detail: label`${l10n.t('Questions and answers, with retries and a fallback for when the service fails.')}`,
   },
   {
     file: 'research',
-    label: label`Research Agent`,
-    detail: label`A loop that decides when it has found enough, with a nested flow.`,
+    label: label`${l10n.t('Research Agent')}`,
+    detail: label`${l10n.t('A loop that decides when it has found enough, with a nested flow.')}`,
   },
   {
     file: 'mapReduce',
-    label: label`Map and Reduce`,
-    detail: label`Many files at once, then one result from all of them.`,
+    label: label`${l10n.t('Map and Reduce')}`,
+    detail: label`${l10n.t('Many files at once, then one result from all of them.')}`,
   },
   {
     file: 'askFolder',
-    label: label`Ask a Folder`,
-    detail: label`Retrieval: an answer from the files of a folder, with its sources.`,
+    label: label`${l10n.t('Ask a Folder')}`,
+    detail: label`${l10n.t('Retrieval: an answer from the files of a folder, with its sources.')}`,
   },
 ];
 
@@ -52,12 +53,13 @@ export interface FlowModels {
 export async function newFlow(extension: vscode.Uri, models: FlowModels): Promise<vscode.TextDocument | undefined> {
   requireTrust();
   const [folder] = vscode.workspace.workspaceFolders ?? [];
-  if (folder === undefined) throw new AppError('missing', 'A new flow is a file in a folder. Open a folder first.');
+  if (folder === undefined)
+    throw new AppError('missing', l10n.t('A new flow is a file in a folder. Open a folder first.'));
   const chosen = await pickTemplate(models);
   if (chosen === undefined) return undefined;
   const { template, hasOwnModel } = chosen;
   const target = await vscode.window.showSaveDialog({
-    title: 'New Flow',
+    title: l10n.t('New Flow'),
     defaultUri: await freeName(folder.uri, template.file, '.mts'),
     filters: { TypeScript: ['mts', 'ts'] }, // the templates have types, which JavaScript files cannot contain
   });
@@ -74,15 +76,15 @@ export async function newFlow(extension: vscode.Uri, models: FlowModels): Promis
 async function pickTemplate(
   models: FlowModels,
 ): Promise<{ readonly template: Template; readonly hasOwnModel: boolean } | undefined> {
-  const separator = { label: label`model`, kind: vscode.QuickPickItemKind.Separator };
+  const separator = { label: label`${l10n.t('model')}`, kind: vscode.QuickPickItemKind.Separator };
   const own: OwnModel = {
-    label: label`$(sparkle) Use your own model`,
-    description: label`${(await models.selected()) ?? 'select one first'}`,
+    label: label`$(sparkle) ${l10n.t('Use your own model')}`,
+    description: label`${(await models.selected()) ?? l10n.t('select one first')}`,
     alwaysShow: true,
   };
   const first = await pickRow<Template | OwnModel>([...TEMPLATES, separator, own], {
-    title: 'New Flow',
-    placeHolder: 'Choose a template. It has recorded replies, so it runs without a key.',
+    title: l10n.t('New Flow'),
+    placeHolder: l10n.t('Choose a template. It has recorded replies, so it runs without a key.'),
     matchOnDetail: true,
   });
   if (first === undefined) return undefined;
@@ -90,8 +92,8 @@ async function pickTemplate(
   const name = (await models.selected()) ?? ((await models.select()) ? await models.selected() : undefined);
   if (name === undefined) return undefined;
   const template = await pickRow(TEMPLATES, {
-    title: 'New Flow',
-    placeHolder: `Choose a template. It will use ${name}.`,
+    title: l10n.t('New Flow'),
+    placeHolder: l10n.t('Choose a template. It will use {0}.', name),
     matchOnDetail: true,
   });
   return template && { template, hasOwnModel: true };

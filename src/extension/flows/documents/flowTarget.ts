@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { AppError } from '../../../core/errors.ts';
 import { fieldOf } from '../../../core/jsonFields.ts';
 import type { FlowGraph } from '../../../flows/graph/graph.ts';
@@ -49,8 +50,8 @@ export async function findFlow(
   const name = vscode.workspace.asRelativePath(document.uri);
   const message =
     wanted === undefined
-      ? `${name} has no flow. Create one with new Flow(…) from farwharf/agents, or run "Farwharf: New Flow".`
-      : `${name} no longer has a flow ${wanted}.`;
+      ? l10n.t('{0} has no flow. Create one with new Flow(…) from farwharf/agents, or run "Farwharf: New Flow".', name)
+      : l10n.t('{0} no longer has a flow {1}.', name, wanted);
   throw new AppError('missing', message);
 }
 
@@ -62,7 +63,7 @@ async function documentOf(
     return { document, wanted: target.flow };
   }
   const editor = vscode.window.activeTextEditor;
-  if (editor === undefined) throw new AppError('missing', 'Open a flow file first.');
+  if (editor === undefined) throw new AppError('missing', l10n.t('Open a flow file first.'));
   return { document: editor.document, wanted: undefined };
 }
 
@@ -80,7 +81,7 @@ async function choose(document: vscode.TextDocument, flows: readonly FlowGraph[]
     detail: withoutIcons(flow.summary ?? ''),
     flow,
   }));
-  const picked = await pickRow(items, { placeHolder: 'Which flow?' });
+  const picked = await pickRow(items, { placeHolder: l10n.t('Which flow?') });
   return picked?.flow;
 }
 

@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import { resolveEndpoint } from '../../../agents/llm/providers.ts';
 import { AppError } from '../../../core/errors.ts';
 import type { AskJudge } from '../../../flows/run/evals/judge.ts';
@@ -17,7 +18,10 @@ export function askJudgeWith(keys: Keys): AskJudge {
     }
     const selected = await openModel(keys);
     if (selected === undefined) {
-      throw new AppError('missing', 'No model is selected. Run "Farwharf: Select Model", or name one in $judge.');
+      throw new AppError(
+        'missing',
+        l10n.t('No model is selected. Run "Farwharf: Select Model", or name one in $judge.'),
+      );
     }
     let reply = '';
     for await (const part of selected.stream(messages, signal)) reply += part;

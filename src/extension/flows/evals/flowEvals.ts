@@ -1,5 +1,6 @@
 import { basename, dirname } from 'node:path';
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { AppError, isAbort, messageOf } from '../../../core/errors.ts';
 import type { Logger } from '../../../core/log.ts';
 import { type Disposable, DisposableStore } from '../../../core/processes/lifetime.ts';
@@ -35,7 +36,7 @@ interface FlowEvalsDeps {
 /** Data sets beside flow files in the Test Explorer, with their cases. They call models, so "Run All Tests" leaves them out. */
 export class FlowEvals implements Disposable {
   readonly #deps: FlowEvalsDeps;
-  readonly #controller = vscode.tests.createTestController('farwharf.flowEvals', 'Flow Evals');
+  readonly #controller = vscode.tests.createTestController('farwharf.flowEvals', l10n.t('Flow Evals'));
   readonly #disposables = new DisposableStore();
 
   constructor(deps: FlowEvalsDeps) {
@@ -44,7 +45,7 @@ export class FlowEvals implements Disposable {
     const controller = own.add(this.#controller);
     const run = (request: vscode.TestRunRequest, token: vscode.CancellationToken): Promise<void> =>
       this.#run(request, token);
-    own.add(controller.createRunProfile('Evaluate', vscode.TestRunProfileKind.Run, run, false));
+    own.add(controller.createRunProfile(l10n.t('Evaluate'), vscode.TestRunProfileKind.Run, run, false));
     controller.resolveHandler = (item) => (item === undefined ? this.#findAll() : this.#showCases(item));
     controller.refreshHandler = () => this.#findAll();
     const watcher = own.add(vscode.workspace.createFileSystemWatcher(PATTERN));
@@ -112,7 +113,8 @@ export class FlowEvals implements Disposable {
     const run = this.#controller.createTestRun(request);
     try {
       // "Run All Tests" includes what it does not name, and nobody expects it to call models.
-      if (request.include === undefined) run.appendOutput('Evals call models. Run a data set or a case by itself.\r\n');
+      if (request.include === undefined)
+        run.appendOutput(`${l10n.t('Evals call models. Run a data set or a case by itself.')}\r\n`);
       const included = request.include ?? [];
       for (const set of new Set(included.map((item) => item.parent ?? item))) {
         if (token.isCancellationRequested) break;
@@ -137,7 +139,8 @@ export class FlowEvals implements Disposable {
       requireTrust();
       const data = set.uri?.fsPath ?? '';
       const file = await evaluatedFile(data);
-      if (file === undefined) throw new AppError('missing', `There is no flow file beside ${basename(data)}.`);
+      if (file === undefined)
+        throw new AppError('missing', l10n.t('There is no flow file beside {0}.', basename(data)));
       const before = new Map([...set.children].map(([id, child]) => [id, isWanted(child)]));
       const all = await this.#readCases(set);
       const cases = all.filter(({ key }) => before.get(idOf(set, key)) ?? isWanted(set));

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import type { Disposable } from '../../../core/processes/lifetime.ts';
 import type { NodeNeighbours } from '../../../flows/assist/hover.ts';
 import { escapeMarkdown } from '../../ui/markdown.ts';
@@ -37,13 +38,15 @@ function describe(
   const by = (action: string): string => `*${escapeMarkdown(action)}*`;
   const run = runs.find((one) => one.node.id === node.id && one.node.label === node.label);
   const lines = [
-    `${name(node.label)} in ${escapeMarkdown(flow.label)}${isStart ? ' · start' : ''}`,
-    ...before.map(({ label, action }) => `$(arrow-left) ${name(label)} by ${by(action)}`),
+    [l10n.t('{0} in {1}', name(node.label), escapeMarkdown(flow.label)), ...(isStart ? [l10n.t('start')] : [])].join(
+      ' · ',
+    ),
+    ...before.map(({ label, action }) => `$(arrow-left) ${l10n.t('{0} by {1}', name(label), by(action))}`),
     ...after.map(({ label, action }) => {
-      if (label === undefined) return `$(warning) ${by(action)} is not connected`;
+      if (label === undefined) return `$(warning) ${l10n.t('{0} is not connected', by(action))}`;
       return label === null
-        ? `$(debug-stop) ${by(action)} ends the flow`
-        : `$(arrow-right) ${by(action)} to ${name(label)}`;
+        ? `$(debug-stop) ${l10n.t('{0} ends the flow', by(action))}`
+        : `$(arrow-right) ${l10n.t('{0} to {1}', by(action), name(label))}`;
     }),
     ...(run === undefined ? [] : [`$(history) ${escapeMarkdown(describeNodeRun(run.state))}`]),
   ];

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import type { Disposable } from '../../../core/processes/lifetime.ts';
 import type { FlowGraph } from '../../../flows/graph/graph.ts';
 import { type FlowDocuments, readerPath } from '../documents/flowDocuments.ts';
@@ -23,9 +24,17 @@ function lensesOf({ uri }: vscode.TextDocument, flow: FlowGraph): vscode.CodeLen
   const lens = (title: string, command: string, tooltip: string): vscode.CodeLens =>
     new vscode.CodeLens(toRange(flow.range), { title, command, tooltip, arguments: [target] });
   return [
-    lens('$(play) Run', 'farwharf.runFlow', `Run ${flow.label} on this machine`),
-    lens('$(debug-alt) Debug', 'farwharf.debugFlow', `Run ${flow.label} with breakpoints`),
-    lens('$(type-hierarchy) Open Canvas', 'farwharf.openCanvas', `Show ${flow.label} as a graph`),
-    lens('$(rocket) Submit as Job', 'farwharf.submitFlow', `Run ${flow.label} on remote compute`),
+    lens(`$(play) ${l10n.t('Run')}`, 'farwharf.runFlow', l10n.t('Run {0} on this machine', flow.label)),
+    lens(`$(debug-alt) ${l10n.t('Debug')}`, 'farwharf.debugFlow', l10n.t('Run {0} with breakpoints', flow.label)),
+    lens(
+      `$(type-hierarchy) ${l10n.t('Open Canvas')}`,
+      'farwharf.openCanvas',
+      l10n.t('Show {0} as a graph', flow.label),
+    ),
+    lens(
+      `$(rocket) ${l10n.t('Submit as Job')}`,
+      'farwharf.submitFlow',
+      l10n.t('Run {0} on remote compute', flow.label),
+    ),
   ];
 }

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { type Disposable, DisposableStore } from '../../../core/processes/lifetime.ts';
 import { type FlowDocuments, readerPath } from '../documents/flowDocuments.ts';
 import { toRange } from '../documents/ranges.ts';
@@ -21,7 +22,9 @@ export function showFlowMarks(documents: FlowDocuments, extension: vscode.Uri): 
       const path = readerPath(editor.document);
       const starts = readout.file.flows.flatMap(({ range, label }) => {
         const { start } = toRange(range);
-        return range.file === path ? [{ range: new vscode.Range(start, start), hoverMessage: `Flow ${label}` }] : [];
+        return range.file === path
+          ? [{ range: new vscode.Range(start, start), hoverMessage: l10n.t('Flow {0}', label) }]
+          : [];
       });
       editor.setDecorations(mark, starts);
     }

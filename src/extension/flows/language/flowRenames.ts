@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { AppError } from '../../../core/errors.ts';
 import type { Disposable } from '../../../core/processes/lifetime.ts';
 import { type FlowDocuments, readerPath, type RemoteReader } from '../documents/flowDocuments.ts';
@@ -14,7 +15,8 @@ export function registerFlowRenames(documents: FlowDocuments, reader: RemoteRead
       const file = looksLikeFlow(document) ? readerPath(document) : undefined;
       if (file !== undefined) await documents.read(document);
       const symbol = file === undefined ? undefined : await reader.symbol(file, document.offsetAt(position));
-      if (symbol === undefined) throw new AppError('missing', 'Only actions and keys of a flow can be renamed here.');
+      if (symbol === undefined)
+        throw new AppError('missing', l10n.t('Only actions and keys of a flow can be renamed here.'));
       const range = toRange(symbol.range);
       const isQuoted = /^['"`]/.test(document.getText(range));
       return { range: isQuoted ? inside(range) : range, placeholder: symbol.name };

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { requestUrl } from '../../../agents/llm/endpointRequest.ts';
 import { PROVIDER_NAMES } from '../../../agents/llm/providers.ts';
 import { printableLine } from '../../../core/text/printable.ts';
@@ -38,11 +39,11 @@ export async function promptModels(
 function editorModel(model: vscode.LanguageModelChat): PromptModel {
   return {
     name: printableLine(model.name),
-    place: `${printableLine(model.vendor)}, through VS Code`,
+    place: l10n.t('{0}, through VS Code', printableLine(model.vendor)),
     async ask(messages, signal) {
       const startedAt = performance.now();
       let reply = '';
-      for await (const part of streamEditorChat(model, messages, { purpose: 'To try a prompt.', signal }))
+      for await (const part of streamEditorChat(model, messages, { purpose: l10n.t('To try a prompt.'), signal }))
         reply += part;
       return { reply, seconds: (performance.now() - startedAt) / 1000 };
     },

@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import { formatDollars } from '../../../core/text/format.ts';
 import type { RecordedModelCall } from '../../../flows/run/history/modelCalls.ts';
 
@@ -12,9 +13,13 @@ export function promptDocument({
   messages,
 }: Pick<RecordedModelCall, 'path' | 'visit' | 'messages'>): string {
   const where =
-    path === undefined ? 'a flow' : `${path}${visit === undefined || visit === 1 ? '' : `, visit ${visit}`}`;
+    path === undefined
+      ? l10n.t('a flow')
+      : visit === undefined || visit === 1
+        ? path
+        : l10n.t('{0}, visit {1}', path, visit);
   const sections = messages.map(({ role, content }) => `## ${role}\n\n${content}\n`);
-  return `# Prompt of ${where}\n\n${sections.join('\n')}`;
+  return `# ${l10n.t('Prompt of {0}', where)}\n\n${sections.join('\n')}`;
 }
 
 /** The messages in such a document; text above the first section is ignored. */
@@ -47,14 +52,15 @@ export function replyDocument(tried: readonly TriedPrompt[]): string {
     const cells = [one.model, timeOf(one), one.inputTokens ?? '', one.outputTokens ?? '', cost];
     return `| ${cells.map((cell) => String(cell).replaceAll('|', '\\|')).join(' | ')} |`;
   });
-  const table = ['| Model | Time | Tokens in | Tokens out | Cost |', '| :-- | --: | --: | --: | --: |', ...rows];
+  const names = [l10n.t('Model'), l10n.t('Time'), l10n.t('Tokens in'), l10n.t('Tokens out'), l10n.t('Cost')];
+  const table = [`| ${names.join(' | ')} |`, '| :-- | --: | --: | --: | --: |', ...rows];
   const answers = tried.map(
-    ({ model, reply, failure }) => `## ${model}\n\n${failure ?? reply ?? '*Waiting for the answer…*'}\n`,
+    ({ model, reply, failure }) => `## ${model}\n\n${failure ?? reply ?? `*${l10n.t('Waiting for the answer…')}*`}\n`,
   );
-  return `# Answers\n\n${table.join('\n')}\n\n${answers.join('\n')}`;
+  return `# ${l10n.t('Answers')}\n\n${table.join('\n')}\n\n${answers.join('\n')}`;
 }
 
 function timeOf({ reply, failure, seconds }: TriedPrompt): string {
-  if (failure !== undefined) return 'failed';
+  if (failure !== undefined) return l10n.t('failed');
   return reply === undefined || seconds === undefined ? '…' : `${seconds.toFixed(1)} s`;
 }

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { AppError, isAbort } from '../../../core/errors.ts';
-import { formatCount, formatDollars, formatDuration } from '../../../core/text/format.ts';
+import { formatDollars, formatDuration, plural } from '../../../core/text/format.ts';
 import { type Disposable, DisposableStore } from '../../../core/processes/lifetime.ts';
 import { printableLine, printableText } from '../../../core/text/printable.ts';
 import type { RemoteService } from '../../../core/rpc/rpcMessages.ts';
@@ -59,7 +60,7 @@ export class Prompts implements vscode.CodeLensProvider, vscode.TextDocumentCont
 
   provideCodeLenses({ uri }: vscode.TextDocument): vscode.CodeLens[] {
     if (!this.#calls.has(uri.toString())) return [];
-    const command = { title: '$(play) Ask Models…', command: 'farwharf.tryPrompt', arguments: [uri] };
+    const command = { title: `$(play) ${l10n.t('Ask Models…')}`, command: 'farwharf.tryPrompt', arguments: [uri] };
     return [new vscode.CodeLens(new vscode.Range(0, 0, 0, 0), command)];
   }
 
@@ -73,7 +74,7 @@ export class Prompts implements vscode.CodeLensProvider, vscode.TextDocumentCont
     if (found === undefined) return;
     const calls = await this.#deps.queries.calls(found.document.uri.fsPath);
     if (calls.length === 0) {
-      const message = `No run of ${found.flow.label} has called a language model yet. Run it first.`;
+      const message = l10n.t('No run of {0} has called a language model yet. Run it first.', found.flow.label);
       throw new AppError('missing', message);
     }
     const items = calls.map((call) => ({
@@ -83,8 +84,8 @@ export class Prompts implements vscode.CodeLensProvider, vscode.TextDocumentCont
       call,
     }));
     const picked = await pickRow(items, {
-      title: `Prompts of ${found.flow.label}`,
-      placeHolder: 'Which one do you want to try?',
+      title: l10n.t('Prompts of {0}', found.flow.label),
+      placeHolder: l10n.t('Which one do you want to try?'),
       matchOnDetail: true,
     });
     if (picked === undefined) return;
@@ -102,7 +103,7 @@ export class Prompts implements vscode.CodeLensProvider, vscode.TextDocumentCont
     const document = openDocument(uri ?? vscode.window.activeTextEditor?.document.uri);
     const messages = readPromptDocument(document?.getText() ?? '');
     if (document === undefined || messages.length === 0) {
-      throw new AppError('bad-input', 'A prompt needs a section "## user" with what to ask.');
+      throw new AppError('bad-input', l10n.t('A prompt needs a section "## user" with what to ask.'));
     }
     const models = await promptModels(this.#calls.get(document.uri.toString()), this.#deps.keys);
     const items = models.map((model, index) => ({
@@ -111,7 +112,7 @@ export class Prompts implements vscode.CodeLensProvider, vscode.TextDocumentCont
       picked: index === 0,
       model,
     }));
-    const picked = await pickRows(items, { title: 'Ask which models?' });
+    const picked = await pickRows(items, { title: l10n.t('Ask which models?') });
     if (picked === undefined || picked.length === 0) return;
     await this.#askAll(
       picked.map(({ model }) => model),
@@ -136,14 +137,18 @@ export class Prompts implements vscode.CodeLensProvider, vscode.TextDocumentCont
       preserveFocus: true,
       preview: false,
     });
-    const progress = { location: vscode.ProgressLocation.Notification, title: 'Asking models', cancellable: true };
+    const progress = {
+      location: vscode.ProgressLocation.Notification,
+      title: l10n.t('Asking models'),
+      cancellable: true,
+    };
     await showProgress(progress, (_report, token) =>
       withSignal(token, (signal) =>
         Promise.all(
           models.map(async (model, index) => {
             const answer = await model.ask(messages, signal).catch((error: unknown) => ({
               reply: '',
-              failure: isAbort(error) ? 'Stopped.' : explain(error).sentence,
+              failure: isAbort(error) ? l10n.t('Stopped.') : explain(error).sentence,
             }));
             tried[index] = { model: model.name, ...answer, reply: printableText(answer.reply ?? '') };
             show();
@@ -159,15 +164,15 @@ function openDocument(uri: vscode.Uri | undefined): vscode.TextDocument | undefi
 }
 
 function placeOfCall({ path, visit }: RecordedModelCall): string {
-  if (path === undefined) return 'outside of a node';
-  return visit === undefined || visit === 1 ? path : `${path} (visit ${visit})`;
+  if (path === undefined) return l10n.t('outside of a node');
+  return visit === undefined || visit === 1 ? path : l10n.t('{0} (visit {1})', path, visit);
 }
 
 function costOf({ model, inputTokens = 0, outputTokens = 0, cost, durationMs }: RecordedModelCall): string {
   const parts = [
     model,
     formatDuration(durationMs / 1000),
-    formatCount(inputTokens + outputTokens, 'token'),
+    plural(inputTokens + outputTokens, l10n.t('1 token'), l10n.t('{0} tokens')),
     ...(cost === undefined ? [] : [formatDollars(cost)]),
   ];
   return printableLine(parts.join(' · '));

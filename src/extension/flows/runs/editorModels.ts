@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { AppError } from '../../../core/errors.ts';
 import type { BridgedModels } from '../../../flows/run/models/modelBridge.ts';
 import { streamEditorChat } from '../../models/editorChat.ts';
@@ -6,7 +7,7 @@ import { streamEditorChat } from '../../models/editorChat.ts';
 /** The models that VS Code offers, for the children that run flows: the provider `vscode`. */
 export const editorModels: BridgedModels = {
   async *complete({ model, messages }, signal) {
-    yield* streamEditorChat(await choose(model), messages, { purpose: 'For a flow that you run.', signal });
+    yield* streamEditorChat(await choose(model), messages, { purpose: l10n.t('For a flow that you run.'), signal });
   },
 
   async countTokens(text, model) {
@@ -23,7 +24,9 @@ async function choose(id: string): Promise<vscode.LanguageModelChat> {
   if (model !== undefined) return model;
   const message =
     id === 'auto'
-      ? 'VS Code has no language model. Sign in to one, such as GitHub Copilot, or choose another provider in the flow.'
-      : `VS Code has no language model "${id}".`;
+      ? l10n.t(
+          'VS Code has no language model. Sign in to one, such as GitHub Copilot, or choose another provider in the flow.',
+        )
+      : l10n.t('VS Code has no language model "{0}".', id);
   throw new AppError('missing', message);
 }

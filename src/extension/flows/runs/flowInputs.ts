@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import type { FlowFile, FlowGraph } from '../../../flows/graph/graph.ts';
 import { askText, pickRow, type PickItem } from '../../ui/show.ts';
 import { label, withoutIcons } from '../../ui/labels.ts';
@@ -8,7 +9,7 @@ interface InputItem extends PickItem {
   readonly key?: string;
 }
 
-const RUN: InputItem = { label: label`$(play) Run`, alwaysShow: true };
+const RUN: InputItem = { label: label`$(play) ${l10n.t('Run')}`, alwaysShow: true };
 
 /** The keys of the shared state that a flow reads and none of its nodes writes: the inputs of a run. */
 export function inputKeys(file: Pick<FlowFile, 'flows'>, flow: FlowGraph): readonly string[] {
@@ -36,7 +37,7 @@ export async function askInputs(title: string, keys: readonly string[], last: In
     }));
     const picked = await pickRow([RUN, ...items], {
       title,
-      placeHolder: 'Press Enter to run with these inputs, or choose one to change it',
+      placeHolder: l10n.t('Press Enter to run with these inputs, or choose one to change it'),
       matchOnDescription: true,
     });
     if (picked === undefined) return undefined;
@@ -49,10 +50,10 @@ export async function askInputs(title: string, keys: readonly string[], last: In
 async function askValue(key: string, before: unknown): Promise<{ readonly value: unknown } | undefined> {
   const text = await askText({
     title: `shared.${key}`,
-    prompt: 'Enter JSON or plain text',
+    prompt: l10n.t('Enter JSON or plain text'),
     value: typeof before === 'string' ? before : JSON.stringify(before),
     validateInput: (entered) =>
-      /^\s*[[{]/.test(entered) && parse(entered) === undefined ? 'This is not complete JSON yet.' : undefined,
+      /^\s*[[{]/.test(entered) && parse(entered) === undefined ? l10n.t('This is not complete JSON yet.') : undefined,
   });
   return text === undefined ? undefined : (parse(text) ?? { value: text });
 }

@@ -12,7 +12,7 @@ import { isOver, isWaiting, type JobRecord } from '../../../jobs/ledger/record.t
 import { EventSpool } from '../../../jobs/log/spool.ts';
 import type { RunInfo } from '../../../webview/canvas/state/messages.ts';
 import type { JobStore } from '../../store/jobStore.ts';
-import { hostLabel } from '../../ui/words.ts';
+import { hostTitle } from '../../ui/words.ts';
 
 const KEY = 'flow jobs';
 const MAX_KEPT = 50;
@@ -169,7 +169,7 @@ function infoOf({ flow }: FlowJobEntry, record: JobRecord): RunInfo {
     state: stateOf(record),
     startedAt,
     durationMs: hasEnded ? Date.parse(record.finishedAt ?? record.createdAt) - startedAt : undefined,
-    remote: `${hostLabel(record.host)} ${record.jobId ?? ''}`.trim(),
+    remote: `${hostTitle(record.host)} ${record.jobId ?? ''}`.trim(),
     message: hasEnded && record.state !== 'succeeded' ? describeJob(record, Date.now()) : undefined,
     ...(isWaiting(record) && { pause: record.waiting }),
     isRecorded: false,

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { type DebuggerPlace, debugConfiguration } from '../../../flows/run/process/debugConfiguration.ts';
 import { type VariableSource, variableNames } from '../../../flows/run/protocol/flowEnvironment.ts';
 import type { FlowRuntime } from '../../../flows/run/protocol/flowRun.ts';
@@ -28,6 +29,6 @@ export function flowVariables(more: Readonly<Record<string, string>> = {}): Vari
 export function debugWith(uri: vscode.Uri, label: string, runtime: FlowRuntime): (place: DebuggerPlace) => void {
   const folder = vscode.workspace.getWorkspaceFolder(uri);
   return (place) => {
-    void vscode.debug.startDebugging(folder, { ...debugConfiguration(place, `Flow ${label}`, runtime) });
+    void vscode.debug.startDebugging(folder, { ...debugConfiguration(place, l10n.t('Flow {0}', label), runtime) });
   };
 }

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { AppError } from '../../../core/errors.ts';
 import type { Disposable } from '../../../core/processes/lifetime.ts';
 import { requireTrust } from '../../workspace/folders.ts';
@@ -39,7 +40,7 @@ export class FlowStarter implements Disposable {
 
   constructor(deps: FlowStarterDeps) {
     this.#deps = deps;
-    this.#stopButton.name = 'Farwharf: running flow';
+    this.#stopButton.name = l10n.t('Farwharf: running flow');
     this.#stopButton.command = 'farwharf.stopFlow';
     this.#following = deps.runs.onNews(({ type }) => {
       if (type !== 'events') this.#showStopButton();
@@ -65,7 +66,7 @@ export class FlowStarter implements Disposable {
     const { document, flow } = found;
     const folder = vscode.workspace.getWorkspaceFolder(document.uri);
     if (folder === undefined) {
-      const message = 'A job sends an open folder, and this file is not in one. Open the folder of the flow.';
+      const message = l10n.t('A job sends an open folder, and this file is not in one. Open the folder of the flow.');
       throw new AppError('bad-input', message);
     }
     const file = document.uri.fsPath;
@@ -85,7 +86,8 @@ export class FlowStarter implements Disposable {
     if (found === undefined) return;
     const runs = await this.#deps.runs.reader.list(found.document.uri.fsPath, found.file.flows);
     const last = runs.find(({ flow, isRecorded }) => flow === found.flow.id && isRecorded);
-    if (last === undefined) throw new AppError('missing', `${found.flow.label} has no run to replay. Run it first.`);
+    if (last === undefined)
+      throw new AppError('missing', l10n.t('{0} has no run to replay. Run it first.', found.flow.label));
     await this.#again(found.document, { replay: last.id }, last.id);
   }
 
@@ -127,9 +129,12 @@ export class FlowStarter implements Disposable {
     requireTrust();
     const path = await this.#deps.tests.pin(document, run);
     if (path === undefined) return;
-    const show = 'Show Tests';
+    const show = l10n.t('Show Tests');
     const chosen = await showInformation(
-      `${vscode.workspace.asRelativePath(path)} runs offline in the Test Explorer and with \`farwharf flow test\`.`,
+      l10n.t(
+        '{0} runs offline in the Test Explorer and with `farwharf flow test`.',
+        vscode.workspace.asRelativePath(path),
+      ),
       show,
     );
     if (chosen === show) await vscode.commands.executeCommand('workbench.view.testing.focus');
@@ -158,7 +163,7 @@ export class FlowStarter implements Disposable {
     const { flows } = readout.file;
     const info = (await runs.reader.list(document.uri.fsPath, flows)).find(({ id }) => id === run);
     const flow = flows.find(({ id }) => id === info?.flow);
-    if (flow === undefined) throw new AppError('missing', 'The file no longer contains the flow of that run.');
+    if (flow === undefined) throw new AppError('missing', l10n.t('The file no longer contains the flow of that run.'));
     return { ...readout, flow };
   }
 
@@ -181,7 +186,7 @@ export class FlowStarter implements Disposable {
     if (keys.length === 0) return undefined;
     const key = `flow inputs ${document.uri.toString()} ${flow.id}`;
     const last = this.#deps.memory.get<Readonly<Record<string, unknown>>>(key) ?? {};
-    const inputs = await askInputs(`Run ${flow.label}`, keys, last);
+    const inputs = await askInputs(l10n.t('Run {0}', flow.label), keys, last);
     if (inputs === undefined) return null;
     await this.#deps.memory.update(key, inputs);
     return inputs;
@@ -194,16 +199,20 @@ export class FlowStarter implements Disposable {
       return;
     }
     this.#stopButton.text = label`$(sync~spin) ${running.flow}`;
-    this.#stopButton.tooltip = 'Stop the running flow';
+    this.#stopButton.tooltip = l10n.t('Stop the running flow');
     this.#stopButton.show();
   }
 }
 
 /** Reports that a run had no key for its model, whether it failed or used a fallback, and offers to select a model. */
 async function offerModel(flow: string, variable: string): Promise<void> {
-  const select = 'Select Model';
+  const select = l10n.t('Select Model');
   const chosen = await showWarning(
-    `The model of ${flow} needs an API key: ${variable} is not set, and no model is selected for it. Select a model, then run the flow again.`,
+    l10n.t(
+      'The model of {0} needs an API key: {1} is not set, and no model is selected for it. Select a model, then run the flow again.',
+      flow,
+      variable,
+    ),
     select,
   );
   if (chosen === select) await vscode.commands.executeCommand('farwharf.selectModel');
@@ -211,10 +220,12 @@ async function offerModel(flow: string, variable: string): Promise<void> {
 
 /** Saves a file before its run. Returns false if it could not be saved. */
 async function savedFor(document: vscode.TextDocument): Promise<boolean> {
-  if (document.isUntitled) throw new AppError('bad-input', 'A flow runs from a file on disk. Save the file first.');
+  if (document.isUntitled)
+    throw new AppError('bad-input', l10n.t('A flow runs from a file on disk. Save the file first.'));
   if (document.uri.scheme !== 'file') {
-    const message =
-      'A flow runs from a file on disk, and this file is not on this machine. Save a copy here to run it.';
+    const message = l10n.t(
+      'A flow runs from a file on disk, and this file is not on this machine. Save a copy here to run it.',
+    );
     throw new AppError('refused', message);
   }
   return !document.isDirty || (await document.save());

@@ -1,6 +1,7 @@
 import type { StepReach } from '../../../flows/reach/changedSteps.ts';
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { AppError, isAbort, messageOf } from '../../../core/errors.ts';
 import { type Disposable, DisposableStore } from '../../../core/processes/lifetime.ts';
 import type { Logger } from '../../../core/log.ts';
@@ -21,7 +22,9 @@ import { debugWith, flowVariables } from './flowRuntime.ts';
 import { askText, showProgress } from '../../ui/show.ts';
 import { printable, printableLine, printableText } from '../../../core/text/printable.ts';
 
-const DEBUGGED_NETWORK = 'A debugged test runs offline, but processes that its flow starts can reach the network.';
+const DEBUGGED_NETWORK = l10n.t(
+  'A debugged test runs offline, but processes that its flow starts can reach the network.',
+);
 const PATTERN = `**/*${FLOW_TEST_SUFFIX}`;
 
 interface FlowTestsDeps {
@@ -39,7 +42,7 @@ type HowToTest = 'run' | 'debug' | 'update';
 /** Pinned runs in the Test Explorer; they run offline from their recordings. */
 export class FlowTests implements Disposable {
   readonly #deps: FlowTestsDeps;
-  readonly #controller = vscode.tests.createTestController('farwharf.flowTests', 'Flow Tests');
+  readonly #controller = vscode.tests.createTestController('farwharf.flowTests', l10n.t('Flow Tests'));
   readonly #disposables = new DisposableStore();
   #network: Promise<NetworkNamespace> | undefined;
 
@@ -50,9 +53,9 @@ export class FlowTests implements Disposable {
     const profile = (label: string, kind: vscode.TestRunProfileKind, how: HowToTest, isDefault: boolean): void => {
       own.add(controller.createRunProfile(label, kind, (request, token) => this.#run(request, token, how), isDefault));
     };
-    profile('Run', vscode.TestRunProfileKind.Run, 'run', true);
-    profile('Debug', vscode.TestRunProfileKind.Debug, 'debug', true);
-    profile('Run Live and Update', vscode.TestRunProfileKind.Run, 'update', false);
+    profile(l10n.t('Run'), vscode.TestRunProfileKind.Run, 'run', true);
+    profile(l10n.t('Debug'), vscode.TestRunProfileKind.Debug, 'debug', true);
+    profile(l10n.t('Run Live and Update'), vscode.TestRunProfileKind.Run, 'update', false);
     const watcher = own.add(vscode.workspace.createFileSystemWatcher(PATTERN));
     own.add(watcher.onDidCreate((uri) => this.#note(uri)));
     own.add(watcher.onDidChange((uri) => this.#note(uri)));
@@ -67,17 +70,20 @@ export class FlowTests implements Disposable {
     const file = uri.fsPath;
     const stem = basename(file).replace(/\.\w+$/, '');
     const name = await askText({
-      title: 'Pin This Run as a Test',
-      prompt: `The test is saved beside the flow as ${stem}.<name>${FLOW_TEST_SUFFIX}, with the replies of the models.`,
+      title: l10n.t('Pin This Run as a Test'),
+      prompt: l10n.t(
+        'The test is saved beside the flow as {0}, with the replies of the models.',
+        `${stem}.<name>${FLOW_TEST_SUFFIX}`,
+      ),
       value: 'pinned',
-      validateInput: (text) => (/^[\w-]{1,64}$/.test(text) ? undefined : 'Use letters, digits, "-" and "_".'),
+      validateInput: (text) => (/^[\w-]{1,64}$/.test(text) ? undefined : l10n.t('Use letters, digits, "-" and "_".')),
     });
     if (name === undefined) return undefined;
     const test = flowTestPath(file, name);
     const pinned = { history: new RunHistory(this.#deps.home), file, run };
     const options = {
       location: vscode.ProgressLocation.Notification,
-      title: `Pinning ${stem}.${name}`,
+      title: l10n.t('Pinning {0}.{1}', stem, name),
       cancellable: true,
     };
     const network = await this.#findNetwork();
@@ -152,7 +158,10 @@ export class FlowTests implements Disposable {
     const took = (): number => performance.now() - startedAt;
     try {
       if (!vscode.workspace.isTrusted) {
-        throw new AppError('untrusted', 'This window is in restricted mode: trust the folder to run its flows.');
+        throw new AppError(
+          'untrusted',
+          l10n.t('This window is in restricted mode: trust the folder to run its flows.'),
+        );
       }
       const attach = debugWith(uri, item.label, this.#deps.runtime);
       const result = await runFlowTest(uri.fsPath, this.#deps.runtime, {
@@ -181,7 +190,10 @@ async function findTests(): Promise<readonly vscode.Uri[]> {
   try {
     return await vscode.workspace.findFiles(PATTERN, '**/node_modules/**');
   } catch (cause) {
-    const message = `VS Code could not search the folder for flow tests: ${messageOf(cause)}. A test appears once its file changes.`;
+    const message = l10n.t(
+      'VS Code could not search the folder for flow tests: {0}. A test appears once its file changes.',
+      messageOf(cause),
+    );
     throw new AppError('missing', message, { cause });
   }
 }
@@ -202,7 +214,7 @@ function differenceMessage(difference: TestDifference): vscode.TestMessage {
       .map((line) => line.slice(2))
       .join('\n');
   return vscode.TestMessage.diff(
-    printable`${what} differs from the pinned run`,
+    printable`${l10n.t('{0} differs from the pinned run', what)}`,
     printableText(side('-')),
     printableText(side('+')),
   );

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import * as l10n from '@vscode/l10n';
 import { type Checkpoint, checkpointSchema } from '../../../agents/records/schemas.ts';
 import { jsonSchemaIssues } from '../../../agents/schema/jsonSchemaCheck.ts';
 import { AppError } from '../../../core/errors.ts';
@@ -41,7 +42,7 @@ export class JobAnswers {
     if (!isWaiting(record)) throw notWaiting(record);
     const { question, input: schema } = record.waiting;
     const field = answerFieldOf(record.waiting);
-    const title = `${shownScript(record.script)} waits for an answer`;
+    const title = l10n.t('{0} waits for an answer', shownScript(record.script));
     if (field.type === 'choices') {
       const rows = field.choices.map(({ label, value }) => ({ label: withoutIcons(label), value }));
       const chosen = await pickRow(rows, { title, placeHolder: question, ignoreFocusOut: true });
@@ -78,7 +79,7 @@ export class JobAnswers {
     const owner = randomUUID();
     const lease = `answer ${id}`;
     if (!(await ledger.claim(lease, owner, LEASE_MS))) {
-      throw new AppError('conflict', 'This job is being answered in another window.');
+      throw new AppError('conflict', l10n.t('This job is being answered in another window.'));
     }
     await using _lease = holdLease(ledger, lease, { owner, leaseMs: LEASE_MS });
     const record = await ledger.get(id);
@@ -122,7 +123,9 @@ export class JobAnswers {
     } catch (cause) {
       throw new AppError(
         'missing',
-        'The results of this job do not contain the run that waits, so it cannot continue. Submit the flow again.',
+        l10n.t(
+          'The results of this job do not contain the run that waits, so it cannot continue. Submit the flow again.',
+        ),
         { cause },
       );
     }
@@ -131,7 +134,7 @@ export class JobAnswers {
 
 function notWaiting(record: JobRecord | undefined): AppError {
   if (record?.answeredBy === undefined || record.answeredBy === null) {
-    return new AppError('bad-input', 'This job does not wait for an answer.');
+    return new AppError('bad-input', l10n.t('This job does not wait for an answer.'));
   }
-  return new AppError('conflict', 'This job was answered already.');
+  return new AppError('conflict', l10n.t('This job was answered already.'));
 }

@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import type { FlowFile, FlowGraph, FlowNode } from '../../../flows/graph/graph.ts';
 import { mergeStates, type NodeState } from '../../../flows/run/protocol/nodeState.ts';
 import { unitOfPath } from '../../../flows/graph/tracePath.ts';
@@ -30,12 +31,12 @@ export function nodeRunsOf(
 export function describeNodeRun({ status, visits, micros, lastAction, usage, error }: NodeState): string {
   const tokens = usage.inputTokens + usage.outputTokens;
   const parts = [
-    status === 'running' ? 'running' : undefined,
+    status === 'running' ? l10n.t('running') : undefined,
     visits > 1 ? `×${visits}` : undefined,
     status === 'running' && micros === 0 ? undefined : formatMicros(micros),
-    tokens > 0 ? `${shortCount(tokens)} tokens` : undefined,
+    tokens > 0 ? l10n.t('{0} tokens', shortCount(tokens)) : undefined,
     usage.cost > 0 ? formatDollars(usage.cost) : undefined,
-    error === undefined ? undefined : `failed: ${error}`,
+    error === undefined ? undefined : l10n.t('failed: {0}', error),
     lastAction === undefined ? undefined : `→ ${lastAction}`,
   ];
   return parts.filter((part) => part !== undefined).join(' · ');

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
-import { formatBytes, formatCount } from '../../../core/text/format.ts';
+import * as l10n from '@vscode/l10n';
+import { formatBytes, plural } from '../../../core/text/format.ts';
 import { joinPrintable, printable } from '../../../core/text/printable.ts';
 import type { ResultSummary } from '../../../jobs/browsing/browsedResults.ts';
 import type { ResultChild } from '../../../jobs/browsing/resultIndex.ts';
@@ -7,7 +8,7 @@ import type { JobRecord } from '../../../jobs/ledger/record.ts';
 import type { ContextKeys } from '../../contributions/contexts.ts';
 import { RESULTS_VIEW } from '../../contributions/names.ts';
 import { label, messageText, withoutIcons } from '../../ui/labels.ts';
-import { treeRow } from '../../ui/show.ts';
+import { openCommand, treeRow } from '../../ui/show.ts';
 import type { Browsed, ResultDocuments } from './resultDocuments.ts';
 
 type ResultNode = ResultChild | { readonly more: number };
@@ -47,8 +48,12 @@ export class ResultsView implements vscode.TreeDataProvider<ResultNode>, vscode.
     this.#tree.description = withoutIcons(record.script);
     this.#tree.message = messageText(
       files === 0
-        ? 'This job made no files.'
-        : `${formatCount(files, 'file')}, ${formatBytes(bytes)}. Save to Folder copies them into your folder.`,
+        ? l10n.t('This job made no files.')
+        : l10n.t(
+            '{0}, {1}. Save to Folder copies them into your folder.',
+            plural(files, l10n.t('1 file'), l10n.t('{0} files')),
+            formatBytes(bytes),
+          ),
     );
     await vscode.commands.executeCommand(`${RESULTS_VIEW}.focus`);
   }
@@ -78,11 +83,12 @@ export class ResultsView implements vscode.TreeDataProvider<ResultNode>, vscode.
 
   getTreeItem(node: ResultNode): vscode.TreeItem {
     const { Collapsed, None } = vscode.TreeItemCollapsibleState;
-    if (!('path' in node)) return treeRow(label`${formatCount(node.more, 'more entry', 'more entries')}`);
+    if (!('path' in node))
+      return treeRow(label`${plural(node.more, l10n.t('1 more entry'), l10n.t('{0} more entries'))}`);
     const { name, path, isFolder, files, bytes } = node;
     const item = treeRow(withoutIcons(name), isFolder ? Collapsed : None);
     const description = isFolder
-      ? label`${formatCount(files, 'file')}, ${formatBytes(bytes)}`
+      ? label`${plural(files, l10n.t('1 file'), l10n.t('{0} files'))}, ${formatBytes(bytes)}`
       : label`${formatBytes(bytes)}`;
     item.id = path;
     item.description = description;
@@ -92,7 +98,7 @@ export class ResultsView implements vscode.TreeDataProvider<ResultNode>, vscode.
     if (this.#record === undefined) return item;
     const uri = this.#deps.documents.uriOf(this.#record, path);
     item.resourceUri = uri;
-    if (!isFolder) item.command = { command: 'vscode.open', title: 'Open', arguments: [uri, { preview: true }] };
+    if (!isFolder) item.command = openCommand(uri);
     return item;
   }
 

@@ -1,5 +1,6 @@
+import * as l10n from '@vscode/l10n';
 import { assertNever } from '../../../core/errors.ts';
-import { formatBytes, formatCount } from '../../../core/text/format.ts';
+import { formatBytes, plural } from '../../../core/text/format.ts';
 import { printableLine, printableText } from '../../../core/text/printable.ts';
 import { citedExcerpts } from './citations.ts';
 import type { Excerpt, Turn } from './excerpts.ts';
@@ -31,25 +32,30 @@ function turnText(turn: AnswerTurn): string {
   // The lists would change with each word that arrives.
   const cited = state === 'streaming' ? [] : citedExcerpts(answer, excerpts);
   const others = excerpts.filter((excerpt) => !cited.includes(excerpt));
-  if (cited.length > 0) parts.push(sourceList('Sources:', cited));
-  if (others.length > 0) parts.push(sourceList(cited.length > 0 ? 'Also sent:' : 'Sent:', others));
+  if (cited.length > 0) parts.push(sourceList(l10n.t('Sources:'), cited));
+  if (others.length > 0) parts.push(sourceList(cited.length > 0 ? l10n.t('Also sent:') : l10n.t('Sent:'), others));
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
 function stateText({ state, problem, model, place, sentBytes, excerpts }: AnswerTurn): string {
   const files = new Set(excerpts.map(({ file }) => file)).size;
-  const what = `${formatCount(excerpts.length, 'excerpt')} from ${formatCount(files, 'file')}, ${formatBytes(sentBytes)}`;
+  const what = l10n.t(
+    '{0} from {1}, {2}',
+    plural(excerpts.length, l10n.t('1 excerpt'), l10n.t('{0} excerpts')),
+    plural(files, l10n.t('1 file'), l10n.t('{0} files')),
+    formatBytes(sentBytes),
+  );
   switch (state) {
     case 'waiting':
-      return `_Sent ${what} to ${model} at ${place}. Waiting for the answer…_`;
+      return `_${l10n.t('Sent {0} to {1} at {2}. Waiting for the answer…', what, model, place)}_`;
     case 'streaming':
       return '…';
     case 'done':
-      return `_Answer of ${model} at ${place}, which received ${what}._`;
+      return `_${l10n.t('Answer of {0} at {1}, which received {2}.', model, place, what)}_`;
     case 'stopped':
-      return `_Stopped. ${model} at ${place} received ${what}._`;
+      return `_${l10n.t('Stopped. {0} at {1} received {2}.', model, place, what)}_`;
     case 'failed':
-      return `**No answer:** ${printableLine(problem)}`;
+      return `**${l10n.t('No answer:')}** ${printableLine(problem)}`;
     default:
       return assertNever(state);
   }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { isAbort } from '../../../core/errors.ts';
 import { type Disposable, DisposableStore } from '../../../core/processes/lifetime.ts';
 import type { Logger } from '../../../core/log.ts';
@@ -127,7 +128,7 @@ export class Answers
   provideTextDocumentContent({ query }: vscode.Uri): string {
     const conversation = this.#conversations.get(query);
     return conversation === undefined
-      ? 'Answers are lost when the window is closed or reloaded. Ask the question again.\n'
+      ? `${l10n.t('Answers are lost when the window is closed or reloaded. Ask the question again.')}\n`
       : answerText(conversation.turns);
   }
 
@@ -138,7 +139,7 @@ export class Answers
       // VS Code reads the selection from the fragment; it ends before the first column of the next line.
       const target = vscode.Uri.file(file).with({ fragment: `L${firstLine},1-L${lastLine + 1},1` });
       const link = new vscode.DocumentLink(range, target);
-      link.tooltip = 'Open the cited lines';
+      link.tooltip = l10n.t('Open the cited lines');
       return link;
     });
   }
@@ -150,12 +151,12 @@ export class Answers
     const offered: readonly (readonly [string, string])[] =
       conversation.stop === undefined
         ? [
-            ...(isFailed ? ([['$(refresh) Try Again', 'farwharf.askAgain']] as const) : []),
-            ['$(comment-discussion) Ask Follow-Up', 'farwharf.askFollowUp'],
-            ...(isFailed ? [] : ([['$(refresh) Ask Again', 'farwharf.askAgain']] as const)),
-            ['$(sparkle) Select Model', 'farwharf.selectModel'],
+            ...(isFailed ? ([[`$(refresh) ${l10n.t('Try Again')}`, 'farwharf.askAgain']] as const) : []),
+            [`$(comment-discussion) ${l10n.t('Ask Follow-Up')}`, 'farwharf.askFollowUp'],
+            ...(isFailed ? [] : ([[`$(refresh) ${l10n.t('Ask Again')}`, 'farwharf.askAgain']] as const)),
+            [`$(sparkle) ${l10n.t('Select Model')}`, 'farwharf.selectModel'],
           ]
-        : [['$(debug-stop) Stop', 'farwharf.stopAnswer']];
+        : [[`$(debug-stop) ${l10n.t('Stop')}`, 'farwharf.stopAnswer']];
     // Above the last question, where the reader is.
     const line = conversation.turns.length > 1 ? answerText(conversation.turns.slice(0, -1)).split('\n').length : 0;
     const range = new vscode.Range(line, 0, line, 0);

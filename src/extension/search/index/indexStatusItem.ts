@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { DisposableStore } from '../../../core/processes/lifetime.ts';
-import { indexState, indexSummary } from './indexText.ts';
+import { indexSummary } from './indexText.ts';
 import type { SearchIndex } from './searchIndex.ts';
 import { withoutIcons } from '../../ui/labels.ts';
 
@@ -8,13 +9,12 @@ import { withoutIcons } from '../../ui/labels.ts';
 export function showIndexStatus(index: SearchIndex): vscode.Disposable {
   const item = vscode.languages.createLanguageStatusItem('farwharf.index', { scheme: 'file' });
   item.name = 'Farwharf Index';
-  item.command = { command: 'farwharf.index.focus', title: 'Show' };
+  item.command = { command: 'farwharf.index.focus', title: l10n.t('Show') };
   const update = (): void => {
     const { status, isPaused } = index;
-    const state = indexState(status, isPaused);
-    item.busy = state.startsWith('building');
-    item.text = status.length === 0 ? 'not started' : withoutIcons(indexSummary(status, isPaused));
-    item.detail = 'Search index';
+    item.busy = !isPaused && status.some(({ state }) => state === 'building');
+    item.text = status.length === 0 ? l10n.t('not started') : withoutIcons(indexSummary(status, isPaused));
+    item.detail = l10n.t('Search index');
     item.severity = status.some((folder) => folder.state === 'error')
       ? vscode.LanguageStatusSeverity.Warning
       : vscode.LanguageStatusSeverity.Information;

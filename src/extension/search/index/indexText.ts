@@ -1,31 +1,35 @@
+import * as l10n from '@vscode/l10n';
 import { assertNever } from '../../../core/errors.ts';
-import { formatBytes, formatCount } from '../../../core/text/format.ts';
+import { formatBytes, formatInteger, plural } from '../../../core/text/format.ts';
 import type { FolderStatus, SkippedPath } from '../../../retrieval/live/indexService.ts';
 import type { SemanticState } from '../../../retrieval/semantic/semanticRanking.ts';
 
-const WAITING = 'paused on battery';
-
 /** `building 34 %`, `paused` and so on; empty if the index is up to date. */
 export function indexState(status: readonly FolderStatus[], isPaused: boolean): string {
-  if (isPaused) return 'paused';
+  if (isPaused) return l10n.t('paused');
   const building = status.filter(({ state }) => state === 'building');
-  if (building.length > 0) return `building${percent(building)}`;
-  if (status.some(({ state }) => state === 'waiting')) return WAITING;
-  if (status.some(({ state }) => state === 'error')) return 'error';
+  if (building.length > 0) return `${l10n.t('building')}${percent(building)}`;
+  if (status.some(({ state }) => state === 'waiting')) return l10n.t('paused on battery');
+  if (status.some(({ state }) => state === 'error')) return l10n.t('error');
   return '';
 }
 
 /** The message for a search without results. */
 export function nothingFound(status: readonly FolderStatus[], isPaused: boolean): string {
   const files = status.reduce((sum, folder) => sum + folder.files, 0);
-  const state = indexState(status, isPaused);
-  if (files === 0 && state === WAITING)
-    return `No results yet: the index is ${WAITING}. Run Resume Index to continue now.`;
-  if (status.length === 0 || state.startsWith('building')) {
-    return `No results yet: the index is ${state === '' ? 'starting' : state}`;
+  const has = (wanted: FolderStatus['state']): boolean => status.some(({ state }) => state === wanted);
+  const isBuilding = !isPaused && has('building');
+  const isWaiting = !isPaused && !isBuilding && has('waiting');
+  if (files === 0 && isWaiting)
+    return l10n.t('No results yet: the index is paused on battery. Run Resume Index to continue now.');
+  if (status.length === 0 || isBuilding) {
+    const state = indexState(status, isPaused);
+    return l10n.t('No results yet: the index is {0}', state === '' ? l10n.t('starting') : state);
   }
-  const also = ['paused', WAITING].includes(state) ? ` The index is ${state}, so recent changes are missing.` : '';
-  return `Nothing in ${formatCount(files, 'file')} matches.${also}`;
+  const nothing = plural(files, l10n.t('Nothing in 1 file matches.'), l10n.t('Nothing in {0} files matches.'));
+  if (isPaused) return `${nothing} ${l10n.t('The index is paused, so recent changes are missing.')}`;
+  if (isWaiting) return `${nothing} ${l10n.t('The index is paused on battery, so recent changes are missing.')}`;
+  return nothing;
 }
 
 /** A row of the index view. */
@@ -43,15 +47,17 @@ export function folderLines(status: FolderStatus, now: number): readonly IndexLi
     { id: 'state', ...stateLine(status) },
     ...(problem === undefined
       ? []
-      : [{ id: 'problem', label: 'Problem', description: problem.message, icon: 'warning' }]),
-    ...(semantic === undefined ? [] : [{ id: 'semantic', label: 'Semantic ranking', ...semanticText(semantic) }]),
-    { id: 'files', label: 'Files', description: count(files), icon: 'files' },
-    { id: 'chunks', label: 'Chunks', description: count(chunks), icon: 'list-tree' },
-    { id: 'size', label: 'Size on disk', description: formatBytes(bytes), icon: 'database' },
+      : [{ id: 'problem', label: l10n.t('Problem'), description: problem.message, icon: 'warning' }]),
+    ...(semantic === undefined
+      ? []
+      : [{ id: 'semantic', label: l10n.t('Semantic ranking'), ...semanticText(semantic) }]),
+    { id: 'files', label: l10n.t('Files'), description: formatInteger(files), icon: 'files' },
+    { id: 'chunks', label: l10n.t('Chunks'), description: formatInteger(chunks), icon: 'list-tree' },
+    { id: 'size', label: l10n.t('Size on disk'), description: formatBytes(bytes), icon: 'database' },
     {
       id: 'updated',
-      label: 'Updated',
-      description: updatedAt === undefined ? 'not yet' : ago(now - updatedAt),
+      label: l10n.t('Updated'),
+      description: updatedAt === undefined ? l10n.t('not yet') : ago(now - updatedAt),
       icon: 'history',
     },
   ];
@@ -60,14 +66,18 @@ export function folderLines(status: FolderStatus, now: number): readonly IndexLi
 function semanticText(semantic: SemanticState): Pick<IndexLine, 'description' | 'icon'> {
   switch (semantic.type) {
     case 'off':
-      return { description: 'off', icon: 'circle-slash' };
+      return { description: l10n.t('off'), icon: 'circle-slash' };
     case 'ready':
-      return { description: 'on', icon: 'sparkle' };
+      return { description: l10n.t('on'), icon: 'sparkle' };
     case 'failed':
-      return { description: `keyword ranking only: ${semantic.reason}`, icon: 'warning' };
+      return { description: l10n.t('keyword ranking only: {0}', semantic.reason), icon: 'warning' };
     case 'unfinished': {
       const { done, total, reason } = semantic;
-      const part = `${count(done)} of ${formatCount(total, 'text')}, keyword ranking only until then`;
+      const part = l10n.t(
+        '{0} of {1} texts, keyword ranking only until then',
+        formatInteger(done),
+        formatInteger(total),
+      );
       return reason === undefined
         ? { description: part, icon: 'sync~spin' }
         : { description: `${part} (${reason})`, icon: 'circle-outline' };
@@ -81,25 +91,30 @@ function stateLine({ state, progress, pending, isWriter }: FolderStatus): Omit<I
   switch (state) {
     case 'building':
       return {
-        label: 'Building',
-        description: progress === undefined ? 'listing files' : progressText(progress),
+        label: l10n.t('Building'),
+        description: progress === undefined ? l10n.t('listing files') : progressText(progress),
         icon: 'sync~spin',
       };
     case 'waiting':
       return {
-        label: 'Paused on battery',
-        description: 'run Resume Index to continue now',
+        label: l10n.t('Paused on battery'),
+        description: l10n.t('run Resume Index to continue now'),
         icon: 'plug',
       };
     case 'paused':
-      return { label: 'Paused', description: 'changes are indexed once you resume', icon: 'debug-pause' };
-    case 'error':
-      return { label: 'Not up to date', description: 'retried with the next change', icon: 'error' };
-    case 'ready': {
-      const description = pending > 0 ? `${formatCount(pending, 'change')} to index` : '';
       return {
-        label: 'Up to date',
-        description: isWriter ? description : 'updated by another window',
+        label: l10n.t('Paused'),
+        description: l10n.t('changes are indexed once you resume'),
+        icon: 'debug-pause',
+      };
+    case 'error':
+      return { label: l10n.t('Not up to date'), description: l10n.t('retried with the next change'), icon: 'error' };
+    case 'ready': {
+      const description =
+        pending > 0 ? plural(pending, l10n.t('1 change to index'), l10n.t('{0} changes to index')) : '';
+      return {
+        label: l10n.t('Up to date'),
+        description: isWriter ? description : l10n.t('updated by another window'),
         icon: 'pass',
       };
     }
@@ -109,7 +124,7 @@ function stateLine({ state, progress, pending, isWriter }: FolderStatus): Omit<I
 }
 
 function progressText({ doneBytes, totalBytes }: { doneBytes: number; totalBytes: number }): string {
-  return `${formatBytes(doneBytes)} of ${formatBytes(totalBytes)}`;
+  return l10n.t('{0} of {1}', formatBytes(doneBytes), formatBytes(totalBytes));
 }
 
 function percent(building: readonly FolderStatus[]): string {
@@ -122,25 +137,25 @@ function percent(building: readonly FolderStatus[]): string {
 /** `just now`, `4 min ago`, `2 h ago`, `3 d ago`. */
 function ago(milliseconds: number): string {
   const minutes = Math.floor(milliseconds / 60_000);
-  if (minutes < 1) return 'just now';
-  if (minutes < 60) return `${minutes} min ago`;
+  if (minutes < 1) return l10n.t('just now');
+  if (minutes < 60) return l10n.t('{0} min ago', minutes);
   const hours = Math.floor(minutes / 60);
-  return hours < 48 ? `${hours} h ago` : `${Math.floor(hours / 24)} d ago`;
+  return hours < 48 ? l10n.t('{0} h ago', hours) : l10n.t('{0} d ago', Math.floor(hours / 24));
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  gitignore: 'ignored by git',
-  farwharfignore: 'ignored by .farwharfignore',
-  git: "git's own files",
-  secret: 'look like secrets',
-  venv: 'virtual environments',
-  cache: 'caches and installed packages',
-  link: 'links',
-  special: 'pipes, sockets and devices',
-  unreadable: 'cannot be read',
-  limit: 'over a limit',
-  binary: 'not text',
-  'too-large': 'too large',
+  gitignore: l10n.t('ignored by git'),
+  farwharfignore: l10n.t('ignored by .farwharfignore'),
+  git: l10n.t("git's own files"),
+  secret: l10n.t('look like secrets'),
+  venv: l10n.t('virtual environments'),
+  cache: l10n.t('caches and installed packages'),
+  link: l10n.t('links'),
+  special: l10n.t('pipes, sockets and devices'),
+  unreadable: l10n.t('cannot be read'),
+  limit: l10n.t('over a limit'),
+  binary: l10n.t('not text'),
+  'too-large': l10n.t('too large'),
 };
 
 /** Why files are skipped, in words; an unknown reason is returned unchanged. */
@@ -155,19 +170,16 @@ export function byReason(items: readonly SkippedPath[]): readonly (readonly [str
 
 /** The rule that skipped a file: `*.log in .gitignore:3`. */
 export function ruleText({ rule, at }: SkippedPath): string {
-  return [rule ?? '', at === undefined ? '' : `in ${at}`].filter((part) => part !== '').join(' ');
+  return [rule ?? '', at === undefined ? '' : l10n.t('in {0}', at)].filter((part) => part !== '').join(' ');
 }
 
 /** The index in the language status: `12,345 files`, and its state unless it is up to date. */
 export function indexSummary(status: readonly FolderStatus[], isPaused: boolean): string {
-  const files = formatCount(
+  const files = plural(
     status.reduce((sum, folder) => sum + folder.files, 0),
-    'file',
+    l10n.t('1 file'),
+    l10n.t('{0} files'),
   );
   const state = indexState(status, isPaused);
   return state === '' ? files : `${files}, ${state}`;
-}
-
-function count(value: number): string {
-  return value.toLocaleString('en-US');
 }

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { assertNever } from '../../../core/errors.ts';
-import { formatCount } from '../../../core/text/format.ts';
+import { formatInteger } from '../../../core/text/format.ts';
 import { type Disposable, DisposableStore } from '../../../core/processes/lifetime.ts';
 import { repeat } from '../../../core/processes/repeat.ts';
 import { printableLine, printableText } from '../../../core/text/printable.ts';
@@ -125,23 +126,23 @@ function itemOf(node: IndexNode): vscode.TreeItem {
       return item;
     }
     case 'skipped':
-      return rowOf('Skipped', node.count.toLocaleString('en-US'), 'circle-slash', node.count > 0 ? Collapsed : None);
+      return rowOf(l10n.t('Skipped'), formatInteger(node.count), 'circle-slash', node.count > 0 ? Collapsed : None);
     case 'reason':
       return rowOf(capitalized(reasonText(node.reason)), String(node.items.length), 'dash', Collapsed);
     case 'file':
       return fileItem(node.folder, node.item);
     case 'searches': {
-      const item = rowOf('Recent searches', String(node.count), 'history', Collapsed);
+      const item = rowOf(l10n.t('Recent searches'), String(node.count), 'history', Collapsed);
       item.contextValue = 'recentSearches';
       return item;
     }
     case 'search': {
       const item = rowOf(node.query, '', 'search', None);
-      item.command = { command: 'farwharf.searchFolder', title: 'Search Folder', arguments: [node.query] };
+      item.command = { command: 'farwharf.searchFolder', title: l10n.t('Search Folder'), arguments: [node.query] };
       return item;
     }
     case 'more':
-      return rowOf(`and ${formatCount(node.count, 'more', 'more')}`, '', 'ellipsis', None);
+      return rowOf(l10n.t('and {0} more', formatInteger(node.count)), '', 'ellipsis', None);
     default:
       return assertNever(node);
   }
@@ -157,8 +158,8 @@ function fileItem(folder: string, skipped: SkippedPath): vscode.TreeItem {
   item.tooltip = printableText([path, reasonText(skipped.reason), ruleText(skipped)].join('\n'));
   item.command =
     type === 'directory'
-      ? { command: 'revealInExplorer', title: 'Reveal in Explorer', arguments: [uri] }
-      : { command: 'vscode.open', title: 'Open', arguments: [uri] };
+      ? { command: 'revealInExplorer', title: l10n.t('Reveal in Explorer'), arguments: [uri] }
+      : { command: 'vscode.open', title: l10n.t('Open'), arguments: [uri] };
   return item;
 }
 

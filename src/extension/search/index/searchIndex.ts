@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import * as l10n from '@vscode/l10n';
 import { isAbort } from '../../../core/errors.ts';
 import type { Logger } from '../../../core/log.ts';
 import { type Disposable, Emitter } from '../../../core/processes/lifetime.ts';
@@ -68,7 +69,7 @@ export class SearchIndex implements Disposable {
       data,
       limits: LIMITS,
       log,
-      lost: 'The search index stopped. It restarts automatically.',
+      lost: l10n.t('The search index stopped. It restarts automatically.'),
       idle: {
         afterMs: idleMs,
         isNeeded: async ({ index }) => {

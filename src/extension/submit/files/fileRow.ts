@@ -1,4 +1,5 @@
-import { formatBytes, formatCount } from '../../../core/text/format.ts';
+import * as l10n from '@vscode/l10n';
+import { formatBytes, plural } from '../../../core/text/format.ts';
 import { joinPrintable, type Printable, printable } from '../../../core/text/printable.ts';
 import { describeExclusion } from '../../../jobs/selection/exclusions.ts';
 import type { TreeEntry } from '../../../jobs/selection/fileTree.ts';
@@ -22,7 +23,7 @@ export function fileRow({ name, isFolder, sent, sentBytes, leftOut, exclusion }:
       : isFolder
         ? folderText({ sent, sentBytes, leftOut })
         : label`${formatBytes(sentBytes)}`;
-  const state = sent > 0 ? printable`sent` : printable`left out`;
+  const state = sent > 0 ? label`${l10n.t('sent')}` : label`${l10n.t('left out')}`;
   return {
     label: withoutIcons(name),
     description,
@@ -32,6 +33,9 @@ export function fileRow({ name, isFolder, sent, sentBytes, leftOut, exclusion }:
 }
 
 function folderText({ sent, sentBytes, leftOut }: Pick<TreeEntry, 'sent' | 'sentBytes' | 'leftOut'>): Printable {
-  const left = leftOut === 0 ? '' : `${sent > 0 ? ' · ' : ''}${leftOut} left out`;
-  return label`${sent > 0 ? `${formatCount(sent, 'file')}, ${formatBytes(sentBytes)}` : ''}${left}`;
+  const parts = [
+    ...(sent > 0 ? [`${plural(sent, l10n.t('1 file'), l10n.t('{0} files'))}, ${formatBytes(sentBytes)}`] : []),
+    ...(leftOut > 0 ? [l10n.t('{0} left out', leftOut)] : []),
+  ];
+  return label`${parts.join(' · ')}`;
 }

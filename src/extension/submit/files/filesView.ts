@@ -1,14 +1,15 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { AppError } from '../../../core/errors.ts';
-import { formatBytes, formatCount } from '../../../core/text/format.ts';
+import { formatBytes, formatInteger, plural } from '../../../core/text/format.ts';
 import type { Disposable } from '../../../core/processes/lifetime.ts';
 import { checkState, chooseToSend, type TreeEntry, type TreeLevel } from '../../../jobs/selection/fileTree.ts';
 import type { SubmitDraft } from '../../../jobs/submit/draft.ts';
 import type { ContextKeys } from '../../contributions/contexts.ts';
 import { FILES_VIEW } from '../../contributions/names.ts';
 import { label, messageText } from '../../ui/labels.ts';
-import { treeRow } from '../../ui/show.ts';
+import { openCommand, treeRow } from '../../ui/show.ts';
 import type { SubmitView } from '../preflight/submitView.ts';
 import { fileRow } from './fileRow.ts';
 import { ruleLocation } from './ruleLocation.ts';
@@ -105,7 +106,7 @@ export class FilesView implements vscode.TreeDataProvider<FileNode>, Disposable 
     const at = entry?.exclusion?.at;
     const root = this.#view?.selection.root;
     const place = at === undefined || root === undefined ? undefined : ruleLocation(root, at);
-    if (place === undefined) throw new AppError('missing', 'No ignore file has a rule for this entry.');
+    if (place === undefined) throw new AppError('missing', l10n.t('No ignore file has a rule for this entry.'));
     const selection = new vscode.Range(place.line - 1, 0, place.line - 1, 0);
     await vscode.window.showTextDocument(vscode.Uri.file(place.path), { preview: true, selection });
   }
@@ -119,7 +120,8 @@ export class FilesView implements vscode.TreeDataProvider<FileNode>, Disposable 
   }
 
   getTreeItem(node: FileNode): vscode.TreeItem {
-    if (!('path' in node)) return treeRow(label`${formatCount(node.more, 'more entry', 'more entries')}`);
+    if (!('path' in node))
+      return treeRow(label`${plural(node.more, l10n.t('1 more entry'), l10n.t('{0} more entries'))}`);
     const view = this.#view;
     const isOpenable = node.sent > 0 || node.leftOut > 0;
     const { Collapsed, None } = vscode.TreeItemCollapsibleState;
@@ -137,7 +139,7 @@ export class FilesView implements vscode.TreeDataProvider<FileNode>, Disposable 
     const isChecked = checkState(node, view.draft);
     const { Checked, Unchecked } = vscode.TreeItemCheckboxState;
     if (isChecked !== undefined) item.checkboxState = isChecked ? Checked : Unchecked;
-    if (!node.isFolder) item.command = { command: 'vscode.open', title: 'Open', arguments: [uri, { preview: true }] };
+    if (!node.isFolder) item.command = openCommand(uri);
     return item;
   }
 
@@ -165,8 +167,15 @@ function chosen({ draft }: SubmitView, items: CheckboxChanges): SubmitDraft {
 }
 
 function summary({ draft, selection }: SubmitView): ReturnType<typeof messageText> {
-  const size = `${formatCount(selection.fileCount, 'file')}, ${formatBytes(selection.totalBytes)}`;
-  return messageText(
-    `${size} will be sent with ${draft.script}. Clear a check mark to leave something out. Press Escape to return.`,
-  );
+  const { fileCount, totalBytes } = selection;
+  const amount =
+    fileCount === 1
+      ? l10n.t('1 file, {0} will be sent with {1}.', formatBytes(totalBytes), draft.script)
+      : l10n.t(
+          '{2} files, {0} will be sent with {1}.',
+          formatBytes(totalBytes),
+          draft.script,
+          formatInteger(fileCount),
+        );
+  return messageText(`${amount} ${l10n.t('Clear a check mark to leave something out. Press Escape to return.')}`);
 }

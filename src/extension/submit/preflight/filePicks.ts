@@ -1,4 +1,5 @@
-import { formatBytes, formatCount } from '../../../core/text/format.ts';
+import * as l10n from '@vscode/l10n';
+import { formatBytes, formatInteger } from '../../../core/text/format.ts';
 import { pickMany } from '../../ui/picks.ts';
 import { describeExclusion } from '../../../jobs/selection/exclusions.ts';
 import type { Exclusion } from '../../../workspace/select/selection.ts';
@@ -24,18 +25,18 @@ export async function pickExcluded(view: SubmitView): Promise<SubmitDraft | 'bac
     })),
     ...draft.exclude.map((path) => ({
       label: withoutIcons(path),
-      description: label`you left this out`,
+      description: label`${l10n.t('you left this out')}`,
       path,
       picked: false,
     })),
   ];
   const more =
     selection.fileCount > selection.largest.length
-      ? ` Only the largest ${formatCount(selection.largest.length, 'file')} are listed.`
-      : '';
+      ? [l10n.t('Only the largest {0} files are listed.', formatInteger(selection.largest.length))]
+      : [];
   const chosen = await pickMany<PathItem>({
-    title: `${preflightTitle(view)}: files sent`,
-    placeholder: `Clear the files to leave out.${more}`,
+    title: l10n.t('{0}: files sent', preflightTitle(view)),
+    placeholder: [l10n.t('Clear the files to leave out.'), ...more].join(' '),
     items,
     hasBack: true,
   });
@@ -50,7 +51,7 @@ export async function pickIncluded(view: SubmitView): Promise<SubmitDraft | 'bac
   const items: PathItem[] = [
     ...draft.include.map((path) => ({
       label: withoutIcons(path),
-      description: label`you included this`,
+      description: label`${l10n.t('you included this')}`,
       path,
       picked: true,
     })),
@@ -62,8 +63,8 @@ export async function pickIncluded(view: SubmitView): Promise<SubmitDraft | 'bac
     })),
   ];
   const chosen = await pickMany<PathItem>({
-    title: `${preflightTitle(view)}: left out`,
-    placeholder: items.length === 0 ? 'Nothing is left out.' : 'Select the paths to send anyway.',
+    title: l10n.t('{0}: left out', preflightTitle(view)),
+    placeholder: items.length === 0 ? l10n.t('Nothing is left out.') : l10n.t('Select the paths to send anyway.'),
     items,
     hasBack: true,
   });

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { assertNever } from '../../../core/errors.ts';
 import { formatCredits, formatDuration } from '../../../core/text/format.ts';
 import { REQUIREMENTS_VENV, type SubmitDraft } from '../../../jobs/submit/draft.ts';
@@ -37,7 +38,7 @@ export async function showPreflight(
     const items = preflightRows(view, deps.changes).map(toItem);
     const chosen = await pickOne<PreflightItem>({
       title: preflightTitle(view),
-      placeholder: 'Press Enter to submit, or select a line to change it.',
+      placeholder: l10n.t('Press Enter to submit, or select a line to change it.'),
       items,
     });
     if (chosen === undefined || chosen === 'back' || chosen.choice === undefined) return undefined;
@@ -94,13 +95,13 @@ async function change(
 async function pickMachine(view: SubmitView): Promise<SubmitDraft | 'back' | undefined> {
   const { draft } = view;
   const { machineClass: _, ...rest } = draft;
-  const open: PickItem & { draft: SubmitDraft } = { label: label`Service default`, draft: rest };
+  const open: PickItem & { draft: SubmitDraft } = { label: label`${l10n.t('Service default')}`, draft: rest };
   const offers = view.rates.flatMap(({ machineClass, creditsPerMinute, description }) => {
     if (machineClass === null) return [];
     const highest = formatCredits((creditsPerMinute * draft.maxRuntime) / 60);
     return {
       label: withoutIcons(machineClass),
-      description: label`${formatCredits(creditsPerMinute)} credits a minute · at most ${highest} in ${formatDuration(draft.maxRuntime)}`,
+      description: label`${l10n.t('{0} credits a minute · at most {1} in {2}', formatCredits(creditsPerMinute), highest, formatDuration(draft.maxRuntime))}`,
       ...(description === null ? {} : { detail: withoutIcons(description) }),
       draft: { ...draft, machineClass },
     };
@@ -108,8 +109,8 @@ async function pickMachine(view: SubmitView): Promise<SubmitDraft | 'back' | und
   const items = [...offers, open];
   const active = items.find((item) => item.draft.machineClass === draft.machineClass);
   const chosen = await pickOne({
-    title: `${preflightTitle(view)}: machine class`,
-    placeholder: 'Select the machine class that runs the job.',
+    title: l10n.t('{0}: machine class', preflightTitle(view)),
+    placeholder: l10n.t('Select the machine class that runs the job.'),
     items,
     hasBack: true,
     ...(active === undefined ? {} : { active }),
@@ -127,15 +128,17 @@ async function pickTimeLimit(view: SubmitView): Promise<SubmitDraft | 'back' | u
   }));
   const active = items.find(({ seconds }) => seconds === draft.maxRuntime);
   const chosen = await pickOne<PickItem & { seconds: number }>({
-    title: `${preflightTitle(view)}: time limit`,
-    placeholder: 'The service stops the job after this time. Select a limit, or type one: 90 min, 6 h',
+    title: l10n.t('{0}: time limit', preflightTitle(view)),
+    placeholder: l10n.t('The service stops the job after this time. Select a limit, or type one: 90 min, 6 h'),
     items,
     hasBack: true,
     ...(active === undefined ? {} : { active }),
     typed: (text) => {
       const seconds = parseTimeLimit(text);
       const cost =
-        rate === undefined || seconds === undefined ? '' : `at most ${formatCredits((rate * seconds) / 60)} credits`;
+        rate === undefined || seconds === undefined
+          ? ''
+          : l10n.t('at most {0} credits', formatCredits((rate * seconds) / 60));
       return seconds === undefined
         ? undefined
         : {
@@ -152,8 +155,8 @@ async function pickTimeLimit(view: SubmitView): Promise<SubmitDraft | 'back' | u
 async function askProject(view: SubmitView): Promise<SubmitDraft | 'back'> {
   const { draft } = view;
   const answer = await askText({
-    title: `${preflightTitle(view)}: project`,
-    prompt: 'Enter the project to charge this job to. Leave empty for none.',
+    title: l10n.t('{0}: project', preflightTitle(view)),
+    prompt: l10n.t('Enter the project to charge this job to. Leave empty for none.'),
     value: draft.project ?? '',
     ignoreFocusOut: true,
   });

@@ -1,4 +1,5 @@
-import { formatBytes, formatCount, formatCredits, formatDuration } from '../../../core/text/format.ts';
+import * as l10n from '@vscode/l10n';
+import { formatBytes, formatCredits, formatDuration, plural } from '../../../core/text/format.ts';
 import { type Printable, printableLine } from '../../../core/text/printable.ts';
 import { describeEstimate } from '../../../jobs/submit/estimate.ts';
 import type { JobFinding } from '../../../jobs/submit/preflight.ts';
@@ -45,62 +46,77 @@ const ROW_OF_FINDING: Readonly<Record<JobFinding['type'], PreflightChoice>> = {
 /** The rows of the preflight: the summary, then each term with its value. */
 export function preflightRows(view: SubmitView, changes: readonly string[]): PreflightRow[] {
   const { draft, selection } = view;
-  const sent = `${formatCount(selection.fileCount, 'file')}, ${formatBytes(selection.totalBytes)}`;
+  const sent = `${plural(selection.fileCount, l10n.t('1 file'), l10n.t('{0} files'))}, ${formatBytes(selection.totalBytes)}`;
   const rows: PreflightRow[] = [
     {
       choice: 'submit',
-      label: label`$(rocket) Submit ${draft.script}`,
-      description: label`to ${hostLabel(view.host)}${draft.machineClass === undefined ? '' : ` · ${draft.machineClass}`}`,
+      label: label`$(rocket) ${l10n.t('Submit {0}', draft.script)}`,
+      description: label`${[l10n.t('to {0}', hostLabel(view.host)), ...(draft.machineClass === undefined ? [] : [draft.machineClass])].join(' · ')}`,
       detail: withoutIcons(
         [headline(selection, view.estimate), ...changes, ...foreignRepositories(selection)].join(' '),
       ),
     },
-    { choice: 'submitQuietly', label: label`$(check-all) Submit, and don't ask again until something changes` },
+    {
+      choice: 'submitQuietly',
+      label: label`$(check-all) ${l10n.t("Submit, and don't ask again until something changes")}`,
+    },
     ...warnings(view),
-    { label: label`Job` },
-    { choice: 'script', label: label`$(terminal) Script`, description: withoutIcons(draft.script) },
-    { choice: 'machine', label: label`$(server) Machine class`, ...machineText(view) },
+    { label: label`${l10n.t('Job')}` },
+    { choice: 'script', label: label`$(terminal) ${l10n.t('Script')}`, description: withoutIcons(draft.script) },
+    { choice: 'machine', label: label`$(server) ${l10n.t('Machine class')}`, ...machineText(view) },
     {
       choice: 'time',
-      label: label`$(watch) Time limit`,
+      label: label`$(watch) ${l10n.t('Time limit')}`,
       description: label`${formatDuration(draft.maxRuntime)} · ${describeEstimate(view.estimate)}`,
     },
-    { choice: 'project', label: label`$(tag) Project`, description: withoutIcons(draft.project ?? 'none') },
+    {
+      choice: 'project',
+      label: label`$(tag) ${l10n.t('Project')}`,
+      description: withoutIcons(draft.project ?? l10n.t('none')),
+    },
   ];
   if (selection.hasRequirements) {
     const answer =
       draft.venv?.['requirements'] !== undefined
-        ? `installs the packages in ${REQUIREMENTS} first`
-        : `uses the installed packages only, not ${REQUIREMENTS}`;
-    rows.push({ choice: 'requirements', label: label`$(package) Packages`, description: withoutIcons(answer) });
+        ? l10n.t('installs the packages in {0} first', REQUIREMENTS)
+        : l10n.t('uses the installed packages only, not {0}', REQUIREMENTS);
+    rows.push({
+      choice: 'requirements',
+      label: label`$(package) ${l10n.t('Packages')}`,
+      description: withoutIcons(answer),
+    });
   }
   const { secrets = [] } = draft;
   if (view.secretNames !== undefined || secrets.length > 0) {
-    const names = secrets.length === 0 ? 'none' : secrets.join(', ');
-    rows.push({ choice: 'secrets', label: label`$(key) Secrets`, description: withoutIcons(names) });
+    const names = secrets.length === 0 ? l10n.t('none') : secrets.join(', ');
+    rows.push({ choice: 'secrets', label: label`$(key) ${l10n.t('Secrets')}`, description: withoutIcons(names) });
   }
   rows.push(
-    { label: label`Files` },
+    { label: label`${l10n.t('Files')}` },
     {
       choice: 'sent',
-      label: label`$(files) Sent`,
+      label: label`$(files) ${l10n.t('Sent')}`,
       description: withoutIcons(sent),
       detail: withoutIcons(largestSentence(selection)),
     },
     {
       choice: 'left',
-      label: label`$(circle-slash) Left out`,
+      label: label`$(circle-slash) ${l10n.t('Left out')}`,
       description: leftText(view),
       detail: withoutIcons(exclusionSentence(selection.exclusions)),
     },
-    { choice: 'all', label: label`$(list-tree) Show all files`, description: label`as a tree, with reasons and rules` },
+    {
+      choice: 'all',
+      label: label`$(list-tree) ${l10n.t('Show all files')}`,
+      description: label`${l10n.t('as a tree, with reasons and rules')}`,
+    },
   );
   return rows;
 }
 
 /** The title above the rows. */
 export function preflightTitle(view: SubmitView): string {
-  return `Submit ${printableLine(view.folderName)} to ${hostLabel(view.host)}`;
+  return l10n.t('Submit {0} to {1}', printableLine(view.folderName), hostLabel(view.host));
 }
 
 function warnings(view: SubmitView): PreflightRow[] {
@@ -115,25 +131,27 @@ function warnings(view: SubmitView): PreflightRow[] {
   if (view.selection.fileCount === 0)
     rows.push({
       choice: 'left',
-      label: label`$(warning) No file would be sent`,
-      description: label`Select to see the files that are left out, and why.`,
+      label: label`$(warning) ${l10n.t('No file would be sent')}`,
+      description: label`${l10n.t('Select to see the files that are left out, and why.')}`,
     });
-  return rows.length === 0 ? [] : [{ label: label`Check before you submit` }, ...rows];
+  return rows.length === 0 ? [] : [{ label: label`${l10n.t('Check before you submit')}` }, ...rows];
 }
 
 function machineText({ draft, rates }: SubmitView): { description: Printable; detail?: Printable } {
   const name = draft.machineClass;
-  if (name === undefined) return { description: label`service default` };
+  if (name === undefined) return { description: label`${l10n.t('service default')}` };
   const rate = rates.find(({ machineClass }) => machineClass === name);
-  if (!rate) return { description: label`${name} · no price listed` };
-  const description = label`${name} · ${formatCredits(rate.creditsPerMinute)} credits a minute`;
+  if (!rate) return { description: label`${l10n.t('{0} · no price listed', name)}` };
+  const description = label`${l10n.t('{0} · {1} credits a minute', name, formatCredits(rate.creditsPerMinute))}`;
   return rate.description === null ? { description } : { description, detail: withoutIcons(rate.description) };
 }
 
 function leftText({ selection }: SubmitView): Printable {
   const { exclusionCount } = selection;
   return printableLine(
-    exclusionCount === 0 ? 'nothing' : formatCount(exclusionCount, 'file or folder', 'files and folders'),
+    exclusionCount === 0
+      ? l10n.t('nothing')
+      : plural(exclusionCount, l10n.t('1 file or folder'), l10n.t('{0} files and folders')),
   );
 }
 

@@ -1,4 +1,5 @@
-import { formatBytes, formatCount, formatCredits, formatDuration } from '../../../core/text/format.ts';
+import * as l10n from '@vscode/l10n';
+import { formatBytes, formatCredits, formatDuration, formatInteger, plural } from '../../../core/text/format.ts';
 import { type CostEstimate, describeEstimate } from '../../../jobs/submit/estimate.ts';
 import { EXCLUSION_REASONS } from '../../../jobs/selection/exclusions.ts';
 import type { ExclusionGroup, SelectedFolder } from '../../../jobs/selection/selectedFolder.ts';
@@ -7,14 +8,17 @@ const NAMED = 3;
 
 /** `41 files, 3.2 MB will be sent. At most 6 credits of 312.` */
 export function headline({ fileCount, totalBytes }: SelectedFolder, estimate: CostEstimate): string {
-  const size = `${formatCount(fileCount, 'file')}, ${formatBytes(totalBytes)}`;
-  return `${size} will be sent. ${describeEstimate(estimate)}`;
+  const amount =
+    fileCount === 1
+      ? l10n.t('1 file, {0} will be sent.', formatBytes(totalBytes))
+      : l10n.t('{1} files, {0} will be sent.', formatBytes(totalBytes), formatInteger(fileCount));
+  return `${amount} ${describeEstimate(estimate)}`;
 }
 
 /** `Largest: data.bin 2.1 MB, model.pt 800 KB`; empty for an empty selection. */
 export function largestSentence({ largest }: Pick<SelectedFolder, 'largest'>): string {
   const named = largest.slice(0, NAMED).map(({ path, size }) => `${path} ${formatBytes(size)}`);
-  return named.length === 0 ? '' : `Largest: ${named.join(', ')}`;
+  return named.length === 0 ? '' : l10n.t('Largest: {0}', named.join(', '));
 }
 
 /** `2 secrets (.env, key.pem) · 3 ignored by git`: the number of paths for each reason, secrets first and with their names. */
@@ -24,7 +28,7 @@ export function exclusionSentence(groups: readonly ExclusionGroup[]): string {
 
 function groupSentence({ reason, count, paths }: ExclusionGroup): string {
   if (reason !== 'secret') return `${count} ${EXCLUSION_REASONS[reason]}`;
-  return `${formatCount(count, 'secret')} (${paths.join(', ')}${count > paths.length ? ', …' : ''})`;
+  return `${plural(count, l10n.t('1 secret'), l10n.t('{0} secrets'))} (${paths.join(', ')}${count > paths.length ? ', …' : ''})`;
 }
 
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, min: 60, h: 3600, d: 86_400 };
@@ -46,6 +50,9 @@ export function timeLimitOffers(
   return [300, 900, 1800, 3600, 4 * 3600, 12 * 3600, 24 * 3600].map((seconds) => ({
     seconds,
     label: formatDuration(seconds),
-    cost: creditsPerMinute === undefined ? '' : `at most ${formatCredits((creditsPerMinute * seconds) / 60)} credits`,
+    cost:
+      creditsPerMinute === undefined
+        ? ''
+        : l10n.t('at most {0} credits', formatCredits((creditsPerMinute * seconds) / 60)),
   }));
 }

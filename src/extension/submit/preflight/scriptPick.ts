@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { pathInside } from '../../../core/files/pathInside.ts';
 import type { SelectedFolder } from '../../../jobs/selection/selectedFolder.ts';
 import { quotePath } from '../../../jobs/selection/scriptSuggestions.ts';
@@ -22,20 +23,20 @@ export async function pickScript(
   });
   const items: ScriptItem[] = [];
   const sections: readonly [string, string, readonly string[]][] = [
-    ['open in the editor', 'file', openScript(root, found)],
-    ['recent', 'history', recent],
-    ['scripts in this folder', 'file-code', found.map(quotePath)],
+    [l10n.t('open in the editor'), 'file', openScript(root, found)],
+    [l10n.t('recent'), 'history', recent],
+    [l10n.t('scripts in this folder'), 'file-code', found.map(quotePath)],
   ];
   for (const [title, icon, lines] of sections)
     if (lines.length > 0) items.push(separator(title), ...lines.map((line) => item(line, icon)));
   const chosen = await pickOne<ScriptItem>({
-    title: `Submit ${options.folderName}: script`,
-    placeholder: 'Select a script, or type one with its parameters: train.py --epochs 3',
+    title: l10n.t('Submit {0}: script', options.folderName),
+    placeholder: l10n.t('Select a script, or type one with its parameters: train.py --epochs 3'),
     items,
     hasBack: options.hasBack,
     typed: (line) => ({
       label: label`$(terminal) ${line}`,
-      description: label`run this command`,
+      description: label`${l10n.t('run this command')}`,
       line,
       alwaysShow: true,
     }),
