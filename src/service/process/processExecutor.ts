@@ -7,6 +7,7 @@ import { bootIdentity, endProcesses, processIdentity } from '../../core/processe
 import { CpuShares } from './cpuShares.ts';
 import type { Executor, RunnableJob } from '../executor/executor.ts';
 import type { ExecutorContext } from '../executor/executorKind.ts';
+import { memoryShortage } from './freeMemory.ts';
 import { type Isolation, unisolatedRefusal } from './isolation.ts';
 import { readJobText } from '../jobFiles/jobFileReading.ts';
 import { readClaim, readStarted, type StartedMarker } from '../jobFiles/markers.ts';
@@ -24,6 +25,8 @@ const CLAIM_POLL_MS = 10;
 const MAX_WORDS = 500;
 // Part of util-linux, which installs it here on every distribution.
 const TASKSET = '/usr/bin/taskset';
+const NICE = '/usr/bin/nice';
+const IONICE = '/usr/bin/ionice';
 
 type Context = Pick<ExecutorContext, 'runner' | 'data' | 'killGraceMs' | 'machineClasses' | 'accounts'>;
 
@@ -39,6 +42,7 @@ export interface ProcessExecutorOptions extends Context {
 export function createProcessExecutor(options: ProcessExecutorOptions): Executor {
   const { runner, killGraceMs, settings, isolation, accounts, data } = options;
   const cpus = new CpuShares();
+  const running = new Set<string>();
   const secretOf = openRunnerSecrets(data);
   return {
     capacity: settings.max_jobs ?? availableParallelism(),
@@ -50,10 +54,18 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
       const refusal = unisolatedRefusal(isolation, accounts);
       // The job waits, because an account may be disabled, and the next service may isolate jobs.
       if (refusal !== undefined) throw new AppError('unreachable', refusal);
+      const others = running.size - Number(running.has(job.id));
+      const machineClass = options.machineClasses.get(job.machineClass);
+      const shortage = memoryShortage(machineClass, { minFreeGb: settings.min_free_memory_gb, running: others });
+      if (shortage !== undefined) throw new AppError('unreachable', shortage);
+      running.add(job.id);
       const confinement = confinementOf(job, options, cpus);
       writeMarker(folder.confinement, confinement);
       const log = openSync(folder.runnerLog, 'a', 0o600);
-      const [file, ...args] = withLimits(confinement, [process.execPath, runner, folder.path, SEALED]);
+      const [file, ...args] = withPriority(
+        settings.nice,
+        withLimits(confinement, [process.execPath, runner, folder.path, SEALED]),
+      );
       const child = spawn(file, args, {
         cwd: folder.path,
         detached: true,
@@ -77,6 +89,7 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
     async status(jobId, folder) {
       const claim = await readClaim(folder.claim);
       const isRunning = claim !== undefined && processIdentity(claim.pid) === claim.identity;
+      if (isRunning) running.add(jobId);
       if (isRunning) cpus.adopt(jobId, () => readConfinement(folder.confinement)?.cpus ?? []);
       else cpus.release(jobId);
       return { state: isRunning ? 'running' : 'gone' };
@@ -95,7 +108,10 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
       else await endProcesses({ group: started && groupOf(started), mark: jobProcessTag(jobId) }, killGraceMs);
     },
 
-    forget: (jobId) => cpus.release(jobId),
+    forget(jobId) {
+      cpus.release(jobId);
+      running.delete(jobId);
+    },
 
     stop: () => Promise.resolve(),
   };
@@ -139,6 +155,14 @@ function withLimits(
   const onCores: readonly [string, ...string[]] =
     cpus === null || !existsSync(TASKSET) ? command : [TASKSET, '--cpu-list', cpus.join(','), ...command];
   return maxFileBytes === null || !existsSync(PRLIMIT) ? onCores : [PRLIMIT, `--fsize=${maxFileBytes}`, ...onCores];
+}
+
+/** The command with a lower priority for processor and disk, which all of its processes inherit, also in a sandbox. */
+function withPriority(nice: number, command: readonly [string, ...string[]]): readonly [string, ...string[]] {
+  if (nice === 0 || !existsSync(NICE)) return command;
+  // Best effort, and last among those: idle jobs would not read at all on a busy disk.
+  const onDisk = existsSync(IONICE) ? [IONICE, '--ignore', '--class', '2', '--classdata', '7'] : [];
+  return [NICE, '-n', String(nice), ...onDisk, ...command];
 }
 
 async function launchError(folder: JobFolder, cause: unknown): Promise<AppError> {

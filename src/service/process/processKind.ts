@@ -22,6 +22,7 @@ export const processKind = defineExecutor({
   check: async ({ process: settings, machine_classes: classes = [] }, context) => [
     await checkIsolation(settings, context),
     ...classes.map((one) => checkSize(one)),
+    checkFreeMemory(settings),
   ],
 });
 
@@ -33,6 +34,15 @@ function checkSize({ name, cpus, memory_gb: memoryGb }: MachineClass): Check {
   if (cpus <= cores && memoryGb <= memory) return { what, problem: undefined };
   const warning = `The machine class ${name} is larger than this machine, which has ${formatCount(cores, 'core')} and ${memory.toFixed(1)} GB. Its jobs start but get less than the class promises. Make it smaller, or remove it.`;
   return { what, problem: undefined, warning };
+}
+
+/** Warns of a minimum that the machine never has. */
+function checkFreeMemory({ min_free_memory_gb: minFree }: ProcessSettings): Check {
+  const memory = totalmem() / 2 ** 30;
+  const what = `${minFree} GB of memory stay free`;
+  if (minFree < memory) return { what, problem: undefined };
+  const problem = `the machine has ${memory.toFixed(1)} GB, so no job would ever start. Lower [process] min_free_memory_gb`;
+  return { what, problem };
 }
 
 async function checkIsolation(settings: ProcessSettings, context: CheckContext): Promise<Check> {
