@@ -4,6 +4,7 @@ import type { Health } from '../health/health.ts';
 import type { JobFiles } from '../jobFiles/jobFiles.ts';
 import type { ExpiryTable } from '../store/jobs/expiry.ts';
 import { removeExpired } from './retention.ts';
+import { SteadyTime } from './steadyTime.ts';
 import type { RetentionSettings } from '../config/sections.ts';
 
 const CHECK_MS = 60_000;
@@ -22,6 +23,7 @@ export interface HousekeepingOptions {
 /** Deletes old files and logs, and warns before the disk is full, while the service runs. */
 export class Housekeeping {
   readonly #options: HousekeepingOptions;
+  readonly #time = new SteadyTime();
   readonly #stop = new AbortController();
   #running: Promise<void> = Promise.resolve();
   #reported: readonly string[] = [];
@@ -70,7 +72,7 @@ export class Housekeeping {
   async #sweep(signal: AbortSignal): Promise<void> {
     const { expiry, files, log, settings, tidySubmissions } = this.#options;
     await tidySubmissions();
-    const removed = await removeExpired({ expiry, files, log, settings, now: Date.now(), signal });
+    const removed = await removeExpired({ expiry, files, log, settings, now: this.#time.now(), signal });
     this.#resultsBytes = removed.resultsBytes;
     const { results, overflow, logs } = removed;
     if (results + overflow + logs > 0) log.info('old files and logs were deleted', { results, overflow, logs });

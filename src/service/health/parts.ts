@@ -67,7 +67,7 @@ export function clockPart(step: ClockStep | undefined): HealthPart {
     return { status: 'ok', message: 'The clock has not been set in the last ten minutes.' };
   }
   const direction = step.seconds < 0 ? 'back' : 'ahead';
-  const message = `The clock was set ${direction} by ${formatDuration(Math.abs(step.seconds))} ${ago(step.at)}, or the machine was suspended. Expiry of keys, retention and the times of jobs follow it.`;
+  const message = `The clock was set ${direction} by ${formatDuration(Math.abs(step.seconds))} ${ago(step.at)}, or the machine was suspended. Expiry of keys and the times of jobs follow it. Nothing is deleted early.`;
   return { status: 'degraded', message };
 }
 

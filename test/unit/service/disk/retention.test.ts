@@ -3,9 +3,12 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLogger } from '../../../../src/core/log.ts';
+import { Housekeeping } from '../../../../src/service/disk/housekeeping.ts';
 import { removeExpired } from '../../../../src/service/disk/retention.ts';
 import { retentionSettings } from '../../../../src/service/config/sections.ts';
+import { Health } from '../../../../src/service/health/health.ts';
 import { JobFiles } from '../../../../src/service/jobFiles/jobFiles.ts';
 import type { ServiceEvent } from '../../../../src/service/store/jobs/events.ts';
 import type { StoredJob } from '../../../../src/service/store/jobs/jobs.ts';
@@ -135,4 +138,29 @@ test('a sweep that is interrupted continues at the next one, and yields to the e
   assert.ok(removed.results > 0 && removed.results < 41 && removed.logs === 41, JSON.stringify(removed));
   assert.deepEqual(readdirSync(join(place.data, 'jobs')), []);
   assert.equal(place.events('long').length, 5);
+});
+
+test('a clock that is set ahead while the service runs deletes nothing; time that passes does', async (t) => {
+  const place = new Place(t);
+  await place.job('young', { daysAgo: 6 });
+  const clock = t.mock.method(Date, 'now', () => NOW);
+  const { store, files, data } = place;
+  const settings = retentionSettings.parse({ days: 30 });
+  const health = new Health({ store, folders: [data], minFreeBytes: 0 });
+  const options = { expiry: store.expiry, files, health, tidySubmissions: async () => {}, settings, log: silentLogger };
+  const sweep = async (setAheadBy: number, passed: number): Promise<boolean> => {
+    clock.mock.mockImplementation(() => NOW);
+    const housekeeping = new Housekeeping(options);
+    clock.mock.mockImplementation(() => NOW + passed + setAheadBy);
+    const started = performance.now();
+    const monotonic = t.mock.method(performance, 'now', () => started + passed);
+    housekeeping.start();
+    while (housekeeping.resultsBytes === undefined) await sleep(5);
+    monotonic.mock.restore();
+    await housekeeping.stop();
+    return place.hasResults('young');
+  };
+  assert.equal(await sweep(400 * DAY, 0), true);
+  assert.equal(await sweep(400 * DAY, 20 * DAY), true);
+  assert.equal(await sweep(0, 25 * DAY), false);
 });
