@@ -1,7 +1,8 @@
-import { formatCount, formatCredits, formatDuration } from '../core/text/format.ts';
+import * as l10n from '@vscode/l10n';
+import { formatCredits, formatDuration, formatInteger, plural } from '../core/text/format.ts';
 import { printableLine } from '../core/text/printable.ts';
 import { costSoFar } from './submit/estimate.ts';
-import { jobIcon, type JobIcon } from './ledger/jobIcon.ts';
+import { jobIcon, type JobIcon, stateWord } from './ledger/jobIcon.ts';
 import { isOver, isWaiting, type JobRecord } from './ledger/record.ts';
 import { describeProgress, readProgress } from './log/jobProgress.ts';
 
@@ -16,19 +17,23 @@ const REASON_LIMIT = 160;
 export function describeJob(record: JobRecord, now: number, { isBesideIcon = false } = {}): string {
   const icon = jobIcon(record);
   if (icon === 'failed') return failureReason(record);
-  if (isWaiting(record)) return oneLine(`waits for an answer: ${record.waiting.question}`);
-  if (icon === 'unknown') return oneLine(`${record.state}: ${record.reason ?? 'check before you send it again'}`);
+  if (isWaiting(record)) return oneLine(l10n.t('waits for an answer: {0}', record.waiting.question));
+  if (icon === 'unknown')
+    return oneLine(`${stateWord(record.state)}: ${record.reason ?? l10n.t('check before you send it again')}`);
   // A job that was stopped at its time limit ran for exactly that time.
   const elapsed = icon === 'timed-out' ? null : elapsedSeconds(record, now);
   const cost = costSoFar(record, now);
-  const state = stateText(record, icon);
+  const state =
+    icon === 'timed-out'
+      ? l10n.t('stopped at its time limit of {0}', formatDuration(record.maxRuntime))
+      : stateWord(record.state);
   const time = elapsed === null ? null : formatDuration(elapsed);
   const progress = icon === 'running' ? progressText(record) : null;
   const start = isBesideIcon ? [time, progress, state] : [time === null ? state : `${state} ${time}`, progress];
   return joined([
     ...start,
     record.machineClass,
-    cost === null || (cost === 0 && !isOver(record)) ? null : `${formatCredits(cost)} cr`,
+    cost === null || (cost === 0 && !isOver(record)) ? null : l10n.t('{0} cr', formatCredits(cost)),
   ]);
 }
 
@@ -38,19 +43,23 @@ export function describeCommit({
   gitChanges,
 }: Pick<JobRecord, 'gitCommit' | 'gitChanges'>): string | undefined {
   if (gitCommit === null) return undefined;
-  const changes = gitChanges === null || gitChanges === 0 ? '' : ` and ${formatCount(gitChanges, 'changed file')}`;
-  return `${gitCommit.slice(0, 10)}${changes}`;
+  const commit = gitCommit.slice(0, 10);
+  if (gitChanges === null || gitChanges === 0) return commit;
+  return gitChanges === 1
+    ? l10n.t('{0} and 1 changed file', commit)
+    : l10n.t('{0} and {1} changed files', commit, formatInteger(gitChanges));
 }
 
 /** `3 new files, 1 changed`, or that there are none; undefined if the service does not say. */
 export function describeResultCount({ results }: Pick<JobRecord, 'results'>): string | undefined {
   if (results === null) return undefined;
   const { files, added } = results;
-  if (files === 0) return 'no results';
-  if (added === null) return formatCount(files, 'result');
+  if (files === 0) return l10n.t('no results');
+  if (added === null) return plural(files, l10n.t('1 result'), l10n.t('{0} results'));
   const changed = files - added;
-  if (added === 0) return formatCount(changed, 'changed file');
-  return `${formatCount(added, 'new file')}${changed === 0 ? '' : `, ${changed} changed`}`;
+  if (added === 0) return plural(changed, l10n.t('1 changed file'), l10n.t('{0} changed files'));
+  const news = plural(added, l10n.t('1 new file'), l10n.t('{0} new files'));
+  return changed === 0 ? news : l10n.t('{0}, {1} changed', news, changed);
 }
 
 /** The one line at the end of a log: `succeeded after 42 s · 1.2 credits · results in /home/ada/model`. */

@@ -90,6 +90,13 @@ const NO_TEXTS: Readonly<Record<string, readonly string[]>> = {
   'extension/submit/submit.ts': ['`${uri.fsPath} profile ${asked.profile}`'],
 };
 
+/** What is translated below the extension. The other texts of the layers there are English. */
+const TRANSLATED_BELOW = [
+  'jobs/submit/{budgetCheck,consent,estimate,preflight,secretFindings}.ts',
+  'jobs/selection/exclusions.ts',
+  'jobs/sweeps/sweepProgress.ts',
+];
+
 /** Properties of what VS Code shows; even a single word in them is a text. */
 const SHOWN_PROPERTIES = /^(?:label|description|detail|tooltip|title|placeHolder|placeholder|prompt|spoken)$/;
 
@@ -132,9 +139,9 @@ function isText(node: Node, parent: Node): boolean {
   return (isLabel || isShown) && /[A-Za-z]{2,}/.test(text);
 }
 
-test('each text of the extension passes through `l10n.t`, so that it can be translated', () => {
+test('each text of the extension, and of what is translated below it, passes through `l10n.t`, so that it can be translated', () => {
   const found: Record<string, readonly string[]> = {};
-  for (const path of globSync('extension/**/*.ts', { cwd: SOURCE })) {
+  for (const path of globSync(['extension/**/*.ts', ...TRANSLATED_BELOW], { cwd: SOURCE })) {
     const texts = textsIn(readFileSync(join(SOURCE, path), 'utf8'));
     if (texts.length > 0) found[path.replaceAll('\\', '/')] = texts;
   }

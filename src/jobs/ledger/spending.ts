@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import type { DatabaseSync } from 'node:sqlite';
 import { formatCredits } from '../../core/text/format.ts';
 
@@ -46,11 +47,11 @@ export function spendingOf(database: DatabaseSync, host: string, { day, month }:
 export function describeSpending(projects: readonly ProjectSpending[]): string | undefined {
   const [today, thisMonth] = [sumOf(projects, 'today'), sumOf(projects, 'thisMonth')];
   if (thisMonth === 0) return undefined;
-  const text = `${formatCredits(today)} credits today, ${formatCredits(thisMonth)} this month`;
+  const text = l10n.t('{0} credits today, {1} this month', formatCredits(today), formatCredits(thisMonth));
   if (projects.every(({ project }) => project === null)) return text;
   const named = projects
     .toSorted((a, b) => b.thisMonth - a.thisMonth)
-    .map(({ project, thisMonth: amount }) => `${project ?? 'no project'} ${formatCredits(amount)}`);
+    .map(({ project, thisMonth: amount }) => `${project ?? l10n.t('no project')} ${formatCredits(amount)}`);
   const more = named.length > NAMED_PROJECTS ? ', …' : '';
   return `${text} (${named.slice(0, NAMED_PROJECTS).join(', ')}${more})`;
 }

@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import { formatDuration } from '../../core/text/format.ts';
 
 /** How far a program says it is. */
@@ -47,7 +48,7 @@ export function describeProgress({ percent, step, secondsLeft }: JobProgress): s
   return [
     percent === undefined ? undefined : `${Math.floor(percent)} %`,
     step,
-    secondsLeft === undefined ? undefined : `${formatDuration(secondsLeft)} left`,
+    secondsLeft === undefined ? undefined : l10n.t('{0} left', formatDuration(secondsLeft)),
   ]
     .filter((part) => part !== undefined)
     .join(' · ');

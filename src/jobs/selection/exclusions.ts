@@ -1,17 +1,18 @@
+import * as l10n from '@vscode/l10n';
 import type { Exclusion, ExclusionReason } from '../../workspace/select/selection.ts';
 
 /** Why a path is left out, in words. Secrets come first, because they must not be overlooked. */
 export const EXCLUSION_REASONS: Readonly<Record<ExclusionReason, string>> = {
-  secret: 'looks like a secret',
-  limit: 'over a size or count limit',
-  unreadable: 'cannot be read',
-  link: 'link that leads out of the folder, or nowhere',
-  special: 'not a regular file',
-  farwharfignore: 'ignored by .farwharfignore',
-  gitignore: 'ignored by git',
-  venv: 'virtual environment',
-  cache: 'cache or installed packages',
-  git: "git's own data, or a repository inside this one",
+  secret: l10n.t('looks like a secret'),
+  limit: l10n.t('over a size or count limit'),
+  unreadable: l10n.t('cannot be read'),
+  link: l10n.t('link that leads out of the folder, or nowhere'),
+  special: l10n.t('not a regular file'),
+  farwharfignore: l10n.t('ignored by .farwharfignore'),
+  gitignore: l10n.t('ignored by git'),
+  venv: l10n.t('virtual environment'),
+  cache: l10n.t('cache or installed packages'),
+  git: l10n.t("git's own data, or a repository inside this one"),
 };
 
 /** Excluded paths by reason, in the order of `EXCLUSION_REASONS`, without empty groups. */

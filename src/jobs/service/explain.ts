@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import { type ErrorCode, isAbort, messageOf, systemCode } from '../../core/errors.ts';
 import { brokenConnectionText } from '../../core/network/brokenConnection.ts';
 import { networkFailureText } from '../../core/network/failureText.ts';
@@ -37,12 +38,12 @@ const KIND_OF_STATUS: Readonly<Record<number, FailureKind>> = {
 /** System and TLS codes that mean that the service was not reached. */
 const NETWORK_CODE = /^(ECONN|EHOST|ENET|ENOTFOUND|EAI_|ETIMEDOUT|EPIPE|EPROTO|ERR_TLS|ERR_SSL)/;
 const REASON_OF_CODE: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing answers at that address',
-  ENOTFOUND: 'its name is unknown; are you online?',
-  EAI_AGAIN: 'its name could not be looked up; are you online?',
-  EHOSTUNREACH: 'there is no route to it',
-  ENETUNREACH: 'there is no route to it',
-  ETIMEDOUT: 'the connection timed out',
+  ECONNREFUSED: l10n.t('nothing answers at that address'),
+  ENOTFOUND: l10n.t('its name is unknown; are you online?'),
+  EAI_AGAIN: l10n.t('its name could not be looked up; are you online?'),
+  EHOSTUNREACH: l10n.t('there is no route to it'),
+  ENETUNREACH: l10n.t('there is no route to it'),
+  ETIMEDOUT: l10n.t('the connection timed out'),
 };
 
 /** Explains anything that was thrown: problem, meaning, remedy. `host` is the URL of the service that was called. */
@@ -57,7 +58,7 @@ export function explainFailure(
 // Classes are recognized by name: chunks that are loaded later contain their own copies.
 function explain(error: unknown, service: string, remedies: Remedies): Explanation {
   const message = messageOf(error);
-  if (isAbort(error)) return { kind: 'interrupted', code: 'interrupted', sentence: 'Stopped.' };
+  if (isAbort(error)) return { kind: 'interrupted', code: 'interrupted', sentence: l10n.t('Stopped.') };
   if (isAppError(error)) return { kind: error.code, code: error.code, sentence: message };
   const status = httpStatus(error);
   if (status !== undefined) {
@@ -76,11 +77,15 @@ function explain(error: unknown, service: string, remedies: Remedies): Explanati
   const brokenText = brokenConnectionText(error, service);
   if (brokenText !== undefined) return { kind: 'unreachable', code: code ?? 'unreachable', sentence: brokenText };
   if (error instanceof Error && error.name === 'NetworkError') {
-    const sentence = `${withoutFullStop(message)}. Check the network and try again.`;
+    const sentence = l10n.t('{0}. Check the network and try again.', withoutFullStop(message));
     return { kind: 'unreachable', code: 'unreachable', sentence };
   }
   if (code !== undefined && NETWORK_CODE.test(code)) {
-    return { kind: 'unreachable', code, sentence: `Could not reach ${service}: ${REASON_OF_CODE[code] ?? message}.` };
+    return {
+      kind: 'unreachable',
+      code,
+      sentence: l10n.t('Could not reach {0}: {1}.', service, REASON_OF_CODE[code] ?? message),
+    };
   }
   return { kind: 'unexpected', code: code ?? 'failed', sentence: message };
 }
@@ -88,9 +93,9 @@ function explain(error: unknown, service: string, remedies: Remedies): Explanati
 function describeResponse(error: unknown, kind: FailureKind, service: string, remedies: Remedies): string {
   if (kind === 'bad-input') return describeRefusal(error, service);
   const message = withoutFullStop(messageOf(error));
-  if (kind === 'not-signed-in') return `The API key was not accepted (${message}). ${remedies.key}`;
-  if (kind === 'no-credits') return `The job was not accepted: ${message}. ${remedies.credits}`;
-  return `The request to ${service} failed: ${message}.`;
+  if (kind === 'not-signed-in') return `${l10n.t('The API key was not accepted ({0}).', message)} ${remedies.key}`;
+  if (kind === 'no-credits') return `${l10n.t('The job was not accepted: {0}.', message)} ${remedies.credits}`;
+  return l10n.t('The request to {0} failed: {1}.', service, message);
 }
 
 function isAppError(error: unknown): error is Error & { readonly code: ErrorCode } {
@@ -102,5 +107,5 @@ function withoutFullStop(text: string): string {
 }
 
 function serviceName(host: string | undefined): string {
-  return (host === undefined ? undefined : URL.parse(host)?.host) ?? 'the service';
+  return (host === undefined ? undefined : URL.parse(host)?.host) ?? l10n.t('the service');
 }

@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import { formatCredits } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import type { AsyncLedger } from '../ledger/asyncLedger.ts';
@@ -81,17 +82,35 @@ function compare(
   highest: number | undefined,
 ): readonly JobFinding[] {
   const { soft, hard } = budget;
-  const name = project === '' ? 'jobs without a project' : `project ${project}`;
   const used = spent + reserved;
   const finding = (severity: JobFinding['severity'], limit: number): JobFinding => {
-    const cost =
-      highest === undefined ? 'The price of this submit is unknown' : `It can cost up to ${formatCredits(highest)}`;
-    const summary = `This submit ${severity === 'error' ? 'could exceed' : 'could use up'} the budget of ${name} for this month`;
-    const detail = `${cost}, and ${formatCredits(used)} of ${formatCredits(limit)} credits are spent or reserved by unfinished jobs.`;
+    const taken = [formatCredits(used), formatCredits(limit)] as const;
+    const detail =
+      highest === undefined
+        ? l10n.t(
+            'The price of this submit is unknown, and {0} of {1} credits are spent or reserved by unfinished jobs.',
+            ...taken,
+          )
+        : l10n.t(
+            'It can cost up to {2}, and {0} of {1} credits are spent or reserved by unfinished jobs.',
+            ...taken,
+            formatCredits(highest),
+          );
+    const summary = summaryOf(severity, project);
     return { type: 'budget', severity, summary: printableLine(summary), detail: printableLine(detail) };
   };
   if (hard !== undefined && (highest === undefined || used + highest > hard)) return [finding('error', hard)];
   return soft !== undefined && used + (highest ?? 0) > soft ? [finding('warning', soft)] : [];
+}
+
+function summaryOf(severity: JobFinding['severity'], project: string): string {
+  if (severity === 'error')
+    return project === ''
+      ? l10n.t('This submit could exceed the budget of jobs without a project for this month')
+      : l10n.t('This submit could exceed the budget of project {0} for this month', project);
+  return project === ''
+    ? l10n.t('This submit could use up the budget of jobs without a project for this month')
+    : l10n.t('This submit could use up the budget of project {0} for this month', project);
 }
 
 function reservedFor({ creditHold, creditsPerMinute, maxRuntime }: JobRecord): number {

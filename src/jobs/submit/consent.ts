@@ -1,4 +1,5 @@
-import { formatBytes, formatCount, formatCredits } from '../../core/text/format.ts';
+import * as l10n from '@vscode/l10n';
+import { formatBytes, formatCredits, plural } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import type { Agreement } from './draft.ts';
 import { EXCLUSION_REASONS } from '../selection/exclusions.ts';
@@ -58,20 +59,21 @@ export function consentChanges(agreed: Agreement, now: Agreement): string[] {
   const reasons = added(agreed.reasons, now.reasons).filter((reason) => reason !== 'secret');
   const findings = added(agreed.findings, now.findings);
   const things: string[] = [];
-  if (now.host !== agreed.host) things.push(`The job now goes to ${printableLine(now.host)}.`);
-  if (secrets.length > 0) things.push(`New: ${secrets.slice(0, 3).map(printableLine).join(', ')} looks like a secret.`);
+  if (now.host !== agreed.host) things.push(l10n.t('The job now goes to {0}.', printableLine(now.host)));
+  if (secrets.length > 0)
+    things.push(l10n.t('New: {0} looks like a secret.', secrets.slice(0, 3).map(printableLine).join(', ')));
   const given = added(agreed.jobSecrets ?? [], now.jobSecrets ?? []);
-  if (given.length > 0) things.push(`The job now gets the secrets ${given.join(', ')}.`);
+  if (given.length > 0) things.push(l10n.t('The job now gets the secrets {0}.', given.join(', ')));
   if (reasons.length > 0)
-    things.push(`Now left out as well: ${reasons.map((reason) => EXCLUSION_REASONS[reason]).join(', ')}.`);
-  if (findings.length > 0) things.push(`${formatCount(findings.length, 'new finding')}.`);
-  if (added(agreed.choices, now.choices).length > 0) things.push('You included or excluded other files.');
+    things.push(l10n.t('Now left out as well: {0}.', reasons.map((reason) => EXCLUSION_REASONS[reason]).join(', ')));
+  if (findings.length > 0) things.push(plural(findings.length, l10n.t('1 new finding.'), l10n.t('{0} new findings.')));
+  if (added(agreed.choices, now.choices).length > 0) things.push(l10n.t('You included or excluded other files.'));
   if (now.bytes > SMALL_BYTES && now.bytes > SIZE_JUMP * agreed.bytes) {
-    things.push(`The folder grew from ${formatBytes(agreed.bytes)} to ${formatBytes(now.bytes)}.`);
+    things.push(l10n.t('The folder grew from {0} to {1}.', formatBytes(agreed.bytes), formatBytes(now.bytes)));
   }
-  if (now.cost === undefined && agreed.cost !== undefined) things.push('The price is no longer known.');
+  if (now.cost === undefined && agreed.cost !== undefined) things.push(l10n.t('The price is no longer known.'));
   if (now.cost !== undefined && (agreed.cost === undefined || now.cost > agreed.cost)) {
-    things.push(`The job can now cost up to ${formatCredits(now.cost)} credits.`);
+    things.push(l10n.t('The job can now cost up to {0} credits.', formatCredits(now.cost)));
   }
   return things;
 }

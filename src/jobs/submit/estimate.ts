@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import { formatCredits } from '../../core/text/format.ts';
 import { receivedAccount } from '../../remote/protocol/schemas.ts';
 import { isOver, type JobRecord } from '../ledger/record.ts';
@@ -57,21 +58,21 @@ export function estimateCost(
 }
 
 function whyUnknown(account: unknown, { machineClass = '', maxRuntime }: Parameters<typeof estimateCost>[1]): string {
-  if (machineClass !== '') return `No price is listed for ${machineClass}.`;
+  if (machineClass !== '') return l10n.t('No price is listed for {0}.', machineClass);
   const highest = readRateCard(account).reduce((most, rate) => Math.max(most, rate.creditsPerMinute), 0);
-  if (highest === 0) return 'The cost is unknown: no machine class is chosen.';
+  if (highest === 0) return l10n.t('The cost is unknown: no machine class is chosen.');
   const credits = formatCredits((highest * maxRuntime) / 60);
-  return `At most ${credits} credits, on the most expensive machine class; none is chosen.`;
+  return l10n.t('At most {0} credits, on the most expensive machine class; none is chosen.', credits);
 }
 
 /** `At most 6 credits of 312.`, or why the cost is unknown. */
 export function describeEstimate(estimate: CostEstimate): string {
   if (estimate.type === 'unknown') return estimate.reason;
   const { highest, balance } = estimate;
-  const most = `At most ${formatCredits(highest)} credits`;
-  if (balance === null) return `${most}.`;
-  if (highest > balance) return `${most}, and you have ${formatCredits(balance)}.`;
-  return `${most} of ${formatCredits(balance)}.`;
+  const most = formatCredits(highest);
+  if (balance === null) return l10n.t('At most {0} credits.', most);
+  if (highest > balance) return l10n.t('At most {0} credits, and you have {1}.', most, formatCredits(balance));
+  return l10n.t('At most {0} credits of {1}.', most, formatCredits(balance));
 }
 
 /** Credits charged or, while the job runs, the approximate cost so far; null if the rate is unknown. `now` is in milliseconds. */
@@ -87,7 +88,7 @@ export function describeForecast(record: JobRecord, now: number): string | null 
   const cost = costSoFar(record, now);
   if (cost === null || record.creditsPerMinute === null || record.creditsCharged !== null) return null;
   const highest = (record.creditsPerMinute * record.maxRuntime) / 60;
-  return `about ${formatCredits(cost)} of at most ${formatCredits(highest)} credits`;
+  return l10n.t('about {0} of at most {1} credits', formatCredits(cost), formatCredits(highest));
 }
 
 function isAmount(value: unknown): value is number {

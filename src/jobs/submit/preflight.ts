@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import { AppError } from '../../core/errors.ts';
 import { formatBytes, formatCredits, formatDuration } from '../../core/text/format.ts';
 import { nearest } from '../../core/text/similar.ts';
@@ -64,7 +65,7 @@ export function refuseErrors(
   const errors = findings.filter(({ severity }) => severity === 'error');
   if (errors.length === 0) return;
   const code = isAboutCredits(errors) ? 'no-credits' : 'bad-input';
-  throw new AppError(code, `${errors.map(describe).join(' ')} Nothing was sent.`);
+  throw new AppError(code, l10n.t('{0} Nothing was sent.', errors.map(describe).join(' ')));
 }
 
 /** Whether all problems are a lack of credits, or a budget. */
@@ -79,8 +80,14 @@ export function describeFinding({ summary, detail }: JobFinding): string {
 /** Refuses an archive that is larger than the service accepts. @throws AppError `limit`. */
 export function checkArchiveSize(bytes: number, maxBytes: number | undefined): void {
   if (maxBytes === undefined || bytes <= maxBytes) return;
-  const sizes = `The archive has ${formatBytes(bytes)}, and the service accepts at most ${formatBytes(maxBytes)}`;
-  throw new AppError('limit', `${sizes}, so nothing was sent. Leave files out in .farwharfignore.`);
+  throw new AppError(
+    'limit',
+    l10n.t(
+      'The archive has {0}, and the service accepts at most {1}, so nothing was sent. Leave files out in .farwharfignore.',
+      formatBytes(bytes),
+      formatBytes(maxBytes),
+    ),
+  );
 }
 
 function checkMachineClass(account: unknown, { machineClass: name }: JobTerms, service: string): JobFinding[] {
@@ -91,20 +98,25 @@ function checkMachineClass(account: unknown, { machineClass: name }: JobTerms, s
   const prices = new Map(readRateCard(account).map((rate) => [rate.machineClass, rate.creditsPerMinute]));
   const offers = names.slice(0, SHOWN_CLASSES).map((one) => {
     const price = prices.get(one);
-    return price === undefined ? one : `${one} (${formatCredits(price)} credits a minute)`;
+    return price === undefined ? one : l10n.t('{0} ({1} credits a minute)', one, formatCredits(price));
   });
-  const more = names.length > offers.length ? ` and ${names.length - offers.length} more` : '';
+  const rest = names.length - offers.length;
+  const list = rest > 0 ? l10n.t('{0} and {1} more', offers.join(', '), rest) : offers.join(', ');
   const guess = nearest(name, names);
-  const detail = `Available: ${offers.join(', ')}${more}.${guess === undefined ? '' : ` Did you mean "${guess}"?`}`;
-  const summary = `Machine class "${name}" does not exist on ${service}`;
+  const sentences = [
+    l10n.t('Available: {0}.', list),
+    ...(guess === undefined ? [] : [l10n.t('Did you mean "{0}"?', guess)]),
+  ];
+  const detail = sentences.join(' ');
+  const summary = l10n.t('Machine class "{0}" does not exist on {1}', name, service);
   return [{ type: 'machine-class', severity: 'error', summary: printableLine(summary), detail: printableLine(detail) }];
 }
 
 function checkTimeLimit(account: unknown, { maxRuntime }: JobTerms, service: string): JobFinding[] {
   const most = readLimits(account).maxRuntime;
   if (most === undefined || maxRuntime <= most) return [];
-  const summary = `A time limit of ${formatDuration(maxRuntime)} is too long for ${service}`;
-  const detail = `Jobs may run for at most ${formatDuration(most)} (${most} seconds).`;
+  const summary = l10n.t('A time limit of {0} is too long for {1}', formatDuration(maxRuntime), service);
+  const detail = l10n.t('Jobs may run for at most {0} ({1} seconds).', formatDuration(most), most);
   return [{ type: 'time-limit', severity: 'error', summary, detail }];
 }
 
@@ -115,15 +127,23 @@ function checkCredits(account: unknown, terms: JobTerms): JobFinding[] {
   if (balance === null || highest <= balance) return [];
   // A service that states limits reserves the highest price. What others do with an account that cannot cover it is unknown.
   const severity = readLimits(account).isStated ? 'error' : 'warning';
-  const summary = `You need ${formatCredits(highest - balance)} more credits`;
-  const detail = `The job can cost up to ${formatCredits(highest)} credits, and you have ${formatCredits(balance)}.`;
+  const summary = l10n.t('You need {0} more credits', formatCredits(highest - balance));
+  const detail = l10n.t(
+    'The job can cost up to {0} credits, and you have {1}.',
+    formatCredits(highest),
+    formatCredits(balance),
+  );
   return [{ type: 'credits', severity, summary, detail }];
 }
 
 function checkSize(account: unknown, { estimatedBytes }: JobTerms, service: string): JobFinding[] {
   const most = readLimits(account).maxUploadBytes;
   if (most === undefined || estimatedBytes === undefined || estimatedBytes <= most) return [];
-  const summary = `The archive may be too large for ${service}`;
-  const detail = `It will have about ${formatBytes(estimatedBytes)}, and at most ${formatBytes(most)} are accepted. Leave files out in .farwharfignore.`;
+  const summary = l10n.t('The archive may be too large for {0}', service);
+  const detail = l10n.t(
+    'It will have about {0}, and at most {1} are accepted. Leave files out in .farwharfignore.',
+    formatBytes(estimatedBytes),
+    formatBytes(most),
+  );
   return [{ type: 'upload-size', severity: 'warning', summary, detail }];
 }

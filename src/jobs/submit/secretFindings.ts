@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import { printableLine } from '../../core/text/printable.ts';
 import { MAX_JOB_SECRETS, secretName, SECRETS_FEATURE } from '../../remote/protocol/secret.ts';
 import { receivedAccount } from '../../remote/protocol/schemas.ts';
@@ -42,22 +43,31 @@ export function secretFindings(
   const names = secrets.join(', ');
   if (!storesSecrets(account)) {
     return finding(
-      `${service} does not store secrets`,
-      `The job asks for ${names}. Use another service, or submit without.`,
+      l10n.t('{0} does not store secrets', service),
+      l10n.t('The job asks for {0}. Use another service, or submit without.', names),
     );
   }
   if (secrets.length > MAX_JOB_SECRETS) {
-    return finding(`${secrets.length} secrets are too many`, `A job gets at most ${MAX_JOB_SECRETS}.`);
+    return finding(
+      l10n.t('{0} secrets are too many', secrets.length),
+      l10n.t('A job gets at most {0}.', MAX_JOB_SECRETS),
+    );
   }
   for (const name of secrets) {
     const { error } = secretName.safeParse(name);
-    if (error !== undefined) return finding(`${name} cannot be a secret`, `The name ${error.issues[0]?.message}.`);
+    if (error !== undefined)
+      return finding(l10n.t('{0} cannot be a secret', name), l10n.t('The name {0}.', error.issues[0]?.message ?? ''));
   }
   const missing = secretNames === undefined ? [] : secrets.filter((name) => !secretNames.includes(name));
   if (missing.length === 0) return [];
-  const [which, them] = missing.length === 1 ? ['The secret', 'it'] : ['The secrets', 'them'];
-  return finding(
-    `${which} ${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} not set on ${service}`,
-    `Set ${them} with farwharf secret set NAME, or the command Set Secret.`,
-  );
+  const [first = ''] = missing;
+  return missing.length === 1
+    ? finding(
+        l10n.t('The secret {0} is not set on {1}', first, service),
+        l10n.t('Set it with farwharf secret set NAME, or the command Set Secret.'),
+      )
+    : finding(
+        l10n.t('The secrets {0} are not set on {1}', missing.join(', '), service),
+        l10n.t('Set them with farwharf secret set NAME, or the command Set Secret.'),
+      );
 }

@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import { formatCredits } from '../../core/text/format.ts';
 import { hasSucceeded, isOver, type JobRecord } from '../ledger/record.ts';
 import { costSoFar } from '../submit/estimate.ts';
@@ -41,12 +42,12 @@ export function committedCost({ drafts }: Pick<Sweep, 'drafts'>, records: readon
 /** `7 of 12 done · 1 failed · 3 running · 1 not sent · 4.2 cr`. */
 export function describeCounts({ total, unsent, unfinished, succeeded, failed, unknown, cost }: SweepCounts): string {
   return [
-    `${succeeded + failed} of ${total} done`,
-    failed > 0 ? `${failed} failed` : '',
-    unfinished > 0 ? `${unfinished} unfinished` : '',
-    unknown > 0 ? `${unknown} unknown` : '',
-    unsent > 0 ? `${unsent} not sent` : '',
-    cost > 0 ? `${formatCredits(cost)} cr` : '',
+    l10n.t('{0} of {1} done', succeeded + failed, total),
+    failed > 0 ? l10n.t('{0} failed', failed) : '',
+    unfinished > 0 ? l10n.t('{0} unfinished', unfinished) : '',
+    unknown > 0 ? l10n.t('{0} unknown', unknown) : '',
+    unsent > 0 ? l10n.t('{0} not sent', unsent) : '',
+    cost > 0 ? l10n.t('{0} cr', formatCredits(cost)) : '',
   ]
     .filter((part) => part !== '')
     .join(' · ');
