@@ -72,7 +72,7 @@ export function preflightRows(view: SubmitView, changes: readonly string[]): Pre
     {
       choice: 'project',
       label: label`$(tag) ${l10n.t('Project')}`,
-      description: withoutIcons(draft.project ?? l10n.t('none')),
+      description: withoutIcons(draft.project ?? l10n.t({ message: 'none', comment: ['project'] })),
     },
   ];
   if (selection.hasRequirements) {
