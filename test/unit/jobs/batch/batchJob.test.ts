@@ -182,3 +182,28 @@ test('hostile values are not taken over, and many of them stay readable', () => 
   // oxlint-disable-next-line no-control-regex -- what must not be there
   for (const { summary, detail } of findings) assert.doesNotMatch(summary + detail, /[\u0000-\u001f]/);
 });
+
+test('remarks are in the order of the lines, those about a machine class only while it is chosen, and errors always', () => {
+  const remark = (line: number, isFatal = false) => ({ line, option: `--o${line}`, reason: 'no', isFatal });
+  const choice = { machineClass: 'cpu', remarks: [remark(2)] };
+  const shown = (lines: readonly ReturnType<typeof remark>[], machineClass: string | undefined): string[] =>
+    batchFindings({ source: 'j', remarks: lines, request: undefined, choice }, machineClass).map(
+      ({ severity, summary }) => `${severity} ${summary.split(',')[0]}`,
+    );
+  const remarks = [remark(3), remark(1)];
+  assert.deepEqual(shown(remarks, 'cpu'), ['warning Line 1 of j', 'warning Line 2 of j', 'warning Line 3 of j']);
+  assert.deepEqual(shown(remarks, 'gpu'), ['warning Line 1 of j', 'warning Line 3 of j']);
+  assert.deepEqual(shown(remarks, undefined), ['warning Line 1 of j', 'warning Line 3 of j']);
+  const many = Array.from({ length: 30 }, (_, index) => remark(index + 10, index === 29));
+  const texts = shown(many, undefined);
+  assert.equal(texts.length, 22);
+  assert.deepEqual(texts.slice(-2), ['error Line 39 of j', 'warning 9 more options of j are not taken over']);
+});
+
+test('a long option is shortened where it is shown', () => {
+  const remark = (length: number) => ({ line: 1, option: 'x'.repeat(length), reason: 'no' });
+  const shown = (length: number): string | undefined =>
+    batchFindings({ source: 'j', remarks: [remark(length)], request: undefined }, undefined)[0]?.summary;
+  assert.equal(shown(100), `Line 1 of j, ${'x'.repeat(100)}, is not taken over`);
+  assert.equal(shown(101), `Line 1 of j, ${'x'.repeat(100)}…, is not taken over`);
+});

@@ -101,3 +101,24 @@ test('searched text is text, whatever characters it has', async (t) => {
   for (const text of ['a.b', '[c] (d)', '$e ^f \\g', 'A.B'])
     assert.equal((await Array.fromAsync(findInLog(spool, containing(text), signal))).length, 1, text);
 });
+
+test('a part that does not exist is empty, and the reader of a part sees its events alone', async (t) => {
+  const events = [log(lines(0, 10)), log(lines(10, 20)), log(lines(20, 25))];
+  const parts = new LogParts(await spoolOf(t, events), { partLines: 10 });
+  await parts.update(signal);
+  assert.deepEqual(
+    parts.all.map(({ firstLine }) => firstLine),
+    [1, 11, 21],
+  );
+  const seen: unknown[] = [];
+  const push = ({ data }: { readonly data: unknown }): void => void seen.push(data);
+  assert.equal(await parts.read(1, signal, { push }), lines(10, 20));
+  assert.deepEqual(seen, [events[1]?.data]);
+  assert.equal(await parts.read(3, signal, { push }), '');
+  assert.equal(await parts.read(-1, signal, { push }), '');
+  assert.deepEqual(seen, [events[1]?.data]);
+  assert.deepEqual(
+    [0, 1, 10, 11, 20, 21, 1_000].map((line) => parts.partOf(line)),
+    [0, 0, 0, 1, 1, 2, 2],
+  );
+});

@@ -72,3 +72,12 @@ test('what a service does not say is left out', () => {
   assert.equal(adviseOn(ended({ startedAt: null }), new UsageSeries(), prices), undefined);
   assert.equal(adviseOn(ended({ state: 'running', finishedAt: null }), new UsageSeries(), prices), undefined);
 });
+
+test('what was used of how much is said, each only if it is known', () => {
+  const card = [{ ...machine('large', 0.3, 8, 16), memory_gb: null }];
+  const sentence = (data: Readonly<Record<string, number>>): string | undefined =>
+    adviseOn(ended(), used(data), { rate_card: card })?.sentence;
+  assert.equal(sentence({ memory_bytes: 2.14 * GIGABYTE }), 'Used 2.1 GB and 11 min of 1 h.');
+  assert.equal(sentence({ cpu_cores: 1 }), 'Used 1 of 8 cores and 11 min of 1 h.');
+  assert.equal(sentence({ cpu_cores: 0.123 }), 'Used 0.12 of 8 cores and 11 min of 1 h.');
+});
