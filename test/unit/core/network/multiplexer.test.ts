@@ -103,3 +103,20 @@ test('what is not this protocol closes the connection, and channels that nobody 
   refused.resume();
   await closed(refused);
 });
+
+test('a connection is closed once, whoever closes it, and then opens nothing', async () => {
+  const [there, back] = [new PassThrough(), new PassThrough()];
+  let closes = 0;
+  const near = new Multiplexer(back, there, { onClose: () => (closes += 1) });
+  const channel = near.open();
+  const failed = new Promise<unknown>((resolve) => channel.once('error', resolve));
+  assert.equal(near.isClosed, false);
+  near.close();
+  near.close();
+  back.destroy();
+  there.destroy();
+  await closed(channel);
+  assert.equal(Reflect.get((await failed) as object, 'code'), 'ECONNRESET');
+  assert.deepEqual([closes, near.isClosed], [1, true]);
+  assert.throws(() => near.open(), { code: 'ECONNRESET' });
+});
