@@ -79,6 +79,11 @@ export async function endProcesses(tree: ProcessTree, graceMs: number): Promise<
   while (sendSignal(await find(), 'SIGKILL') > 0 && performance.now() < deadline) await sleep(POLL_MS);
 }
 
+/** Kills a process, unless it has stopped. */
+export function killProcess({ pid, identity }: ProcessReference): void {
+  if (processIdentity(pid) === identity) sendSignal([pid], 'SIGKILL');
+}
+
 /** Returns the IDs to signal: single processes on Linux, the whole group (a negative id) elsewhere. */
 type Find = () => Promise<readonly number[]>;
 

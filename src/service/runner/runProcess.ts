@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../core/errors.ts';
-import { endProcesses, type ProcessReference } from '../../core/processes/processTree.ts';
+import { endProcesses, killProcess, type ProcessReference } from '../../core/processes/processTree.ts';
 import type { ResourceLimits } from '../jobFiles/confinement.ts';
 import { jobProcessTag } from '../jobFiles/jobProcessTag.ts';
 import type { OutputLog } from './outputLog.ts';
@@ -16,6 +16,8 @@ import {
   startSandbox,
 } from '../sandbox/sandboxStart.ts';
 
+// bwrap reports a sandbox just after it was created; one that hangs before has none.
+const SANDBOX_REPORT_WAIT_MS = 10_000;
 // A process that left the group can keep the pipes open without limit; its later output is not waited for.
 const PIPE_WAIT_MS = 1_000;
 // A longer timer of Node.js fires at once.
@@ -153,13 +155,14 @@ async function endAll(
   { jobId, sandbox, graceMs }: { jobId: string; sandbox: SandboxStart | undefined; graceMs: number },
 ): Promise<void> {
   if (sandbox === undefined) return endProcesses({ group: child.pid, mark: jobProcessTag(jobId) }, graceMs);
-  // If bwrap has not reported it yet, the sandbox is empty.
-  const init = await Promise.race([sandbox.init, Promise.resolve(undefined)]);
+  const init = await Promise.race([sandbox.init, sleep(SANDBOX_REPORT_WAIT_MS, undefined, { ref: false })]);
   // The end of a sandbox's first process ends all others in it, so bwrap is stopped last.
   if (graceMs > 0) await endProcesses({ init }, graceMs);
   child.kill('SIGKILL'); // does nothing if bwrap's process ID was reused
   // Hundreds of processes take a while to end, and the job ends after them.
   if (graceMs === 0) await endProcesses({ init }, 0);
+  // It may not have started the program yet, and would do so once this process has ended and its pipe is closed.
+  if (init !== undefined) killProcess(init);
 }
 
 /** How the program inside a sandbox ended, according to bwrap's exit code. */
