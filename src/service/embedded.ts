@@ -49,8 +49,8 @@ export interface EmbeddedOptions {
 const CONFIG = {
   ...DEFAULT_CONFIG,
   log: { ...DEFAULT_CONFIG.log, requests: false },
-  // Jobs run the person's own folder, and need programs, caches and data sets from all over the home.
-  process: { ...DEFAULT_CONFIG.process, isolation: 'none' as const },
+  // Jobs run the person's own folder, and need programs, caches and data sets from all over the home. They are as fast as in a terminal.
+  process: { ...DEFAULT_CONFIG.process, isolation: 'none' as const, nice: 0 },
   metrics: { enabled: false },
   retention: { min_free_gb: 0.1 },
 };

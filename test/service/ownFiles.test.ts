@@ -93,7 +93,7 @@ test('a key that a person chose cannot be tried against anything but the service
   });
   assert.equal(key, 'correct-horse-battery-staple');
   const health = (await (await fetch(`${url}/healthz?nonce=0123456789abcdef`)).json()) as Record<string, unknown>;
-  assert.deepEqual(Object.keys(health), ['status', 'version']);
+  assert.deepEqual(Object.keys(health), ['status', 'version', 'parts']);
 });
 
 test('a configuration that others can write is not used, nor one in a folder of others', async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { totalmem } from 'node:os';
 import { test } from 'node:test';
 import { checkService } from '../../src/service/checkService.ts';
+import { DEFAULT_CONFIG } from '../../src/service/serviceConfig.ts';
 import { until } from './commandLine.ts';
 import { isolationIsMissing } from './support/isolation.ts';
 import { type ServiceClient, startService, temporaryFolder, testConfig } from './support/service.ts';
@@ -36,8 +37,8 @@ const noSandbox = process.platform === 'linux' ? await isolationIsMissing() : 'L
 for (const isolation of ['bubblewrap', 'none'] as const) {
   test(`jobs yield processor and disk to the service, with isolation ${isolation}`, { skip }, async (t) => {
     if (isolation !== 'none' && noSandbox !== undefined) return t.skip(`NO ISOLATION: ${noSandbox}`);
-    const usual = await startService(t, { config: testConfig({ isolation }) });
-    assert.equal(await priorityIn(usual), '10\nbest-effort: prio 7\n');
+    const usual = await startService(t, { config: testConfig({ isolation, nice: DEFAULT_CONFIG.process.nice }) });
+    assert.equal(await priorityIn(usual), '5\nbest-effort: prio 7\n');
     const other = await startService(t, { config: testConfig({ isolation, nice: 3 }) });
     assert.match(await priorityIn(other), /^3\n/);
     const equal = await startService(t, { config: testConfig({ isolation, nice: 0 }) });

@@ -16,7 +16,7 @@ export const processSettings = z.strictObject({
   /** Processes and threads of one job. */
   max_processes: z.int().min(16).max(4_000_000).default(4096),
   /** By how much the processes of jobs yield to others, the service among them (nice(1)); from 1 on they yield the disk too. */
-  nice: z.int().min(0).max(19).default(10),
+  nice: z.int().min(0).max(19).default(5),
   /** On Linux, no job starts while less memory is available. */
   min_free_memory_gb: z.number().min(0).default(0.5),
   /** The largest file that a job can write; default: no limit. */
