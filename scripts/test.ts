@@ -8,7 +8,7 @@ import { COMPILE_CACHE } from './compileCache.ts';
 const STEPS = [['build'], ['check'], ['test:unit'], ['test:matrix -- --short', 'test:service'], ['test:host']];
 
 // Guards against a hang only, which then has a name: a busy machine takes many times as long as a quiet one.
-const STEP_LIMIT_MINUTES = 40;
+const STEP_LIMIT_MINUTES = 60;
 const OWN_GROUP = process.platform !== 'win32';
 
 const env = { NODE_COMPILE_CACHE: COMPILE_CACHE, ...process.env };
