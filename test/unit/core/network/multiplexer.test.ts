@@ -104,7 +104,7 @@ test('what is not this protocol closes the connection, and channels that nobody 
   await closed(refused);
 });
 
-test('a connection is closed once, whoever closes it, and then opens nothing', async () => {
+test('a connection is closed once, and then opens nothing', async () => {
   const [there, back] = [new PassThrough(), new PassThrough()];
   let closes = 0;
   const near = new Multiplexer(back, there, { onClose: () => (closes += 1) });
