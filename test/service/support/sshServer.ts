@@ -1,13 +1,13 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, copyFile, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
-import { createServer, connect } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { findProgram } from '../../../src/core/processes/findProgram.ts';
 import { until } from '../commandLine.ts';
+import { freePort } from './freePort.ts';
 
 const run = promisify(execFile);
 
@@ -123,15 +123,6 @@ async function sessionsOf(pid: number): Promise<readonly number[]> {
       of === parent && name.startsWith('sshd') ? [child, ...below(child)] : [],
     );
   return below(String(pid)).map(Number);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 async function canConnect(port: number): Promise<boolean> {
