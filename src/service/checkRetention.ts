@@ -1,6 +1,6 @@
 import { formatBytes, formatCount } from '../core/text/format.ts';
 import { retentionPreviewOf } from './admin/retentionPreview.ts';
-import type { RetentionPreview } from './admin/retentionOperations.ts';
+import type { RetentionPreview } from './admin/operations/retentionOperations.ts';
 import type { RetentionSettings } from './config/sections.ts';
 import { type Check, problemOf } from './executor/executorKind.ts';
 

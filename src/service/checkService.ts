@@ -1,7 +1,7 @@
 import { access, constants, mkdir } from 'node:fs/promises';
 import { formatBytes } from '../core/text/format.ts';
 import { countEnabledAccounts } from './admin/enabledAccounts.ts';
-import type { RetentionPreview } from './admin/retentionOperations.ts';
+import type { RetentionPreview } from './admin/operations/retentionOperations.ts';
 import { checkRetention } from './checkRetention.ts';
 import { type Check, problemOf } from './executor/executorKind.ts';
 import { EXECUTORS, type Executors } from './executors.ts';

@@ -34,6 +34,7 @@ const attic = defineExecutor({
       const claim = await readClaim(folder.claim);
       return { state: claim && processIdentity(claim.pid) === claim.identity ? 'running' : 'gone' };
     },
+    externalId: () => undefined,
     reportSecret: () => undefined,
     cancel: async () => {},
     cleanUp: async () => {},

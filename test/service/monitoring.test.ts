@@ -60,6 +60,7 @@ function clusterThatCanFail(): { readonly isAway: (isAway: boolean) => void; rea
       refusal: () => undefined,
       launch: () => Promise.reject(new AppError('unreachable', 'away')),
       status: async () => ({ state: 'absent' }),
+      externalId: () => undefined,
       reportSecret: () => undefined,
       cancel: async () => {},
       cleanUp: async () => {},

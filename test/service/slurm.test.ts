@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { openAdmin } from '../../src/service/admin/adminClient.ts';
 import { readConfig } from '../../src/service/serviceConfig.ts';
 import { Scratch } from './commandLine.ts';
 import { type ServiceClient, startService, temporaryFolder } from './support/service.ts';
@@ -15,7 +16,10 @@ await describeOnCluster('a service whose jobs run on a Slurm cluster', (cluster)
   test('a job runs on a node, streams its output, brings its results and is charged by its class', async (t) => {
     const service = await start(t);
     const id = await service.submit(
-      { 'a.sh': 'echo on $SLURMD_NODENAME in $SLURM_JOB_PARTITION; echo made > artifacts/made.txt; sleep 1.1' },
+      {
+        'a.sh':
+          'echo on $SLURMD_NODENAME in $SLURM_JOB_PARTITION; echo "as $SLURM_JOB_ID" >&2; echo made > artifacts/made.txt; sleep 1.1',
+      },
       { script: 'a.sh', machine_class: 'large' },
     );
     const job = await service.untilEnd(id);
@@ -27,6 +31,9 @@ await describeOnCluster('a service whose jobs run on a Slurm cluster', (cluster)
     const states = (await service.events(id)).filter(({ event }) => event === 'state').map(({ data }) => data['state']);
     assert.deepEqual([...new Set(states)], ['queued', 'starting', 'running', 'succeeded']);
     assert.equal((await service.request(`/v1/jobs/${id}/artifacts`)).status, 200);
+    using admin = await openAdmin(service.data, { mayCreate: false });
+    const { executor_id: number } = await admin.call('jobs.show', { job_id: id });
+    assert.match(await service.output(id, 'stderr'), new RegExp(`^as ${number}$`, 'm'));
   });
 
   test('what a job uses on its node is in its events', async (t) => {

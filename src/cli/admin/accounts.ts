@@ -1,7 +1,7 @@
 import { AppError } from '../../core/errors.ts';
 import { formatBytes, formatCount, formatCredits } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
-import type { AdminAccount } from '../../service/admin/accountOperations.ts';
+import type { AdminAccount } from '../../service/admin/operations/accountOperations.ts';
 import type { AddAccountFlags, AdminFlags, LimitFlags } from './adminFlags.ts';
 import { findAdmin } from './adminService.ts';
 import type { Context } from '../command/context.ts';

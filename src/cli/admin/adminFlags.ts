@@ -1,4 +1,5 @@
-import { type FlagValues, jsonFlag, numberFlag, switchFlag, textFlag } from '../grammar/flags.ts';
+import { JOB_STATES } from '../../remote/protocol/states.ts';
+import { choiceFlag, type FlagValues, jsonFlag, numberFlag, switchFlag, textFlag } from '../grammar/flags.ts';
 
 /** The flags of every verb that manages a service. */
 export const ADMIN_FLAGS = {
@@ -50,6 +51,21 @@ export const LIST_CREDITS_FLAGS = {
   ...ADMIN_FLAGS,
 };
 export type ListCreditsFlags = FlagValues<typeof LIST_CREDITS_FLAGS>;
+
+export const JOBS_FLAGS = {
+  account: textFlag('--account <account>', 'only jobs of this account'),
+  state: choiceFlag('--state <state>', 'only jobs in this state', JOB_STATES),
+  project: textFlag('--project <name>', 'only jobs of this project'),
+  machineClass: textFlag('--machine-class <name>', 'only jobs of this machine class'),
+  since: textFlag(
+    '--since <when>',
+    'only jobs submitted since a day (2027-01-31, UTC), or in a period until now (12h, 7d)',
+  ),
+  limit: numberFlag('--limit <n>', 'maximum number of jobs to list', { min: 1, max: 1000, fallback: 50 }),
+  before: textFlag('--before <job>', 'only jobs older than this one, for the next page'),
+  ...ADMIN_FLAGS,
+};
+export type JobsFlags = FlagValues<typeof JOBS_FLAGS>;
 
 export const AUDIT_FLAGS = {
   account: textFlag('--account <account>', 'only what concerns this account'),

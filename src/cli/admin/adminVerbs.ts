@@ -3,7 +3,7 @@ import { defineGroup, defineVerb, type Verb } from '../command/verb.ts';
 import { jsonFlag, requiredTextFlag } from '../grammar/flags.ts';
 import { accountVerb, keyVerb } from './accountVerbs.ts';
 import { creditVerb } from './creditVerbs.ts';
-import { ADMIN_FLAGS, AUDIT_FLAGS, USAGE_FLAGS } from './adminFlags.ts';
+import { ADMIN_FLAGS, AUDIT_FLAGS, JOBS_FLAGS, USAGE_FLAGS } from './adminFlags.ts';
 
 /** `farwharf admin` and its verbs, for people who run a service, on its machine. */
 export function adminVerb(): Verb {
@@ -20,6 +20,30 @@ export function adminVerb(): Verb {
       accountVerb(),
       keyVerb(),
       creditVerb(),
+      defineVerb({
+        name: 'jobs',
+        summary: 'list the jobs of all accounts, newest first',
+        flags: JOBS_FLAGS,
+        examples: [
+          ['farwharf admin jobs --state running', 'list what runs now'],
+          [
+            'farwharf admin jobs --account ada --since 7d --json',
+            'list the jobs of an account in the last week as JSON',
+          ],
+        ],
+        load: async () => (await import('./jobs.ts')).listJobs,
+      }),
+      defineVerb({
+        name: 'job',
+        summary: 'show one job of any account, with its reason, credits and the ID that its executor gave it',
+        args: [new Argument('<job>', 'job ID from farwharf admin jobs')],
+        flags: ADMIN_FLAGS,
+        examples: [
+          ['farwharf admin job 0c4e8f3b5a1d2e6f7a90', 'show a job'],
+          ['farwharf admin job 0c4e8f3b5a1d2e6f7a90 --json', 'show the same as JSON'],
+        ],
+        load: async () => (await import('./jobs.ts')).showJob,
+      }),
       defineVerb({
         name: 'usage',
         summary: 'report the jobs, machine minutes and credits of accounts, by machine class',

@@ -1,12 +1,12 @@
 import { AppError } from '../../core/errors.ts';
 import { formatCredits } from '../../core/text/format.ts';
-import type { AdminKey } from '../../service/admin/keyOperations.ts';
+import type { AdminKey } from '../../service/admin/operations/keyOperations.ts';
 import type { AddKeyFlags, AdminFlags } from './adminFlags.ts';
 import { parseCredits } from './accounts.ts';
 import { findAdmin } from './adminService.ts';
 import { SCOPES, type Scope } from '../../service/store/accounts/apiKeys.ts';
 import type { Context } from '../command/context.ts';
-import { isDay } from '../terminal/day.ts';
+import { isDay, periodMs } from '../terminal/day.ts';
 import { answerTable, formatAge, type RecordColumn } from '../command/recordTable.ts';
 
 const COLUMNS: readonly RecordColumn<AdminKey>[] = [
@@ -30,7 +30,6 @@ const COLUMNS: readonly RecordColumn<AdminKey>[] = [
   { title: 'SCOPES', cell: ({ scopes }) => scopes?.join(',') ?? 'all', dropOrder: 0 },
   { title: 'EXPIRES', cell: (key) => key.expires_at?.slice(0, 16).replace('T', ' ') ?? 'never', dropOrder: 2 },
 ];
-const MS_OF_UNIT: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000 };
 
 /** `farwharf admin key add ACCOUNT`: prints only the key on stdout. JSON: the key with its properties. */
 export async function addKey(context: Context, account: string, flags: AddKeyFlags): Promise<void> {
@@ -89,9 +88,8 @@ function parseScopes(text: string): Scope[] {
 
 /** The end of a day (UTC), or a time from now. @throws AppError `bad-input`. */
 function parseExpiry(text: string, now: number): string {
-  const [, count, unit = ''] = /^(\d{1,5})([hd])$/.exec(text) ?? [];
-  const span = MS_OF_UNIT[unit];
-  if (span !== undefined) return new Date(now + Number(count) * span).toISOString();
+  const period = periodMs(text);
+  if (period !== undefined) return new Date(now + period).toISOString();
   if (isDay(text)) return `${text}T23:59:59.999Z`;
   throw new AppError(
     'bad-input',

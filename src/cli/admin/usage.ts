@@ -1,6 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 import { formatCredits } from '../../core/text/format.ts';
-import type { UsageRow } from '../../service/admin/usageOperations.ts';
+import type { UsageRow } from '../../service/admin/operations/usageOperations.ts';
 import type { UsageFlags } from './adminFlags.ts';
 import { findAdmin } from './adminService.ts';
 import type { Context } from '../command/context.ts';

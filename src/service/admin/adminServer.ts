@@ -11,7 +11,7 @@ import { AppError, type ErrorCode } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
 import { adminSocketOf, newPipe, openAdminAddress, removeAdminFile, writeAdminFile } from './socket/adminSocket.ts';
 import { OPERATOR_HEADER, readOperator } from './socket/operator.ts';
-import type { AdminContext } from './operation.ts';
+import type { AdminContext } from './operations/operation.ts';
 import { runOperation } from './operations.ts';
 
 const MAX_INPUT_BYTES = 1 << 20;

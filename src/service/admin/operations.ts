@@ -1,14 +1,15 @@
 import type * as z from 'zod';
 import { AppError } from '../../core/errors.ts';
-import { accountOperations } from './accountOperations.ts';
-import { auditOperations } from './auditOperations.ts';
-import { backupOperations } from './backupOperations.ts';
-import { creditOperations } from './creditOperations.ts';
-import { diskOperations } from './diskOperations.ts';
-import { keyOperations } from './keyOperations.ts';
-import { retentionOperations } from './retentionOperations.ts';
-import { usageOperations } from './usageOperations.ts';
-import type { AdminContext, AuditTarget, Operation } from './operation.ts';
+import { accountOperations } from './operations/accountOperations.ts';
+import { auditOperations } from './operations/auditOperations.ts';
+import { backupOperations } from './operations/backupOperations.ts';
+import { creditOperations } from './operations/creditOperations.ts';
+import { diskOperations } from './operations/diskOperations.ts';
+import { jobOperations } from './operations/jobOperations.ts';
+import { keyOperations } from './operations/keyOperations.ts';
+import { retentionOperations } from './operations/retentionOperations.ts';
+import { usageOperations } from './operations/usageOperations.ts';
+import type { AdminContext, AuditTarget, Operation } from './operations/operation.ts';
 
 /** Everything that an administrator can do, by name. */
 const OPERATIONS = {
@@ -17,6 +18,7 @@ const OPERATIONS = {
   ...creditOperations,
   ...backupOperations,
   ...diskOperations,
+  ...jobOperations,
   ...keyOperations,
   ...retentionOperations,
   ...usageOperations,

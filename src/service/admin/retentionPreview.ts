@@ -7,7 +7,7 @@ import { JobFiles } from '../jobFiles/jobFiles.ts';
 import { ExpiryTable } from '../store/jobs/expiry.ts';
 import { RetentionRecord } from '../store/jobs/retentionRecord.ts';
 import { openAdmin } from './adminClient.ts';
-import { previewRetention, type RetentionPreview } from './retentionOperations.ts';
+import { previewRetention, type RetentionPreview } from './operations/retentionOperations.ts';
 
 /**
  * Previews what a start with these settings would delete, according to the service that runs on a data folder or, if none does, its

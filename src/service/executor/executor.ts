@@ -56,6 +56,8 @@ export interface Executor {
    */
   launch(job: RunnableJob, folder: JobFolder, signal: AbortSignal, secrets: SecretValues): Promise<void>;
   status(jobId: string, folder: JobFolder): Promise<RunnerStatus>;
+  /** By which ID its own tools know a job, as of the last status; undefined if they do not. */
+  externalId(jobId: string): string | undefined;
   /** What the job's runner seals its report with; undefined if it cannot be passed in secret, and then every report is accepted. */
   reportSecret(jobId: string): string | undefined;
   /** Speeds up the end of a job whose folder has the cancel file. */

@@ -38,6 +38,7 @@ export class ExecutorCalls {
       refusal: () => executor.refusal(),
       launch: (...args) => this.#watch('launch', executor.launch(...args)),
       status: (jobId, folder) => this.#watch('status', executor.status(jobId, folder)),
+      externalId: (jobId) => executor.externalId(jobId),
       reportSecret: (jobId) => executor.reportSecret(jobId),
       cancel: (jobId) => this.#watch('cancel', executor.cancel(jobId)),
       cleanUp: (jobId, folder) => this.#watch('clean-up', executor.cleanUp(jobId, folder)),

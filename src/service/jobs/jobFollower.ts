@@ -61,6 +61,7 @@ export async function followRunner(
       const askedAt = Date.now();
       status = await executor.status(jobId, folder);
       nextStatus = performance.now() + STATUS_POLL_MS;
+      noteExternalId(jobId, context);
       if (status.state === 'running') lastSeen = askedAt;
     }
     if (status.state === 'waiting') {
@@ -97,6 +98,12 @@ export async function followRunner(
     }
     await watch.next({ hasNews, signal });
   }
+}
+
+/** Stores by which ID the executor's tools know a job. A controller that lost its state gives it another one. */
+function noteExternalId(jobId: string, { executor, store }: FollowContext): void {
+  const id = executor.externalId(jobId);
+  if (id !== undefined && store.jobs.get(jobId)?.executorId !== id) store.jobs.setExecutorId(jobId, id);
 }
 
 /** Stores why a job waits, if that has changed. @returns whether the job has ended meanwhile, such as by cancellation. */

@@ -95,6 +95,8 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
       return { state: isRunning ? 'running' : 'gone' };
     },
 
+    externalId: () => undefined,
+
     reportSecret: secretOf,
 
     // The runner sees the cancel file in its folder within a moment.

@@ -112,6 +112,10 @@ export class SlurmExecutor implements Executor {
     return { state: 'waiting', reason: waitingReason(job) };
   }
 
+  externalId(jobId: string): string | undefined {
+    return this.#queue.get(jobId)?.number.toString();
+  }
+
   // A secret would reach a node through files and commands that all jobs of the cluster can read, as they have the same user.
   reportSecret(): undefined {
     return undefined;

@@ -10,7 +10,7 @@ import { CreditBook } from './accounts/creditBook.ts';
 import { type Balances, CreditLedger, type Grant, toCredits } from './accounts/credits.ts';
 import { inTransaction, openDatabase } from './database/database.ts';
 import type { LogEventData } from '../../remote/protocol/schemas.ts';
-import { EventTable, type ServiceEvent } from './jobs/events.ts';
+import { EventTable, type ServiceEvent, stateEvent } from './jobs/events.ts';
 import { ExpiryTable } from './jobs/expiry.ts';
 import { GroupCommit } from './database/groupCommit.ts';
 import { type CreditPolicy, LocalCredits } from './accounts/localCredits.ts';
@@ -19,6 +19,7 @@ import { UsageTable } from './accounts/usage.ts';
 import { type StoredSubmission, SubmissionTable } from './jobs/submissions.ts';
 import type { UnfinishedState } from '../../remote/protocol/states.ts';
 import { type Ending, JobTable, type NewJob, type StoredJob } from './jobs/jobs.ts';
+import { JobSearch } from './jobs/jobSearch.ts';
 import { RetentionRecord } from './jobs/retentionRecord.ts';
 import type { StoreChange } from './jobs/storeChange.ts';
 import { StoreFile } from './database/storeFile.ts';
@@ -42,10 +43,8 @@ export class Store implements Disposable {
   /** Fires after a change is durable. */
   readonly onDidChange = this.#changed.event;
   readonly #appended = new AppendSignals();
-  readonly jobs: Pick<
-    JobTable,
-    'get' | 'find' | 'unfinished' | 'countUnfinished' | 'countByState' | 'queued' | 'queuesAtLeast' | 'countOf' | 'list'
-  >;
+  readonly jobs: Omit<JobTable, 'insert' | 'finish' | 'setState' | 'setLogOffset'>;
+  readonly jobSearch: JobSearch;
   readonly accounts: Pick<AccountTable, 'find' | 'get' | 'list' | 'countEnabled' | 'setDisabled' | 'setLimits'>;
   readonly keys: ApiKeyTable;
   readonly expiry: ExpiryTable;
@@ -79,6 +78,7 @@ export class Store implements Disposable {
       this.events = this.#events;
       this.#jobs = new JobTable(this.#database);
       this.jobs = this.#jobs;
+      this.jobSearch = new JobSearch(this.#database);
       this.#workspaces = new WorkspaceTable(this.#database);
       this.workspaces = this.#workspaces;
       this.#accounts = new AccountTable(this.#database);
@@ -240,11 +240,4 @@ export class Store implements Disposable {
     this.#appended.fire(jobId, last);
     this.#changed.fire({ type: 'events', count });
   }
-}
-
-function stateEvent(state: StoredJob['state'], at: number, reason?: string): ServiceEvent {
-  return {
-    type: 'state',
-    data: { state, at: new Date(at).toISOString(), ...(reason === undefined ? {} : { reason }) },
-  };
 }

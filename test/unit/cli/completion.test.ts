@@ -29,6 +29,7 @@ const CASES: readonly (readonly [line: string, values: readonly string[], paths?
   ['__', []],
   ['admin key ', ['add', 'list', 'revoke', 'help']],
   ['admin key add --l', ['--label']],
+  ['admin jobs --state ru', ['running']],
   ['submit --mac', ['--machine-class']],
   ['submit --remote https://gpu.example.org --mac', ['--machine-class']],
   ['submit --remote jobs --max', ['--max-runtime']],

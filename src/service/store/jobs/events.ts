@@ -7,6 +7,7 @@ import type {
   StateEventData,
   UsageEventData,
 } from '../../../remote/protocol/schemas.ts';
+import type { JobState } from '../../../remote/protocol/states.ts';
 import { prepareAll, type Statements } from '../database/statements.ts';
 
 /** An event of a job. `data` is sent as JSON. */
@@ -21,6 +22,14 @@ export type ServiceEvent =
 /** A line of the service itself in a job's log. */
 export function serviceLine(sentence: string): LogEventData {
   return { stream: 'stderr', text: `farwharf: ${sentence}\n` };
+}
+
+/** @param at milliseconds since 1970. */
+export function stateEvent(state: JobState, at: number, reason?: string): ServiceEvent {
+  return {
+    type: 'state',
+    data: { state, at: new Date(at).toISOString(), ...(reason === undefined ? {} : { reason }) },
+  };
 }
 
 export interface StoredEvent {

@@ -54,6 +54,8 @@ const COLUMNS = {
   logOffset: integer('log_offset'),
   /** When its results were removed because of their age or size. */
   filesRemovedAt: nullable(integer('files_removed_at')),
+  /** By which its executor's own tools know it, such as Slurm's job number; null without one. */
+  executorId: nullable(text('executor_id')),
 };
 
 export type StoredJob = RecordOf<typeof COLUMNS>;
@@ -90,6 +92,7 @@ const SQL = {
   list: 'SELECT * FROM jobs WHERE account = ? AND number < ? ORDER BY number DESC LIMIT ?',
   setState: 'UPDATE jobs SET state = ?, started_at = ?, reason = ? WHERE id = ?',
   setLogOffset: 'UPDATE jobs SET log_offset = ? WHERE id = ?',
+  setExecutorId: 'UPDATE jobs SET executor_id = ? WHERE id = ?',
 };
 
 /** The table of jobs. Methods that write expect the caller's transaction. */
@@ -176,5 +179,10 @@ export class JobTable {
 
   setLogOffset(id: string, offset: number): void {
     this.#sql.setLogOffset.run(offset, id);
+  }
+
+  /** One durable statement, unless a transaction is open. */
+  setExecutorId(id: string, executorId: string): void {
+    this.#sql.setExecutorId.run(executorId, id);
   }
 }

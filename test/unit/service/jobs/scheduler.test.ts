@@ -35,6 +35,7 @@ async function setUp(
     refusal: () => undefined,
     launch: ({ id }, _folder, signal) => launch(id, signal),
     status: async () => ({ state: 'gone' }),
+    externalId: () => undefined,
     reportSecret: () => undefined,
     cancel: async () => {},
     cleanUp: async () => {},

@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path';
 import * as z from 'zod';
-import { writeBackup } from '../backup/writeBackup.ts';
+import { writeBackup } from '../../backup/writeBackup.ts';
 import { operation } from './operation.ts';
 
 export const backupOperations = {

@@ -1,8 +1,8 @@
 import { statfs } from 'node:fs/promises';
 import * as z from 'zod';
-import { storeBytes, usageByAccount } from '../disk/diskUsage.ts';
-import { filesFolderOf } from '../folders/filesFolder.ts';
-import { JobFiles } from '../jobFiles/jobFiles.ts';
+import { storeBytes, usageByAccount } from '../../disk/diskUsage.ts';
+import { filesFolderOf } from '../../folders/filesFolder.ts';
+import { JobFiles } from '../../jobFiles/jobFiles.ts';
 import { adminTime, operation, showAdminTime } from './operation.ts';
 
 const accountDisk = z.object({

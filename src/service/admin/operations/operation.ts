@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { AuditEntry, Operator } from '../store/audit/auditEntry.ts';
-import type { Store } from '../store/store.ts';
+import type { AuditEntry, Operator } from '../../store/audit/auditEntry.ts';
+import type { Store } from '../../store/store.ts';
 
 /** What an operation works on: a running service, or the store of one that is not running. */
 export interface AdminContext {

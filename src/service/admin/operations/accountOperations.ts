@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import type { Account } from '../store/accounts/accounts.ts';
-import { toCredits, toMicro } from '../store/accounts/credits.ts';
-import type { Store } from '../store/store.ts';
+import type { Account } from '../../store/accounts/accounts.ts';
+import { toCredits, toMicro } from '../../store/accounts/credits.ts';
+import type { Store } from '../../store/store.ts';
 import { adminTime, type AuditTarget, operation, showAdminTime } from './operation.ts';
 
 const MAX_CREDITS = 1e9;

@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { retentionSettings, type RetentionSettings } from '../config/sections.ts';
-import { surprisingDeletion } from '../disk/confirmRetention.ts';
-import { DAY_MS, type PlanContext, planRetention } from '../disk/retentionPlan.ts';
-import { filesFolderOf } from '../folders/filesFolder.ts';
-import { JobFiles } from '../jobFiles/jobFiles.ts';
-import type { RetentionRecord } from '../store/jobs/retentionRecord.ts';
+import { retentionSettings, type RetentionSettings } from '../../config/sections.ts';
+import { surprisingDeletion } from '../../disk/confirmRetention.ts';
+import { DAY_MS, type PlanContext, planRetention } from '../../disk/retentionPlan.ts';
+import { filesFolderOf } from '../../folders/filesFolder.ts';
+import { JobFiles } from '../../jobFiles/jobFiles.ts';
+import type { RetentionRecord } from '../../store/jobs/retentionRecord.ts';
 import { operation } from './operation.ts';
 
 /** Days from now at which the preview is calculated, as if nothing was added meanwhile. */

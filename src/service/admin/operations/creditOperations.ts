@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { toCredits, toMicro } from '../store/accounts/credits.ts';
+import { toCredits, toMicro } from '../../store/accounts/credits.ts';
 import { accountAudit, accountId, accountView, credits, line, showAccount } from './accountOperations.ts';
 import { adminTime, operation, showAdminTime } from './operation.ts';
 

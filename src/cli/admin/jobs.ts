@@ -1,0 +1,102 @@
+import { AppError } from '../../core/errors.ts';
+import { formatCredits, formatDuration } from '../../core/text/format.ts';
+import type { AdminJob, AdminJobDetails } from '../../service/admin/operations/jobOperations.ts';
+import type { Context } from '../command/context.ts';
+import { answerTable, formatAge, type RecordColumn } from '../command/recordTable.ts';
+import { isDay, periodMs } from '../terminal/day.ts';
+import type { AdminFlags, JobsFlags } from './adminFlags.ts';
+import { findAdmin } from './adminService.ts';
+
+const LABEL_WIDTH = 12;
+const COLUMNS: readonly RecordColumn<AdminJob>[] = [
+  { title: 'ID', cell: (job) => job.job_id },
+  { title: 'ACCOUNT', cell: (job) => job.account_id },
+  { title: 'STATE', cell: ({ state }) => state.replaceAll('_', ' ') },
+  { title: 'SCRIPT', cell: ({ script }) => script, minWidth: 6, dropOrder: 6 },
+  { title: 'PROJECT', cell: ({ project }) => project ?? '', minWidth: 6, dropOrder: 2 },
+  { title: 'MACHINE', cell: (job) => job.machine_class, dropOrder: 1 },
+  { title: 'TIME', cell: timeOf, align: 'right', dropOrder: 4 },
+  {
+    title: 'CREDITS',
+    cell: (job) => formatCredits(job.credits_charged ?? job.credit_hold),
+    align: 'right',
+    dropOrder: 3,
+  },
+  { title: 'SENT', cell: (job) => formatAge(job.created_at), dropOrder: 5 },
+];
+
+/** `farwharf admin jobs`: the jobs of all accounts, newest first. JSON: `{ jobs: [...], next }`. */
+export async function listJobs(context: Context, _: string, flags: JobsFlags): Promise<void> {
+  const { terminal } = context;
+  const { account, state, project, machineClass, since, before, limit } = flags;
+  using admin = await findAdmin(context, flags);
+  const page = await admin.call('jobs.list', {
+    account_id: account,
+    state,
+    project,
+    machine_class: machineClass,
+    since: since && parseSince(since, Date.now()),
+    before,
+    limit,
+  });
+  if (terminal.json(page)) return;
+  if (page.jobs.length === 0) terminal.answer('No such jobs.');
+  else answerTable(terminal, COLUMNS, page.jobs);
+  if (page.next !== null) terminal.note(`There are more. Add:  --before ${page.next}`);
+}
+
+/** `farwharf admin job ID`: everything about one job. JSON: the job. */
+export async function showJob(context: Context, id: string, flags: AdminFlags): Promise<void> {
+  const { terminal } = context;
+  using admin = await findAdmin(context, flags);
+  const job = await admin.call('jobs.show', { job_id: id });
+  if (terminal.json(job)) return;
+  for (const [label, value] of describe(job)) terminal.answer(`${label.padEnd(LABEL_WIDTH)} ${value}`);
+}
+
+/** What is known about a job, each with its label. */
+function describe(job: AdminJobDetails): readonly (readonly [string, string])[] {
+  const { credits_charged: charged, credit_hold: hold, runner_pid: pid, files_removed_at: removedAt } = job;
+  const lines: readonly (readonly [string, string | number | null])[] = [
+    ['job', job.job_id],
+    ['account', `${job.account_id} (${job.account_name})`],
+    ['key', job.key_id ?? "the service's own"],
+    ['state', job.state.replaceAll('_', ' ')],
+    ['reason', job.reason],
+    ['exit code', job.exit_code],
+    ['script', job.script],
+    ['project', job.project],
+    ['machine', job.machine_class],
+    ['submitted', job.created_at],
+    ['started', job.started_at],
+    ['ended', job.finished_at],
+    ['time', timeOf(job) || null],
+    ['time limit', formatDuration(job.max_runtime)],
+    [
+      'credits',
+      charged === null ? `${formatCredits(hold)} held` : `${formatCredits(charged)} charged of ${formatCredits(hold)}`,
+    ],
+    ['executor ID', job.executor_id],
+    ['runner', pid === null ? null : `process ${pid}`],
+    ['files', removedAt === null ? job.folder : `deleted at ${removedAt}`],
+  ];
+  return lines.flatMap(([label, value]) => (value === null ? [] : [[label, String(value)] as const]));
+}
+
+/** For how long a job has run, or ran. */
+function timeOf({ started_at: startedAt, finished_at: finishedAt }: AdminJob): string {
+  if (startedAt === null) return '';
+  const end = finishedAt === null ? Date.now() : Date.parse(finishedAt);
+  return formatDuration(Math.max(0, end - Date.parse(startedAt)) / 1000);
+}
+
+/** The start of a day (UTC), or a time before now. @throws AppError `bad-input`. */
+function parseSince(text: string, now: number): string {
+  const period = periodMs(text);
+  if (period !== undefined) return new Date(now - period).toISOString();
+  if (isDay(text)) return `${text}T00:00:00Z`;
+  throw new AppError(
+    'bad-input',
+    `Invalid value "${text}" for --since. Enter a day such as 2027-01-31, or a period such as 12h or 7d.`,
+  );
+}

@@ -1,0 +1,101 @@
+import { existsSync } from 'node:fs';
+import * as z from 'zod';
+import { AppError } from '../../../core/errors.ts';
+import { job } from '../../../remote/protocol/schemas.ts';
+import { JOB_STATES } from '../../../remote/protocol/states.ts';
+import { filesFolderOf } from '../../folders/filesFolder.ts';
+import { showJob } from '../../http/submit/showJob.ts';
+import { JOB_ID, JobFiles } from '../../jobFiles/jobFiles.ts';
+import { readClaim } from '../../jobFiles/markers.ts';
+import type { StoredJob } from '../../store/jobs/jobs.ts';
+import type { Store } from '../../store/store.ts';
+import { adminTime, operation, showAdminTime } from './operation.ts';
+
+const MAX_JOBS = 1_000;
+
+/** A job as its account sees it, with what only operators see. */
+const adminJob = job.extend({
+  account_id: z.string(),
+  /** The API key of the submission; null for the service's own. */
+  key_id: z.string().nullable(),
+  /** By which its executor's own tools know it, such as Slurm's job number. */
+  executor_id: z.string().nullable(),
+});
+export type AdminJob = z.infer<typeof adminJob>;
+
+const jobDetails = adminJob.extend({
+  account_name: z.string(),
+  /** The process of its runner on the machine where it runs; null before the start and after the end. */
+  runner_pid: z.int().nullable(),
+  /** The folder with its files; null once they are deleted. */
+  folder: z.string().nullable(),
+  files_removed_at: adminTime.nullable(),
+});
+export type AdminJobDetails = z.infer<typeof jobDetails>;
+
+const jobId = z.object({ job_id: z.string() });
+
+export const jobOperations = {
+  'jobs.list': operation({
+    input: z.object({
+      account_id: z.string().optional(),
+      state: z.enum(JOB_STATES).optional(),
+      project: z.string().optional(),
+      machine_class: z.string().optional(),
+      since: adminTime.optional(),
+      /** Only jobs that are older than this one: the `next` of an earlier answer. */
+      before: z.string().optional(),
+      limit: z.int().min(1).max(MAX_JOBS).default(50),
+    }),
+    /** Newest first. `next` is the last of these jobs if there are more. */
+    output: z.object({ jobs: z.array(adminJob), next: z.string().nullable() }),
+    async run({ store }, { account_id: account, state, project, machine_class: machineClass, since, before, limit }) {
+      if (account !== undefined) store.accounts.get(account);
+      const filter = {
+        account,
+        state,
+        project,
+        machineClass,
+        since: since === undefined ? undefined : Date.parse(since),
+      };
+      const start = before === undefined ? undefined : findJob(store, before);
+      const found = await store.jobSearch.find(filter, { limit: limit + 1, before: start });
+      const jobs = found.slice(0, limit).map(showAdminJob);
+      return { jobs, next: found.length > limit ? (jobs.at(-1)?.job_id ?? null) : null };
+    },
+  }),
+  'jobs.show': operation({
+    input: jobId,
+    output: jobDetails,
+    async run({ store, data }, { job_id: id }) {
+      const stored = findJob(store, id);
+      const folder = new JobFiles(filesFolderOf(data)).folder(stored.id);
+      // A job that is not isolated can write this file.
+      const claim = stored.finishedAt === null ? await readClaim(folder.claim).catch(() => undefined) : undefined;
+      const { filesRemovedAt } = stored;
+      return {
+        ...showAdminJob(stored),
+        account_name: store.accounts.get(stored.account).name,
+        runner_pid: claim?.pid ?? null,
+        folder: existsSync(folder.path) ? folder.path : null,
+        files_removed_at: showAdminTime(filesRemovedAt),
+      };
+    },
+  }),
+};
+
+/** @throws AppError `missing`. */
+function findJob(store: Store, id: string): StoredJob {
+  const found = JOB_ID.test(id) ? store.jobs.get(id) : undefined;
+  if (found !== undefined) return found;
+  throw new AppError('missing', `Job "${id.slice(0, 64)}" does not exist. List jobs with:  farwharf admin jobs`);
+}
+
+function showAdminJob(stored: StoredJob): AdminJob {
+  return {
+    ...showJob(stored),
+    account_id: stored.account,
+    key_id: stored.keyId,
+    executor_id: stored.executorId,
+  };
+}
