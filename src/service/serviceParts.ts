@@ -20,6 +20,7 @@ import type { Metrics, MetricsOptions } from './metrics/metrics.ts';
 import { JobSecrets } from './jobs/jobSecrets.ts';
 import { Scheduler } from './jobs/scheduler.ts';
 import { ContentStore } from './contents/contentStore.ts';
+import { WaitingContents } from './contents/waitingContents.ts';
 import { SecretVault } from './secrets/secretVault.ts';
 import type { ServeOptions } from './serveOptions.ts';
 import type { Store } from './store/store.ts';
@@ -66,6 +67,11 @@ export async function buildParts(
   const { expiry } = store;
   const submissions = new Submissions(filesFolder);
   const contents = new ContentStore(data);
+  const waiting = new WaitingContents(data, contents);
+  const isWaiting = (id: string): boolean => {
+    const job = store.jobs.get(id);
+    return job !== undefined && job.finishedAt === null && job.startedAt === null;
+  };
   const housekeeping = new Housekeeping({
     expiry,
     files,
@@ -73,6 +79,7 @@ export async function buildParts(
     tidySubmissions: async () => {
       await submissions.tidy(store);
       await contents.sweep(Date.now());
+      await waiting.sweep(Date.now(), isWaiting);
     },
     settings: config.retention,
     log,
@@ -121,6 +128,7 @@ export async function buildParts(
     maxRunningJobs,
     maxResultBytes,
     secrets,
+    waiting,
   });
   health.watch({ calls, countActive: () => scheduler.activeJobs });
   const app = createApp({
@@ -137,6 +145,7 @@ export async function buildParts(
     killGraceMs,
     vault,
     contents,
+    waiting,
     maxLogBytes: config.logs.max_mb_per_job * 1e6,
     shutdown,
     health,

@@ -60,11 +60,9 @@ function treeOf(folder: string): readonly string[] {
 }
 
 test('a workspace from contents is the one that the archive makes: files, modes, links and empty folders', async (t) => {
-  const service = await startService(t, { config: jobsAtOnce(1) });
-  const first = await service.submit({ 'a.sh': GATE }, RUN);
-  await service.untilRunning(first);
+  const service = await startService(t, { config: jobsAtOnce(2) });
   const archive = await archiveOf(t, (tree) => {
-    writeFileSync(join(tree, 'a.sh'), 'true\n');
+    writeFileSync(join(tree, 'a.sh'), GATE);
     mkdirSync(join(tree, 'empty/inner'), { recursive: true });
     writeFileSync(join(tree, 'large.bin'), randomBytes(3_000_000));
     writeFileSync(join(tree, 'zeros'), Buffer.alloc(1_500_000));
@@ -77,11 +75,14 @@ test('a workspace from contents is the one that the archive makes: files, modes,
   });
   const whole = await jobOf(await service.upload(readFileSync(archive), JSON.stringify(RUN)));
   const byContent = await jobOf(await submitNames(service, await sendTo(service, archive)));
+  // Contents of this size are written when the job starts.
+  for (const id of [whole, byContent]) await service.untilRunning(id);
   const [expected, actual] = [whole, byContent].map((id) => treeOf(join(service.data, 'jobs', id, 'workspace')));
   assert.ok((expected ?? []).length > 300);
   assert.deepEqual(actual, expected);
-  openGate(service.data, first);
-  assert.equal((await service.untilEnd(byContent)).state, 'succeeded');
+  openGate(service.data);
+  for (const id of [whole, byContent]) assert.equal((await service.untilEnd(id)).state, 'succeeded');
+  assert.deepEqual(globSync('waiting/*', { cwd: service.data }), []);
   assert.deepEqual(
     (await service.events(byContent)).map(({ event }) => event).includes('artifact'),
     false,
@@ -153,9 +154,18 @@ test('poisoning: contents that are not what their name says are refused, and wha
   assert.equal((await post(service, 'lacking', Buffer.alloc(33))).status, 400);
   assert.equal((await post(service, 'lacking', Buffer.alloc(32 * 16_385))).status, 413);
   const names = await sendTo(service, archive);
-  for (const file of globSync('contents/*/*/*', { cwd: service.data })) truncateSync(join(service.data, file), 10);
-  // First the lists are found to be damaged, then the pieces in them.
-  for (let round = 0; round < 2; round += 1) {
+  const damages: readonly ((path: string) => void)[] = [
+    (path) => truncateSync(path, 10),
+    (path) => {
+      const bytes = readFileSync(path);
+      bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1;
+      writeFileSync(path, bytes);
+    },
+  ];
+  for (const damage of damages) {
+    const files = globSync('contents/*/*', { cwd: service.data });
+    assert.ok(files.length > 0);
+    for (const file of files) damage(join(service.data, file));
     assert.equal((await submitNames(service, names)).status, 424);
     await sendTo(service, archive);
   }
@@ -193,11 +203,11 @@ test('filling the disk: one piece cannot be named often enough to unpack to giga
 test('paths that lead out, links and too many folders in contents are refused like those of an archive', async (t) => {
   const service = await startService(t);
   const folder = await temporaryFolder(t);
-  const header = (name: string, type: string, link = ''): Buffer => {
+  const header = (name: string, type: string, link = '', size = 0): Buffer => {
     const block = Buffer.alloc(512);
     block.write(name, 0);
     block.write('0000644\0', 100);
-    block.write('00000000000\0', 124);
+    block.write(`${size.toString(8).padStart(11, '0')}\0`, 124);
     block.write('00000000000\0', 136);
     block.write('        ', 148);
     block.write(type, 156);
@@ -214,14 +224,23 @@ test('paths that lead out, links and too many folders in contents are refused li
   };
   const script = header('a.sh', '0');
   const trees: Record<string, Buffer[]> = {
+    'no script': [header('b.sh', '0')],
+    'cut off': [script, header('c', '0', '', 512)],
     dots: [script, header('../../escape', '0')],
     absolute: [script, header('/tmp/escape', '0')],
     folders: [script, ...Array.from({ length: 60_000 }, (_, index) => header(`d${index}/x`, '5'))],
     through: [script, header('link', '2', '/tmp'), header('link/escape', '0')],
   };
-  for (const [name, blocks] of Object.entries(trees)) {
+  // Only what is outside of files is read of the larger ones before they are accepted.
+  const large = [header('large', '0', '', 512 * 1_000), randomBytes(512 * 1_000)];
+  const all = Object.entries(trees).flatMap(([name, blocks]): [string, Buffer[]][] => [
+    [name, blocks],
+    [`large ${name}`, [...large, ...blocks]],
+  ]);
+  for (const [name, blocks] of all) {
     const archive = join(folder, `${name}.tar.gz`);
-    writeFileSync(archive, gzipSync(Buffer.concat([...blocks, Buffer.alloc(1024)])));
+    const end = name.endsWith('cut off') ? [] : [Buffer.alloc(1024)];
+    writeFileSync(archive, gzipSync(Buffer.concat([...blocks, ...end])));
     const whole = await service.upload(readFileSync(archive), JSON.stringify(RUN));
     const byContent = await submitNames(service, await sendTo(service, archive));
     assert.equal(byContent.status, whole.status, name);
@@ -277,6 +296,12 @@ test('a service that is killed while it receives contents or a job loses nothing
   // An accepted job needs the contents no more.
   rmSync(join(service.client.data, 'contents'), { recursive: true });
   openGate(service.client.data, blocker);
+  // Wherever the service is while it writes the workspace.
+  for (const delay of [20, 300]) {
+    await new Promise((resolve) => setTimeout(resolve, delay));
+    await service.end('SIGKILL');
+    service = await ServiceProcess.start(home, options);
+  }
   assert.equal((await service.client.untilEnd(accepted)).state, 'succeeded');
   assert.equal((await service.client.output(accepted)).trim(), '20000000');
   await service.end('SIGTERM');
@@ -352,10 +377,7 @@ test('where the account has no room for contents, the archive is sent', async (t
     assert.equal(done.exit, 0, done.stderr);
     assert.equal(done.stdout.trim(), '700000');
   }
-  const bytes = globSync('contents/*/*/*', { cwd: data }).reduce(
-    (sum, file) => sum + statSync(join(data, file)).size,
-    0,
-  );
+  const bytes = globSync('contents/*/*', { cwd: data }).reduce((sum, file) => sum + statSync(join(data, file)).size, 0);
   assert.ok(bytes <= 1_000_000, String(bytes));
   t.diagnostic(`${bytes} bytes are stored`);
 });

@@ -1,48 +1,29 @@
 import { hash } from 'node:crypto';
-import { mkdir, readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import pLimit from 'p-limit';
-import { AppError, systemCode } from '../../core/errors.ts';
-import { writeAtomically } from '../../core/files/atomicFile.ts';
-import { MAX_PIECES, NAME_BYTES, nameOfPiece, namesIn } from '../../remote/protocol/contents.ts';
+import { AppError } from '../../core/errors.ts';
+import { Yielder } from '../../core/processes/yielder.ts';
+import { MAX_PIECES, NAME_BYTES, nameOfPiece, namesIn as piecesIn } from '../../remote/protocol/contents.ts';
+import { AccountPieces, isPackName, namesIn } from './accountPieces.ts';
+import type { NewPiece } from './packFile.ts';
+import { DamagedPack, PackReader, type PieceLocation, type ReadPiece } from './packReader.ts';
 import { unpackPiece } from './unpackPiece.ts';
 
 const KEEP_MS = 14 * 24 * 3_600_000;
-// A submission that is in progress needs the pieces that it was answered about.
-const IN_USE_MS = 3_600_000;
 const UNFINISHED_MS = 24 * 3_600_000;
-// A piece that is asked about again soon need not be marked again.
-const MARK_EVERY_MS = 600_000;
-const FILES_AT_ONCE = 16;
-// What a file takes on most disks, however small it is.
-const BLOCK_BYTES = 4096;
 const ACCOUNT = /^[0-9a-f]{32}$/;
-const PIECE = /^[0-9a-f]{64}$/;
-
-export interface ReadPiece {
-  readonly bytes: Buffer;
-  /** The same, compressed. */
-  readonly frame: Buffer;
-}
-
-interface Stored {
-  readonly path: string;
-  /** On the disk. */
-  readonly bytes: number;
-  readonly usedAt: number;
-}
+// For where they are, each takes about 150 bytes.
+const MAX_PIECES_IN_MEMORY = 2 * MAX_PIECES;
 
 /**
- * The pieces of submissions that each account has sent, compressed, one file each. Accounts share nothing, so that nobody learns what
- * others have. A file is complete or absent, and its contents are checked when it is read: after a power loss, or a change by
- * something else, a piece counts as lacking and is sent again.
+ * The pieces of submissions that each account has sent, compressed, in one file for each request that sent some. Accounts share nothing,
+ * so that nobody learns what others have. What was added survives a power loss. A file is complete or absent, and a piece is checked when
+ * it is read: after a change by something else it counts as lacking and is sent again.
  */
 export class ContentStore {
   readonly #root: string;
-  readonly #limit = pLimit(FILES_AT_ONCE);
-  readonly #evicting = pLimit(1);
-  /** The bytes in each account's folder, after they were counted once. */
-  readonly #sizes = new Map<string, number>();
+  /** By folder, the one used last at the end. */
+  readonly #accounts = new Map<string, Promise<AccountPieces>>();
 
   /** @param data the service's data folder, which no job can see. */
   constructor(data: string) {
@@ -51,147 +32,137 @@ export class ContentStore {
 
   /** For each name, whether the account lacks the piece. What it has stays for an hour at least. */
   async lacking(account: string, names: readonly Buffer[]): Promise<readonly boolean[]> {
-    return Promise.all(names.map((name) => this.#limit(async () => !(await this.#mark(this.#path(account, name))))));
+    return (await this.locate(account, names)).map((location) => location === undefined);
   }
 
   /** For each name, whether the account lacks the list or a piece in it. @throws AppError `limit` if they name too many pieces. */
   async lackingLists(account: string, names: readonly Buffer[]): Promise<readonly boolean[]> {
+    await this.locate(account, names);
     // A request can name one list many times.
     const lists = new Map<string, readonly Buffer[] | undefined>();
     let count = 0;
+    await using reader = new PackReader();
     for (const name of names) {
       const key = name.toString('hex');
       if (lists.has(key)) continue;
-      const list = (await this.#mark(this.#path(account, name))) ? await this.read(account, name) : undefined;
-      count += (list?.bytes.length ?? 0) / NAME_BYTES;
+      const list = (await this.read(account, name, reader))?.bytes;
+      count += (list?.length ?? 0) / NAME_BYTES;
       if (count > MAX_PIECES) throw tooManyPieces();
-      lists.set(key, list && namesIn(list.bytes));
+      lists.set(key, list && piecesIn(list));
     }
+    // All at once, so that each file is looked at once.
+    const pieces = [...lists.values()].flatMap((list) => list ?? []);
+    const found = await this.locate(account, pieces);
     const lacking = new Set<string>();
-    for (const [key, pieces] of lists) {
-      if (pieces === undefined || (await this.lacking(account, pieces)).includes(true)) lacking.add(key);
+    let next = 0;
+    for (const [key, list] of lists) {
+      const end = next + (list?.length ?? 0);
+      if (list === undefined || found.slice(next, end).includes(undefined)) lacking.add(key);
+      next = end;
     }
     return names.map((name) => lacking.has(name.toString('hex')));
   }
 
+  /** For each name, where the piece is; undefined if the account lacks it. What it has stays for an hour at least. */
+  async locate(account: string, names: readonly Buffer[]): Promise<readonly (PieceLocation | undefined)[]> {
+    return (await this.#piecesOf(account)).findAll(names);
+  }
+
   /**
-   * Stores a piece.
+   * Stores pieces, all or none of them.
    *
-   * @param frame the piece, compressed.
-   * @param maxBytes the most that the account may store; the pieces that were not used for longest make room.
-   * @throws AppError `bad-input` if the frame does not contain the piece with this name, `limit` if there is no room.
+   * @param pieces their names and frames: the pieces, compressed.
+   * @param maxBytes the most that the account may store; what was not used for longest makes room.
+   * @throws AppError `bad-input` if a frame does not contain the piece with its name, `limit` if there is no room; errors of `pieces`.
    */
-  async add(account: string, name: Buffer, frame: Buffer, maxBytes: number): Promise<void> {
-    const piece = unpackPiece(frame);
-    if (piece === undefined || !nameOfPiece(piece).equals(name)) {
-      throw new AppError('bad-input', 'The contents of a piece do not have its SHA-256, so nothing of it was stored.');
+  async add(account: string, pieces: Iterable<Omit<NewPiece, 'size'>>, maxBytes: number): Promise<void> {
+    const checked = new Map<string, NewPiece>();
+    const yielder = new Yielder();
+    for (const { name, frame } of pieces) {
+      if (yielder.isDue) await yielder.pause();
+      const piece = unpackPiece(frame);
+      if (piece === undefined || !nameOfPiece(piece).equals(name)) {
+        throw new AppError(
+          'bad-input',
+          'The contents of a piece do not have its SHA-256, so nothing of the request was stored.',
+        );
+      }
+      checked.set(name.toString('hex'), { name, frame, size: piece.length });
     }
-    const path = this.#path(account, name);
-    if (await this.#mark(path)) return;
-    const folder = folderOf(account);
-    await this.#loadSize(folder);
-    // Counted before it is written, because others are added meanwhile.
-    this.#resize(folder, onDisk(frame.length));
-    try {
-      await this.#evicting(() => this.#makeRoom(folder, maxBytes));
-      await mkdir(join(path, '..'), { recursive: true, mode: 0o700 });
-      await writeAtomically(path, frame);
-    } catch (error) {
-      this.#resize(folder, -onDisk(frame.length));
-      throw error;
-    }
+    const all = [...checked.values()];
+    const own = await this.#piecesOf(account);
+    const known = await own.findAll(all.map(({ name }) => name));
+    const lacking = all.filter((_, index) => known[index] === undefined);
+    if (lacking.length === 0) return;
+    await own.add(lacking, maxBytes);
+    await this.#unloadOthers(account);
   }
 
-  /** A piece of the account; undefined if it lacks it. A damaged one is deleted. */
-  async read(account: string, name: Buffer): Promise<ReadPiece | undefined> {
-    const path = this.#path(account, name);
+  /** A piece of the account; undefined if it lacks it. A pack in which it is damaged is deleted. */
+  async read(account: string, name: Buffer, reader: PackReader): Promise<ReadPiece | undefined> {
+    const location = (await this.#piecesOf(account)).find(name);
+    if (location === undefined) return undefined;
     try {
-      const frame = await readFile(path);
-      const bytes = unpackPiece(frame);
-      if (bytes !== undefined && nameOfPiece(bytes).equals(name)) return { bytes, frame };
-      await this.#remove(folderOf(account), { path, bytes: onDisk(frame.length) });
+      return await reader.read(location);
+    } catch (error) {
+      if (!(error instanceof DamagedPack)) throw error;
+      await this.removePack(account, error.path);
       return undefined;
-    } catch (error) {
-      if (systemCode(error) === 'ENOENT') return undefined;
-      throw error;
     }
   }
 
-  /** Deletes pieces that were not used for two weeks, and what was being written when a service was killed. */
+  /** Deletes a damaged pack, so that its pieces are sent again. @param pack the path of it, or of a link to it with the same name. */
+  async removePack(account: string, pack: string): Promise<void> {
+    const own = await this.#piecesOf(account);
+    await own.removePack(own.pathOf(pack));
+  }
+
+  /** Deletes what was not used for two weeks, and what was being written when a service was killed. */
   async sweep(now: number): Promise<void> {
-    for (const folder of await namesInFolder(this.#root)) {
+    for (const folder of await namesIn(this.#root)) {
       if (!ACCOUNT.test(folder)) continue;
-      for (const stored of await this.#list(folder)) {
-        const isUnfinished = !PIECE.test(stored.path.slice(-64));
-        if (now - stored.usedAt > (isUnfinished ? UNFINISHED_MS : KEEP_MS)) await this.#remove(folder, stored);
+      for (const name of await namesIn(join(this.#root, folder))) {
+        const path = join(this.#root, folder, name);
+        const stats = await stat(path).catch(() => undefined); // a request may just have removed it
+        if (stats === undefined) continue;
+        const keepMs = isPackName(name) ? KEEP_MS : UNFINISHED_MS;
+        if (now - stats.mtimeMs <= keepMs) continue;
+        (await this.#accounts.get(folder))?.forget(path);
+        // Earlier versions had folders with a file for each piece.
+        await rm(path, { recursive: true, force: true });
       }
     }
   }
 
-  /** Deletes the pieces that were not used for longest, never those of submissions in progress. @throws AppError `limit`. */
-  async #makeRoom(folder: string, maxBytes: number): Promise<void> {
-    if (this.#sizeOf(folder) <= maxBytes) return;
-    const stored = (await this.#list(folder)).toSorted((a, b) => a.usedAt - b.usedAt);
-    for (const each of stored) {
-      // More than one piece needs, because listing them takes time.
-      if (this.#sizeOf(folder) <= maxBytes * 0.9 || Date.now() - each.usedAt < IN_USE_MS) break;
-      await this.#remove(folder, each);
-    }
-    if (this.#sizeOf(folder) <= maxBytes) return;
-    const message =
-      'The contents that this account sent in the last hour fill its space on the service. Send the archive instead.';
-    throw new AppError('limit', message);
-  }
-
-  async #remove(folder: string, { path, bytes }: Pick<Stored, 'path' | 'bytes'>): Promise<void> {
-    await rm(path, { force: true });
-    this.#resize(folder, -bytes);
-  }
-
-  /** Counts the bytes of an account unless they are known. */
-  async #loadSize(folder: string): Promise<void> {
-    if (this.#sizes.has(folder)) return;
-    const size = (await this.#list(folder)).reduce((sum, { bytes }) => sum + bytes, 0);
-    if (!this.#sizes.has(folder)) this.#sizes.set(folder, size);
-  }
-
-  #sizeOf(folder: string): number {
-    return this.#sizes.get(folder) ?? 0;
-  }
-
-  /** Does nothing before they were counted. */
-  #resize(folder: string, bytes: number): void {
-    const size = this.#sizes.get(folder);
-    if (size !== undefined) this.#sizes.set(folder, size + bytes);
-  }
-
-  async #list(folder: string): Promise<readonly Stored[]> {
-    const found: Stored[] = [];
-    for (const part of await namesInFolder(join(this.#root, folder))) {
-      for (const name of await namesInFolder(join(this.#root, folder, part))) {
-        const path = join(this.#root, folder, part, name);
-        const stats = await stat(path).catch(() => undefined); // another request may just have removed it
-        if (stats?.isFile() === true) found.push({ path, bytes: onDisk(stats.size), usedAt: stats.mtimeMs });
-      }
-    }
-    return found;
-  }
-
-  /** Notes that a piece is used. @returns whether it exists. */
-  async #mark(path: string): Promise<boolean> {
+  async #piecesOf(account: string): Promise<AccountPieces> {
+    const folder = folderOf(account);
+    const known = this.#accounts.get(folder);
+    const loading = known ?? AccountPieces.load(join(this.#root, folder));
+    this.#accounts.delete(folder);
+    this.#accounts.set(folder, loading);
+    if (known !== undefined) return known;
     try {
-      const now = Date.now();
-      if (now - (await stat(path)).mtimeMs > MARK_EVERY_MS) await utimes(path, now / 1_000, now / 1_000);
-      return true;
+      await this.#unloadOthers(account);
+      return await loading;
     } catch (error) {
-      if (systemCode(error) === 'ENOENT') return false;
+      this.#accounts.delete(folder);
       throw error;
     }
   }
 
-  #path(account: string, name: Buffer): string {
-    const text = name.toString('hex');
-    return join(this.#root, folderOf(account), text.slice(0, 2), text);
+  /** Forgets where the pieces of other accounts are, those not used for longest first, while all take too much memory. */
+  async #unloadOthers(account: string): Promise<void> {
+    const folder = folderOf(account);
+    const counts = new Map<string, number>();
+    for (const [other, loading] of this.#accounts) {
+      counts.set(other, await loading.then(({ count }) => count).catch(() => 0));
+    }
+    let total = [...counts.values()].reduce((sum, count) => sum + count, 0);
+    for (const [other, count] of counts) {
+      if (total <= MAX_PIECES_IN_MEMORY || other === folder) break;
+      this.#accounts.delete(other);
+      total -= count;
+    }
   }
 }
 
@@ -204,18 +175,7 @@ export function tooManyPieces(): AppError {
   );
 }
 
-function onDisk(bytes: number): number {
-  return Math.ceil(bytes / BLOCK_BYTES) * BLOCK_BYTES;
-}
-
 /** Names of accounts can be any text; names of files cannot. */
 function folderOf(account: string): string {
   return hash('sha256', account).slice(0, 32);
-}
-
-async function namesInFolder(path: string): Promise<readonly string[]> {
-  return readdir(path).catch((error: unknown) => {
-    if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return [];
-    throw error;
-  });
 }

@@ -23,7 +23,8 @@ import { answerHealth, refuseSubmissions, refuseWhenStopping } from './healthRou
 import { showJob } from './submit/showJob.ts';
 import { answerMetrics, type MetricsSource } from './metricsRoute.ts';
 import { describeApi } from './openapi.ts';
-import { LackingContents } from '../contents/assembleArchive.ts';
+import { LackingContents } from '../contents/submittedContents.ts';
+import type { WaitingContents } from '../contents/waitingContents.ts';
 import type { ContentStore } from '../contents/contentStore.ts';
 import { addContentRoutes } from './contentRoutes.ts';
 import { addSecretRoutes } from './secretRoutes.ts';
@@ -68,6 +69,7 @@ export interface AppOptions {
   readonly maxLogBytes: number;
   readonly vault: SecretVault;
   readonly contents: ContentStore;
+  readonly waiting: WaitingContents;
   /** Its abort ends open event streams. */
   readonly shutdown: AbortSignal;
 }

@@ -15,8 +15,6 @@ import type { Health } from '../health/health.ts';
 import { refuseSubmissions } from './healthRoute.ts';
 import { readBody } from './readBody.ts';
 
-const PIECES_AT_ONCE = 8;
-
 interface ContentOptions {
   readonly contents: ContentStore;
   readonly gauge: AccountGauge;
@@ -44,13 +42,7 @@ export function addContentRoutes(app: App, { contents, gauge, health }: ContentO
     gauge.take(context, 'uploads');
     const { account } = context.var;
     const body = await readBody(context.env.incoming, MAX_BATCH_BYTES);
-    const maxBytes = gauge.limitsOf(account).upload_bytes;
-    // The first failure closes what all of them read from, so that nothing is stored for a request that was answered.
-    const pieces = piecesIn(body);
-    const addSome = async (): Promise<void> => {
-      for (const { name, frame } of pieces) await contents.add(account.id, name, frame, maxBytes);
-    };
-    await Promise.all(Array.from({ length: PIECES_AT_ONCE }, addSome));
+    await contents.add(account.id, piecesIn(body), gauge.limitsOf(account).upload_bytes);
     return context.body(null, 200);
   });
 }

@@ -12,6 +12,7 @@ import type { MachineClasses } from '../config/machineClasses.ts';
 import { readStarted } from '../jobFiles/markers.ts';
 import { readOutput } from './outputReader.ts';
 import { readReport } from './runnerReport.ts';
+import type { WaitingContents } from '../contents/waitingContents.ts';
 import type { JobSecrets } from './jobSecrets.ts';
 import { collectResults } from './results.ts';
 import { verifiedSeconds } from './verifiedTime.ts';
@@ -32,6 +33,7 @@ export interface FollowContext {
   readonly log: Logger;
   readonly pace: FollowPace;
   readonly secrets: JobSecrets;
+  readonly waiting: Pick<WaitingContents, 'has' | 'read' | 'remove'>;
   /** The limit for the results of one job. */
   readonly maxResultBytes: number;
 }
@@ -72,7 +74,7 @@ export async function followRunner(
     if (status.state === 'absent') return store.jobs.get(jobId)?.finishedAt !== null;
     // Read after the status, because a runner reports before it ends.
     const report = await readReport(jobId, folder, executor);
-    await noteStart(jobId, folder, store);
+    await noteStart(jobId, folder, context);
     const hasNews = await drainOutput(jobId, folder, { store, isLocal }, signal);
     const job = store.jobs.get(jobId);
     if (job === undefined || job.finishedAt !== null) return true;
@@ -178,12 +180,17 @@ export async function finishJob(
   context.store.finish(job, { ...final, reason }, events);
   try {
     await removeUnneeded(folder, job);
+    await context.waiting.remove(job.id);
   } catch (error) {
     context.log.warn('files of a job could not be deleted', { jobId: job.id, error });
   }
 }
 
-async function noteStart(jobId: string, folder: JobFolder, store: Store): Promise<void> {
+async function noteStart(
+  jobId: string,
+  folder: JobFolder,
+  { store, waiting }: Pick<FollowContext, 'store' | 'waiting'>,
+): Promise<void> {
   const job = store.jobs.get(jobId);
   if (job === undefined || job.startedAt !== null) return;
   const started = await readStarted(folder.started);
@@ -192,6 +199,7 @@ async function noteStart(jobId: string, folder: JobFolder, store: Store): Promis
   // A time in the future would shorten the run.
   store.setState(job, 'running', Math.min(started.at, Date.now()));
   await rm(folder.archive, { force: true });
+  await waiting.remove(jobId);
 }
 
 /** Copies new output to the store. @returns whether there was any. */

@@ -1,9 +1,10 @@
 import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { bootIdentity } from '../../core/processes/processTree.ts';
 import { discardStaged, type StagedArchive, stageArchive, stageTar } from '../../workspace/extract/extract.ts';
 import { syncFile, syncFolder } from '../../core/files/durableFiles.ts';
 import { FRAMES_MAGIC, readFrames } from '../contents/keptFrames.ts';
+import type { WaitingContents } from '../contents/waitingContents.ts';
 import { removeTree } from '../jobFiles/removeTree.ts';
 import type { JobFolder } from '../jobFiles/jobFolder.ts';
 import { parseRunnerSpec, type RunnerSpec } from '../jobFiles/runnerSpec.ts';
@@ -12,7 +13,11 @@ import type { Store } from '../store/store.ts';
 import type { KeptWorkspace } from '../store/jobs/workspaces.ts';
 
 // Archives up to this size are stored in the database, where one flush serves many jobs. A file of its own needs three.
-const MAX_STORED_BYTES = 256 * 1024;
+export const MAX_STORED_BYTES: number = 256 * 1024;
+// Unlike any boot.
+const UNWRITTEN = '';
+// Always the same, so that what a killed service has written is found.
+const STAGING = 'staging';
 
 /**
  * Moves the unpacked files to their place, and writes what the job's runner needs. Nothing is flushed to disk, which would cost a
@@ -42,29 +47,54 @@ export async function keepWorkspace(archive: string, folder: JobFolder, spec: Ru
   return { ...kept, archive: null };
 }
 
+/** A workspace that is written when the job starts, from its waiting contents. */
+export function unwrittenWorkspace(spec: RunnerSpec): KeptWorkspace {
+  return { spec: JSON.stringify(spec), boot: UNWRITTEN, archive: null };
+}
+
+export interface WorkspaceSources {
+  readonly store: Pick<Store, 'workspaces'>;
+  readonly waiting: Pick<WaitingContents, 'has' | 'read'>;
+}
+
 /**
- * Recreates the workspace of a job that has not started if the machine has rebooted since it was written, because files may then
- * be truncated or missing.
+ * Writes the workspace of a job that has not started if that was not done yet, or the machine has rebooted since, because files may then be
+ * truncated or missing. Can be interrupted and repeated.
  *
- * @throws AppError of `stageArchive` or `readFrames`.
+ * @throws AppError of `stageArchive`, `readFrames` or `WaitingContents.read`; the signal's reason.
  */
-export async function restoreWorkspace(
+export async function prepareWorkspace(
   job: StoredJob,
   folder: JobFolder,
-  { store, signal }: { readonly store: Pick<Store, 'workspaces'>; readonly signal: AbortSignal },
+  { store, waiting }: WorkspaceSources,
+  signal: AbortSignal,
 ): Promise<void> {
   const kept = store.workspaces.get(job.number);
   const boot = bootIdentity();
   if (kept === undefined || kept.boot === boot) return;
   await mkdir(folder.path, { recursive: true, mode: 0o700 });
+  await removeTree(join(folder.path, STAGING));
   if (kept.archive !== null) await writeFile(folder.archive, kept.archive, { mode: 0o600 });
-  const staged = (await isFrames(folder.archive))
-    ? await stageTar(readFrames(folder.archive), folder.path, { signal })
-    : await stageArchive(folder.archive, folder.path, { signal });
+  const options = { name: STAGING, signal };
+  const tar = await tarOf(job, folder, waiting);
+  const staged =
+    tar === undefined
+      ? await stageArchive(folder.archive, folder.path, options)
+      : await stageTar(tar, folder.path, options);
   await removeTree(folder.workspace);
   await placeWorkspace(folder, staged, parseRunnerSpec(kept.spec));
   if (kept.archive !== null) await rm(folder.archive);
   store.workspaces.setBoot(job.number, boot);
+}
+
+/** The tar stream of a submission by content; undefined if the archive was sent whole. */
+async function tarOf(
+  job: StoredJob,
+  folder: JobFolder,
+  waiting: WorkspaceSources['waiting'],
+): Promise<AsyncIterable<Buffer> | undefined> {
+  if (await waiting.has(job.id)) return waiting.read(job);
+  return (await isFrames(folder.archive)) ? readFrames(folder.archive) : undefined;
 }
 
 /** Whether an archive consists of the pieces of a submission by content. */

@@ -7,7 +7,7 @@ import { cancelledUnstarted, unreportedEnding } from './jobEnding.ts';
 import { verifiedSeconds } from './verifiedTime.ts';
 import { finishJob, type FollowContext, followRunner } from './jobFollower.ts';
 import { FollowPace } from './jobWatch.ts';
-import { restoreWorkspace } from './jobWorkspace.ts';
+import { prepareWorkspace } from './jobWorkspace.ts';
 import { askForEnd, claimJob, type JobFolder } from '../jobFiles/jobFolder.ts';
 import { processIdentity } from '../../core/processes/processTree.ts';
 import type { StoredJob } from '../store/jobs/jobs.ts';
@@ -30,6 +30,8 @@ export class Scheduler {
   readonly #queue = new JobQueue();
   /** Jobs that were cancelled while they were handed over. Their files are deleted once nobody writes them. */
   readonly #neverRan = new Set<string>();
+  /** Stops writing the workspace of a job. */
+  readonly #preparing = new Map<string, AbortController>();
 
   constructor(options: SchedulerOptions) {
     this.#options = { ...options, pace: new FollowPace() };
@@ -86,8 +88,9 @@ export class Scheduler {
       if (claimJob(folder, { pid: process.pid, identity })) {
         this.#finishUnstarted(job, folder);
         this.#queue.remove(job);
+        this.#preparing.get(job.id)?.abort();
         if (this.#active.has(job.id)) this.#neverRan.add(job.id);
-        else await files.remove(job.id);
+        else await this.#removeFiles(job.id);
       }
     }
     try {
@@ -116,6 +119,11 @@ export class Scheduler {
     }
   }
 
+  async #removeFiles(id: string): Promise<void> {
+    await this.#options.files.remove(id);
+    await this.#options.waiting.remove(id);
+  }
+
   #begin(job: StoredJob): void {
     this.#queue.noteAtWork(job.account);
     const stop = new AbortController();
@@ -134,7 +142,7 @@ export class Scheduler {
     for (let retryMs = FIRST_RETRY_MS; !signal.aborted; retryMs = Math.min(LAST_RETRY_MS, 2 * retryMs)) {
       try {
         await (failure === undefined ? this.#follow(job, signal) : this.#giveUp(job.id, failure, signal));
-        if (this.#neverRan.delete(job.id)) await this.#options.files.remove(job.id);
+        if (this.#neverRan.delete(job.id)) await this.#removeFiles(job.id);
         return;
       } catch (error) {
         if (signal.aborted) return;
@@ -156,10 +164,25 @@ export class Scheduler {
     // A job that was cancelled meanwhile has ended, and has no folder.
     while (!hasEnded && store.jobs.get(job.id)?.finishedAt === null) {
       if (!existsSync(folder.claim)) {
-        await restoreWorkspace(job, folder, { store, signal });
+        await this.#prepare(job, folder, signal);
+        // It was cancelled meanwhile.
+        if (store.jobs.get(job.id)?.finishedAt !== null) return;
         await executor.launch(job, folder, signal, await secrets.valuesFor(job, folder));
       }
       hasEnded = await followRunner(job.id, folder, this.#options, signal);
+    }
+  }
+
+  /** Writes the workspace of a job unless that was done, or the job is cancelled meanwhile. */
+  async #prepare(job: StoredJob, folder: JobFolder, signal: AbortSignal): Promise<void> {
+    const cancelled = new AbortController();
+    this.#preparing.set(job.id, cancelled);
+    try {
+      await prepareWorkspace(job, folder, this.#options, AbortSignal.any([signal, cancelled.signal]));
+    } catch (error) {
+      if (!cancelled.signal.aborted) throw error;
+    } finally {
+      this.#preparing.delete(job.id);
     }
   }
 
@@ -184,7 +207,10 @@ export class Scheduler {
     await executor.cleanUp(jobId, folder);
     const now = Date.now();
     const facts = { machineClasses, isCancelled: false, verifiedSeconds: await verifiedSeconds(job, folder, { now }) };
-    const ending = unreportedEnding(job, facts, now);
-    await finishJob(job, folder, { ...ending, reason: failure.message }, this.#options, signal);
+    const ending = { ...unreportedEnding(job, facts, now), reason: failure.message };
+    if (existsSync(folder.manifest)) return finishJob(job, folder, ending, this.#options, signal);
+    // The workspace was never written, so there are no results.
+    store.finish(job, ending, []);
+    await this.#removeFiles(jobId);
   }
 }

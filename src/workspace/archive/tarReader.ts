@@ -81,6 +81,14 @@ export class TarReader {
     }
   }
 
+  /** Skips bytes that are all in the body of a file, whose contents do not matter. @returns false if they may not be, and must be written. */
+  skip(bytes: number): boolean {
+    if (this.#meta !== undefined || bytes > this.#bodyLeft) return false;
+    this.#bodyLeft -= bytes;
+    if (this.#bodyLeft === 0) this.#sink.end();
+    return true;
+  }
+
   /** @throws AppError `corrupt` if the archive is incomplete. */
   end(): void {
     if (this.#bodyLeft > 0 || this.#padding > 0 || this.#blockFilled > 0)

@@ -68,10 +68,11 @@ export async function stageArchive(
 export async function stageTar(
   tar: AsyncIterable<Buffer>,
   folder: string,
-  { signal }: Pick<StageOptions, 'signal'> = {},
+  options: Pick<StageOptions, 'name' | 'signal'> = {},
 ): Promise<StagedArchive> {
   const { seconds } = DEFAULT_LIMITS;
-  return stageFrom(folder, DEFAULT_LIMITS, { signal }, (plan, write) =>
+  const { signal } = options;
+  return stageFrom(folder, DEFAULT_LIMITS, options, (plan, write) =>
     readTarSteps(tar, plan, { seconds, signal }, write),
   );
 }

@@ -1,15 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import type * as z from 'zod';
 import { AppError } from '../../../core/errors.ts';
 import { formatCredits } from '../../../core/text/format.ts';
 import type { jobCreated, LogEventData } from '../../../remote/protocol/schemas.ts';
 import type { Submission } from '../../../remote/protocol/submission.ts';
-import { type StagedArchive, stageArchive, stageTar } from '../../../workspace/extract/extract.ts';
 import type { JobFiles } from '../../jobFiles/jobFiles.ts';
-import { keepWorkspace, placeWorkspace } from '../../jobs/jobWorkspace.ts';
 import type { MachineClass, MachineClasses } from '../../config/machineClasses.ts';
 import type { JobFolder } from '../../jobFiles/jobFolder.ts';
 import type { RunnerSpec } from '../../jobFiles/runnerSpec.ts';
@@ -17,30 +15,22 @@ import { toCredits } from '../../store/accounts/credits.ts';
 import { serviceLine } from '../../store/jobs/events.ts';
 import type { Spendable } from '../../store/accounts/purses.ts';
 import type { Store } from '../../store/store.ts';
-import { assembleArchive } from '../../contents/assembleArchive.ts';
-import type { ContentStore } from '../../contents/contentStore.ts';
 import type { SecretVault } from '../../secrets/secretVault.ts';
 import { outOfScope } from '../access/keyScopes.ts';
 import { refusal } from '../access/refusal.ts';
+import { type CheckContext, checkContents, type CheckedUpload, unpackUpload } from './checkUpload.ts';
 import { parseCommand, parseSubmission } from './submission.ts';
 import { type ReceivedForm, receiveUpload } from './upload.ts';
 
-export interface AcceptContext {
-  /** The account of the job. */
-  readonly account: string;
+export interface AcceptContext extends CheckContext {
   /** The key of the request, unless it is the one of `local`. */
   readonly keyId: string | undefined;
   readonly store: Store;
   readonly files: JobFiles;
   readonly machineClasses: MachineClasses;
-  /** The limit of this account. */
-  readonly maxUploadBytes: number;
   readonly killGraceMs: number;
   readonly maxLogBytes: number;
   readonly vault: Pick<SecretVault, 'has'>;
-  readonly contents: Pick<ContentStore, 'read'>;
-  /** Returns why nothing more may be written to the disk; undefined if it may. */
-  readonly diskRefusal: (bytes: number) => Promise<string | undefined>;
   /** Whether the key of the request may give secrets to jobs. */
   readonly mayUseSecrets: boolean;
 }
@@ -68,7 +58,7 @@ export async function acceptJob(
   context: AcceptContext,
   signal: AbortSignal,
 ): Promise<AcceptedJob> {
-  return withNewFolder(context.files, async (id, folder) => {
+  return withNewFolder(context, async (id, folder) => {
     const received = folder.upload;
     const openSink = () => createWriteStream(received, { flags: 'wx', mode: 0o600 });
     const form = await receiveUpload(incoming, { openSink, maxBytes: context.maxUploadBytes });
@@ -76,9 +66,9 @@ export async function acceptJob(
   });
 }
 
-/** Calls `work` with the ID and the folder of a new job. The folder is removed if `work` fails. */
+/** Calls `work` with the ID and the folder of a new job. What it keeps for the job is removed if it fails. */
 export async function withNewFolder<T>(
-  files: JobFiles,
+  { files, waiting }: Pick<AcceptContext, 'files' | 'waiting'>,
   work: (id: string, folder: JobFolder) => Promise<T>,
 ): Promise<T> {
   const id = randomBytes(10).toString('hex');
@@ -88,6 +78,7 @@ export async function withNewFolder<T>(
     return await work(id, folder);
   } catch (error) {
     await files.remove(id);
+    await waiting.remove(id);
     throw error;
   }
 }
@@ -106,11 +97,12 @@ export async function addJob(
   const machineClass = chooseClass(submission, machineClasses);
   const hold = machineClasses.priceOf(machineClass.name, submission.max_runtime);
   refuseWithoutCredits(hold, store.spendable(account, keyId));
-  const { staged, archive } = await stageUpload(upload, context, signal);
-  const spec = specOf(staged, { id, submission }, context);
-  await placeWorkspace(folder, staged, spec);
+  const checked = await (upload.part === 'tarball'
+    ? unpackUpload(upload.received, folder, signal)
+    : checkContents(upload.received, { id, folder }, context, signal));
+  const spec = specOf(checked, { id, submission }, context);
   signal.throwIfAborted();
-  const workspace = await keepWorkspace(archive, folder, spec);
+  const workspace = await checked.keep(spec);
   const { script, project, max_runtime: maxRuntime } = submission;
   const outcome = await store.submit(
     {
@@ -124,29 +116,12 @@ export async function addJob(
       createdAt: Date.now(),
       hold,
     },
-    notesOn(staged),
+    notesOn(checked),
     workspace,
     key,
   );
   if (!outcome.isAccepted) refuseWithoutCredits(hold, outcome.available);
   return { job_id: id, credit_hold: toCredits(hold), credits_remaining: toCredits(outcome.available.amount) };
-}
-
-/** Unpacks an upload. @returns the files, and the path of the archive that contains them. @throws as `stageArchive` and `assembleArchive`. */
-async function stageUpload(
-  { id, received, part }: ReceivedUpload,
-  { files, account, contents, maxUploadBytes: maxBytes, diskRefusal }: AcceptContext,
-  signal: AbortSignal,
-): Promise<{ readonly staged: StagedArchive; readonly archive: string }> {
-  const folder = files.folder(id);
-  if (part === 'tarball') {
-    return { staged: await stageArchive(received, folder.path, { signal }), archive: received };
-  }
-  const { archive } = folder;
-  const tar = assembleArchive(contents, { account, submission: received, archive, maxBytes, diskRefusal, signal });
-  const staged = await stageTar(tar, folder.path, { signal });
-  await rm(received);
-  return { staged, archive };
 }
 
 function checkSecrets({ secrets = [] }: Submission, { account, vault, mayUseSecrets }: AcceptContext): void {
@@ -166,18 +141,18 @@ function chooseClass({ machine_class: name }: Submission, classes: MachineClasse
 }
 
 function specOf(
-  { entries }: StagedArchive,
+  { files }: CheckedUpload,
   { id, submission }: { id: string; submission: Submission },
   { killGraceMs, maxLogBytes }: Pick<AcceptContext, 'killGraceMs' | 'maxLogBytes'>,
 ): RunnerSpec {
   return {
     jobId: id,
-    command: parseCommand(submission.script, entries),
+    command: parseCommand(submission.script, files),
     maxRuntimeSeconds: submission.max_runtime,
     killGraceMs,
     maxLogBytes,
     // A submitted file of that name is kept.
-    artifacts: entries.some(({ path }) => path === 'artifacts') ? `artifacts-${id}` : 'artifacts',
+    artifacts: files.some(({ path }) => path === 'artifacts') ? `artifacts-${id}` : 'artifacts',
     venv: submission.venv ?? null,
     ...(submission.secrets && { secrets: [...new Set(submission.secrets)] }),
   };
@@ -191,6 +166,6 @@ function refuseWithoutCredits(hold: number, { amount, limit }: Spendable): void 
   throw refusal(402, message);
 }
 
-function notesOn({ skipped }: StagedArchive): readonly LogEventData[] {
+function notesOn({ skipped }: CheckedUpload): readonly LogEventData[] {
   return skipped.map(({ path, reason }) => serviceLine(`${path} was left out of the workspace: ${reason}`));
 }

@@ -135,7 +135,7 @@ export class Submissions {
       });
       running.isChecked = true;
       const fingerprint = `${hash('sha256', form.meta)}:${await digestOf(path)}`;
-      const accepted = await withNewFolder(context.files, async (id) => {
+      const accepted = await withNewFolder(context, async (id) => {
         return addJob({ id, received: path, ...form, key: { key, fingerprint } }, context, signal);
       });
       await this.#uploads.remove(account, key);

@@ -11,7 +11,9 @@ import type { Executor } from '../../../../src/service/executor/executor.ts';
 import { JobFiles } from '../../../../src/service/jobFiles/jobFiles.ts';
 import { localMachineClasses } from '../../../../src/service/config/machineClasses.ts';
 import { JobSecrets } from '../../../../src/service/jobs/jobSecrets.ts';
-import { Scheduler } from '../../../../src/service/jobs/scheduler.ts';
+import { ContentStore } from '../../../../src/service/contents/contentStore.ts';
+import { WaitingContents } from '../../../../src/service/contents/waitingContents.ts';
+import { Scheduler, type SchedulerOptions } from '../../../../src/service/jobs/scheduler.ts';
 import type { StoredJob } from '../../../../src/service/store/jobs/jobs.ts';
 import { Store } from '../../../../src/service/store/store.ts';
 import { GUARD_MS } from '../../timeLimits.ts';
@@ -23,7 +25,7 @@ async function setUp(
   t: TestContext,
   ids: readonly string[],
   launch: (id: string, signal: AbortSignal) => Promise<void>,
-  capacity = 1,
+  { capacity = 1, waiting }: { capacity?: number; waiting?: SchedulerOptions['waiting'] } = {},
 ) {
   const data = mkdtempSync(join(tmpdir(), 'farwharf-scheduler-'));
   const store = new Store(data, { start: 0, isToppedUpDaily: false });
@@ -52,6 +54,7 @@ async function setUp(
     maxRunningJobs,
     maxResultBytes: 1e9,
     secrets: new JobSecrets({ values: () => ({}) }),
+    waiting: waiting ?? new WaitingContents(data, new ContentStore(data)),
   });
   t.after(async () => {
     await scheduler.stop();
@@ -75,7 +78,11 @@ async function setUp(
       createdAt,
       hold: 0,
     };
-    await store.submit(job, [], { spec: '{}', archive: null, boot: bootIdentity() });
+    await store.submit(job, [], {
+      spec: '{}',
+      archive: null,
+      boot: waiting === undefined ? bootIdentity() : 'not yet',
+    });
   }
   const job = (id: string): StoredJob => {
     const found = store.jobs.get(id);
@@ -154,7 +161,7 @@ test('each job that is followed waits at a signal of its own, and the end reache
       signals.add(signal);
       await sleep(3_600_000, undefined, { signal });
     },
-    ids.length,
+    { capacity: ids.length },
   );
   scheduler.start();
   while (signals.size < ids.length) await sleep(5, undefined, { signal: t.signal });
@@ -162,4 +169,49 @@ test('each job that is followed waits at a signal of its own, and the end reache
   await scheduler.stop();
   assert.ok([...signals].every(({ aborted }) => aborted));
   assert.equal(job('ada0').finishedAt, null);
+});
+
+test('a job whose workspace cannot be written from its contents ends with the reason, and is not launched', async (t) => {
+  const launched: string[] = [];
+  const removed: string[] = [];
+  const reason = 'The contents of the job were damaged.';
+  const waiting: SchedulerOptions['waiting'] = {
+    has: async () => true,
+    // oxlint-disable-next-line require-yield -- it fails before the first bytes
+    read: async function* () {
+      throw new AppError('corrupt', reason);
+    },
+    remove: async (id) => void removed.push(id),
+  };
+  const { scheduler, job } = await setUp(t, ['ada0'], async (id) => void launched.push(id), { waiting });
+  scheduler.start();
+  while (job('ada0').finishedAt === null) await sleep(5);
+  assert.equal(job('ada0').reason, reason);
+  assert.equal(job('ada0').charged, 0);
+  assert.deepEqual(launched, []);
+  while (removed.length === 0) await sleep(5);
+});
+
+test('a job that is cancelled while its workspace is written is not launched, and leaves no file', async (t) => {
+  const launched: string[] = [];
+  const { promise: isReading, resolve: begin } = Promise.withResolvers<void>();
+  const waiting: SchedulerOptions['waiting'] = {
+    has: async () => true,
+    read: async function* () {
+      begin();
+      for (;;) {
+        await sleep(1);
+        yield Buffer.alloc(512);
+      }
+    },
+    remove: async () => {},
+  };
+  const { scheduler, files, job } = await setUp(t, ['ada0'], async (id) => void launched.push(id), { waiting });
+  scheduler.start();
+  await isReading;
+  await scheduler.cancel(job('ada0'));
+  assert.equal(job('ada0').state, 'cancelled');
+  while (scheduler.activeJobs > 0) await sleep(5);
+  assert.deepEqual(launched, []);
+  assert.equal(existsSync(files.folder('ada0').path), false);
 });

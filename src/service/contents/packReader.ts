@@ -1,0 +1,78 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { systemCode } from '../../core/errors.ts';
+import { nameOfPiece } from '../../remote/protocol/contents.ts';
+import type { PackEntry } from './packFile.ts';
+import { unpackPiece } from './unpackPiece.ts';
+
+/** Where a piece is. */
+export interface PieceLocation extends PackEntry {
+  /** The path of the pack. */
+  readonly path: string;
+}
+
+export interface ReadPiece {
+  readonly bytes: Buffer;
+  /** The same, compressed. */
+  readonly frame: Buffer;
+}
+
+/** What a pack has in place of a piece is not that piece. */
+export class DamagedPack extends Error {
+  override readonly name = 'DamagedPack';
+  /** The path of the pack. */
+  readonly path: string;
+
+  constructor(path: string) {
+    super(`${path} is damaged.`);
+    this.path = path;
+  }
+}
+
+// Pieces that are next to each other were sent together, and are mostly read together.
+const READ_AHEAD_BYTES = 512 * 1024;
+
+/** Reads pieces from packs, and checks that they have their names. */
+export class PackReader implements AsyncDisposable {
+  #open: { readonly path: string; readonly file: FileHandle } | undefined;
+  #held: Buffer = Buffer.alloc(0);
+  #heldFrom = 0;
+
+  /** @throws DamagedPack, also if the pack is gone; the system's error. */
+  async read(location: PieceLocation): Promise<ReadPiece> {
+    const { path, name } = location;
+    const frame = await this.#readFrame(location);
+    const bytes = frame && unpackPiece(frame);
+    if (frame === undefined || bytes === undefined || !nameOfPiece(bytes).equals(name)) throw new DamagedPack(path);
+    return { bytes, frame };
+  }
+
+  async #readFrame({ path, offset, bytes }: PieceLocation): Promise<Buffer | undefined> {
+    if (this.#open?.path !== path) await this.#switchTo(path);
+    let start = offset - this.#heldFrom;
+    if (start < 0 || start + bytes > this.#held.length) {
+      const buffer = Buffer.allocUnsafe(Math.max(bytes, READ_AHEAD_BYTES));
+      const { bytesRead = 0 } = (await this.#open?.file.read(buffer, 0, buffer.length, offset)) ?? {};
+      this.#held = buffer.subarray(0, bytesRead);
+      this.#heldFrom = offset;
+      start = 0;
+    }
+    const frame = this.#held.subarray(start, start + bytes);
+    return frame.length === bytes ? frame : undefined;
+  }
+
+  async #switchTo(path: string): Promise<void> {
+    await this[Symbol.asyncDispose]();
+    const file = await open(path, 'r').catch((error: unknown) => {
+      if (systemCode(error) === 'ENOENT') throw new DamagedPack(path);
+      throw error;
+    });
+    this.#open = { path, file };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const open = this.#open;
+    this.#open = undefined;
+    this.#held = Buffer.alloc(0);
+    await open?.file.close();
+  }
+}

@@ -1,0 +1,92 @@
+import { readFile, stat } from 'node:fs/promises';
+import { AppError } from '../../core/errors.ts';
+import { formatBytes } from '../../core/text/format.ts';
+import { MAX_LISTS, MAX_PIECES, NAME_BYTES, namesIn } from '../../remote/protocol/contents.ts';
+import { type ContentStore, tooManyPieces } from './contentStore.ts';
+import { PackReader, type PieceLocation } from './packReader.ts';
+
+// What an archive may unpack to, and how many times its own size, as for those that are sent whole.
+const MAX_BYTES = 20 * 2 ** 30;
+const MAX_RATIO = 200;
+const RATIO_COUNTS_FROM_BYTES = 32 * 2 ** 20;
+
+/** The pieces of a submission are not all there. The client asks again which are lacking. */
+export class LackingContents extends Error {
+  override readonly name = 'LackingContents';
+
+  constructor() {
+    super('The service lacks contents of this submission. Send them first.');
+  }
+}
+
+/** What a submission by content consists of, none of which the service lacked. */
+export interface SubmittedContents {
+  /** The names of the lists. */
+  readonly lists: Buffer;
+  /** In order; a piece may occur several times. */
+  readonly pieces: readonly PieceLocation[];
+  /** Of the tar stream. */
+  readonly bytes: number;
+  /** Of all pieces, compressed. */
+  readonly packedBytes: number;
+  /** The paths of all packs that have a piece or a list. */
+  readonly packs: ReadonlySet<string>;
+}
+
+/**
+ * Finds what a submission consists of.
+ *
+ * @param submission the path of the file with the names of the lists.
+ * @param maxBytes the most that the pieces may have together, compressed, each as often as it occurs: the limit for an archive.
+ * @throws AppError `bad-input` for a submission that is not a list of names, `limit` for one that is too large; LackingContents.
+ */
+export async function findContents(
+  store: Pick<ContentStore, 'read' | 'locate'>,
+  {
+    account,
+    submission,
+    maxBytes,
+  }: { readonly account: string; readonly submission: string; readonly maxBytes: number },
+): Promise<SubmittedContents> {
+  const isTooLong = (await stat(submission)).size > MAX_LISTS * NAME_BYTES;
+  const lists = isTooLong ? undefined : await readFile(submission);
+  const names = lists && namesIn(lists);
+  if (lists === undefined || names === undefined || names.length === 0) {
+    throw new AppError('bad-input', 'The part "contents" must be the SHA-256 of each list of the submission.');
+  }
+  const { pieceNames, isWhole } = await readLists(store, account, names);
+  const found = await store.locate(account, [...names, ...pieceNames]);
+  const here = found.filter((location) => location !== undefined);
+  const pieces = found.slice(names.length).filter((location) => location !== undefined);
+  const bytes = pieces.reduce((sum, { size }) => sum + size, 0);
+  const packedBytes = pieces.reduce((sum, piece) => sum + piece.bytes, 0);
+  const most = Math.min(MAX_BYTES, RATIO_COUNTS_FROM_BYTES + MAX_RATIO * packedBytes);
+  if (bytes > most) throw new AppError('limit', `The contents unpack to more than ${formatBytes(most)}, the limit.`);
+  if (packedBytes > maxBytes) {
+    const message = `The contents are larger than ${formatBytes(maxBytes)}, the limit of this account.`;
+    throw new AppError('limit', message);
+  }
+  if (!isWhole || here.length < found.length) throw new LackingContents();
+  return { lists, pieces, bytes, packedBytes, packs: new Set(here.map(({ path }) => path)) };
+}
+
+/** The names in lists, and whether the account has all of the lists. @throws AppError `bad-input` or `limit`. */
+async function readLists(
+  store: Pick<ContentStore, 'read'>,
+  account: string,
+  lists: readonly Buffer[],
+): Promise<{ readonly pieceNames: readonly Buffer[]; readonly isWhole: boolean }> {
+  const pieceNames: Buffer[] = [];
+  let isWhole = true;
+  await using reader = new PackReader();
+  for (const list of lists) {
+    const found = await store.read(account, list, reader);
+    isWhole &&= found !== undefined;
+    if (found === undefined) continue;
+    const own = namesIn(found.bytes);
+    if (own === undefined) throw new AppError('bad-input', 'A list of the submission is not a list.');
+    if (pieceNames.length + own.length > MAX_PIECES) throw tooManyPieces();
+    for (const name of own) pieceNames.push(name);
+  }
+  return { pieceNames, isWhole };
+}
