@@ -105,6 +105,7 @@ export async function serve(
     store,
     data,
     refusal: () => health.executorRefusal,
+    cancel: (job) => scheduler.cancelAndWait(job, shutdown.signal),
     log,
     version,
     onDidRun,

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { openAdmin } from '../../src/service/admin/adminClient.ts';
-import { jsonLines, Scratch } from './commandLine.ts';
+import { jsonLines, Scratch, until } from './commandLine.ts';
 import { addAccount } from './support/accounts.ts';
 import { startService, temporaryFolder, testConfig } from './support/service.ts';
+import { ServiceProcess } from './support/serviceProcess.ts';
 
 const UNISOLATED = { config: testConfig({ isolation: 'none' }) };
 /** Moves the cursor, clears the screen, sets the title, hides text, changes colours and direction. Line breaks and NUL are refused. */
@@ -88,4 +90,84 @@ test('12,000 jobs are listed page by page, each once, and the few of a project a
   const { jobs, next } = await admin.call('jobs.list', { project: 'rare' });
   assert.deepEqual([jobs.map(({ job_id: id }) => id), next], [['job-6000', 'job-1'], null]);
   await assert.rejects(admin.call('jobs.list', { limit: 1_001 }), { code: 'bad-input' });
+});
+
+test('an operator cancels jobs of any account, whose owner reads why, and the audit trail has it', async (t) => {
+  await using scratch = await Scratch.create();
+  const service = await startService(t, { config: testConfig({ isolation: 'none', max_jobs: 1 }) });
+  const { client } = await addAccount(service, 'ada');
+  const [running, waiting] = [
+    await client.submit({ 'a.sh': 'echo begun; sleep 600' }, { script: 'a.sh' }),
+    await client.submit({ 'a.sh': 'sleep 600' }, { script: 'a.sh' }),
+  ];
+  await client.untilRunning(running);
+  const admin = (...args: string[]) => scratch.run(['admin', ...args, '--data', service.data]);
+  const cancelled = await admin('cancel', running, 'no-such-job', waiting, '--reason', `maintenance ${HOSTILE}`);
+  assert.equal(cancelled.exit, 2, 'one of them does not exist');
+  assert.match(cancelled.stderr, /Job "no-such-job" does not exist/);
+  assert.match(cancelled.stdout, new RegExp(`^Job ${waiting} of ada is cancelled\\.$`, 'm'));
+  const [first, second] = [await client.untilEnd(running), await client.untilEnd(waiting)];
+  assert.deepEqual([first.state, second.state, second.credits_charged], ['cancelled', 'cancelled', 0]);
+  assert.match(first.reason ?? '', /^An operator of the service cancelled the job: maintenance x/);
+  assert.match(second.reason ?? '', /^An operator .*\. The job was cancelled before it started\.$/);
+  assert.match(await client.output(running), /begun/);
+  const env = { FARWHARF_REMOTE_HOST: client.url, FARWHARF_API_KEY: client.key };
+  const owner = await scratch.run(['job', running], { env });
+  assert.match(owner.stdout, /An operator of the service cancelled the job: maintenance x STATE fake/);
+  // oxlint-disable-next-line no-control-regex -- what a terminal must not receive
+  assert.doesNotMatch(owner.stdout, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]|pwned/);
+
+  const again = await admin('cancel', running, '--json');
+  const [{ jobs = [] } = {}] = jsonLines(again.stdout) as { jobs?: { state: string; reason: string }[] }[];
+  assert.deepEqual([again.exit, jobs[0]?.state, jobs[0]?.reason], [0, 'cancelled', first.reason]);
+  const entries = jsonLines((await admin('audit', '--verb', 'jobs.cancel', '--json')).stdout)[0]?.['entries'] as {
+    job_id: string;
+    account_id?: string;
+    outcome: string;
+    before: { state: string; cancel_reason: string | null } | null;
+  }[];
+  assert.deepEqual(
+    entries
+      .toReversed()
+      .map(({ job_id: id, account_id: account, outcome, before }) => [
+        id,
+        account,
+        outcome.split(':')[0],
+        before?.state,
+        typeof before?.cancel_reason,
+      ]),
+    [
+      [running, 'ada', 'done', 'running', 'object'],
+      ['no-such-job', undefined, 'missing', undefined, 'undefined'],
+      [waiting, 'ada', 'done', 'queued', 'object'],
+      [running, 'ada', 'done', 'cancelled', 'string'],
+    ],
+  );
+  const ofJob = await admin('audit', '--job', waiting);
+  assert.match(ofJob.stdout, new RegExp(`jobs\\.cancel +ada +${waiting} +done\\n$`));
+});
+
+test('while the service is stopped, a running job stops at once, and a waiting one never starts', async (t) => {
+  const home = await temporaryFolder(t);
+  const options = { config: testConfig({ max_jobs: 1 }) };
+  const service = await ServiceProcess.start(home, options);
+  t.after(() => service.end('SIGKILL'));
+  const running = await service.client.submit({ 'a.sh': 'sleep 600' }, { script: 'a.sh' });
+  const waiting = await service.client.submit({ 'a.sh': 'touch ../../../started' }, { script: 'a.sh' });
+  await service.client.untilRunning(running);
+  await service.end('SIGKILL');
+  const { data } = service.client;
+  {
+    using admin = await openAdmin(data, { mayCreate: false });
+    for (const id of [running, waiting]) {
+      const { state } = await admin.call('jobs.cancel', { job_id: id, reason: 'Moving!' });
+      assert.equal(state, id === running ? 'running' : 'queued');
+    }
+  }
+  await until(() => existsSync(join(data, 'jobs', running, 'exit.json')));
+  const next = await ServiceProcess.start(home, options);
+  t.after(() => next.end('SIGKILL'));
+  const [first, second] = [await next.client.untilEnd(running), await next.client.untilEnd(waiting)];
+  assert.deepEqual([first.state, first.reason], ['cancelled', 'An operator of the service cancelled the job: Moving!']);
+  assert.deepEqual([second.state, second.started_at, second.credits_charged], ['cancelled', null, 0]);
 });

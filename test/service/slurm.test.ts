@@ -184,8 +184,14 @@ await describeOnCluster('a service whose jobs run on a Slurm cluster', (cluster)
       assert.equal((await service.job(waiting)).finished_at, null);
       await sleep(50);
     }
-    for (const id of [waiting, running, other]) await service.json(`/v1/jobs/${id}`, { method: 'DELETE' });
-    for (const id of [waiting, running, other]) assert.equal((await service.untilEnd(id)).state, 'cancelled', id);
+    await service.json(`/v1/jobs/${running}`, { method: 'DELETE' });
+    using admin = await openAdmin(service.data, { mayCreate: false });
+    for (const id of [waiting, other]) await admin.call('jobs.cancel', { job_id: id, reason: 'maintenance' });
+    for (const id of [waiting, running, other]) {
+      const job = await service.untilEnd(id);
+      assert.equal(job.state, 'cancelled', id);
+      assert.equal(/^An operator .* cancelled the job: maintenance\./.test(job.reason ?? ''), id !== running, id);
+    }
     assert.equal(await service.output(waiting), '');
     const listed = await cluster().command('squeue', '-h', '-t', 'PENDING,RUNNING', '-o', '%j');
     for (const id of [waiting, running, other]) assert.ok(!listed.includes(id), `${id} is not in the queue any more`);

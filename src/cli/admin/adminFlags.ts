@@ -67,9 +67,16 @@ export const JOBS_FLAGS = {
 };
 export type JobsFlags = FlagValues<typeof JOBS_FLAGS>;
 
+export const CANCEL_FLAGS = {
+  reason: textFlag('--reason <text>', 'reason that the owner of the job sees'),
+  ...ADMIN_FLAGS,
+};
+export type CancelFlags = FlagValues<typeof CANCEL_FLAGS>;
+
 export const AUDIT_FLAGS = {
   account: textFlag('--account <account>', 'only what concerns this account'),
   key: textFlag('--key <key>', 'only what concerns this key ID'),
+  job: textFlag('--job <job>', 'only what concerns this job ID'),
   verb: textFlag('--verb <verb>', 'only this, such as keys.revoke, or all that begin with it, such as keys'),
   user: textFlag('--user <user>', 'only what this user of the machine did, with sudo too'),
   from: textFlag('--from <day>', 'from this day on, UTC (default: all)'),

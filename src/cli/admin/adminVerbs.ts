@@ -3,7 +3,7 @@ import { defineGroup, defineVerb, type Verb } from '../command/verb.ts';
 import { jsonFlag, requiredTextFlag } from '../grammar/flags.ts';
 import { accountVerb, keyVerb } from './accountVerbs.ts';
 import { creditVerb } from './creditVerbs.ts';
-import { ADMIN_FLAGS, AUDIT_FLAGS, JOBS_FLAGS, USAGE_FLAGS } from './adminFlags.ts';
+import { ADMIN_FLAGS, AUDIT_FLAGS, CANCEL_FLAGS, JOBS_FLAGS, USAGE_FLAGS } from './adminFlags.ts';
 
 /** `farwharf admin` and its verbs, for people who run a service, on its machine. */
 export function adminVerb(): Verb {
@@ -43,6 +43,20 @@ export function adminVerb(): Verb {
           ['farwharf admin job 0c4e8f3b5a1d2e6f7a90 --json', 'show the same as JSON'],
         ],
         load: async () => (await import('./jobs.ts')).showJob,
+      }),
+      defineVerb({
+        name: 'cancel',
+        summary: 'stop jobs of any account; their reason says that an operator did it',
+        args: [new Argument('<jobs...>', 'job IDs from farwharf admin jobs')],
+        flags: CANCEL_FLAGS,
+        examples: [
+          ["farwharf admin cancel 0c4e8f3b5a1d2e6f7a90 --reason 'the node is needed'", 'stop a job'],
+          [
+            'farwharf admin cancel 0c4e8f3b5a1d2e6f7a90 77d0c1f2a3b4958607d1 --json',
+            'stop two jobs and print them as JSON',
+          ],
+        ],
+        load: async () => (await import('./jobs.ts')).cancelJobs,
       }),
       defineVerb({
         name: 'usage',

@@ -17,13 +17,14 @@ const COLUMNS: readonly RecordColumn<Entry>[] = [
   { title: 'WHAT', cell: ({ verb }) => verb },
   { title: 'ACCOUNT', cell: ({ account_id: id }) => id ?? '', dropOrder: 2 },
   { title: 'KEY', cell: ({ key_id: id }) => id ?? '', dropOrder: 1 },
+  { title: 'JOB', cell: ({ job_id: id }) => id ?? '', dropOrder: 3 },
   { title: 'OUTCOME', cell: ({ outcome }) => outcome, minWidth: 8 },
 ];
 
 /** `farwharf admin audit`: what operators have done, newest first. JSON: `{ entries: [...] }`; with `--verify` the result of the check. */
 export async function showAudit(context: Context, _: string, flags: AuditFlags): Promise<number> {
   const { terminal } = context;
-  const { account, key, verb, user, from, limit } = flags;
+  const { account, key, job, verb, user, from, limit } = flags;
   if (from !== undefined && !isDay(from)) {
     throw new AppError('bad-input', `"${from}" is not a day. Enter one such as 2027-01-31.`);
   }
@@ -32,6 +33,7 @@ export async function showAudit(context: Context, _: string, flags: AuditFlags):
   const { entries } = await admin.call('audit.list', {
     ...(account !== undefined && { account_id: account }),
     ...(key !== undefined && { key_id: key }),
+    ...(job !== undefined && { job_id: job }),
     ...(verb !== undefined && { verb }),
     ...(user !== undefined && { user }),
     ...(from !== undefined && { from: `${from}T00:00:00Z` }),

@@ -1,13 +1,17 @@
 import { AppError } from '../../core/errors.ts';
 import { formatCredits, formatDuration } from '../../core/text/format.ts';
 import type { AdminJob, AdminJobDetails } from '../../service/admin/operations/jobOperations.ts';
+import { isFinalState } from '../../remote/protocol/states.ts';
 import type { Context } from '../command/context.ts';
+import { describeFailure, EXIT } from '../command/exit.ts';
 import { answerTable, formatAge, type RecordColumn } from '../command/recordTable.ts';
 import { isDay, periodMs } from '../terminal/day.ts';
-import type { AdminFlags, JobsFlags } from './adminFlags.ts';
+import type { AdminFlags, CancelFlags, JobsFlags } from './adminFlags.ts';
 import { findAdmin } from './adminService.ts';
 
 const LABEL_WIDTH = 12;
+const STOPPED_NOTE =
+  'The service is not running. If the job runs, it stops now; if it waits, it will not start. The next start of the service records its end.';
 const COLUMNS: readonly RecordColumn<AdminJob>[] = [
   { title: 'ID', cell: (job) => job.job_id },
   { title: 'ACCOUNT', cell: (job) => job.account_id },
@@ -52,6 +56,44 @@ export async function showJob(context: Context, id: string, flags: AdminFlags): 
   const job = await admin.call('jobs.show', { job_id: id });
   if (terminal.json(job)) return;
   for (const [label, value] of describe(job)) terminal.answer(`${label.padEnd(LABEL_WIDTH)} ${value}`);
+}
+
+/**
+ * `farwharf admin cancel ID…`: stops jobs of any account, each whether or not another one could be. JSON: `{ jobs: [...] }`, with an
+ * `error` in place of what is not known.
+ */
+export async function cancelJobs(
+  context: Context,
+  first: string,
+  flags: CancelFlags,
+  rest: readonly string[],
+): Promise<number> {
+  const { terminal } = context;
+  const answers: object[] = [];
+  let exit: number = EXIT.done;
+  using admin = await findAdmin(context, flags);
+  for (const id of [first, ...rest]) {
+    try {
+      const job = await admin.call('jobs.cancel', { job_id: id, reason: flags.reason });
+      answers.push(job);
+      terminal.answer(`Job ${id} of ${job.account_id} ${describeCancel(job)}`);
+      if (!admin.isServiceRunning && !isFinalState(job.state)) terminal.note(STOPPED_NOTE);
+    } catch (error) {
+      const { code, message, exit: failed } = describeFailure(error);
+      answers.push({ job_id: id, error: { code, message } });
+      terminal.note(message);
+      exit = failed;
+    }
+  }
+  terminal.json({ jobs: answers });
+  return exit;
+}
+
+/** The rest of a sentence about the job. */
+function describeCancel({ state }: AdminJob): string {
+  if (state === 'cancelled') return 'is cancelled.';
+  if (isFinalState(state)) return `had already ended: ${state.replaceAll('_', ' ')}.`;
+  return 'is being stopped.';
 }
 
 /** What is known about a job, each with its label. */

@@ -86,6 +86,9 @@ function createAdminApp({ log, onDidRun, ...context }: AdminServerOptions): Hono
 
 /** The only parts of an operation's input that are logged. */
 function targetOf(input: unknown): object {
-  const target = z.object({ account_id: z.string().optional(), key_id: z.string().optional() }).safeParse(input);
-  return target.success ? { account: target.data.account_id, key: target.data.key_id } : {};
+  const optional = z.string().optional();
+  const target = z.object({ account_id: optional, key_id: optional, job_id: optional }).safeParse(input);
+  if (!target.success) return {};
+  const { account_id: account, key_id: key, job_id: jobId } = target.data;
+  return { account, key, jobId };
 }

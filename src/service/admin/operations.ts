@@ -63,13 +63,14 @@ function runAudited(
   const before = stateOf(store, audit, target);
   const entry = { at: new Date().toISOString(), operator, verb, input, before };
   try {
-    return store.audit.alongside(
+    const output = store.audit.alongside(
       () => operation.run(context, input),
       (output) => {
         const changed = audit.target(input, output);
         return { ...entry, ...changed, after: stateOf(store, audit, changed), outcome: 'done' };
       },
     );
+    return operation.afterwards === undefined ? output : operation.afterwards(context, input);
   } catch (error) {
     const outcome = error instanceof AppError ? `${error.code}: ${error.message}` : 'failed';
     store.audit.append({ ...entry, ...target, outcome });

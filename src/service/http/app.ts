@@ -44,8 +44,6 @@ const BUSY_RETRY_SECONDS = 10;
 const QUEUE_RETRY_SECONDS = 30;
 const DEFAULT_LIST = 50;
 const MAX_LIST = 500;
-// How long a cancellation waits for the job to end, which most do at once.
-const CANCEL_WAIT_MS = 2_000;
 
 export interface AppOptions {
   readonly store: Store;
@@ -148,8 +146,7 @@ function addJobRoutes(app: App, options: AppOptions): void {
     // A key that may submit a job may also cancel it.
     const isOwn = isAllowed(context, 'submit') && job.keyId !== null && job.keyId === context.var.visit.key?.id;
     if (!isOwn && !isAllowed(context, 'cancel')) throw outOfScope('cancel');
-    await scheduler.cancel(job);
-    await store.untilFinished(job.id, AbortSignal.any([AbortSignal.timeout(CANCEL_WAIT_MS), shutdown]));
+    await scheduler.cancelAndWait(job, shutdown);
     return context.json({ job_id: job.id, state: findJob(context).state });
   });
   app.get('/v1/jobs/:id/events', requireScope('read'), (context) => {

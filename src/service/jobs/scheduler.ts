@@ -14,6 +14,7 @@ import type { StoredJob } from '../store/jobs/jobs.ts';
 
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 30_000;
+const CANCEL_WAIT_MS = 2_000;
 
 export interface SchedulerOptions extends Omit<FollowContext, 'pace'> {
   readonly files: JobFiles;
@@ -45,7 +46,9 @@ export class Scheduler {
   /** Resumes the unfinished jobs of an earlier service: a claimed one is followed, any other is queued again. */
   start(): void {
     const { store, files } = this.#options;
+    const cancelled: string[] = [];
     for (const job of store.jobs.unfinished()) {
+      if (job.cancelReason !== null) cancelled.push(job.id);
       if (existsSync(files.folder(job.id).claim)) {
         this.#begin(job);
         continue;
@@ -53,6 +56,7 @@ export class Scheduler {
       if (job.state !== 'queued') store.setState(job, 'queued', Date.now(), 'The service was restarted.');
       this.#queue.add(job);
     }
+    for (const id of cancelled) this.#repeatCancel(id);
     this.startNext();
   }
 
@@ -101,12 +105,25 @@ export class Scheduler {
     }
   }
 
+  /** Cancels a job, and waits a moment for its end, which most jobs reach at once. */
+  async cancelAndWait(job: StoredJob, signal: AbortSignal): Promise<void> {
+    await this.cancel(job);
+    await this.#options.store.untilFinished(job.id, AbortSignal.any([AbortSignal.timeout(CANCEL_WAIT_MS), signal]));
+  }
+
   /** Stops following. Runners continue, and the next service resumes them. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     const active = [...this.#active.values()];
     for (const { stop } of active) stop.abort();
     await Promise.all([...active.map(({ run }) => run), this.#options.executor.stop()]);
+  }
+
+  /** Carries out what an operator ordered while no service ran, or just before one was killed. */
+  #repeatCancel(jobId: string): void {
+    const job = this.#options.store.jobs.get(jobId);
+    if (job === undefined) return;
+    this.cancel(job).catch((error: unknown) => this.#options.log.error('a job was not cancelled', { jobId, error }));
   }
 
   #finishUnstarted(job: StoredJob, folder: JobFolder): void {

@@ -18,7 +18,7 @@ import { SecretTable } from './accounts/secrets.ts';
 import { UsageTable } from './accounts/usage.ts';
 import { type StoredSubmission, SubmissionTable } from './jobs/submissions.ts';
 import type { UnfinishedState } from '../../remote/protocol/states.ts';
-import { type Ending, JobTable, type NewJob, type StoredJob } from './jobs/jobs.ts';
+import { type Ending, endingByOperator, JobTable, type NewJob, type StoredJob } from './jobs/jobs.ts';
 import { JobSearch } from './jobs/jobSearch.ts';
 import { RetentionRecord } from './jobs/retentionRecord.ts';
 import type { StoreChange } from './jobs/storeChange.ts';
@@ -192,8 +192,10 @@ export class Store implements Disposable {
   }
 
   /** Stores the end of a job: its state, its last events and the settlement of its credits. Does nothing for an ended job. */
-  finish(job: StoredJob, ending: Ending, lastEvents: readonly ServiceEvent[]): void {
-    if (this.#jobs.get(job.id)?.finishedAt !== null) return;
+  finish(job: StoredJob, own: Ending, lastEvents: readonly ServiceEvent[]): void {
+    const stored = this.#jobs.get(job.id);
+    if (stored?.finishedAt !== null) return;
+    const ending = endingByOperator(own, stored);
     const { state, finishedAt, exitCode, reason, charged } = ending;
     this.#change(job.id, () => {
       this.#jobs.finish(job.id, ending);

@@ -12,6 +12,7 @@ const auditView = z.object({
   verb: z.string(),
   account_id: z.string().optional(),
   key_id: z.string().optional(),
+  job_id: z.string().optional(),
   input: z.unknown().optional(),
   before: z.unknown().optional(),
   after: z.unknown().optional(),
@@ -23,6 +24,7 @@ export const auditOperations = {
     input: z.object({
       account_id: z.string().optional(),
       key_id: z.string().optional(),
+      job_id: z.string().optional(),
       /** Or the part before its dot, such as `accounts`. */
       verb: z.string().optional(),
       user: z.string().optional(),
@@ -30,7 +32,7 @@ export const auditOperations = {
       limit: z.int().min(1).max(MAX_ENTRIES).default(50),
     }),
     output: z.object({ entries: z.array(auditView) }),
-    run({ store }, { account_id: account, key_id: key, verb, user, from, limit }) {
+    run({ store }, { account_id: account, key_id: key, job_id: job, verb, user, from, limit }) {
       const entries: z.infer<typeof auditView>[] = [];
       for (const entry of store.audit.newestFirst()) {
         if (entries.length === limit || (from !== undefined && entry.at < from)) break;
@@ -38,6 +40,7 @@ export const auditOperations = {
         const isMeant =
           (account === undefined || entry.account_id === account) &&
           (key === undefined || entry.key_id === key) &&
+          (job === undefined || entry.job_id === job) &&
           (verb === undefined || entry.verb === verb || entry.verb.startsWith(`${verb}.`)) &&
           (user === undefined || operator.user === user || operator.sudo_user === user);
         if (isMeant) entries.push(auditView.parse(entry));

@@ -5,11 +5,13 @@ import { job } from '../../../remote/protocol/schemas.ts';
 import { JOB_STATES } from '../../../remote/protocol/states.ts';
 import { filesFolderOf } from '../../folders/filesFolder.ts';
 import { showJob } from '../../http/submit/showJob.ts';
+import { askForEnd } from '../../jobFiles/jobFolder.ts';
 import { JOB_ID, JobFiles } from '../../jobFiles/jobFiles.ts';
 import { readClaim } from '../../jobFiles/markers.ts';
 import type { StoredJob } from '../../store/jobs/jobs.ts';
 import type { Store } from '../../store/store.ts';
-import { adminTime, operation, showAdminTime } from './operation.ts';
+import { line } from './accountOperations.ts';
+import { adminTime, type AuditTarget, operation, showAdminTime } from './operation.ts';
 
 const MAX_JOBS = 1_000;
 
@@ -20,6 +22,8 @@ const adminJob = job.extend({
   key_id: z.string().nullable(),
   /** By which its executor's own tools know it, such as Slurm's job number. */
   executor_id: z.string().nullable(),
+  /** What its account reads about an operator's order to cancel it. */
+  cancel_reason: z.string().nullable(),
 });
 export type AdminJob = z.infer<typeof adminJob>;
 
@@ -34,6 +38,14 @@ const jobDetails = adminJob.extend({
 export type AdminJobDetails = z.infer<typeof jobDetails>;
 
 const jobId = z.object({ job_id: z.string() });
+
+const jobAudit = {
+  target: ({ job_id: id }: z.output<typeof jobId>, output?: AdminJob) => ({
+    job_id: id,
+    ...(output && { account_id: output.account_id }),
+  }),
+  state: (store: Store, { job_id: id = '' }: AuditTarget) => showAdminJob(findJob(store, id)),
+};
 
 export const jobOperations = {
   'jobs.list': operation({
@@ -82,7 +94,36 @@ export const jobOperations = {
       };
     },
   }),
+  /** Does nothing to a job that has ended. */
+  'jobs.cancel': operation({
+    input: jobId.extend({ reason: line.optional() }),
+    output: adminJob,
+    audit: jobAudit,
+    run({ store }, { job_id: id, reason }) {
+      const { finishedAt } = findJob(store, id);
+      // The next start repeats what a crash after this prevents.
+      if (finishedAt === null) store.jobs.setCancelReason(id, cancelSentence(reason));
+      return showAdminJob(findJob(store, id));
+    },
+    async afterwards({ store, data, cancel = (job) => stopRunner(data, job) }, { job_id: id }) {
+      const stored = findJob(store, id);
+      if (stored.finishedAt === null) await cancel(stored);
+      return showAdminJob(findJob(store, id));
+    },
+  }),
 };
+
+/** Asks the runner of a job to stop it while no service runs. Without a runner, the next start ends the job. */
+async function stopRunner(data: string, { id }: StoredJob): Promise<void> {
+  const folder = new JobFiles(filesFolderOf(data)).folder(id);
+  if (existsSync(folder.path)) askForEnd(folder);
+}
+
+function cancelSentence(reason = ''): string {
+  const why = reason.trim();
+  const sentence = `An operator of the service cancelled the job${why === '' ? '' : `: ${why}`}`;
+  return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
+}
 
 /** @throws AppError `missing`. */
 function findJob(store: Store, id: string): StoredJob {
@@ -97,5 +138,6 @@ function showAdminJob(stored: StoredJob): AdminJob {
     account_id: stored.account,
     key_id: stored.keyId,
     executor_id: stored.executorId,
+    cancel_reason: stored.cancelReason,
   };
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { AuditEntry, Operator } from '../../store/audit/auditEntry.ts';
+import type { StoredJob } from '../../store/jobs/jobs.ts';
 import type { Store } from '../../store/store.ts';
 
 /** What an operation works on: a running service, or the store of one that is not running. */
@@ -10,14 +11,16 @@ export interface AdminContext {
   readonly operator: Operator;
   /** Returns why no job can start now; only a running service knows. */
   readonly refusal?: () => string | undefined;
+  /** Cancels a job, and waits a moment for its end; only a running service can. */
+  readonly cancel?: (job: StoredJob) => Promise<void>;
 }
 
 /** What an operation changes. */
-export type AuditTarget = Pick<AuditEntry, 'account_id' | 'key_id'>;
+export type AuditTarget = Pick<AuditEntry, 'account_id' | 'key_id' | 'job_id'>;
 
 /** What the audit trail stores about an operation. It runs in the entry's transaction, so it must not return a promise. */
 interface Audit<Input, Output> {
-  /** The account and the key that it changes. The output is there once it has succeeded. */
+  /** The account, the key and the job that it changes. The output is there once it has succeeded. */
   target(input: Input, output?: Output): AuditTarget;
   /** Their state, without secrets. @throws AppError `missing` if they do not exist. */
   state(store: Store, target: AuditTarget): unknown;
@@ -33,6 +36,8 @@ export interface Operation<Input extends z.ZodType = z.ZodType, Output extends z
   /** Undefined if it changes nothing. */
   readonly audit?: Audit<z.output<Input>, z.input<Output>>;
   run(context: AdminContext, input: z.output<Input>): z.input<Output> | Promise<z.input<Output>>;
+  /** What follows once the change and its entry are stored, and cannot be part of their transaction. Returns the output. */
+  afterwards?(context: AdminContext, input: z.output<Input>): Promise<z.input<Output>>;
 }
 
 /** Infers the types of an operation from its schemas. */

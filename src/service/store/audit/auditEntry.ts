@@ -20,6 +20,7 @@ export interface AuditEntry {
   readonly verb: string;
   readonly account_id?: string;
   readonly key_id?: string;
+  readonly job_id?: string;
   /** What was asked for. */
   readonly input?: unknown;
   /** The state of the account or the key before and after; null if it did not exist. */

@@ -56,6 +56,8 @@ const COLUMNS = {
   filesRemovedAt: nullable(integer('files_removed_at')),
   /** By which its executor's own tools know it, such as Slurm's job number; null without one. */
   executorId: nullable(text('executor_id')),
+  /** The sentence about an operator's order to cancel it. */
+  cancelReason: nullable(text('cancel_reason')),
 };
 
 export type StoredJob = RecordOf<typeof COLUMNS>;
@@ -67,6 +69,12 @@ export type Ending = WrittenOf<typeof ENDED> & {
   readonly reason: string | null;
   readonly charged: number;
 };
+
+/** The ending of a job that an operator has cancelled says so, before what else is known. */
+export function endingByOperator(own: Ending, { cancelReason }: Pick<StoredJob, 'cancelReason'>): Ending {
+  if (own.state !== 'cancelled' || cancelReason === null) return own;
+  return { ...own, reason: own.reason === null ? cancelReason : `${cancelReason} ${own.reason}` };
+}
 
 /** Reads a row of the table. */
 export const toJob = rowReader(COLUMNS);
@@ -92,6 +100,7 @@ const SQL = {
   list: 'SELECT * FROM jobs WHERE account = ? AND number < ? ORDER BY number DESC LIMIT ?',
   setState: 'UPDATE jobs SET state = ?, started_at = ?, reason = ? WHERE id = ?',
   setLogOffset: 'UPDATE jobs SET log_offset = ? WHERE id = ?',
+  setCancelReason: 'UPDATE jobs SET cancel_reason = ? WHERE id = ?',
   setExecutorId: 'UPDATE jobs SET executor_id = ? WHERE id = ?',
 };
 
@@ -179,6 +188,10 @@ export class JobTable {
 
   setLogOffset(id: string, offset: number): void {
     this.#sql.setLogOffset.run(offset, id);
+  }
+
+  setCancelReason(id: string, sentence: string): void {
+    this.#sql.setCancelReason.run(sentence, id);
   }
 
   /** One durable statement, unless a transaction is open. */
