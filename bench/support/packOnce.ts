@@ -1,4 +1,5 @@
 // Selects and packs a folder once, in a process of its own, and prints what it cost.
+import { createHash } from 'node:crypto';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { packWorkspace } from '../../src/workspace/pack/pack.ts';
 import { selectFiles } from '../../src/workspace/select/selection.ts';
@@ -9,13 +10,14 @@ delay.enable();
 const started = performance.now();
 const selection = await selectFiles(root, { isTrusted: true });
 const selected = performance.now();
-const { bytes, sha256 } = await packWorkspace(selection, dest);
+const digest = createHash('sha256');
+const { bytes } = await packWorkspace(selection, dest, { digest });
 process.stdout.write(
   JSON.stringify({
     selectSeconds: (selected - started) / 1000,
     seconds: (performance.now() - started) / 1000,
     bytes,
-    sha256,
+    sha256: digest.digest('hex'),
     peakMegabytes: process.resourceUsage().maxRSS / 1024,
     blockedMs: delay.max / 1e6 - 5,
   }),

@@ -78,7 +78,7 @@ export class Selections {
     id: string,
     dest: string,
     { manifest, segments, earlier, ...options }: PackSelectionOptions,
-  ): Promise<Pick<PackedWorkspace, 'path' | 'bytes' | 'sha256'>> {
+  ): Promise<Pick<PackedWorkspace, 'path' | 'bytes'>> {
     const packing = earlier && (await readPacking(earlier));
     const packed = await packWorkspace(this.#get(id).selection, dest, {
       ...options,
@@ -87,8 +87,8 @@ export class Selections {
     });
     await writeFile(manifest, JSON.stringify(packed.manifest), { mode: 0o600 });
     await writeSegments(segments, packed.segments);
-    const { path, bytes, sha256 } = packed;
-    return { path, bytes, sha256 };
+    const { path, bytes } = packed;
+    return { path, bytes };
   }
 
   async release(id: string): Promise<void> {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { lstat, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
@@ -65,11 +66,12 @@ async function write(store: Store, data: string, file: string): Promise<WrittenB
     const files = [...results, ...own.filter((entry) => entry !== undefined)];
     const totalBytes = files.reduce((sum, { size }) => sum + size, 0);
     const backup = { root: data, files, excluded: [], totalBytes, findings: [] };
-    const packed = await packWorkspace(backup, file, { allowsSecrets: true });
+    const digest = createHash('sha256');
+    const packed = await packWorkspace(backup, file, { allowsSecrets: true, digest });
     // Once the backup is reported, somebody may delete the previous one.
     await syncFile(file);
     await syncFolder(dirname(file));
-    return { manifest, bytes: packed.bytes, sha256: packed.sha256 };
+    return { manifest, bytes: packed.bytes, sha256: digest.digest('hex') };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

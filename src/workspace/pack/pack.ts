@@ -1,4 +1,4 @@
-import { createHash, hash, randomUUID } from 'node:crypto';
+import { createHash, type Hash, hash, randomUUID } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AppError } from '../../core/errors.ts';
@@ -21,8 +21,6 @@ export type { ManifestEntry } from './manifest.ts';
 export interface PackedWorkspace {
   readonly path: string;
   readonly bytes: number;
-  /** Of the archive, lower-case hexadecimal. */
-  readonly sha256: string;
   readonly manifest: readonly ManifestEntry[];
   /** In order; empty unless they were asked for. */
   readonly segments: readonly ArchiveSegment[];
@@ -35,6 +33,8 @@ export interface PackOptions {
   readonly earlier?: EarlierPacking | undefined;
   /** Skips the search for secrets, for content that is not a user's own folder. */
   readonly allowsSecrets?: boolean;
+  /** Receives the bytes of the archive. Costs as much time as copying segments of an earlier one. */
+  readonly digest?: Hash;
   readonly signal?: AbortSignal;
   readonly onProgress?: (doneBytes: number, totalBytes: number) => void;
 }
@@ -76,16 +76,15 @@ export async function packWorkspace(
 async function writeArchive(
   { root, files, totalBytes }: Selection,
   path: string,
-  { signal, onProgress, allowsSecrets = false, isSegmented = false, earlier: packing }: PackOptions,
+  { signal, onProgress, allowsSecrets = false, isSegmented = false, earlier: packing, digest }: PackOptions,
 ): Promise<Omit<PackedWorkspace, 'path'>> {
   await using earlier = packing && (await EarlierArchive.open(packing));
   const output = await open(path, 'wx', 0o600);
   try {
-    const digest = createHash('sha256');
     let bytes = 0;
     const gzip = new GzipWriter(async (chunk) => {
       signal?.throwIfAborted();
-      digest.update(chunk);
+      digest?.update(chunk);
       bytes += chunk.length;
       await output.writeFile(chunk);
     });
@@ -129,7 +128,7 @@ async function writeArchive(
     await segments.start(0);
     await segments.write(ZEROS);
     await gzip.end();
-    return { bytes, sha256: digest.digest('hex'), manifest, segments: segments.end() };
+    return { bytes, manifest, segments: segments.end() };
   } finally {
     await output.close();
   }

@@ -49,10 +49,11 @@ async function selectTree(t: TestContext, files = tree): Promise<{ root: string;
 
 test('an archive holds each file as it is, for tar and for our own reader', async (t) => {
   const { root, out, selection } = await selectTree(t);
-  const packed = await packWorkspace(selection, join(out, 'w.tar.gz'));
+  const digest = createHash('sha256');
+  const packed = await packWorkspace(selection, join(out, 'w.tar.gz'), { digest });
   const bytes = readFileSync(packed.path);
   assert.equal(packed.bytes, bytes.length);
-  assert.equal(packed.sha256, createHash('sha256').update(bytes).digest('hex'));
+  assert.equal(digest.digest('hex'), createHash('sha256').update(bytes).digest('hex'));
   assert.equal(packed.manifest.length, Object.keys(tree).length);
   for (const { path, size, sha256 } of packed.manifest) {
     assert.equal(sha256, hash('sha256', tree[path] ?? ''), path);
@@ -104,7 +105,7 @@ test('the same tree gives the same bytes, whatever its times', async (t) => {
   const first = await packWorkspace(selection, join(out, '1.tar.gz'));
   for (const { path } of selection.files) utimesSync(join(root, path), 1e9, 1e9);
   const second = await packWorkspace(await selectFiles(root, { isTrusted: false }), join(out, '2.tar.gz'));
-  assert.equal(first.sha256, second.sha256);
+  assert.ok(readFileSync(first.path).equals(readFileSync(second.path)));
 });
 
 test('an empty selection is a valid empty archive', async (t) => {

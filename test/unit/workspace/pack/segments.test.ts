@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { cpSync, mkdirSync, readFileSync, rmSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -28,7 +28,7 @@ function makeFolder(t: TestContext) {
       isSegmented: true,
       earlier,
     });
-    return { ...packed, archive };
+    return { ...packed, archive, sha256: hash('sha256', readFileSync(archive)) };
   };
   return { place, root, pack };
 }
