@@ -105,6 +105,7 @@ export async function serve(
     store,
     data,
     refusal: () => health.executorRefusal,
+    activeJobs: () => scheduler.activeJobs,
     cancel: (job) => scheduler.cancelAndWait(job, shutdown.signal),
     log,
     version,
@@ -121,6 +122,8 @@ export async function serve(
   housekeeping.start();
   const looking = repeat(() => health.look(), HEALTH_MS, shutdown.signal);
   undo.move();
+  const drain = store.drain.get();
+  if (drain !== undefined) log.warn('the service is drained: farwharf admin resume', { since: new Date(drain.since) });
   log.info('service started', { url, data, files: filesFolder });
   const run = async (): Promise<void> => {
     await untilDone(options.idleExitMs, signal, () => {

@@ -13,7 +13,11 @@ import { ServiceProcess } from './support/serviceProcess.ts';
 const { bavail, bsize } = statfsSync(tmpdir());
 const FREE_GB = (bavail * bsize) / 1e9;
 
-const STORE = { file: { probe: () => {} }, jobs: { queued: () => ({ count: 0, oldestAt: undefined }) } };
+const STORE = {
+  file: { probe: () => {} },
+  jobs: { queued: () => ({ count: 0, oldestAt: undefined }) },
+  drain: { get: () => undefined },
+};
 
 /** The names of the parts that need attention. */
 function notOk(parts: HealthBody['parts']): string[] {

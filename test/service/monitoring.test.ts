@@ -113,6 +113,7 @@ test('the rules are valid, and each fires for what it is about and for nothing e
   const healthy: Record<string, string> = {
     up: '1',
     farwharf_accepting_jobs: '1',
+    farwharf_draining: '0',
     farwharf_cluster_up: '1',
     farwharf_healthy: '1',
     farwharf_queue_oldest_seconds: '60',
@@ -124,7 +125,7 @@ test('the rules are valid, and each fires for what it is about and for nothing e
   };
   const constant = ([name, value]: [string, string]): object => ({
     series: `${name}{job="farwharf",instance="a:1"}`,
-    values: `${value}x200`,
+    values: `${value}x1600`,
   });
   const series = (changed: Record<string, string>): object[] => [
     ...Object.entries({ ...healthy, ...changed }).map(constant),
@@ -145,6 +146,7 @@ test('the rules are valid, and each fires for what it is about and for nothing e
     '': {},
     FarwharfDown: { up: '0' },
     FarwharfRefusesJobs: { farwharf_accepting_jobs: '0' },
+    FarwharfDrained: { farwharf_draining: '1', farwharf_accepting_jobs: '0', farwharf_queue_oldest_seconds: '30000' },
     FarwharfClusterDown: { farwharf_cluster_up: '0' },
     FarwharfClusterSilent: { silent: '0' },
     FarwharfExecutorErrors: { errors: '1' },
@@ -162,7 +164,7 @@ test('the rules are valid, and each fires for what it is about and for nothing e
     promql_expr_test: [
       {
         expr: 'count by (alertname) (ALERTS{alertstate="firing"})',
-        eval_time: '2h',
+        eval_time: alert === 'FarwharfDrained' ? '25h' : '2h',
         exp_samples: alert === '' ? [] : [{ labels: `{alertname="${alert}"}`, value: 1 }],
       },
     ],

@@ -73,6 +73,13 @@ export const CANCEL_FLAGS = {
 };
 export type CancelFlags = FlagValues<typeof CANCEL_FLAGS>;
 
+export const DRAIN_FLAGS = {
+  reason: textFlag('--reason <text>', 'reason that people see whose jobs are refused or wait'),
+  wait: switchFlag('--wait', 'return when no job runs any more'),
+  ...ADMIN_FLAGS,
+};
+export type DrainFlags = FlagValues<typeof DRAIN_FLAGS>;
+
 export const AUDIT_FLAGS = {
   account: textFlag('--account <account>', 'only what concerns this account'),
   key: textFlag('--key <key>', 'only what concerns this key ID'),

@@ -3,7 +3,7 @@ import { defineGroup, defineVerb, type Verb } from '../command/verb.ts';
 import { jsonFlag, requiredTextFlag } from '../grammar/flags.ts';
 import { accountVerb, keyVerb } from './accountVerbs.ts';
 import { creditVerb } from './creditVerbs.ts';
-import { ADMIN_FLAGS, AUDIT_FLAGS, CANCEL_FLAGS, JOBS_FLAGS, USAGE_FLAGS } from './adminFlags.ts';
+import { ADMIN_FLAGS, AUDIT_FLAGS, CANCEL_FLAGS, DRAIN_FLAGS, JOBS_FLAGS, USAGE_FLAGS } from './adminFlags.ts';
 
 /** `farwharf admin` and its verbs, for people who run a service, on its machine. */
 export function adminVerb(): Verb {
@@ -57,6 +57,27 @@ export function adminVerb(): Verb {
           ],
         ],
         load: async () => (await import('./jobs.ts')).cancelJobs,
+      }),
+      defineVerb({
+        name: 'drain',
+        summary:
+          'accept and start no more jobs, also after a restart; running jobs finish, waiting jobs keep their place',
+        flags: DRAIN_FLAGS,
+        examples: [
+          ["farwharf admin drain --reason 'new disks, back at 14:00'", 'accept and start no more jobs'],
+          ['farwharf admin drain --wait', 'do the same, and return when no job runs any more'],
+        ],
+        load: async () => (await import('./drain.ts')).drain,
+      }),
+      defineVerb({
+        name: 'resume',
+        summary: 'accept and start jobs again after a drain',
+        flags: ADMIN_FLAGS,
+        examples: [
+          ['farwharf admin resume', 'accept and start jobs again'],
+          ['farwharf admin resume --data /srv/farwharf --json', 'do the same for another data folder, and print JSON'],
+        ],
+        load: async () => (await import('./drain.ts')).resume,
       }),
       defineVerb({
         name: 'usage',

@@ -122,10 +122,13 @@ export const failure = z.object({ detail: z.string() });
 
 /** The response of `GET /healthz`. */
 export const health = z.object({
-  status: z.enum(['ok', 'degraded', 'unavailable', 'stopping']),
+  status: z.enum(['ok', 'draining', 'degraded', 'unavailable', 'stopping']),
   version: z.string(),
   parts: z
-    .record(z.string(), z.object({ status: z.enum(['ok', 'degraded', 'unavailable']), message: z.string() }))
+    .record(
+      z.string(),
+      z.object({ status: z.enum(['ok', 'draining', 'degraded', 'unavailable']), message: z.string() }),
+    )
     .optional()
     .describe('the state of each part of the service, with a sentence; absent while it is stopping'),
   proof: z.string().optional(),

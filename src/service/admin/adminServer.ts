@@ -12,7 +12,7 @@ import type { Logger } from '../../core/log.ts';
 import { adminSocketOf, newPipe, openAdminAddress, removeAdminFile, writeAdminFile } from './socket/adminSocket.ts';
 import { OPERATOR_HEADER, readOperator } from './socket/operator.ts';
 import type { AdminContext } from './operations/operation.ts';
-import { runOperation } from './operations.ts';
+import { isChange, runOperation } from './operations.ts';
 
 const MAX_INPUT_BYTES = 1 << 20;
 const STATUS_OF_CODE: Partial<Record<ErrorCode, ContentfulStatusCode>> = {
@@ -78,7 +78,8 @@ function createAdminApp({ log, onDidRun, ...context }: AdminServerOptions): Hono
     const input: unknown = await req.json();
     const output = await runOperation({ ...context, operator: readOperator(req.header(OPERATOR_HEADER)) }, name, input);
     onDidRun();
-    log.info('administered', { operation: name, ...targetOf(input) });
+    const isLoud = isChange(name); // `drain --wait` asks every second
+    log[isLoud ? 'info' : 'debug']('administered', { operation: name, ...targetOf(input) });
     return json(output);
   });
   return app;

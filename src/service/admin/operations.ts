@@ -5,6 +5,7 @@ import { auditOperations } from './operations/auditOperations.ts';
 import { backupOperations } from './operations/backupOperations.ts';
 import { creditOperations } from './operations/creditOperations.ts';
 import { diskOperations } from './operations/diskOperations.ts';
+import { drainOperations } from './operations/drainOperations.ts';
 import { jobOperations } from './operations/jobOperations.ts';
 import { keyOperations } from './operations/keyOperations.ts';
 import { retentionOperations } from './operations/retentionOperations.ts';
@@ -18,6 +19,7 @@ const OPERATIONS = {
   ...creditOperations,
   ...backupOperations,
   ...diskOperations,
+  ...drainOperations,
   ...jobOperations,
   ...keyOperations,
   ...retentionOperations,
@@ -48,6 +50,12 @@ export async function runOperation(context: AdminContext, name: string, input: u
   return operation.audit === undefined
     ? operation.run(context, parsed.data)
     : runAudited(context, name, operation, operation.audit, parsed.data);
+}
+
+/** Whether an operation changes something; false for an unknown one. */
+export function isChange(name: string): boolean {
+  const known: Readonly<Record<string, Operation>> = OPERATIONS;
+  return Object.hasOwn(known, name) && known[name]?.audit !== undefined;
 }
 
 /** Runs an operation together with its entry in the audit trail: without the entry, it changes nothing. */

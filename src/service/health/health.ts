@@ -3,10 +3,11 @@ import { formatBytes } from '../../core/text/format.ts';
 import type { Executor } from '../executor/executor.ts';
 import type { ExecutorCalls } from '../executor/executorCalls.ts';
 import type { StoreFile } from '../store/database/storeFile.ts';
+import type { Drain, DrainRecord } from '../store/jobs/drainRecord.ts';
 import type { JobTable } from '../store/jobs/jobs.ts';
 import { ClockWatch } from './clockWatch.ts';
 import { checkDisk, freeBytesOf } from './disk.ts';
-import { clockPart, clusterPart, executorPart, type HealthPart, queuePart, slotsPart } from './parts.ts';
+import { clockPart, clusterPart, drainPart, executorPart, type HealthPart, queuePart, slotsPart } from './parts.ts';
 
 // However often anyone requests the health, disk, store and queue are checked at this interval.
 const MAX_AGE_MS = 2_000;
@@ -14,7 +15,11 @@ const MAX_AGE_MS = 2_000;
 const LOOK_MS = 5_000;
 
 export interface HealthOptions {
-  readonly store: { readonly file: Pick<StoreFile, 'probe'>; readonly jobs: Pick<JobTable, 'queued'> };
+  readonly store: {
+    readonly file: Pick<StoreFile, 'probe'>;
+    readonly jobs: Pick<JobTable, 'queued'>;
+    readonly drain: Pick<DrainRecord, 'get'>;
+  };
   /** The data folder, and the one with the files of jobs. */
   readonly folders: readonly string[];
   /** Free space below which jobs are refused. */
@@ -62,6 +67,11 @@ export class Health {
     return this.#jobs?.calls.executor.refusal();
   }
 
+  /** Undefined unless an operator has drained the service. */
+  get drain(): Drain | undefined {
+    return this.#options.store.drain.get();
+  }
+
   get isStopping(): boolean {
     return this.#isStopping;
   }
@@ -94,9 +104,10 @@ export class Health {
   }
 
   async report(): Promise<HealthReport> {
-    const parts = { ...(await this.#checkedParts()), ...this.#partsOfJobs(), clock: clockPart(this.clock.lastStep) };
+    const own = { drain: drainPart(this.drain), clock: clockPart(this.clock.lastStep) };
+    const parts = { ...(await this.#checkedParts()), ...this.#partsOfJobs(), ...own };
     const statuses = new Set(Object.values(parts).map(({ status }) => status));
-    const status = (['unavailable', 'degraded'] as const).find((each) => statuses.has(each)) ?? 'ok';
+    const status = (['unavailable', 'degraded', 'draining'] as const).find((each) => statuses.has(each)) ?? 'ok';
     return { status, parts };
   }
 

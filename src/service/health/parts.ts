@@ -1,6 +1,7 @@
 import { formatCount, formatDuration } from '../../core/text/format.ts';
 import type { ClusterContact } from '../executor/executor.ts';
 import type { FailedCall } from '../executor/executorCalls.ts';
+import type { Drain } from '../store/jobs/drainRecord.ts';
 import type { ClockStep } from './clockWatch.ts';
 
 // Longer than a look that ends in a timeout.
@@ -10,8 +11,11 @@ const RECENT_MS = 10 * 60_000;
 
 /** One part of a service's health. */
 export interface HealthPart {
-  /** `degraded`: needs attention, but jobs are accepted and kept; `unavailable`: no job is accepted. */
-  readonly status: 'ok' | 'degraded' | 'unavailable';
+  /**
+   * `draining`: no job is accepted, as an operator wants; `degraded`: needs attention, but jobs are accepted and kept; `unavailable`: no
+   * job is accepted.
+   */
+  readonly status: 'ok' | 'draining' | 'degraded' | 'unavailable';
   /** A sentence for people, without paths and accounts. */
   readonly message: string;
 }
@@ -56,6 +60,14 @@ export function queuePart(
     status: 'ok',
     message: `${formatCount(count, 'job')} ${count === 1 ? 'waits' : 'wait'}, the oldest for ${age}.`,
   };
+}
+
+/** The operator's reason is only for those who have a key. */
+export function drainPart(drain: Drain | undefined): HealthPart {
+  if (drain === undefined) return { status: 'ok', message: 'The service is not drained.' };
+  const since = new Date(drain.since).toISOString();
+  const message = `An operator has drained the service since ${since}: running jobs finish, and no job is accepted or started.`;
+  return { status: 'draining', message };
 }
 
 export function slotsPart({ all, free }: { all: number; free: number }): HealthPart {

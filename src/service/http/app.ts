@@ -7,6 +7,7 @@ import type { Logger } from '../../core/log.ts';
 import type { JobFiles } from '../jobFiles/jobFiles.ts';
 import { JOB_ID } from '../jobFiles/jobFiles.ts';
 import type { MachineClasses } from '../config/machineClasses.ts';
+import { withDrainReason } from '../jobs/drainTexts.ts';
 import type { Scheduler } from '../jobs/scheduler.ts';
 import type { StoredJob } from '../store/jobs/jobs.ts';
 import type { Store } from '../store/store.ts';
@@ -102,10 +103,11 @@ function addJobRoutes(app: App, options: AppOptions): void {
     if (job === undefined) throw refusal(404, 'This job does not exist.');
     return job;
   };
+  const show = (job: StoredJob) => showJob(withDrainReason(job, store.drain.get()));
   const streams = new EventStreams(store, shutdown);
   let uploads = 0;
 
-  app.get('/v1/jobs', requireScope('read'), (context) => context.json({ jobs: listJobs(context, store).map(showJob) }));
+  app.get('/v1/jobs', requireScope('read'), (context) => context.json({ jobs: listJobs(context, store).map(show) }));
   app.post('/v1/jobs', requireScope('submit'), refuseSubmissions(options.health), async (context) => {
     if (uploads >= MAX_UPLOADS_AT_ONCE || store.jobs.countUnfinished() >= MAX_UNFINISHED_JOBS) {
       throw retryLater(context, BUSY_RETRY_SECONDS, 'The service has reached its limit of uploads or waiting jobs.');
@@ -140,7 +142,7 @@ function addJobRoutes(app: App, options: AppOptions): void {
   app.get('/v1/submissions/:key', requireScope('submit'), async (context) =>
     context.json(await submissions.status(context.var.account.id, context.req.param('key'), store)),
   );
-  app.get('/v1/jobs/:id', requireScope('read'), (context) => context.json(showJob(findJob(context))));
+  app.get('/v1/jobs/:id', requireScope('read'), (context) => context.json(show(findJob(context))));
   app.delete('/v1/jobs/:id', async (context) => {
     const job = findJob(context);
     // A key that may submit a job may also cancel it.

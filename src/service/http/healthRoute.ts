@@ -3,10 +3,13 @@ import type { Handler, MiddlewareHandler } from 'hono';
 import { isFromThisMachine } from './access/clientAddress.ts';
 import type { Health } from '../health/health.ts';
 import { proveKey } from './access/keyProof.ts';
+import { drainRefusal } from '../jobs/drainTexts.ts';
 import { refusal } from './access/refusal.ts';
 
 // A service that is stopped is usually started again at once.
 const RETRY_AFTER_SECONDS = 5;
+// Maintenance takes minutes at least.
+const DRAIN_RETRY_SECONDS = 300;
 
 interface HealthOptions {
   readonly health: Health;
@@ -47,12 +50,16 @@ export function refuseWhenStopping(health: Health): MiddlewareHandler {
 }
 
 /**
- * Refuses submissions before anything is uploaded: with 503 if no job could start, with 507 while the disk is nearly full, whose rest is
+ * Refuses submissions before anything is uploaded: with 503 if no job could start or the service is drained, with 507 while the disk is nearly full, whose rest is
  * for running jobs.
  */
 export function refuseSubmissions(health: Health): MiddlewareHandler {
   return async (context, next) => {
-    const { executorRefusal } = health;
+    const { executorRefusal, drain } = health;
+    if (drain !== undefined) {
+      context.header('Retry-After', String(DRAIN_RETRY_SECONDS));
+      return context.json({ detail: drainRefusal(drain) }, 503);
+    }
     if (executorRefusal !== undefined) return context.json({ detail: executorRefusal }, 503);
     const detail = await health.refusal(Number(context.req.header('content-length') ?? 0));
     return detail === undefined ? next() : context.json({ detail }, 507);

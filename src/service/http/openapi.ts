@@ -201,7 +201,10 @@ export function describeApi(version: string) {
           security: [],
           parameters: [query('nonce', { type: 'string' })],
           responses: {
-            200: json('It accepts jobs; when degraded, a part needs attention', health),
+            200: json(
+              'It accepts jobs, unless an operator is draining it; when degraded, a part needs attention',
+              health,
+            ),
             503: json('It accepts no jobs, or is stopping', health),
             ...failures(400),
           },

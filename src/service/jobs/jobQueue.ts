@@ -21,6 +21,12 @@ export class JobQueue {
     else waiting.push(id);
   }
 
+  /** Replaces the queued jobs. */
+  refill(jobs: Iterable<WaitingJob>): void {
+    this.#waiting.clear();
+    for (const job of jobs) this.add(job);
+  }
+
   /** Removes a job that will not start. */
   remove({ id, account }: WaitingJob): void {
     const waiting = this.#waiting.get(account)?.filter((other) => other !== id) ?? [];

@@ -28,6 +28,10 @@ export class Scheduler {
   // Each job has its own signal, because adding a listener takes longer the more there are on the same signal.
   readonly #active = new Map<string, { readonly run: Promise<void>; readonly stop: AbortController }>();
   #isStopped = false;
+  /** Whether jobs that wait are missing in the queue. The store has them in their order. */
+  #isQueueStale = false;
+  /** Jobs that were not handed over, because the service is drained. */
+  readonly #putBack = new Set<string>();
   readonly #queue = new JobQueue();
   /** Jobs that were cancelled while they were handed over. Their files are deleted once nobody writes them. */
   readonly #neverRan = new Set<string>();
@@ -45,11 +49,13 @@ export class Scheduler {
 
   /** Resumes the unfinished jobs of an earlier service: a claimed one is followed, any other is queued again. */
   start(): void {
-    const { store, files } = this.#options;
+    const { store, files, executor } = this.#options;
     const cancelled: string[] = [];
     for (const job of store.jobs.unfinished()) {
       if (job.cancelReason !== null) cancelled.push(job.id);
-      if (existsSync(files.folder(job.id).claim)) {
+      // While it is drained, a job that the cluster may have is followed and not handed over again.
+      const mayRun = !executor.isLocal && store.drain.get() !== undefined;
+      if (mayRun || existsSync(files.folder(job.id).claim)) {
         this.#begin(job);
         continue;
       }
@@ -66,9 +72,14 @@ export class Scheduler {
     this.startNext();
   }
 
-  /** Starts queued jobs while the executor has capacity. */
+  /** Starts queued jobs while the executor has capacity and the service is not drained. */
   startNext(): void {
     const { store, executor, maxRunningJobs } = this.#options;
+    if (store.drain.get() !== undefined) return;
+    if (this.#isQueueStale) {
+      this.#queue.refill(store.jobs.unfinished().filter(({ id }) => !this.#active.has(id)));
+      this.#isQueueStale = false;
+    }
     while (this.#active.size < executor.capacity && !this.#isStopped) {
       const id = this.#queue.take(maxRunningJobs);
       if (id === undefined) return;
@@ -149,6 +160,7 @@ export class Scheduler {
       this.#options.secrets.forget(job.id);
       this.#queue.release(job.account);
       this.#active.delete(job.id);
+      if (this.#putBack.delete(job.id)) this.#isQueueStale = true;
       this.startNext();
     });
     this.#active.set(job.id, { run, stop });
@@ -180,10 +192,15 @@ export class Scheduler {
     let hasEnded = false;
     // A job that was cancelled meanwhile has ended, and has no folder.
     while (!hasEnded && store.jobs.get(job.id)?.finishedAt === null) {
-      if (!existsSync(folder.claim)) {
+      if (!existsSync(folder.claim) && store.drain.get() !== undefined) {
+        if (executor.isLocal || (await executor.status(job.id, folder)).state === 'absent') {
+          this.#putBack.add(job.id);
+          return;
+        }
+      } else if (!existsSync(folder.claim)) {
         await this.#prepare(job, folder, signal);
-        // It was cancelled meanwhile.
-        if (store.jobs.get(job.id)?.finishedAt !== null) return;
+        // It was cancelled meanwhile, or the service was drained.
+        if (store.jobs.get(job.id)?.finishedAt !== null || store.drain.get() !== undefined) continue;
         await executor.launch(job, folder, signal, await secrets.valuesFor(job, folder));
       }
       hasEnded = await followRunner(job.id, folder, this.#options, signal);

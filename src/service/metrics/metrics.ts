@@ -2,6 +2,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import { type Disposable, DisposableStore } from '../../core/processes/lifetime.ts';
 import type { ExecutorCalls } from '../executor/executorCalls.ts';
 import type { Health } from '../health/health.ts';
+import type { HealthPart } from '../health/parts.ts';
 import type { FinishedRequest, RequestMonitor } from '../http/requestMonitor.ts';
 import { toCredits } from '../store/accounts/credits.ts';
 import type { Store } from '../store/store.ts';
@@ -192,15 +193,19 @@ export class Metrics implements Disposable {
     );
     measured('farwharf_disk_min_free_bytes', 'Free space below which jobs are refused.', () => health.minFreeBytes);
     measured('farwharf_results_bytes', 'Stored results, as of the last sweep.', resultsBytes);
-    measured('farwharf_healthy', 'Whether /healthz says ok.', async () =>
-      Number((await health.report()).status === 'ok'),
+    const isFine = (status: HealthPart['status']): boolean => status === 'ok' || status === 'draining';
+    measured('farwharf_healthy', 'Whether no part of /healthz needs attention.', async () =>
+      Number(isFine((await health.report()).status)),
     );
-    measured('farwharf_accepting_jobs', 'Whether jobs are accepted: /healthz answers 200.', async () =>
-      Number(!health.isStopping && (await health.report()).status !== 'unavailable'),
+    measured('farwharf_accepting_jobs', 'Whether jobs are accepted.', async () =>
+      Number(!health.isStopping && health.drain === undefined && (await health.report()).status !== 'unavailable'),
     );
-    this.#gauge('farwharf_part_healthy', 'Whether /healthz says ok for a part.', ['part'], async (gauge) => {
+    measured('farwharf_draining', 'Whether an operator has drained the service.', () =>
+      Number(health.drain !== undefined),
+    );
+    this.#gauge('farwharf_part_healthy', 'Whether a part of /healthz needs no attention.', ['part'], async (gauge) => {
       const { parts } = await health.report();
-      for (const [part, { status }] of Object.entries(parts)) gauge.set({ part }, Number(status === 'ok'));
+      for (const [part, { status }] of Object.entries(parts)) gauge.set({ part }, Number(isFine(status)));
     });
     measured('farwharf_certificate_expires_seconds', 'Expiry of the certificate, in seconds since 1970.', () => {
       const at = certificateExpiresAt();

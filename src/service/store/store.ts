@@ -9,6 +9,7 @@ import { Purses, type Spendable } from './accounts/purses.ts';
 import { CreditBook } from './accounts/creditBook.ts';
 import { type Balances, CreditLedger, type Grant, toCredits } from './accounts/credits.ts';
 import { inTransaction, openDatabase } from './database/database.ts';
+import { DrainRecord } from './jobs/drainRecord.ts';
 import type { LogEventData } from '../../remote/protocol/schemas.ts';
 import { EventTable, type ServiceEvent, stateEvent } from './jobs/events.ts';
 import { ExpiryTable } from './jobs/expiry.ts';
@@ -50,6 +51,7 @@ export class Store implements Disposable {
   readonly expiry: ExpiryTable;
   readonly secrets: SecretTable;
   readonly retention: RetentionRecord;
+  readonly drain: DrainRecord;
   readonly audit: AuditTable;
   readonly file: StoreFile;
   readonly usage: UsageTable;
@@ -91,6 +93,7 @@ export class Store implements Disposable {
       this.expiry = new ExpiryTable(this.#database);
       this.secrets = new SecretTable(this.#database);
       this.retention = new RetentionRecord(this.#database);
+      this.drain = new DrainRecord(this.#database);
       this.audit = new AuditTable(this.#database);
       this.file = new StoreFile(this.#database);
       this.#credits.check();

@@ -11,6 +11,8 @@ export interface AdminContext {
   readonly operator: Operator;
   /** Returns why no job can start now; only a running service knows. */
   readonly refusal?: () => string | undefined;
+  /** Returns how many jobs the executor has now; only a running service knows. */
+  readonly activeJobs?: () => number;
   /** Cancels a job, and waits a moment for its end; only a running service can. */
   readonly cancel?: (job: StoredJob) => Promise<void>;
 }

@@ -1,0 +1,56 @@
+import * as z from 'zod';
+import { line } from './accountOperations.ts';
+import { adminTime, type AdminContext, operation, showAdminTime } from './operation.ts';
+
+const drainState = z.object({
+  /** Since when nothing new is accepted or started; null unless the service is drained. */
+  drained_at: adminTime.nullable(),
+  reason: z.string().nullable(),
+  /** Jobs that run, or that the executor has. */
+  active_jobs: z.int(),
+  waiting_jobs: z.int(),
+});
+export type DrainState = z.infer<typeof drainState>;
+
+const drainAudit = {
+  target: () => ({}),
+  state: (store: AdminContext['store']) => showDrain({ store }),
+};
+
+export const drainOperations = {
+  /** Repeated, it changes the reason. */
+  'service.drain': operation({
+    input: z.object({ reason: line.optional() }),
+    output: drainState,
+    audit: drainAudit,
+    run(context, { reason = '' }) {
+      const { drain } = context.store;
+      drain.set({ since: drain.get()?.since ?? Date.now(), reason: reason.trim() || null });
+      return showDrain(context);
+    },
+  }),
+  /** The caller then starts waiting jobs. */
+  'service.resume': operation({
+    input: z.object({}),
+    output: drainState,
+    audit: drainAudit,
+    run(context) {
+      context.store.drain.clear();
+      return showDrain(context);
+    },
+  }),
+  'service.drained': operation({ input: z.object({}), output: drainState, run: showDrain }),
+};
+
+function showDrain({ store, activeJobs }: Pick<AdminContext, 'store' | 'activeJobs'>): DrainState {
+  const drain = store.drain.get();
+  const unfinished = store.jobs.countUnfinished();
+  // Without a service, those that have left the queue; a runner that has one may have ended since.
+  const active = activeJobs?.() ?? unfinished - store.jobs.queued().count;
+  return {
+    drained_at: showAdminTime(drain?.since ?? null),
+    reason: drain?.reason ?? null,
+    active_jobs: active,
+    waiting_jobs: Math.max(0, unfinished - active),
+  };
+}
