@@ -9,7 +9,7 @@ import { billOfMaterials } from './scripts/billOfMaterials.mjs';
 import { bundledPackages } from './scripts/bundledPackages.mjs';
 import { compiledKernels } from './scripts/compiledKernels.mjs';
 import { writeMachineManifest } from './scripts/machineManifest.mjs';
-import { englishTexts, localisedByVSCode } from './scripts/localisation.mjs';
+import { englishTexts, localisedByVSCode, textsOfPage } from './scripts/localisation.mjs';
 import { lowestNode } from './scripts/requirements.mjs';
 import { thirdPartyLicenses } from './scripts/thirdPartyLicenses.mjs';
 
@@ -262,7 +262,7 @@ const configurations = [
       sweepPage: 'src/webview/sweepPage/main.ts',
     },
     outdir: 'dist/webview',
-    plugins: [englishTexts],
+    plugins: [textsOfPage],
   },
   {
     ...common,

@@ -19,3 +19,13 @@ export const englishTexts = replacedBy(`
     return message.replace(/\\{(\\w+)\\}/g, (whole, name) => args[name] ?? whole);
   }
 `);
+
+/** In a webview: the page has the bundle of VS Code's language in an attribute. */
+export const textsOfPage = replacedBy(`
+  const texts = JSON.parse(document.body.dataset.texts ?? '{}');
+  export function t(text, ...values) {
+    const { message = text, args = typeof values[0] === 'object' ? values[0] : values, comment } = text;
+    const translated = texts[[message, ...(comment === undefined ? [] : ['/', comment])].flat().join('')] ?? message;
+    return translated.replace(/\\{(\\w+)\\}/g, (whole, name) => args[name] ?? whole);
+  }
+`);

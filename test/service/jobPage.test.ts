@@ -7,6 +7,7 @@ import { CanvasBench, type CanvasPage } from './support/canvas.ts';
 const START = Date.UTC(2026, 0, 1);
 const PAGE: ToJobPage = {
   type: 'page',
+  title: 'train.py',
   facts: [
     ['job', '3f2a'],
     ['state', 'running'],

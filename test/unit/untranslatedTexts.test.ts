@@ -60,7 +60,6 @@ const NO_TEXTS: Readonly<Record<string, readonly string[]>> = {
     "'White'",
     "'Bright'",
   ],
-  'extension/models/editorChat.ts': ["'NoPermissions'", "'Blocked'", "'NotFound'"],
   'extension/search/editorPreview.ts': ["'1px solid'"],
   'extension/flows/runs/flowInputs.ts': ['`shared.${key}`'],
   'extension/services/connectMachine.ts': ["'user@gpu-box'"],
@@ -88,10 +87,27 @@ const NO_TEXTS: Readonly<Record<string, readonly string[]>> = {
   'extension/store/jobGroups.ts': ['`state ${icon}`', "`project ${project ?? ''}`"],
   'extension/submit/preflight/submitMemory.ts': ['`folder ${folder}`', '`folder ${folder}`'],
   'extension/submit/submit.ts': ['`${uri.fsPath} profile ${asked.profile}`'],
+  'webview/canvas/panels/outline.ts': [
+    '`node ${selection.path}`',
+    '`edge ${selection.key}`',
+    '`node ${node.path}`',
+    '`edge ${edge.key}`',
+  ],
+  'webview/canvas/scene/scene.ts': ['`node ${drawn.path}`', '`edge ${drawn.key}`'],
+  'webview/canvas/state/changes.ts': ['`node ${selection.path}`', '`edge ${selection.key}`'],
+  'webview/sweepPage/table.ts': ['`title ${column}`'],
+  // Classes, selectors, and a name that is printed on a key.
+  'webview/canvas/input/help.ts': ["'Escape'"],
+  'webview/canvas/panels/answerCard.ts': ["'textarea, input, .choices button'"],
+  'webview/canvas/scene/nodeShape.ts': ['`type of-${node.type}`', '`state ${run.status}`'],
+  // A unit, as `formatBytes` writes it.
+  'jobs/page/advice.ts': ['`${part(memory / GIGABYTE, own?.memory_gb)} GB`'],
 };
 
+const TRANSLATED = ['extension/**/*.ts', 'webview/**/*.ts'];
 /** What is translated below the extension. The other texts of the layers there are English. */
 const TRANSLATED_BELOW = [
+  'jobs/page/*.ts',
   'jobs/submit/{budgetCheck,consent,estimate,preflight,secretFindings}.ts',
   'jobs/selection/exclusions.ts',
   'jobs/sweeps/sweepProgress.ts',
@@ -130,6 +146,8 @@ function isText(node: Node, parent: Node): boolean {
   if (node.type !== 'StringLiteral' && node.type !== 'TemplateLiteral') return false;
   const isProperty = parent.type === 'ObjectProperty' && parent.value === node;
   if (parent.type === 'ObjectProperty' && !isProperty) return false;
+  if (isProperty && parent.key.type === 'Identifier' && /^(?:keys|class)$/.test(parent.key.name)) return false;
+  if (parent.type === 'BinaryExpression') return false; // the name of a key
   const parts = node.type === 'StringLiteral' ? [node.value] : node.quasis.map(({ value }) => value.cooked ?? '');
   const text = parts.join('0').replaceAll(/\$\([\w~-]+\) ?/g, ''); // an icon
   if (/[A-Za-z]{2,} [\w{]|[\w}] [A-Za-z]{2,}|^[A-Z][a-z]+/.test(text)) return true;
@@ -139,9 +157,12 @@ function isText(node: Node, parent: Node): boolean {
   return (isLabel || isShown) && /[A-Za-z]{2,}/.test(text);
 }
 
-test('each text of the extension, and of what is translated below it, passes through `l10n.t`, so that it can be translated', () => {
+test('each text of the extension and its webviews, and of what is translated below it, passes through `l10n.t`, so that it can be translated', () => {
   const found: Record<string, readonly string[]> = {};
-  for (const path of globSync(['extension/**/*.ts', ...TRANSLATED_BELOW], { cwd: SOURCE })) {
+  for (const path of globSync([...TRANSLATED, ...TRANSLATED_BELOW], {
+    cwd: SOURCE,
+    exclude: ['webview/webviewPage.ts'],
+  })) {
     const texts = textsIn(readFileSync(join(SOURCE, path), 'utf8'));
     if (texts.length > 0) found[path.replaceAll('\\', '/')] = texts;
   }

@@ -23,7 +23,7 @@ export function describeJobPage({ record, page, advice }: ShownJob, now: number)
   const phases = page.timeline.phases(record, now);
   const files = describeFiles(page);
   return [
-    ...describeFacts(record, now),
+    ...describeFacts(record, record.state, now),
     ...labelled(
       'timeline',
       phases.map((phase) => `${timeOf(phase.at)} ${describePhase(phase)}`),

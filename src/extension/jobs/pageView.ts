@@ -1,6 +1,7 @@
 import { printableLine } from '../../core/text/printable.ts';
 import { adviseOn } from '../../jobs/page/advice.ts';
 import type { JobPage } from '../../jobs/page/jobPage.ts';
+import { stateWord } from '../../jobs/ledger/jobIcon.ts';
 import { isActive, isOver, type JobRecord, shortId } from '../../jobs/ledger/record.ts';
 import {
   describeFacts,
@@ -12,7 +13,7 @@ import {
 } from '../../jobs/page/pageText.ts';
 import { describePhase } from '../../jobs/page/timeline.ts';
 import { describeLastSeen, type LostContact } from '../store/lostContacts.ts';
-import { scriptArguments, shownScript } from '../../jobs/selection/script.ts';
+import { scriptArguments, scriptPath, shownScript } from '../../jobs/selection/script.ts';
 import type { PageAction, ShownCurve, ShownPage, ShownPlot } from '../../webview/jobPage/messages.ts';
 import type { ComparedJob } from './comparedJobs.ts';
 
@@ -35,7 +36,7 @@ export function viewOf(page: JobPage, record: JobRecord, context: PageContext): 
   const { account, compared, now: today, lost } = context;
   const isLost = lost !== undefined && !isOver(record);
   const now = isLost ? lost.since : today;
-  const state = isLost ? describeLastSeen(record, lost) : record.state;
+  const state = isLost ? describeLastSeen(record, lost) : stateWord(record.state);
   const metrics = metricPlots(page, MAX_METRICS);
   const metricPlot = (plot: PagePlot): ShownPlot => {
     const others = compared.map((other) => {
@@ -47,7 +48,8 @@ export function viewOf(page: JobPage, record: JobRecord, context: PageContext): 
   const usagePlot = (plot: PagePlot): ShownPlot => ({ name: plot.name, axis: 'time', ...curveOf(plot), others: [] });
   return {
     type: 'page',
-    facts: describeFacts(record, now).map(([name, value]) => [name, name === 'state' ? state : value]),
+    title: printableLine(scriptPath(shownScript(record.script))),
+    facts: describeFacts(record, state, now),
     actions: actionsOf(record),
     timeline: page.timeline.phases(record, now).map((phase) => printableLine(describePhase(phase))),
     plots: [...usagePlots(page).map(usagePlot), ...metrics.map(metricPlot)],

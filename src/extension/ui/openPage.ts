@@ -1,7 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
 import { printableLine } from '../../core/text/printable.ts';
-import { webviewPage } from '../../webview/webviewPage.ts';
+import { pageHtml } from './pageHtml.ts';
 
 const PAGES = {
   jobPage: { type: 'farwharf.jobPage', title: 'Job' },
@@ -22,12 +21,6 @@ export function openPage(
   panel.onDidDispose(() => closed.abort());
   const { webview } = panel;
   // Listeners are added in this turn of the event loop, before the page can send anything.
-  webview.html = webviewPage({
-    title: PAGES[page].title,
-    script: webview.asWebviewUri(vscode.Uri.joinPath(files, `${page}.js`)).toString(),
-    style: webview.asWebviewUri(vscode.Uri.joinPath(files, `${page}.css`)).toString(),
-    source: webview.cspSource,
-    nonce: randomBytes(16).toString('base64url'),
-  });
+  webview.html = pageHtml(webview, files, { title: PAGES[page].title, name: page });
   return { panel, closed: closed.signal };
 }

@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import { formatCredits, formatDuration } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { type Account, type RateCardItem, receivedAccount } from '../../remote/protocol/schemas.ts';
@@ -38,9 +39,9 @@ export function adviseOn(record: JobRecord, usage: UsageSeries, account: unknown
   const saving =
     cheaper === undefined || credits === undefined
       ? ''
-      : ` The class ${printableLine(cheaper.machineClass)} would have cost ${formatCredits(credits)} instead of ${formatCredits(charged)} credits.`;
+      : ` ${l10n.t('The class {0} would have cost {1} instead of {2} credits.', printableLine(cheaper.machineClass), formatCredits(credits), formatCredits(charged))}`;
   return {
-    sentence: `Used ${used}.${saving}`,
+    sentence: l10n.t('Used {0}.', used) + saving,
     cheaper: cheaper === undefined || credits === undefined ? null : { machineClass: cheaper.machineClass, credits },
   };
 }
@@ -84,16 +85,22 @@ function describeUsed(
   const cores = usage.get('cpu_cores')?.max;
   const parts = [
     memory === undefined ? undefined : `${part(memory / GIGABYTE, own?.memory_gb)} GB`,
-    cores === undefined
-      ? undefined
-      : `${part(cores, own?.cpus)} ${cores === 1 && typeof own?.cpus !== 'number' ? 'core' : 'cores'}`,
-    maxRuntime > 0 ? `${formatDuration(seconds)} of ${formatDuration(maxRuntime)}` : formatDuration(seconds),
+    cores === undefined ? undefined : coresText(part(cores, own?.cpus)),
+    maxRuntime > 0 ? partOf(formatDuration(seconds), formatDuration(maxRuntime)) : formatDuration(seconds),
   ].filter((each) => each !== undefined);
-  return new Intl.ListFormat('en-GB').format(parts);
+  return new Intl.ListFormat(l10n.t('en-GB')).format(parts);
 }
 
 /** `2.1 of 16`. */
 function part(used: number, all: number | null | undefined): string {
   const text = String(Number(used.toPrecision(2)));
-  return typeof all === 'number' ? `${text} of ${all}` : text;
+  return typeof all === 'number' ? partOf(text, String(all)) : text;
+}
+
+function partOf(used: string, all: string): string {
+  return l10n.t('{0} of {1}', used, all);
+}
+
+function coresText(used: string): string {
+  return used === '1' ? l10n.t('1 core') : l10n.t('{0} cores', used);
 }

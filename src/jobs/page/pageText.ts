@@ -1,4 +1,5 @@
-import { formatBytes, formatCount, formatCredits, formatDuration } from '../../core/text/format.ts';
+import * as l10n from '@vscode/l10n';
+import { formatBytes, formatCredits, formatDuration, formatInteger, plural } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import type { JobRecord } from '../ledger/record.ts';
 import type { SeriesData } from '../metrics/series.ts';
@@ -10,15 +11,15 @@ import type { JobPage } from './jobPage.ts';
 
 const MAX_FILES = 5;
 const USAGE: readonly (readonly [UsageName, string, (amount: number) => string])[] = [
-  ['cpu_cores', 'cores', formatNumber],
-  ['memory_bytes', 'memory', formatBytes],
-  ['disk_read_bytes_per_second', 'read', formatRate],
-  ['disk_write_bytes_per_second', 'write', formatRate],
-  ['gpus', 'GPUs', formatNumber],
-  ['gpu_memory_bytes', 'GPU mem', formatBytes],
+  ['cpu_cores', l10n.t('cores'), formatNumber],
+  ['memory_bytes', l10n.t('memory'), formatBytes],
+  ['disk_read_bytes_per_second', l10n.t('read'), formatRate],
+  ['disk_write_bytes_per_second', l10n.t('write'), formatRate],
+  ['gpus', l10n.t('GPUs'), formatNumber],
+  ['gpu_memory_bytes', l10n.t('GPU mem'), formatBytes],
 ];
 
-/** A label of at most 9 characters, and its value. */
+/** A label, in English of at most 9 characters, and its value. */
 export type PageLine = readonly [label: string, value: string];
 
 /** A series with its name and its last values in words. */
@@ -28,21 +29,25 @@ export interface PagePlot {
   readonly text: string;
 }
 
-/** What a job is, without control characters. What is unknown has no line. @param now milliseconds. */
-export function describeFacts(record: JobRecord, now: number): readonly PageLine[] {
+/**
+ * What a job is, without control characters. What is unknown has no line.
+ *
+ * @param state its state in words. @param now milliseconds.
+ */
+export function describeFacts(record: JobRecord, state: string, now: number): readonly PageLine[] {
   const facts: readonly [string, string | null | undefined][] = [
-    ['job', record.jobId],
-    ['state', record.state],
-    ['reason', record.reason],
-    ['exit', record.exitCode === null ? null : String(record.exitCode)],
-    ['script', scriptPath(shownScript(record.script))],
-    ['arguments', scriptArguments(record.script)],
-    ['project', record.project],
-    ['folder', record.folder],
-    ['commit', describeCommit(record)],
-    ['machine', record.machineClass],
-    ['limit', record.maxRuntime > 0 ? formatDuration(record.maxRuntime) : undefined],
-    ['credits', describeMoney(record, now)],
+    [l10n.t('job'), record.jobId],
+    [l10n.t('state'), state],
+    [l10n.t('reason'), record.reason],
+    [l10n.t('exit'), record.exitCode === null ? null : String(record.exitCode)],
+    [l10n.t('script'), scriptPath(shownScript(record.script))],
+    [l10n.t('arguments'), scriptArguments(record.script)],
+    [l10n.t('project'), record.project],
+    [l10n.t('folder'), record.folder],
+    [l10n.t('commit'), describeCommit(record)],
+    [l10n.t('machine'), record.machineClass],
+    [l10n.t('limit'), record.maxRuntime > 0 ? formatDuration(record.maxRuntime) : undefined],
+    [l10n.t('credits'), describeMoney(record, now)],
   ];
   return facts.flatMap(([label, value]): PageLine[] => (value ? [[label, printableLine(value)]] : []));
 }
@@ -51,7 +56,9 @@ export function describeFacts(record: JobRecord, now: number): readonly PageLine
 export function usagePlots({ usage }: JobPage): readonly PagePlot[] {
   return USAGE.flatMap(([field, name, format]) => {
     const series = usage.get(field);
-    return series?.max ? [{ name, series, text: `${format(series.last)}, at most ${format(series.max)}` }] : [];
+    return series?.max
+      ? [{ name, series, text: l10n.t('{0}, at most {1}', format(series.last), format(series.max)) }]
+      : [];
   });
 }
 
@@ -66,13 +73,14 @@ export function describeFiles({ results: { count, bytes, first } }: JobPage): st
   const names = first
     .slice(0, MAX_FILES)
     .map(({ path, bytes: size }) => `${printableLine(path)} (${formatBytes(size)})`);
-  const rest = count > names.length ? ` and ${(count - names.length).toLocaleString('en-US')} more` : '';
-  return printableLine(`${formatCount(count, 'file')}, ${formatBytes(bytes)}: ${names.join(', ')}${rest}`);
+  const rest = count > names.length ? ` ${l10n.t('and {0} more', formatInteger(count - names.length))}` : '';
+  const files = plural(count, l10n.t('1 file'), l10n.t('{0} files'));
+  return printableLine(`${files}, ${formatBytes(bytes)}: ${names.join(', ')}${rest}`);
 }
 
 function describeMoney(record: JobRecord, now: number): string | undefined {
-  if (record.creditsCharged !== null) return `${formatCredits(record.creditsCharged)} charged`;
-  const held = record.creditHold === null ? undefined : `${formatCredits(record.creditHold)} held`;
+  if (record.creditsCharged !== null) return l10n.t('{0} charged', formatCredits(record.creditsCharged));
+  const held = record.creditHold === null ? undefined : l10n.t('{0} held', formatCredits(record.creditHold));
   return describeForecast(record, now) ?? held;
 }
 

@@ -1,6 +1,7 @@
 import { textField } from '../../core/jsonFields.ts';
 import { formatDuration } from '../../core/text/format.ts';
 import { isOver, type JobRecord } from '../ledger/record.ts';
+import { stateWord } from '../ledger/jobIcon.ts';
 import type { SpooledEvent } from '../log/spool.ts';
 import { stateOf } from '../log/progress.ts';
 
@@ -49,7 +50,7 @@ export class Timeline {
 /** `queued 12 min: Resources`. */
 export function describePhase({ state, reason, seconds }: Phase): string {
   const time = seconds === null ? '' : ` ${formatDuration(seconds)}`;
-  return `${state.replaceAll('_', ' ')}${time}${reason === null ? '' : `: ${reason}`}`;
+  return `${stateWord(state)}${time}${reason === null ? '' : `: ${reason}`}`;
 }
 
 function startsOf({ createdAt, startedAt, finishedAt, state }: JobRecord): readonly Start[] {

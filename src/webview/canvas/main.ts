@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import { nodeAt } from '../../flows/drawing/drawing.ts';
 import { AnswerCard } from './panels/answerCard.ts';
 import { Announcer } from './dom/announcer.ts';
@@ -37,9 +38,11 @@ const surface = html('div', {
   class: 'surface',
   tabindex: 0,
   role: 'application',
-  'aria-label': 'Flow. Arrow keys follow the connections; press ? for all keys. The outline shows the same as a list.',
+  'aria-label': l10n.t(
+    'Flow. Arrow keys follow the connections; press ? for all keys. The outline shows the same as a list.',
+  ),
 });
-const page = html('main', { class: 'page' }, html('h1', { class: 'unseen' }, 'Flow'));
+const page = html('main', { class: 'page' }, html('h1', { class: 'unseen' }, l10n.t('Flow')));
 const viewport = new Viewport(surface, scene.world);
 const actions = new CanvasActions(store, host, viewport, announcer);
 const editing = new Editing(page, store, host, announcer, (point) => {
@@ -79,7 +82,7 @@ const menuOfSelection = (at?: { readonly x: number; readonly y: number }): void 
   const box = actions.selectedNode?.box;
   const label = actions.selectedEdge?.label;
   const place = box === undefined ? (label ?? { x: 40, y: 40 }) : { x: box.x + 20, y: box.y + box.height };
-  openMenu(body, 'Selection', shown, at ?? viewport.toSurface(place));
+  openMenu(body, l10n.t('Selection'), shown, at ?? viewport.toSurface(place));
 };
 const menuBelow = (label: string, choices: readonly Command[], below: HTMLElement): void => {
   const [button, area] = [below.getBoundingClientRect(), page.getBoundingClientRect()];
@@ -98,7 +101,7 @@ const stage = html(
   question.element,
 );
 body.append(
-  html('nav', { class: 'side', 'aria-label': 'Outline' }, outline(store, actions)),
+  html('nav', { class: 'side', 'aria-label': l10n.t('Outline') }, outline(store, actions)),
   stage,
   sharedPanel(store, runs),
   visitPanel(store, visits, () => surface.focus()),

@@ -1,3 +1,5 @@
+import * as l10n from '@vscode/l10n';
+import { formatInteger } from '../../core/text/format.ts';
 import { html, setText, svg } from '../canvas/dom/elements.ts';
 import type { FromJobPage, PageAction, ShownPage, ShownPlot, ToJobPage } from './messages.ts';
 import { curveClass, Plot } from './plot.ts';
@@ -7,34 +9,34 @@ import { previewElement } from './previews.ts';
 declare const acquireVsCodeApi: () => { postMessage(message: FromJobPage): void };
 
 const TITLES: Readonly<Record<PageAction, string>> = {
-  showLog: 'Show Log',
-  cancelJob: 'Cancel Job',
-  browseResults: 'Browse Results',
-  downloadResults: 'Download Results',
-  comparePlots: 'Compare Plots',
-  compareSubmitted: 'Compare Submitted Files',
-  resubmitJob: 'Submit Again',
+  showLog: l10n.t('Show Log'),
+  cancelJob: l10n.t('Cancel Job'),
+  browseResults: l10n.t('Browse Results'),
+  downloadResults: l10n.t('Download Results'),
+  comparePlots: l10n.t('Compare Plots'),
+  compareSubmitted: l10n.t('Compare Submitted Files'),
+  resubmitJob: l10n.t('Submit Again'),
 };
 const api = acquireVsCodeApi();
 
 const facts = html('dl', {});
 const advice = html('p', { class: 'advice', role: 'status' });
 const timeline = html('ol', {});
-const buttons = html('div', { class: 'buttons', role: 'toolbar', 'aria-label': 'Actions' });
-const output = html('pre', { tabindex: 0, 'aria-label': 'Last lines of the output' });
+const buttons = html('div', { class: 'buttons', role: 'toolbar', 'aria-label': l10n.t('Actions') });
+const output = html('pre', { tabindex: 0, 'aria-label': l10n.t('Last lines of the output') });
 const results = html('p', {});
 const previews = html('div', { class: 'previews' });
 const pictures = html('div', { class: 'previews printed' });
 const plots = html('div', { class: 'plots' });
-const legend = html('ul', { class: 'legend', 'aria-label': 'Jobs in the plots' });
+const legend = html('ul', { class: 'legend', 'aria-label': l10n.t('Jobs in the plots') });
 const others = html('p', { class: 'quiet' });
 const drawn = new Map<string, Plot>();
 const sections = {
-  timeline: section('Time line', timeline),
-  pictures: section('Pictures', pictures),
-  plots: section('Usage and metrics', legend, plots, others),
-  output: section('Output', output),
-  results: section('Results', results, previews),
+  timeline: section(l10n.t('Time line'), timeline),
+  pictures: section(l10n.t('Pictures'), pictures),
+  plots: section(l10n.t('Usage and metrics'), legend, plots, others),
+  output: section(l10n.t('Output'), output),
+  results: section(l10n.t('Results'), results, previews),
 };
 const heading = html('h1', {});
 document.body.append(html('main', {}, heading, buttons, facts, advice, ...Object.values(sections)));
@@ -63,7 +65,7 @@ function showActions(actions: readonly PageAction[]): void {
 }
 
 function show(page: ShownPage): void {
-  setText(heading, page.facts.find(([label]) => label === 'script')?.[1] ?? 'Job');
+  setText(heading, page.title);
   showActions(page.actions);
   facts.replaceChildren(
     ...page.facts.map(([label, value]) => html('div', {}, html('dt', {}, label), html('dd', {}, value))),
@@ -77,7 +79,7 @@ function show(page: ShownPage): void {
   for (const plot of page.plots) showPlot(plot, page.compared);
   setText(
     others,
-    page.otherMetrics === 0 ? '' : `${page.otherMetrics.toLocaleString('en-US')} more metrics are not plotted.`,
+    page.otherMetrics === 0 ? '' : l10n.t('{0} more metrics are not plotted.', formatInteger(page.otherMetrics)),
   );
   const lines = page.output.join('\n');
   if (output.textContent !== lines) setText(output, lines);
@@ -90,7 +92,7 @@ function show(page: ShownPage): void {
 function showLegend(compared: readonly string[]): void {
   legend.hidden = compared.length === 0;
   legend.replaceChildren(
-    ...['This job', ...compared].map((name, index) => {
+    ...[l10n.t('This job'), ...compared].map((name, index) => {
       const line = svg('path', { class: curveClass(index), d: 'M0 5H24' });
       return html('li', {}, svg('svg', { viewBox: '0 0 24 10', 'aria-hidden': true }, line), name);
     }),

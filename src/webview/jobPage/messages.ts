@@ -29,6 +29,8 @@ export type PageAction = (typeof PAGE_ACTIONS)[number];
 /** All that the page shows, except previews; each replaces the one before. Texts are free of control characters. */
 export interface ShownPage {
   readonly type: 'page';
+  /** The script. */
+  readonly title: string;
   readonly facts: readonly (readonly [label: string, value: string])[];
   readonly actions: readonly PageAction[];
   readonly timeline: readonly string[];

@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import { html, setAttributes, setText, svg } from '../canvas/dom/elements.ts';
 
 // Coordinates of the drawing, which stretches to the width of its place.
@@ -32,7 +33,7 @@ export class PlotFrame {
   /** Replaces the curves and all texts. */
   show(title: string, curves: readonly SVGPathElement[], labels: AxisLabels): void {
     setText(this.#title, title);
-    setAttributes(this.#place, { 'aria-label': `Plot of ${title}` });
+    setAttributes(this.#place, { 'aria-label': l10n.t('Plot of {0}', title) });
     this.drawing.replaceChildren(...curves);
     setText(this.#labels.top, labels.top);
     setText(this.#labels.bottom, labels.bottom);

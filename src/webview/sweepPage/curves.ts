@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import { setAttributes, svg } from '../canvas/dom/elements.ts';
 import { COMPACT, curveOf, rangeOf } from '../jobPage/plot.ts';
 import { PlotFrame } from '../jobPage/plotFrame.ts';
@@ -14,7 +15,7 @@ export class Curves {
 
   show({ jobs, metric }: Pick<ToSweepPage, 'jobs' | 'metric'>): void {
     const drawn = jobs.filter(({ curve }) => curve.length > 0);
-    const name = `${metric ?? ''} of ${drawn.length.toLocaleString('en-US')} jobs, by step`;
+    const name = l10n.t('{0} of {1} jobs, by step', metric ?? '', drawn.length.toLocaleString('en-US'));
     const points = drawn.flatMap(({ curve }) => curve);
     const xs = rangeOf(points.map(([x]) => x));
     const ys = rangeOf(points.flatMap(([, y]) => (y === null ? [] : [y])));

@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import { html, setText } from '../canvas/dom/elements.ts';
 import { Curves } from './curves.ts';
 import type { FromSweepPage, ToSweepPage } from './messages.ts';
@@ -9,11 +10,11 @@ declare const acquireVsCodeApi: () => { postMessage(message: FromSweepPage): voi
 const editor = acquireVsCodeApi();
 const title = html('h1', {});
 const summary = html('p', { role: 'status' });
-const cancel = button('Cancel all', { type: 'cancel' });
-const resume = button('Send the others', { type: 'resume' });
-const metric = html('select', { 'aria-label': 'Metric of the plot' });
+const cancel = button(l10n.t('Cancel all'), { type: 'cancel' });
+const resume = button(l10n.t('Send the others'), { type: 'resume' });
+const metric = html('select', { 'aria-label': l10n.t('Metric of the plot') });
 const curves = new Curves();
-const plot = html('section', { 'aria-label': 'Plot' }, metric, curves.element);
+const plot = html('section', { 'aria-label': l10n.t('Plot') }, metric, curves.element);
 const table = new JobTable({
   onPoint: (index) => curves.highlight(index),
   onOpen: (index) => editor.postMessage({ type: 'open', index }),

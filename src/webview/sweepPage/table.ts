@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import { html } from '../canvas/dom/elements.ts';
 import type { ShownJob, ToSweepPage } from './messages.ts';
 
@@ -40,11 +41,11 @@ export class JobTable {
       ({ time }) => time,
       ({ cost }) => Number.parseFloat(cost) || 0,
     ];
-    const titles = [...parameters, ...metrics, 'State', 'Time', 'Credits'];
+    const titles = [...parameters, ...metrics, l10n.t('State'), l10n.t('Time'), l10n.t('Credits')];
     const head = titles.map((title, column) => this.#title(title, column));
     const rows = this.#sorted(jobs, keys).map((job) => this.#row(job));
     this.element.replaceChildren(
-      html('thead', {}, html('tr', {}, ...head, html('th', { scope: 'col' }, 'Actions'))),
+      html('thead', {}, html('tr', {}, ...head, html('th', { scope: 'col' }, l10n.t('Actions')))),
       html('tbody', {}, ...rows),
     );
     for (const each of this.element.querySelectorAll('button')) {
@@ -95,8 +96,8 @@ export class JobTable {
       html(
         'td',
         {},
-        ...(isSent ? [action('Show', (each) => this.#actions.onOpen(each))] : []),
-        action('Edit and submit', (each) => this.#actions.onEdit(each)),
+        ...(isSent ? [action(l10n.t('Show'), (each) => this.#actions.onOpen(each))] : []),
+        action(l10n.t('Edit and submit'), (each) => this.#actions.onEdit(each)),
       ),
     );
     for (const event of ['mouseenter', 'focusin']) row.addEventListener(event, () => this.#actions.onPoint(index));

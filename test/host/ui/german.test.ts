@@ -2,8 +2,24 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, afterEach, before, suite, test } from 'node:test';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
-import { choose, reloadWorkbench, runCommand } from '../../../scripts/vscode/workbench.ts';
+import {
+  choose,
+  closeAllEditors,
+  openFile,
+  reloadWorkbench,
+  runCommand,
+  webviewOf,
+} from '../../../scripts/vscode/workbench.ts';
 import { screenshotOfFailure } from '../support/failure.ts';
+
+const FLOW = `import { Flow, Node } from 'farwharf/agents';
+class Greet extends Node {
+  exec() {
+    return 'hello';
+  }
+}
+export const greet = new Flow({ start: new Greet() });
+`;
 
 suite('a window in German', () => {
   let window: Window;
@@ -14,6 +30,7 @@ suite('a window in German', () => {
       prepare: async (folder) => {
         await mkdir(folder);
         await writeFile(join(folder, 'train.mjs'), "console.log('trained');\n");
+        await writeFile(join(folder, 'greet.mts'), FLOW);
       },
     });
     // A language pack is no part of VS Code. The workbench derives its language, by which it chooses the texts of extensions,
@@ -43,6 +60,20 @@ suite('a window in German', () => {
     await list.getByText('1 Datei (').first().waitFor();
     await list.getByText('Ausgeschlossen').waitFor();
     await page.keyboard.press('Escape');
+  });
+
+  test('the canvas is in German, and so is what it says about the node', async () => {
+    const { page } = window;
+    await openFile(page, 'greet.mts');
+    await page.locator('.editor-actions a[aria-label^="Canvas öffnen"]').first().click();
+    const canvas = webviewOf(page);
+    await canvas.locator('html[lang="de"] .node').first().click();
+    await canvas.getByRole('button', { name: 'Alles anzeigen (F)' }).waitFor();
+    await canvas.locator('.node .start', { hasText: 'Start' }).waitFor();
+    await page.keyboard.press('?');
+    await canvas.getByRole('dialog', { name: 'Tasten' }).getByText('Nur diesen Knoten erneut ausführen').waitFor();
+    await page.keyboard.press('Escape');
+    await closeAllEditors(page);
   });
 
   test('a walkthrough shows its German steps and pages', async () => {

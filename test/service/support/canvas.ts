@@ -11,6 +11,7 @@ import type { ToCanvas } from '../../../src/webview/canvas/state/messages.ts';
 import type { ToJobPage } from '../../../src/webview/jobPage/messages.ts';
 import type { ToSweepPage } from '../../../src/webview/sweepPage/messages.ts';
 import type { FromCanvas } from '../../../src/webview/canvas/state/requests.ts';
+import { textsOfPage } from '../../../scripts/localisation.mjs';
 import { webviewPage } from '../../../src/webview/webviewPage.ts';
 import { THEMES, type ThemeName } from './themes.ts';
 
@@ -66,6 +67,8 @@ export class CanvasBench implements AsyncDisposable {
                 style: 'canvas.css',
                 source: `http://${headers.host}`,
                 nonce: NONCE,
+                language: 'en',
+                texts: undefined,
               }),
             ];
       response.writeHead(200, { 'content-type': type }).end(text);
@@ -155,6 +158,7 @@ async function bundle(file: string): Promise<string> {
     format: 'iife',
     target: 'chrome128',
     write: false,
+    plugins: [textsOfPage],
   });
   return outputFiles[0]?.text ?? '';
 }

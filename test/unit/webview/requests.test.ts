@@ -60,9 +60,16 @@ test('a canvas page runs only its own script and has no network access', () => {
     style: 's.css',
     source: 'https://files.example',
     nonce: 'n0nce',
+    language: 'de',
+    texts: { '"Run" <all>': '"Alle" <ausführen> & mehr' },
   });
   const [, policy = ''] = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(page) ?? [];
   assert.match(policy, /^default-src 'none'; script-src 'nonce-n0nce';/);
   assert.doesNotMatch(policy, /unsafe|connect-src|\*/);
   assert.deepEqual(page.match(/<script[^>]*>/g), ['<script nonce="n0nce" src="s.js">']);
+  assert.match(page, /<html lang="de">/);
+  assert.match(
+    page,
+    /<body data-texts="\{&quot;\\&quot;Run\\&quot; <all>&quot;:&quot;\\&quot;Alle\\&quot; <ausführen> &amp; mehr&quot;\}">/,
+  );
 });

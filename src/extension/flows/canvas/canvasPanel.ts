@@ -1,9 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore, Emitter } from '../../../core/processes/lifetime.ts';
 import type { ToCanvas } from '../../../webview/canvas/state/messages.ts';
 import { type FromCanvas, readCanvasRequest } from '../../../webview/canvas/state/requests.ts';
-import { webviewPage } from '../../../webview/webviewPage.ts';
+import { pageHtml } from '../../ui/pageHtml.ts';
 
 /** The panel of one document's canvas. Queues messages until its page listens. */
 export class CanvasPanel implements Disposable {
@@ -32,13 +31,7 @@ export class CanvasPanel implements Disposable {
         this.dispose();
       }),
     );
-    webview.html = webviewPage({
-      title: 'Flow',
-      script: webview.asWebviewUri(vscode.Uri.joinPath(files, 'canvas.js')).toString(),
-      style: webview.asWebviewUri(vscode.Uri.joinPath(files, 'canvas.css')).toString(),
-      source: webview.cspSource,
-      nonce: randomBytes(16).toString('base64url'),
-    });
+    webview.html = pageHtml(webview, files, { title: 'Flow', name: 'canvas' });
   }
 
   /** Does nothing once the panel is closed, because a reply may come after that. */

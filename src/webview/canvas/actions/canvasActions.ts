@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import { type DrawnEdge, type DrawnNode, edgeAt, nodeAt, titleOf } from '../../../flows/drawing/drawing.ts';
 import { graphToMermaid } from '../../../flows/drawing/graphToMermaid.ts';
 import { graphToSvg } from '../../../flows/drawing/graphToSvg.ts';
@@ -81,7 +82,9 @@ export class CanvasActions {
     this.#store.set({ open: this.#store.state.open.symmetricDifference(new Set([path])) });
     this.#store.set(withLayout(this.#store.state));
     const node = nodeAt(this.#store.state.drawing, path);
-    if (node !== undefined) this.#announcer.say(`${titleOf(node.node)} ${node.isOpen ? 'opened' : 'closed'}`);
+    if (node === undefined) return;
+    const title = titleOf(node.node);
+    this.#announcer.say(node.isOpen ? l10n.t('{0} opened', title) : l10n.t('{0} closed', title));
   }
 
   showFlow(flow: string): void {
@@ -98,7 +101,7 @@ export class CanvasActions {
     this.#store.set(withLayout(this.#store.state, { isTidy: true }));
     this.#host.send({ type: 'hints', flow, moved: {} });
     this.fit();
-    this.#announcer.say('Layout reset');
+    this.#announcer.say(l10n.t('Layout reset'));
   }
 
   /** Wraps a long flow into columns, or shows it from top to bottom. */
@@ -107,7 +110,7 @@ export class CanvasActions {
     this.#store.set({ isWrapped });
     this.#store.set(withLayout(this.#store.state));
     this.fit();
-    this.#announcer.say(isWrapped ? 'Long flows are wrapped' : 'Flows run from top to bottom');
+    this.#announcer.say(isWrapped ? l10n.t('Long flows are wrapped') : l10n.t('Flows run from top to bottom'));
   }
 
   /** Moves a node; its position is stored outside the source. */
@@ -141,7 +144,7 @@ export function describeNode({ node, isStart, isOpen }: DrawnNode): string {
   return [
     `${titleOf(node)}${node.label === titleOf(node) ? '' : `, ${node.label}`}`,
     isStart ? 'start' : '',
-    node.flow === undefined ? node.type : `nested flow, ${isOpen ? 'open' : 'closed'}`,
+    node.flow === undefined ? node.type : isOpen ? l10n.t('nested flow, open') : l10n.t('nested flow, closed'),
     node.summary ?? '',
   ]
     .filter(Boolean)
@@ -150,6 +153,7 @@ export function describeNode({ node, isStart, isOpen }: DrawnNode): string {
 
 /** A connection in a sentence. */
 export function describeEdge({ action, source, target, edge }: DrawnEdge, nameOf: (path: string) => string): string {
-  if (edge === undefined) return `${action} of ${nameOf(source)} is not connected`;
-  return `${action}: from ${nameOf(source)} to ${target === undefined ? 'the end of the flow' : nameOf(target)}`;
+  if (edge === undefined) return l10n.t('{0} of {1} is not connected', action, nameOf(source));
+  if (target === undefined) return l10n.t('{0}: from {1} to the end of the flow', action, nameOf(source));
+  return l10n.t('{0}: from {1} to {2}', action, nameOf(source), nameOf(target));
 }

@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import { type DrawnEdge, type DrawnNode, type Drawing, nodeAt } from '../../../flows/drawing/drawing.ts';
 import type { CanvasActions } from './canvasActions.ts';
 import type { Editing } from './editing.ts';
@@ -62,29 +63,39 @@ export function selectionCommands({ store, actions, editing, runs, visits }: Par
   const deleteNode = onNode((node) => editing.deleteNode(node));
   const deleteEdge = onEdge((edge) => editing.deleteEdge(edge));
   return [
-    { title: 'Show in the source', keys: 'Enter', when: () => isNode() || isEdge(), run: () => actions.reveal(false) },
-    { title: 'Connect to…', keys: 'C', when: isNode, run: onNode((node) => editing.connect(node)) },
-    { title: 'Connect to…', keys: 'C', when: isEdge, run: connectEdge },
-    { title: 'Rename action…', keys: 'F2', when: isEdge, run: onEdge((edge) => editing.renameAction(edge)) },
-    { title: 'Expand or collapse the nested flow', keys: 'Space', when: canExpand, run: expand },
-    { title: 'Set as start', keys: 'S', when: canStart, run: onNode((node) => editing.setStart(node)) },
-    { title: 'Extract into a flow…', keys: 'X', when: () => actions.chosenNodes.length > 0, run: extract },
-    { title: 'Run again from here', keys: 'R', when: canRerun, run: onNode(({ path }) => runs.rerunFrom(path)) },
     {
-      title: 'Run only this node again',
+      title: l10n.t('Show in the source'),
+      keys: 'Enter',
+      when: () => isNode() || isEdge(),
+      run: () => actions.reveal(false),
+    },
+    { title: l10n.t('Connect to…'), keys: 'C', when: isNode, run: onNode((node) => editing.connect(node)) },
+    { title: l10n.t('Connect to…'), keys: 'C', when: isEdge, run: connectEdge },
+    { title: l10n.t('Rename action…'), keys: 'F2', when: isEdge, run: onEdge((edge) => editing.renameAction(edge)) },
+    { title: l10n.t('Expand or collapse the nested flow'), keys: 'Space', when: canExpand, run: expand },
+    { title: l10n.t('Set as start'), keys: 'S', when: canStart, run: onNode((node) => editing.setStart(node)) },
+    { title: l10n.t('Extract into a flow…'), keys: 'X', when: () => actions.chosenNodes.length > 0, run: extract },
+    {
+      title: l10n.t('Run again from here'),
+      keys: 'R',
+      when: canRerun,
+      run: onNode(({ path }) => runs.rerunFrom(path)),
+    },
+    {
+      title: l10n.t('Run only this node again'),
       keys: 'Shift+R',
       when: canRerun,
       run: onNode(({ path }) => visits.again(path)),
     },
     {
-      title: 'Run this node with other input…',
+      title: l10n.t('Run this node with other input…'),
       keys: 'I',
       when: canRerun,
       run: onNode(({ path }) => visits.edit(path)),
     },
-    { title: 'Delete', keys: 'Delete', also: ['backspace'], when: isNode, run: deleteNode },
-    { title: 'Delete connection', keys: 'Delete', also: ['backspace'], when: isConnected, run: deleteEdge },
-    { title: 'Add a node…', keys: 'N', when: () => !isEdge(), run: addNode },
+    { title: l10n.t('Delete'), keys: 'Delete', also: ['backspace'], when: isNode, run: deleteNode },
+    { title: l10n.t('Delete connection'), keys: 'Delete', also: ['backspace'], when: isConnected, run: deleteEdge },
+    { title: l10n.t('Add a node…'), keys: 'N', when: () => !isEdge(), run: addNode },
   ];
 }
 
@@ -106,26 +117,26 @@ export function viewCommands({ store, actions, runs, viewport, find, question, v
   const hasNode = (): boolean => actions.selectedNode !== undefined;
   const hasRun = (): boolean => runs.isOpen;
   return [
-    { title: 'Next connection of the node', keys: 'E', run: go((...at) => nextEdge(...at, 1)) },
-    { title: 'Previous connection', keys: 'Shift+E', run: go((...at) => nextEdge(...at, -1)) },
-    { title: 'Into the nested flow', keys: 'PageDown', run: go((...at) => moveLevel(...at, 'in')) },
-    { title: 'Out of the nested flow', keys: 'PageUp', run: go((...at) => moveLevel(...at, 'out')) },
-    { title: 'Choose several', keys: 'M', when: hasNode, run: mark },
-    { title: 'Find a node', keys: 'Ctrl+F', also: ['/'], run: () => find.open() },
-    { title: 'Show everything', keys: 'F', run: () => actions.fit() },
-    { title: 'Larger', keys: '+', also: ['='], run: () => viewport.zoomBy(1.2) },
-    { title: 'Smaller', keys: '-', run: () => viewport.zoomBy(1 / 1.2) },
-    { title: 'Natural size', keys: '0', run: () => viewport.zoomTo(1) },
-    { title: 'Tidy the layout', keys: 'L', run: () => actions.tidy() },
-    { title: 'Wrap long flows, or not', keys: 'W', run: () => actions.toggleWrap() },
-    { title: 'Step back', keys: ',', when: hasRun, run: () => runs.stepBy(-1) },
-    { title: 'Step forward', keys: '.', when: hasRun, run: () => runs.stepBy(1) },
-    { title: 'Compare versions…', keys: 'V', run: () => versions.choose() },
-    { title: 'Next change', keys: 'D', when: () => versions.hasChanges, run: () => versions.go(1) },
-    { title: 'Previous change', keys: 'Shift+D', when: () => versions.hasChanges, run: () => versions.go(-1) },
-    { title: 'Answer the question', keys: 'A', when: () => question.isShown, run: () => question.focus() },
-    { title: 'Undo in the source', keys: 'Ctrl+Z', run: () => runs.history('undo') },
-    { title: 'Redo in the source', keys: 'Ctrl+Y', also: ['ctrl+shift+z'], run: () => runs.history('redo') },
-    { title: 'All keys', keys: '?', also: ['shift+?'], run: help },
+    { title: l10n.t('Next connection of the node'), keys: 'E', run: go((...at) => nextEdge(...at, 1)) },
+    { title: l10n.t('Previous connection'), keys: 'Shift+E', run: go((...at) => nextEdge(...at, -1)) },
+    { title: l10n.t('Into the nested flow'), keys: 'PageDown', run: go((...at) => moveLevel(...at, 'in')) },
+    { title: l10n.t('Out of the nested flow'), keys: 'PageUp', run: go((...at) => moveLevel(...at, 'out')) },
+    { title: l10n.t('Choose several'), keys: 'M', when: hasNode, run: mark },
+    { title: l10n.t('Find a node'), keys: 'Ctrl+F', also: ['/'], run: () => find.open() },
+    { title: l10n.t('Show everything'), keys: 'F', run: () => actions.fit() },
+    { title: l10n.t('Larger'), keys: '+', also: ['='], run: () => viewport.zoomBy(1.2) },
+    { title: l10n.t('Smaller'), keys: '-', run: () => viewport.zoomBy(1 / 1.2) },
+    { title: l10n.t('Natural size'), keys: '0', run: () => viewport.zoomTo(1) },
+    { title: l10n.t('Tidy the layout'), keys: 'L', run: () => actions.tidy() },
+    { title: l10n.t('Wrap long flows, or not'), keys: 'W', run: () => actions.toggleWrap() },
+    { title: l10n.t('Step back'), keys: ',', when: hasRun, run: () => runs.stepBy(-1) },
+    { title: l10n.t('Step forward'), keys: '.', when: hasRun, run: () => runs.stepBy(1) },
+    { title: l10n.t('Compare versions…'), keys: 'V', run: () => versions.choose() },
+    { title: l10n.t('Next change'), keys: 'D', when: () => versions.hasChanges, run: () => versions.go(1) },
+    { title: l10n.t('Previous change'), keys: 'Shift+D', when: () => versions.hasChanges, run: () => versions.go(-1) },
+    { title: l10n.t('Answer the question'), keys: 'A', when: () => question.isShown, run: () => question.focus() },
+    { title: l10n.t('Undo in the source'), keys: 'Ctrl+Z', run: () => runs.history('undo') },
+    { title: l10n.t('Redo in the source'), keys: 'Ctrl+Y', also: ['ctrl+shift+z'], run: () => runs.history('redo') },
+    { title: l10n.t('All keys'), keys: '?', also: ['shift+?'], run: help },
   ];
 }

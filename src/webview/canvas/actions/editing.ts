@@ -1,3 +1,5 @@
+import * as l10n from '@vscode/l10n';
+import { formatInteger } from '../../../core/text/format.ts';
 import { type DrawnEdge, type DrawnNode, levelOf, nodeAt, titleOf } from '../../../flows/drawing/drawing.ts';
 import type { FlowOperation } from '../../../flows/graph/flowOperation.ts';
 import { stubsOf } from '../../../flows/drawing/flowLayout.ts';
@@ -51,7 +53,9 @@ export class Editing {
     const { flow, node } = from;
     if (given.target !== undefined) {
       if (levelOf(given.target) !== levelOf(from)) {
-        this.#announcer.warn('A connection joins two nodes of the same flow. Connect the nested flow itself instead.');
+        this.#announcer.warn(
+          l10n.t('A connection joins two nodes of the same flow. Connect the nested flow itself instead.'),
+        );
         return;
       }
       this.#connectTo(flow, node.id, action, given.target.node.id);
@@ -65,91 +69,99 @@ export class Editing {
 
   /** Adds a node after another: asks for its name, and then, if there is a choice, for the action that leads to it. */
   async addAfter(before: DrawnNode): Promise<void> {
-    const className = await this.#pickClassName(`Add a node after ${titleOf(before.node)}`);
+    const className = await this.#pickClassName(l10n.t('Add a node after {0}', titleOf(before.node)));
     if (className === undefined) return;
     const isExit = before.node.actions.known.length <= 1 && before.node.actions.unknown === undefined;
     const only = isExit ? (before.node.actions.known[0]?.action ?? 'default') : undefined;
     const action =
-      only ?? (await this.#pickAction(before, `Which action of ${titleOf(before.node)} leads to ${className}?`));
+      only ??
+      (await this.#pickAction(before, l10n.t('Which action of {0} leads to {1}?', titleOf(before.node), className)));
     if (action === undefined) return;
     const { flow, node } = before;
-    this.#send({ type: 'addNode', flow, className, from: { node: node.id, action } }, `Added ${className}`);
+    this.#send({ type: 'addNode', flow, className, from: { node: node.id, action } }, l10n.t('Added {0}', className));
   }
 
   async addNode(flow: string, from?: { readonly node: string; readonly action: string }): Promise<void> {
     const className = await this.#pickClassName(
-      from === undefined ? 'Add a node' : `Add a node after “${from.action}” of ${from.node}`,
+      from === undefined ? l10n.t('Add a node') : l10n.t('Add a node after “{0}” of {1}', from.action, from.node),
     );
-    if (className !== undefined) this.#send({ type: 'addNode', flow, className, from }, `Added ${className}`);
+    if (className !== undefined) this.#send({ type: 'addNode', flow, className, from }, l10n.t('Added {0}', className));
   }
 
   #pickClassName(title: string): Promise<string | undefined> {
     return pick<string>(this.#page, {
       title,
-      placeholder: 'Name of its class, such as Summarize',
+      placeholder: l10n.t('Name of its class, such as Summarize'),
       fromText: (text) =>
         CLASS_NAME.test(text)
-          ? { label: `Add ${text}`, value: text }
-          : { refusal: 'A class name has letters, digits, _ and $, and does not begin with a digit.' },
+          ? { label: l10n.t('Add {0}', text), value: text }
+          : { refusal: l10n.t('A class name has letters, digits, _ and $, and does not begin with a digit.') },
     });
   }
 
   async renameAction({ flow, action, edge, source, label }: DrawnEdge): Promise<void> {
     const newAction = await pick<string>(this.#page, {
-      title: `Rename the action “${action}”`,
+      title: l10n.t('Rename the action “{0}”', action),
       at: this.#placeOf(label),
       value: action,
-      fromText: (text) => (text === action ? undefined : { label: `Rename to “${text}”`, value: text }),
+      fromText: (text) => (text === action ? undefined : { label: l10n.t('Rename to “{0}”', text), value: text }),
     });
     const node = edge?.source ?? nodeAt(this.#store.state.drawing, source)?.node.id;
     if (newAction === undefined || node === undefined) return;
-    this.#send({ type: 'renameAction', flow, source: node, action, newAction }, `Renamed to ${newAction}`);
+    this.#send({ type: 'renameAction', flow, source: node, action, newAction }, l10n.t('Renamed to {0}', newAction));
   }
 
   deleteEdge({ flow, edge, action }: DrawnEdge): void {
     if (edge === undefined) {
-      this.#announcer.warn(`“${action}” has no connection to delete. It is shown because the node returns it.`);
+      this.#announcer.warn(
+        l10n.t('“{0}” has no connection to delete. It is shown because the node returns it.', action),
+      );
       return;
     }
-    this.#send({ type: 'deleteEdge', flow, edge: edge.id }, `Deleted the connection ${action}`);
+    this.#send({ type: 'deleteEdge', flow, edge: edge.id }, l10n.t('Deleted the connection {0}', action));
   }
 
   deleteNode({ flow, node }: DrawnNode): void {
-    this.#send({ type: 'deleteNode', flow, node: node.id }, `Deleted ${titleOf(node)}`);
+    this.#send({ type: 'deleteNode', flow, node: node.id }, l10n.t('Deleted {0}', titleOf(node)));
   }
 
   setStart({ flow, node }: DrawnNode): void {
-    this.#send({ type: 'setStart', flow, node: node.id }, `${titleOf(node)} is the start`);
+    this.#send({ type: 'setStart', flow, node: node.id }, l10n.t('{0} is the start', titleOf(node)));
   }
 
   async extractFlow(nodes: readonly DrawnNode[]): Promise<void> {
     const [first] = nodes;
     if (first === undefined) return;
     if (nodes.some((node) => levelOf(node) !== levelOf(first))) {
-      this.#announcer.warn('The chosen nodes belong to different flows. Choose nodes of one flow to extract them.');
+      this.#announcer.warn(
+        l10n.t('The chosen nodes belong to different flows. Choose nodes of one flow to extract them.'),
+      );
       return;
     }
     const name = await pick<string>(this.#page, {
-      title: `Extract ${nodes.length === 1 ? titleOf(first.node) : `${nodes.length} nodes`} into a flow of its own`,
-      placeholder: 'Name of the variable, such as lookUp',
+      title:
+        nodes.length === 1
+          ? l10n.t('Extract {0} into a flow of its own', titleOf(first.node))
+          : l10n.t('Extract {0} nodes into a flow of their own', formatInteger(nodes.length)),
+      placeholder: l10n.t('Name of the variable, such as lookUp'),
       fromText: (text) =>
         CLASS_NAME.test(text)
-          ? { label: `Extract into ${text}`, value: text }
-          : { refusal: 'A variable name has letters, digits, _ and $, and does not begin with a digit.' },
+          ? { label: l10n.t('Extract into {0}', text), value: text }
+          : { refusal: l10n.t('A variable name has letters, digits, _ and $, and does not begin with a digit.') },
     });
     if (name === undefined) return;
     const ids = nodes.map(({ node }) => node.id);
-    this.#send({ type: 'extractFlow', flow: first.flow, nodes: ids, name }, `Extracted ${name}`);
+    this.#send({ type: 'extractFlow', flow: first.flow, nodes: ids, name }, l10n.t('Extracted {0}', name));
   }
 
   #connectTo(flow: string, source: string, action: string, target: string | null): void {
-    const said = target === null ? `${action} ends the flow` : `Connected ${action} to ${target}`;
+    const said = target === null ? l10n.t('{0} ends the flow', action) : l10n.t('Connected {0} to {1}', action, target);
     this.#send({ type: 'connect', flow, source, target, action }, said);
   }
 
   async #pickAction(
     { node, flow }: DrawnNode,
-    title = `Which action of ${titleOf(node)} to connect?`,
+    title = l10n.t('Which action of {0} to connect?', titleOf(node)),
   ): Promise<string | undefined> {
     const graph = this.#store.state.file?.flows.find(({ id }) => id === flow);
     const open = new Set(graph && stubsOf(graph).flatMap((stub) => (stub.node === node.id ? stub.action : [])));
@@ -158,13 +170,13 @@ export class Editing {
     const actions = new Set([...open, ...node.actions.known.map(({ action }) => action), 'default']);
     return pick<string>(this.#page, {
       title,
-      placeholder: 'Choose an action, or type one',
+      placeholder: l10n.t('Choose an action, or type one'),
       choices: [...actions].map((action) => ({
         label: action,
-        detail: open.has(action) ? 'not connected yet' : undefined,
+        detail: open.has(action) ? l10n.t('not connected yet') : undefined,
         value: action,
       })),
-      fromText: (text) => (actions.has(text) ? undefined : { label: text, detail: 'new action', value: text }),
+      fromText: (text) => (actions.has(text) ? undefined : { label: text, detail: l10n.t('new action'), value: text }),
     });
   }
 
@@ -172,16 +184,16 @@ export class Editing {
     const targets = this.#store.state.drawing.nodes.filter((node) => levelOf(node) === levelOf(from));
     const choices: Choice<Destination>[] = targets.map(({ node, path }) => ({
       label: titleOf(node),
-      detail: path === from.path ? 'this node again' : node.id,
+      detail: path === from.path ? l10n.t('this node again') : node.id,
       value: node.id,
     }));
     return pick<Destination>(this.#page, {
-      title: `Connect “${action}” of ${titleOf(from.node)} to`,
-      placeholder: 'Choose a node',
+      title: l10n.t('Connect “{0}” of {1} to', action, titleOf(from.node)),
+      placeholder: l10n.t('Choose a node'),
       choices: [
         ...choices,
-        { label: 'New node…', value: { isNew: true } },
-        { label: 'The end of the flow', value: null },
+        { label: l10n.t('New node…'), value: { isNew: true } },
+        { label: l10n.t('The end of the flow'), value: null },
       ],
     });
   }
@@ -189,17 +201,17 @@ export class Editing {
   #send(operation: FlowOperation, done: string): void {
     const { version, file, versions, isTrace } = this.#store.state;
     if (isTrace) {
-      this.#announcer.warn('This is a trace of another program, which cannot be edited here.');
+      this.#announcer.warn(l10n.t('This is a trace of another program, which cannot be edited here.'));
       return;
     }
     if (versions !== undefined) {
-      this.#announcer.warn('This drawing compares two versions. Close the comparison to edit the flow.');
+      this.#announcer.warn(l10n.t('This drawing compares two versions. Close the comparison to edit the flow.'));
       return;
     }
     if (file?.syntaxError !== undefined) {
       const line = file.syntaxError.range.start.line + 1;
       this.#announcer.warn(
-        `The source has an error in line ${line}, so it cannot be edited from here. Fix that first.`,
+        l10n.t('The source has an error in line {0}, so it cannot be edited from here. Fix that first.', line),
       );
       return;
     }

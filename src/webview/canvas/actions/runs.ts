@@ -1,3 +1,5 @@
+import * as l10n from '@vscode/l10n';
+import { STATE_WORDS } from '../state/words.ts';
 import type { TraceEvent } from '../../../agents/records/trace.ts';
 import type { Announcer } from '../dom/announcer.ts';
 import { shownFlow } from '../state/graphView.ts';
@@ -112,7 +114,7 @@ export class Runs {
     if (at === undefined) return;
     this.#host.send({ type: 'readShared', run: run.id, step: at });
     const shown = this.stepAt(at);
-    if (shown !== undefined) this.#announcer.say(`Step ${at + 1} of ${last + 1}: ${stepText(shown)}`);
+    if (shown !== undefined) this.#announcer.say(l10n.t('Step {0} of {1}: {2}', at + 1, last + 1, stepText(shown)));
   }
 
   stepBy(count: 1 | -1): void {
@@ -167,6 +169,9 @@ export class Runs {
 
 /** The end of a run in a sentence, for screen readers. */
 function describeEnd({ state, message, pause }: RunInfo): string {
-  if (pause !== undefined) return `The run waits for an answer: ${pause.question} Press A to answer.`;
-  return message === undefined ? `The run is ${state}` : `The run ${state}: ${message}`;
+  if (pause !== undefined) return l10n.t('The run waits for an answer: {0} Press A to answer.', pause.question);
+  const word = STATE_WORDS[state];
+  return message === undefined
+    ? l10n.t('State of the run: {0}', word)
+    : l10n.t('State of the run: {0}. {1}', word, message);
 }

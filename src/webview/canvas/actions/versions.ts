@@ -1,3 +1,5 @@
+import * as l10n from '@vscode/l10n';
+import { plural } from '../../../core/text/format.ts';
 import type { Announcer } from '../dom/announcer.ts';
 import { changesOf, describeChange } from '../state/changes.ts';
 import { shownFlow, withLayout } from '../state/graphView.ts';
@@ -45,7 +47,9 @@ export class Versions {
     this.#parts.actions.showFlow(versions.flow);
     const { changes } = this.#parts.store.state;
     this.#parts.announcer.say(
-      changes.length === 0 ? 'The versions have the same graph' : `${changes.length} changes. Press D for the next.`,
+      changes.length === 0
+        ? l10n.t('The versions have the same graph')
+        : plural(changes.length, l10n.t('1 change. Press D to show it.'), l10n.t('{0} changes. Press D for the next.')),
     );
   }
 
@@ -68,6 +72,6 @@ export class Versions {
     if (wanted.selection === undefined) this.#parts.actions.showFlow(wanted.flow);
     this.#parts.store.set({ change: index });
     this.#parts.actions.select(this.#parts.store.state.changes[index]?.selection);
-    this.#parts.announcer.say(`${index + 1} of ${changes.length}: ${describeChange(wanted)}`);
+    this.#parts.announcer.say(l10n.t('{0} of {1}: {2}', index + 1, changes.length, describeChange(wanted)));
   }
 }

@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import type { Host } from '../state/host.ts';
 import type { VisitInputMessage, VisitRunsMessage } from '../state/messages.ts';
 import type { ShownVisit, Store } from '../state/store.ts';
@@ -63,7 +64,7 @@ export class Visits {
     if (visit?.run !== run || visit.tracePath !== path || visit.number !== number) return;
     this.#parts.store.set({ visit: { ...visit, isRunning: false, runs: runs ?? visit.runs, refusal } });
     const { now } = runs ?? {};
-    const text = refusal ?? (now && `${visit.node} ran again: ${now.error ?? now.action ?? 'default'}`);
+    const text = refusal ?? (now && l10n.t('{0} ran again: {1}', visit.node, now.error ?? now.action ?? 'default'));
     if (text !== undefined) this.#parts.announcer.say(text); // else the file was not saved, so nothing ran
   }
 
@@ -81,7 +82,7 @@ export class Visits {
       visit: number,
       ...(state !== undefined && { state }),
     });
-    this.#parts.announcer.say(`Running ${visit.node} again`);
+    this.#parts.announcer.say(l10n.t('Running {0} again', visit.node));
   }
 
   #visitOf(path: string): ShownVisit | undefined {

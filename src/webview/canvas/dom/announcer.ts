@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import { html, setText } from './elements.ts';
 
 const NOTICE_MS = 8_000;
@@ -14,7 +15,7 @@ export class Announcer {
 
   /** For everybody: why something was not done. Disappears after there was enough time to read it. */
   warn(text: string): void {
-    const close = html('button', { type: 'button', class: 'plain', 'aria-label': 'Close' }, '×');
+    const close = html('button', { type: 'button', class: 'plain', 'aria-label': l10n.t('Close') }, '×');
     const notice = html('div', { class: 'notice', role: 'alert' }, html('span', {}, text), close);
     const remove = (): void => notice.remove();
     close.addEventListener('click', remove);

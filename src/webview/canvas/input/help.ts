@@ -1,27 +1,28 @@
+import * as l10n from '@vscode/l10n';
 import type { Binding } from '../actions/commands.ts';
 import { html } from '../dom/elements.ts';
 
 const MOVES: readonly (readonly [string, string])[] = [
-  ['Arrow keys', 'Along the connections, and to neighbours'],
-  ['Menu, Shift+F10', 'Actions for the selection'],
-  ['Escape', 'Close, or clear the selection'],
-  ['Ctrl+wheel', 'Zoom'],
-  ['Drag a port', 'Connect'],
-  ['Shift+click', 'Choose several nodes'],
+  [l10n.t('Arrow keys'), l10n.t('Along the connections, and to neighbours')],
+  [l10n.t('Menu, Shift+F10'), l10n.t('Actions for the selection')],
+  ['Escape', l10n.t('Close, or clear the selection')],
+  [l10n.t('Ctrl+wheel'), l10n.t('Zoom')],
+  [l10n.t('Drag a port'), l10n.t('Connect')],
+  [l10n.t('Shift+click'), l10n.t('Choose several nodes')],
 ];
 
 /** The list of all keys, as a dialog. */
 export function showHelp(host: HTMLElement, commands: readonly Binding[]): void {
   const before = document.activeElement;
   const rows = new Map([...MOVES, ...commands.map(({ title, keys }) => [keys, title] as const)]);
-  const close = html('button', { type: 'button', class: 'tool primary' }, 'Close');
+  const close = html('button', { type: 'button', class: 'tool primary' }, l10n.t('Close'));
   const dialog = html(
     'dialog',
-    { class: 'help', 'aria-label': 'Keys' },
-    html('h2', {}, 'Keys'),
+    { class: 'help', 'aria-label': l10n.t('Keys') },
+    html('h2', {}, l10n.t('Keys')),
     html(
       'dl',
-      { tabindex: 0, 'aria-label': 'Keys' }, // scrolls by keyboard
+      { tabindex: 0, 'aria-label': l10n.t('Keys') }, // scrolls by keyboard
       ...[...rows].flatMap(([keys, title]) => [html('dt', {}, html('kbd', {}, keys)), html('dd', {}, title)]),
     ),
     close,

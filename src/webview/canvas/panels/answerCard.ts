@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import { type DrawnNode, type Drawing, nodeAt } from '../../../flows/drawing/drawing.ts';
 import {
   type AnswerChoice,
@@ -27,7 +28,7 @@ interface AnswerCardParts {
 
 /** The question of a run that waits, below the node that asks, with its choices as buttons or a field for the answer. */
 export class AnswerCard {
-  readonly element = html('form', { class: 'answer', hidden: true, 'aria-label': 'Question of the run' });
+  readonly element = html('form', { class: 'answer', hidden: true, 'aria-label': l10n.t('Question of the run') });
   readonly #parts: AnswerCardParts;
   readonly #refusal = html('p', { class: 'refusal', role: 'alert' });
   #shown: string | undefined;
@@ -73,11 +74,13 @@ export class AnswerCard {
     setText(this.#refusal, '');
     const node = run.pause.path.split('/').at(-1) ?? '';
     this.element.replaceChildren(
-      html('h2', {}, `${node} waits for an answer`),
+      html('h2', {}, l10n.t('{0} waits for an answer', node)),
       html('p', { class: 'question', id: 'question', tabindex: -1 }, run.pause.question),
       ...this.#fieldOf(run, answerFieldOf(run.pause)),
       this.#refusal,
-      ...(run.remote === undefined ? [] : [html('p', { class: 'quiet' }, 'The answer continues it in a new job.')]),
+      ...(run.remote === undefined
+        ? []
+        : [html('p', { class: 'quiet' }, l10n.t('The answer continues it in a new job.'))]),
     );
   }
 
@@ -96,9 +99,9 @@ export class AnswerCard {
         button.addEventListener('click', () => this.#send(run, value));
         return button;
       });
-      return [html('div', { class: 'choices', role: 'group', 'aria-label': 'Answers' }, ...buttons)];
+      return [html('div', { class: 'choices', role: 'group', 'aria-label': l10n.t('Answers') }, ...buttons)];
     }
-    const names = { 'aria-label': 'Answer', 'aria-describedby': 'question', spellcheck: 'false' };
+    const names = { 'aria-label': l10n.t('Answer'), 'aria-describedby': 'question', spellcheck: 'false' };
     const rows = field.kind === 'json' ? Math.min(8, field.start.split('\n').length + 1) : 2;
     const input =
       field.kind === 'number'
@@ -109,7 +112,7 @@ export class AnswerCard {
     input.oninput = () => {
       host.draft = { run: run.id, text: input.value };
     };
-    const answer = html('button', { type: 'submit', class: 'tool primary' }, 'Answer');
+    const answer = html('button', { type: 'submit', class: 'tool primary' }, l10n.t('Answer'));
     const submit = (): void => {
       const read = readAnswer(field, input.value);
       if (read.ok) this.#send(run, read.value);

@@ -1,4 +1,5 @@
-import { formatCount } from '../../../core/text/format.ts';
+import * as l10n from '@vscode/l10n';
+import { plural } from '../../../core/text/format.ts';
 import type { SourceRange } from '../../../flows/graph/graph.ts';
 import { html } from '../dom/elements.ts';
 import { shownFlow, unreadOf } from '../state/graphView.ts';
@@ -31,14 +32,15 @@ export class Banner {
     const parts: HTMLElement[] = [];
     if (file?.syntaxError !== undefined) {
       const { message, range } = file.syntaxError;
-      const kept = file.isStale ? ' The drawing shows the last version without errors.' : '';
+      const error = l10n.t('Line {0}: {1}.', range.start.line + 1, message.replace(/\.$/, ''));
+      const kept = file.isStale ? ` ${l10n.t('The drawing shows the last version without errors.')}` : '';
       parts.push(
         html(
           'div',
           { class: 'banner error', role: 'status' },
           icon('failed'),
-          html('span', {}, `Line ${range.start.line + 1}: ${message}.${kept}`.replace('..', '.')),
-          this.#link('Show', range),
+          html('span', {}, error + kept),
+          this.#link(l10n.t('Show'), range),
         ),
       );
     }
@@ -48,7 +50,12 @@ export class Banner {
         'ul',
         {},
         ...unread.map(({ reason, range }) =>
-          html('li', {}, `Line ${range.start.line + 1}: ${reason} `, this.#link('Show', range)),
+          html(
+            'li',
+            {},
+            `${l10n.t('Line {0}: {1}', range.start.line + 1, reason)} `,
+            this.#link(l10n.t('Show'), range),
+          ),
         ),
       );
       parts.push(
@@ -62,7 +69,11 @@ export class Banner {
             html(
               'span',
               {},
-              `${formatCount(unread.length, 'construct')} could not be read, so the drawing may be incomplete`,
+              plural(
+                unread.length,
+                l10n.t('1 construct could not be read, so the drawing may be incomplete'),
+                l10n.t('{0} constructs could not be read, so the drawing may be incomplete'),
+              ),
             ),
             icon('chevron'),
           ),
@@ -81,12 +92,12 @@ export class Banner {
     const graph = shownFlow(state);
     this.empty.hidden = file === undefined || (graph !== undefined && graph.nodes.length > 0);
     if (this.empty.hidden) return;
-    const add = html('button', { type: 'button', class: 'tool primary' }, 'Add a node');
+    const add = html('button', { type: 'button', class: 'tool primary' }, l10n.t('Add a node'));
     add.addEventListener('click', addNode);
     const help =
       graph === undefined
-        ? 'This file has no flow yet. Create one with new Flow({ start: … }).connect(…).'
-        : 'This flow has no nodes yet.';
+        ? l10n.t('This file has no flow yet. Create one with new Flow({ start: … }).connect(…).')
+        : l10n.t('This flow has no nodes yet.');
     this.empty.replaceChildren(html('p', {}, help), ...(graph === undefined ? [] : [add]));
     if (file?.syntaxError !== undefined) this.empty.hidden = true;
   }

@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import type { CanvasActions } from '../actions/canvasActions.ts';
 import { html, setText } from '../dom/elements.ts';
 import { icon } from '../dom/icons.ts';
@@ -9,8 +10,8 @@ export class Find {
   readonly element: HTMLElement;
   readonly #input = html('input', {
     type: 'text',
-    'aria-label': 'Find a node',
-    placeholder: 'Find a node',
+    'aria-label': l10n.t('Find a node'),
+    placeholder: l10n.t('Find a node'),
     spellcheck: 'false',
   });
   readonly #count = html('span', { class: 'count', 'aria-live': 'polite' });
@@ -34,9 +35,9 @@ export class Find {
       { class: 'find', role: 'search', hidden: true },
       this.#input,
       this.#count,
-      button('previous', 'Previous (Shift+Enter)', () => this.#go(-1)),
-      button('chevron', 'Next (Enter)', () => this.#go(1)),
-      button('close', 'Close (Escape)', () => this.close()),
+      button('previous', l10n.t('Previous (Shift+Enter)'), () => this.#go(-1)),
+      button('chevron', l10n.t('Next (Enter)'), () => this.#go(1)),
+      button('close', l10n.t('Close (Escape)'), () => this.close()),
     );
     this.#input.addEventListener('input', () => this.#search());
     this.#input.addEventListener('keydown', (event) => {
@@ -82,7 +83,11 @@ export class Find {
     if (!isQuiet) this.#show();
     setText(
       this.#count,
-      words === '' ? '' : this.#hits.length === 0 ? 'No node' : `${this.#at + 1} of ${this.#hits.length}`,
+      words === ''
+        ? ''
+        : this.#hits.length === 0
+          ? l10n.t('No node')
+          : l10n.t('{0} of {1}', this.#at + 1, this.#hits.length),
     );
   }
 
@@ -90,7 +95,7 @@ export class Find {
     if (this.#hits.length === 0) return;
     this.#at = (this.#at + step + this.#hits.length) % this.#hits.length;
     this.#show();
-    setText(this.#count, `${this.#at + 1} of ${this.#hits.length}`);
+    setText(this.#count, l10n.t('{0} of {1}', this.#at + 1, this.#hits.length));
   }
 
   #show(): void {

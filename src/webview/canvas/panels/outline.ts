@@ -1,7 +1,9 @@
+import * as l10n from '@vscode/l10n';
 import { type DrawnEdge, levelOf, titleOf } from '../../../flows/drawing/drawing.ts';
 import { type CanvasActions, describeEdge, describeNode } from '../actions/canvasActions.ts';
 import { html, setAttributes, setText } from '../dom/elements.ts';
 import type { CanvasState, Selection, Store } from '../state/store.ts';
+import { STATE_WORDS, visitCount } from '../state/words.ts';
 
 interface Item {
   readonly key: string;
@@ -16,7 +18,7 @@ interface Item {
 
 /** The same content as a tree, for screen readers and for people who prefer text. */
 export function outline(store: Store, actions: CanvasActions): HTMLElement {
-  const element = html('div', { class: 'outline', role: 'tree', 'aria-label': 'Nodes and connections' });
+  const element = html('div', { class: 'outline', role: 'tree', 'aria-label': l10n.t('Nodes and connections') });
   const collapsed = new Set<string>();
   let items: readonly Item[] = [];
   let active: string | undefined;
@@ -146,11 +148,12 @@ function itemsOf({ drawing, progress, step }: CanvasState, collapsed: ReadonlySe
       const inner = byLevel.get(`${node.path}/`) ?? [];
       const isExpanded = edges.length + inner.length === 0 ? undefined : !collapsed.has(key);
       const run = overlay?.nodes.get(node.path);
-      const state = run === undefined ? '' : `, ${run.status}${run.visits > 1 ? `, ${run.visits} visits` : ''}`;
+      const visits = run !== undefined && run.visits > 1 ? [visitCount(run.visits)] : [];
+      const state = run === undefined ? [] : [STATE_WORDS[run.status], ...visits];
       items.push({
         key,
         level,
-        text: `${describeNode(node)}${state}`,
+        text: [describeNode(node), ...state].join(', '),
         selection: { type: 'node', path: node.path },
         isExpanded,
         setSize: nodes.length,

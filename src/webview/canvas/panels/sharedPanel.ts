@@ -1,7 +1,9 @@
+import * as l10n from '@vscode/l10n';
 import { html, setText } from '../dom/elements.ts';
 import type { ShownChange } from '../../../flows/run/protocol/shownState.ts';
 import type { Runs } from '../actions/runs.ts';
 import type { Store } from '../state/store.ts';
+import { CHANGE_WORDS } from '../state/words.ts';
 
 /** The shared state beside the drawing: the changes of the shown step, and the whole state after it. */
 export function sharedPanel(store: Store, runs: Runs): HTMLElement {
@@ -9,26 +11,27 @@ export function sharedPanel(store: Store, runs: Runs): HTMLElement {
   const summary = html('summary');
   // Kept between steps, so that the whole state stays expanded.
   const whole = html('details', { class: 'whole' }, summary, json);
-  const attributes = { class: 'shared', 'aria-label': 'Shared state', tabindex: 0, hidden: true };
+  const attributes = { class: 'shared', 'aria-label': l10n.t('Shared state'), tabindex: 0, hidden: true };
   const element = html('aside', attributes, title, changeList, whole);
   store.on(['shared', 'step', 'run', 'visit'], ({ shared, step, run, visit, isTrace }) => {
     const isShown = step !== undefined && run !== undefined && visit === undefined;
     element.hidden = !isShown;
     if (!isShown) return;
     const shown = runs.stepAt(step);
-    const what = isTrace ? 'Attributes of' : 'shared after';
-    setText(title, `${what} step ${step + 1}${shown === undefined ? '' : `, ${shown.node}`}`);
+    const head = isTrace ? l10n.t('Attributes of step {0}', step + 1) : l10n.t('shared after step {0}', step + 1);
+    setText(title, shown === undefined ? head : `${head}, ${shown.node}`);
     const isThere = shared?.run === run.id && shared.step === step;
     element.setAttribute('aria-busy', String(!isThere));
     if (!isThere) return; // the earlier state stays until the new one arrives, so that nothing flickers while stepping
     const { changes, state } = shared;
-    const nothing = state === undefined ? 'The state was not recorded.' : 'This step did not change shared.';
+    const nothing =
+      state === undefined ? l10n.t('The state was not recorded.') : l10n.t('This step did not change shared.');
     const quiet = isTrace && state !== undefined ? [] : [html('p', { class: 'quiet' }, nothing)];
     const rows = changes.length === 0 ? quiet : changes.map(changeElement);
     if (isTrace) whole.open = true;
     changeList.replaceChildren(...rows);
     whole.hidden = state === undefined;
-    setText(summary, isTrace ? 'Attributes of the span' : 'All of shared');
+    setText(summary, isTrace ? l10n.t('Attributes of the span') : l10n.t('All of shared'));
     setText(json, state ?? '');
   });
   return element;
@@ -39,6 +42,6 @@ export function changeElement({ path, before, after }: ShownChange): HTMLElement
   const kind = before === undefined ? 'added' : after === undefined ? 'removed' : 'changed';
   const line = (name: 'del' | 'ins', sign: string, text: string | undefined): HTMLElement[] =>
     text === undefined ? [] : [html(name, {}, html('b', { 'aria-hidden': 'true' }, sign), text)];
-  const head = html('h3', {}, path.join('.') || 'shared', html('small', {}, kind));
+  const head = html('h3', {}, path.join('.') || 'shared', html('small', {}, CHANGE_WORDS[kind]));
   return html('div', { class: `change ${kind}` }, head, ...line('del', '−', before), ...line('ins', '+', after));
 }

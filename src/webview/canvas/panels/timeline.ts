@@ -1,4 +1,5 @@
-import { formatCount, formatMicros } from '../../../core/text/format.ts';
+import * as l10n from '@vscode/l10n';
+import { formatInteger, formatMicros } from '../../../core/text/format.ts';
 import { html, setAttributes, svg, setText } from '../dom/elements.ts';
 import { type IconName, icon } from '../dom/icons.ts';
 import type { ComparisonMessage, RunInfo } from '../state/messages.ts';
@@ -8,6 +9,7 @@ import { stepText, usageText } from '../scene/runText.ts';
 import type { Runs } from '../actions/runs.ts';
 import type { Visits } from '../actions/visits.ts';
 import type { CanvasState, Store } from '../state/store.ts';
+import { STATE_WORDS, stepCount } from '../state/words.ts';
 import { iconButton, timeOf } from './toolbar.ts';
 
 // More bars could not be distinguished on any screen.
@@ -25,30 +27,33 @@ const STATE_ICONS: Readonly<Record<RunInfo['state'], IconName>> = {
 export function timeline(store: Store, runs: Runs, visits: Visits): HTMLElement {
   const summary = html('span', { class: 'summary', role: 'status' });
   const momentText = html('span', { class: 'moment' });
-  const slider = html('input', { type: 'range', min: 0, step: 1, 'aria-label': 'Step' });
+  const slider = html('input', { type: 'range', min: 0, step: 1, 'aria-label': l10n.t('Step') });
   const bars = svg('path', { class: 'steps' });
   const failures = svg('path', { class: 'failures' });
   const mark = svg('path', { class: 'divergence' });
   const picture = { class: 'strip', preserveAspectRatio: 'none', 'aria-hidden': 'true' };
   const strip = svg('svg', picture, bars, failures, mark);
-  const comparing = html('select', { 'aria-label': 'Compare with another run', title: 'Compare with another run' });
+  const comparing = html('select', {
+    'aria-label': l10n.t('Compare with another run'),
+    title: l10n.t('Compare with another run'),
+  });
   const difference = html('p', { class: 'difference', role: 'status' });
-  const follow = iconButton('next', 'Follow the run', () => runs.goTo(undefined));
-  const pin = iconButton('pin', 'Pin as test', () => runs.pin(), { isWide: true });
-  const rerun = iconButton('run', 'Rerun from this step', () => {
+  const follow = iconButton('next', l10n.t('Follow the run'), () => runs.goTo(undefined));
+  const pin = iconButton('pin', l10n.t('Pin as test'), () => runs.pin(), { isWide: true });
+  const rerun = iconButton('run', l10n.t('Rerun from this step'), () => {
     const path = runs.stepAt(store.state.step)?.pagePath;
     if (path !== undefined) runs.rerunFrom(path);
   });
-  const again = iconButton('node', 'Run only this node again (Shift+R)', () => {
+  const again = iconButton('node', l10n.t('Run only this node again (Shift+R)'), () => {
     const path = runs.stepAt(store.state.step)?.pagePath;
     if (path !== undefined) visits.again(path);
   });
-  const close = iconButton('close', 'Close the run', () => runs.close());
-  const back = iconButton('previous', 'Step back (,)', () => runs.stepBy(-1));
-  const forward = iconButton('chevron', 'Step forward (.)', () => runs.stepBy(1));
+  const close = iconButton('close', l10n.t('Close the run'), () => runs.close());
+  const back = iconButton('previous', l10n.t('Step back (,)'), () => runs.stepBy(-1));
+  const forward = iconButton('chevron', l10n.t('Step forward (.)'), () => runs.stepBy(1));
   const element = html(
     'section',
-    { class: 'timeline', 'aria-label': 'Run', hidden: true },
+    { class: 'timeline', 'aria-label': l10n.t('Run'), hidden: true },
     html('div', { class: 'row' }, summary, html('span', { class: 'space' }), comparing, again, rerun, pin, close),
     html('div', { class: 'row' }, back, html('div', { class: 'track' }, strip, slider), forward, follow),
     momentText,
@@ -70,8 +75,10 @@ export function timeline(store: Store, runs: Runs, visits: Visits): HTMLElement 
   };
   const showComparing = (others: readonly RunInfo[], other: string | undefined): void => {
     comparing.replaceChildren(
-      html('option', { value: '' }, 'Compare with…'),
-      ...others.map(({ id, startedAt, state }) => html('option', { value: id }, `${timeOf(startedAt)} · ${state}`)),
+      html('option', { value: '' }, l10n.t('Compare with…')),
+      ...others.map(({ id, startedAt, state }) =>
+        html('option', { value: id }, `${timeOf(startedAt)} · ${STATE_WORDS[state]}`),
+      ),
     );
     comparing.value = other ?? '';
     comparing.hidden = others.length === 0;
@@ -88,8 +95,8 @@ export function timeline(store: Store, runs: Runs, visits: Visits): HTMLElement 
     const shown = steps[at];
     const text =
       shown === undefined
-        ? 'No step has finished yet'
-        : `Step ${firstStep + at + 1} of ${firstStep + steps.length}: ${stepText(shown)}`;
+        ? l10n.t('No step has finished yet')
+        : l10n.t('Step {0} of {1}: {2}', firstStep + at + 1, firstStep + steps.length, stepText(shown));
     setAttributes(slider, { 'aria-valuetext': text });
     setText(momentText, text);
     momentText.classList.toggle('failed', shown?.error !== undefined);
@@ -118,21 +125,21 @@ export function timeline(store: Store, runs: Runs, visits: Visits): HTMLElement 
 }
 
 function describeComparison({ divergence }: ComparisonMessage): string {
-  if (divergence === undefined) return 'Both runs are the same.';
-  return `First difference at step ${divergence.step + 1}: ${divergence.reason}`;
+  if (divergence === undefined) return l10n.t('Both runs are the same.');
+  return l10n.t('First difference at step {0}: {1}', divergence.step + 1, divergence.reason);
 }
 
 function summaryOf({ state, durationMs, remote, message }: RunInfo, { steps, firstStep }: RunProgress): string {
   const usage = steps.reduce((sum, step) => addUsage(sum, step.usage), NO_USAGE);
   return [
     state === 'waiting'
-      ? 'Waiting for an answer'
-      : `${capitalized(state)}${message === undefined ? '' : `: ${message}`}`,
+      ? l10n.t('Waiting for an answer')
+      : capitalized(message === undefined ? STATE_WORDS[state] : `${STATE_WORDS[state]}: ${message}`),
     durationMs === undefined ? '' : formatMicros(durationMs * 1_000),
-    formatCount(firstStep + steps.length, 'step'),
+    stepCount(firstStep + steps.length),
     usageText(usage),
-    firstStep === 0 ? '' : `totals of the last ${formatCount(steps.length, 'step')}`,
-    remote === undefined ? '' : `on ${remote}`,
+    firstStep === 0 ? '' : l10n.t('totals of the last {0} steps', formatInteger(steps.length)),
+    remote === undefined ? '' : l10n.t('on {0}', remote),
   ]
     .filter(Boolean)
     .join(' · ');

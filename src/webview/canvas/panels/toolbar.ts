@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import type { CanvasActions } from '../actions/canvasActions.ts';
 import { html, setText, setAttributes } from '../dom/elements.ts';
 import type { Find } from './find.ts';
@@ -6,6 +7,7 @@ import type { Command } from '../actions/commands.ts';
 import type { Runs } from '../actions/runs.ts';
 import type { Versions } from '../actions/versions.ts';
 import type { CanvasState, Store } from '../state/store.ts';
+import { STATE_WORDS } from '../state/words.ts';
 import type { Viewport } from '../dom/viewport.ts';
 
 interface ToolbarParts {
@@ -40,30 +42,36 @@ export function toolbar({
   openMenu,
   help,
 }: ToolbarParts): HTMLElement {
-  const flows = html('select', { class: 'flows', 'aria-label': 'Flow', title: 'Flow' });
+  const flows = html('select', { class: 'flows', 'aria-label': l10n.t('Flow'), title: l10n.t('Flow') });
   flows.addEventListener('change', () => actions.showFlow(flows.value));
-  const history = html('select', { class: 'history', 'aria-label': 'Runs of this flow', title: 'Runs of this flow' });
+  const history = html('select', {
+    class: 'history',
+    'aria-label': l10n.t('Runs of this flow'),
+    title: l10n.t('Runs of this flow'),
+  });
   history.addEventListener('change', () => {
     if (history.value === '') runs.close();
     else runs.open(history.value);
   });
 
-  const run = iconButton('run', 'Run', () => runs.start('run'), { isWide: true });
+  const run = iconButton('run', l10n.t('Run'), () => runs.start('run'), { isWide: true });
   run.classList.add('primary');
-  const debug = iconButton('debug', 'Debug', () => runs.start('debug'));
-  const submit = iconButton('submit', 'Submit as job', () => runs.start('submit'));
-  const stop = iconButton('stop', 'Stop', () => runs.stop(), { isWide: true });
-  const outline = iconButton('outline', 'Outline', () => outline.setAttribute('aria-pressed', String(toggleOutline())));
+  const debug = iconButton('debug', l10n.t('Debug'), () => runs.start('debug'));
+  const submit = iconButton('submit', l10n.t('Submit as job'), () => runs.start('submit'));
+  const stop = iconButton('stop', l10n.t('Stop'), () => runs.stop(), { isWide: true });
+  const outline = iconButton('outline', l10n.t('Outline'), () =>
+    outline.setAttribute('aria-pressed', String(toggleOutline())),
+  );
   outline.setAttribute('aria-pressed', 'false');
-  const comparing = iconButton('batch', 'Compare versions… (V)', () => versions.choose());
-  const zoom = html('button', { type: 'button', class: 'tool zoom', title: 'Natural size (0)' });
+  const comparing = iconButton('batch', l10n.t('Compare versions… (V)'), () => versions.choose());
+  const zoom = html('button', { type: 'button', class: 'tool zoom', title: l10n.t('Natural size (0)') });
   zoom.addEventListener('click', () => viewport.zoomTo(1));
-  const exporting = iconButton('export', 'Export…', () =>
+  const exporting = iconButton('export', l10n.t('Export…'), () =>
     openMenu(
-      'Export',
+      l10n.t('Export'),
       [
-        { title: 'Export as SVG', run: () => actions.exportAs('svg') },
-        { title: 'Export as Mermaid', run: () => actions.exportAs('mermaid') },
+        { title: l10n.t('Export as SVG'), run: () => actions.exportAs('svg') },
+        { title: l10n.t('Export as Mermaid'), run: () => actions.exportAs('mermaid') },
       ],
       exporting,
     ),
@@ -82,9 +90,16 @@ export function toolbar({
   const showRuns = ({ runs: all, flow, run: shown, isTrusted, isTrace, file }: CanvasState): void => {
     const own = all.filter((each) => each.flow === flow);
     const options = own.map(({ id, startedAt, state, remote }) =>
-      html('option', { value: id }, `${timeOf(startedAt)} · ${state}${remote === undefined ? '' : ` · ${remote}`}`),
+      html(
+        'option',
+        { value: id },
+        `${timeOf(startedAt)} · ${STATE_WORDS[state]}${remote === undefined ? '' : ` · ${remote}`}`,
+      ),
     );
-    history.replaceChildren(html('option', { value: '' }, options.length === 0 ? 'No runs yet' : 'Runs…'), ...options);
+    history.replaceChildren(
+      html('option', { value: '' }, options.length === 0 ? l10n.t('No runs yet') : l10n.t('Runs…')),
+      ...options,
+    );
     history.value = own.some(({ id }) => id === shown?.id) ? (shown?.id ?? '') : '';
     history.disabled = options.length === 0;
     const isRunning = shown?.state === 'running';
@@ -95,11 +110,11 @@ export function toolbar({
       button.disabled = file === undefined || file.flows.length === 0;
       button.classList.toggle('is-untrusted', !isTrusted);
     }
-    run.title = isTrusted ? 'Run' : 'Trust this folder to run its code';
+    run.title = isTrusted ? l10n.t('Run') : l10n.t('Trust this folder to run its code');
   };
   const showZoom = (): void => {
     setText(zoom, `${Math.round(viewport.scale * 100)} %`);
-    setAttributes(zoom, { 'aria-label': `Zoom ${Math.round(viewport.scale * 100)} percent; natural size` });
+    setAttributes(zoom, { 'aria-label': l10n.t('Zoom {0} percent; natural size', Math.round(viewport.scale * 100)) });
   };
   store.on(['file', 'flow'], showFlows);
   store.on(['runs', 'run', 'flow', 'isTrusted', 'file'], showRuns);
@@ -110,28 +125,28 @@ export function toolbar({
 
   return html(
     'div',
-    { class: 'toolbar', role: 'group', 'aria-label': 'Flow' },
+    { class: 'toolbar', role: 'group', 'aria-label': l10n.t('Flow') },
     flows,
     html('span', { class: 'group' }, run, stop, debug, submit, history),
     html('span', { class: 'space' }),
     html(
       'span',
       { class: 'group' },
-      iconButton('search', 'Find a node (Ctrl+F)', () => find.open()),
+      iconButton('search', l10n.t('Find a node (Ctrl+F)'), () => find.open()),
       outline,
       comparing,
-      iconButton('tidy', 'Tidy the layout (L)', () => actions.tidy()),
+      iconButton('tidy', l10n.t('Tidy the layout (L)'), () => actions.tidy()),
       exporting,
     ),
     html(
       'span',
       { class: 'group zooming' },
-      iconButton('zoomOut', 'Smaller (-)', () => viewport.zoomBy(1 / 1.2)),
+      iconButton('zoomOut', l10n.t('Smaller (-)'), () => viewport.zoomBy(1 / 1.2)),
       zoom,
-      iconButton('zoomIn', 'Larger (+)', () => viewport.zoomBy(1.2)),
-      iconButton('fit', 'Show everything (F)', () => actions.fit()),
+      iconButton('zoomIn', l10n.t('Larger (+)'), () => viewport.zoomBy(1.2)),
+      iconButton('fit', l10n.t('Show everything (F)'), () => actions.fit()),
     ),
-    iconButton('help', 'All keys (?)', help),
+    iconButton('help', l10n.t('All keys (?)'), help),
   );
 }
 

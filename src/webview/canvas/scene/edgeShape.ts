@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import type { DrawnEdge } from '../../../flows/drawing/drawing.ts';
 import { pathOf } from '../../../flows/layout/curves.ts';
 import { LABEL_FONT } from '../../../flows/drawing/flowLayout.ts';
@@ -5,6 +6,7 @@ import { CHANGE_KINDS, type ChangeKind } from '../../../flows/versions/flowChang
 import type { Point } from '../../../flows/layout/shape.ts';
 import { textWidth } from '../../../flows/drawing/textWidth.ts';
 import { setAttributes, svg } from '../dom/elements.ts';
+import { CHANGE_WORDS } from '../state/words.ts';
 
 const TIP_LENGTH = 8;
 const MAX_EXTRA_WIDTH = 2.5;
@@ -64,7 +66,7 @@ function* endOf({ points, tail, edge, action }: DrawnEdge): Generator<SVGElement
   yield svg(
     'g',
     { class: 'plus', 'data-do': 'connect' },
-    svg('title', {}, `“${action}” is not connected. Connect it…`),
+    svg('title', {}, l10n.t('“{0}” is not connected. Connect it…', action)),
     svg('circle', { cx: middle, cy: centre, r: width / 2 - 1 }),
     svg('path', { d: `M${middle - 4} ${centre}h8M${middle} ${centre - 4}v8` }),
   );
@@ -84,10 +86,12 @@ function* labelParts(
   taken: number,
   change: ChangeKind | undefined,
 ): Generator<SVGElement> {
-  const text = [name, ...(taken > 1 ? [`×${taken}`] : []), change ?? ''].filter((part) => part !== '').join(' ');
+  const text = [name, ...(taken > 1 ? [`×${taken}`] : []), change === undefined ? '' : CHANGE_WORDS[change]]
+    .filter((part) => part !== '')
+    .join(' ');
   if (text === '') return;
   const width = textWidth(text, LABEL_FONT) + 10;
-  yield svg('title', {}, edge === undefined ? `${action}: returned but not connected` : action);
+  yield svg('title', {}, edge === undefined ? l10n.t('{0}: returned but not connected', action) : action);
   yield svg('rect', { class: 'pill', x: -width / 2, y: -9, width, height: 18, rx: 9 });
   yield svg('text', { y: 4, 'text-anchor': 'middle' }, text);
 }

@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import type { NodeState } from '../../../flows/run/protocol/nodeState.ts';
 import { type DrawnNode, repetitionOf, titleOf } from '../../../flows/drawing/drawing.ts';
 import { LABEL_FONT } from '../../../flows/drawing/flowLayout.ts';
@@ -6,6 +7,7 @@ import { CHANGE_KINDS, type ChangeKind } from '../../../flows/versions/flowChang
 import type { Box } from '../../../flows/layout/shape.ts';
 import { cutText, cutTextStart, textWidth } from '../../../flows/drawing/textWidth.ts';
 import { setAttributes, svg } from '../dom/elements.ts';
+import { CHANGE_WORDS } from '../state/words.ts';
 import { type IconName, iconPath } from '../dom/icons.ts';
 import { usageText, visitsText } from './runText.ts';
 
@@ -139,22 +141,25 @@ function chevron(width: number, isOpen: boolean): SVGGElement {
 }
 
 function startFlag(): SVGGElement {
+  const label = l10n.t('start');
+  const width = textWidth(label, LABEL_FONT) + 16;
   return svg(
     'g',
     { class: 'start', transform: 'translate(12 -9)' },
-    svg('rect', { width: 44, height: 18, rx: 9 }),
-    svg('text', { x: 22, y: 13, 'text-anchor': 'middle' }, 'start'),
+    svg('rect', { width, height: 18, rx: 9 }),
+    svg('text', { x: width / 2, y: 13, 'text-anchor': 'middle' }, label),
   );
 }
 
 /** Says in a word what differs, because colours alone do not. */
 function changeFlag({ width }: Box, change: ChangeKind): SVGGElement {
-  const size = textWidth(change, LABEL_FONT) + 16;
+  const word = CHANGE_WORDS[change];
+  const size = textWidth(word, LABEL_FONT) + 16;
   return svg(
     'g',
     { class: 'change-flag', transform: `translate(${width - size - 8} -9)` },
     svg('rect', { width: size, height: 18, rx: 9 }),
-    svg('text', { x: size / 2, y: 13, 'text-anchor': 'middle' }, change),
+    svg('text', { x: size / 2, y: 13, 'text-anchor': 'middle' }, word),
   );
 }
 
@@ -174,12 +179,17 @@ function hoverText({ node }: DrawnNode, run: NodeState | undefined): string {
   return [
     node.label === node.className ? node.className : `${node.className} (${node.label})`,
     node.summary,
-    node.reads.length > 0 && `Reads ${keys(node.reads)}`,
-    node.writes.length > 0 && `Writes ${keys(node.writes)}`,
-    node.actions.unknown && `May return other actions: ${node.actions.unknown.reason}`,
-    run?.error !== undefined && `Failed: ${run.error}`,
-    run !== undefined && run.retries > 0 && `Retried ${run.retries} times`,
+    node.reads.length > 0 && l10n.t('Reads {0}', keys(node.reads)),
+    node.writes.length > 0 && l10n.t('Writes {0}', keys(node.writes)),
+    node.actions.unknown && l10n.t('May return other actions: {0}', node.actions.unknown.reason),
+    run?.error !== undefined && l10n.t('Failed: {0}', run.error),
+    retriesText(run),
   ]
     .filter(Boolean)
     .join('\n');
+}
+
+function retriesText(run: NodeState | undefined): string | undefined {
+  if (run === undefined || run.retries === 0) return undefined;
+  return run.retries === 1 ? l10n.t('Retried once') : l10n.t('Retried {0} times', run.retries);
 }

@@ -1,10 +1,12 @@
+import * as l10n from '@vscode/l10n';
 import { formatDollars, formatMicros } from '../../../core/text/format.ts';
 import type { NodeState } from '../../../flows/run/protocol/nodeState.ts';
 import { microsOf, type ModelUsage, type TimelineStep } from '../../../flows/run/protocol/timelineStep.ts';
 
 /** `850 tok`, `8.1k tok`. */
 export function tokensText(tokens: number): string {
-  return tokens < 1_000 ? `${tokens} tok` : `${(tokens / 1_000).toFixed(tokens < 99_950 ? 1 : 0)}k tok`;
+  const count = tokens < 1_000 ? String(tokens) : `${(tokens / 1_000).toFixed(tokens < 99_950 ? 1 : 0)}k`;
+  return l10n.t({ message: '{0} tok', args: [count], comment: ['tokens, abbreviated'] });
 }
 
 /** What the upper corner of a node shows: `×3 · 1.2 s`. */
@@ -22,8 +24,8 @@ export function usageText({ inputTokens, outputTokens, cost }: ModelUsage): stri
 /** A step in one line. */
 export function stepText(step: TimelineStep): string {
   const { node, visit, action, error, isReplayed, status } = step;
-  const done = status === 'waiting' ? 'waits for an answer' : `→ ${action ?? 'default'}`;
-  const what = error === undefined ? done : `failed: ${error}`;
-  const name = visit > 1 ? `${node} (visit ${visit})` : node;
-  return `${name} ${what} · ${formatMicros(microsOf(step))}${isReplayed ? ' · replayed' : ''}`;
+  const done = status === 'waiting' ? l10n.t('waits for an answer') : `→ ${action ?? 'default'}`;
+  const what = error === undefined ? done : l10n.t('failed: {0}', error);
+  const name = visit > 1 ? l10n.t('{0} (visit {1})', node, visit) : node;
+  return `${name} ${what} · ${formatMicros(microsOf(step))}${isReplayed ? ` · ${l10n.t('replayed')}` : ''}`;
 }

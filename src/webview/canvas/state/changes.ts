@@ -1,4 +1,6 @@
+import * as l10n from '@vscode/l10n';
 import { type DrawnEdge, type DrawnNode, titleOf } from '../../../flows/drawing/drawing.ts';
+import { CHANGE_WORDS } from './words.ts';
 import type { CanvasChange, CanvasState, Selection } from './store.ts';
 
 /** The differences to show: those of two versions, else those of two runs. */
@@ -29,9 +31,9 @@ export function changesByPlace(changes: readonly CanvasChange[]): ReadonlyMap<st
   return new Map(changes.flatMap((change) => (change.selection ? [[placeOf(change.selection), change] as const] : [])));
 }
 
-/** `added Write`, `changed the connection enough of Decide: …`. */
+/** `added: Write`, `changed: the connection enough of Decide, …`. */
 export function describeChange({ kind, name, text }: CanvasChange): string {
-  return `${kind} ${name}${text === '' ? '' : `: ${text}`}`;
+  return `${CHANGE_WORDS[kind]}: ${name}${text === '' ? '' : `, ${text}`}`;
 }
 
 function placeOf(selection: Selection): string {
@@ -40,7 +42,7 @@ function placeOf(selection: Selection): string {
 
 function nameOf(id: string, action: string | undefined, drawn: DrawnNode | undefined): string {
   const node = drawn === undefined ? id : titleOf(drawn.node);
-  return action === undefined ? node : `the connection ${action} of ${node}`;
+  return action === undefined ? node : l10n.t('the connection {0} of {1}', action, node);
 }
 
 function selectionOf(

@@ -1,0 +1,20 @@
+import { randomBytes } from 'node:crypto';
+import * as vscode from 'vscode';
+import { type PageOptions, webviewPage } from '../../webview/webviewPage.ts';
+
+/** The HTML of a page whose files are in `dist/webview`, in VS Code's language. */
+export function pageHtml(
+  webview: vscode.Webview,
+  files: vscode.Uri,
+  { title, name }: Pick<PageOptions, 'title'> & { readonly name: string },
+): string {
+  return webviewPage({
+    title,
+    script: webview.asWebviewUri(vscode.Uri.joinPath(files, `${name}.js`)).toString(),
+    style: webview.asWebviewUri(vscode.Uri.joinPath(files, `${name}.css`)).toString(),
+    source: webview.cspSource,
+    nonce: randomBytes(16).toString('base64url'),
+    language: vscode.env.language,
+    texts: vscode.l10n.bundle,
+  });
+}
