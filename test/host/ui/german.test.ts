@@ -57,7 +57,7 @@ suite('a window in German', () => {
     await list.getByPlaceholder('Wählen Sie ein Skript aus').waitFor();
     await choose(page, 'train.mjs');
     await list.getByText('probe auf diesem Rechner abschicken').waitFor();
-    await list.getByText('1 Datei (').first().waitFor();
+    await list.getByText('2 Dateien (').first().waitFor();
     await list.getByText('Ausgeschlossen').waitFor();
     await page.keyboard.press('Escape');
   });
