@@ -68,7 +68,24 @@ async function runBehindProxy(): Promise<void> {
   await runSuites({ network: 'workspace' }, network.env);
 }
 
+/** Runs suites, and if a test fails, all of them once more in new folders, because one continues what another has left. */
 async function runSuites(suites: Readonly<Record<string, string>>, env: NodeJS.ProcessEnv = {}): Promise<void> {
+  const retriedBefore = counts.retried;
+  try {
+    await runSuitesOnce(suites, env, 'retry');
+  } catch (error) {
+    if (error instanceof Unavailable) throw error;
+    printEvent({ type: 'retry', title: Object.keys(suites).join(', '), error: messageOf(error) }, counts, print);
+  }
+  if (counts.retried > retriedBefore) await runSuitesOnce(suites, env, 'fail');
+}
+
+/** @param failure how the failure of a test counts. */
+async function runSuitesOnce(
+  suites: Readonly<Record<string, string>>,
+  env: NodeJS.ProcessEnv,
+  failure: 'retry' | 'fail',
+): Promise<void> {
   const scratch = await realpath(await mkdtemp(join(tmpdir(), 'farwharf-host-')));
   const folders = {
     home: join(scratch, 'home'),
@@ -94,7 +111,7 @@ async function runSuites(suites: Readonly<Record<string, string>>, env: NodeJS.P
     log(`running in ${host.name}`);
     await writeCheckout(folders.large, CHECKOUT_FILES);
     for (const [suite, opened] of Object.entries(suites)) {
-      await runSuite(host, { suite, opened: join(scratch, opened) }, report);
+      await runSuite(host, { suite, opened: join(scratch, opened) }, { report, failure });
     }
   } finally {
     await endProcessesOf(folders.home);
@@ -105,9 +122,9 @@ async function runSuites(suites: Readonly<Record<string, string>>, env: NodeJS.P
 async function runSuite(
   host: Host,
   { suite, opened }: { suite: string; opened: string },
-  report: string,
+  { report, failure }: { report: string; failure: 'retry' | 'fail' },
 ): Promise<void> {
-  const before = counts.failed;
+  const before = counts.failures.length;
   await rm(report, { force: true });
   const ended = new AbortController();
   const running = host.runSuite(join(ROOT, 'out', 'host', suite, 'index.js'), opened).finally(() => ended.abort());
@@ -115,12 +132,12 @@ async function runSuite(
   const printing = (async () => {
     for await (const event of followReport(report, ended.signal)) {
       isDone ||= event.type === 'done';
-      printEvent(event, counts, print);
+      printEvent(event.type === 'fail' ? { ...event, type: failure } : event, counts, print);
     }
   })();
   const [isGood] = await Promise.all([running, printing]);
   if (!isDone) throw new Error(`The suite '${suite}' ended before its tests did; see ${EVIDENCE}.`);
-  if (!isGood && counts.failed === before) throw new Error(`VS Code says that the suite '${suite}' failed.`);
+  if (!isGood && counts.failures.length === before) throw new Error(`VS Code says that the suite '${suite}' failed.`);
 }
 
 /** The tests of the window run in processes of their own, as `node --test` runs them. */

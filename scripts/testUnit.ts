@@ -1,14 +1,11 @@
 // Runs the unit tests, or those whose path contains one of the arguments: `npm run test:unit -- core/text retrieval`.
 // Options are those of `node --test`.
-import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { COMPILE_CACHE } from './compileCache.ts';
+import { runTestsTwice } from './testAttempts.ts';
 import { writeUnitGroups } from './unitGroups.ts';
 
 // One more than the two cores that these tests must do with, because some wait for time to pass or for other processes.
 const AT_ONCE = 3;
-// Guards against a hang only: a busy machine takes many times as long as a quiet one.
-const TEST_TIMEOUT_MS = 15 * 60_000;
 
 const args = process.argv.slice(2);
 const options = args.filter((text) => text.startsWith('-'));
@@ -20,12 +17,4 @@ if (groups.length === 0) {
   process.stderr.write(`No path of a unit test contains ${names.join(' or ')}.\n`);
   process.exit(1);
 }
-const { status } = spawnSync(
-  process.execPath,
-  ['--test', `--test-concurrency=${AT_ONCE}`, `--test-timeout=${TEST_TIMEOUT_MS}`, ...options, ...groups],
-  {
-    stdio: 'inherit',
-    env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...process.env },
-  },
-);
-process.exitCode = status ?? 1;
+process.exitCode = runTestsTwice({ files: groups, concurrency: AT_ONCE, args: options });

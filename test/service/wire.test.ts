@@ -111,6 +111,14 @@ test('/v1/me returns credits, prices and limits, and /openapi.json describes eve
   assert.deepEqual(described.toSorted(), [...expected].toSorted());
 });
 
+test('an idle connection is kept for longer than reverse proxies keep theirs', async (t) => {
+  const service = await startService(t);
+  const response = await service.request('/v1/me');
+  await response.text();
+  const seconds = Number(/^timeout=(\d+)$/.exec(response.headers.get('keep-alive') ?? '')?.[1]);
+  assert.ok(seconds > 60, `nginx keeps one for 60 s, the service for ${seconds} s`);
+});
+
 test('unknown jobs and addresses are 404, whatever their id looks like', async (t) => {
   const service = await startService(t);
   for (const id of ['nothing', '..%2f..%2fetc', 'x'.repeat(65), '%00']) {

@@ -14,6 +14,8 @@ import type { TlsSettings } from '../config/sections.ts';
 import { loopbackHosts } from './access/auth.ts';
 
 const CLOSE_WAIT_MS = 2_000;
+/** Longer than reverse proxies keep an idle connection (nginx: 60 s), so that none sends a request on one that is just being closed here. */
+const IDLE_CONNECTION_MS = 75_000;
 /** The base of requests to a service that listens on a socket. */
 const SOCKET_URL = 'http://localhost';
 
@@ -43,7 +45,7 @@ export class HttpServer {
     this.#options = options;
     const { tls, log } = options;
     // Uploads may take hours, and their reader ends stalled ones. Only the headers must arrive soon.
-    const timeouts = { requestTimeout: 0, headersTimeout: 30_000 };
+    const timeouts = { requestTimeout: 0, headersTimeout: 30_000, keepAliveTimeout: IDLE_CONNECTION_MS };
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only HTTP/2 has others
     const answer = getRequestListener((request, env) => fetch(request, env as HttpBindings), {
       overrideGlobalObjects: false,
