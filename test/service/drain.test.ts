@@ -89,12 +89,14 @@ test('a drained service lets running jobs finish, and accepts and starts nothing
   const values = ['draining', 'accepting_jobs', 'healthy'].map((name) => metric(service, `farwharf_${name}`));
   assert.deepEqual(await Promise.all(values), [1, 0, 1]);
 
-  const wait = admin('drain', '--reason', REASON, '--wait');
+  const wait = admin('drain', '--wait');
   openGate(service.data, running);
   const waited = await wait;
   assert.match(waited.stdout, /No job runs any more\.\n$/, waited.stderr);
   assert.equal((await ada.untilEnd(running)).state, 'succeeded');
-  assert.equal((await ada.job(waiting)).state, 'queued');
+  const still = await ada.job(waiting);
+  assert.equal(still.state, 'queued');
+  assert.match(still.reason ?? '', /new disks/, 'the second drain named no reason, and keeps the first');
 
   const resumed = await admin('resume');
   assert.match(resumed.stdout, /^The service accepts and starts jobs again\./);

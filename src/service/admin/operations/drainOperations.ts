@@ -18,14 +18,15 @@ const drainAudit = {
 };
 
 export const drainOperations = {
-  /** Repeated, it changes the reason. */
+  /** Repeated, it changes the reason, and keeps it if there is none. */
   'service.drain': operation({
     input: z.object({ reason: line.optional() }),
     output: drainState,
     audit: drainAudit,
-    run(context, { reason = '' }) {
+    run(context, { reason }) {
       const { drain } = context.store;
-      drain.set({ since: drain.get()?.since ?? Date.now(), reason: reason.trim() || null });
+      const before = drain.get();
+      drain.set({ since: before?.since ?? Date.now(), reason: reason?.trim() || (before?.reason ?? null) });
       return showDrain(context);
     },
   }),
