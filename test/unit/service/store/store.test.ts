@@ -78,6 +78,8 @@ test('a job has what its submission set, and nothing of its run and end', async 
     charged: null,
     filesRemovedAt: null,
     keyId: null,
+    executorId: null,
+    cancelReason: null,
   };
   assert.deepEqual(job, { ...newJob('a', { project: 'demo' }), ...unset, state: 'queued', logOffset: 0 });
 });
