@@ -35,6 +35,17 @@ test('an administrator adds an account and a key while the service runs; who has
   assert.equal(csv[0], 'account_id,name,machine_class,jobs,machine_minutes,credits');
   assert.match(csv[1] ?? '', /^ada,Ada Lovelace,local,1,[\d.]+,[\d.]+$/);
   assert.equal((await admin('usage', '--from', '2026-02-30')).exit, 2);
+  const byProject = (await admin('usage', '--by', 'project,account', '--csv')).stdout.split('\r\n');
+  assert.equal(byProject[0], 'project,account_id,name,jobs,machine_minutes,credits');
+  assert.match(byProject[1] ?? '', /^,ada,Ada Lovelace,1,/);
+  const wrong = await admin('usage', '--by', 'project,project');
+  assert.equal(wrong.exit, 2);
+  assert.match(wrong.stderr, /Invalid value "project,project" for --by\. Enter account, project, class/);
+
+  const edited = await admin('account', 'edit', 'ada', '--name', 'Ada King');
+  assert.equal(edited.stdout, 'ada: Ada King, plan team\n');
+  assert.match((await admin('audit', '--account', 'ada')).stdout, /accounts\.edit +ada/);
+  assert.match((await admin('account', 'edit', 'ada')).stderr, /Nothing to change\. Use --name, --plan, or both\./);
 
   const revoked = await admin('key', 'revoke', listed.key_id);
   assert.match(revoked.stdout, /is revoked and no longer works/);

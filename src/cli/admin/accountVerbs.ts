@@ -1,6 +1,6 @@
 import { Argument } from 'commander';
 import { defineGroup, defineVerb, type Verb } from '../command/verb.ts';
-import { ADD_ACCOUNT_FLAGS, ADD_KEY_FLAGS, ADMIN_FLAGS, LIMIT_FLAGS } from './adminFlags.ts';
+import { ADD_ACCOUNT_FLAGS, ADD_KEY_FLAGS, ADMIN_FLAGS, EDIT_ACCOUNT_FLAGS, LIMIT_FLAGS } from './adminFlags.ts';
 
 export function accountVerb(): Verb {
   return defineGroup(
@@ -44,6 +44,17 @@ export function accountVerb(): Verb {
           ['farwharf admin account show ada --json', 'show the same as JSON'],
         ],
         load: async () => (await import('./accounts.ts')).showAccount,
+      }),
+      defineVerb({
+        name: 'edit',
+        summary: 'change the name or the plan of an account',
+        args: ['<account>'],
+        flags: EDIT_ACCOUNT_FLAGS,
+        examples: [
+          ["farwharf admin account edit ada --name 'Ada King'", 'change the name of the owner'],
+          ['farwharf admin account edit ada --plan guest', 'change the plan that the account shows'],
+        ],
+        load: async () => (await import('./accounts.ts')).editAccount,
       }),
       defineVerb({
         name: 'disable',

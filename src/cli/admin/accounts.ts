@@ -2,7 +2,7 @@ import { AppError } from '../../core/errors.ts';
 import { formatBytes, formatCount, formatCredits } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import type { AdminAccount } from '../../service/admin/operations/accountOperations.ts';
-import type { AddAccountFlags, AdminFlags, LimitFlags } from './adminFlags.ts';
+import type { AddAccountFlags, AdminFlags, EditAccountFlags, LimitFlags } from './adminFlags.ts';
 import { findAdmin } from './adminService.ts';
 import type { Context } from '../command/context.ts';
 import { answerTable, type RecordColumn } from '../command/recordTable.ts';
@@ -70,6 +70,16 @@ export async function showAccount(context: Context, id: string, flags: AdminFlag
     `${creditsOf(account)}, ${formatCredits(account.credits_held)} held, ${formatCredits(account.credits_spent)} spent; ${jobs}`,
     describeLimits(account),
   );
+}
+
+/** `farwharf admin account edit ID`: changes what is named. JSON: the account. */
+export async function editAccount(context: Context, id: string, flags: EditAccountFlags): Promise<void> {
+  const { name, plan } = flags;
+  if (name === undefined && plan === undefined)
+    throw new AppError('bad-input', 'Nothing to change. Use --name, --plan, or both.');
+  using admin = await findAdmin(context, flags);
+  const account = await admin.call('accounts.edit', { account_id: id, name, plan });
+  answerAccount(context, account, `${id}: ${printableLine(account.name)}, plan ${printableLine(account.plan)}`);
 }
 
 /** `farwharf admin account disable ID`. JSON: the account. */

@@ -16,6 +16,13 @@ export const ADD_ACCOUNT_FLAGS = {
 };
 export type AddAccountFlags = FlagValues<typeof ADD_ACCOUNT_FLAGS>;
 
+export const EDIT_ACCOUNT_FLAGS = {
+  name: textFlag('--name <name>', 'new name of the owner'),
+  plan: textFlag('--plan <name>', 'new plan that the account shows'),
+  ...ADMIN_FLAGS,
+};
+export type EditAccountFlags = FlagValues<typeof EDIT_ACCOUNT_FLAGS>;
+
 export const LIMIT_FLAGS = {
   runningJobs: textFlag('--running-jobs <n>', 'jobs that run at once; others wait'),
   queuedJobs: textFlag('--queued-jobs <n>', 'jobs that can wait'),
@@ -98,6 +105,7 @@ export const USAGE_FLAGS = {
   from: textFlag('--from <day>', 'first day, UTC (default: the first of the month)'),
   to: textFlag('--to <day>', 'last day, UTC (default: today)'),
   account: textFlag('--account <account>', 'only this account'),
+  by: textFlag('--by <groups>', 'account, project, class, or several, separated by commas (default: account,class)'),
   csv: switchFlag('--csv', 'print comma-separated values'),
   ...ADMIN_FLAGS,
 };

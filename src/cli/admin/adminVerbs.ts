@@ -81,10 +81,11 @@ export function adminVerb(): Verb {
       }),
       defineVerb({
         name: 'usage',
-        summary: 'report the jobs, machine minutes and credits of accounts, by machine class',
+        summary: 'report the jobs, machine minutes and credits of accounts, projects and machine classes',
         flags: USAGE_FLAGS,
         examples: [
           ['farwharf admin usage', 'report the current month'],
+          ['farwharf admin usage --by project,account', 'report what each project used, and whose jobs these were'],
           ['farwharf admin usage --from 2026-01-01 --to 2026-01-31 --csv', 'report a month as comma-separated values'],
         ],
         load: async () => (await import('./usage.ts')).reportUsage,

@@ -1,6 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 import { formatCredits } from '../../core/text/format.ts';
-import type { UsageRow } from '../../service/admin/operations/usageOperations.ts';
+import { USAGE_GROUPS, type UsageGroup, type UsageRow } from '../../service/admin/operations/usageOperations.ts';
 import type { UsageFlags } from './adminFlags.ts';
 import { findAdmin } from './adminService.ts';
 import type { Context } from '../command/context.ts';
@@ -8,17 +8,33 @@ import { formatCsv } from '../terminal/csv.ts';
 import { isDay } from '../terminal/day.ts';
 import { answerTable, type RecordColumn } from '../command/recordTable.ts';
 
-const COLUMNS: readonly RecordColumn<UsageRow>[] = [
-  { title: 'ACCOUNT', cell: (row) => row.account_id },
-  { title: 'NAME', cell: ({ name }) => name, minWidth: 8, dropOrder: 1 },
-  { title: 'MACHINE', cell: (row) => row.machine_class, dropOrder: 4 },
+/** The columns, and their fields in JSON and CSV, that say which jobs a row is about. */
+const GROUP_COLUMNS: Readonly<Record<UsageGroup, readonly RecordColumn<UsageRow>[]>> = {
+  account: [
+    { title: 'ACCOUNT', cell: (row) => row.account_id ?? '' },
+    { title: 'NAME', cell: ({ name }) => name ?? '', minWidth: 8, dropOrder: 1 },
+  ],
+  project: [{ title: 'PROJECT', cell: ({ project }) => project ?? '', minWidth: 8 }],
+  class: [{ title: 'MACHINE', cell: (row) => row.machine_class ?? '', dropOrder: 4 }],
+};
+const GROUP_FIELDS = { account: ['account_id', 'name'], project: ['project'], class: ['machine_class'] } as const;
+const SUM_COLUMNS: readonly RecordColumn<UsageRow>[] = [
   { title: 'JOBS', cell: ({ jobs }) => String(jobs), align: 'right', dropOrder: 2 },
   { title: 'MINUTES', cell: (row) => row.machine_minutes.toFixed(1), align: 'right', dropOrder: 3 },
   { title: 'CREDITS', cell: ({ credits }) => formatCredits(credits), align: 'right' },
 ];
-const CSV_COLUMNS = ['account_id', 'name', 'machine_class', 'jobs', 'machine_minutes', 'credits'] as const;
+const SUM_FIELDS = ['jobs', 'machine_minutes', 'credits'] as const;
 
-/** `farwharf admin usage`: the usage of accounts, by machine class. JSON: `{ from, to, rows: [...] }`. */
+/** What the first column of the last row says. */
+const ALL = { account: { account_id: 'all' }, project: { project: 'all' }, class: { machine_class: 'all' } } as const;
+
+interface UsageReport {
+  readonly from: string;
+  readonly to: string;
+  readonly rows: readonly UsageRow[];
+}
+
+/** `farwharf admin usage`: what the jobs of accounts, projects or machine classes used. JSON: `{ from, to, rows: [...] }`. */
 export async function reportUsage(context: Context, _: string, flags: UsageFlags): Promise<void> {
   const { terminal } = context;
   if (flags.csv && terminal.isJson)
@@ -26,21 +42,23 @@ export async function reportUsage(context: Context, _: string, flags: UsageFlags
   const today = new Date().toISOString().slice(0, 10);
   const to = parseDay('--to', flags.to ?? today);
   const from = parseDay('--from', flags.from ?? `${to.slice(0, 7)}-01`);
+  const by = parseGroups(flags.by);
   using admin = await findAdmin(context, flags);
-  const report = await admin.call('usage.report', { from, to, account_id: flags.account });
+  const report = await admin.call('usage.report', { from, to, account_id: flags.account, by });
   terminal.json(report);
-  if (flags.csv) for (const line of asCsv(report.rows)) terminal.programOutput('stdout', line);
-  else if (!terminal.isJson) showTable(context, from, to, report.rows);
+  if (flags.csv) for (const line of asCsv(report.rows, by)) terminal.programOutput('stdout', line);
+  else if (!terminal.isJson) showTable(context, report, by);
 }
 
-function asCsv(rows: readonly UsageRow[]): readonly string[] {
+function asCsv(rows: readonly UsageRow[], by: readonly UsageGroup[]): readonly string[] {
+  const fields = [...by.flatMap((group) => GROUP_FIELDS[group]), ...SUM_FIELDS];
   return formatCsv(
-    CSV_COLUMNS,
-    rows.map((row) => CSV_COLUMNS.map((name) => row[name])),
+    fields,
+    rows.map((row) => fields.map((name) => row[name] ?? '')),
   );
 }
 
-function showTable({ terminal }: Context, from: string, to: string, rows: readonly UsageRow[]): void {
+function showTable({ terminal }: Context, { from, to, rows }: UsageReport, by: readonly UsageGroup[]): void {
   const period = from === to ? `on ${from}` : `from ${from} to ${to}`;
   if (rows.length === 0) {
     terminal.answer(`No jobs ended ${period} (UTC).`);
@@ -49,9 +67,18 @@ function showTable({ terminal }: Context, from: string, to: string, rows: readon
   terminal.note(`Jobs that ended ${period} (UTC)`);
   const sum = (name: 'jobs' | 'machine_minutes' | 'credits'): number =>
     rows.reduce((total, row) => total + row[name], 0);
-  const own = { account_id: 'all', name: '', machine_class: '' };
-  const total = { ...own, jobs: sum('jobs'), machine_minutes: sum('machine_minutes'), credits: sum('credits') };
-  answerTable(terminal, COLUMNS, rows.length > 1 ? [...rows, total] : rows);
+  const total = { jobs: sum('jobs'), machine_minutes: sum('machine_minutes'), credits: sum('credits') };
+  const columns = [...by.flatMap((group) => GROUP_COLUMNS[group]), ...SUM_COLUMNS];
+  answerTable(terminal, columns, rows.length > 1 ? [...rows, { ...ALL[by[0] ?? 'account'], ...total }] : rows);
+}
+
+/** `account,project`: each once, in the order in which they are given. @throws AppError `bad-input`. */
+function parseGroups(text: string | undefined): UsageGroup[] {
+  const words = (text ?? 'account,class').split(',');
+  const groups = words.flatMap((word) => USAGE_GROUPS.find((group) => group === word.trim()) ?? []);
+  if (groups.length === words.length && new Set(groups).size === groups.length) return groups;
+  const example = 'Enter account, project, class, or several of them, such as project,account.';
+  throw new AppError('bad-input', `Invalid value "${text}" for --by. ${example}`);
 }
 
 function parseDay(option: string, text: string): string {

@@ -74,6 +74,15 @@ export const accountOperations = {
   'accounts.show': onAccount((accounts, id) => accounts.get(id)),
   'accounts.disable': changesAccount((accounts, id) => accounts.setDisabled(id, Date.now())),
   'accounts.enable': changesAccount((accounts, id) => accounts.setDisabled(id, null)),
+  'accounts.edit': operation({
+    input: accountId.extend({ name: line.optional(), plan: line.min(1).optional() }),
+    output: accountView,
+    audit: accountAudit,
+    run({ store }, { account_id: id, name, plan }) {
+      const changes = { ...(name !== undefined && { name }), ...(plan !== undefined && { plan }) };
+      return showAccount(store, store.accounts.edit(id, changes));
+    },
+  }),
   'accounts.limit': operation({
     input: accountId.extend({ limits: limits.partial() }),
     output: accountView,

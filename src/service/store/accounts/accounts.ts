@@ -9,11 +9,15 @@ export const LOCAL_ACCOUNT = 'local';
 // IDs are parts of names in the credit ledger, and words of the command line.
 const ACCOUNT_ID = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 
+/** What an account is called; nothing depends on it. */
+const WORDS = {
+  name: text('name'),
+  /** What `/v1/me` returns as the plan. */
+  plan: text('plan'),
+};
 const ADDED = {
   id: text('id'),
-  name: text('name'),
-  /** What `/v1/me` returns as the plan; nothing depends on it. */
-  plan: text('plan'),
+  ...WORDS,
   /** Milliseconds since 1970, like all times here. */
   createdAt: integer('created_at'),
 };
@@ -33,6 +37,7 @@ const LIMITS = {
 };
 
 export type OwnLimits = RecordOf<typeof LIMITS>;
+type AccountWords = RecordOf<typeof WORDS>;
 export type NewAccount = RecordOf<typeof ADDED>;
 export type Account = RecordOf<typeof COLUMNS> & { readonly limits: OwnLimits };
 
@@ -49,11 +54,13 @@ const SQL = {
 export class AccountTable {
   readonly #sql: Statements<typeof SQL>;
   readonly #insert: Insert<typeof ADDED>;
+  readonly #edit: (id: string, words: AccountWords) => void;
   readonly #setLimits: (id: string, limits: OwnLimits) => void;
 
   constructor(database: DatabaseSync) {
     this.#sql = prepareAll(database, SQL);
     this.#insert = inserter(database, 'INSERT OR IGNORE INTO accounts', ADDED);
+    this.#edit = updater(database, 'accounts', WORDS);
     this.#setLimits = updater(database, 'accounts', LIMITS);
   }
 
@@ -94,6 +101,13 @@ export class AccountTable {
   /** Disables an account, or enables it again when `disabledAt` is null. */
   setDisabled(id: string, disabledAt: number | null): Account {
     this.#sql.setDisabled.run(disabledAt, this.get(id).id);
+    return this.get(id);
+  }
+
+  /** Changes the given words. */
+  edit(id: string, changes: Partial<AccountWords>): Account {
+    const { name, plan } = this.get(id);
+    this.#edit(id, { name, plan, ...changes });
     return this.get(id);
   }
 

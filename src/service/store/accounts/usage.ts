@@ -1,9 +1,10 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { integer, type RecordOf, rowReader, text } from '../database/columns.ts';
+import { integer, nullable, type RecordOf, rowReader, text } from '../database/columns.ts';
 
-/** The sums of one account's jobs on one machine class. */
+/** The sums of one account's jobs of one project on one machine class. */
 const COLUMNS = {
   account: text('account'),
+  project: nullable(text('project')),
   machineClass: text('machine_class'),
   jobs: integer('jobs'),
   machineMs: integer('machine_ms'),
@@ -19,10 +20,10 @@ export class UsageTable {
 
   constructor(database: DatabaseSync) {
     this.#read = database.prepare(
-      `SELECT account, machine_class, count(*) AS jobs, sum(charged) AS charged,
+      `SELECT account, project, machine_class, count(*) AS jobs, sum(charged) AS charged,
           sum(max(0, finished_at - coalesce(started_at, finished_at))) AS machine_ms
         FROM jobs WHERE finished_at >= ? AND finished_at < ? AND account = coalesce(?, account)
-        GROUP BY account, machine_class`,
+        GROUP BY account, project, machine_class`,
     );
   }
 

@@ -4,22 +4,29 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { openAdmin } from '../../../../../src/service/admin/adminClient.ts';
+import type { UsageGroup } from '../../../../../src/service/admin/operations/usageOperations.ts';
 import { Store } from '../../../../../src/service/store/store.ts';
 
 const MINUTE_MS = 60_000;
 
-test('usage is what ended on the days asked for, by account and machine class, and what it cost is in the book', async (t) => {
+test('usage is what ended on the days asked for, by account, project or machine class, and what it cost is in the book', async (t) => {
   const data = await mkdtemp(join(tmpdir(), 'farwharf-usage-'));
   t.after(() => rm(data, { recursive: true }));
   const store = new Store(data);
   let number = 0;
-  const run = async (account: string, machineClass: string, end: string, minutes: number): Promise<void> => {
+  const run = async (
+    account: string,
+    machineClass: string,
+    end: string,
+    minutes: number,
+    project: string | null = null,
+  ): Promise<void> => {
     const id = `job${++number}`;
     const finishedAt = Date.parse(end);
     const startedAt = finishedAt - minutes * MINUTE_MS;
     const hold = 1_000_000;
     await store.submit(
-      { id, account, machineClass, script: 'a', project: null, maxRuntime: 60, createdAt: startedAt, hold },
+      { id, account, machineClass, script: 'a', project, maxRuntime: 60, createdAt: startedAt, hold },
       [],
       { spec: '{}', archive: null, boot: '' },
     );
@@ -37,8 +44,10 @@ test('usage is what ended on the days asked for, by account and machine class, a
   await run('ada', 'cpu', '2026-03-01T00:00:00.000Z', 2);
   await run('ada', 'cpu', '2026-03-15T12:00:00.000Z', 0.5);
   await run('ada', 'gpu', '2026-03-31T23:59:59.999Z', 4);
-  await run('ada', 'cpu', '2026-04-01T00:00:00.000Z', 8);
+  await run('ada', 'cpu', '2026-04-01T00:00:00.000Z', 8, 'vision');
   await run('bob', 'cpu', '2026-03-10T00:00:00.000Z', 0);
+  await run('bob', 'gpu', '2026-04-02T00:00:00.000Z', 2, 'vision');
+  await run('bob', 'gpu', '2026-04-03T00:00:00.000Z', 1);
   store.dispose();
 
   using admin = await openAdmin(data, { mayCreate: false });
@@ -53,6 +62,21 @@ test('usage is what ended on the days asked for, by account and machine class, a
     { ...cpu, jobs: 1, machine_minutes: 1, credits: 0.1 },
   ]);
   assert.deepEqual((await report('2025-01-01', '2025-12-31')).rows, []);
+  const april = async (by: readonly UsageGroup[]) =>
+    (await admin.call('usage.report', { from: '2026-04-01', to: '2026-04-30', by: [...by] })).rows;
+  assert.deepEqual(await april(['project']), [
+    { project: null, jobs: 1, machine_minutes: 1, credits: 0.1 },
+    { project: 'vision', jobs: 2, machine_minutes: 10, credits: 1 },
+  ]);
+  assert.deepEqual(await april(['project', 'account']), [
+    { account_id: 'bob', name: 'BOB', project: null, jobs: 1, machine_minutes: 1, credits: 0.1 },
+    { account_id: 'ada', name: 'ADA', project: 'vision', jobs: 1, machine_minutes: 8, credits: 0.8 },
+    { account_id: 'bob', name: 'BOB', project: 'vision', jobs: 1, machine_minutes: 2, credits: 0.2 },
+  ]);
+  assert.deepEqual(await april(['class']), [
+    { machine_class: 'cpu', jobs: 1, machine_minutes: 8, credits: 0.8 },
+    { machine_class: 'gpu', jobs: 2, machine_minutes: 3, credits: 0.3 },
+  ]);
   const { entries } = await admin.call('credits.list', { account_id: 'ada', limit: 2 });
   assert.deepEqual(
     entries.map(({ at, kind, credits, reference }) => [at, kind, credits, reference]),
