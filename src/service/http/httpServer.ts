@@ -39,6 +39,7 @@ export class HttpServer {
   readonly #stop = new AbortController();
   readonly certificate: ServerCertificate | undefined;
   readonly #hostName: string;
+  #port: number | undefined;
 
   /** @throws AppError of `readCertificate`. */
   constructor(fetch: Fetch, options: HttpServerOptions) {
@@ -66,9 +67,8 @@ export class HttpServer {
 
   /** The port, once it listens. */
   get port(): number {
-    const address = this.#server.address();
-    if (address === null || typeof address === 'string') throw new Error('The server does not listen yet.');
-    return address.port;
+    if (this.#port === undefined) throw new Error('The server does not listen yet.');
+    return this.#port;
   }
 
   get url(): string {
@@ -97,6 +97,9 @@ export class HttpServer {
         { cause },
       );
     }
+    const address = this.#server.address();
+    // Stored, because requests that are open while the server closes need it too.
+    if (address !== null && typeof address === 'object') this.#port = address.port;
   }
 
   /** The caller is the only service of its data folder, so that an existing socket is that of a killed one. */

@@ -53,6 +53,13 @@ test('a file that fails twice has failed, and so has one that ends its process',
   }
 });
 
+test('a test that another file defines fails in the file that runs it', async (t) => {
+  const shared = `import { test } from 'node:test'; export const define = () => test('fails', () => { throw new Error('no'); });`;
+  const { code, output } = await runFiles(t, [shared, `import { define } from './0.test.mjs'; define();`]);
+  assert.equal(code, 1, output);
+  assert.match(output, /^!!!! RETRIED: .*: 1\.test\.mjs$/m);
+});
+
 test('many failures are not retried', async (t) => {
   const { code, output } = await runFiles(
     t,

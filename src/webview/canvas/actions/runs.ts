@@ -171,7 +171,6 @@ export class Runs {
 function describeEnd({ state, message, pause }: RunInfo): string {
   if (pause !== undefined) return l10n.t('The run waits for an answer: {0} Press A to answer.', pause.question);
   const word = STATE_WORDS[state];
-  return message === undefined
-    ? l10n.t('State of the run: {0}', word)
-    : l10n.t('State of the run: {0}. {1}', word, message);
+  if (message === undefined) return l10n.t('The run is {0}', word);
+  return state === 'failed' ? l10n.t('The run failed: {0}', message) : l10n.t('The run is {0}: {1}', word, message);
 }

@@ -31,9 +31,10 @@ export function changesByPlace(changes: readonly CanvasChange[]): ReadonlyMap<st
   return new Map(changes.flatMap((change) => (change.selection ? [[placeOf(change.selection), change] as const] : [])));
 }
 
-/** `added: Write`, `changed: the connection enough of Decide, …`. */
+/** `added Write`, `changed the connection enough of Decide: …`. */
 export function describeChange({ kind, name, text }: CanvasChange): string {
-  return `${CHANGE_WORDS[kind]}: ${name}${text === '' ? '' : `, ${text}`}`;
+  const what = l10n.t({ message: '{0} {1}', args: [CHANGE_WORDS[kind], name], comment: ['such as: added Write'] });
+  return text === '' ? what : `${what}: ${text}`;
 }
 
 function placeOf(selection: Selection): string {
