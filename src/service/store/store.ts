@@ -46,10 +46,7 @@ export class Store implements Disposable {
   readonly #appended = new AppendSignals();
   readonly jobs: Omit<JobTable, 'insert' | 'finish' | 'setState' | 'setLogOffset'>;
   readonly jobSearch: JobSearch;
-  readonly accounts: Pick<
-    AccountTable,
-    'find' | 'get' | 'list' | 'countEnabled' | 'edit' | 'setDisabled' | 'setLimits'
-  >;
+  readonly accounts: Omit<AccountTable, 'add'>;
   readonly keys: ApiKeyTable;
   readonly expiry: ExpiryTable;
   readonly secrets: SecretTable;
