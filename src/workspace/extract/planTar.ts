@@ -14,7 +14,6 @@ export interface PlannedArchive {
   readonly files: readonly PlannedFile[];
   /** Links and special files, which are never created. */
   readonly skipped: readonly SkippedEntry[];
-  readonly totalBytes: number;
 }
 
 /**
@@ -35,5 +34,5 @@ export async function planTar(parts: Iterable<TarPart>, folder: string, signal: 
     for (const step of plan.take()) if (step.type === 'file') files.push(step);
   }
   reader.end();
-  return { files, skipped: plan.skipped, totalBytes: plan.totalBytes };
+  return { files, skipped: plan.skipped };
 }
