@@ -37,7 +37,7 @@ export async function listByGit(
     const either = signal === undefined ? blocked.signal : AbortSignal.any([signal, blocked.signal]);
     return git === undefined ? undefined : await list(git, root, { repository, only, signal: either });
   } catch (error) {
-    if (blocked.signal.aborted && signal?.aborted !== true) return undefined;
+    if (blocked.signal.aborted) return undefined;
     throw error;
   } finally {
     done.abort();
