@@ -122,3 +122,18 @@ test('a process whose first thread has ended is found by its mark and stopped', 
   await endProcesses({ group: undefined, mark: `FARWHARF_TEST_MARK=${mark}` }, 5_000);
   assert.deepEqual(await exited, [null, 'SIGTERM']);
 });
+
+test('a process that replaces its environment when it is asked to stop is stopped all the same', {
+  skip: process.platform !== 'linux' && 'only Linux shows the environment of a process',
+}, async (t) => {
+  const mark = randomUUID();
+  const env = { PATH: process.env['PATH'], FARWHARF_TEST_MARK: mark };
+  const script = `trap 'exec env -i "$(command -v sleep)" 600' TERM; echo started; sleep 600 & wait`;
+  const child = spawn('sh', ['-c', script], { detached: true, stdio: ['ignore', 'pipe', 'inherit'], env });
+  t.after(() => child.kill('SIGKILL'));
+  const exited = once(child, 'exit');
+  await once(child.stdout, 'data');
+  await endProcesses({ group: undefined, mark: `FARWHARF_TEST_MARK=${mark}` }, 500);
+  assert.equal(processIdentity(child.pid ?? 0), undefined);
+  assert.deepEqual(await exited, [null, 'SIGKILL']);
+});

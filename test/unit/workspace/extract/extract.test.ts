@@ -105,6 +105,23 @@ for (const [name, { entries, files = {}, skipped = [] }] of Object.entries(ACCEP
   });
 }
 
+test('a gzip header may have a name, a comment, extra fields and a checksum of its own', async (t) => {
+  const packed = tarGz(good);
+  const fields = Buffer.concat([
+    Buffer.from([5, 0]),
+    Buffer.from('extra'),
+    Buffer.from('a.tar\0comment\0'),
+    Buffer.alloc(2),
+  ]);
+  const [head, rest] = [Buffer.from(packed.subarray(0, 10)), packed.subarray(10)];
+  head[3] = 0b1_1110; // FCOMMENT, FNAME, FEXTRA and FHCRC (RFC 1952, section 2.3.1)
+  const { archive, folder } = place(t, Buffer.concat([head, fields, rest]));
+  const staged = await stageArchive(archive, folder);
+  assert.equal(readFileSync(join(staged.staging, 'good.txt'), 'utf8'), 'good');
+  writeArchive(archive, Buffer.concat([head, Buffer.from([0, 0]), Buffer.alloc(70_000, 'n')]));
+  await assert.rejects(stageArchive(archive, folder), { code: 'corrupt', message: /its gzip header does not end/ });
+});
+
 const raw = (...parts: readonly Buffer[]): Buffer => gzipSync(Buffer.concat(parts), { level: 1 });
 const flipped = (bytes: Buffer, index: number): Buffer => {
   const copy = Buffer.from(bytes);
@@ -115,7 +132,7 @@ const named = (name: string | Buffer): Buffer => tarGz(good, tarEntry({ name, bo
 const pair = (first: string, second: string): Buffer =>
   tarGz(good, tarEntry({ name: first, body: '1' }), tarEntry({ name: second, body: '2' }));
 
-const REFUSED: Record<string, { code: string; bytes: Buffer }> = {
+const REFUSED: Record<string, { code: string; bytes: Buffer; message?: RegExp }> = {
   'a path that leads up': { code: 'refused', bytes: named('../out.txt') },
   'a path that leads up from inside': { code: 'refused', bytes: named('a/../../out.txt') },
   'an absolute path': { code: 'refused', bytes: named('/tmp/out.txt') },
@@ -126,7 +143,11 @@ const REFUSED: Record<string, { code: string; bytes: Buffer }> = {
   'a line feed in a name': { code: 'refused', bytes: named('a\nb') },
   'a name that is not UTF-8': { code: 'refused', bytes: named(Buffer.from([0x61, 0xff, 0x62])) },
   'no name': { code: 'refused', bytes: named('') },
-  'a file in place of the folder': { code: 'refused', bytes: named('./.') },
+  'a file in place of the folder': {
+    code: 'refused',
+    bytes: named('./.'),
+    message: /"\.\/\." is a file in place of the folder itself/,
+  },
   'a pax path that leads up': { code: 'refused', bytes: tarGz(paxHeader({ path: '../x' }), good) },
   'a pax path with a NUL': { code: 'refused', bytes: tarGz(paxHeader({ path: 'a\0b' }), good) },
   'an empty pax path': { code: 'refused', bytes: tarGz(paxHeader({ path: '' }), good) },
@@ -211,11 +232,11 @@ const REFUSED: Record<string, { code: string; bytes: Buffer }> = {
   'reserved gzip flags': { code: 'corrupt', bytes: flipped(tarGz(good), 3) },
 };
 
-for (const [name, { code, bytes }] of Object.entries(REFUSED)) {
+for (const [name, { code, bytes, message }] of Object.entries(REFUSED)) {
   test(`refuses ${name} and leaves the folder as it was`, async (t) => {
     const { archive, folder } = place(t, bytes);
     const before = listing(folder);
-    await assert.rejects(stageArchive(archive, folder), { name: 'AppError', code });
+    await assert.rejects(stageArchive(archive, folder), { name: 'AppError', code, ...(message && { message }) });
     assert.deepEqual(listing(folder), before);
     assert.equal(readFileSync(join(folder, 'mine.txt'), 'utf8'), 'mine');
   });

@@ -150,9 +150,14 @@ test('nothing is written through a link in the folder, and a link itself is repl
   assert.equal(text(folder, 'target'), 'r');
 });
 
-test('a result in place of a folder is refused in words', async (t) => {
-  const { folder, staged } = await stage(t, { 'data/x': 'mine' }, { data: 'r' });
+test('a result in place of a folder is skipped unless it was chosen, and then refused in words', async (t) => {
+  const { folder, staged } = await stage(t, { 'data/x': 'mine' }, { data: 'r', other: 'r' });
   await planResults(staged, folder);
+  assert.deepEqual(await applyResults(staged, folder, decide(), { label: '1', journal: journalOf(folder) }), {
+    written: ['other'],
+    skipped: ['data'],
+    setAside: [],
+  });
   await assert.rejects(
     applyResults(staged, folder, decide(['data', 'write']), { label: '1', journal: journalOf(folder) }),
     {

@@ -124,6 +124,7 @@ test('code, hashes, identifiers, base64 and placeholders are no secrets', async 
     'a.py': `client = OpenAI(api_key=os.environ["OPENAI_API_KEY"])\nOPENAI_API_KEY = get_secret_from_the_manager_by_name()\n`,
     'b.env.example':
       'OPENAI_API_KEY=your_openai_api_key_goes_in_here\nGROQ_API_KEY=gsk_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n',
+    'one letter.md': `hf_${'a'.repeat(34)} and npm_${'01'.repeat(18)}`,
     'c.md': `Use sk-proj-${'x'.repeat(60)} or AKIAIOSFODNN7EXAMPLE; it starts with -----BEGIN PRIVATE KEY-----.`,
     'd.json': JSON.stringify({
       sha256: hex(64),
@@ -138,7 +139,7 @@ test('code, hashes, identifiers, base64 and placeholders are no secrets', async 
   });
   const { files, findings } = await selectFiles(root, { isTrusted: false });
   assert.deepEqual(findings, []);
-  assert.equal(files.length, 8);
+  assert.equal(files.length, 9);
 });
 
 const FILLER = 'a line of text that nobody reads\n'.repeat(40_000);

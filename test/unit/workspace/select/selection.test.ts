@@ -182,6 +182,21 @@ for (const isTrusted of [true, false]) {
     assert.equal(exclusionOf(selection, 'secretive')?.reason, 'unreadable');
   });
 
+  test(`files with the names of excluded folders are sent, ${how}`, async (t) => {
+    const root = temporaryFolder(t);
+    git(root, 'init');
+    writeTree(root, {
+      '.farwharfignore': 'raw/\n',
+      raw: '',
+      node_modules: '',
+      '.venv': '',
+      'sub/raw': '',
+      'sub/.tox': '',
+    });
+    const selection = await selectFiles(root, { isTrusted });
+    assert.deepEqual(paths(selection), ['.farwharfignore', '.venv', 'node_modules', 'raw', 'sub/.tox', 'sub/raw']);
+  });
+
   test(`an empty folder gives an empty selection, ${how}`, async (t) => {
     const selection = await selectFiles(temporaryFolder(t), { isTrusted });
     assert.deepEqual({ files: selection.files, totalBytes: selection.totalBytes }, { files: [], totalBytes: 0 });
