@@ -47,8 +47,7 @@ export class SecureAgent extends HttpsAgent {
     const wanted = whileWanted(options[WANTED_BY], this.#signal);
     const connecting = trustingSystem(async (trust) => {
       const socket = this.#proxy && (await openTunnel(this.#proxy, targetOf(options), wanted.signal));
-      const secureContext = trust === undefined ? {} : { secureContext: trust };
-      const tlsOptions = { ...options, path: null, socket, ...secureContext };
+      const tlsOptions = { ...options, path: null, socket, secureContext: trust };
       const tls = super.createConnection(tlsOptions);
       if (!(tls instanceof TLSSocket))
         throw new TypeError('Node.js returned another socket than that of a TLS connection.');

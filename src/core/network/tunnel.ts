@@ -17,9 +17,8 @@ export async function connectToProxy(proxy: Proxy, target: string, signal: Abort
   try {
     if (!isSecure) return await connected(connect({ host, port }), 'connect', signal);
     const shakeHands = (trust: ReturnType<typeof systemTrust>): Promise<Socket> => {
-      const secureContext = trust === undefined ? {} : { secureContext: trust };
       const servername = /^[\d.]+$|:/.test(host) ? {} : { servername: host };
-      return connected(connectSecurely({ host, port, ...servername, ...secureContext }), 'secureConnect', signal);
+      return connected(connectSecurely({ host, port, ...servername, secureContext: trust }), 'secureConnect', signal);
     };
     return await trustingSystem(shakeHands);
   } catch (error) {

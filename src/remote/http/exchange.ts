@@ -142,7 +142,6 @@ export class Exchange {
     timer.touch(connectMs);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as the global fetch
     const response = (await customFetch(`${this.#host}${path}`, init)) as FetchResponse;
-    timer.pause();
     return this.#response(response, timed(response.body ?? Readable.from([]), timer));
   }
 
@@ -181,7 +180,7 @@ export class Exchange {
   };
 
   readonly #onTimeout = (cause: Error): void => {
-    const isConnecting = 'syscall' in cause && cause.syscall === 'connect';
+    const isConnecting = 'syscall' in cause;
     if (isConnecting && this.#proxy !== undefined) cause.message += throughProxy(this.#proxy, new URL(this.#host).host);
     this.fail(new NetworkError(this.#host, cause));
   };
