@@ -60,6 +60,19 @@ for (const [how, customFetch] of [
   });
 }
 
+test("a caller's fetch may keep every piece that it has read until it sends them", async (t) => {
+  const archive = join(await makeFolder(t), 'workspace.tar.gz');
+  const content = randomBytes(12_000_000);
+  await writeFile(archive, content);
+  const collecting: typeof fetch = async (_url, init) => {
+    const pieces: Uint8Array[] = [];
+    for await (const piece of init?.body as unknown as AsyncIterable<Uint8Array>) pieces.push(piece);
+    return Response.json({ job_id: String(Buffer.concat(pieces).includes(content)) });
+  };
+  const { client } = await serve(t, (_request, response) => response.end(), { fetch: collecting });
+  assert.equal((await client.submitJob(archive, job)).job_id, 'true');
+});
+
 test('an empty archive can be sent, a missing one or a folder is an error', async (t) => {
   const folder = await makeFolder(t);
   const { client } = await serve(t, (request, response) => {

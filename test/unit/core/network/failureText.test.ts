@@ -27,6 +27,10 @@ test('a certificate that is not trusted is found among the causes, with advice f
   assert.match(text('ERR_TLS_CERT_ALTNAME_INVALID'), /Check the address/);
   assert.match(text('CERT_REVOKED'), /nothing was sent\. Ask the operator of the service\.$/);
   assert.equal(text('ECONNREFUSED'), '');
+  assert.equal(
+    networkFailureText(failure('CERT_REVOKED')),
+    'The certificate of the service is not trusted (failed), so nothing was sent. Ask the operator of the service.',
+  );
 });
 
 test('the error of a proxy explains itself, also from another copy of its class', () => {

@@ -9,7 +9,7 @@ import { test } from 'node:test';
 import { TIMES } from '../../../random.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { endProcesses, processIdentity } from '../../../../src/core/processes/processTree.ts';
+import { bootIdentity, endProcesses, processIdentity } from '../../../../src/core/processes/processTree.ts';
 
 const PYTHON = '/usr/bin/python3';
 const MAX_RSS_KB = 600_000;
@@ -136,4 +136,12 @@ test('a process that replaces its environment when it is asked to stop is stoppe
   await endProcesses({ group: undefined, mark: `FARWHARF_TEST_MARK=${mark}` }, 500);
   assert.equal(processIdentity(child.pid ?? 0), undefined);
   assert.deepEqual(await exited, [null, 'SIGKILL']);
+});
+
+test('a boot of this machine is the same whatever the clock is set to', {
+  skip: process.platform !== 'linux' && 'only Linux has an ID for each boot',
+}, (t) => {
+  const before = bootIdentity();
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 24 * 3_600_000 });
+  assert.equal(bootIdentity(), before);
 });

@@ -60,6 +60,8 @@ test('a line that was cut, mixed or forged stays text, and what is lost is count
   }
   const forged = '@@farwharf/flow:1:00000000:1:1/1:2:00000000:{}\n@@farwharf/flow:1:99';
   assert.deepEqual(read(forged), { values: [], text: forged, lost: 0 });
+  const longer = a.replace(/\/1:\d+:/, '/1:9999:');
+  assert.deepEqual(read(longer), { values: [], text: longer, lost: 0 });
   assert.deepEqual(read(`@@farwharf/flow:1:${'9'.repeat(10_000)}`).text.length, 10_018);
 });
 

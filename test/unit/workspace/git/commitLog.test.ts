@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { readCommits } from '../../../../src/workspace/git/commitLog.ts';
@@ -93,6 +93,14 @@ test('there are no commits outside a repository and before the first commit', as
   assert.deepEqual(await readCommits(root, { known, signal }), { head: undefined, ids: [], added: [] });
 });
 
+test('a repository whose index is not a file has no commits', async (t) => {
+  const root = repository(t);
+  const head = commit(root, 'first', { 'a.txt': 'a' });
+  rmSync(join(root, '.git/index'));
+  mkdirSync(join(root, '.git/index'));
+  assert.deepEqual(await read(root), { head, ids: [], added: [] });
+});
+
 test('names and messages that look like the format of the log are read as they are', async (t) => {
   const root = repository(t);
   const message = `//${'a'.repeat(40)}\n\n//sub\n\n\u0001\u0002 ${'b'.repeat(40)}`;
@@ -141,7 +149,9 @@ test('a shallow clone has the commits that it has, and nothing is fetched for a 
   const treeless = join(clones, 'treeless');
   execFileSync('git', ['clone', '-q', '--no-checkout', '--filter=tree:0', `file://${root}`, treeless]);
   const before = readdirSync(join(treeless, '.git/objects/pack'));
-  assert.deepEqual((await read(treeless)).added, []);
+  // Commits that could not be read are not known either, so they are read once the objects are there.
+  const { ids, added } = await read(treeless);
+  assert.deepEqual([ids, added], [[], []]);
   assert.deepEqual(readdirSync(join(treeless, '.git/objects/pack')), before);
 });
 

@@ -101,6 +101,29 @@ for (const isTrusted of [true, false]) {
     assert.equal(exclusionOf(selection, '.env')?.reason, 'secret');
   });
 
+  test(`a folder that git ignores is sent as a whole if .farwharfignore includes it, but not its caches, ${how}`, async (t) => {
+    const root = temporaryFolder(t);
+    git(root, 'init');
+    writeTree(root, {
+      '.gitignore': 'models/\n*.log\n',
+      '.farwharfignore': '!models/\nmodels/drafts/\n',
+      'models/best.pt': 'w',
+      'models/train.log': 'l',
+      'models/deep/x.pt': 'w',
+      'models/drafts/y.pt': 'w',
+      'models/__pycache__/a.pyc': '',
+    });
+    const selection = await selectFiles(root, { isTrusted });
+    assert.deepEqual(paths(selection), [
+      '.farwharfignore',
+      '.gitignore',
+      'models/best.pt',
+      'models/deep/x.pt',
+      'models/train.log',
+    ]);
+    assert.equal(exclusionOf(selection, 'models/drafts')?.reason, 'farwharfignore');
+  });
+
   test(`rules of the repository above the folder count, with places seen from the folder, ${how}`, async (t) => {
     const root = temporaryFolder(t);
     git(root, 'init');
@@ -217,6 +240,31 @@ test('what git tracks is sent although a rule ignores it, and said; what was del
     selection.findings.map(({ type, path }) => [type, path]),
     [['tracked-but-ignored', 'kept.log']],
   );
+});
+
+test("the user's own ignore file counts, that of the repository's configuration more", async (t) => {
+  const root = temporaryFolder(t);
+  const home = temporaryFolder(t);
+  git(root, 'init');
+  writeTree(home, { mine: '*.mine\n', 'git/ignore': '*.usual\n', theirs: '*.theirs\n' });
+  writeTree(root, { 'a.mine': '', 'a.usual': '', 'a.theirs': '', 'a.txt': '' });
+  const before = { HOME: process.env['HOME'], XDG_CONFIG_HOME: process.env['XDG_CONFIG_HOME'] };
+  t.after(() => {
+    for (const [name, value] of Object.entries(before)) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+  });
+  Object.assign(process.env, { HOME: home, XDG_CONFIG_HOME: home });
+  const excluded = async (): Promise<(string | undefined)[][]> => {
+    const selection = await selectFiles(root, { isTrusted: true });
+    return selection.excluded.filter(({ reason }) => reason === 'gitignore').map(({ path, at }) => [path, at]);
+  };
+  assert.deepEqual(await excluded(), [['a.usual', `${join(home, 'git/ignore')}:1`]]);
+  writeFileSync(join(home, '.gitconfig'), '[core]\n\texcludesFile = ~/mine\n');
+  assert.deepEqual(await excluded(), [['a.mine', `${join(home, 'mine')}:1`]]);
+  git(root, 'config', 'core.excludesFile', join(home, 'theirs'));
+  assert.deepEqual(await excluded(), [['a.theirs', `${join(home, 'theirs')}:1`]]);
 });
 
 test('git runs nothing that the folder configures, and leaves its index alone', async (t) => {
