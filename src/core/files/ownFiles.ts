@@ -32,17 +32,15 @@ export function requireOwnHome(home: string): void {
 /**
  * Checks that this user, or root, owns a file or folder and that no other user can write to it.
  *
- * @param options `orOwnerOf`: for root, the owner of this folder is accepted too, because root administers files of others.
  * @throws AppError `refused` with the command that fixes it.
  */
-export function requireOwn(path: string, { orOwnerOf }: { readonly orOwnerOf?: string } = {}): void {
+export function requireOwn(path: string): void {
   const user = process.getuid?.();
   const stats = statOf(path);
   if (user === undefined || stats === undefined) return;
-  const owners = [user, 0, ...(user === 0 && orOwnerOf !== undefined ? [statOf(orOwnerOf)?.uid] : [])];
   // For a link, its owner and its target are checked; its own mode means nothing.
   const target = stats.isSymbolicLink() ? statSync(path, { throwIfNoEntry: false }) : stats;
-  const foreign = [stats, target].find((each) => each !== undefined && !owners.includes(each.uid));
+  const foreign = [stats, target].find((each) => each !== undefined && each.uid !== user && each.uid !== 0);
   if (foreign !== undefined) {
     throw refusal(path, `belongs to another user (number ${foreign.uid})`, `chown ${user} ${shellWord(path)}`);
   }
