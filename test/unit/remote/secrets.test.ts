@@ -10,10 +10,11 @@ test('secrets are set, listed and removed by their names', async (t) => {
   const asked: string[] = [];
   const secrets = [{ name: 'HF_TOKEN', changed_at: '2026-01-02T03:04:05Z' }];
   const { client } = await serve(t, (request, response) => {
-    void readAll(request).then((body) => {
+    void (async () => {
+      const body = await readAll(request);
       asked.push(`${request.method} ${request.url} ${request.headers['content-type']} ${body.toString()}`);
       answerJson(response, request.method === 'GET' ? { secrets } : { name: 'HF_TOKEN' });
-    });
+    })();
   });
   await client.setSecret('HF_TOKEN', VALUE);
   assert.deepEqual(await client.listSecrets(), secrets);

@@ -64,9 +64,9 @@ test("a caller's fetch may keep every piece that it has read until it sends them
   const archive = join(await makeFolder(t), 'workspace.tar.gz');
   const content = randomBytes(12_000_000);
   await writeFile(archive, content);
-  const collecting: typeof fetch = async (_url, init) => {
+  const collecting: typeof fetch = async (_url, { body } = {}) => {
     const pieces: Uint8Array[] = [];
-    for await (const piece of init?.body as unknown as AsyncIterable<Uint8Array>) pieces.push(piece);
+    for await (const piece of body as unknown as AsyncIterable<Uint8Array>) pieces.push(piece);
     return Response.json({ job_id: String(Buffer.concat(pieces).includes(content)) });
   };
   const { client } = await serve(t, (_request, response) => response.end(), { fetch: collecting });
