@@ -6,16 +6,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { FolderIndex } from '../src/retrieval/folder/folderIndex.ts';
 import { searchWithin } from '../src/retrieval/folder/tokenBudget.ts';
 import { readCommits } from '../src/workspace/git/commitLog.ts';
 import { interval } from './ranking/bootstrap.ts';
+import { type FindPlaces, firstOfFiles, openFilePeers } from './ranking/filePeers.ts';
 import { indexFolder } from './ranking/indexedFolder.ts';
 import { type LabelledQuery, type Location, ndcg, readLabelled, recall } from './ranking/labelledSet.ts';
-import { INFORMED } from './ranking/peers.ts';
 
 const LIMIT = 10;
-// Peers rank chunks, of which a file has many.
+// A file has many chunks.
 const DEPTH = 200;
 const BUDGETS = [500, 1000, 2000, 4000, 8000];
 const HISTORY_OPTIONS = { signal: new AbortController().signal, isStored: false };
@@ -26,8 +25,6 @@ const { values, positionals } = parseArgs({
   options: { whole: { type: 'boolean' }, misses: { type: 'boolean' } },
 });
 const home = mkdtempSync(join(tmpdir(), 'farwharf-bench-ranking-'));
-
-type Find = (query: string) => Promise<readonly Location[]>;
 
 interface Scored {
   readonly engine: string;
@@ -43,7 +40,7 @@ try {
   for (const { name: repository, language, checkout, root, queries } of readLabelled(positionals[0] ?? '.')) {
     if (queries.length === 0) continue;
     using index = await indexFolder(values.whole === true ? checkout : join(checkout, root), home);
-    const measure = async (engine: string, find: Find): Promise<void> => {
+    const measure = async (engine: string, find: FindPlaces): Promise<void> => {
       for (const { query, category, targets } of queries) {
         const found = await find(query);
         const score = ndcg(found, targets);
@@ -52,11 +49,13 @@ try {
           printMiss({ query, category, targets }, found, score);
       }
     };
-    await measure('farwharf, chunks', (query) => firstOfFiles(() => index.search(query, DEPTH, { isByPlace: true })));
+    await measure('farwharf, chunks', async (query) =>
+      firstOfFiles(await index.search(query, DEPTH, { isByPlace: true }), LIMIT),
+    );
     await measure('farwharf, no commits', (query) => index.search(query, LIMIT));
     await index.history.update(readCommits, HISTORY_OPTIONS);
     await measure(OURS, (query) => index.search(query, LIMIT));
-    for (const [engine, find] of openPeers(index)) await measure(engine, find);
+    for (const [engine, find] of openFilePeers(index, LIMIT)) await measure(engine, find);
     for (const [at, maxTokens] of BUDGETS.entries()) {
       for (const { query, targets } of queries) {
         recalls[at]?.push(recall(await searchWithin(index, query, { maxTokens }), targets));
@@ -73,30 +72,6 @@ try {
   print(`\nrecall of the answers' files within a budget: ${shares.join(', ')}`);
 } finally {
   rmSync(home, { recursive: true });
-}
-
-function openPeers(index: FolderIndex): [string, Find][] {
-  const chunks = [...index.sources()].flatMap(({ path }) => index.fileAt(path)?.chunks ?? []);
-  return Object.entries(INFORMED).map(([engine, open]) => {
-    const peer = open(chunks);
-    return [
-      engine,
-      (query) =>
-        firstOfFiles(async () =>
-          peer.search(query, DEPTH).flatMap((id) => {
-            const chunk = chunks[id];
-            return chunk === undefined ? [] : [{ ...chunk, path: chunk.source }];
-          }),
-        ),
-    ];
-  });
-}
-
-/** The best place of each file. */
-async function firstOfFiles(find: () => Promise<readonly Location[]>): Promise<readonly Location[]> {
-  const byPath = new Map<string, Location>();
-  for (const place of await find()) if (!byPath.has(place.path)) byPath.set(place.path, place);
-  return [...byPath.values()].slice(0, LIMIT);
 }
 
 function printEngines(title: string, scored: readonly Scored[]): void {

@@ -2,9 +2,9 @@
 // name, and in a question, which is the first sentence of a function's comment, which is not in what is searched. The arguments are
 // checkouts, by default this repository. Weights and rules are chosen on the even queries; the odd ones are held out. `--misses` lists
 // what is not found. The definitions are those that universal-ctags sees.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { FolderIndex } from '../src/retrieval/folder/folderIndex.ts';
 import { roleOf } from '../src/retrieval/ranking/roles.ts';
@@ -15,6 +15,7 @@ import { readCheckout } from './ranking/docstrings.ts';
 import { indexFolder } from './ranking/indexedFolder.ts';
 import { misspell } from './ranking/misspell.ts';
 import { readTags, type Tag } from './ranking/tags.ts';
+import { writeUncommented } from './ranking/uncommentedCopy.ts';
 
 const TOP = 10;
 const MOST_NAMES = 200;
@@ -72,13 +73,9 @@ async function scoreNames(folder: string, home: string): Promise<Scored[]> {
 
 /** MRR@10 of the files that contain the described functions. */
 async function scoreQuestions(folder: string, home: string): Promise<Scored[]> {
-  const { files, queries } = readCheckout(folder);
-  const copy = join(home, 'without comments');
-  for (const { path, text } of files) {
-    mkdirSync(dirname(join(copy, path)), { recursive: true });
-    writeFileSync(join(copy, path), text);
-  }
-  using index = await indexFolder(copy, home);
+  const checkout = readCheckout(folder);
+  const { queries } = checkout;
+  using index = await indexFolder(writeUncommented(checkout, home), home);
   const random = randomFrom(2);
   const scored: Scored[] = [];
   for (const [at, { query, path }] of queries.entries()) {

@@ -11,7 +11,7 @@ const MAX_FILE_BYTES = 1_000_000;
 const SKIPPED = new Set(['.git', 'node_modules', 'dist']);
 const TEST_PATH = /(?:^|[/._-])(?:tests?|testing|testdata|specs?|examples?|__tests__)(?:[/._-]|$)/i;
 // A function is found by a chunk that holds one of its first lines.
-const FIRST_LINES = 3;
+export const FIRST_LINES = 3;
 
 /** A checkout without the comments that describe its functions, which are the questions. */
 export interface Checkout {

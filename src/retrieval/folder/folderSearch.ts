@@ -5,6 +5,7 @@ import type { FolderHistory } from '../history/folderHistory.ts';
 import type { PathAnalyzer } from '../ranking/pathTerms.ts';
 import { type MentionedFile, mentionedFiles } from '../ranking/mentionedFiles.ts';
 import { type RankedFile, rankFiles, type Reasons } from '../ranking/rankFiles.ts';
+import { rankPlaces } from '../ranking/rankPlaces.ts';
 import { wantedRoles } from '../ranking/wantedRoles.ts';
 import { fileMentions } from '../search/fileMentions.ts';
 import { holdsPhrases, PHRASE_GROWTH } from '../search/phrase.ts';
@@ -59,6 +60,8 @@ interface Candidate {
   readonly score: number;
   readonly reasons?: Reasons | undefined;
   readonly places: readonly RankedChunk[];
+  /** Whether the places have their final order, because more than the score of their words decided it. */
+  readonly isOrdered: boolean;
 }
 
 /** The best files of a folder, or the best chunks, with their current text. */
@@ -77,9 +80,10 @@ export function searchFolder(
       ? fuseMatches(found, wanted, (path) => folder.set.source(path)).map((match) => ({
           score: match.score,
           places: [match],
+          isOrdered: true,
         }))
       : rankedFiles(found, wanted, { query, terms, folder });
-    const { hits, stale } = readHits(candidates, { phrases: query.phrases, limit }, folder);
+    const { hits, stale } = readHits(candidates, { terms: terms.terms, phrases: query.phrases, limit }, folder);
     if (stale.length > 0 && tries < SEARCH_TRIES) {
       tries += 1;
       void folder.update(stale);
@@ -103,10 +107,13 @@ function rankedFiles(
   const matches = [...found, ...unfound(mentioned, found, folder)];
   const votes = folder.history.votes(terms);
   const facts = { terms: terms.terms, weights, wanted, defining, mentioned, votes };
-  const ranked = rankFiles(matches, facts, folder.paths).map((file) =>
-    atLine(file, mentioned.get(file.path)?.line, folder),
-  );
-  return near.length === 0 ? ranked : fuseFiles(ranked, near, (path) => folder.set.source(path));
+  const ranked = rankFiles(matches, facts, folder.paths).map((file) => ({
+    ...atLine(file, mentioned.get(file.path)?.line, folder),
+    isOrdered: file.reasons.definition > 0 || file.reasons.mention > 0,
+  }));
+  if (near.length === 0) return ranked;
+  const fused = fuseFiles(ranked, near, (path) => folder.set.source(path));
+  return fused.map((file) => ({ ...file, isOrdered: true }));
 }
 
 /** The chunks that define what the whole query names: with the same first letter, else with another. */
@@ -150,13 +157,18 @@ function atLine(file: RankedFile, line: number | undefined, folder: SearchedFold
  */
 function readHits(
   candidates: readonly Candidate[],
-  { phrases, limit }: { readonly phrases: readonly string[]; readonly limit: number },
+  {
+    terms,
+    phrases,
+    limit,
+  }: { readonly terms: readonly string[]; readonly phrases: readonly string[]; readonly limit: number },
   folder: SearchedFolder,
 ): { readonly hits: FolderHit[]; readonly stale: readonly string[] } {
+  const weights = folder.set.weigh(terms);
   const files = new Map<string, IndexedFile | undefined>();
   const stale = new Set<string>();
   const hits: FolderHit[] = [];
-  for (const { score, places, reasons } of candidates) {
+  for (const { score, places, reasons, isOrdered } of candidates) {
     if (hits.length >= limit) break;
     const path = places[0]?.source.path ?? '';
     if (!files.has(path)) files.set(path, folder.fileAt(path));
@@ -166,7 +178,7 @@ function readHits(
       if (chunk === undefined) stale.add(path);
       return chunk !== undefined && holdsPhrases(chunk.text, phrases) ? [{ chunk, score: place.score }] : [];
     });
-    const [best, ...others] = read;
+    const [best, ...others] = isOrdered ? read : rankPlaces(read, { terms, weights }, folder.paths);
     if (best === undefined) continue;
     const { startLine, endLine, text, symbols, scope } = best.chunk;
     const more = others

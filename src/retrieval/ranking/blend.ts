@@ -15,11 +15,13 @@ export interface Blend {
   readonly mention: number;
   /** The part of the best keyword score that the file gains for which past commits speak most. */
   readonly history: number;
+  /** The part of a file's best score that a place gains in the order of its places if its definition has the words of the query as its name. */
+  readonly symbol: number;
   /** What the score of a file is multiplied by. */
   readonly roles: Readonly<Record<FileRole, number>>;
 }
 
-/** Chosen with the figures of `bench/fileRanking.ts` on its development repositories, rounded. */
+/** Chosen with the figures of `bench/fileRanking.ts` on its development repositories, rounded; `symbol` with those of `bench/docstrings.ts`. */
 export const BLEND: Blend = {
   coherence: [1, 0.7, 0.5, 0.4, 0.3, 0.25, 0.2],
   name: 2.5,
@@ -28,6 +30,7 @@ export const BLEND: Blend = {
   definition: 1,
   mention: 6,
   history: 0.25,
+  symbol: 2,
   roles: {
     source: 1,
     test: 0.4,

@@ -36,12 +36,13 @@ export class PathAnalyzer {
     const stem = dot < 0 ? last : last.slice(0, dot);
     const folder = names.at(-2) ?? '';
     const [telling, other] = NAMELESS.test(stem) ? [folder, stem] : [stem, folder];
-    analyzed = { name: this.#split(telling), folder: this.#split(other), role: roleOf(path) };
+    analyzed = { name: this.termsOf(telling), folder: this.termsOf(other), role: roleOf(path) };
     this.#known.set(path, analyzed);
     return analyzed;
   }
 
-  #split(name: string): readonly string[] {
+  /** The terms of a file's, folder's or definition's name, each once. */
+  termsOf(name: string): readonly string[] {
     const terms = new Set<string>();
     scanWords(name, (word) => {
       for (const term of this.#analyzer.termsOf(word)) if (!NUMBER.test(term)) terms.add(term);

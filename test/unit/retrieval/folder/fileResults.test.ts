@@ -44,6 +44,19 @@ test('each file is one result with its best place, and lists its other places', 
   assert.ok(places.every(({ more, reasons }) => more === undefined && reasons === undefined));
 });
 
+test('the best place of a file is the definition whose name says what the query asks for', async (t) => {
+  const mentions =
+    method('report', 'wind') + `function log() {\n${lines(30, "  write('retried the failed request again');")}}\n\n`;
+  const index = await indexOf(t, {
+    'src/client.ts': mentions + method('retryRequest', 'send') + method('close', 'harbor'),
+    'src/other.ts': method('send', 'wind'),
+  });
+  const [first] = await index.search('how is a failed request retried', 10);
+  assert.deepEqual([first?.path, first?.symbols], ['src/client.ts', ['retryRequest']]);
+  const [line] = await index.search('src/client.ts:40 retry request', 10);
+  assert.deepEqual([line?.path, line?.symbols], ['src/client.ts', ['log']], 'a line in the query says more');
+});
+
 test('a file that is about a query in several places comes before one that mentions it once', async (t) => {
   const index = await indexOf(t, {
     'a.ts': method('one', 'harbor') + method('two', 'wind'),
