@@ -1,6 +1,6 @@
 import { kernelBytes } from '../src/retrieval/kernel/compiledKernel.ts';
 
-const KERNELS = /** @type {const} */ (['dots', 'tokenizer']);
+const KERNELS = /** @type {const} */ (['tokenizer', 'vectors']);
 
 /**
  * Puts the compiled kernels into a bundle, in place of the module that compiles them.

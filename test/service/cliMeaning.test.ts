@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { writeStaticModel } from '../staticModel.ts';
 import { jsonLines, Scratch } from './commandLine.ts';
 import { expectedVector, writeTinyModel } from './support/tinyModel.ts';
 
@@ -104,4 +105,30 @@ test('a local model is installed when that was agreed to, and ranks without any 
   const found = await scratch.run(['search', 'ship', '--folder', folder]);
   assert.match(found.stdout, /^sea\.md:1/);
   assert.equal(found.stderr, '');
+});
+
+test('a static model in a folder needs no installation and no question', async () => {
+  await using scratch = await Scratch.create();
+  const folder = await scratch.folder('project', FOLDER);
+  const models = join(scratch.root, 'models');
+  await writeStaticModel(join(models, 'tiny'));
+  const flags = ['--meaning', 'local', '--model', 'tiny', '--model-path', models];
+  const done = await scratch.run(['index', folder, ...flags], { env: { PATH: '' } });
+  assert.equal(done.exit, 0, done.stderr);
+  assert.match(done.stderr, /Semantic ranking is on, with local\/tiny@[0-9a-f]{12}: 2 new texts/);
+  assert.ok(!existsSync(join(scratch.home, 'models')));
+  const found = await scratch.run(['search', 'ship', '--folder', folder]);
+  assert.match(found.stdout, /^sea\.md:1/);
+  assert.equal(found.stderr, '');
+
+  await writeFile(join(models, 'tiny/model.safetensors'), 'not a table');
+  const broken = await scratch.run(['search', 'boat', '--folder', folder]);
+  assert.match(
+    broken.stderr,
+    /Keyword ranking only: The embedding model tiny cannot be used: model\.safetensors is damaged/,
+  );
+  assert.match(broken.stdout, /^sea\.md:1/);
+  const again = await scratch.run(['index', folder, ...flags]);
+  assert.notEqual(again.exit, 0);
+  assert.match(again.stderr, /model\.safetensors is damaged or not supported: its header is too long/);
 });

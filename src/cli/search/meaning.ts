@@ -13,6 +13,7 @@ import {
   readEmbeddingChoice,
   writeEmbeddingChoice,
 } from '../../retrieval/semantic/embeddingChoice.ts';
+import { needsModelLibrary } from '../../retrieval/embedding/localEmbedder.ts';
 import { findModelLibrary, installModelLibrary } from '../../retrieval/embedding/modelLibrary.ts';
 import { confirm } from '../command/confirm.ts';
 import type { Context } from '../command/context.ts';
@@ -119,7 +120,7 @@ function chosen(provider: string, { model, modelPath, baseUrl }: MeaningFlags): 
 
 async function prepareLocal(choice: EmbeddingChoice, { yes }: MeaningFlags, context: Context): Promise<void> {
   const home = farwharfHome(context.env);
-  if (findModelLibrary(home) !== undefined) return;
+  if (!(await needsModelLibrary(choice)) || findModelLibrary(home) !== undefined) return;
   const model = choice.localModelPath === undefined ? ', and a model of about 25 MB from the model hub' : '';
   const what = `Semantic ranking on this machine needs a library of about 35 MB, which npm installs into ${home}${model}.`;
   if (yes !== true && !(await confirm(`${what} Install it?`, context))) {

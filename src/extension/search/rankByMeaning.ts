@@ -8,7 +8,12 @@ import {
   readEmbeddingChoice,
   writeEmbeddingChoice,
 } from '../../retrieval/semantic/embeddingChoice.ts';
-import { DEFAULT_MODEL, MODEL_HUB, openChosenModel } from '../../retrieval/embedding/localEmbedder.ts';
+import {
+  DEFAULT_MODEL,
+  MODEL_HUB,
+  needsModelLibrary,
+  openChosenModel,
+} from '../../retrieval/embedding/localEmbedder.ts';
 import { findModelLibrary, installModelLibrary } from '../../retrieval/embedding/modelLibrary.ts';
 import { withSignal } from '../ui/abort.ts';
 import { diskFolders } from '../workspace/folders.ts';
@@ -52,7 +57,7 @@ function choices(current: EmbeddingChoice | undefined): readonly ChoiceItem[] {
   };
   const own: ChoiceItem = {
     label: label`$(folder) ${l10n.t('A model in a folder...')}`,
-    detail: label`${l10n.t('A sentence embedding model with config.json, tokenizer.json and onnx/model.onnx')}`,
+    detail: label`${l10n.t('In the model2vec format, which needs no library, or a sentence model with onnx/model.onnx')}`,
     choose: chooseModelFolder,
   };
   const words: ChoiceItem = {
@@ -83,8 +88,11 @@ async function prepare(choice: EmbeddingChoice, search: Search, folder: vscode.W
     status === undefined
       ? l10n.t('the chunks of this folder')
       : plural(status.chunks, l10n.t('1 chunk'), l10n.t('{0} chunks'));
+  const needsLibrary = await needsModelLibrary(choice);
   const sentences = [
-    ...(findModelLibrary(home) === undefined ? [l10n.t('First, npm installs a library of about 35 MB.')] : []),
+    ...(needsLibrary && findModelLibrary(home) === undefined
+      ? [l10n.t('First, npm installs a library of about 35 MB.')]
+      : []),
     l10n.t(
       'The model then processes {0} in the background, on this machine and at no cost. Until it is done, search uses keyword ranking.',
       chunks,
@@ -102,7 +110,7 @@ async function prepare(choice: EmbeddingChoice, search: Search, folder: vscode.W
     withSignal(token, async (signal) => {
       const onProgress = (done: number, total: number): void =>
         progress.report({ message: `${Math.floor((100 * done) / Math.max(total, 1))} %` });
-      await installModelLibrary(home, { signal, onProgress });
+      if (needsLibrary) await installModelLibrary(home, { signal, onProgress });
       const model = await openChosenModel(choice, { home, program: modelProgram, mayDownload: true, onProgress });
       model.dispose();
       signal.throwIfAborted();

@@ -7,7 +7,8 @@ import { RemoteCaller } from '../../core/rpc/remoteCaller.ts';
 import type { Embedder, EmbedOptions } from './embedder.ts';
 import type { ModelService } from './modelWorker.ts';
 import { findModelLibrary, MODEL_LIBRARY } from './modelLibrary.ts';
-import type { ModelPlace } from './sentenceModel.ts';
+import type { ModelPlace } from './modelPlace.ts';
+import { isStaticModel } from './staticModelFiles.ts';
 
 export const DEFAULT_MODEL = 'Xenova/all-MiniLM-L6-v2';
 export const MODEL_HUB = 'https://huggingface.co';
@@ -18,7 +19,7 @@ export interface LocalEmbedderOptions extends ModelPlace {
   readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
 }
 
-/** A sentence model in a thread of its own. It does not keep the process running, and is loaded again if its thread stops. */
+/** An embedding model in a thread of its own. It does not keep the process running, and is loaded again if its thread stops. */
 export class LocalEmbedder implements Embedder, Disposable {
   readonly id: string;
   readonly dollarsPerMillionTokens = 0;
@@ -67,23 +68,34 @@ export interface ChosenModelOptions {
   readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
 }
 
+/** A model by its name, in the folder for downloads unless a path is given. */
+interface ChosenModel {
+  readonly model?: string | undefined;
+  readonly localModelPath?: string | undefined;
+}
+
+/** Whether a model runs on a library that must be installed, which all do but static models in a folder. */
+export async function needsModelLibrary({ model = DEFAULT_MODEL, localModelPath }: ChosenModel): Promise<boolean> {
+  return localModelPath === undefined || !(await isStaticModel(join(localModelPath, model)));
+}
+
 /**
- * Opens a model by its name, from `localModelPath` or from the folder for downloads.
+ * Opens a model.
  *
- * @throws AppError `missing` if the library or the model does not exist, `unreachable` if it could not be downloaded.
+ * @throws AppError `missing` if the library or the model does not exist, `unreachable` if it could not be downloaded, `limit` or `corrupt`
+ * for files of a static model that cannot be used.
  */
 export async function openChosenModel(
-  {
-    model = DEFAULT_MODEL,
-    localModelPath,
-  }: { readonly model?: string | undefined; readonly localModelPath?: string | undefined },
+  chosen: ChosenModel,
   { home, program, libraryFrom, mayDownload, onProgress }: ChosenModelOptions,
 ): Promise<LocalEmbedder> {
-  const library = findModelLibrary(home, libraryFrom);
-  if (library === undefined) {
+  const { model = DEFAULT_MODEL, localModelPath } = chosen;
+  const needsLibrary = await needsModelLibrary(chosen);
+  const library = needsLibrary ? findModelLibrary(home, libraryFrom) : undefined;
+  if (needsLibrary && library === undefined) {
     throw new AppError(
       'missing',
-      `Local embeddings need the package ${MODEL_LIBRARY}. Install it beside farwharf (npm install ${MODEL_LIBRARY}), or choose another embeddingProvider.`,
+      `Local embeddings need the package ${MODEL_LIBRARY}. Install it beside farwharf (npm install ${MODEL_LIBRARY}), choose a model in the model2vec format, which does not need it, or choose another embeddingProvider.`,
     );
   }
   const folder = localModelPath ?? join(home, 'models', 'hub');

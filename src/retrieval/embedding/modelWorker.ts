@@ -1,8 +1,10 @@
-// The thread of a sentence model, because embedding occupies a processor.
+// The thread of an embedding model, because embedding occupies a processor.
 import { parentPort } from 'node:worker_threads';
 import { threadData } from '../../core/processes/threadData.ts';
 import { serveCalls } from '../../core/rpc/serveCalls.ts';
-import { type ModelPlace, SentenceModel } from './sentenceModel.ts';
+import type { ModelPlace } from './modelPlace.ts';
+import { SentenceModel } from './sentenceModel.ts';
+import { StaticModel } from './staticModel.ts';
 
 export type ModelService = {
   readonly model: {
@@ -13,19 +15,24 @@ export type ModelService = {
 };
 
 const place = threadData<ModelPlace>();
-let opened: Promise<SentenceModel> | undefined;
+let opened: Promise<SentenceModel | StaticModel> | undefined;
 
 const service: ModelService = {
   model: {
     async open(onProgress) {
-      opened = SentenceModel.open(place, onProgress);
+      opened = openModel(onProgress);
       return (await opened).fingerprint;
     },
     async embed(texts, options) {
-      opened ??= SentenceModel.open(place, () => {});
+      opened ??= openModel(() => {});
       return (await opened).embed(texts, options);
     },
   },
 };
+
+function openModel(onProgress: (doneBytes: number, totalBytes: number) => void): Promise<SentenceModel | StaticModel> {
+  const { library } = place;
+  return library === undefined ? StaticModel.open(place) : SentenceModel.open(library, place, onProgress);
+}
 
 if (parentPort !== null) serveCalls(parentPort, service);

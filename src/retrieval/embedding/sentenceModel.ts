@@ -6,6 +6,7 @@ import { join, sep } from 'node:path';
 import { AppError, messageOf } from '../../core/errors.ts';
 import { networkFailureText } from '../../core/network/failureText.ts';
 import { createNetworkFetch } from '../../core/network/networkFetch.ts';
+import type { ModelPlace } from './modelPlace.ts';
 
 // Batches contain texts of similar length, because each is padded to the longest, and attention needs the square of that in memory.
 const MODEL_TEXTS = 8;
@@ -15,17 +16,6 @@ const WEIGHTS = [
   { type: 'fp32', file: 'onnx/model.onnx' },
 ] as const;
 const OTHER_FILES = ['config.json', 'tokenizer.json', 'tokenizer_config.json'];
-
-export interface ModelPlace {
-  /** The file of `@huggingface/transformers`. */
-  readonly library: string;
-  /** As on the model hub: `Xenova/all-MiniLM-L6-v2`. */
-  readonly model: string;
-  /** The folder that contains `config.json`, `tokenizer.json` and `onnx/` in a subfolder named `model`. */
-  readonly folder: string;
-  /** The address from which a missing model is downloaded; undefined if that is not allowed. */
-  readonly download: string | undefined;
-}
 
 // The part of the library that is used.
 interface Transformers {
@@ -66,16 +56,17 @@ export class SentenceModel {
   /**
    * Finds a model, or downloads it if that is allowed. It is loaded with the first texts.
    *
+   * @param libraryFile the file of `@huggingface/transformers`.
    * @throws AppError `missing` if it does not exist, `unreachable` if it could not be downloaded.
    */
   static async open(
-    place: ModelPlace,
+    libraryFile: string,
+    { model, folder, download }: ModelPlace,
     onProgress: (doneBytes: number, totalBytes: number) => void,
   ): Promise<SentenceModel> {
-    const { model, folder, download } = place;
     const files = join(folder, model);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- installed at run time, without its types
-    const library = createRequire(place.library)(place.library) as Transformers;
+    const library = createRequire(libraryFile)(libraryFile) as Transformers;
     Object.assign(library.env, {
       allowRemoteModels: false,
       localModelPath: folder + sep,

@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'no
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-export type KernelName = 'dots' | 'tokenizer';
+export type KernelName = 'tokenizer' | 'vectors';
 
 const SOURCES = join(import.meta.dirname, 'assembly');
 const CACHE = join(import.meta.dirname, '../../../node_modules/.cache/farwharf-kernels');

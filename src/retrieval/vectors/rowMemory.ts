@@ -2,7 +2,7 @@ import { canStartKernel, PAGE_BYTES, startKernel } from '../kernel/kernelInstanc
 
 const MAX_PAGES = 65_536; // the address space of 32 bits
 
-/** The functions of `kernel/assembly/dots.ts`. */
+/** The functions of `kernel/assembly/vectors.ts`. */
 interface DotFunctions {
   readonly dots: (query: number, rows: number, rowsEnd: number, stride: number, out: number) => void;
 }
@@ -17,8 +17,8 @@ export interface RowMemory extends DotFunctions {
 
 /** Memory with the kernel in WebAssembly; undefined if WebAssembly or its SIMD instructions are not available. */
 export function simdMemory(pages: number): RowMemory | undefined {
-  if (!canStartKernel('dots')) return undefined;
-  const { memory, functions } = startKernel<DotFunctions>('dots', { initial: pages, maximum: MAX_PAGES });
+  if (!canStartKernel('vectors')) return undefined;
+  const { memory, functions } = startKernel<DotFunctions>('vectors', { initial: pages, maximum: MAX_PAGES });
   return {
     get buffer() {
       return memory.buffer;
