@@ -57,13 +57,11 @@ export async function sendContents(
     sending = send(body, done);
     sending.catch(() => {}); // reported where it is awaited
   };
-  if (missing.size > 0) {
-    for await (const { name, bytes } of contents.read(new Set(missing), signal)) {
-      if (!missing.delete(name.toString('hex'))) continue;
-      batch.add(name, bytes);
-      if (batch.isFull) await flush();
-      if (missing.size === 0) break;
-    }
+  for await (const { name, bytes } of contents.read(new Set(missing), signal)) {
+    if (!missing.delete(name.toString('hex'))) continue;
+    batch.add(name, bytes);
+    if (batch.isFull) await flush();
+    if (missing.size === 0) break;
   }
   for (const { name, names } of open.values()) {
     batch.add(name, names);

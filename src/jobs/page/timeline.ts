@@ -25,9 +25,9 @@ type Start = Omit<Phase, 'seconds'>;
 export class Timeline {
   readonly #starts: Start[] = [];
 
-  push({ event, data, at, own }: SpooledEvent): void {
+  push({ event, data, at }: SpooledEvent): void {
     const state = stateOf(data);
-    if (event !== 'state' || own === true || state === undefined) return;
+    if (event !== 'state' || state === undefined) return;
     const reason = textField(data, 'reason') ?? null;
     const last = this.#starts.at(-1);
     if (last?.state === state && last.reason === reason) return;

@@ -67,7 +67,7 @@ export async function submitWorkspace(
       manifest: store.manifestPath(id),
       segments: store.segmentsPath(id),
       earlier: options.rehash === true ? undefined : await store.latestOf(selection.root),
-      ...(signal !== undefined && { signal }),
+      signal,
       onProgress: (doneBytes, totalBytes) => onPhase?.({ type: 'pack', doneBytes, totalBytes }),
     });
     checkArchiveSize(packed.bytes, request.maxUploadBytes);

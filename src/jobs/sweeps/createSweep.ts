@@ -93,7 +93,7 @@ export async function createSweep(
       manifest: archives.manifestPath(id),
       segments: archives.segmentsPath(id),
       earlier: rehash === true ? undefined : await archives.latestOf(selection.root),
-      ...(signal !== undefined && { signal }),
+      signal,
       onProgress: (doneBytes, totalBytes) => onPhase?.({ type: 'pack', doneBytes, totalBytes }),
     });
     checkArchiveSize(packed.bytes, maxUploadBytes);

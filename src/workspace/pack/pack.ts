@@ -35,7 +35,7 @@ export interface PackOptions {
   readonly allowsSecrets?: boolean;
   /** Receives the bytes of the archive. Costs as much time as copying segments of an earlier one. */
   readonly digest?: Hash;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   readonly onProgress?: (doneBytes: number, totalBytes: number) => void;
 }
 

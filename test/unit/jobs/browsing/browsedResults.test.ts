@@ -165,6 +165,8 @@ test('one file or folder is taken into the folder of the job, by the rules of a 
   writeFileSync(join(folder, 'run.sh'), 'mine');
   const taken = await takeResults(deps, record, ['a', 'run.sh', '.github']);
   assert.deepEqual(taken.written.toSorted(), ['a/deep/two.txt', 'a/one.txt', 'run (job job-1).sh']);
+  const contents = taken.written.toSorted().map((path) => readFileSync(join(folder, path), 'utf8'));
+  assert.deepEqual(contents, ['two two', 'one', 'changed by the job']);
   assert.deepEqual(
     taken.setAside.map(({ path }) => path),
     ['.github/x.yml'],

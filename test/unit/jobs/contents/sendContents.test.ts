@@ -66,3 +66,20 @@ test('a request that is refused ends the sending', async () => {
   await assert.rejects(sendContents(service, contents, { onProgress: () => {} }), { status: 413 });
   assert.equal(requests, 1);
 });
+
+test('while a lost connection waits for its next attempt, an abort ends the sending at once', async () => {
+  const { contents } = makeContents();
+  const stop = new AbortController();
+  let requests = 0;
+  const service = {
+    postContents: (): Promise<Buffer> => {
+      requests += 1;
+      setImmediate(() => stop.abort());
+      return Promise.reject(new Error('the connection was closed'));
+    },
+  };
+  await assert.rejects(sendContents(service, contents, { signal: stop.signal, onProgress: () => {} }), {
+    name: 'AbortError',
+  });
+  assert.equal(requests, 1);
+});

@@ -154,7 +154,8 @@ test('an upload whose process is gone becomes unknown, one that runs does not', 
 });
 
 test('an upload whose process was killed is settled before its lease ends', async (t) => {
-  const ledger = new JobLedger(tempHome(t));
+  const home = tempHome(t);
+  const ledger = new JobLedger(home);
   t.after(() => ledger.dispose());
   const record = makeRecord({ state: 'sending', jobId: null });
   const elsewhere = makeRecord({ state: 'sending', jobId: null });
@@ -175,7 +176,9 @@ test('an upload whose process was killed is settled before its lease ends', asyn
     ledger.settleAbandoned().map((settled) => [settled.id, settled.state]),
     [[record.id, 'unknown']],
   );
+  const mark = await readChangeMark(home);
   assert.deepEqual(ledger.settleAbandoned(), []);
+  assert.equal(await readChangeMark(home), mark, 'other windows have nothing to read');
 });
 
 test('the revision grows with records, also those of another connection, and not with leases', (t) => {

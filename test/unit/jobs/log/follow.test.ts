@@ -111,7 +111,7 @@ test('a connection that brought events sets the delay back to the first', { time
   assert.equal(setting.http.attempts.events, whole.length);
 });
 
-test('a service that numbers events but begins again each time is understood', async (t) => {
+test('a service that numbers events but begins again each time is understood, and is not looked for elsewhere', async (t) => {
   const setting = await setUp(t, {
     events: (_, response, attempt) => {
       sendEvents(response, whole.slice(0, attempt * 2), 1);
@@ -119,7 +119,8 @@ test('a service that numbers events but begins again each time is understood', a
     },
     job: (_, response) => running(response),
   });
-  await followJob(setting, setting.record.id, { ...FAST, signal: t.signal });
+  const deps = { ...setting, reconnect: () => assert.fail('it responds') };
+  await followJob(deps, setting.record.id, { ...FAST, signal: t.signal });
   assert.deepEqual(kinds(await spooled(setting.spool)), kinds(whole as SpooledEvent[]));
 });
 
@@ -415,6 +416,11 @@ test('an abort ends the following with its reason', async (t) => {
 test('a job whose ID was never returned cannot be followed, and the error says so', async (t) => {
   const setting = await setUp(t, {}, { jobId: null, state: 'unknown' });
   await assert.rejects(followJob(setting, setting.record.id, { ...FAST, signal: t.signal }), { code: 'missing' });
+  setting.jobs.delete(setting.record.id);
+  await assert.rejects(followJob(setting, setting.record.id, { ...FAST, signal: t.signal }), {
+    code: 'missing',
+    message: 'This job is no longer in the list.',
+  });
 });
 
 test('the job list truncates service text and drops invalid times', async (t) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { ArchiveStore } from '../../../../src/jobs/archives/archives.ts';
@@ -53,5 +53,7 @@ test('files that are no longer stored cannot be restored, and the folder stays a
   await assert.rejects(restoreFiles(deps, record, { paths: [], onConflict: 'skip' }), { code: 'corrupt' });
   execFileSync('rm', [archive]);
   await assert.rejects(restoreFiles(deps, record, { paths: [], onConflict: 'skip' }), { code: 'missing' });
+  symlinkSync(archive, archive);
+  await assert.rejects(restoreFiles(deps, record, { paths: [], onConflict: 'skip' }), { code: 'ELOOP' });
   assert.deepEqual(readdirSync(folder), []);
 });

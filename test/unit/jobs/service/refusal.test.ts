@@ -18,6 +18,10 @@ const CASES: readonly (readonly [detail: string, sentence: string])[] = [
   ],
   ['[{"loc":["body","machine_class"],"msg":"Unknown class","type":"x"}]', 'The machine class: Unknown class.'],
   ['[{"loc":["body","colour"],"msg":"Field required"}]', 'The request: body.colour: Field required.'],
+  [
+    '[{"loc":["body","colour"],"msg":"Field required"},{"loc":["body","size"],"msg":"Not a number"}]',
+    'The request: body.colour: Field required; body.size: Not a number.',
+  ],
   ['The field "meta" is not JSON.', 'The request: The field "meta" is not JSON.'],
   ['[not JSON', 'The request: [not JSON.'],
 ];

@@ -39,6 +39,19 @@ test('a plan has the cost, the findings and the limits of its draft', () => {
   );
 });
 
+test('the machine class for a batch script is chosen once, so that the user can choose another one', () => {
+  const target = { host: 'https://gpu.example.org', service: 'gpu.example.org', account };
+  const { machineClass: _, ...asked } = draft;
+  const resources = { line: 2, option: '--gpus=1' };
+  const of = { partitions: undefined, resources, cpus: undefined, memoryGb: undefined, gpus: 1, gpuType: undefined };
+  const batch = { source: 'job.sbatch', remarks: [], request: of };
+  const plan = planSubmit(target, { ...asked, batch }, selectionOf('train.py'));
+  const choice = { machineClass: 'a10g', remarks: [] };
+  assert.deepEqual(plan.draft, { ...draft, batch: { ...batch, request: undefined, choice } });
+  const { machineClass: __, ...defaultClass } = plan.draft;
+  assert.deepEqual(planSubmit(target, defaultClass, selectionOf('train.py')).draft, defaultClass);
+});
+
 test('a budget is asked with the highest cost of a job, or with none if the cost is unknown', () => {
   const asked: unknown[] = [];
   const budget = (project: string | undefined, cost: number | undefined) => {

@@ -103,11 +103,14 @@ class KeepingService {
 test('all jobs of a sweep are sent, never more at once than its limit', async (t) => {
   const service = new KeepingService();
   const { deps, jobs, sweep } = await setUp(t, service.answers, { concurrency: 2 });
-  const phases: SweepPhase[] = [];
-  const end = await sendSweep(deps, sweep, { ...OPTIONS, onPhase: (phase) => phases.push(phase) });
+  const phases: { readonly type: SweepPhase['type']; readonly at: number }[] = [];
+  const onPhase = ({ type }: SweepPhase): void => void phases.push({ type, at: performance.now() });
+  const end = await sendSweep(deps, sweep, { ...OPTIONS, onPhase });
   assert.equal(end.type, 'all-sent');
   assert.deepEqual([service.jobs.size, service.mostUnfinished], [4, 2]);
-  assert.ok(phases.some(({ type }) => type === 'wait'));
+  const wait = phases.findIndex(({ type }) => type === 'wait');
+  const waitedMs = (phases[wait + 1]?.at ?? 0) - (phases[wait]?.at ?? 0);
+  assert.ok(waitedMs >= 190, `a service is asked about two jobs every 200 ms at most, not after ${waitedMs} ms`);
   const records = jobs.list({ sweep: sweep.id });
   assert.deepEqual(
     records.map(({ script }) => script).toSorted(),

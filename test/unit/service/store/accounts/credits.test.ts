@@ -50,6 +50,10 @@ test('a balance cannot go below zero', (t) => {
   const ledger = openLedger(t);
   ledger.grant('local', { reference: 'start', amount: 100, at: 0 });
   assert.throws(() => ledger.hold('local', 'job', 101, 1), /CHECK/);
+  assert.throws(() => ledger.grant('local', { reference: 'back', amount: -2_500_000, at: 1 }), {
+    code: 'bad-input',
+    message: '2.5 credits cannot be taken from local: 0.0001 are available.',
+  });
 });
 
 test('what is held must be what unfinished jobs hold', (t) => {
