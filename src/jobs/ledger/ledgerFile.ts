@@ -45,7 +45,7 @@ ${changeTrigger('DELETE', 'old')}
 `;
 
 function changeTrigger(event: 'INSERT' | 'UPDATE' | 'DELETE', row: 'new' | 'old'): string {
-  return `CREATE TRIGGER IF NOT EXISTS number_${event.toLowerCase()} AFTER ${event} ON jobs BEGIN
+  return `CREATE TRIGGER IF NOT EXISTS number_${event} AFTER ${event} ON jobs BEGIN
     INSERT OR REPLACE INTO job_changes VALUES (${row}.id, (SELECT coalesce(max(number), 0) + 1 FROM job_changes)); END;`;
 }
 

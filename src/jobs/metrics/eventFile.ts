@@ -13,7 +13,11 @@ const DT_DOUBLE = 2;
  *
  * @param prefix of names.
  */
-export async function readEventFile(chunks: AsyncIterable<Uint8Array>, table: MetricTable, prefix: string): Promise<void> {
+export async function readEventFile(
+  chunks: AsyncIterable<Uint8Array>,
+  table: MetricTable,
+  prefix: string,
+): Promise<void> {
   for await (const record of readEventRecords(chunks, MAX_RECORD_BYTES)) {
     let step = 0;
     const summaries: Uint8Array[] = [];

@@ -26,7 +26,6 @@ export class Overlays {
     segments: readonly LiveSegment[],
     placeOf: (path: string) => { readonly live: LiveSegment; readonly index: number } | undefined,
   ): readonly LiveSegment[] {
-    if (this.#segments.size === 0) return segments;
     const hidden = new Map<LiveSegment, number[]>();
     const shown: LiveSegment[] = [];
     for (const [path, overlay] of this.#segments) {

@@ -72,6 +72,7 @@ test('a server gets the report as JSON', async (t) => {
 test('a failure says what went wrong, and nothing runs forever', async (t) => {
   const failing = node('console.error("no such channel"); process.exit(4)');
   await assert.rejects(runEndHook(failing, RECORD, limits()), /It ended with status 4\. no such channel$/);
+  await assert.rejects(runEndHook(node('process.exit(4)'), RECORD, limits()), /It ended with status 4\.$/);
   await assert.rejects(runEndHook({ command: ['/nowhere/notify'] }, RECORD, limits()), /nowhere\/notify: .*ENOENT/);
   const endless = node('setInterval(() => {}, 1000)');
   await assert.rejects(runEndHook(endless, RECORD, limits(300)), /did not end within 0\.3 s/);

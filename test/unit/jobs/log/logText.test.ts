@@ -46,6 +46,8 @@ test('a job took the time that its service says, however late its end arrives', 
     make('end', { state: 'succeeded' }),
   ];
   assert.equal(plain(...events), 'started\nsucceeded after 40 s\n');
+  const before = make('state', { state: 'succeeded', at: '2025-12-31T23:59:59.000Z' });
+  assert.equal(plain(running, before, make('end', { state: 'succeeded' })), 'started\nsucceeded after 0.0 s\n');
 });
 
 test('phases are dim on a terminal, and never stick to the program’s unfinished line or colour', () => {

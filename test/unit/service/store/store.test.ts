@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { LogEventData } from '../../../../src/remote/protocol/schemas.ts';
+import type { ServiceEvent } from '../../../../src/service/store/jobs/events.ts';
 import type { Ending, NewJob } from '../../../../src/service/store/jobs/jobs.ts';
 import type { StoreChange } from '../../../../src/service/store/jobs/storeChange.ts';
 import { Store } from '../../../../src/service/store/store.ts';
@@ -166,9 +167,11 @@ test('each change is reported once it is stored', async (t) => {
   await store.submit(newJob('much', { hold: 1_000 }), [], WORKSPACE);
   store.setState(jobOf(store, 'a'), 'starting', 1_500);
   store.setState(jobOf(store, 'a'), 'running', 2_000);
+  const output = [1, 2, 3].map((): ServiceEvent => ({ type: 'log', data: LOG }));
+  await store.appendOutput('a', output, 77);
   store.finish(jobOf(store, 'a'), ENDING, []);
   const reported = changes.map((change) => (change.type === 'events' ? change.count : change.type));
-  assert.deepEqual(reported, [2, 'submitted', 1, 1, 'started', 2, 'ended']);
+  assert.deepEqual(reported, [2, 'submitted', 1, 1, 'started', 3, 2, 'ended']);
 });
 
 test('jobs are found by their account only, listed newest first from any of them, and counted while they last', async (t) => {
