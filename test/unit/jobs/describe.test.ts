@@ -102,6 +102,7 @@ test('the end is recognised by words, by a time and by an exit code', () => {
   assert.equal(isActive(makeRecord({ state: 'sending', jobId: null })), false);
   assert.equal(hasSucceeded(makeRecord({ state: 'done', exitCode: 3 })), false);
   assert.equal(jobIcon(makeRecord({ state: 'evicted', finishedAt: at(1) })), 'failed');
+  assert.equal(jobIcon(makeRecord({ state: 'canceled', finishedAt: at(1) })), 'cancelled');
 });
 
 test('a short id is the service’s own, unless it is long or missing', () => {

@@ -72,6 +72,7 @@ test('reading ends at the first command, and comments are no options', () => {
   assert.equal(job.maxRuntime, 180);
   assert.deepEqual(job.remarks, []);
   assert.equal(jobOf('#SBATCH -t 1', '#SBATCH -t 2').maxRuntime, 120, 'the last one counts');
+  assert.equal(readBatchJob(`${HEAD}#SBATCH -t 15`).maxRuntime, 900, 'a last line without an end');
 });
 
 test('cores, memory and GPUs are added up for one machine', () => {

@@ -67,13 +67,15 @@ test('pictures and the heads of tables are previewed, and neither large nor othe
   const files = {
     'out/plot.png': 'picture',
     'large.png': 'x'.repeat(1_000_001),
+    'out/full.jpg': 'x'.repeat(1_000_000),
     'loss.csv': `step,"the ""loss"", of all"\r\n1,2.31\n2,${long}\n`,
     'many.tsv': 'a\tb\n'.repeat(100_000),
     'empty.csv': '',
     'model.bin': 'x',
   };
   await browsed.add(id, archiveOf(t, files));
-  const [picture, loss, many, ...more] = await browsed.previews(id);
+  const [full, picture, loss, many, ...more] = await browsed.previews(id);
+  assert.equal(full?.type === 'picture' && full.name, 'out/full.jpg (1.0 MB)');
   const data = `data:image/png;base64,${Buffer.from('picture').toString('base64')}`;
   assert.deepEqual(picture, { type: 'picture', name: 'out/plot.png (7 B)', data });
   const rows = [

@@ -21,7 +21,10 @@ test('a record comes back as it was written, and a patch changes only what it na
   const changed = ledger.update(record.id, { state: 'running', startedAt: '2026-01-01T00:00:01.000Z' });
   assert.deepEqual(changed, { ...record, state: 'running', startedAt: '2026-01-01T00:00:01.000Z' });
   assert.deepEqual(ledger.get(record.id), changed);
-  assert.throws(() => ledger.update('nobody', { state: 'running' }), { code: 'missing' });
+  assert.throws(() => ledger.update('nobody', { state: 'running' }), {
+    code: 'missing',
+    message: 'Job nobody is not in the list.',
+  });
 });
 
 test('the same job of one host cannot be listed twice, and jobs without an id do not clash', (t) => {

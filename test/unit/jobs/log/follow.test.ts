@@ -404,6 +404,24 @@ test('leaving the loop frees the lease and closes the stream', async (t) => {
   await closed.promise;
 });
 
+test('the last line of a job is in its record while the job still prints', { timeout: GUARD_MS }, async (t) => {
+  const shown = Promise.withResolvers<void>();
+  const setting = await setUp(t, {
+    events: async (_, response) => {
+      sendEvents(response, [state('running'), log('epoch 1\n')], 1);
+      await shown.promise;
+      sendEvents(response, [log('epoch 2\n'), end], 3);
+      response.end();
+    },
+    job: (_, response) => sendJson(response, done),
+  });
+  const onUpdate = ({ lastLogLine }: JobRecord): void => {
+    if (lastLogLine === 'epoch 1') shown.resolve();
+  };
+  const last = await followJob(setting, setting.record.id, { ...FAST, signal: t.signal, onUpdate });
+  assert.deepEqual([last.lastLogLine, setting.http.attempts.events], ['epoch 2', 1]);
+});
+
 test('an abort ends the following with its reason', async (t) => {
   const setting = await setUp(t, { events: (_, response) => sendEvents(response, whole.slice(0, 2), 1) });
   const stop = new AbortController();

@@ -57,9 +57,10 @@ test('including a secret is not recommended', async (t) => {
 
 test('files that are sent, results, caches and paths outside the folder are not mentioned', async (t) => {
   const findings = await review(t, {
-    '.gitignore': 'out/\n',
+    '.gitignore': 'out/\n_\n',
     'train.py': 'open("a.csv"); df.to_csv("out/b.csv"); open("__pycache__/c.pyc"); open("../d.csv")',
     'a.csv': '',
+    _: 'left out, and not a folder of the cache',
     'out/b.csv': '',
     '__pycache__/c.pyc': '',
   });

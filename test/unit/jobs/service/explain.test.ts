@@ -21,6 +21,16 @@ test('a failed connection names the service and the reason', () => {
   assert.equal(explain(failureWith({ code: 'ERR_TLS_X' })).sentence, 'Could not reach gpu.example.org: the reason.');
 });
 
+test('a proxy that refused is a network failure, and a certificate that is not trusted is none', () => {
+  const proxy = failureWith({ name: 'ProxyError', message: 'The proxy refused.' });
+  assert.deepEqual(explain(proxy), { kind: 'unreachable', code: 'unreachable', sentence: 'The proxy refused.' });
+  const { kind, code, sentence } = explain(
+    failureWith({ code: 'CERT_HAS_EXPIRED', message: 'certificate has expired' }),
+  );
+  assert.deepEqual([kind, code], ['certificate', 'CERT_HAS_EXPIRED']);
+  assert.match(sentence, /^The certificate of gpu\.example\.org is not trusted \(certificate has expired\)/);
+});
+
 test('text from a service cannot move the cursor, and its refusal of input is a sentence', () => {
   const { sentence } = explain(new RemoteError(400, 'bad\u001b[2J \u202erequest'));
   assert.equal(sentence, 'gpu.example.org refused the request: bad request.');

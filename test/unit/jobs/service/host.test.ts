@@ -41,7 +41,8 @@ test('the key comes from the environment, and its lack names the variable', () =
   assert.equal(resolveKey('https://x', { home, env }), 'k-1');
   assert.throws(() => resolveKey('https://x', { home, env: {} }), {
     code: 'not-signed-in',
-    message: /FARWHARF_API_KEY/,
+    message:
+      'No key is set for https://x. Set FARWHARF_API_KEY to the key of your account, and FARWHARF_REMOTE_HOST=https://x.',
   });
 });
 

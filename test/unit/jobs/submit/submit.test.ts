@@ -106,6 +106,23 @@ test('an accepted job is on record with its archive, manifest, phases and hold',
   assert.match(texts[1] ?? '', /^uploaded .* in /);
 });
 
+test('contents are sent before the archive to services that take them, and to no others', async (t) => {
+  const paths: (string | undefined)[] = [];
+  const answers: Answers = {
+    submit: async (request, response) => {
+      await readAll(request);
+      paths.push(request.url);
+      if (request.url === '/v1/jobs') sendJson(response, { job_id: `job-${paths.length}` });
+      else sendJson(response, { detail: 'not found' }, 404);
+    },
+  };
+  const setting = await setUp(t, answers, 100_000);
+  await submitWorkspace(setting.deps, setting.request);
+  assert.deepEqual(paths.splice(0), ['/v1/jobs']);
+  await submitWorkspace(setting.deps, setting.request, { usesContents: true });
+  assert.deepEqual(paths, ['/v1/contents/lacking-lists', '/v1/jobs']);
+});
+
 for (const status of [400, 401, 402, 413, 503]) {
   test(`a refusal (${status}) passes through and leaves nothing`, async (t) => {
     const setting = await setUp(t, {

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { directLedger } from '../../../../src/jobs/ledger/asyncLedger.ts';
+import { JobLedger } from '../../../../src/jobs/ledger/ledger.ts';
+import { settleEarlier } from '../../../../src/jobs/submit/settle.ts';
+import { RemoteError } from '../../../../src/remote/http/errors.ts';
+import type { SubmissionStatus } from '../../../../src/remote/protocol/schemas.ts';
+import { makeRecord, tempHome } from '../fixtures.ts';
+
+const CREATED = Date.UTC(2026, 0, 1);
+const DAY_MS = 24 * 3_600_000;
+
+/** The record of a submission whose outcome was unknown, after its service was asked. */
+async function settle(t: TestContext, answer: () => SubmissionStatus | undefined, afterMs = 1_000) {
+  const jobs = new JobLedger(tempHome(t));
+  t.after(() => jobs.dispose());
+  const createdAt = new Date(CREATED).toISOString();
+  const record = makeRecord({ state: 'unknown', jobId: null, account: 'ada', createdAt, creditHold: null });
+  jobs.insert(record);
+  const service = { getSubmission: async () => answer() };
+  const settled = await settleEarlier({ service, ledger: directLedger(jobs) }, record, { now: CREATED + afterMs });
+  assert.deepEqual(jobs.get(record.id), settled);
+  return settled;
+}
+
+test('a submission that arrived is a job, and one that did not has failed', async (t) => {
+  const accepted = { account_id: 'ada', state: 'accepted', job_id: 'job-7', credit_hold: 2 } as const;
+  const { state, jobId, creditHold } = await settle(t, () => accepted);
+  assert.deepEqual([state, jobId, creditHold], ['queued', 'job-7', 2]);
+  const incomplete = { account_id: 'ada', state: 'incomplete', received_bytes: 5 } as const;
+  const failed = await settle(t, () => incomplete, DAY_MS);
+  assert.deepEqual([failed.state, failed.finishedAt], ['failed', new Date(CREATED + DAY_MS).toISOString()]);
+  assert.match(failed.reason ?? '', /was not completed, so there is no job and no charge\. Submit it again\.$/);
+});
+
+test('a submission stays unknown where the service does not know it, any longer, or belongs to another account', async (t) => {
+  const incomplete = { account_id: 'ada', state: 'incomplete', received_bytes: 5 } as const;
+  const answers: readonly [() => SubmissionStatus | undefined, number][] = [
+    [() => undefined, 0],
+    [() => incomplete, DAY_MS + 1],
+    [() => ({ ...incomplete, account_id: 'bob' }), 0],
+    [
+      () => {
+        throw new RemoteError(503, 'HTTP 503');
+      },
+      0,
+    ],
+  ];
+  for (const [answer, afterMs] of answers) assert.equal((await settle(t, answer, afterMs)).state, 'unknown');
+});

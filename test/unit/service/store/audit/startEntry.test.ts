@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { recordStart } from '../../../../../src/service/store/audit/startEntry.ts';
+import { Store } from '../../../../../src/service/store/store.ts';
+
+const FACTS = { operator: { user: 'ada' }, version: '1.2.3', deletion: undefined };
+
+function openStore(t: TestContext): Store {
+  const folder = mkdtempSync(join(tmpdir(), 'farwharf-audit-'));
+  const store = new Store(folder);
+  t.after(() => {
+    store.dispose();
+    rmSync(folder, { recursive: true });
+  });
+  return store;
+}
+
+test('the audit trail has each start with the settings that changed, and no secret', (t) => {
+  const { audit } = openStore(t);
+  const config = {
+    limits: { uploads: 2, rate: undefined },
+    machines: [{ name: 'cpu', cores: 4 }],
+    metrics: { token: 'very-secret' },
+    banner: 'x'.repeat(201),
+  };
+  recordStart(audit, config, FACTS);
+  recordStart(audit, { ...config, metrics: { token: 'another-secret' } }, FACTS);
+  recordStart(audit, { ...config, limits: { uploads: 3 }, machines: [] }, FACTS);
+  const [changed, same, first, ...others] = [...audit.newestFirst()];
+  assert.deepEqual(others, []);
+  assert.equal(first?.verb, 'service.start');
+  assert.partialDeepStrictEqual(first?.after, {
+    version: '1.2.3',
+    settings: { 'limits.uploads': 2, 'machines.cpu.name': 'cpu', 'machines.cpu.cores': 4, 'metrics.token': 'set' },
+  });
+  assert.deepEqual(first?.input, {
+    changed: ['limits.uploads', 'machines.cpu.name', 'machines.cpu.cores', 'metrics.token', 'banner'],
+  });
+  assert.deepEqual(Object.keys(same?.after ?? {}), ['version', 'sha256']);
+  assert.deepEqual(changed?.input, { changed: ['limits.uploads', 'machines.cpu.name', 'machines.cpu.cores'] });
+  assert.deepEqual(changed?.before, { 'limits.uploads': 2, 'machines.cpu.name': 'cpu', 'machines.cpu.cores': 4 });
+  assert.doesNotMatch(JSON.stringify([changed, same, first]), /secret|xxxx/);
+});
+
+test('a deletion that a start was confirmed for is an entry of its own', (t) => {
+  const { audit } = openStore(t);
+  recordStart(audit, {}, { ...FACTS, deletion: 'Jobs after 30 days' });
+  assert.deepEqual(
+    [...audit.newestFirst()].map(({ verb, input }) => [verb, input]),
+    [
+      ['service.start', { changed: [] }],
+      ['retention.confirm', { deletion: 'Jobs after 30 days' }],
+    ],
+  );
+});
