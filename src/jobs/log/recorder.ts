@@ -17,6 +17,8 @@ export class Recorder {
   readonly #lastLine = new LastLine();
   readonly #pauses = new FlowPauses();
   #lastLineAt = 0;
+  /** Stores the last line once it may be stored again, because the job may say nothing for hours. */
+  #lastLineTimer: NodeJS.Timeout | undefined;
   #pending: NewEvent[] = [];
   #writing: Promise<void> | undefined;
   #failure: { error: unknown } | undefined;
@@ -42,6 +44,8 @@ export class Recorder {
   /** Waits until all events are on disk. @throws the error of a failed write. */
   async flush(): Promise<void> {
     await this.#writing;
+    clearTimeout(this.#lastLineTimer);
+    this.#lastLineTimer = undefined;
     const failure = this.#failure;
     this.#failure = undefined;
     if (failure !== undefined) throw failure.error;
@@ -57,7 +61,8 @@ export class Recorder {
 
   async #drain(): Promise<void> {
     try {
-      while (this.#pending.length > 0) await this.#write(this.#pending.splice(0));
+      do await this.#write(this.#pending.splice(0));
+      while (this.#pending.length > 0);
     } catch (error) {
       this.#failure = { error: diskError(error, this.#deps.spool.path) };
     } finally {
@@ -77,8 +82,20 @@ export class Recorder {
       const patch = patchFromEvent(event, data, at, this.record);
       if (!isStale(patch, this.record)) await this.apply(patch);
     }
-    if (Date.now() - this.#lastLineAt < LAST_LINE_EVERY_MS) return;
-    this.#lastLineAt = Date.now();
-    await this.apply({ lastLogLine: this.#lastLine.text ?? this.record.lastLogLine });
+    await this.#storeLastLine();
+  }
+
+  async #storeLastLine(): Promise<void> {
+    const lastLogLine = this.#lastLine.text ?? this.record.lastLogLine;
+    if (lastLogLine === this.record.lastLogLine) return;
+    const waitMs = this.#lastLineAt + LAST_LINE_EVERY_MS - Date.now();
+    if (waitMs <= 0) {
+      this.#lastLineAt = Date.now();
+      return this.apply({ lastLogLine });
+    }
+    this.#lastLineTimer ??= setTimeout(() => {
+      this.#lastLineTimer = undefined;
+      this.#writing ??= this.#drain();
+    }, waitMs);
   }
 }
