@@ -8,7 +8,7 @@ import { describeFailure, EXIT, type Failure } from './command/exit.ts';
 import { FIRST_STEPS } from './command/firstSteps.ts';
 import { recoverInterrupted } from './command/interruptedResults.ts';
 import { listenForInterrupt } from './command/interrupt.ts';
-import { adminVerb } from './admin/adminVerbs.ts';
+import { adminVerb } from './admin/verbs/adminVerbs.ts';
 import { completionVerb } from './completion/completionVerb.ts';
 import { examples } from './grammar/examples.ts';
 import { flowVerb } from './flows/flowVerbs.ts';

@@ -87,7 +87,7 @@ export async function serve(
   const monitor = new RequestMonitor(options.config.proxy);
   if (options.config.log.requests) logRequests(monitor, log);
   const authenticator = new KeyAuthenticator(store, key);
-  const { server, scheduler, health, housekeeping, metrics, routes } = await buildParts(options, {
+  const { server, scheduler, health, housekeeping, metrics, operatorLinks, routes } = await buildParts(options, {
     filesFolder,
     // A key that a person has chosen could be guessed from a proof.
     ownKey: options.apiKey === undefined || stateFile !== undefined ? key : undefined,
@@ -106,6 +106,7 @@ export async function serve(
     data,
     refusal: () => health.executorRefusal,
     activeJobs: () => scheduler.activeJobs,
+    ...(operatorLinks && { page: { links: operatorLinks, url: () => server.url } }),
     cancel: (job) => scheduler.cancelAndWait(job, shutdown.signal),
     log,
     version,

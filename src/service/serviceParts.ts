@@ -10,6 +10,7 @@ import { AccountGauge } from './http/access/accountGauge.ts';
 import { createApp } from './http/app.ts';
 import { isLoopback } from './http/access/auth.ts';
 import type { KeyAuthenticator } from './http/access/keyAuthenticator.ts';
+import { OperatorLinks } from './http/page/operatorLinks.ts';
 import { HttpServer } from './http/httpServer.ts';
 import type { RequestMonitor } from './http/requestMonitor.ts';
 import { Submissions } from './http/submit/submissions.ts';
@@ -53,6 +54,8 @@ export interface ServiceParts {
   readonly health: Health;
   readonly housekeeping: Housekeeping;
   readonly metrics: Metrics | undefined;
+  /** Undefined without a page. */
+  readonly operatorLinks: OperatorLinks | undefined;
   readonly routes: readonly Route[];
 }
 
@@ -131,6 +134,9 @@ export async function buildParts(
     waiting,
   });
   health.watch({ calls, countActive: () => scheduler.activeJobs });
+  // A service that serves one user's own programs has no page.
+  const hasPage = config.page.enabled && options.stateFile === undefined && options.socket === undefined;
+  const operatorLinks = hasPage ? new OperatorLinks() : undefined;
   const app = createApp({
     store,
     scheduler,
@@ -152,11 +158,12 @@ export async function buildParts(
     monitor,
     metrics: metrics && { source: metrics, token: config.metrics.token },
     hosts: isLoopback(host) && config.proxy === undefined ? () => server.hosts : undefined,
+    page: operatorLinks && { links: operatorLinks, isSecure: config.tls !== undefined || config.proxy !== undefined },
     machineClasses,
   });
   const server = new HttpServer(app.fetch, { host, port, socket: options.socket, tls: config.tls, log });
   const routes = app.routes.filter(({ method }) => method !== METHOD_NAME_ALL);
-  return { server, scheduler, health, housekeeping, metrics, routes };
+  return { server, scheduler, health, housekeeping, metrics, operatorLinks, routes };
 }
 
 /** Loads the library for metrics only if they are enabled. */

@@ -6,6 +6,7 @@ import { openAdmin } from '../../src/service/admin/adminClient.ts';
 import { addAccount } from './support/accounts.ts';
 import { makeArchive } from './support/archive.ts';
 import { type ServiceClient, startService } from './support/service.ts';
+import { PageClient } from './support/servicePage.ts';
 
 /** What distinguishes requests that are otherwise the same. */
 const OWN_HEADERS = ['date', 'x-request-id'];
@@ -82,6 +83,19 @@ async function hidesSecrets({ owner, stranger }: Setting): Promise<void> {
   assert.deepEqual(await owner.json('/v1/secrets'), listed);
 }
 
+/** On the page, a session of another account sees the owner's job as one that never was. */
+async function hidesOnPage({ path, stranger, jobs }: Setting): Promise<void> {
+  const browser = new PageClient(stranger);
+  await browser.signIn(stranger.key);
+  const look = async (job: string) => {
+    const response = await browser.get(path === '/' ? `/?before=${job}` : path.replace(':id', job));
+    return [response.status, await response.text()];
+  };
+  const none = await look(NO_SUCH_JOB);
+  assert.equal(none[0], 404);
+  for (const job of jobs) assert.deepEqual(await look(job), none);
+}
+
 /** Every route has its case: one that is new has none, and this test fails until it does. */
 const CASES: Readonly<Record<string, (setting: Setting) => Promise<void>>> = {
   'GET /v1/jobs/:id': hidesJobs,
@@ -138,6 +152,12 @@ const CASES: Readonly<Record<string, (setting: Setting) => Promise<void>>> = {
     const me = await setting.stranger.json('/v1/me');
     assert.equal(me['account_id'], 'bob');
   },
+  'GET /': hidesOnPage,
+  'GET /jobs/:id': hidesOnPage,
+  'GET /operator': tellsNothing,
+  'POST /sign-in': tellsNothing,
+  'POST /operator': tellsNothing,
+  'POST /sign-out': tellsNothing,
   'GET /healthz': tellsNothing,
   'GET /metrics': tellsNothing,
   'GET /openapi.json': tellsNothing,

@@ -8,6 +8,7 @@ import { diskOperations } from './operations/diskOperations.ts';
 import { drainOperations } from './operations/drainOperations.ts';
 import { jobOperations } from './operations/jobOperations.ts';
 import { keyOperations } from './operations/keyOperations.ts';
+import { pageOperations } from './operations/pageOperations.ts';
 import { retentionOperations } from './operations/retentionOperations.ts';
 import { usageOperations } from './operations/usageOperations.ts';
 import type { AdminContext, AuditTarget, Operation } from './operations/operation.ts';
@@ -22,6 +23,7 @@ const OPERATIONS = {
   ...drainOperations,
   ...jobOperations,
   ...keyOperations,
+  ...pageOperations,
   ...retentionOperations,
   ...usageOperations,
 };

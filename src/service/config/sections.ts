@@ -88,6 +88,8 @@ export const sections = {
       key_file: absolutePath.optional(),
     })
     .prefault({}),
+  /** The page for browsers at `/`. */
+  page: z.strictObject({ enabled: z.boolean().default(true) }).prefault({}),
   proxy: proxySettings.optional(),
   retention: retentionSettings.prefault({}),
   tls: tlsSettings.optional(),

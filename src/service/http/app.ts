@@ -31,6 +31,8 @@ import { addContentRoutes } from './contentRoutes.ts';
 import { addSecretRoutes } from './secretRoutes.ts';
 import type { SecretVault } from '../secrets/secretVault.ts';
 import type { RequestMonitor } from './requestMonitor.ts';
+import { createPage, FORM_PATHS } from './page/page.ts';
+import type { OperatorLinks } from './page/operatorLinks.ts';
 import { sendFile } from './sendFile.ts';
 import type { Submissions } from './submit/submissions.ts';
 import { isBrokenOff } from './submit/upload.ts';
@@ -63,6 +65,8 @@ export interface AppOptions {
   readonly metrics: { readonly source: MetricsSource; readonly token: string | undefined } | undefined;
   /** Returns the allowed values of `Host`; undefined for a service that other machines may reach. */
   readonly hosts: (() => readonly string[]) | undefined;
+  /** Undefined if the page is switched off. */
+  readonly page: { readonly links: OperatorLinks; readonly isSecure: boolean } | undefined;
   readonly machineClasses: MachineClasses;
   readonly killGraceMs: number;
   readonly maxLogBytes: number;
@@ -80,12 +84,13 @@ export function createApp(options: AppOptions): App {
   app.onError((error, context) => answerFailure(error, context, log));
   app.notFound((context) => context.json({ detail: 'Nothing exists at this address.' }, 404));
   app.use(options.monitor.watch());
-  if (options.hosts !== undefined) app.use(refuseBrowsers(options.hosts));
+  if (options.hosts !== undefined) app.use(refuseBrowsers(options.hosts, options.page === undefined ? [] : FORM_PATHS));
 
   app.use(refuseWhenStopping(options.health));
   app.get('/healthz', answerHealth(options));
   if (options.metrics) app.get('/metrics', answerMetrics(options.metrics.source, options.metrics.token));
   app.get('/openapi.json', (context) => context.json(describeApi(version)));
+  if (options.page) app.route('/', createPage({ ...options, ...options.page }));
 
   app.use('/v1/*', requireKey(authenticator, authFailures), gauge.limitRate());
   app.get('/v1/me', answerAccount(options));

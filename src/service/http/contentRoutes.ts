@@ -13,7 +13,7 @@ import { requireScope } from './access/keyScopes.ts';
 import { refusal } from './access/refusal.ts';
 import type { Health } from '../health/health.ts';
 import { refuseSubmissions } from './healthRoute.ts';
-import { readBody } from './readBody.ts';
+import { readBody } from './access/readBody.ts';
 
 interface ContentOptions {
   readonly contents: ContentStore;

@@ -5,7 +5,7 @@ import type { SecretVault } from '../secrets/secretVault.ts';
 import type { App, AppContext } from './access/appEnv.ts';
 import { requireScope } from './access/keyScopes.ts';
 import { refusal } from './access/refusal.ts';
-import { readBody } from './readBody.ts';
+import { readBody } from './access/readBody.ts';
 
 // The largest value in JSON, where a character takes up to six bytes.
 const MAX_BODY_BYTES = 256 * 1024;

@@ -59,7 +59,7 @@ export class Store implements Disposable {
   /** Of jobs that have not begun. */
   readonly workspaces: Pick<WorkspaceTable, 'get' | 'setBoot'>;
   readonly submissions: SubmissionTable;
-  readonly events: Pick<EventTable, 'page' | 'last'>;
+  readonly events: Pick<EventTable, 'page' | 'pageBefore' | 'last'>;
   readonly #events: EventTable;
   readonly #purses: Purses;
   readonly #accounts: AccountTable;

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { AuditEntry, Operator } from '../../store/audit/auditEntry.ts';
+import type { OperatorLinks } from '../../http/page/operatorLinks.ts';
 import type { StoredJob } from '../../store/jobs/jobs.ts';
 import type { Store } from '../../store/store.ts';
 
@@ -13,6 +14,8 @@ export interface AdminContext {
   readonly refusal?: () => string | undefined;
   /** Returns how many jobs the executor has now; only a running service knows. */
   readonly activeJobs?: () => number;
+  /** The page for browsers; only a running service that serves it has it. */
+  readonly page?: { readonly links: OperatorLinks; readonly url: () => string };
   /** Cancels a job, and waits a moment for its end; only a running service can. */
   readonly cancel?: (job: StoredJob) => Promise<void>;
 }

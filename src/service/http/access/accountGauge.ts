@@ -33,12 +33,17 @@ export class AccountGauge {
   /** Refuses requests above the account's rate with 429. A stream is one request. */
   limitRate(): MiddlewareHandler<AppEnv> {
     return async (context, next) => {
-      const { account } = context.var;
-      const { requests_per_minute: perMinute } = this.limitsOf(account);
-      const seconds = this.#requests.take(account.id, perMinute);
-      if (seconds > 0) throw retryLater(context, seconds, `The account may send ${perMinute} requests a minute.`);
+      this.countRequest(context);
       await next();
     };
+  }
+
+  /** Counts one request of the account. @throws HTTPException 429 above its rate. */
+  countRequest(context: AppContext): void {
+    const { account } = context.var;
+    const { requests_per_minute: perMinute } = this.limitsOf(account);
+    const seconds = this.#requests.take(account.id, perMinute);
+    if (seconds > 0) throw retryLater(context, seconds, `The account may send ${perMinute} requests a minute.`);
   }
 
   /** Counts this request as one of the account's uploads or streams until its response is closed. @throws HTTPException 429. */

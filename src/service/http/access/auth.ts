@@ -5,8 +5,8 @@ import { HTTPException } from 'hono/http-exception';
 import { keyDigest } from '../../store/accounts/apiKeys.ts';
 import { refusal } from './refusal.ts';
 import { retryLater } from './accountGauge.ts';
-import type { AppEnv } from './appEnv.ts';
-import type { KeyAuthenticator } from './keyAuthenticator.ts';
+import type { AppContext, AppEnv } from './appEnv.ts';
+import type { KeyAuthenticator, Visit } from './keyAuthenticator.ts';
 import type { AuthFailureLimiter } from './authFailureLimiter.ts';
 
 /** Whether only this machine can reach an address. */
@@ -23,13 +23,14 @@ export function loopbackHosts(port: number): readonly string[] {
  * Refuses what a web page could send through a browser: a foreign `Host` (DNS rebinding) and any `Origin`.
  *
  * @param hosts returns the allowed values of `Host`, which are known once the server listens.
+ * @param formPaths where the service's own page sends forms to, whose `Origin` it checks itself.
  */
-export function refuseBrowsers(hosts: () => readonly string[]): MiddlewareHandler {
+export function refuseBrowsers(hosts: () => readonly string[], formPaths: readonly string[]): MiddlewareHandler {
   return async (context, next) => {
     if (!hosts().includes(context.req.header('host') ?? '')) {
       throw refusal(400, 'The Host header does not name this service.');
     }
-    if (context.req.header('origin') !== undefined) {
+    if (context.req.header('origin') !== undefined && !formPaths.includes(context.req.path)) {
       throw refusal(400, 'Requests from web pages are refused.');
     }
     await next();
@@ -49,23 +50,33 @@ export function requireKey(
     if (given === undefined) {
       throw refusal(401, 'An API key is required: Authorization: Bearer <key>.');
     }
-    const digest = keyDigest(given);
-    const address = context.var.client;
-    const seconds = authFailures.secondsToWait(address, digest);
-    if (seconds > 0) throw retryLater(context, seconds, 'This address sent too many wrong API keys.');
-    try {
-      const visit = authenticator.enter(digest);
-      if (visit === undefined) throw refusal(401, 'Invalid or revoked API key.');
-      context.set('visit', visit);
-      context.set('account', visit.account);
-    } catch (error) {
-      // A store that cannot be read says nothing about the key.
-      if (error instanceof HTTPException) authFailures.noteWrong(address, digest);
-      throw error;
-    }
-    authFailures.noteGood(address, digest);
+    const visit = admitKey(context, given, { authenticator, authFailures });
+    context.set('visit', visit);
+    context.set('account', visit.account);
     await next();
   };
+}
+
+/** Finds who has a key, unless its address sent many wrong ones. @throws HTTPException 401 or 429. */
+export function admitKey(
+  context: AppContext,
+  key: string,
+  { authenticator, authFailures }: { authenticator: KeyAuthenticator; authFailures: AuthFailureLimiter },
+): Visit {
+  const digest = keyDigest(key);
+  const address = context.var.client;
+  const seconds = authFailures.secondsToWait(address, digest);
+  if (seconds > 0) throw retryLater(context, seconds, 'This address sent too many wrong API keys.');
+  try {
+    const visit = authenticator.enter(digest);
+    if (visit === undefined) throw refusal(401, 'Invalid or revoked API key.');
+    authFailures.noteGood(address, digest);
+    return visit;
+  } catch (error) {
+    // A store that cannot be read says nothing about the key.
+    if (error instanceof HTTPException) authFailures.noteWrong(address, digest);
+    throw error;
+  }
 }
 
 /** Whether an `Authorization` header has this bearer token. Takes the same time for every wrong token. */

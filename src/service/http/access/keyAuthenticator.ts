@@ -53,6 +53,11 @@ export class KeyAuthenticator {
     return visit;
   }
 
+  /** An earlier visit as the store knows its key and account now. @throws HTTPException 401 as `enter`. */
+  check({ account, key }: Visit): Visit {
+    return this.#admit(account.id, key?.id);
+  }
+
   /** Watches the key of a long-running request until the result is disposed. */
   watch(visit: Visit): RevocableRequest {
     const request: OpenRequest = { visit, controller: new AbortController(), timer: undefined };

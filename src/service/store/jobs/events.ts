@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import type {
   ArtifactEventData,
   EndEventData,
@@ -43,6 +43,7 @@ const SQL = {
   last: 'SELECT max(id) AS id FROM events WHERE job = ?',
   insert: 'INSERT INTO events VALUES (?, ?, ?, ?)',
   page: 'SELECT id, type, data FROM events WHERE job = ? AND id > ? ORDER BY id',
+  pageBefore: 'SELECT id, type, data FROM events WHERE job = ? AND id < ? ORDER BY id DESC',
 };
 
 /** The events of all jobs, numbered from 1 in each. Methods that write expect the caller's transaction. */
@@ -67,14 +68,23 @@ export class EventTable {
 
   /** The events after the event `after`, until they have `enough` characters; at least one if any exists. */
   page(jobNumber: number, after: number, enough: number): readonly StoredEvent[] {
-    const events: StoredEvent[] = [];
-    let length = 0;
-    for (const row of this.#sql.page.iterate(jobNumber, after)) {
-      const event = { id: Number(row['id']), type: String(row['type']), data: String(row['data']) };
-      events.push(event);
-      length += event.data.length;
-      if (length >= enough) break;
-    }
-    return events;
+    return take(this.#sql.page.iterate(jobNumber, after), enough);
   }
+
+  /** The last events before the event `before`, in their order, as `page`. */
+  pageBefore(jobNumber: number, before: number, enough: number): readonly StoredEvent[] {
+    return take(this.#sql.pageBefore.iterate(jobNumber, before), enough).toReversed();
+  }
+}
+
+function take(rows: Iterable<Record<string, SQLOutputValue>>, enough: number): StoredEvent[] {
+  const events: StoredEvent[] = [];
+  let length = 0;
+  for (const row of rows) {
+    const event = { id: Number(row['id']), type: String(row['type']), data: String(row['data']) };
+    events.push(event);
+    length += event.data.length;
+    if (length >= enough) break;
+  }
+  return events;
 }

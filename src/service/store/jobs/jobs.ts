@@ -89,6 +89,7 @@ const SQL = {
   number: 'SELECT number FROM jobs WHERE id = ?',
   find: 'SELECT * FROM jobs WHERE id = ? AND account = ?',
   unfinished: 'SELECT * FROM jobs WHERE finished_at IS NULL ORDER BY number',
+  oldestUnfinished: 'SELECT * FROM jobs WHERE finished_at IS NULL ORDER BY number LIMIT ?',
   countUnfinished: 'SELECT count(*) AS count FROM jobs WHERE finished_at IS NULL',
   queuesAtLeast: "SELECT 1 FROM jobs WHERE account = ? AND state = 'queued' AND finished_at IS NULL LIMIT 1 OFFSET ?",
   countOf: `SELECT count(*) FILTER (WHERE state = 'queued') AS queued, count(*) FILTER (WHERE state <> 'queued') AS active
@@ -139,6 +140,11 @@ export class JobTable {
   /** Unfinished jobs in the order of their submission. */
   unfinished(): readonly StoredJob[] {
     return this.#sql.unfinished.all().map(toJob);
+  }
+
+  /** The unfinished jobs that were submitted first. */
+  oldestUnfinished(limit: number): readonly StoredJob[] {
+    return this.#sql.oldestUnfinished.all(limit).map(toJob);
   }
 
   countUnfinished(): number {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { refusal } from './access/refusal.ts';
-import { endStalled } from './access/endStalled.ts';
+import { refusal } from './refusal.ts';
+import { endStalled } from './endStalled.ts';
 
 /**
  * The body of a request, in memory.

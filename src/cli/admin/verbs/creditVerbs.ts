@@ -1,6 +1,6 @@
 import { Argument } from 'commander';
-import { defineGroup, defineVerb, type Verb } from '../command/verb.ts';
-import { GRANT_FLAGS, LIST_CREDITS_FLAGS } from './adminFlags.ts';
+import { defineGroup, defineVerb, type Verb } from '../../command/verb.ts';
+import { GRANT_FLAGS, LIST_CREDITS_FLAGS } from '../adminFlags.ts';
 
 export function creditVerb(): Verb {
   return defineGroup(
@@ -22,7 +22,7 @@ export function creditVerb(): Verb {
           ["farwharf admin credits grant ada 50 --note 'course 2026'", 'grant 50 credits with a note'],
           ['farwharf admin credits grant ada 50 --reference invoice-17', 'grant 50 credits once, even if repeated'],
         ],
-        load: async () => (await import('./credits.ts')).grantCredits,
+        load: async () => (await import('../credits.ts')).grantCredits,
       }),
       defineVerb({
         name: 'list',
@@ -33,7 +33,7 @@ export function creditVerb(): Verb {
           ['farwharf admin credits list ada', 'list the last 50 entries'],
           ['farwharf admin credits list ada --limit 500 --json', 'list up to 500 entries as JSON'],
         ],
-        load: async () => (await import('./credits.ts')).listCredits,
+        load: async () => (await import('../credits.ts')).listCredits,
       }),
     ],
   );

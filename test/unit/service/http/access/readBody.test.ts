@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { readBody } from '../../../../src/service/http/readBody.ts';
+import { readBody } from '../../../../../src/service/http/access/readBody.ts';
 
 test('a client that stops in the middle of a body is disconnected, and one that has sent it all is not', async (t) => {
   const server = createServer().listen(0, '127.0.0.1');

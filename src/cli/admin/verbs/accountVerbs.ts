@@ -1,6 +1,6 @@
 import { Argument } from 'commander';
-import { defineGroup, defineVerb, type Verb } from '../command/verb.ts';
-import { ADD_ACCOUNT_FLAGS, ADD_KEY_FLAGS, ADMIN_FLAGS, EDIT_ACCOUNT_FLAGS, LIMIT_FLAGS } from './adminFlags.ts';
+import { defineGroup, defineVerb, type Verb } from '../../command/verb.ts';
+import { ADD_ACCOUNT_FLAGS, ADD_KEY_FLAGS, ADMIN_FLAGS, EDIT_ACCOUNT_FLAGS, LIMIT_FLAGS } from '../adminFlags.ts';
 
 export function accountVerb(): Verb {
   return defineGroup(
@@ -22,7 +22,7 @@ export function accountVerb(): Verb {
           ['farwharf admin account add ada --credits 100', 'add an account with 100 credits'],
           ["farwharf admin account add ada --name 'Ada L.' --plan team", 'add an account with a name and a plan'],
         ],
-        load: async () => (await import('./accounts.ts')).addAccount,
+        load: async () => (await import('../accounts.ts')).addAccount,
       }),
       defineVerb({
         name: 'list',
@@ -32,7 +32,7 @@ export function accountVerb(): Verb {
           ['farwharf admin account list', 'list all accounts'],
           ['farwharf admin account list --data /srv/farwharf --json', 'list those of another data folder as JSON'],
         ],
-        load: async () => (await import('./accounts.ts')).listAccounts,
+        load: async () => (await import('../accounts.ts')).listAccounts,
       }),
       defineVerb({
         name: 'show',
@@ -43,7 +43,7 @@ export function accountVerb(): Verb {
           ['farwharf admin account show ada', 'show credits and limits'],
           ['farwharf admin account show ada --json', 'show the same as JSON'],
         ],
-        load: async () => (await import('./accounts.ts')).showAccount,
+        load: async () => (await import('../accounts.ts')).showAccount,
       }),
       defineVerb({
         name: 'edit',
@@ -54,7 +54,7 @@ export function accountVerb(): Verb {
           ["farwharf admin account edit ada --name 'Ada King'", 'change the name of the owner'],
           ['farwharf admin account edit ada --plan guest', 'change the plan that the account shows'],
         ],
-        load: async () => (await import('./accounts.ts')).editAccount,
+        load: async () => (await import('../accounts.ts')).editAccount,
       }),
       defineVerb({
         name: 'disable',
@@ -65,7 +65,7 @@ export function accountVerb(): Verb {
           ['farwharf admin account disable ada', 'refuse the keys of ada'],
           ['farwharf admin account disable ada --data /srv/farwharf', 'do the same for another data folder'],
         ],
-        load: async () => (await import('./accounts.ts')).disableAccount,
+        load: async () => (await import('../accounts.ts')).disableAccount,
       }),
       defineVerb({
         name: 'enable',
@@ -76,7 +76,7 @@ export function accountVerb(): Verb {
           ['farwharf admin account enable ada', 'accept the keys of ada again'],
           ['farwharf admin account enable ada --data /srv/farwharf', 'do the same for another data folder'],
         ],
-        load: async () => (await import('./accounts.ts')).enableAccount,
+        load: async () => (await import('../accounts.ts')).enableAccount,
       }),
       defineVerb({
         name: 'limits',
@@ -87,7 +87,7 @@ export function accountVerb(): Verb {
           ['farwharf admin account limits ada --running-jobs 4 --upload-gb 2', 'allow four jobs and archives of 2 GB'],
           ['farwharf admin account limits ada --running-jobs default', 'restore the limit from the configuration'],
         ],
-        load: async () => (await import('./accounts.ts')).limitAccount,
+        load: async () => (await import('../accounts.ts')).limitAccount,
       }),
     ],
   );
@@ -114,7 +114,7 @@ export function keyVerb(): Verb {
           ['farwharf admin key add ada --expires 90d', 'create a key that expires after 90 days'],
           ['farwharf admin key add ada --budget 5 --expires 8h --scope submit,read', 'create a key for an agent'],
         ],
-        load: async () => (await import('./keys.ts')).addKey,
+        load: async () => (await import('../keys.ts')).addKey,
       }),
       defineVerb({
         name: 'list',
@@ -125,7 +125,7 @@ export function keyVerb(): Verb {
           ['farwharf admin key list', 'list all keys'],
           ['farwharf admin key list ada', 'list the keys of one account'],
         ],
-        load: async () => (await import('./keys.ts')).listKeys,
+        load: async () => (await import('../keys.ts')).listKeys,
       }),
       defineVerb({
         name: 'revoke',
@@ -136,7 +136,7 @@ export function keyVerb(): Verb {
           ['farwharf admin key revoke 7f3a', 'revoke a key'],
           ['farwharf admin key revoke 7f3a --json', 'revoke a key and print the result as JSON'],
         ],
-        load: async () => (await import('./keys.ts')).revokeKey,
+        load: async () => (await import('../keys.ts')).revokeKey,
       }),
     ],
   );

@@ -1,9 +1,9 @@
 import { Argument } from 'commander';
-import { defineGroup, defineVerb, type Verb } from '../command/verb.ts';
-import { jsonFlag, requiredTextFlag } from '../grammar/flags.ts';
+import { defineGroup, defineVerb, type Verb } from '../../command/verb.ts';
+import { jsonFlag, requiredTextFlag } from '../../grammar/flags.ts';
 import { accountVerb, keyVerb } from './accountVerbs.ts';
 import { creditVerb } from './creditVerbs.ts';
-import { ADMIN_FLAGS, AUDIT_FLAGS, CANCEL_FLAGS, DRAIN_FLAGS, JOBS_FLAGS, USAGE_FLAGS } from './adminFlags.ts';
+import { ADMIN_FLAGS, AUDIT_FLAGS, CANCEL_FLAGS, DRAIN_FLAGS, JOBS_FLAGS, USAGE_FLAGS } from '../adminFlags.ts';
 
 /** `farwharf admin` and its verbs, for people who run a service, on its machine. */
 export function adminVerb(): Verb {
@@ -31,7 +31,7 @@ export function adminVerb(): Verb {
             'list the jobs of an account in the last week as JSON',
           ],
         ],
-        load: async () => (await import('./jobs.ts')).listJobs,
+        load: async () => (await import('../jobs.ts')).listJobs,
       }),
       defineVerb({
         name: 'job',
@@ -42,7 +42,7 @@ export function adminVerb(): Verb {
           ['farwharf admin job 0c4e8f3b5a1d2e6f7a90', 'show a job'],
           ['farwharf admin job 0c4e8f3b5a1d2e6f7a90 --json', 'show the same as JSON'],
         ],
-        load: async () => (await import('./jobs.ts')).showJob,
+        load: async () => (await import('../jobs.ts')).showJob,
       }),
       defineVerb({
         name: 'cancel',
@@ -56,7 +56,7 @@ export function adminVerb(): Verb {
             'stop two jobs and print them as JSON',
           ],
         ],
-        load: async () => (await import('./jobs.ts')).cancelJobs,
+        load: async () => (await import('../jobs.ts')).cancelJobs,
       }),
       defineVerb({
         name: 'drain',
@@ -67,7 +67,7 @@ export function adminVerb(): Verb {
           ["farwharf admin drain --reason 'new disks, back at 14:00'", 'accept and start no more jobs'],
           ['farwharf admin drain --wait', 'do the same, and return when no job runs any more'],
         ],
-        load: async () => (await import('./drain.ts')).drain,
+        load: async () => (await import('../drain.ts')).drain,
       }),
       defineVerb({
         name: 'resume',
@@ -77,7 +77,17 @@ export function adminVerb(): Verb {
           ['farwharf admin resume', 'accept and start jobs again'],
           ['farwharf admin resume --data /srv/farwharf --json', 'do the same for another data folder, and print JSON'],
         ],
-        load: async () => (await import('./drain.ts')).resume,
+        load: async () => (await import('../drain.ts')).resume,
+      }),
+      defineVerb({
+        name: 'page',
+        summary: "print a link that opens the operator's page of a running service in a browser, once",
+        flags: ADMIN_FLAGS,
+        examples: [
+          ['farwharf admin page', 'print the link'],
+          ['farwharf admin page --data /srv/farwharf --json', 'do the same for another data folder, and print JSON'],
+        ],
+        load: async () => (await import('../page.ts')).linkPage,
       }),
       defineVerb({
         name: 'usage',
@@ -88,7 +98,7 @@ export function adminVerb(): Verb {
           ['farwharf admin usage --by project,account', 'report what each project used, and whose jobs these were'],
           ['farwharf admin usage --from 2026-01-01 --to 2026-01-31 --csv', 'report a month as comma-separated values'],
         ],
-        load: async () => (await import('./usage.ts')).reportUsage,
+        load: async () => (await import('../usage.ts')).reportUsage,
       }),
       defineVerb({
         name: 'audit',
@@ -98,7 +108,7 @@ export function adminVerb(): Verb {
           ['farwharf admin audit --account ada', 'list what was done to an account'],
           ['farwharf admin audit --verify', 'check the whole trail, and print its last hash'],
         ],
-        load: async () => (await import('./audit.ts')).showAudit,
+        load: async () => (await import('../audit.ts')).showAudit,
       }),
       defineVerb({
         name: 'disk',
@@ -108,7 +118,7 @@ export function adminVerb(): Verb {
           ['farwharf admin disk', 'show the free space and the largest results'],
           ['farwharf admin disk --data /srv/farwharf --json', 'show the same for another data folder, as JSON'],
         ],
-        load: async () => (await import('./disk.ts')).showDisk,
+        load: async () => (await import('../disk.ts')).showDisk,
       }),
       defineVerb({
         name: 'backup',
@@ -119,7 +129,7 @@ export function adminVerb(): Verb {
           ['farwharf admin backup farwharf.tar.gz', 'write a backup'],
           ['farwharf admin backup farwharf.tar.gz --data /srv/farwharf', 'back up another data folder'],
         ],
-        load: async () => (await import('./backups.ts')).backUp,
+        load: async () => (await import('../backups.ts')).backUp,
       }),
       defineVerb({
         name: 'restore',
@@ -133,7 +143,7 @@ export function adminVerb(): Verb {
           ['farwharf admin restore farwharf.tar.gz --data /srv/farwharf', 'create a data folder from a backup'],
           ['farwharf admin restore farwharf.tar.gz --data /srv/farwharf --json', 'do the same and print JSON'],
         ],
-        load: async () => (await import('./backups.ts')).restore,
+        load: async () => (await import('../backups.ts')).restore,
       }),
     ],
   );

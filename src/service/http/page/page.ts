@@ -1,0 +1,89 @@
+import { Hono } from 'hono';
+import { HTTPException } from 'hono/http-exception';
+import type { Logger } from '../../../core/log.ts';
+import type { Health } from '../../health/health.ts';
+import type { Store } from '../../store/store.ts';
+import type { AccountGauge } from '../access/accountGauge.ts';
+import type { App, AppContext, AppEnv } from '../access/appEnv.ts';
+import type { Visit } from '../access/keyAuthenticator.ts';
+import { refusal } from '../access/refusal.ts';
+import { headers, onlyBrowsers, ownForms } from './guards.ts';
+import { PageAccess, type PageAccessOptions } from './pageAccess.ts';
+import { readAccount, readJob, readJobs, readService, whoIs } from './pageData.ts';
+import { jobsView } from './views/jobsView.ts';
+import { jobView } from './views/jobView.ts';
+import { operatorView } from './views/operatorView.ts';
+import { operatorLinkView, problemView, signInView } from './views/signInView.ts';
+
+/** What forms are sent to. They come with an `Origin`, which `ownForms` checks. */
+export const FORM_PATHS: readonly string[] = ['/sign-in', '/sign-out', '/operator'];
+
+export interface PageOptions extends PageAccessOptions {
+  readonly store: Store;
+  readonly health: Health;
+  readonly gauge: AccountGauge;
+  readonly version: string;
+  readonly log: Logger;
+}
+
+/**
+ * The page at `/` for browsers: documents without scripts that load nothing. It shows no more than the key of a session may request from
+ * `/v1`, under the same limits, and changes nothing but sessions.
+ */
+export function createPage(options: PageOptions): App {
+  const page: App = new Hono();
+  const access = new PageAccess(options);
+  page.onError((error, context) => answerProblem(error, context, options.log));
+  for (const path of ['/', '/jobs/:id', ...FORM_PATHS]) page.use(path, onlyBrowsers, headers, ownForms);
+
+  const enter = (context: AppContext, visit: Visit): void => {
+    context.set('visit', visit);
+    context.set('account', visit.account);
+    options.gauge.countRequest(context);
+  };
+  page.get('/', async (context) => {
+    const holder = access.holder(context);
+    if (holder === undefined) return context.html(signInView());
+    const now = Date.now();
+    if (holder.type === 'operator') return context.html(operatorView(await readService(options), now));
+    enter(context, holder.visit);
+    return context.html(jobsView(readAccount(context, options), readJobs(context, options), now));
+  });
+  page.get('/jobs/:id', (context) => {
+    const holder = access.holder(context);
+    if (holder === undefined) return context.html(signInView(), 401);
+    if (holder.type === 'operator') throw refusal(404, 'Operators see jobs with:  farwharf admin job');
+    enter(context, holder.visit);
+    return context.html(jobView(readJob(context, options), Date.now()));
+  });
+  page.post('/sign-in', async (context) => {
+    await access.signIn(context);
+    return context.redirect('/', 303);
+  });
+  page.get('/operator', (context) => context.html(operatorLinkView(context.req.query('code') ?? '')));
+  page.post('/operator', async (context) => {
+    await access.signInOperator(context);
+    return context.redirect('/', 303);
+  });
+  page.post('/sign-out', (context) => {
+    access.signOut(context);
+    return context.redirect('/', 303);
+  });
+  return page;
+}
+
+function answerProblem(error: Error, context: AppContext, log: Logger): Response | Promise<Response> {
+  if (!(error instanceof HTTPException)) {
+    log.error('request failed', { requestId: context.get('requestId'), route: context.get('route'), error });
+    return context.html(problemView('The service failed to respond. Its log has the cause.', undefined), 500);
+  }
+  const { status, message } = error;
+  // Nobody has signed in, or no longer; or the form was refused.
+  const isSignedIn = (context.var as Partial<AppEnv['Variables']>).account !== undefined;
+  if (!isSignedIn && status !== 403 && status !== 404) return context.html(signInView(message), status);
+  const sentence =
+    message === '' || (status === 403 && !isSignedIn)
+      ? 'This form was not sent by this page. Open the page again.'
+      : message;
+  return context.html(problemView(sentence, isSignedIn ? whoIs(context) : undefined), status);
+}

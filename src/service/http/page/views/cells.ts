@@ -1,0 +1,63 @@
+import { html } from 'hono/html';
+import { formatCredits, formatDuration } from '../../../../core/text/format.ts';
+import { printableLine } from '../../../../core/text/printable.ts';
+import type { JobState } from '../../../../remote/protocol/states.ts';
+import { toCredits } from '../../../store/accounts/credits.ts';
+import type { StoredJob } from '../../../store/jobs/jobs.ts';
+import type { Html } from './layout.ts';
+
+const KINDS: Readonly<Record<JobState, string>> = {
+  queued: '',
+  starting: 'calm',
+  running: 'calm',
+  succeeded: 'good',
+  failed: 'bad',
+  cancelled: '',
+  timed_out: 'bad',
+  lost: 'warn',
+};
+const MAX_NAME = 80;
+const MAX_REASON = 300;
+
+/** A name that others have chosen, as one short line; never empty, because a link needs a text. */
+export function shownName(text: string, limit = MAX_NAME): string {
+  const line = shortened(text.trim(), limit);
+  return line.trim() === '' ? '(no name)' : line;
+}
+
+/** `2027-05-01 09:12`, with the exact time for programs. @param at milliseconds since 1970. */
+export function shownTime(at: number | null): Html | string {
+  if (at === null) return '–';
+  const iso = new Date(at).toISOString();
+  return html`<time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')}</time>`;
+}
+
+/** Credits from the unit of the ledger. */
+export function shownCredits(micro: number): string {
+  return formatCredits(toCredits(micro));
+}
+
+export function shownState(state: JobState): Html {
+  return html`<span class="state ${KINDS[state]}">${state.replace('_', ' ')}</span>`;
+}
+
+/** Why a job is in its state, or what its script said by ending. */
+export function shownReason({ reason, exitCode }: Pick<StoredJob, 'reason' | 'exitCode'>): Html | string {
+  const text = reason ?? (exitCode === null || exitCode === 0 ? '' : `exit code ${exitCode}`);
+  return text === '' ? '' : html`<span class="reason">${shortened(text, MAX_REASON)}</span>`;
+}
+
+/** How long a job ran, or has run until `now`. */
+export function shownRuntime({ startedAt, finishedAt }: StoredJob, now: number): string {
+  return startedAt === null ? '–' : formatDuration(Math.max(0, (finishedAt ?? now) - startedAt) / 1_000);
+}
+
+/** What an ended job cost, or what is reserved for another. */
+export function shownCost({ charged, hold }: StoredJob): string {
+  return charged === null ? `up to ${shownCredits(hold)}` : shownCredits(charged);
+}
+
+function shortened(text: string, limit: number): string {
+  const line = printableLine(text);
+  return line.length <= limit ? line : `${line.slice(0, limit - 1).toWellFormed()}…`;
+}
