@@ -18,12 +18,13 @@ test('a busy log changes the list of jobs no more than once a second', async (t)
   const onUpdate = (): void => void (updates += 1);
   const recorder = new Recorder(record, { ledger: directLedger(jobs), spool, onUpdate });
   const started = performance.now();
-  for (let line = 0; line < 200; line += 1) {
+  for (let line = 0; line < 100; line += 1) {
+    const before = await spool.size();
     await recorder.push({ event: 'log', data: { text: `line ${line}\n` } });
-    await nextTurn();
+    while ((await spool.size()) === before) await nextTurn(); // so that each line is written by itself
   }
   await recorder.flush();
   const seconds = (performance.now() - started) / 1_000;
   assert.ok(updates <= seconds + 2, `${updates} changes in ${seconds} s`);
-  assert.equal(jobs.get(record.id)?.lastLogLine, 'line 199');
+  assert.equal(jobs.get(record.id)?.lastLogLine, 'line 99');
 });
