@@ -116,6 +116,45 @@ await describeOnCluster('a service whose jobs run on a Slurm cluster', (cluster)
     );
   });
 
+  test("jobs count as what the configuration says about their account, and the cluster's tools show whose they are", async (t) => {
+    const reserve = ['ReservationName=team', 'Users=root', 'StartTime=now', 'Duration=60', 'Nodes=small1'];
+    await cluster().command('scontrol', 'create', 'reservation', ...reserve);
+    t.after(() => cluster().command('scontrol', 'delete', 'ReservationName=team'));
+    const { config, ...folders } = onCluster(cluster());
+    const accounts = { local: { account: 'biology', qos: 'normal', reservation: 'team' } };
+    const service = await startService(t, { ...folders, config: { ...config, slurm: { ...config.slurm, accounts } } });
+    const script = 'a $(id) 0.sh';
+    const shown =
+      'squeue -h -j "$SLURM_JOB_ID" -o "%a %v"; scontrol show job "$SLURM_JOB_ID" | grep -o "Comment=.*[^ ]"';
+    const id = await service.submit(
+      { [script]: shown },
+      { script: `'${script}' --token private`, project: 'a study QOS=high' },
+    );
+    assert.equal((await service.untilEnd(id)).state, 'succeeded');
+    assert.equal(
+      await service.output(id),
+      `biology team\nComment=farwharf:${id} account=local project=a_study_QOS_high script=a___id__0.sh\n`,
+    );
+  });
+
+  test('farwharf serve --check names an account whose jobs the cluster would refuse', async () => {
+    await using scratch = await Scratch.create();
+    const { data, config } = onCluster(cluster());
+    const accounts = { ada: { reservation: 'no-such-reservation' }, bob: { account: 'biology' } };
+    const written = JSON.stringify({ ...config, slurm: { ...config.slurm, accounts } });
+    const folder = await scratch.folder('etc', { 'service.json': written });
+    const args = ['serve', '--config', join(folder, 'service.json'), '--data', data, '--check', '--json'];
+    const { stdout } = await scratch.run(args);
+    const { checks } = JSON.parse(stdout) as { checks: { what: string; problem: string | null }[] };
+    const own = checks.filter(({ what }) => what.startsWith('account '));
+    assert.deepEqual(
+      own.map(({ what }) => what),
+      ['account ada: jobs with its settings', 'account bob: jobs with its settings'],
+    );
+    assert.match(own[0]?.problem ?? '', /The cluster refused: .*reservation/i);
+    assert.equal(own[1]?.problem, null);
+  });
+
   test('farwharf serve --check names a class that the cluster would never run, and submits nothing', async () => {
     await using scratch = await Scratch.create();
     const { data, config } = onCluster(cluster());

@@ -3,7 +3,7 @@ import type { SecretValues } from '../jobFiles/runnerInput.ts';
 import type { FinalState } from '../../remote/protocol/states.ts';
 import type { StoredJob } from '../store/jobs/jobs.ts';
 
-export type RunnableJob = Pick<StoredJob, 'id' | 'machineClass' | 'maxRuntime'>;
+export type RunnableJob = Pick<StoredJob, 'id' | 'account' | 'project' | 'script' | 'machineClass' | 'maxRuntime'>;
 
 /** The end of a job according to its executor. */
 export interface RunnerEnding {

@@ -3,18 +3,20 @@ import { type Check, problemOf } from '../executor/executorKind.ts';
 import { dataIsReadable } from './privacyCheck.ts';
 import { canJobsRead, type ProbedFolders } from './privacyProbe.ts';
 import { slurm } from './slurmCommand.ts';
-import type { SlurmMachineClass } from './slurmConfig.ts';
-import { resourceArguments } from './submission.ts';
+import type { SlurmAccount, SlurmMachineClass } from './slurmConfig.ts';
+import { accountArguments, resourceArguments } from './submission.ts';
 
 // Enough for a cluster with free nodes. A busy one is not waited for.
 const PROBE_WAIT_MS = 60_000;
 const UNANSWERED = `a probe reported nothing within ${PROBE_WAIT_MS / 1000} s. The cluster may be busy, or its nodes may not see the folder of jobs' files. No job starts before a probe has reported.`;
 
-/** Checks Slurm's programs, each machine class, and that jobs cannot read the data folder. */
-export async function checkCluster(
-  classes: readonly SlurmMachineClass[],
-  folders: ProbedFolders,
-): Promise<readonly Check[]> {
+interface Checked {
+  readonly classes: readonly SlurmMachineClass[];
+  readonly accounts: Readonly<Record<string, SlurmAccount>>;
+}
+
+/** Checks Slurm's programs, each machine class, each account's settings, and that jobs cannot read the data folder. */
+export async function checkCluster({ classes, accounts }: Checked, folders: ProbedFolders): Promise<readonly Check[]> {
   let partitions = new Set<string>();
   const cluster = {
     what: 'the cluster answers',
@@ -28,6 +30,9 @@ export async function checkCluster(
   for (const one of classes) {
     const where = one.partition === undefined ? "the cluster's own default partition" : `partition ${one.partition}`;
     checks.push({ what: `machine class ${one.name}: ${where}`, problem: await problemOfClass(one, partitions) });
+  }
+  for (const [id, account] of Object.entries(accounts)) {
+    checks.push({ what: `account ${id}: jobs with its settings`, problem: await problemOfAccount(account, classes) });
   }
   const places = new Map(classes.map((one) => [JSON.stringify([one.partition, one.sbatch]), one]));
   return [...checks, ...(await Promise.all([...places.values()].map((place) => checkPrivacy(place, folders))))];
@@ -51,5 +56,22 @@ async function problemOfClass(one: SlurmMachineClass, partitions: ReadonlySet<st
   if (one.partition !== undefined && !partitions.has(one.partition)) {
     return `the cluster has ${[...partitions].join(', ')}`;
   }
-  return problemOf(() => slurm('sbatch', ['--test-only', '--time=1', '--wrap=true', ...resourceArguments(one)]));
+  return problemOf(() => testOnly(resourceArguments(one)));
+}
+
+/** Undefined if the cluster accepts an account's jobs of at least one class: a reservation or QoS may be for some partitions. */
+async function problemOfAccount(
+  account: SlurmAccount,
+  classes: readonly SlurmMachineClass[],
+): Promise<string | undefined> {
+  let problem: string | undefined;
+  for (const one of classes) {
+    problem = await problemOf(() => testOnly([...resourceArguments(one), ...accountArguments(account)]));
+    if (problem === undefined) return undefined;
+  }
+  return problem;
+}
+
+async function testOnly(args: readonly string[]): Promise<void> {
+  await slurm('sbatch', ['--test-only', '--time=1', '--wrap=true', ...args]);
 }

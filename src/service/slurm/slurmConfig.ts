@@ -25,6 +25,16 @@ export const slurmMachineClass = machineClass.extend({
 });
 export type SlurmMachineClass = Readonly<z.infer<typeof slurmMachineClass>>;
 
+const knownToCluster = z.string().regex(/^[\w.-]+$/, 'must be a name that the cluster knows');
+
+/** As what the jobs of an account count in the cluster, so that its own shares, limits and reports hold. */
+const slurmAccount = z.strictObject({
+  account: knownToCluster.optional(),
+  qos: knownToCluster.optional(),
+  reservation: knownToCluster.optional(),
+});
+export type SlurmAccount = Readonly<z.infer<typeof slurmAccount>>;
+
 /** The section `[slurm]` of the configuration. */
 export const slurmSettings = z.strictObject({
   /** For the files of jobs, on a file system that all nodes share under the same path. */
@@ -38,6 +48,8 @@ export const slurmSettings = z.strictObject({
    * the cluster for about half a second longer.
    */
   login_environment: z.boolean().default(false),
+  /** By the IDs of the service's accounts. */
+  accounts: z.record(z.string(), slurmAccount).default({}),
   /** Node.js on the nodes; default: the path of the one that runs the service. */
   node: z.string().startsWith('/', 'must be an absolute path').optional(),
 });

@@ -12,7 +12,7 @@ import { ClusterQueue, parseQueue, QUERY, type SeenJob } from './clusterQueue.ts
 import { type ClusterJob, endingOfClusterJob, neverStarts, phaseOf, waitingReason, wasDropped } from './queueState.ts';
 import { slurm } from './slurmCommand.ts';
 import type { PrivacyCheck } from './privacyCheck.ts';
-import type { SlurmMachineClass } from './slurmConfig.ts';
+import type { SlurmAccount, SlurmMachineClass } from './slurmConfig.ts';
 import { clusterLog, prepareSubmission, type RunnerProgram, submissionScript } from './submission.ts';
 
 // Each sbatch is a process that calls the controller, where more at once would only wait.
@@ -31,6 +31,7 @@ const LOST_TOO_OFTEN =
 export interface SlurmOptions {
   readonly program: RunnerProgram;
   readonly classes: readonly SlurmMachineClass[];
+  readonly accounts: ReadonlyMap<string, SlurmAccount>;
   readonly capacity: number;
   readonly pollMs: number;
   readonly privacy: Pick<PrivacyCheck, 'beforeLaunch' | 'stop'>;
@@ -87,7 +88,8 @@ export class SlurmExecutor implements Executor {
         throw new AppError('missing', message);
       }
       leaveSecrets(folder, secrets);
-      await slurm('sbatch', await prepareSubmission(job, folder, machineClass, this.#options.program), signal);
+      const treatment = { machineClass, account: this.#options.accounts.get(job.account) };
+      await slurm('sbatch', await prepareSubmission(job, folder, treatment, this.#options.program), signal);
       this.#launches.set(job.id, launches);
     });
     this.#unlistedSince.set(job.id, this.#queue.answers);

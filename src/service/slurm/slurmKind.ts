@@ -21,6 +21,7 @@ export const slurmKind = defineExecutor({
   async create({ slurm, machine_classes: classes }, { runner, data, filesFolder, log }) {
     log.info(describeClusterJobs());
     const { node = process.execPath, max_jobs: capacity, poll_seconds: seconds } = slurm;
+    const accounts = new Map(Object.entries(slurm.accounts));
     const changeable = changeableByJobs([node, runner]);
     if (changeable !== undefined) log.warn(changeable);
     const privacy = new PrivacyCheck({ data, filesFolder, classes, log });
@@ -31,11 +32,11 @@ export const slurmKind = defineExecutor({
       throw error;
     }
     const program = { node, runner, hasLoginEnvironment: slurm.login_environment };
-    return new SlurmExecutor({ privacy, program, classes, capacity, pollMs: seconds * 1000, log });
+    return new SlurmExecutor({ privacy, program, classes, accounts, capacity, pollMs: seconds * 1000, log });
   },
 
   async check({ slurm, machine_classes: classes }, { data }) {
-    const checks = await checkCluster(classes, { data, filesFolder: slurm.folder });
+    const checks = await checkCluster({ classes, accounts: slurm.accounts }, { data, filesFolder: slurm.folder });
     return [...checks, { what: describeClusterJobs(), problem: undefined }];
   },
 });

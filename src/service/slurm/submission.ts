@@ -5,11 +5,21 @@ import { shellWord } from '../../core/text/shellWord.ts';
 import type { RunnableJob } from '../executor/executor.ts';
 import type { JobFolder } from '../jobFiles/jobFolder.ts';
 import { parseRunnerSpec } from '../jobFiles/runnerSpec.ts';
+import { splitWords } from '../runner/commandLine.ts';
 import { setupLimitSeconds } from '../runner/virtualEnvironment.ts';
-import type { SlurmMachineClass } from './slurmConfig.ts';
+import type { SlurmAccount, SlurmMachineClass } from './slurmConfig.ts';
 
 // The runner enforces the time limit to the second. Slurm's limit, in whole minutes, only stops what the runner could not.
 const SPARE_MINUTES = 2;
+const COMMENT_SIGNS = /[^\w./-]/g;
+const MOST_OF_COMMENT = 64;
+
+/** What a class and an account say about how the cluster treats a job. */
+interface Treatment {
+  readonly machineClass: SlurmMachineClass;
+  /** Undefined if the configuration has nothing about the account. */
+  readonly account: SlurmAccount | undefined;
+}
 
 /** What starts a runner on a node. The paths must be the same there as here. */
 export interface RunnerProgram {
@@ -23,7 +33,7 @@ export interface RunnerProgram {
 export async function prepareSubmission(
   job: RunnableJob,
   folder: JobFolder,
-  machineClass: SlurmMachineClass,
+  { machineClass, account = {} }: Treatment,
   program: RunnerProgram,
 ): Promise<readonly string[]> {
   const script = submissionScript(folder);
@@ -38,13 +48,34 @@ export async function prepareSubmission(
     '--no-requeue',
     `--export=${program.hasLoginEnvironment ? 'NONE' : 'ALL'}`,
     `--job-name=${job.id}`,
-    `--comment=farwharf:${job.id}`,
+    `--comment=${commentOn(job)}`,
     `--chdir=${folder.path}`,
     `--output=${clusterLog(folder).replaceAll('%', '%%')}`,
     `--time=${minutes}`,
     ...resourceArguments(machineClass),
+    ...accountArguments(account),
     script,
   ];
+}
+
+/** The arguments for `sbatch` that say as what a job counts. They come last, so that they win over those of a machine class. */
+export function accountArguments({ account, qos, reservation }: SlurmAccount): readonly string[] {
+  return Object.entries({ account, qos, reservation }).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name}=${value}`],
+  );
+}
+
+/**
+ * What the cluster's own tools show about a job, such as `squeue -o %k` and `sacct -o Comment`. A person has chosen the project and the
+ * script, so only letters, digits and some signs remain of them. The script's arguments are left out, because everyone on the cluster
+ * can read the comment.
+ */
+function commentOn({ id, account, project, script: command }: RunnableJob): string {
+  const [script = ''] = splitWords(command) ?? [];
+  const facts = Object.entries({ account, project, script }).map(([name, value]) =>
+    value === null ? '' : ` ${name}=${value.slice(0, MOST_OF_COMMENT).replaceAll(COMMENT_SIGNS, '_')}`,
+  );
+  return `farwharf:${id}${facts.join('')}`;
 }
 
 type Resources = Pick<SlurmMachineClass, 'partition' | 'cpus' | 'memory_gb' | 'gpus' | 'sbatch'>;

@@ -26,6 +26,6 @@ test('every section of the configuration has its place on the page', async () =>
   for (const [name, { properties: settings = {} }] of anyOf.flatMap(({ properties }) => Object.entries(properties))) {
     assert.match(PAGE, new RegExp(`^(\\[+${name}\\]+|${name} =)`, 'm'), name);
     for (const setting of Object.keys(settings))
-      assert.match(PAGE, new RegExp(`^(# )?${setting} =`, 'm'), `${name}.${setting}`);
+      assert.match(PAGE, new RegExp(`^((# )?${setting} =|\\[${name}\\.${setting}\\.)`, 'm'), `${name}.${setting}`);
   }
 });

@@ -31,7 +31,7 @@ test('a service that ends does not wait for a runner that never takes its job', 
   });
   const stop = new AbortController();
   const launched = executor.launch(
-    { id: 'j1', machineClass: 'local', maxRuntime: 60 },
+    { id: 'j1', account: 'local', project: null, script: 'a.sh', machineClass: 'local', maxRuntime: 60 },
     jobFolder(path),
     stop.signal,
     {},

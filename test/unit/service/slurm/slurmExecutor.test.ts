@@ -30,6 +30,7 @@ function startExecutor(t: TestContext): SlurmExecutor {
     program,
     privacy,
     classes: [],
+    accounts: new Map(),
     capacity: 1,
     pollMs: 1,
     log: silentLogger,
