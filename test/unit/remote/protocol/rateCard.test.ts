@@ -14,6 +14,14 @@ test('a rate card in any known spelling reaches the price from the wire', async 
     { rate_card: { cpu: 0.1, gpu: 2 } },
     { rate_card: { cpu: { credits_per_minute: 1 }, gpu: { credits_per_hour: 120, description: 'one GPU' } } },
     { rates: { gpu: { credits_per_minute: 2 } } },
+    {
+      rate_card: [
+        { class: 'cpu', credits_per_minute: 1 },
+        { class: 'gpu', credits_per_second: 2 / 60 },
+      ],
+    },
+    { rate_card: [{ machineClass: 'gpu', credits_per_minute: 2 }] },
+    { rate_card: [{ id: 'gpu', credits_per_minute: 2 }] },
     { rate_card: [null, { name: 'gpu', credits_per_minute: 2 }] },
   ]) {
     reply = { credits: 312, ...card };
