@@ -205,3 +205,10 @@ export function languageOfScript(text: string, languages: readonly Language[] = 
 export function isNotebook(path: string): boolean {
   return languageOf(path)?.splitAt === 'cells';
 }
+
+const PROSE = /\.(?:md|mdx|markdown|rmd|rst|tex|txt|ipynb)$/i;
+
+/** Whether a file is mostly prose. */
+export function isProse(path: string): boolean {
+  return PROSE.test(path);
+}

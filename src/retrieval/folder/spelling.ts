@@ -1,3 +1,4 @@
+import { inflectionTerms } from '../tokenizer/proseStems.ts';
 import { definitionTerm, otherDefinitionTerms } from '../tokenizer/definitionTerm.ts';
 import { scanWords } from '../tokenizer/scanWords.ts';
 import { partsOf, type WordAnalyzer } from '../tokenizer/words.ts';
@@ -44,7 +45,8 @@ export function findCorrections(
   const words: string[] = [];
   scanWords(text, (word) => words.push(word));
   if (words.length > MOST_WORDS) return corrections;
-  const isKnown = (word: string): boolean => known.holdersOf(analyzer.wholeTerm(word) ?? '') > 0;
+  const isKnown = (word: string): boolean =>
+    known.holdersOf(analyzer.wholeTerm(word) ?? '') > 0 || inflectionTerms([word], known).length > 0;
   let tried = 0;
   for (const word of new Set(words)) {
     if (!IS_PLAIN.test(word) || word.length < LEAST_LETTERS || word.length > MOST_LETTERS || isKnown(word)) continue;

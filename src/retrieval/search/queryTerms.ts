@@ -1,6 +1,7 @@
 import type { LiveSegment } from '../segments/liveSegment.ts';
 import { NO_DOCUMENT, PostingList } from '../segments/postingList.ts';
 import { countPostings } from '../segments/postings.ts';
+import { inflectionTerms } from '../tokenizer/proseStems.ts';
 import { termWeight } from './ranking.ts';
 import type { WeightedList } from './scorer.ts';
 import { FoundTerm, type SearchedSegments } from './searchedSegments.ts';
@@ -11,6 +12,9 @@ import { type Scored, TopK } from './topK.ts';
 const MOST_EXPANSIONS = 32;
 // How much more a rare term indicates where the best documents are; measured: of 1, 2 and 3 the best by a little.
 const RARITY = 3;
+
+// The same word counts by itself, too, so that its other forms count less.
+const INFLECTION = 0.5;
 
 /** A segment that contains terms of a query. */
 interface SegmentTerms {
@@ -44,6 +48,8 @@ export function findTerms(segments: SearchedSegments, query: TermQuery): readonl
     const holders = segments.holdersOf(term);
     if (holders > 0) add(segments.find(term), holders, factor);
   }
+  for (const term of inflectionTerms(query.words, segments))
+    add(segments.find(term), segments.holdersOf(term), INFLECTION);
   const taken = new Set(query.terms);
   for (const prefix of query.prefixes) {
     // Together they represent one word, and have the weight of a word that occurs in as many documents.

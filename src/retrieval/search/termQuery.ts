@@ -4,14 +4,19 @@ import type { Query } from './query.ts';
 import { definitionTerms, type DefinitionQuery } from './definitionQuery.ts';
 import { foldLetters } from '../tokenizer/foldLetters.ts';
 import { withoutSigns } from '../tokenizer/signedNames.ts';
+import { scanWords } from '../tokenizer/scanWords.ts';
 import { hasJoinedWords, type WordAnalyzer } from '../tokenizer/words.ts';
 
 const LEAST_PREFIX = 3;
+// Longer text is pasted, and mostly code.
+const MOST_WORDS = 40;
 
 /** A query as terms of the index. */
 export interface TermQuery {
   /** Ranking terms: documents that contain at least one of them, or one of a prefix, are found. */
   readonly terms: readonly string[];
+  /** The words of the query, for their stems in other languages than English. */
+  readonly words: readonly string[];
   /** Definitions of names in the query, which count more than other terms. */
   readonly definitions: readonly DefinitionQuery[];
   readonly prefixes: readonly TermPrefix[];
@@ -31,8 +36,10 @@ export interface TermPrefix {
 
 export function toTermQuery({ text, prefixes, phrases, excluded, paths }: Query, analyzer: WordAnalyzer): TermQuery {
   const plain = withoutSigns(text);
+  const read = withoutPositions(plain);
   return {
-    terms: analyzer.queryTerms(withoutPositions(plain)),
+    terms: analyzer.queryTerms(read),
+    words: wordsOf(read),
     definitions: definitionTerms(plain),
     prefixes: prefixes.map((prefix) => toTermPrefix(prefix, analyzer)),
     required: [...new Set(phrases.flatMap((phrase) => analyzer.allTerms(phrase)))],
@@ -40,6 +47,14 @@ export function toTermQuery({ text, prefixes, phrases, excluded, paths }: Query,
     excluded: excluded.flatMap((word) => analyzer.termsOf(word).slice(0, 1)),
     paths,
   };
+}
+
+function wordsOf(text: string): readonly string[] {
+  const words = new Set<string>();
+  scanWords(text, (word) => {
+    if (words.size < MOST_WORDS) words.add(word);
+  });
+  return [...words];
 }
 
 function toTermPrefix(prefix: string, analyzer: WordAnalyzer): TermPrefix {

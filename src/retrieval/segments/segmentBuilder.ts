@@ -2,9 +2,12 @@ import type { Chunk } from '../chunks/chunk.ts';
 import { DocumentTerms } from './documentTerms.ts';
 import { MAX_LENGTH } from '../postings/bm25.ts';
 import type { Segment, SegmentSource, Source } from './segment.ts';
+import { isProse } from '../chunks/languages.ts';
 import { summarySpans } from '../chunks/summaries.ts';
 import { orderTerms } from './termOrder.ts';
 import { definitionTerm } from '../tokenizer/definitionTerm.ts';
+import { detectProseLanguage, type ProseLanguage } from '../tokenizer/proseLanguages.ts';
+import { languageTerm, proseStems } from '../tokenizer/proseStems.ts';
 import { signedLanguageOf, signedNamesIn, withoutSigns } from '../tokenizer/signedNames.ts';
 import { Vocabulary, WordList } from '../tokenizer/vocabulary.ts';
 import { FIRST } from '../kernel/assembly/layout/memory.ts';
@@ -16,6 +19,10 @@ const SCOPE_WEIGHT = 2;
 const SUMMARY_WEIGHT = 1;
 const PATH_WEIGHT = 1;
 const FILE_NAME_WEIGHT = 1;
+
+// What is read to detect the language of prose.
+const MOST_SAMPLES = 8;
+const SAMPLE_CHARACTERS = 400;
 
 /** The word counter, with its buffers for the words of a path and of its last name. */
 interface Counter {
@@ -52,7 +59,8 @@ export class SegmentBuilder {
     this.#sources.push({ ...source, firstDocument: this.#lengths.length, documentCount: chunks.length });
     this.#vocabulary.read(`${source.path} ${signedLanguageOf(source.path)}`, this.#counter.pathWords);
     this.#vocabulary.read(source.path.slice(source.path.lastIndexOf('/') + 1), this.#counter.nameWords);
-    for (const chunk of chunks) this.#addChunk(chunk);
+    const language = isProse(source.path) ? detectProseLanguage(samplesOf(chunks)) : undefined;
+    for (const chunk of chunks) this.#addChunk(chunk, language);
   }
 
   finish(): Segment {
@@ -87,7 +95,7 @@ export class SegmentBuilder {
     };
   }
 
-  #addChunk({ text, symbols, scope, startLine, endLine }: Chunk): void {
+  #addChunk({ text, symbols, scope, startLine, endLine }: Chunk, language: ProseLanguage | undefined): void {
     const vocabulary = this.#vocabulary;
     const length = vocabulary.count(text, 1);
     vocabulary.countParts(text, summarySpans(text), SUMMARY_WEIGHT);
@@ -96,6 +104,11 @@ export class SegmentBuilder {
     // In one call, because each takes as long as several words.
     if (symbols.length > 0) vocabulary.count(wordsOf(symbols), SYMBOL_WEIGHT);
     if (scope.length > 0) vocabulary.count(scope.join(' '), SCOPE_WEIGHT);
+    if (language !== undefined) {
+      vocabulary.count(`${languageTerm(language)} ${proseStems(text, language)}`, 1);
+      if (symbols.length > 0) vocabulary.count(proseStems(symbols.join(' '), language), SYMBOL_WEIGHT);
+      if (scope.length > 0) vocabulary.count(proseStems(scope.join(' '), language), SCOPE_WEIGHT);
+    }
     vocabulary.countAgain(this.#counter.pathWords, PATH_WEIGHT);
     vocabulary.countAgain(this.#counter.nameWords, FILE_NAME_WEIGHT);
     this.#documents.add();
@@ -103,6 +116,12 @@ export class SegmentBuilder {
     this.#firstLines.push(startLine);
     this.#lastLines.push(endLine);
   }
+}
+
+/** The beginnings of some chunks, evenly over a file. */
+function* samplesOf(chunks: readonly Chunk[]): Generator<string, void> {
+  const step = Math.max(1, chunks.length / MOST_SAMPLES);
+  for (let at = 0; at < chunks.length; at += step) yield chunks[Math.floor(at)]?.text.slice(0, SAMPLE_CHARACTERS) ?? '';
 }
 
 /** The names of definitions, and the terms of the definitions themselves. */

@@ -26,6 +26,14 @@ const OPTIONS = {
   onLargeWork: async () => {},
 };
 
+/** Words, half of the time in German, which have stems of their own. */
+function randomProse(random: Below, most: number): string {
+  const text = randomText(random, 40, most);
+  if (random(2) === 0) return text;
+  const nouns = ['Rechnung', 'Rechnungen', 'Haus', 'Häuser', 'Größe', 'Größen'];
+  return `${text} die ${nouns[random(nouns.length)]} ist nicht mit der ${nouns[random(nouns.length)]}`;
+}
+
 /** A folder that is changed at random, and its index, which may or may not be notified of the changes. */
 class Life {
   readonly root: string;
@@ -101,7 +109,7 @@ class Life {
 
   async overlay(): Promise<void> {
     const path = this.#anyPath();
-    const text = this.random(3) === 0 ? undefined : randomText(this.random, 40, 30);
+    const text = this.random(3) === 0 ? undefined : randomProse(this.random, 12);
     if (text === undefined) this.overlays.delete(path);
     else this.overlays.set(path, text);
     this.#index.setOverlay(path, text);
@@ -185,7 +193,7 @@ class Life {
     for (const [path, text] of this.overlays) fresh.setOverlay(path, text);
     await this.#readHistory(fresh);
     for (let count = 0; count < 3; count += 1) {
-      const query = randomText(this.random, 40, 3);
+      const query = randomProse(this.random, 3);
       assert.deepEqual(
         await this.#index.search(query, 15),
         await fresh.search(query, 15),
@@ -223,7 +231,7 @@ class Life {
   async #write(path: string): Promise<void> {
     const file = join(this.root, path);
     await mkdir(dirname(file), { recursive: true });
-    await writeFile(file, randomText(this.random, 40, 40));
+    await writeFile(file, randomProse(this.random, 40));
     this.#time += 1000;
     // Some are as if written long ago, so that their times are relied on.
     if (this.random(2) === 0) await utimes(file, this.#time / 1000, this.#time / 1000);

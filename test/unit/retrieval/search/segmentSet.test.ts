@@ -33,6 +33,7 @@ const plain = (matches: readonly Match[]): string[] =>
 
 const anyOf = (terms: readonly string[]): TermQuery => ({
   terms,
+  words: [],
   definitions: [],
   prefixes: [],
   required: [],
