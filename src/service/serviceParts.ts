@@ -19,6 +19,7 @@ import { JobFiles } from './jobFiles/jobFiles.ts';
 import { localMachineClasses } from './config/machineClasses.ts';
 import type { Metrics, MetricsOptions } from './metrics/metrics.ts';
 import { JobSecrets } from './jobs/jobSecrets.ts';
+import type { MostAtWork } from './jobs/jobQueue.ts';
 import { Scheduler } from './jobs/scheduler.ts';
 import { ContentStore } from './contents/contentStore.ts';
 import { WaitingContents } from './contents/waitingContents.ts';
@@ -115,9 +116,14 @@ export async function buildParts(
       })
     : undefined;
   const gauge = new AccountGauge(config.limits);
-  const maxRunningJobs = (id: string): number => {
+  const maxRunningJobs: MostAtWork = (id, atWork) => {
     const account = store.accounts.get(id);
-    return account.disabledAt === null ? gauge.limitsOf(account).running_jobs : 0;
+    if (account.disabledAt !== null) return 0;
+    const { running_jobs: own } = gauge.limitsOf(account);
+    const quota = account.group === null ? null : store.budgets.get('group', account.group).runningJobs;
+    if (account.group === null || quota === null) return own;
+    const others = store.accounts.members(account.group).filter((member) => member !== id);
+    return Math.min(own, quota - others.reduce((sum, member) => sum + atWork(member), 0));
   };
   const vault = new SecretVault(store.secrets, config.secrets.key_file ?? join(data, 'secrets.key'));
   const secrets = new JobSecrets(vault);

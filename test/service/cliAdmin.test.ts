@@ -40,7 +40,7 @@ test('an administrator adds an account and a key while the service runs; who has
   assert.match(byProject[1] ?? '', /^,ada,Ada Lovelace,1,/);
   const wrong = await admin('usage', '--by', 'project,project');
   assert.equal(wrong.exit, 2);
-  assert.match(wrong.stderr, /Invalid value "project,project" for --by\. Enter account, project, class/);
+  assert.match(wrong.stderr, /Invalid value "project,project" for --by\. Enter account, group, project, class/);
 
   const edited = await admin('account', 'edit', 'ada', '--name', 'Ada King');
   assert.equal(edited.stdout, 'ada: Ada King, plan team\n');

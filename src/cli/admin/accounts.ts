@@ -11,6 +11,7 @@ const COLUMNS: readonly RecordColumn<AdminAccount>[] = [
   { title: 'ACCOUNT', cell: (account) => account.account_id },
   { title: 'NAME', cell: ({ name }) => name, minWidth: 8, dropOrder: 5 },
   { title: 'PLAN', cell: ({ plan }) => plan, dropOrder: 1 },
+  { title: 'GROUP', cell: ({ group }) => group ?? '', dropOrder: 1 },
   { title: 'CREDITS', cell: (account) => formatCredits(account.credits_available), align: 'right' },
   { title: 'HELD', cell: (account) => formatCredits(account.credits_held), align: 'right', dropOrder: 3 },
   { title: 'SPENT', cell: (account) => formatCredits(account.credits_spent), align: 'right', dropOrder: 2 },
@@ -33,12 +34,13 @@ const ISOLATION_NOTE =
 
 /** `farwharf admin account add ID`. JSON: the account. */
 export async function addAccount(context: Context, id: string, flags: AddAccountFlags): Promise<void> {
-  const { name, plan, credits } = flags;
+  const { name, plan, credits, group } = flags;
   using admin = await findAdmin(context, flags, { mayCreate: true });
   const account = await admin.call('accounts.add', {
     account_id: id,
     name,
     plan,
+    group,
     ...(credits !== undefined && { credits: parseCredits(credits) }),
   });
   const has = account.credits_available === 0 ? 'without credits' : `with ${creditsOf(account)}`;
@@ -66,7 +68,7 @@ export async function showAccount(context: Context, id: string, flags: AdminFlag
   answerAccount(
     context,
     account,
-    `${id}: ${printableLine(account.name)}, plan ${printableLine(account.plan)}${state}`,
+    `${describe(account)}${state}`,
     `${creditsOf(account)}, ${formatCredits(account.credits_held)} held, ${formatCredits(account.credits_spent)} spent; ${jobs}`,
     describeLimits(account),
   );
@@ -75,11 +77,12 @@ export async function showAccount(context: Context, id: string, flags: AdminFlag
 /** `farwharf admin account edit ID`: changes what is named. JSON: the account. */
 export async function editAccount(context: Context, id: string, flags: EditAccountFlags): Promise<void> {
   const { name, plan } = flags;
-  if (name === undefined && plan === undefined)
-    throw new AppError('bad-input', 'Nothing to change. Use --name, --plan, or both.');
+  const group = flags.group === 'none' ? null : flags.group;
+  if (name === undefined && plan === undefined && group === undefined)
+    throw new AppError('bad-input', 'Nothing to change. Use --name, --plan, --group, or several of them.');
   using admin = await findAdmin(context, flags);
-  const account = await admin.call('accounts.edit', { account_id: id, name, plan });
-  answerAccount(context, account, `${id}: ${printableLine(account.name)}, plan ${printableLine(account.plan)}`);
+  const account = await admin.call('accounts.edit', { account_id: id, name, plan, group });
+  answerAccount(context, account, describe(account));
 }
 
 /** `farwharf admin account disable ID`. JSON: the account. */
@@ -128,6 +131,10 @@ function parseLimit(flag: (typeof LIMITS)[number][0], text: string): number | nu
 function answerAccount({ terminal }: Context, account: AdminAccount, ...lines: readonly string[]): void {
   if (terminal.json(account)) return;
   for (const line of lines) terminal.answer(line);
+}
+
+function describe({ account_id: id, name, plan, group }: AdminAccount): string {
+  return `${id}: ${printableLine(name)}, plan ${printableLine(plan)}, ${group === null ? 'no group' : `group ${group}`}`;
 }
 
 function creditsOf({ credits_available: credits }: AdminAccount): string {

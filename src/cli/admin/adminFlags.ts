@@ -1,5 +1,13 @@
 import { JOB_STATES } from '../../remote/protocol/states.ts';
-import { choiceFlag, type FlagValues, jsonFlag, numberFlag, switchFlag, textFlag } from '../grammar/flags.ts';
+import {
+  choiceFlag,
+  type FlagValues,
+  jsonFlag,
+  numberFlag,
+  requiredTextFlag,
+  switchFlag,
+  textFlag,
+} from '../grammar/flags.ts';
 
 /** The flags of every verb that manages a service. */
 export const ADMIN_FLAGS = {
@@ -12,6 +20,7 @@ export const ADD_ACCOUNT_FLAGS = {
   name: textFlag('--name <name>', 'name of the owner'),
   plan: textFlag('--plan <name>', 'plan that the account shows (default: team)'),
   credits: textFlag('--credits <n>', 'initial credits (default: none)'),
+  group: textFlag('--group <name>', 'group that the account belongs to (default: none)'),
   ...ADMIN_FLAGS,
 };
 export type AddAccountFlags = FlagValues<typeof ADD_ACCOUNT_FLAGS>;
@@ -19,9 +28,23 @@ export type AddAccountFlags = FlagValues<typeof ADD_ACCOUNT_FLAGS>;
 export const EDIT_ACCOUNT_FLAGS = {
   name: textFlag('--name <name>', 'new name of the owner'),
   plan: textFlag('--plan <name>', 'new plan that the account shows'),
+  group: textFlag('--group <name>', 'group that the account belongs to from now on, or none'),
   ...ADMIN_FLAGS,
 };
 export type EditAccountFlags = FlagValues<typeof EDIT_ACCOUNT_FLAGS>;
+
+export const GROUP_FLAGS = {
+  credits: textFlag('--credits <n>', 'most that all jobs of the group together can cost, or none for no limit'),
+  runningJobs: textFlag('--running-jobs <n>', 'jobs of the group that run at once, or none for no limit'),
+  ...ADMIN_FLAGS,
+};
+export type GroupFlags = FlagValues<typeof GROUP_FLAGS>;
+
+export const PROJECT_FLAGS = {
+  credits: requiredTextFlag('--credits <n>', 'most that all jobs of the project together can cost'),
+  ...ADMIN_FLAGS,
+};
+export type ProjectFlags = FlagValues<typeof PROJECT_FLAGS>;
 
 export const LIMIT_FLAGS = {
   runningJobs: textFlag('--running-jobs <n>', 'jobs that run at once; others wait'),
@@ -105,7 +128,10 @@ export const USAGE_FLAGS = {
   from: textFlag('--from <day>', 'first day, UTC (default: the first of the month)'),
   to: textFlag('--to <day>', 'last day, UTC (default: today)'),
   account: textFlag('--account <account>', 'only this account'),
-  by: textFlag('--by <groups>', 'account, project, class, or several, separated by commas (default: account,class)'),
+  by: textFlag(
+    '--by <groups>',
+    'account, group, project, class, or several, separated by commas (default: account,class)',
+  ),
   csv: switchFlag('--csv', 'print comma-separated values'),
   ...ADMIN_FLAGS,
 };

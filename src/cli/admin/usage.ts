@@ -14,10 +14,16 @@ const GROUP_COLUMNS: Readonly<Record<UsageGroup, readonly RecordColumn<UsageRow>
     { title: 'ACCOUNT', cell: (row) => row.account_id ?? '' },
     { title: 'NAME', cell: ({ name }) => name ?? '', minWidth: 8, dropOrder: 1 },
   ],
+  group: [{ title: 'GROUP', cell: ({ group }) => group ?? '' }],
   project: [{ title: 'PROJECT', cell: ({ project }) => project ?? '', minWidth: 8 }],
   class: [{ title: 'MACHINE', cell: (row) => row.machine_class ?? '', dropOrder: 4 }],
 };
-const GROUP_FIELDS = { account: ['account_id', 'name'], project: ['project'], class: ['machine_class'] } as const;
+const GROUP_FIELDS = {
+  account: ['account_id', 'name'],
+  group: ['group'],
+  project: ['project'],
+  class: ['machine_class'],
+} as const;
 const SUM_COLUMNS: readonly RecordColumn<UsageRow>[] = [
   { title: 'JOBS', cell: ({ jobs }) => String(jobs), align: 'right', dropOrder: 2 },
   { title: 'MINUTES', cell: (row) => row.machine_minutes.toFixed(1), align: 'right', dropOrder: 3 },
@@ -26,7 +32,12 @@ const SUM_COLUMNS: readonly RecordColumn<UsageRow>[] = [
 const SUM_FIELDS = ['jobs', 'machine_minutes', 'credits'] as const;
 
 /** What the first column of the last row says. */
-const ALL = { account: { account_id: 'all' }, project: { project: 'all' }, class: { machine_class: 'all' } } as const;
+const ALL = {
+  account: { account_id: 'all' },
+  group: { group: 'all' },
+  project: { project: 'all' },
+  class: { machine_class: 'all' },
+} as const;
 
 interface UsageReport {
   readonly from: string;
@@ -34,7 +45,7 @@ interface UsageReport {
   readonly rows: readonly UsageRow[];
 }
 
-/** `farwharf admin usage`: what the jobs of accounts, projects or machine classes used. JSON: `{ from, to, rows: [...] }`. */
+/** `farwharf admin usage`: what the jobs of accounts, groups, projects or machine classes used. JSON: `{ from, to, rows: [...] }`. */
 export async function reportUsage(context: Context, _: string, flags: UsageFlags): Promise<void> {
   const { terminal } = context;
   if (flags.csv && terminal.isJson)
@@ -77,7 +88,7 @@ function parseGroups(text: string | undefined): UsageGroup[] {
   const words = (text ?? 'account,class').split(',');
   const groups = words.flatMap((word) => USAGE_GROUPS.find((group) => group === word.trim()) ?? []);
   if (groups.length === words.length && new Set(groups).size === groups.length) return groups;
-  const example = 'Enter account, project, class, or several of them, such as project,account.';
+  const example = 'Enter account, group, project, class, or several of them, such as project,account.';
   throw new AppError('bad-input', `Invalid value "${text}" for --by. ${example}`);
 }
 

@@ -3,6 +3,7 @@ import { AppError } from '../../core/errors.ts';
 import { accountOperations } from './operations/accountOperations.ts';
 import { auditOperations } from './operations/auditOperations.ts';
 import { backupOperations } from './operations/backupOperations.ts';
+import { budgetOperations } from './operations/budgetOperations.ts';
 import { creditOperations } from './operations/creditOperations.ts';
 import { diskOperations } from './operations/diskOperations.ts';
 import { drainOperations } from './operations/drainOperations.ts';
@@ -19,6 +20,7 @@ const OPERATIONS = {
   ...auditOperations,
   ...creditOperations,
   ...backupOperations,
+  ...budgetOperations,
   ...diskOperations,
   ...drainOperations,
   ...jobOperations,
@@ -70,14 +72,14 @@ function runAudited(
 ): unknown {
   const { store, operator } = context;
   const target = audit.target(input);
-  const before = stateOf(store, audit, target);
+  const before = stateOf(store, audit, target, input);
   const entry = { at: new Date().toISOString(), operator, verb, input, before };
   try {
     const output = store.audit.alongside(
       () => operation.run(context, input),
       (output) => {
         const changed = audit.target(input, output);
-        return { ...entry, ...changed, after: stateOf(store, audit, changed), outcome: 'done' };
+        return { ...entry, ...changed, after: stateOf(store, audit, changed, input), outcome: 'done' };
       },
     );
     return operation.afterwards === undefined ? output : operation.afterwards(context, input);
@@ -89,9 +91,14 @@ function runAudited(
 }
 
 /** Null for what does not exist. */
-function stateOf(store: AdminContext['store'], audit: NonNullable<Operation['audit']>, target: AuditTarget): unknown {
+function stateOf(
+  store: AdminContext['store'],
+  audit: NonNullable<Operation['audit']>,
+  target: AuditTarget,
+  input: unknown,
+): unknown {
   try {
-    return audit.state(store, target);
+    return audit.state(store, target, input);
   } catch (error) {
     if (error instanceof AppError && error.code === 'missing') return null;
     throw error;

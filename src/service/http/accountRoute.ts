@@ -23,7 +23,7 @@ export function answerAccount({ store, gauge, machineClasses }: AccountSources):
     const body: z.infer<typeof account> = {
       account_id: id,
       plan,
-      credits: toCredits(store.spendable(id, key?.id).amount),
+      credits: toCredits(store.spendable(id, { keyId: key?.id }).amount),
       rate_card: machineClasses.rateCard(),
       features: [CONTENT_FEATURE, SECRETS_FEATURE],
       limits: {

@@ -1,5 +1,7 @@
 import type { StoredJob } from '../store/jobs/jobs.ts';
 
+/** How many jobs of an account may be at work at once, given how many of each account are. */
+export type MostAtWork = (account: string, atWork: (account: string) => number) => number;
 type WaitingJob = Pick<StoredJob, 'id' | 'account'>;
 
 /**
@@ -52,12 +54,13 @@ export class JobQueue {
   /**
    * Removes and returns the next job; undefined if none may start.
    *
-   * @param most returns how many jobs of an account may be at work at once.
+   * @param most returns how many jobs of an account may be at work at once, which may depend on how many of others are.
    */
-  take(most: (account: string) => number): string | undefined {
+  take(most: MostAtWork): string | undefined {
     let chosen: string | undefined;
+    const atWork = (other: string): number => this.atWork(other);
     for (const account of this.#waiting.keys()) {
-      if (this.atWork(account) < most(account) && (chosen === undefined || this.#isBefore(account, chosen))) {
+      if (this.atWork(account) < most(account, atWork) && (chosen === undefined || this.#isBefore(account, chosen))) {
         chosen = account;
       }
     }

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, messageOf } from '../../core/errors.ts';
 import type { JobFiles } from '../jobFiles/jobFiles.ts';
-import { JobQueue } from './jobQueue.ts';
+import { JobQueue, type MostAtWork } from './jobQueue.ts';
 import { cancelledUnstarted, unreportedEnding } from './jobEnding.ts';
 import { verifiedSeconds } from './verifiedTime.ts';
 import { finishJob, type FollowContext, followRunner } from './jobFollower.ts';
@@ -19,7 +19,7 @@ const CANCEL_WAIT_MS = 2_000;
 export interface SchedulerOptions extends Omit<FollowContext, 'pace'> {
   readonly files: JobFiles;
   /** Returns how many jobs of an account the executor may have at once. */
-  readonly maxRunningJobs: (account: string) => number;
+  readonly maxRunningJobs: MostAtWork;
 }
 
 /** Hands queued jobs to the executor, fairly between accounts, follows them, and resumes the jobs of an earlier service. */

@@ -5,7 +5,8 @@ import { type Account, AccountTable, type NewAccount } from './accounts/accounts
 import { ApiKeyTable } from './accounts/apiKeys.ts';
 import { AuditTable } from './audit/auditTable.ts';
 import { AppendSignals } from './jobs/appendSignals.ts';
-import { Purses, type Spendable } from './accounts/purses.ts';
+import { BudgetTable, type Spendable } from './accounts/budgets.ts';
+import { Purses, type Spender } from './accounts/purses.ts';
 import { CreditBook } from './accounts/creditBook.ts';
 import { type Balances, CreditLedger, type Grant, toCredits } from './accounts/credits.ts';
 import { inTransaction, openDatabase } from './database/database.ts';
@@ -47,6 +48,8 @@ export class Store implements Disposable {
   readonly jobs: Omit<JobTable, 'insert' | 'finish' | 'setState' | 'setLogOffset'>;
   readonly jobSearch: JobSearch;
   readonly accounts: Omit<AccountTable, 'add'>;
+  readonly budgets: BudgetTable;
+  readonly purses: Purses;
   readonly keys: ApiKeyTable;
   readonly expiry: ExpiryTable;
   readonly secrets: SecretTable;
@@ -61,7 +64,6 @@ export class Store implements Disposable {
   readonly submissions: SubmissionTable;
   readonly events: Pick<EventTable, 'page' | 'pageBefore' | 'last'>;
   readonly #events: EventTable;
-  readonly #purses: Purses;
   readonly #accounts: AccountTable;
   readonly #jobs: JobTable;
   readonly #workspaces: WorkspaceTable;
@@ -89,7 +91,8 @@ export class Store implements Disposable {
       this.keys = new ApiKeyTable(this.#database);
       this.creditBook = new CreditBook(this.#database);
       this.usage = new UsageTable(this.#database);
-      this.#purses = new Purses(this.#database);
+      this.budgets = new BudgetTable(this.#database);
+      this.purses = new Purses(this.#database, this.budgets);
       this.expiry = new ExpiryTable(this.#database);
       this.secrets = new SecretTable(this.#database);
       this.retention = new RetentionRecord(this.#database);
@@ -97,7 +100,7 @@ export class Store implements Disposable {
       this.audit = new AuditTable(this.#database);
       this.file = new StoreFile(this.#database);
       this.#credits.check();
-      this.#purses.check();
+      this.purses.check();
       inTransaction(this.#database, () => this.#localCredits?.grantStart(Date.now()));
     } catch (error) {
       this.#database.close();
@@ -119,13 +122,9 @@ export class Store implements Disposable {
   }
 
   /** What an account, or one of its keys, can spend now. @throws as `balances`. */
-  spendable(account: string, keyId?: string | null): Spendable {
-    return this.#purses.spendable(this.balances(account).available, keyId);
-  }
-
-  /** What is left of the budget of a key, in micro-credits; undefined for a key without a budget. */
-  budgetLeft(keyId: string): number | undefined {
-    return this.#purses.left(keyId);
+  spendable(account: string, spender: Omit<Spender, 'group'>): Spendable {
+    const { available } = this.balances(account);
+    return this.purses.spendable(available, { ...spender, group: this.#accounts.get(account).group });
   }
 
   /** Adds an account without credits. @throws AppError `bad-input` or `conflict` of `AccountTable.add`. */
@@ -143,7 +142,7 @@ export class Store implements Disposable {
   }
 
   /**
-   * Adds the job and holds its credits, or does nothing if they, or what its key can still spend, are not sufficient.
+   * Adds the job and holds its credits, or does nothing if they, or what its key, group or project can still spend, are not sufficient.
    *
    * @param key the submission's idempotency key and fingerprint.
    */
@@ -155,14 +154,16 @@ export class Store implements Disposable {
   ): Promise<SubmitOutcome> {
     const outcome = await this.#commits.run((): SubmitOutcome => {
       this.#localCredits?.topUp(job.account, job.createdAt);
-      const spendable = (): Spendable => this.#purses.spendable(this.#credits.available(job.account), job.keyId);
-      const available = spendable();
+      const { group } = this.#accounts.get(job.account);
+      const spendable = (by: Spender) => this.purses.spendable(this.#credits.available(job.account), { ...by, group });
+      const available = spendable(job);
       if (available.amount < job.hold) return { isAccepted: false, available };
-      this.#workspaces.insert(this.#jobs.insert(job), workspace);
+      this.#workspaces.insert(this.#jobs.insert({ ...job, group }), workspace);
       this.#credits.hold(job.account, job.id, job.hold, job.createdAt);
+      this.budgets.charge({ ...job, group }, job.hold);
       const logs = notes.map((data): ServiceEvent => ({ type: 'log', data }));
       this.#appendEvents(job.id, [stateEvent('queued', job.createdAt), ...logs]);
-      const left = spendable();
+      const left = spendable({ keyId: job.keyId });
       const { id: jobId, account, createdAt } = job;
       if (key !== undefined) {
         this.submissions.insert({ ...key, account, jobId, createdAt, creditsRemaining: left.amount });
@@ -204,6 +205,7 @@ export class Store implements Disposable {
       this.#jobs.finish(job.id, ending);
       this.#workspaces.remove(job.number);
       this.#credits.settle(job, charged, finishedAt);
+      this.budgets.charge(stored, charged - stored.hold);
       return [
         ...lastEvents,
         stateEvent(state, finishedAt, reason ?? undefined),

@@ -47,12 +47,13 @@ export function accountVerb(): Verb {
       }),
       defineVerb({
         name: 'edit',
-        summary: 'change the name or the plan of an account',
+        summary: 'change the name, the plan or the group of an account',
         args: ['<account>'],
         flags: EDIT_ACCOUNT_FLAGS,
         examples: [
           ["farwharf admin account edit ada --name 'Ada King'", 'change the name of the owner'],
           ['farwharf admin account edit ada --plan guest', 'change the plan that the account shows'],
+          ['farwharf admin account edit ada --group lab', 'make the account a member of a group'],
         ],
         load: async () => (await import('../accounts.ts')).editAccount,
       }),

@@ -2,6 +2,7 @@ import { Argument } from 'commander';
 import { defineGroup, defineVerb, type Verb } from '../../command/verb.ts';
 import { jsonFlag, requiredTextFlag } from '../../grammar/flags.ts';
 import { accountVerb, keyVerb } from './accountVerbs.ts';
+import { groupVerb, projectVerb } from './budgetVerbs.ts';
 import { creditVerb } from './creditVerbs.ts';
 import { ADMIN_FLAGS, AUDIT_FLAGS, CANCEL_FLAGS, DRAIN_FLAGS, JOBS_FLAGS, USAGE_FLAGS } from '../adminFlags.ts';
 
@@ -20,6 +21,8 @@ export function adminVerb(): Verb {
       accountVerb(),
       keyVerb(),
       creditVerb(),
+      groupVerb(),
+      projectVerb(),
       defineVerb({
         name: 'jobs',
         summary: 'list the jobs of all accounts, newest first',
@@ -91,7 +94,7 @@ export function adminVerb(): Verb {
       }),
       defineVerb({
         name: 'usage',
-        summary: 'report the jobs, machine minutes and credits of accounts, projects and machine classes',
+        summary: 'report the jobs, machine minutes and credits of accounts, groups, projects and machine classes',
         flags: USAGE_FLAGS,
         examples: [
           ['farwharf admin usage', 'report the current month'],

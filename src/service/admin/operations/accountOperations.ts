@@ -30,6 +30,8 @@ export const accountView = z.object({
   account_id: z.string(),
   name: z.string(),
   plan: z.string(),
+  /** The group that it belongs to. */
+  group: z.string().nullable(),
   created_at: adminTime,
   disabled_at: adminTime.nullable(),
   credits_available: z.number(),
@@ -54,13 +56,15 @@ export const accountOperations = {
       name: line.optional(),
       plan: line.min(1).default('team'),
       credits: credits.min(0).default(0),
+      group: z.string().optional(),
     }),
     /** `warning`: why no job can start now, as with a second account whose jobs are not isolated. */
     output: accountView.extend({ warning: z.string().optional() }),
     audit: accountAudit,
-    run({ store, refusal }, { account_id: id, name = id, plan, credits: amount }) {
+    run({ store, refusal }, { account_id: id, name = id, plan, credits: amount, group }) {
       const at = Date.now();
-      const account = store.addAccount({ id, name, plan, createdAt: at });
+      const added = store.addAccount({ id, name, plan, createdAt: at });
+      const account = group === undefined ? added : joinGroup(store, id, group);
       if (amount > 0) store.grant(id, { reference: 'start', amount: toMicro(amount), at });
       const warning = refusal?.();
       return { ...showAccount(store, account), ...(warning !== undefined && { warning }) };
@@ -75,12 +79,18 @@ export const accountOperations = {
   'accounts.disable': changesAccount((accounts, id) => accounts.setDisabled(id, Date.now())),
   'accounts.enable': changesAccount((accounts, id) => accounts.setDisabled(id, null)),
   'accounts.edit': operation({
-    input: accountId.extend({ name: line.optional(), plan: line.min(1).optional() }),
+    /** `group`: null for none. */
+    input: accountId.extend({
+      name: line.optional(),
+      plan: line.min(1).optional(),
+      group: z.string().nullable().optional(),
+    }),
     output: accountView,
     audit: accountAudit,
-    run({ store }, { account_id: id, name, plan }) {
+    run({ store }, { account_id: id, name, plan, group }) {
       const changes = { ...(name !== undefined && { name }), ...(plan !== undefined && { plan }) };
-      return showAccount(store, store.accounts.edit(id, changes));
+      const edited = store.accounts.edit(id, changes);
+      return showAccount(store, group === undefined ? edited : joinGroup(store, id, group));
     },
   }),
   'accounts.limit': operation({
@@ -107,13 +117,22 @@ function changesAccount(run: Parameters<typeof onAccount>[0]) {
   return operation({ ...onAccount(run), audit: accountAudit });
 }
 
-export function showAccount(store: Store, { id, name, plan, createdAt, disabledAt, limits }: Account): AdminAccount {
+/** @throws AppError `missing` if the group does not exist. */
+function joinGroup(store: Store, id: string, group: string | null): Account {
+  return store.accounts.setGroup(id, group === null ? null : store.budgets.get('group', group).name);
+}
+
+export function showAccount(
+  store: Store,
+  { id, name, plan, group, createdAt, disabledAt, limits }: Account,
+): AdminAccount {
   const { available, held, spent } = store.balances(id);
   const { queued, active } = store.jobs.countOf(id);
   return {
     account_id: id,
     name,
     plan,
+    group,
     created_at: showAdminTime(createdAt),
     disabled_at: showAdminTime(disabledAt),
     credits_available: toCredits(available),

@@ -28,7 +28,7 @@ interface Audit<Input, Output> {
   /** The account, the key and the job that it changes. The output is there once it has succeeded. */
   target(input: Input, output?: Output): AuditTarget;
   /** Their state, without secrets. @throws AppError `missing` if they do not exist. */
-  state(store: Store, target: AuditTarget): unknown;
+  state(store: Store, target: AuditTarget, input: Input): unknown;
 }
 
 /**

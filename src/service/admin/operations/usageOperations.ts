@@ -10,13 +10,15 @@ const MS_OF_MINUTE = 60_000;
 const MAX_DAYS = 3_660;
 
 /** What the jobs of a row have in common. */
-export const USAGE_GROUPS = ['account', 'project', 'class'] as const;
+export const USAGE_GROUPS = ['account', 'group', 'project', 'class'] as const;
 export type UsageGroup = (typeof USAGE_GROUPS)[number];
 
 const usageRow = z.object({
   /** These two if the report is by account. */
   account_id: z.string().optional(),
   name: z.string().optional(),
+  /** If the report is by group: that of the account when it submitted; null for none. */
+  group: z.string().nullable().optional(),
   /** If the report is by project; null for jobs without one. Accounts may use the same project. */
   project: z.string().nullable().optional(),
   /** If the report is by class. */
@@ -43,6 +45,7 @@ export const usageOperations = {
       const sums = await sumDays(store.usage, days, by, account);
       const rows = sums.map((usage) => ({
         ...(by.includes('account') && { account_id: usage.account, name: store.accounts.get(usage.account).name }),
+        ...(by.includes('group') && { group: usage.group }),
         ...(by.includes('project') && { project: usage.project }),
         ...(by.includes('class') && { machine_class: usage.machineClass }),
         jobs: usage.jobs,
@@ -68,8 +71,8 @@ async function sumDays(
   const yielder = new Yielder();
   for (let day = from; day < to; day += DAY_MS) {
     for (const usage of table.read(day, Math.min(to, day + DAY_MS), account)) {
-      const { account: owner, project, machineClass } = usage;
-      const values = { account: owner, project: project ?? '', class: machineClass };
+      const { account: owner, group: team, project, machineClass } = usage;
+      const values = { account: owner, group: team ?? '', project: project ?? '', class: machineClass };
       // No ID and no name has a character that sorts before this one.
       const name = by.map((group) => values[group]).join('\0');
       const sum = sums.get(name);

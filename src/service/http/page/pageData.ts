@@ -33,7 +33,7 @@ export function readAccount(context: AppContext, { store, health }: Sources): Sh
   const isRestricted = visit.key !== undefined && (visit.key.budget !== null || visit.key.scopes !== null);
   return {
     who: whoIs(context),
-    spendable: store.spendable(account.id, visit.key?.id).amount,
+    spendable: store.spendable(account.id, { keyId: visit.key?.id }).amount,
     balances: isRestricted ? undefined : store.balances(account.id),
     refusal: health.drain === undefined ? health.executorRefusal : drainRefusal(health.drain),
   };

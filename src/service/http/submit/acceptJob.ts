@@ -13,7 +13,7 @@ import type { JobFolder } from '../../jobFiles/jobFolder.ts';
 import type { RunnerSpec } from '../../jobFiles/runnerSpec.ts';
 import { toCredits } from '../../store/accounts/credits.ts';
 import { serviceLine } from '../../store/jobs/events.ts';
-import type { Spendable } from '../../store/accounts/purses.ts';
+import type { Spendable } from '../../store/accounts/budgets.ts';
 import type { Store } from '../../store/store.ts';
 import type { SecretVault } from '../../secrets/secretVault.ts';
 import { outOfScope } from '../access/keyScopes.ts';
@@ -96,7 +96,7 @@ export async function addJob(
   checkSecrets(submission, context);
   const machineClass = chooseClass(submission, machineClasses);
   const hold = machineClasses.priceOf(machineClass.name, submission.max_runtime);
-  refuseWithoutCredits(hold, store.spendable(account, keyId));
+  refuseWithoutCredits(hold, store.spendable(account, { keyId, project: submission.project ?? null }));
   const checked = await (upload.part === 'tarball'
     ? unpackUpload(upload.received, folder, signal)
     : checkContents(upload.received, { id, folder }, context, signal));
@@ -158,11 +158,16 @@ function specOf(
   };
 }
 
-function refuseWithoutCredits(hold: number, { amount, limit }: Spendable): void {
+function refuseWithoutCredits(hold: number, { amount, limit, name = '' }: Spendable): void {
   if (hold <= amount) return;
   const [needed, left] = [hold, amount].map((micro) => formatCredits(toCredits(micro)));
-  const whose = limit === 'key' ? ' of the budget of this API key' : '';
-  const message = `The job needs ${needed} credits for its time limit, but only ${left}${whose} are left. Lower the time limit or wait for running jobs to end.`;
+  const whose = {
+    account: '',
+    key: ' of the budget of this API key',
+    group: ` of the credits of the group "${name}"`,
+    project: ` of the budget of the project "${name}"`,
+  };
+  const message = `The job needs ${needed} credits for its time limit, but only ${left}${whose[limit]} are left. Lower the time limit or wait for running jobs to end.`;
   throw refusal(402, message);
 }
 

@@ -1,7 +1,14 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import { AppError } from '../../../core/errors.ts';
 import { integer, nullable, type RecordOf, rowReader, text } from '../database/columns.ts';
-import { type Insert, inserter, prepareAll, type Statements, updater } from '../database/statements.ts';
+import {
+  addMissingColumns,
+  type Insert,
+  inserter,
+  prepareAll,
+  type Statements,
+  updater,
+} from '../database/statements.ts';
 
 /** The account of the embedded service, and of everyone with `FARWHARF_API_KEY`. */
 export const LOCAL_ACCOUNT = 'local';
@@ -21,7 +28,9 @@ const ADDED = {
   /** Milliseconds since 1970, like all times here. */
   createdAt: integer('created_at'),
 };
-const COLUMNS = { ...ADDED, disabledAt: nullable(integer('disabled_at')) };
+/** The group that it belongs to. */
+const MEMBERSHIP = { group: nullable(text('group_name')) };
+const COLUMNS = { ...ADDED, disabledAt: nullable(integer('disabled_at')), ...MEMBERSHIP };
 /** An account's own limits, named as in the configuration; null means the service's default. */
 const LIMITS = {
   /** Jobs that run at once; others wait. */
@@ -47,6 +56,8 @@ const SQL = {
   get: 'SELECT * FROM accounts WHERE id = ?',
   list: 'SELECT * FROM accounts ORDER BY id',
   countEnabled: 'SELECT count(*) AS count FROM accounts WHERE disabled_at IS NULL',
+  members: 'SELECT id FROM accounts WHERE group_name = ? ORDER BY id',
+  leaveGroup: 'UPDATE accounts SET group_name = NULL WHERE group_name = ?',
   setDisabled: 'UPDATE accounts SET disabled_at = ? WHERE id = ?',
 };
 
@@ -55,12 +66,15 @@ export class AccountTable {
   readonly #sql: Statements<typeof SQL>;
   readonly #insert: Insert<typeof ADDED>;
   readonly #edit: (id: string, words: AccountWords) => void;
+  readonly #setGroup: (id: string, membership: RecordOf<typeof MEMBERSHIP>) => void;
   readonly #setLimits: (id: string, limits: OwnLimits) => void;
 
   constructor(database: DatabaseSync) {
+    addMissingColumns(database, 'accounts', MEMBERSHIP);
     this.#sql = prepareAll(database, SQL);
     this.#insert = inserter(database, 'INSERT OR IGNORE INTO accounts', ADDED);
     this.#edit = updater(database, 'accounts', WORDS);
+    this.#setGroup = updater(database, 'accounts', MEMBERSHIP);
     this.#setLimits = updater(database, 'accounts', LIMITS);
   }
 
@@ -109,6 +123,22 @@ export class AccountTable {
     const { name, plan } = this.get(id);
     this.#edit(id, { name, plan, ...changes });
     return this.get(id);
+  }
+
+  /** Makes an account a member of a group and no other, or of none. */
+  setGroup(id: string, group: string | null): Account {
+    this.#setGroup(this.get(id).id, { group });
+    return this.get(id);
+  }
+
+  /** The IDs of a group's accounts. */
+  members(group: string): readonly string[] {
+    return this.#sql.members.all(group).map(({ id }) => String(id));
+  }
+
+  /** Makes all members of a group members of none. */
+  dissolve(group: string): void {
+    this.#sql.leaveGroup.run(group);
   }
 
   /** Changes the given limits; null means the service's default. */

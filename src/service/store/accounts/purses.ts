@@ -1,11 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../../core/errors.ts';
+import type { BudgetOwner, BudgetTable, Spendable } from './budgets.ts';
 import { prepareAll, type Statements } from '../database/statements.ts';
 
-/** Micro-credits that can be spent, and what limits them. */
-export interface Spendable {
-  readonly amount: number;
-  readonly limit: 'account' | 'key';
+/** Who spends: a key, in a group, for a project. */
+export interface Spender extends BudgetOwner {
+  readonly keyId?: string | null | undefined;
 }
 
 const SQL = {
@@ -22,20 +22,22 @@ const SQL = {
  */
 export class Purses {
   readonly #sql: Statements<typeof SQL>;
+  readonly #budgets: Pick<BudgetTable, 'within'>;
 
   /** Expects all columns of jobs and keys. */
-  constructor(database: DatabaseSync) {
+  constructor(database: DatabaseSync, budgets: Pick<BudgetTable, 'within'>) {
+    this.#budgets = budgets;
     // Holds all that the sum adds up, so that it reads no rows.
     database.exec('CREATE INDEX IF NOT EXISTS jobs_of_keys ON jobs (key_id, charged, hold) WHERE key_id IS NOT NULL');
     this.#sql = prepareAll(database, SQL);
   }
 
-  /** What a key can spend of the `available` micro-credits of its account. */
-  spendable(available: number, keyId: string | null = null): Spendable {
+  /** What a key can spend of the `available` micro-credits of its account, in its group and for jobs of a project. */
+  spendable(available: number, { keyId = null, ...owner }: Spender): Spendable {
     const left = this.left(keyId);
-    return left !== undefined && left < available
-      ? { amount: left, limit: 'key' }
-      : { amount: available, limit: 'account' };
+    const own: Spendable =
+      left !== undefined && left < available ? { amount: left, limit: 'key' } : { amount: available, limit: 'account' };
+    return this.#budgets.within(own, owner);
   }
 
   /** Checks that no key has spent more than its budget. @throws AppError `corrupt` that names one that has. */

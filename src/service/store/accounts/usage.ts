@@ -9,19 +9,24 @@ const SUMS = {
   charged: integer('charged'),
 };
 const OF_ACCOUNT = { account: text('account'), ...SUMS };
-const COLUMNS = { ...OF_ACCOUNT, project: nullable(text('project')), machineClass: text('machine_class') };
+const COLUMNS = {
+  ...OF_ACCOUNT,
+  group: nullable(text('group_name')),
+  project: nullable(text('project')),
+  machineClass: text('machine_class'),
+};
 /** The sums of one account's jobs. */
 export type AccountUsage = RecordOf<typeof OF_ACCOUNT>;
-/** The sums of one account's jobs of one project on one machine class. */
+/** The sums of one account's jobs in one group, of one project, on one machine class. */
 export type Usage = RecordOf<typeof COLUMNS>;
 const toAccountUsage = rowReader(OF_ACCOUNT);
 const toUsage = rowReader(COLUMNS);
 
 const SQL = {
-  read: `SELECT account, project, machine_class, count(*) AS jobs, sum(charged) AS charged,
+  read: `SELECT account, group_name, project, machine_class, count(*) AS jobs, sum(charged) AS charged,
       sum(max(0, finished_at - coalesce(started_at, finished_at))) AS machine_ms
     FROM jobs WHERE finished_at >= ? AND finished_at < ? AND account = coalesce(?, account)
-    GROUP BY account, project, machine_class`,
+    GROUP BY account, group_name, project, machine_class`,
   // An index holds all of its columns.
   ofAccounts: `SELECT account, count(*) AS jobs, sum(charged) AS charged,
       sum(max(0, finished_at - coalesce(started_at, finished_at))) AS machine_ms

@@ -31,6 +31,8 @@ const SUBMITTED = {
   hold: integer('hold'),
   /** The API key of the submission; null for the key of `local`, which is not in the store. */
   keyId: nullable(text('key_id')),
+  /** The account's group at the submission. */
+  group: nullable(text('group_name')),
 };
 const STATE = { state: text<JobState>('state') };
 /** What the end of a job sets. */

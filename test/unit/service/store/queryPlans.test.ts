@@ -6,8 +6,8 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { Store } from '../../../../src/service/store/store.ts';
 
-// A row for each account or key; and the books, which are added up once, at the start.
-const MAY_READ_ALL = /^SCAN (accounts|api_keys|credit_accounts|credit_entries)\b/;
+// A row for each account, key, group or project; and the books, which are added up once, at the start.
+const MAY_READ_ALL = /^SCAN (accounts|api_keys|budgets|credit_accounts|credit_entries)\b/;
 
 test('no query that the service prepares reads all of a table that grows with the jobs', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'farwharf-plans-'));

@@ -79,6 +79,7 @@ test('a job has what its submission set, and nothing of its run and end', async 
     charged: null,
     filesRemovedAt: null,
     keyId: null,
+    group: null,
     executorId: null,
     cancelReason: null,
   };

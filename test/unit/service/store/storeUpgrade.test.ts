@@ -76,7 +76,7 @@ test('a table of jobs that lacks a declared column gets it, and its jobs have nu
   const folder = await oldFolder(t);
   open(folder).dispose();
   const database = new DatabaseSync(join(folder, 'service.db'));
-  database.exec("UPDATE jobs SET project = 'lost'; ALTER TABLE jobs DROP COLUMN project");
+  database.exec("UPDATE jobs SET project = 'lost'; DROP INDEX jobs_of_projects; ALTER TABLE jobs DROP COLUMN project");
   database.close();
   using store = open(folder);
   assert.deepEqual(
