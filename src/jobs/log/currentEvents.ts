@@ -1,7 +1,7 @@
 import type { JobService } from '../service/api.ts';
 import { ReplayFilter } from './replay.ts';
 import type { EventSpool, SpooledEvent } from './spool.ts';
-import { serviceEvents } from './stream.ts';
+import { serviceEvents } from './reconnectingStream.ts';
 
 // A service sends what it has at once, and says nothing when that was all.
 const MAX_FIRST_MS = 3_000;

@@ -7,7 +7,7 @@ import { isOver, type JobRecord } from '../ledger/record.ts';
 import type { ResultCounter } from './resultCounter.ts';
 import { Recorder } from './recorder.ts';
 import type { SpooledEvent } from './spool.ts';
-import { type StreamDeps, streamToEnd } from './stream.ts';
+import { type StreamDeps, streamToEnd } from './reconnectingStream.ts';
 
 export interface FollowDeps extends StreamDeps {
   readonly ledger: AsyncLedger;

@@ -1,5 +1,5 @@
 import type { Match } from '../search/segmentSet.ts';
-import { type Blend, BLEND } from './blend.ts';
+import { type Blend, BLEND } from './weights.ts';
 import type { MentionedFile } from './mentionedFiles.ts';
 import { likeness, type PathAnalyzer } from './pathTerms.ts';
 import type { FileRole } from './roles.ts';

@@ -1,5 +1,5 @@
 import type { Chunk } from '../chunks/chunk.ts';
-import { BLEND } from './blend.ts';
+import { BLEND } from './weights.ts';
 import { likeness, type PathAnalyzer } from './pathTerms.ts';
 
 interface Place {
