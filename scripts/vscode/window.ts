@@ -11,7 +11,7 @@ import { endProcessesOf } from './processes.ts';
 import { writeStateFile } from '../../src/service/stateFile.ts';
 import { installExtension, startServer } from './server.ts';
 import { type GivenService, SERVICE_VARIABLE } from './slurmService.ts';
-import { openWorkbench, WAIT_TIMEOUT_MS, workbenchUrl } from './workbench.ts';
+import { emptyWindowUrl, openWorkbench, WAIT_TIMEOUT_MS, workbenchUrl } from './workbench.ts';
 
 /** A window of the real workbench with the packed extension in it, and nothing left of either when disposed. */
 export interface Window extends AsyncDisposable {
@@ -23,8 +23,8 @@ export interface Window extends AsyncDisposable {
 }
 
 interface WindowOptions {
-  /** Name of the folder that is opened. */
-  readonly name: string;
+  /** Name of the folder that is opened; without one, the window is empty and the folder is the home folder of its user. */
+  readonly name: string | undefined;
   readonly settings?: Readonly<Record<string, unknown>>;
   /** Whether VS Code asks for trust, so that the folder opens in Restricted Mode. */
   readonly asksForTrust?: boolean;
@@ -56,14 +56,14 @@ export async function openWindow({
   const scratch = await realpath(await mkdtemp(join(tmpdir(), 'farwharf-window-')));
   opened.defer(() => rm(scratch, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 }));
   opened.defer(() => endProcessesOf(scratch));
-  const folder = join(scratch, name);
+  const folder = join(scratch, name ?? 'user');
   await prepare(folder, scratch);
   const userData = join(scratch, 'data');
   const home = join(scratch, 'home');
   useGivenService(home);
   const options = {
     userData,
-    env: isolatedEnvironment(home),
+    env: { ...isolatedEnvironment(home), ...(name === undefined ? { HOME: folder } : {}) },
     asksForTrust,
     ...(settings === undefined ? {} : { settings }),
   };
@@ -74,7 +74,10 @@ export async function openWindow({
   context.setDefaultTimeout(WAIT_TIMEOUT_MS);
   const page = await context.newPage();
   opened.defer(async () => void (await page.goto('about:blank').catch(() => {}))); // informs the server that the window is closed
-  await openWorkbench(page, workbenchUrl(server.authority, folder));
+  await openWorkbench(
+    page,
+    name === undefined ? emptyWindowUrl(server.authority) : workbenchUrl(server.authority, folder),
+  );
   const resources = opened.move();
   return {
     page,

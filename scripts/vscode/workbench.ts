@@ -188,3 +188,8 @@ export function workbenchUrl(authority: string, path: string, payload: readonly 
   if (payload.length > 0) query.set('payload', JSON.stringify(payload));
   return `http://${authority}/?${query.toString()}`;
 }
+
+/** The address of a window without a folder. */
+export function emptyWindowUrl(authority: string): string {
+  return `http://${authority}/?ew=true`;
+}

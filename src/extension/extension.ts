@@ -13,6 +13,7 @@ import { INDEX_VIEW, JOBS_VIEW, TASK_TYPE } from './contributions/names.ts';
 import type { IndexNode } from './search/index/indexTree.ts';
 import { startProfilesWhereNeeded } from './profiles/profileStart.ts';
 import type { Shell } from './shell.ts';
+import { continueTour } from './workspace/sampleTour.ts';
 
 // Indexing waits until the window has finished opening.
 const IDLE_AFTER_MS = 3_000;
@@ -135,6 +136,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
   );
   void loadWhereUsedBefore(load, report);
   void indexWhenIdle(load, report, idle.signal);
+  void continueTour(context).catch(report);
   return {
     activationMs: performance.now() - started,
     search: async (query, { limit }) => (await load()).search().index.search(query, { limit }),

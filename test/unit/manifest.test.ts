@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { test } from 'node:test';
 import { MODEL_TEXT_FOLDER, MODEL_TEXT_LANGUAGE } from '../../src/extension/ui/modelText.ts';
@@ -60,7 +61,10 @@ interface Manifest {
     readonly submenus: readonly { readonly id: string }[];
     readonly views: Record<string, readonly { readonly id: string; readonly icon: string }[]>;
     readonly walkthroughs: readonly {
-      readonly steps: readonly { readonly media: { readonly markdown: string }; readonly completionEvents: string[] }[];
+      readonly steps: readonly {
+        readonly media: { readonly markdown?: string; readonly svg?: string };
+        readonly completionEvents: string[];
+      }[];
     }[];
     readonly viewsWelcome: readonly { readonly view: string; readonly contents: string; readonly when: string }[];
   };
@@ -87,11 +91,11 @@ test('the manifest and the code name the same type of task, with arguments that 
   }
 });
 
-test('each step of a walkthrough has its text in the package, and ends with a command or a context that there is', () => {
+test('each step of a walkthrough has its page or picture in the package, and ends with a command or a context that there is', () => {
   const steps = contributes.walkthroughs.flatMap((walkthrough) => walkthrough.steps);
   assert.deepEqual(
-    steps.map(({ media }) => media.markdown).sort(),
-    globSync('media/walkthrough/*.md', { cwd: ROOT, exclude: ['**/*.nls.*'] }).sort(),
+    steps.map(({ media }) => media.markdown ?? media.svg ?? '').toSorted(),
+    globSync('media/walkthrough/*.{md,svg}', { cwd: ROOT, exclude: ['**/*.nls.*'] }).sort(),
   );
   const commands = steps.flatMap(({ completionEvents }) => [
     ...matches(completionEvents.join(' '), /onCommand:(\S+)/g),
@@ -104,6 +108,19 @@ test('each step of a walkthrough has its text in the package, and ends with a co
     const context = /^onContext:farwharf\.(\w+)$/.exec(event)?.[1];
     if (context !== undefined) assert.ok((CONTEXTS as readonly string[]).includes(context), context);
     else assert.match(event, /^onCommand:farwharf\.\w+$|^onContext:workspaceFolderCount != 0$/);
+  }
+});
+
+// The page that shows them forbids styles and scripts, and what moves longer than five seconds would need a way to stop it.
+test('the moving pictures of the walkthrough follow the theme, load nothing, and stop within five seconds', () => {
+  for (const path of globSync('media/walkthrough/*.svg', { cwd: ROOT })) {
+    const picture = readFileSync(join(ROOT, path), 'utf8');
+    assert.match(picture, /fill="var\(--vscode-sideBar-background, transparent\)"/, path);
+    assert.doesNotMatch(picture, /<style|<script|\bstyle=|\bon\w+=|href="(?!data:image)|(?:fill|stroke)="#/, path);
+    const changes = [...picture.matchAll(/<set [^>]*begin="([\d.]+)s" dur="([\d.]+)s"/g)];
+    assert.ok(changes.length > 0, path);
+    for (const [change, begin, duration] of changes) assert.ok(Number(begin) + Number(duration) <= 5, change);
+    assert.ok(!picture.includes(tmpdir()), path);
   }
 });
 

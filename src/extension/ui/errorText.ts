@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n';
 import { explainFailure, type FailureKind, type Remedies } from '../../jobs/service/explain.ts';
 
-export type ErrorAction = 'retry' | 'submitAgain' | 'signIn' | 'trust' | 'checkJobs' | 'openLog';
+export type ErrorAction = 'retry' | 'submitAgain' | 'signIn' | 'trust' | 'openFolder' | 'checkJobs' | 'openLog';
 
 const REMEDIES: Remedies = {
   key: l10n.t('Sign in again.'),

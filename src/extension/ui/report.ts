@@ -10,12 +10,14 @@ const TITLES: Readonly<Record<ErrorAction, string>> = {
   submitAgain: l10n.t('Submit Again'),
   signIn: l10n.t('Sign In'),
   trust: l10n.t('Manage Workspace Trust'),
+  openFolder: l10n.t('Open Folder'),
   checkJobs: l10n.t('Check Jobs'),
   openLog: l10n.t('Open Log'),
 };
 const COMMANDS: Readonly<Record<Exclude<ErrorAction, 'retry' | 'submitAgain'>, string>> = {
   signIn: 'farwharf.signIn',
   trust: 'workbench.trust.manage',
+  openFolder: 'vscode.openFolder',
   checkJobs: 'farwharf.jobs.focus',
   openLog: 'farwharf.openLog',
 };
@@ -24,8 +26,12 @@ const COMMANDS: Readonly<Record<Exclude<ErrorAction, 'retry' | 'submitAgain'>, s
 export async function reportError(log: Logger, error: unknown, retry?: () => void): Promise<void> {
   if (isAbort(error)) return;
   log.error('a command failed', { error });
-  const { sentence, actions } = explain(error);
-  const offered = actions.filter((action) => retry !== undefined || (action !== 'retry' && action !== 'submitAgain'));
+  const { kind, sentence, actions } = explain(error);
+  // What is missing in a window without a folder is the folder.
+  const isFolderMissing = kind === 'missing' && vscode.workspace.workspaceFolders === undefined;
+  const offered = (isFolderMissing ? (['openFolder'] as const) : actions).filter(
+    (action) => retry !== undefined || (action !== 'retry' && action !== 'submitAgain'),
+  );
   const chosen = await showError(sentence, ...offered.map((action) => TITLES[action]));
   const action = offered.find((candidate) => TITLES[candidate] === chosen);
   if (action === undefined) return;

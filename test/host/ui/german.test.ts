@@ -81,10 +81,9 @@ suite('a window in German', () => {
     // Beside the side bar, there is no space for the pages of the steps.
     await runCommand(page, 'View: Toggle Primary Side Bar Visibility');
     await runCommand(page, 'Welcome: Open Walkthrough');
-    const row = page.locator('.quick-input-widget .monaco-list-row', { hasText: 'Ordner als Job ausführen' });
-    await row.click();
-    await page.getByText('Öffnen Sie den Ordner mit dem Skript, das Sie ausführen möchten.').waitFor();
-    const text = 'Darin wird nichts installiert, und nichts verlässt Ihren Rechner, bevor Sie es bestätigen.';
+    await choose(page, 'Einen Ordner durchsuchen');
+    await page.getByText('Finden Sie Code nach Stichwort oder Thema.').waitFor();
+    const text = 'mit einem Index, der auf diesem Rechner erstellt wird und hier bleibt';
     await page.frameLocator('iframe.webview.ready').frameLocator('iframe').getByText(text).waitFor();
   });
 });

@@ -26,7 +26,7 @@ suite('the sample folder', () => {
   after(async () => window[Symbol.asyncDispose]());
   afterEach((t) => screenshotOfFailure(window.page, t));
 
-  test('the sample folder is created where one chooses, under a name that is free, and opened', async () => {
+  test('the sample folder is created where one chooses, under a name that is free, and opened with the walkthrough', async () => {
     const opened = window.page.context().waitForEvent('page');
     await runCommand(window.page, 'Farwharf: Create Sample Folder');
     const dialog = window.page.locator('.quick-input-widget', { hasText: 'Create Sample Folder' });
@@ -37,5 +37,7 @@ suite('the sample folder', () => {
     const files = (path: string): string[] => globSync('**/*.{mjs,txt,md}', { cwd: path }).toSorted();
     assert.deepEqual(files(join(folder, 'farwharf-sample2')), files(EXAMPLE));
     assert.deepEqual(files(join(folder, 'farwharf-sample')), []);
+    await page.locator('.gettingStartedContainer', { hasText: 'Run the example' }).waitFor();
+    await page.locator('.part.sidebar .welcome-view', { hasText: 'Submit Workspace' }).waitFor();
   });
 });
