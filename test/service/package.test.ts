@@ -57,6 +57,7 @@ const SHIPPED_PACKAGES = {
   '@hono/node-server': 'MIT',
   '@modelcontextprotocol/sdk': 'MIT',
   '@opentelemetry/api': 'Apache-2.0',
+  '@orama/stemmers': 'Apache-2.0',
   bintrees: 'MIT',
   commander: 'MIT',
   'content-type': 'MIT',
