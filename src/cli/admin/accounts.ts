@@ -134,7 +134,7 @@ function answerAccount({ terminal }: Context, account: AdminAccount, ...lines: r
 }
 
 function describe({ account_id: id, name, plan, group }: AdminAccount): string {
-  return `${id}: ${printableLine(name)}, plan ${printableLine(plan)}, ${group === null ? 'no group' : `group ${group}`}`;
+  return `${id}: ${printableLine(name)}, plan ${printableLine(plan)}${group === null ? '' : `, group ${group}`}`;
 }
 
 function creditsOf({ credits_available: credits }: AdminAccount): string {
