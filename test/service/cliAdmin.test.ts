@@ -45,7 +45,10 @@ test('an administrator adds an account and a key while the service runs; who has
   const edited = await admin('account', 'edit', 'ada', '--name', 'Ada King');
   assert.equal(edited.stdout, 'ada: Ada King, plan team\n');
   assert.match((await admin('audit', '--account', 'ada')).stdout, /accounts\.edit +ada/);
-  assert.match((await admin('account', 'edit', 'ada')).stderr, /Nothing to change\. Use --name, --plan, or both\./);
+  assert.match(
+    (await admin('account', 'edit', 'ada')).stderr,
+    /Nothing to change\. Use --name, --plan, --group, or several of them\./,
+  );
 
   const revoked = await admin('key', 'revoke', listed.key_id);
   assert.match(revoked.stdout, /is revoked and no longer works/);
