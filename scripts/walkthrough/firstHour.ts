@@ -116,7 +116,7 @@ class Tour {
     await this.#open('flow');
     await this.#press('New Flow');
     await choose(page, 'Research Agent');
-    await page.locator('.quick-input-widget', { hasText: 'Research Agent' }).waitFor();
+    await page.locator('.quick-input-widget').getByRole('button', { name: 'OK' }).waitFor();
     await page.keyboard.press('Enter'); // the name that is offered
     const canvas = webviewOf(page);
     await canvas.locator('.node').first().waitFor();
