@@ -1,8 +1,7 @@
 // Whether a folder's search finds the function that a sentence describes, beside peers on the same chunks that get the same information.
 // A question is the first sentence of a function's comment, and the comment is not in what is searched. The answer is a result whose place
 // has one of the function's first lines: MRR@10 over results of one a file, and the lead over each peer, with 95 % intervals. The arguments
-// are checkouts, by default this repository's sources. The weight of names in the order of places was chosen on the even questions; the
-// odd ones are held out.
+// are checkouts, by default this repository's sources. Weights are chosen on the even questions; the odd ones are held out.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
