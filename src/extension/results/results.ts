@@ -146,8 +146,10 @@ async function present({ folder, plan, refused, setAside, written }: DownloadedR
     await vscode.commands.executeCommand('revealInExplorer', vscode.Uri.file(join(folder, first)));
   const picture = written.find((path) => PICTURES.has(extname(path).toLowerCase()));
   if (picture !== undefined) {
+    const { Active, Beside } = vscode.ViewColumn;
     const options = {
-      viewColumn: vscode.ViewColumn.Beside,
+      // Beside an empty group, the picture would have half of the space.
+      viewColumn: vscode.window.tabGroups.activeTabGroup.tabs.length === 0 ? Active : Beside,
       preserveFocus: true,
       preview: true,
     } satisfies vscode.TextDocumentShowOptions;
