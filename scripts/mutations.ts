@@ -1,6 +1,7 @@
 // Changes one place of a copy of the sources at a time, by the mutators of StrykerJS (without those of regular expressions), and
-// counts how many of a seeded sample of such mutants are killed by the nearest unit tests that execute the place: `--sample`, `--seed`,
-// `--only TEXT` (in the path), `--tests` per mutant, `--from N` to continue a run that was interrupted.
+// counts how many of a seeded sample of such mutants are killed by the unit tests that execute the place, as Stryker does:
+// `--sample`, `--seed`, `--only TEXT` (in the path), `--from N` to continue a run that was interrupted. The nearest tests run first,
+// `--tests` of them; all others run for what survives these.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -77,7 +78,11 @@ async function testWaiting(): Promise<void> {
 async function isKilled(copy: TestCopy, { path, start, end, replacement }: Mutant): Promise<boolean> {
   const original = sources.get(path) ?? '';
   const source = { path, original, changed: original.slice(0, start) + replacement + original.slice(end), start };
-  return copy.isNoticed(await copy.executing(nearest.of(path), source, Number(flags.tests)), source);
+  const candidates = nearest.of(path);
+  const first = await copy.executing(candidates, source, Number(flags.tests));
+  if (await copy.isNoticed(first, source)) return true;
+  const executing = await copy.executing(candidates, source, candidates.length);
+  return copy.isNoticed(executing.slice(first.length), source);
 }
 
 function oneLine(text: string): string {

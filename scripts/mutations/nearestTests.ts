@@ -1,18 +1,21 @@
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
-const IMPORTS = /(?:\bfrom\s*|\bimport\s*\(?\s*)['"](\.[^'"]+)['"]/g;
+/** The path of a source in quotation marks: what is imported, and the programs that are started as a process or thread. */
+const PATHS = /['"]([^'"\s]+\.ts)['"]/g;
 
 /** Starts what is built, which does not change with a source. */
 const BUILT = 'test/service/support/built.ts';
 
-/** Which tests use a source in their own process, by the imports of sources and tests. */
+/** Which tests may use a source, by the paths in sources and tests. */
 export class NearestTests {
   readonly #importers = new Map<string, string[]>();
 
   constructor(root: string) {
-    for (const path of globSync('{src,test/unit,test/service}/**/*.ts', { cwd: root })) {
-      for (const [, specifier = ''] of readFileSync(join(root, path), 'utf8').matchAll(IMPORTS)) {
+    for (const path of globSync(['{src,scripts}/**/*.ts', 'test/*.ts', 'test/{unit,fuzz,kills,service}/**/*.ts'], {
+      cwd: root,
+    })) {
+      for (const [, specifier = ''] of readFileSync(join(root, path), 'utf8').matchAll(PATHS)) {
         const imported = normalize(join(dirname(path), specifier));
         this.#importers.set(imported, [...(this.#importers.get(imported) ?? []), path]);
       }
@@ -20,8 +23,8 @@ export class NearestTests {
   }
 
   /**
-   * Returns the test files that import a source, directly or through others: the one of the same name comes first, then those of its
-   * own folder and area, and of these the ones that import it most directly.
+   * Returns the test files that name a source, directly or through others: the one of the same name comes first, then those of its
+   * own folder and area, and of these the ones that name it most directly.
    */
   of(source: string): string[] {
     const folders = source.split('/').slice(1, -1);

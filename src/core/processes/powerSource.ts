@@ -16,13 +16,17 @@ const WINDOWS_SCRIPT =
  *
  * @param supplies the kernel's folder with power supplies on Linux:
  * https://www.kernel.org/doc/Documentation/ABI/testing/sysfs-class-power
+ * @param platform for tests; this system by default.
  */
-export async function readPowerSource(supplies = '/sys/class/power_supply'): Promise<PowerSource> {
+export async function readPowerSource(
+  supplies = '/sys/class/power_supply',
+  platform: string = process.platform,
+): Promise<PowerSource> {
   try {
-    if (process.platform === 'linux') return await readSupplies(supplies);
-    if (process.platform === 'darwin')
+    if (platform === 'linux') return await readSupplies(supplies);
+    if (platform === 'darwin')
       return (await run('pmset', ['-g', 'batt'])).includes("'Battery Power'") ? 'battery' : 'mains';
-    if (process.platform === 'win32') {
+    if (platform === 'win32') {
       const status = await run('powershell.exe', ['-NoProfile', '-NonInteractive', '-Command', WINDOWS_SCRIPT]);
       return status.trim() === 'Offline' ? 'battery' : 'mains';
     }

@@ -13,15 +13,16 @@ const EXEC_POLL_MS = 10;
 /**
  * Distinguishes a process from a later one with the same ID, by the boot and the start time (proc(5)).
  *
+ * @param platform for tests; this system by default.
  * @returns undefined if no such process is running; a zombie is not running, unless only its first thread has ended.
  */
-export function processIdentity(pid: number): string | undefined {
-  if (process.platform === 'linux') {
+export function processIdentity(pid: number, platform: string = process.platform): string | undefined {
+  if (platform === 'linux') {
     const stat = readStat(pid);
     return stat && `${bootIdentity()}:${stat.startTime}`;
   }
   if (!isAlive(pid)) return undefined;
-  if (process.platform === 'win32') return 'unknown';
+  if (platform === 'win32') return 'unknown';
   try {
     // The time is text, which is only the same for everyone in a fixed language and time zone.
     const env = { ...process.env, LC_ALL: 'C', TZ: 'UTC' };
@@ -34,9 +35,11 @@ export function processIdentity(pid: number): string | undefined {
 /**
  * Distinguishes boots of this machine. If the system has no ID for them, it is the boot time, to two minutes. Since clocks are adjusted,
  * the same boot may then appear as another.
+ *
+ * @param platform for tests; this system by default.
  */
-export function bootIdentity(): string {
-  if (process.platform === 'linux') return readText('/proc/sys/kernel/random/boot_id').trim();
+export function bootIdentity(platform: string = process.platform): string {
+  if (platform === 'linux') return readText('/proc/sys/kernel/random/boot_id').trim();
   return `since ${Math.round((Date.now() / 1000 - uptime()) / 120)}`;
 }
 
@@ -65,13 +68,19 @@ export type ProcessTree =
  * Stops every process of a tree: SIGTERM, then SIGKILL after `graceMs`.
  *
  * On Linux this includes processes that left the group, by their mark.
+ *
+ * @param platform for tests; this system by default.
  */
-export async function endProcesses(tree: ProcessTree, graceMs: number): Promise<void> {
-  if (process.platform === 'win32') {
+export async function endProcesses(
+  tree: ProcessTree,
+  graceMs: number,
+  platform: string = process.platform,
+): Promise<void> {
+  if (platform === 'win32') {
     if ('group' in tree && tree.group !== undefined) endTree(tree.group);
     return;
   }
-  const find = finderOf(tree);
+  const find = finderOf(tree, platform);
   if (sendSignal(await find(), 'SIGTERM') === 0) return;
   if (await areGone(find, graceMs)) return;
   const deadline = performance.now() + KILL_WAIT_MS;
@@ -96,10 +105,10 @@ async function areGone(find: Find, withinMs: number): Promise<boolean> {
   }
 }
 
-function finderOf(tree: ProcessTree): Find {
+function finderOf(tree: ProcessTree, platform: string): Find {
   if ('init' in tree) return async () => processesBeside(tree.init);
   const { group, mark } = tree;
-  if (process.platform !== 'linux') return async () => (group !== undefined && isAlive(-group) ? [-group] : []);
+  if (platform !== 'linux') return async () => (group !== undefined && isAlive(-group) ? [-group] : []);
   // A process that had the mark once belongs to the tree, and one that never shows an environment is not waited for again.
   const known = { own: new Set<string>(), bare: new Set<string>() };
   return () => findProcesses(group, mark, known);

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AppError, assertNever, isAbort, messageOf, systemCode } from '../../../src/core/errors.ts';
+import {
+  abortReason,
+  AppError,
+  assertNever,
+  isAbort,
+  isErrorCode,
+  messageOf,
+  systemCode,
+} from '../../../src/core/errors.ts';
 
 test('only the rejection of an aborted operation is an abort', () => {
   assert.equal(isAbort(new DOMException('stopped', 'AbortError')), true);
@@ -28,4 +36,19 @@ test('an error keeps its code and cause, and shows no password of a URL', () => 
   const error = new AppError('unreachable', 'https://me:secret@host does not answer.', { cause });
   assert.deepEqual([error.name, error.code, error.cause], ['AppError', 'unreachable', cause]);
   assert.equal(error.message, 'https://[redacted]@host does not answer.');
+});
+
+test('the codes of our own errors are a list that programs can rely on', () => {
+  const codes =
+    'bad-input conflict corrupt limit missing no-credits no-space not-signed-in outcome-unknown permission refused unreachable untrusted';
+  for (const code of codes.split(' ')) assert.equal(isErrorCode(code), true, code);
+  for (const code of ['', 'ENOENT', 'toString', undefined, 5]) assert.equal(isErrorCode(code), false, String(code));
+});
+
+test('the reason of an abort is an error, whatever it was aborted with', () => {
+  const reason = new Error('enough');
+  assert.equal(abortReason(AbortSignal.abort(reason)), reason);
+  const text = abortReason(AbortSignal.abort('enough'));
+  assert.deepEqual([text instanceof Error, text.message], [true, 'enough']);
+  assert.equal(abortReason(AbortSignal.abort()).name, 'AbortError');
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { numberField, textField } from '../../../src/core/jsonFields.ts';
+import { fieldOf, numberField, parseOwnJson, textField } from '../../../src/core/jsonFields.ts';
 
 test('a text field is text that is not empty', () => {
   const data = { text: 'a', empty: '', number: 1 };
@@ -22,4 +22,15 @@ test('a field of a prototype, and of a value without fields, does not exist', ()
   const inherited: unknown = Object.create({ text: 'a' });
   for (const data of [inherited, null, undefined, 'text', 7]) assert.equal(textField(data, 'text'), undefined);
   assert.equal(numberField('text', 'length'), undefined);
+});
+
+test('a field has any value, and own JSON is parsed as it was written', () => {
+  const data: unknown = { list: [1], nothing: null, no: false };
+  assert.deepEqual(
+    ['list', 'nothing', 'no', 'other'].map((name) => fieldOf(data, name)),
+    [[1], null, false, undefined],
+  );
+  assert.equal(fieldOf(['a'], 'length'), 1);
+  assert.deepEqual(parseOwnJson('{"a":[1,null]}'), { a: [1, null] });
+  assert.throws(() => parseOwnJson('{'), SyntaxError);
 });

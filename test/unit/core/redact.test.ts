@@ -83,3 +83,24 @@ test('an error about an address does not show its password', async () => {
     ({ message }: Error) => !message.includes(password) && message.includes('ftp://[redacted]@host/v1'),
   );
 });
+
+test('a secret of six characters counts, a shorter one does not', () => {
+  const redactor = new Redactor();
+  redactor.add('abcde');
+  redactor.add('sixsix');
+  assert.equal(redactor.redact('abcde sixsix'), 'abcde [redacted]');
+});
+
+test('a bearer token ends at a space, a comma, a semicolon or a quotation mark', () => {
+  const redact = (text: string): string => new Redactor().redact(text);
+  assert.equal(redact('bearer  a.b-c d'), 'bearer  [redacted] d');
+  for (const end of [' ', '"', "'", ',', ';']) assert.equal(redact(`Bearer abc${end}x`), `Bearer [redacted]${end}x`);
+  assert.equal(redact('forbearer abc'), 'forbearer abc');
+});
+
+test('a key of the job service has forty characters after its beginning, at the start of a word', () => {
+  const redact = (text: string): string => new Redactor().redact(text);
+  assert.equal(redact(`fw_${'a'.repeat(40)}`), '[redacted]');
+  assert.equal(redact(`fw_${'a'.repeat(39)}`), `fw_${'a'.repeat(39)}`);
+  assert.equal(redact(`xfw_${'a'.repeat(40)}`), `xfw_${'a'.repeat(40)}`);
+});

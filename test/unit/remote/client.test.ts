@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
 import { RemoteClient } from '../../../src/remote/client.ts';
+import { RemoteError } from '../../../src/remote/http/errors.ts';
 import { rejection } from '../rejection.ts';
 import { answerJson, KEY, makeFolder, readAll, serve } from './server.ts';
 
@@ -274,4 +275,163 @@ test('many clients that nobody closes share a connection without a warning', asy
   await new Promise((resolve) => setImmediate(resolve));
   assert.deepEqual([ports.size, warnings], [1, []]);
   await Promise.all(clients.map((client) => client.close()));
+});
+
+test('a refused address, key, job ID and key of a submission say what to do', async (t) => {
+  const messageOf = async (work: () => unknown): Promise<string> => {
+    try {
+      await work();
+    } catch (error) {
+      return (error as Error).message;
+    }
+    return 'accepted';
+  };
+  assert.equal(
+    await messageOf(() => new RemoteClient('x', KEY)),
+    'The service address is not valid. Enter one like https://jobs.example.org, without a user name, password or query.',
+  );
+  for (const host of ['http://a@x.org', 'http://:pw@x.org', 'xhttp://x.org', 'https://x.org\\a', 'https://x .org']) {
+    assert.match(await messageOf(() => new RemoteClient(host, KEY)), /^The service address is not valid/, host);
+  }
+  assert.equal(
+    await messageOf(() => new RemoteClient('http://x', 'a b')),
+    'The API key is empty or contains invalid characters. Enter it again.',
+  );
+  const { client } = await serve(t, (_request, response) => answerJson(response, {}));
+  assert.equal(await messageOf(() => client.getJob('..')), '".." is not a valid job ID.');
+  assert.equal(await messageOf(() => client.getJob('x'.repeat(300))), `"${'x'.repeat(64)}" is not a valid job ID.`);
+  assert.equal(await messageOf(() => client.getJob('x'.repeat(256))), 'accepted');
+  assert.equal(await messageOf(() => client.me({ timeout: 0 })), 'A timeout must be a number of seconds above zero.');
+  const archive = join(await makeFolder(t), 'a.tar.gz');
+  await writeFile(archive, 'x');
+  const submitWith = (idempotencyKey: string) =>
+    client.submitJob(archive, { script: 's', maxRuntime: 1 }, { idempotencyKey });
+  for (const key of ['', 'x'.repeat(256), 'é', 'a\nb']) {
+    assert.equal(
+      await messageOf(() => submitWith(key)),
+      'The idempotency key must be 1 to 255 printable ASCII characters.',
+    );
+  }
+  assert.equal(
+    await messageOf(() => client.submitJob(archive, { script: 's', maxRuntime: Number.NaN })),
+    'The time limit of a job must be a number.',
+  );
+  assert.equal(
+    await messageOf(() => client.submitJob(join(archive, '..'), { script: 's', maxRuntime: 1 })),
+    `${join(archive, '..')} is not a file, so it cannot be sent.`,
+  );
+});
+
+test('a submission is identified by its key, and sent from the offset on', async (t) => {
+  const archive = join(await makeFolder(t), 'a.tar.gz');
+  await writeFile(archive, '0123456789');
+  const seen: { headers: IncomingMessage['headers']; body: string }[] = [];
+  const { client } = await serve(t, (request, response) => {
+    void (async () => {
+      seen.push({ headers: request.headers, body: (await readAll(request)).toString() });
+      answerJson(response, { job_id: 'j' });
+    })();
+  });
+  const job = { script: 's', maxRuntime: 1, secrets: ['A_B'] };
+  const progress: number[] = [];
+  await client.submitJob(archive, job, {
+    idempotencyKey: 'a"b\\c',
+    offset: 4,
+    part: 'contents',
+    onProgress: (bytes) => progress.push(bytes),
+  });
+  await client.submitJob(archive, job, { idempotencyKey: 'x'.repeat(255), offset: 10 });
+  await client.submitJob(archive, job);
+  assert.deepEqual(
+    seen.map(({ headers }) => [headers['idempotency-key'], headers['upload-offset'], headers.accept]),
+    [
+      [String.raw`"a\"b\\c"`, '4', 'application/json'],
+      [`"${'x'.repeat(255)}"`, '10', 'application/json'],
+      [undefined, undefined, 'application/json'],
+    ],
+  );
+  assert.deepEqual(progress, [10]);
+  const [first, second, third] = seen.map(({ headers, body }) => {
+    assert.equal(Number(headers['content-length']), body.length);
+    const boundary = /^multipart\/form-data; boundary=(farwharf-[0-9a-f-]{36})$/.exec(
+      headers['content-type'] ?? '',
+    )?.[1];
+    return body.replaceAll(boundary ?? assert.fail(), 'B');
+  });
+  const form = (part: string, name: string, type: string, bytes: string): string =>
+    `--B\r\nContent-Disposition: form-data; name="meta"\r\n\r\n{"script":"s","max_runtime":1,"secrets":["A_B"]}\r\n` +
+    `--B\r\nContent-Disposition: form-data; name="${part}"; filename="${name}"\r\nContent-Type: ${type}\r\n\r\n${bytes}\r\n--B--\r\n`;
+  assert.equal(first, form('contents', 'contents.bin', 'application/octet-stream', '456789'));
+  assert.equal(second, form('tarball', 'workspace.tar.gz', 'application/gzip', ''));
+  assert.equal(third, form('tarball', 'workspace.tar.gz', 'application/gzip', '0123456789'));
+  await assert.rejects(client.submitJob(archive, job, { offset: 11 }), {
+    code: 'conflict',
+    message: `${archive} changed during the upload, so no job was started. Submit again.`,
+  });
+});
+
+test('contents are posted as bytes, and the answer is bytes', async (t) => {
+  let asked: unknown;
+  const { client } = await serve(t, (request, response) => {
+    void (async () => {
+      const { 'content-type': type, 'content-length': length } = request.headers;
+      asked = [request.method, request.url, type, length, [...(await readAll(request))]];
+      response.end(Buffer.of(0, 255));
+    })();
+  });
+  assert.deepEqual([...(await client.postContents('lacking', Uint8Array.of(1, 2, 3)))], [0, 255]);
+  assert.deepEqual(asked, ['POST', '/v1/contents/lacking', 'application/octet-stream', '3', [1, 2, 3]]);
+});
+
+test('a successful response that cannot be used says why', async (t) => {
+  const { client } = await serve(t, (request, response) => {
+    if (request.url === '/v1/jobs/page') response.writeHead(200, { 'content-type': 'TEXT/HTML' }).end('<p>');
+    else if (request.url === '/v1/jobs/htmlx') response.writeHead(200, { 'content-type': 'text/htmlx' }).end('{}');
+    else if (request.url === '/v1/jobs/moved') response.writeHead(308, { location: '/' }).end();
+    else if (request.url === '/v1/jobs/text') response.end('hello');
+    else if (request.url === '/v1/secrets') answerJson(response, { secrets: [{ name: 'A', changed_at: 'soon' }] });
+    else response.end('[]');
+  });
+  const said = async (id: string): Promise<string> => (await rejection(client.getJob(id))).message;
+  assert.equal(
+    await said('page'),
+    "HTTP 200: the service's response is a web page. Check the service address, and whether a proxy requires a login.",
+  );
+  assert.deepEqual(await client.getJob('htmlx'), {});
+  assert.equal(
+    await said('moved'),
+    'HTTP 308: the service redirects to another address. To protect your key, the redirect was not followed. Check the service address.',
+  );
+  assert.equal(await said('text'), "HTTP 200: the service's response is not valid JSON.");
+  assert.match(
+    await said('list'),
+    /^HTTP 200: the service's response does not have the expected format \(Invalid input: .*\)\.$/,
+  );
+  assert.match(
+    (await rejection(client.listSecrets())).message,
+    /^HTTP 200: the service's response does not have the expected format \(secrets\.0\.changed_at: .*\)\.$/,
+  );
+});
+
+test('a refusal has its status, its detail and its wait in whole seconds', async (t) => {
+  const { client } = await serve(t, (request, response) => {
+    const wait = request.url === '/v1/jobs/soon' ? '1.2' : 'never';
+    response.setHeader('retry-after', wait);
+    if (request.url === '/v1/jobs/long') answerJson(response, { detail: 'x'.repeat(2_001) }, 500);
+    else if (request.url === '/v1/jobs/fits') answerJson(response, { detail: 'x'.repeat(2_000) }, 500);
+    else if (request.url === '/v1/jobs/bare') response.writeHead(599, '').end();
+    else answerJson(response, { detail: ' Busy. ' }, 503);
+  });
+  const refusal = async (id: string): Promise<RemoteError> => {
+    const error = await rejection(client.getJob(id));
+    assert.ok(error instanceof RemoteError);
+    return error;
+  };
+  const { message, retryAfter, detail, status } = await refusal('soon');
+  assert.deepEqual([message, retryAfter, detail, status], ['HTTP 503: Busy.', 2, 'Busy.', 503]);
+  assert.equal((await refusal('later')).retryAfter, undefined);
+  assert.equal((await refusal('fits')).detail, 'x'.repeat(2_000));
+  assert.equal((await refusal('long')).detail, `${'x'.repeat(1_999)}…`);
+  const bare = await refusal('bare');
+  assert.deepEqual([bare.message, bare.detail], ['HTTP 599: unknown status', undefined]);
 });

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { appendFile, mkdir, readdir, readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { cannotListOpenFiles, openFilesIn } from '../openFiles.ts';
 import { rejection } from '../rejection.ts';
 import { answerJson, makeFolder, readAll, serve } from './server.ts';
 
@@ -269,4 +270,107 @@ test('the name that a service gives to a download is never used', async (t) => {
     assert.equal(await client.downloadArtifacts('j', dest), dest);
   }
   assert.deepEqual(await readdir(folder, { recursive: true }), ['into', join('into', 'out.tar.gz')]);
+});
+
+/** Responds with so many bytes, of which another number is announced. */
+const respondWith =
+  (bytes: number, announced = bytes): typeof fetch =>
+  async () =>
+    new Response(new Blob([Buffer.alloc(bytes, 'x')]).stream(), { headers: { 'content-length': String(announced) } });
+
+test('a download may be as large as its limit, and says what it was cut or exceeded by', async (t) => {
+  const folder = await makeFolder(t);
+  const dest = join(folder, 'results');
+  const download = async (customFetch: typeof fetch, maxBytes?: number): Promise<string> => {
+    const { client } = await serve(t, (_request, response) => response.end(), { fetch: customFetch });
+    try {
+      return await client.downloadArtifacts('j', dest, maxBytes === undefined ? {} : { maxBytes });
+    } catch (error) {
+      return `${(error as Error).name}: ${(error as Error).message}`;
+    }
+  };
+  assert.equal(await download(respondWith(70_000), 70_000), dest);
+  assert.equal((await readFile(dest)).length, 70_000);
+  const tooLarge =
+    'RemoteError: The results are larger than the limit of 70 KB, so nothing was saved. Have the job write less, or copy its results in another way.';
+  assert.equal(await download(respondWith(70_000), 69_999), tooLarge.replace('70 KB', '70.0 KB'));
+  const endless: typeof fetch = async () => new Response(new Blob([Buffer.alloc(70_000)]).stream());
+  assert.equal(await download(endless, 69_999), tooLarge.replace('70 KB', '70.0 KB'));
+  assert.equal(await download(endless, 70_000), dest);
+  assert.equal(
+    await download(respondWith(10, 11)),
+    'RemoteError: The download ended early, after 10 of 11 bytes. Try again.',
+  );
+  assert.equal(await download(respondWith(11, 10)), 'RemoteError: The service sent 11 of 10 bytes. Try again.');
+  assert.equal(await download(respondWith(0, 0)), dest);
+  assert.deepEqual([await readdir(folder), (await readFile(dest)).length], [['results'], 0]);
+});
+
+test('the first bytes of a download are shown once, before anything is written, and can end it', async (t) => {
+  const folder = await makeFolder(t);
+  const { client } = await serve(t, (_request, response) => response.end(Buffer.alloc(150_000, 'y')));
+  const heads: number[] = [];
+  await client.downloadArtifacts('j', join(folder, 'a'), { onStart: (head) => heads.push(head.length) });
+  assert.deepEqual(heads, [65_536]);
+  const onStart = (): never => {
+    throw new Error('not an archive');
+  };
+  assert.equal(
+    (await rejection(client.downloadArtifacts('j', join(folder, 'b'), { onStart }))).message,
+    'not an archive',
+  );
+  assert.deepEqual(await readdir(folder), ['a']);
+});
+
+test('the length of a body that was decoded on the way is not the announced one', async (t) => {
+  const folder = await makeFolder(t);
+  const decoded: typeof fetch = async () =>
+    new Response(new Blob([Buffer.alloc(20)]).stream(), {
+      headers: { 'content-length': '5', 'content-encoding': 'gzip' },
+    });
+  const { client } = await serve(t, (_request, response) => response.end(), { fetch: decoded });
+  const totals: unknown[] = [];
+  await client.downloadArtifacts('j', join(folder, 'a'), { onProgress: (...call) => totals.push(call) });
+  assert.deepEqual(totals, [[20, undefined]]);
+});
+
+test('an upload of several pieces reports each once it was passed on, from the offset on', async (t) => {
+  const archive = await makeArchive(await makeFolder(t), 5 * 2 ** 20 + 7);
+  for (const [how, customFetch] of [
+    ['own', undefined],
+    ['custom', fetch],
+  ] as const) {
+    const { client } = await serve(
+      t,
+      (request, response) => {
+        let bytes = 0;
+        request.on('data', (chunk: Buffer) => (bytes += chunk.length));
+        request.on('end', () =>
+          answerJson(response, { job_id: String(bytes === Number(request.headers['content-length'])) }),
+        );
+      },
+      customFetch === undefined ? {} : { fetch: customFetch },
+    );
+    const seen: number[] = [];
+    const { job_id: isWhole } = await client.submitJob(archive, job, {
+      offset: 3,
+      onProgress: (bytes) => seen.push(bytes),
+    });
+    assert.equal(isWhole, 'true', how);
+    assert.deepEqual(seen, [...[1, 2, 3, 4, 5].map((count) => count * 2 ** 20 + 3), 5 * 2 ** 20 + 7], how);
+  }
+});
+
+test('the file of an upload is closed, however it ends', { skip: cannotListOpenFiles }, async (t) => {
+  const folder = await makeFolder(t);
+  const archive = await makeArchive(folder, 3_000_000);
+  const { client } = await serve(t, (request, response) => {
+    if (request.headers['upload-offset'] === '1') request.socket.destroy();
+    else request.resume().on('end', () => answerJson(response, { job_id: 'j' }));
+  });
+  await client.submitJob(archive, job);
+  await rejection(client.submitJob(archive, job, { offset: 1 }));
+  await rejection(client.submitJob(archive, job, { offset: 3_000_001 }));
+  await rejection(client.submitJob(folder, job));
+  while (openFilesIn(folder).length > 0) await new Promise((resolve) => setImmediate(resolve));
 });

@@ -40,6 +40,16 @@ test('numbers, types, imports and joined texts stay as they are', () => {
   assert.deepEqual(mutate("let a = b + 'x';"), ["let a = b + '';"]);
 });
 
+test('a test counts for a source that it imports, that a script imports, or that a program of its own does', () => {
+  const nearest = new NearestTests(join(import.meta.dirname, '../../..'));
+  const isNear = (test: string, source: string): boolean => nearest.of(source).includes(`test/unit/${test}.test.ts`);
+  assert.equal(isNear('core/files/pathInside', 'src/core/files/pathInside.ts'), true);
+  assert.equal(isNear('scripts/unitGroups', 'scripts/unitGroups.ts'), true);
+  assert.equal(isNear('jobs/log/takeover', 'test/unit/jobs/log/followProcess.ts'), true, 'a process');
+  assert.equal(isNear('retrieval/building/buildThread', 'src/retrieval/building/indexWorker.ts'), true, 'a thread');
+  assert.equal(isNear('core/files/pathInside', 'src/core/text/format.ts'), false);
+});
+
 test('the tests in the folder of a source come first', () => {
   const nearest = new NearestTests(join(import.meta.dirname, '../../..'));
   const tests = nearest.of('src/core/files/pathInside.ts');

@@ -14,3 +14,11 @@ test('on Linux the home is in the data folder of the user, also if that is set t
   const usual = join(homedir(), '.local/share/farwharf');
   assert.deepEqual([farwharfHome({}), farwharfHome({ XDG_DATA_HOME: '' })], [usual, usual]);
 });
+
+test('on Windows and macOS the home is in the folder for the data of programs', () => {
+  assert.equal(farwharfHome({ LOCALAPPDATA: '/local' }, 'win32'), join('/local', 'farwharf'));
+  assert.equal(farwharfHome({ XDG_DATA_HOME: '/data' }, 'win32'), join(homedir(), 'AppData', 'Local', 'farwharf'));
+  const support = join(homedir(), 'Library', 'Application Support', 'farwharf');
+  assert.equal(farwharfHome({ XDG_DATA_HOME: '/data', LOCALAPPDATA: '/local' }, 'darwin'), support);
+  assert.equal(farwharfHome({ FARWHARF_HOME: '/srv/home' }, 'darwin'), '/srv/home');
+});

@@ -25,3 +25,10 @@ test('where the system refuses to create a folder its reason is reported, not th
     (error: Error) => error.message.endsWith(`mkdir '/proc/farwharf'`),
   );
 });
+
+test('a file where the folder should be, or above it, is the error of the system', () => {
+  const file = join(base, 'file');
+  writeFileSync(file, '');
+  assert.throws(() => makeFolder(file), { code: 'EEXIST' });
+  assert.throws(() => makeFolder(join(file, 'inside')), { code: 'ENOTDIR' });
+});

@@ -1,9 +1,26 @@
 import assert from 'node:assert/strict';
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  lchownSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { requireOwnHome } from '../../../../src/core/files/ownFiles.ts';
+import {
+  ensurePrivateFile,
+  ensurePrivateFolder,
+  requireOwn,
+  requireOwnFile,
+  requireOwnHome,
+} from '../../../../src/core/files/ownFiles.ts';
 
 const NOBODY = 65_534;
 const isRoot = process.getuid?.() === 0;
@@ -76,4 +93,115 @@ test('a link is judged by what it leads to', (t) => {
   requireOwnHome(home);
   chmodSync(elsewhere, 0o666);
   assert.throws(() => requireOwnHome(home), { code: 'refused', message: /mode 0666/ });
+});
+
+const modeOf = (path: string): number => statSync(path).mode & 0o7777;
+
+test('the refusal says what is wrong, why that matters, and how to mend it', (t) => {
+  const { home } = makeHome(t);
+  chmodSync(home, 0o1702);
+  assert.throws(() => requireOwnHome(home), {
+    name: 'AppError',
+    code: 'refused',
+    message:
+      `${home} can be written by other users (mode 1702). A user who can write it decides what is run and where your keys and files go, ` +
+      `so it was not used. Check what it contains, then run:  chmod go-w '${home}'`,
+  });
+  chmodSync(home, 0o700);
+  requireOwnHome(home);
+});
+
+test('a folder above counts with its links, and one that only its group can write is refused if that is of others', {
+  skip: !isRoot && 'only root can give files away',
+}, (t) => {
+  const { above, home } = makeHome(t);
+  chownSync(above, NOBODY, NOBODY);
+  chmodSync(above, 0o770); // the private group of its owner
+  requireOwnHome(home);
+  chownSync(above, NOBODY, NOBODY - 1);
+  assert.throws(() => requireOwnHome(home), { message: /mode 0770/ });
+  chmodSync(above, 0o750);
+  const link = join(tmpdir(), `farwharf-own-link-${process.pid}`);
+  symlinkSync(home, link);
+  t.after(() => rmSync(link));
+  requireOwnHome(link);
+  chmodSync(above, 0o757);
+  assert.throws(() => requireOwnHome(link), { code: 'refused', message: new RegExp(`^${above} can be written`) });
+});
+
+test('a link of another user is refused, although what it leads to is ours', {
+  skip: !isRoot && 'only root can give files away',
+}, (t) => {
+  const { home, state } = makeHome(t);
+  const link = join(home, 'link.json');
+  symlinkSync(state, link);
+  lchownSync(link, NOBODY, NOBODY);
+  assert.throws(() => requireOwnHome(home), {
+    code: 'refused',
+    message: /link\.json' ?belongs|link\.json belongs to another user/,
+  });
+});
+
+test('what is missing belongs to nobody else', (t) => {
+  const { home } = makeHome(t);
+  requireOwn(join(home, 'missing'));
+  requireOwn(join(home, 'jobs.sqlite', 'inside a file'));
+  requireOwnFile(join(home, 'missing', 'program'));
+});
+
+test('a file that decides what is run is checked with the folders above it, and with what it leads to', (t) => {
+  const { above, home } = makeHome(t);
+  const [bin, program] = [join(above, 'bin'), join(above, 'bin', 'program')];
+  mkdirSync(bin, { mode: 0o755 });
+  writeFileSync(program, '', { mode: 0o755 });
+  const link = join(home, 'program');
+  symlinkSync(program, link);
+  requireOwnFile(link);
+  for (const path of [program, bin]) {
+    chmodSync(path, 0o757);
+    for (const file of [program, link]) {
+      assert.throws(() => requireOwnFile(file), {
+        code: 'refused',
+        message: new RegExp(`^(?:${path}|${file}) can be written`),
+      });
+    }
+    chmodSync(path, 0o755);
+  }
+  requireOwnFile(link);
+});
+
+test('a private folder is created with those above it, and one that others can read becomes private', (t) => {
+  const { home } = makeHome(t);
+  const folder = join(home, 'new', 'folder');
+  ensurePrivateFolder(folder);
+  assert.deepEqual([modeOf(folder), modeOf(join(home, 'new'))], [0o700, 0o700]);
+  for (const mode of [0o701, 0o710, 0o755]) {
+    chmodSync(folder, mode);
+    ensurePrivateFolder(folder);
+    assert.equal(modeOf(folder), 0o700, mode.toString(8));
+  }
+  chmodSync(folder, 0o500); // not for others already
+  ensurePrivateFolder(folder);
+  assert.equal(modeOf(folder), 0o500);
+});
+
+test('a file that others can read becomes private, and a missing one is not created', (t) => {
+  const { home, state } = makeHome(t);
+  chmodSync(state, 0o644);
+  ensurePrivateFile(state);
+  assert.deepEqual([modeOf(state), readFileSync(state, 'utf8')], [0o600, '{}']);
+  ensurePrivateFile(join(home, 'missing'));
+  assert.throws(() => statSync(join(home, 'missing')), { code: 'ENOENT' });
+});
+
+test('a private folder of another user is not taken over', {
+  skip: !isRoot && 'only root can give files away',
+}, (t) => {
+  const { home } = makeHome(t);
+  chownSync(home, NOBODY, NOBODY);
+  assert.throws(() => ensurePrivateFolder(home), {
+    code: 'permission',
+    message: `${home} belongs to user ${NOBODY}, who could read and change the data of user 0 in it. Change its owner:  sudo chown -R 0 '${home}'`,
+  });
+  assert.equal(modeOf(home), 0o700);
 });

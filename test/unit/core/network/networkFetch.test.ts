@@ -72,3 +72,45 @@ test('a connection that is not made in time says so', async (t) => {
 test('a request object is refused, because only addresses have a route', async () => {
   await assert.rejects(fetchOverNetwork(new Request('http://127.0.0.1:1')), TypeError);
 });
+
+test('responses of these statuses have no body, and others keep their text and headers', async (t) => {
+  const url = await serve(t, (request, response) => {
+    const status = Number(request.url?.slice(1));
+    response.writeHead(status, 'As you say', { 'x-a': '1', 'content-length': '0' }).end();
+  });
+  for (const status of [204, 205, 304]) {
+    const response = await fetchOverNetwork(`${url}/${status}`);
+    assert.deepEqual([response.status, response.body], [status, null]);
+  }
+  const response = await fetchOverNetwork(`${url}/200`);
+  assert.deepEqual(
+    [response.statusText, response.headers.get('x-a'), response.headers.get('content-length')],
+    ['As you say', '1', '0'],
+  );
+  assert.equal(await response.text(), '');
+});
+
+test('the length of a decoded body is not that of the one that was sent', async (t) => {
+  const url = await serve(t, (_request, response) => {
+    const body = gzipSync('some text');
+    response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': body.length }).end(body);
+  });
+  const response = await fetchOverNetwork(url);
+  assert.deepEqual([response.headers.get('content-length'), await response.text()], [null, 'some text']);
+});
+
+test('the limit for a connection ends with the connection, and the wait for a response has none', async (t) => {
+  const url = await serve(t, (_request, response) => void setTimeout(() => response.end('late'), 150));
+  const hasty = createNetworkFetch({ connectMs: 100 });
+  assert.equal(await (await hasty(url)).text(), 'late');
+  assert.equal(await (await hasty(url)).text(), 'late', 'on the same connection');
+});
+
+test('a body that breaks off is the error of the system, not an abort', async (t) => {
+  const url = await serve(t, (_request, response) => {
+    response.writeHead(200, { 'content-length': 100 }).write('part');
+    setImmediate(() => response.socket?.resetAndDestroy());
+  });
+  const response = await fetchOverNetwork(url);
+  await assert.rejects(response.text(), ({ name }: Error) => name !== 'AbortError');
+});

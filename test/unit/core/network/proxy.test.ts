@@ -115,3 +115,91 @@ test('NO_PROXY means what it means to curl', () => {
   }
   assert.equal(addressFor('https://a.org', { ...both, no_proxy: 'a.org', NO_PROXY: 'b.org' }), undefined);
 });
+
+test('a value that is no address of a proxy, or whose password is not encoded, is refused with what to write', () => {
+  const refusalOf = (name: string, value: string): string => {
+    try {
+      proxyFor(new URL('http://a.org'), { [name]: value });
+    } catch (error) {
+      return (error as Error).message;
+    }
+    return 'accepted';
+  };
+  for (const value of ['ftp://proxy', 'http://', 'http://a b', 'https://']) {
+    assert.equal(
+      refusalOf('http_proxy', value),
+      'http_proxy is not the address of an http or https proxy, so nothing was sent. Use the form http://proxy.example.org:3128.',
+      value,
+    );
+  }
+  for (const value of ['http://a%zz:b@proxy', 'http://a:%@proxy']) {
+    assert.equal(
+      refusalOf('HTTP_PROXY', value),
+      'The user name or password in HTTP_PROXY has a % that is not followed by two hexadecimal digits. Write % as %25.',
+    );
+  }
+});
+
+test('white space around the address of a proxy is ignored, and a user may have no password', () => {
+  const proxy = proxyFor(new URL('http://a.org'), { HTTP_PROXY: '  http://ada@proxy:1  ' });
+  assert.deepEqual(proxy, {
+    host: 'proxy',
+    port: 1,
+    isSecure: false,
+    authorization: `Basic ${Buffer.from('ada:').toString('base64')}`,
+    address: 'proxy:1',
+    setting: 'HTTP_PROXY',
+  });
+  assert.equal(addressFor('http://a.org', { HTTP_PROXY: '   ' }), undefined);
+  assert.equal(proxyFor(new URL('http://a.org'), { HTTP_PROXY: 'proxy:1' })?.authorization, undefined);
+});
+
+test('only addresses of http and https have a proxy', () => {
+  const env = { HTTP_PROXY: PROXY, HTTPS_PROXY: PROXY, FTP_PROXY: PROXY, WS_PROXY: PROXY };
+  for (const url of ['ftp://a.org', 'ws://a.org', 'file:///a', 'xhttp://a.org', 'httpx://a.org']) {
+    assert.equal(addressFor(url, env), undefined, url);
+  }
+});
+
+test('entries of NO_PROXY are compared to the last address, port and dot', () => {
+  const cases: readonly (readonly [string, string, boolean])[] = [
+    ['a.org:80', 'http://a.org', true],
+    ['a.org:443', 'http://a.org', false],
+    ['a.org:80', 'https://a.org', false],
+    ['a.org', 'https://a.org.', true],
+    ['.a.org.', 'https://gpu.a.org', true],
+    ['*.a.org:443', 'https://a.org', true],
+    ['*', 'http://10.1.2.3:81', true],
+    ['x*', 'https://x', false],
+    ['10.0.0.0/0', 'https://99.1.2.3', true],
+    ['10.0.0.0/-1', 'https://10.0.0.0', false],
+    ['10.0.0.0/7.5', 'https://10.0.0.0', false],
+    ['10.1.2.3/32', 'https://10.1.2.3', true],
+    ['10.1.2.3/32', 'https://10.1.2.4', false],
+    ['10.1.2.3', 'https://10.1.2.4', false],
+    ['10.1.2.3/33', 'https://10.1.2.3', false],
+    ['10.1.2.3/x', 'https://10.1.2.3', false],
+    ['fd00::1/128', 'https://[fd00::1]', true],
+    ['fd00::1/128', 'https://[fd00::2]', false],
+    ['fd00::1', 'https://[fd00::2]', false],
+    ['fd00::1/129', 'https://[fd00::1]', false],
+    ['fd00::/33', 'https://[fd00::1]', true],
+    ['[fd00::1]', 'https://[fd00::1]', true],
+    ['a.org', 'https://10.1.2.3', false],
+    [`b.org\ta.org\nc.org`, 'https://a.org', true],
+  ];
+  for (const [list, url, isDirect] of cases) {
+    assert.equal(addressFor(url, { ...both, NO_PROXY: list }) === undefined, isDirect, `${list} for ${url}`);
+  }
+  assert.equal(addressFor('https://a.org', { ...both, no_proxy: '', NO_PROXY: 'a.org' }), undefined);
+});
+
+test('names and addresses of this machine are known in every form, and nothing that only begins or ends like them', () => {
+  for (const host of ['localhost.', 'a.b.localhost', '[::]', '[::ffff:7f01:203]', '127.255.255.255']) {
+    assert.equal(addressFor(`http://${host}`, both), undefined, host);
+  }
+  for (const host of ['localhosts', '1127.0.0.1.example.org', '0.0.0.0.example.org', '[::ffff:8001:203]', '[1::1]']) {
+    assert.ok(addressFor(`http://${host}`, both), host);
+  }
+  assert.deepEqual(['localhost.', '[::]', '127.0.0.1.a', 'xlocalhost'].map(isLoopback), [false, false, false, false]);
+});

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, get } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import {
   answerOfProxy,
@@ -74,4 +77,67 @@ test('a 407 is the answer of a proxy, and any other status that of the service',
   assert.match(answerOfProxy(undefined, 407, { url, proxy: PROXY })?.message ?? '', /proxy\.example\.org:3128/);
   assert.match(answerOfProxy(undefined, 407, { url, proxy: undefined })?.message ?? '', /http\.proxy/);
   assert.equal(answerOfProxy(undefined, 403, { url, proxy: PROXY }), undefined);
+});
+
+test('each failure of a proxy is one sentence about it, one about the service, and what to do', () => {
+  const direct = 'or add jobs.example.org to NO_PROXY if it can be reached directly';
+  const withPassword = { ...PROXY, authorization: 'Basic x' };
+  const form = 'USER:PASSWORD@ in front of the address in HTTPS_PROXY, with special characters percent-encoded';
+  const cases: readonly (readonly [Error | undefined, string])[] = [
+    [
+      proxyUnreachable(PROXY, HOST, new Error('closed')),
+      `The proxy proxy.example.org:3128 does not answer (closed), so ${HOST} was not reached. Check HTTPS_PROXY and that the proxy is running, ${direct}.`,
+    ],
+    [
+      proxyRefused(PROXY, HOST, 502),
+      `The proxy proxy.example.org:3128 did not connect to ${HOST} (HTTP 502). Ask who runs the proxy to allow ${HOST}, ${direct}.`,
+    ],
+    [
+      proxyRefused(PROXY, HOST, 407),
+      `The proxy proxy.example.org:3128 requires a user name and a password (HTTP 407), so ${HOST} was not reached. Put ${form}.`,
+    ],
+    [
+      proxyRefused(withPassword, HOST, 407),
+      `The proxy proxy.example.org:3128 does not accept the user name and password in HTTPS_PROXY (HTTP 407), so ${HOST} was not reached. Correct ${form}.`,
+    ],
+    [
+      proxyTimedOut(PROXY, HOST, 10_000),
+      `${HOST} was not reached: no connection within 10 s through the proxy proxy.example.org:3128. Check HTTPS_PROXY and that the proxy works, ${direct}.`,
+    ],
+    [
+      editorProxyUnreachable(
+        new Error('Failed to establish a socket connection to proxies: HTTPS p.org:1; DIRECT'),
+        HOST,
+      ),
+      `The proxy p.org:1 does not answer, so ${HOST} was not reached. Check VS Code's setting http.proxy and that the proxy is running, or add ${HOST} to http.noProxy.`,
+    ],
+    [
+      answerOfProxy(undefined, 407, { url: new URL(`https://${HOST}`), proxy: undefined }),
+      `The proxy requires a user name and a password (HTTP 407), so ${HOST} was not reached. Add them to VS Code's setting http.proxy.`,
+    ],
+  ];
+  for (const [error, message] of cases) assert.equal(error?.message, message);
+  assert.equal('cause' in proxyRefused(PROXY, HOST, 502), false);
+  assert.equal(proxyTimedOut(PROXY, 'a.org', 1).message.includes('add a.org to'), true);
+});
+
+test('a response in the clear to a secure request is that of a proxy, and one to a plain request that of the service', async (t) => {
+  const server = createServer((_request, response) => response.writeHead(403).end()).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close().closeAllConnections());
+  const request = get({ port: (server.address() as AddressInfo).port, host: '127.0.0.1' });
+  await once(request, 'response');
+  const answerTo = (url: string): string | undefined =>
+    answerOfProxy(request, 403, { url: new URL(url), proxy: undefined })?.message;
+  assert.equal(answerTo('http://a.org'), undefined);
+  assert.equal(
+    answerTo('https://a.org'),
+    "The proxy did not connect to a.org (HTTP 403). Ask who runs the proxy to allow a.org, or add it to VS Code's setting http.noProxy.",
+  );
+  const secure = { url: new URL('https://a.org'), proxy: PROXY };
+  assert.match(
+    answerOfProxy(request, 403, secure)?.message ?? '',
+    /^The proxy proxy\.example\.org:3128 did not connect to a\.org/,
+  );
+  request.destroy();
 });

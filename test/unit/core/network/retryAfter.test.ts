@@ -17,3 +17,7 @@ test('what is neither seconds nor a date is no wait', () => {
     assert.equal(parseRetryAfter(value, NOW), undefined, String(value));
   }
 });
+
+test('seconds may be a fraction', () => {
+  assert.equal(parseRetryAfter(' 1.5 ', NOW), 1_500);
+});

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 import { AsyncDisposableStore, DisposableStore, Emitter, untilTrue } from '../../../../src/core/processes/lifetime.ts';
 
@@ -90,4 +91,63 @@ test('a wait for a condition ends at once, after the event that makes it true, o
   await stopped;
   assert.equal(emitter.isEmpty, true);
   await untilTrue(emitter.event, () => false, stop.signal);
+});
+
+test('what could not be released is in one error, after everything else was', async () => {
+  const failure = (name: string) => (): never => {
+    throw new Error(name);
+  };
+  const store = new DisposableStore();
+  for (const name of ['a', 'b']) store.add({ dispose: failure(name) });
+  const expected = (error: unknown): boolean => {
+    assert.ok(error instanceof AggregateError);
+    assert.equal(error.message, 'Some resources could not be released.');
+    assert.deepEqual(error.errors.map(String), ['Error: b', 'Error: a']);
+    return true;
+  };
+  assert.throws(() => store.dispose(), expected);
+  store.dispose();
+  const asynchronous = new AsyncDisposableStore();
+  for (const name of ['a', 'b']) asynchronous.defer(failure(name));
+  await assert.rejects(async () => asynchronous[Symbol.asyncDispose](), expected);
+  await asynchronous[Symbol.asyncDispose]();
+});
+
+test('a store returns what is added to it, and an emitter that is disposed has no listeners', () => {
+  const item = { dispose: () => {} };
+  const store = new DisposableStore();
+  assert.equal(store.add(item), item);
+  const asynchronous = new AsyncDisposableStore();
+  const other = { [Symbol.asyncDispose]: async () => {} };
+  assert.equal(asynchronous.use(other), other);
+  const emitter = new Emitter<number>();
+  const seen: number[] = [];
+  assert.equal(emitter.isEmpty, true);
+  emitter.event((value) => void seen.push(value));
+  emitter.event((value) => void seen.push(-value));
+  assert.equal(emitter.isEmpty, false);
+  emitter.fire(1);
+  emitter.dispose();
+  emitter.fire(2);
+  assert.deepEqual([seen, emitter.isEmpty], [[1, -1], true]);
+});
+
+test('a wait that has ended listens no more', async () => {
+  const emitter = new Emitter<void>();
+  const stop = new AbortController();
+  let checks = 0;
+  const waiting = untilTrue(
+    emitter.event,
+    () => {
+      checks += 1;
+      return checks === 2;
+    },
+    stop.signal,
+  );
+  assert.equal(getEventListeners(stop.signal, 'abort').length, 1);
+  emitter.fire();
+  await waiting;
+  emitter.fire();
+  stop.abort();
+  assert.deepEqual([checks, getEventListeners(stop.signal, 'abort').length], [2, 0]);
 });

@@ -3,13 +3,19 @@ import { execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { tmpdir, uptime } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { TIMES } from '../../../random.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { bootIdentity, endProcesses, processIdentity } from '../../../../src/core/processes/processTree.ts';
+import { runningProcesses } from '../../../../src/core/processes/procfs.ts';
+import {
+  bootIdentity,
+  endProcesses,
+  killProcess,
+  processIdentity,
+} from '../../../../src/core/processes/processTree.ts';
 
 const PYTHON = '/usr/bin/python3';
 const MAX_RSS_KB = 600_000;
@@ -144,4 +150,116 @@ test('a boot of this machine is the same whatever the clock is set to', {
   const before = bootIdentity();
   t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 24 * 3_600_000 });
   assert.equal(bootIdentity(), before);
+});
+
+const onlyPosix = { skip: process.platform === 'win32' && 'NOT ON WINDOWS: it has no signals' };
+
+/** A process in a group of its own, which runs a script for sh. */
+async function startScript(t: TestContext, script: string): Promise<{ pid: number; exited: Promise<unknown[]> }> {
+  const child = spawn('sh', ['-c', script], { detached: true, stdio: ['ignore', 'pipe', 'inherit'] });
+  t.after(() => child.kill('SIGKILL'));
+  const exited = once(child, 'exit');
+  await once(child.stdout, 'data');
+  return { pid: child.pid ?? assert.fail(), exited };
+}
+
+for (const platform of ['linux', 'darwin', 'win32']) {
+  test(`a process has an identity on ${platform} as long as it is running`, {
+    skip:
+      (process.platform === 'win32' || (platform === 'linux' && process.platform !== 'linux')) && 'NOT ON THIS SYSTEM',
+  }, async (t) => {
+    const [first, second] = await Promise.all([1, 2].map(() => startScript(t, 'echo started; exec sleep 600')));
+    assert.ok(first !== undefined && second !== undefined);
+    const identity = processIdentity(first.pid, platform);
+    assert.equal(processIdentity(first.pid, platform), identity);
+    if (platform === 'linux') assert.match(identity ?? '', /^[0-9a-f-]{36}:\d+$/);
+    if (platform === 'darwin') assert.match(identity ?? '', /^\w{3} \w{3} +\d+ \d\d:\d\d:\d\d \d{4}$/);
+    if (platform === 'win32') assert.equal(identity, 'unknown');
+    process.kill(first.pid, 'SIGKILL');
+    await first.exited;
+    assert.equal(processIdentity(first.pid, platform), undefined);
+  });
+}
+
+test('the identity of a process is the same in each language and time zone', {
+  skip: process.platform === 'win32' && 'NOT ON WINDOWS: it has no ps',
+}, (t) => {
+  const before = { LC_ALL: process.env['LC_ALL'], TZ: process.env['TZ'] };
+  t.after(() => {
+    for (const [name, value] of Object.entries(before)) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+  });
+  const identity = processIdentity(process.pid, 'darwin');
+  process.env['TZ'] = 'Asia/Tokyo';
+  assert.equal(processIdentity(process.pid, 'darwin'), identity);
+});
+
+test('without an ID for it, a boot is known by its time', () => {
+  assert.match(bootIdentity('darwin'), /^since \d+$/);
+  const minutes = Number(bootIdentity('darwin').replace('since ', '')) * 2;
+  assert.ok(Math.abs(minutes * 60 - (Date.now() / 1000 - uptime())) <= 120);
+});
+
+for (const platform of ['linux', 'darwin']) {
+  test(`every process of a group is stopped on ${platform}, first asked to and then killed`, onlyPosix, async (t) => {
+    if (platform === 'linux' && process.platform !== 'linux') return t.skip('ONLY ON LINUX');
+    const tree = (group: number | undefined) => ({ group, mark: `FARWHARF_TEST_MARK=${randomUUID()}` });
+    const polite = await startScript(t, 'sleep 600 & echo started; wait');
+    await endProcesses(tree(polite.pid), 10_000, platform);
+    assert.deepEqual(await polite.exited, [null, 'SIGTERM']);
+    await endProcesses(tree(polite.pid), 10_000, platform);
+    const deaf = await startScript(t, `trap '' TERM; echo started; while :; do sleep 600; done`);
+    await endProcesses(tree(deaf.pid), 50, platform);
+    assert.deepEqual(await deaf.exited, [null, 'SIGKILL']);
+    const left = process.platform === 'linux' ? [...runningProcesses().values()] : [];
+    assert.deepEqual(
+      left.filter(({ group }) => group === deaf.pid),
+      [],
+    );
+    await endProcesses(tree(undefined), 10_000, platform);
+  });
+}
+
+test('on Windows a program of the system stops the tree of a process', onlyPosix, async (t) => {
+  const bin = mkdtempSync(join(tmpdir(), 'farwharf-taskkill-'));
+  const path = process.env['PATH'];
+  t.after(() => {
+    process.env['PATH'] = path;
+    rmSync(bin, { recursive: true });
+  });
+  process.env['PATH'] = `${bin}:${path}`;
+  const asked = join(bin, 'asked');
+  const install = (script: string): void =>
+    writeFileSync(join(bin, 'taskkill'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  install(`echo "$@" >> ${asked}`);
+  await endProcesses({ group: 7, mark: 'A=1' }, 0, 'win32');
+  await endProcesses({ group: undefined, mark: 'A=1' }, 0, 'win32');
+  await endProcesses({ init: { pid: 8, identity: 'x' } }, 0, 'win32');
+  assert.equal(readFileSync(asked, 'utf8'), '/pid 7 /T /F\n');
+  install('exit 128');
+  await endProcesses({ group: 7, mark: 'A=1' }, 0, 'win32');
+});
+
+test('only the process itself is killed, not a later one with the same ID', onlyPosix, async (t) => {
+  const { pid, exited } = await startScript(t, 'echo started; exec sleep 600');
+  killProcess({ pid, identity: 'another' });
+  const identity = processIdentity(pid) ?? assert.fail();
+  killProcess({ pid, identity });
+  assert.deepEqual(await exited, [null, 'SIGKILL']);
+  killProcess({ pid, identity });
+});
+
+test('a sandbox that has ended, or has no namespace of its own, has no processes to stop', {
+  skip: process.platform !== 'linux' && 'ONLY ON LINUX',
+}, async (t) => {
+  const { pid, exited } = await startScript(t, 'echo started; exec sleep 600');
+  const identity = processIdentity(pid) ?? assert.fail();
+  await endProcesses({ init: undefined }, 0);
+  await endProcesses({ init: { pid, identity: 'another' } }, 0);
+  await endProcesses({ init: { pid, identity } }, 0);
+  assert.equal(processIdentity(pid), identity);
+  process.kill(pid, 'SIGKILL');
+  await exited;
 });

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { test, type TestContext } from 'node:test';
-import { MessageChannel, Worker } from 'node:worker_threads';
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { AppError, isAbort } from '../../../../src/core/errors.ts';
 import { type LoadableService, serveCalls } from '../../../../src/core/rpc/serveCalls.ts';
-import { RemoteCaller } from '../../../../src/core/rpc/remoteCaller.ts';
+import { decodeError, encodeError } from '../../../../src/core/rpc/errorData.ts';
+import { RemoteCaller, type RemoteCallerOptions } from '../../../../src/core/rpc/remoteCaller.ts';
 
 function connect<S extends Readonly<Record<string, object>>>(t: TestContext, service: LoadableService<S>) {
   const { port1, port2 } = new MessageChannel();
@@ -167,4 +168,150 @@ test('a closed caller rejects as aborted', async (t) => {
   caller.dispose();
   await assert.rejects(waiting, isAbort);
   await assert.rejects(caller.service.retryAfter.wait({ signal: AbortSignal.timeout(1) }), isAbort);
+});
+
+test('an error survives as data, whatever was thrown', () => {
+  const copy = (error: unknown): Error => decodeError(structuredClone(encodeError(error)));
+  const cause = new TypeError('inner');
+  const error = Object.assign(new RangeError('outer', { cause }), { code: 'EX', count: 2, isFinal: true, list: [1] });
+  const decoded = copy(error);
+  assert.deepEqual([decoded.name, decoded.message, decoded.stack], ['RangeError', 'outer', error.stack]);
+  assert.deepEqual(Object.fromEntries(Object.entries(decoded)), {
+    name: 'RangeError',
+    code: 'EX',
+    count: 2,
+    isFinal: true,
+  });
+  assert.ok(decoded.cause instanceof Error);
+  assert.deepEqual([decoded.cause.name, decoded.cause.message, decoded.cause.cause], ['TypeError', 'inner', undefined]);
+  assert.deepEqual([copy('text').name, copy('text').message, 'cause' in copy('text')], ['Error', 'text', false]);
+  assert.equal(copy(undefined).message, 'undefined');
+  assert.equal((copy(new Error('a', { cause: 'text' })).cause as Error).message, 'text');
+  const unknownCode = Object.assign(new Error('x'), { name: 'AppError', code: 'no such code' });
+  assert.deepEqual([copy(unknownCode) instanceof AppError, copy(unknownCode).name], [false, 'AppError']);
+  assert.equal(copy(Object.assign(new Error('x'), { code: 'limit' })) instanceof AppError, false);
+  assert.equal(copy(new AppError('limit', 'x')) instanceof AppError, true);
+});
+
+/** A caller whose channel is the other end of `endpoint`, with a count of how often it was opened. */
+function callerOf<S extends Readonly<Record<string, object>>>(
+  t: TestContext,
+  service: LoadableService<S>,
+  options: RemoteCallerOptions = {},
+) {
+  const state = { opened: 0, lose: (_error: Error): void => {} };
+  const ports = new Set<MessagePort>();
+  const caller = new RemoteCaller<S>((onLost) => {
+    const { port1, port2 } = new MessageChannel();
+    for (const port of [port1, port2]) ports.add(port);
+    serveCalls(port2, service);
+    state.opened += 1;
+    state.lose = onLost;
+    return port1;
+  }, options);
+  t.after(() => {
+    caller.dispose();
+    for (const port of ports) port.close();
+  });
+  return { caller, state };
+}
+
+test('a channel is opened by the first call, and again after it was closed or lost', async (t) => {
+  const { caller, state } = callerOf(t, { echo: { back: (value: number) => value } });
+  assert.equal(state.opened, 0);
+  const { echo } = caller.service;
+  assert.deepEqual([await echo.back(1), await echo.back(2), state.opened], [1, 2, 1]);
+  caller.close();
+  const loseFirst = state.lose;
+  assert.deepEqual([await echo.back(3), state.opened], [3, 2]);
+  const waiting = echo.back(4);
+  loseFirst(new Error('the channel before'));
+  assert.equal(await waiting, 4, 'the loss of an earlier channel is of no concern');
+  const lost = echo.back(5);
+  state.lose(new Error('gone'));
+  await assert.rejects(lost, /^Error: gone$/);
+  assert.deepEqual([await echo.back(6), state.opened], [6, 3]);
+});
+
+test('a call is work in progress until its result, unless it is a subscription', async (t) => {
+  const pending = Promise.withResolvers<string>();
+  const work = {
+    wait: () => pending.promise,
+    watch: () => pending.promise,
+    poll: () => 'polled',
+  };
+  const { caller } = callerOf(t, { work }, { passive: ['poll'], subscriptions: ['watch'] });
+  assert.deepEqual([caller.isBusy, caller.usedAt], [false, 0]);
+  const watching = caller.service.work.watch();
+  const openedAt = caller.usedAt;
+  assert.ok(openedAt > 0 && openedAt <= performance.now());
+  assert.equal(caller.isBusy, false);
+  assert.equal(await caller.service.work.poll(), 'polled');
+  assert.equal(caller.usedAt, openedAt);
+  const waiting = caller.service.work.wait();
+  assert.ok(caller.usedAt > openedAt);
+  assert.equal(caller.isBusy, true);
+  pending.resolve('done');
+  assert.deepEqual([await watching, await waiting, caller.isBusy], ['done', 'done', false]);
+});
+
+test('callbacks and signals may be arguments themselves, and each keeps its place', async (t) => {
+  const work = {
+    both: (first: (text: string) => void, options: { onText: (text: string) => void; plain: number }, last: string) => {
+      first('first');
+      options.onText(`second ${options.plain}`);
+      return last;
+    },
+    reasonOf: (signal: AbortSignal) =>
+      new Promise<unknown>((resolve) =>
+        signal.addEventListener('abort', () => {
+          const { name, message, code } = signal.reason as AppError;
+          resolve([name, message, code]);
+        }),
+      ),
+  };
+  const { caller } = callerOf(t, { work });
+  const seen: string[] = [];
+  const note = (text: string): void => void seen.push(text);
+  assert.equal(await caller.service.work.both(note, { onText: note, plain: 7 }, 'last'), 'last');
+  assert.deepEqual(seen, ['first', 'second 7']);
+  const stop = new AbortController();
+  const reason = caller.service.work.reasonOf(stop.signal);
+  stop.abort(new AppError('limit', 'Too much.'));
+  assert.deepEqual(await reason, ['AppError', 'Too much.', 'limit']);
+});
+
+test('only own groups can be called, and a group that cannot be loaded is an error each time', async (t) => {
+  const service = { broken: async () => Promise.reject(new Error('cannot load')) };
+  const { caller } = callerOf<{ broken: { run(): void }; toString: { call(): void } }>(
+    t,
+    service as unknown as LoadableService<{ broken: { run(): void }; toString: { call(): void } }>,
+  );
+  for (let count = 0; count < 2; count += 1) await assert.rejects(caller.service.broken.run(), /cannot load/);
+  await assert.rejects(caller.service.toString.call(), /^Error: toString\.call does not exist\.$/);
+});
+
+test('a channel that cannot be opened rejects the call, and a closed caller says that its worker was closed', async () => {
+  const caller = new RemoteCaller<{ a: { b(): void } }>(() => {
+    throw new Error('no worker');
+  });
+  await assert.rejects(caller.service.a.b(), /^Error: no worker$/);
+  assert.equal(caller.isBusy, false);
+  caller.dispose();
+  await assert.rejects(caller.service.a.b(), { name: 'AbortError', message: 'The worker was closed.' });
+});
+
+test('a server that is disposed answers nothing more', async (t) => {
+  const { port1, port2 } = new MessageChannel();
+  t.after(() => port1.close());
+  let calls = 0;
+  const server = serveCalls(port2, { a: { b: () => (calls += 1) } });
+  const caller = new RemoteCaller<{ a: { b(): number } }>(() => port1);
+  assert.equal(await caller.service.a.b(), 1);
+  server.dispose();
+  const unanswered = caller.service.a.b();
+  await new Promise((resolve) => setImmediate(resolve));
+  caller.close();
+  await assert.rejects(unanswered, { name: 'AbortError', message: 'The worker was closed.' });
+  assert.equal(calls, 1);
 });

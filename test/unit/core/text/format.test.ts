@@ -6,7 +6,9 @@ import {
   formatCredits,
   formatDollars,
   formatDuration,
+  formatInteger,
   formatMicros,
+  plural,
 } from '../../../../src/core/text/format.ts';
 
 test('bytes are shown in decimal units with one decimal below a hundred', () => {
@@ -55,4 +57,53 @@ test('counts agree with their noun', () => {
 
 test('dollars have two significant digits, and cents from a dollar on', () => {
   assert.deepEqual([0, 0.00421, 0.5, 12.345, 123].map(formatDollars), ['$0', '$0.0042', '$0.5', '$12.35', '$123.00']);
+});
+
+test('what is larger than the largest unit of bytes stays in it', () => {
+  assert.deepEqual([999.5, 999_400_000_000, 999_500_000_000, 2_500_000_000_000, 5e15].map(formatBytes), [
+    '1.0 KB',
+    '999 GB',
+    '1.0 TB',
+    '2.5 TB',
+    '5000 TB',
+  ]);
+});
+
+test('a duration changes its units where the smaller one would be rounded up to the larger', () => {
+  const shown = [9.949, 9.95, 59.5, 3_569, 3_570, 3_660, 86_340, 86_369, 86_370, 90_000, 172_800].map(formatDuration);
+  assert.deepEqual(shown, [
+    '9.9 s',
+    '10 s',
+    '1 min',
+    '59 min',
+    '1 h',
+    '1 h 1 min',
+    '23 h 59 min',
+    '23 h 59 min',
+    '1 d',
+    '1 d 1 h',
+    '2 d',
+  ]);
+  assert.deepEqual([999, 1_000, 994_999].map(formatMicros), ['<1 ms', '1 ms', '995 ms']);
+});
+
+test('an amount has more digits the smaller it is, on both sides of each limit', () => {
+  assert.deepEqual([100, 99.994, 100.26, 0.01, 0.0149, 0.00999, -0.00217, -150.26].map(formatCredits), [
+    '100',
+    '99.99',
+    '100.3',
+    '0.01',
+    '0.01',
+    '0.01',
+    '-0.0022',
+    '-150.3',
+  ]);
+  assert.deepEqual([0.994, 0.996, 1, 0.0996].map(formatDollars), ['$0.99', '$1.00', '$1.00', '$0.1']);
+});
+
+test('a count chooses its sentence, and stands in it as the language writes it', () => {
+  const filesOf = (count: number): string => plural(count, '1 file', '{0} files');
+  assert.deepEqual([0, 1, 2, 20_000].map(filesOf), ['0 files', '1 file', '2 files', '20,000 files']);
+  assert.equal(formatInteger(1_234_567), '1,234,567');
+  assert.equal(formatCount(0, 'file'), '0 files');
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MAX_JSON_DEPTH, MAX_VALUE_LENGTH, MAX_WRITERS } from '../../../../src/core/text/outputLimits.ts';
-import { MarkedLineReader, MarkedLineWriter, type OutputPiece } from '../../../../src/core/text/markedLines.ts';
+import { MarkedLineReader, MarkedLineWriter, type OutputPiece, textOf } from '../../../../src/core/text/markedLines.ts';
 
 function linesOf(...values: readonly unknown[]): readonly string[] {
   const lines: string[] = [];
@@ -119,4 +119,78 @@ test('a value that is longer or deeper than its limit is lost and counted, and t
   const nested = (depth: number): unknown => JSON.parse('['.repeat(depth) + ']'.repeat(depth));
   assert.deepEqual(outcome(nested(MAX_JSON_DEPTH)), isRead);
   assert.deepEqual(outcome(nested(MAX_JSON_DEPTH + 1)), isLost);
+});
+
+test('a reader says whether it holds back what may become a value', () => {
+  const reader = new MarkedLineReader();
+  const [line = ''] = linesOf('value');
+  const text = (text: string): OutputPiece[] => [{ type: 'text', text }];
+  assert.deepEqual([reader.push('ready\n'), reader.isHolding], [text('ready\n'), false]);
+  assert.deepEqual([reader.push('@@farw'), reader.isHolding], [[], true]);
+  assert.deepEqual([reader.push('ell\n'), reader.isHolding], [text('@@farwell\n'), false]);
+  assert.deepEqual([reader.push(line.slice(0, 40)), reader.isHolding], [[], true]);
+  assert.deepEqual([reader.push(line.slice(40)), reader.isHolding], [[{ type: 'value', value: 'value' }], false]);
+  assert.deepEqual([reader.push('@'), reader.end(), reader.isHolding, reader.end()], [[], text('@'), false, []]);
+});
+
+test('a value is written in as few parts of 3,000 characters as hold it, numbered within the value and the writer', () => {
+  const numbers = (...values: readonly unknown[]): (string | undefined)[] =>
+    linesOf(...values).map(
+      (line) => /^@@farwharf\/flow:1:[0-9a-f]{8}:(\d+:\d+\/\d+:\d+):[0-9a-f]{8}:.*\n$/.exec(line)?.[1],
+    );
+  const text = (length: number): string => 'x'.repeat(length - 2); // and its quotes
+  assert.deepEqual(numbers(text(3_000), text(3_001), text(6_001)), [
+    '1:1/1:3000',
+    '2:1/2:3000',
+    '2:2/2:1',
+    '3:1/3:3000',
+    '3:2/3:3000',
+    '3:3/3:1',
+  ]);
+  const [line = ''] = linesOf('\u007f\u0080é');
+  assert.match(line, /:"\\u007f\\u0080\\u00e9"\n$/);
+  assert.equal(
+    /^@@farwharf\/flow:1:([0-9a-f]{8})/.exec(line)?.[1] === /:1:([0-9a-f]{8})/.exec(linesOf(1)[0] ?? '')?.[1],
+    false,
+  );
+});
+
+test('every value comes out again, whatever its checksum begins with', () => {
+  const values = Array.from({ length: 300 }, (_, index) => index);
+  assert.deepEqual(read(linesOf(...values).join('')).values, values);
+});
+
+test('values that were missed at the start, in between, or for want of a part are counted', () => {
+  const values = ['a', 'b', 'c', 'd', 'e'];
+  const lines = linesOf(...values);
+  const kept = (...indexes: readonly number[]): string => indexes.map((index) => lines[index]).join('');
+  assert.deepEqual(read(kept(2, 3, 4)), { values: ['c', 'd', 'e'], text: '', lost: 2 });
+  assert.deepEqual(read(kept(0, 4)), { values: ['a', 'e'], text: '', lost: 3 });
+  assert.deepEqual(read(kept(0, 1, 0, 2)), { values: ['a', 'b', 'c'], text: '', lost: 0 }, 'an old line comes again');
+  const [first = '', second = '', third = '', next = ''] = linesOf('x'.repeat(8_000), 'next');
+  assert.deepEqual(read(first + third + next), { values: ['next'], text: '', lost: 1 });
+  assert.deepEqual(read(second + third + next), { values: ['next'], text: '', lost: 1 });
+  assert.deepEqual(read(first + first + second + third + next).values, ['x'.repeat(8_000), 'next']);
+});
+
+test('text around the parts of a value is one piece', () => {
+  const [first = '', second = ''] = linesOf('x'.repeat(4_000));
+  const reader = new MarkedLineReader();
+  assert.deepEqual(reader.push(`before ${first}between ${second}after`), [
+    { type: 'text', text: 'before between ' },
+    { type: 'value', value: 'x'.repeat(4_000) },
+    { type: 'text', text: 'after' },
+  ]);
+  assert.deepEqual(reader.push(`${linesOf(1)[0]}${linesOf(2)[0]}`), [
+    { type: 'value', value: 1 },
+    { type: 'value', value: 2 },
+  ]);
+});
+
+test('a mark without an end holds nothing back once no line can be as long', () => {
+  const reader = new MarkedLineReader();
+  const mark = '@@farwharf/flow:1:';
+  const length = (pieces: readonly OutputPiece[]): number => textOf(pieces).length;
+  assert.equal(length(reader.push(mark + 'x'.repeat(3_119 - mark.length))), 0);
+  assert.equal(length(reader.push('x')), 3_120);
 });

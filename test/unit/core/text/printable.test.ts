@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  exactData,
+  joinPrintable,
   printable,
   printableJson,
   printableLine,
@@ -65,4 +67,57 @@ test('a megabyte of beginnings of sequences takes no time', () => {
   for (const begin of ['\u001b]', '\u001b[', '\u009d', '\u001bP', '\u0090', '\u200d', '\u001b[0']) {
     assert.ok(printableText(begin.repeat(500_000)).length <= 1_000_000);
   }
+});
+
+test('a line of 5,000 characters is shown whole, a longer one with an ellipsis as the last of 5,000', () => {
+  const line = 'x'.repeat(5_000);
+  assert.equal(printableLine(line), line);
+  assert.equal(printableLine(`${line}y`), `${'x'.repeat(4_999)}…`);
+  assert.equal(
+    printableLine(`${'x'.repeat(4_999)}\u200by`),
+    `${'x'.repeat(4_999)}y`,
+    'measured without what is dropped',
+  );
+  // The cut would leave half a character.
+  assert.equal(printableLine(`${'x'.repeat(4_998)}🚀y`), `${'x'.repeat(4_998)}\ufffd…`);
+});
+
+test('a sequence without its end is dropped up to where text may begin', () => {
+  const cases: [string, string][] = [
+    ['\u001b[12', ''],
+    ['\u001b[1;2mred', 'red'],
+    ['\u001b(Btext', 'text'],
+    ['\u001b7saved\u001b8', 'saved'],
+    ['\u009d0;title\u0007text', 'text'],
+    ['\u001b]0;title\u009ctext', 'text'],
+    ['\u001b]0;two\nlines\u0007', '0;two\nlines'],
+    ['\u001b_command\u001b\\text', 'text'],
+    ['\u0090command\u009ctext', 'text'],
+    ['\u001b^hidden\u0007', 'hidden'],
+  ];
+  for (const [hostile, safe] of cases) assert.equal(printableText(hostile), safe, JSON.stringify(hostile));
+});
+
+test('joiners stay only between characters that need them, and separators of lines are line feeds', () => {
+  assert.equal(printableText('نمی\u200cخواهم'), 'نمی\u200cخواهم');
+  for (const joiner of ['\u200c', '\u200d']) {
+    for (const text of [`a${joiner}`, `${joiner}é`, `é${joiner}`, `é${joiner}b`]) {
+      assert.equal(printableText(text), text.replace(joiner, ''), JSON.stringify(text));
+    }
+  }
+  assert.equal(printableText('one\u2028two\u2029three'), 'one\ntwo\nthree');
+});
+
+test('data for a program is unchanged, and parts are joined with what is ours', () => {
+  assert.equal(exactData('\u001b[2J\u202e'), '\u001b[2J\u202e');
+  assert.equal(joinPrintable([printable`a`, printable`b`, printable`c`]), 'abc');
+  assert.equal(joinPrintable([printable`a`, printable`b`, printable`c`], ', '), 'a, b, c');
+  assert.equal(printable`${7} of ${'nine\u0000'}`, '7 of nine');
+});
+
+test('JSON escapes what it must, and nothing else', () => {
+  assert.equal(
+    printableJson({ a: '\u009b\u{e0041}\u2029', b: 'é🚀', c: [1, null] }),
+    '{"a":"\\u009b\\udb40\\udc41\\u2029","b":"é🚀","c":[1,null]}',
+  );
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SecretRedactor } from '../../../../src/core/text/secretRedactor.ts';
+import { openRedactor, SecretRedactor } from '../../../../src/core/text/secretRedactor.ts';
 
 const VALUE = 'tok"en-8f3a/2b\n+second line of it';
 
@@ -75,4 +75,39 @@ test('looking for large values costs a time that grows with the text and no fast
   let length = 0;
   for (let index = 0; index < 200; index += 1) length += stream.push(`${'x'.repeat(4_000)}\n`).length;
   assert.equal(length + stream.end().length, 200 * 4_001);
+});
+
+test('without values nothing needs to be looked for', () => {
+  assert.equal(openRedactor([]), undefined);
+  assert.equal(openRedactor(['hunter2'])?.redact('hunter2!'), '[redacted]!');
+});
+
+test('a line of a value counts by itself from eight characters on, and up to the hundredth', () => {
+  const redactor = new SecretRedactor(['  eight888 \r\nseven77\nanother line\n']);
+  assert.equal(redactor.redact('eight888, seven77, another line'), '[redacted], seven77, [redacted]');
+  const lines = Array.from({ length: 101 }, (_, index) => `line number ${index + 1}`);
+  const long = new SecretRedactor([lines.join('\n')]);
+  assert.equal(long.redact('<line number 99> <line number 100>'), '<[redacted]> <[redacted]>');
+  assert.equal(new SecretRedactor([lines.slice(1).join('\n')]).redact('line number 101'), '[redacted]');
+  assert.equal(long.redact(`<${lines.join('\n')}>`), '<[redacted]>');
+  assert.equal(long.redact('line number 101'), '[redacted]1', 'as it begins with the tenth line');
+});
+
+test('what is no text is kept, and a value that is no text of Unicode is replaced too', () => {
+  const redactor = new SecretRedactor(['\ud800 half of a pair']);
+  assert.deepEqual(redactor.redactValue([null, true, undefined, 12, { a: null }]), [
+    null,
+    true,
+    undefined,
+    12,
+    { a: null },
+  ]);
+  assert.equal(redactor.redact('a \ud800 half of a pair'), 'a [redacted]');
+  assert.equal(redactor.redact(encodeURIComponent('\ufffd half of a pair')), '[redacted]');
+});
+
+test('a stream that has ended holds nothing any more', () => {
+  const stream = new SecretRedactor(['secret']).stream();
+  assert.deepEqual([stream.push('a sec'), stream.end(), stream.end()], ['a ', 'sec', '']);
+  assert.deepEqual([stream.push('ret'), stream.end()], ['ret', '']);
 });

@@ -39,3 +39,23 @@ test('the nearest name is suggested where it is near, whatever its case', () => 
   assert.equal(nearest('key', []), undefined);
   assert.deepEqual(closest('usages', names)[0], 'usage');
 });
+
+test('a suggestion may differ in a third of the word, and in three letters at most', () => {
+  const cases: readonly (readonly [string, string, boolean])[] = [
+    ['abc', 'abd', true],
+    ['abc', 'add', false],
+    ['abcd', 'abxx', true],
+    ['abcd', 'axxx', false],
+    ['abcdefghijkl', 'abcdefghixxx', true],
+    ['abcdefghijkl', 'abcdefghxxxx', false],
+    ['ab', 'xb', true],
+    ['ab', 'xy', false],
+  ];
+  for (const [name, other, isNear] of cases) {
+    assert.equal(nearest(name, [other]), isNear ? other : undefined, `${name} ${other}`);
+  }
+});
+
+test('names are ordered by their distance, and equally near ones as they were', () => {
+  assert.deepEqual(closest('cat', ['dog', 'bat', 'CAT', 'rat', 'cart']), ['CAT', 'bat', 'rat', 'cart', 'dog']);
+});

@@ -29,3 +29,14 @@ test('only the first bytes are looked at', () => {
   assert.equal(detectEncoding(Buffer.from(`${'a'.repeat(8_000)}\0`)), 'bytes');
   assert.equal(detectEncoding(Buffer.from(`${'a'.repeat(7_999)}\0`)), 'binary');
 });
+
+test('half of the code units must have a zero byte, and the other bytes none', () => {
+  assert.equal(detectEncoding(utf16('abcd日本語日')), 'utf-16le');
+  assert.equal(detectEncoding(utf16('abcd日本語日').swap16()), 'utf-16be');
+  assert.equal(detectEncoding(utf16('abcd日本語日本')), 'binary');
+  assert.equal(detectEncoding(Buffer.concat([utf16('abcdefgh'), Buffer.from([0, 65])])), 'binary');
+  assert.equal(detectEncoding(utf16('abc')), 'binary');
+  assert.equal(detectEncoding(utf16('tab\tand\nline')), 'utf-16le');
+  assert.equal(detectEncoding(Uint8Array.of(0xfe, 0xfe)), 'bytes');
+  assert.equal(detectEncoding(Uint8Array.of(65, 0xff)), 'bytes');
+});

@@ -38,3 +38,21 @@ test('a padded text lines up with others', () => {
   assert.equal(padToWidth('7', 3, 'right'), '  7');
   assert.equal(padToWidth('longer', 3), 'longer');
 });
+
+test('a text is cut and padded at its exact width', () => {
+  assert.deepEqual(
+    [7, 8, 9].map((width) => cutToWidth('train.py', width)),
+    ['train.…', 'train.py', 'train.py'],
+  );
+  assert.deepEqual(
+    [5, 7, 8].map((width) => cutToWidth('東京大学', width)),
+    ['東京…', '東京大…', '東京大学'],
+  );
+  assert.equal(cutToWidth('abc', -1), '');
+  assert.deepEqual(
+    [2, 3, 4].map((width) => padToWidth('abc', width)),
+    ['abc', 'abc', 'abc '],
+  );
+  assert.equal(padToWidth('東', 4, 'right'), '  東');
+  assert.equal(textWidth('é\u0007é'), 2);
+});

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type BatchJob, readBatchJob } from '../../../../src/jobs/batch/batchJob.ts';
+import { type BatchJob, readBatchJob, startsIn } from '../../../../src/jobs/batch/batchJob.ts';
 import { batchFindings, chooseMachineClass } from '../../../../src/jobs/batch/batchTerms.ts';
 
 const HEAD = '#!/bin/bash\n';
@@ -207,4 +207,135 @@ test('a long option is shortened where it is shown', () => {
     batchFindings({ source: 'j', remarks: [remark(length)], request: undefined }, undefined)[0]?.summary;
   assert.equal(shown(100), `Line 1 of j, ${'x'.repeat(100)}, is not taken over`);
   assert.equal(shown(101), `Line 1 of j, ${'x'.repeat(100)}…, is not taken over`);
+});
+
+test('each option that is wrong or not taken over has its reason', () => {
+  const reasons = (...lines: readonly string[]): readonly string[] =>
+    jobOf(...lines.map((line) => `#SBATCH ${line}`)).remarks.map(({ reason }) => reason);
+  const memory = 'Its value is not an amount of memory. Jobs have that of their machine class.';
+  for (const [option, reason] of [
+    ['--nope', 'It is not an option of sbatch, which would refuse the script.'],
+    ['--time', 'It lacks its value, which would refuse the script.'],
+    ['--time=1h', 'Every job has a time limit such as 1:30:00.'],
+    ['--hold', 'A job starts as soon as its machine class has room.'],
+    [`--account=${'x'.repeat(1_001)}`, 'Its value has more than 1000 characters.'],
+    ['--account=a\u0085', 'Its value contains control characters.'],
+    ['--ntasks=0', 'Its value is not a number above 0.'],
+    ['--ntasks-per-node=x', 'Its value is not a number above 0.'],
+    ['--cpus-per-task=x', 'Its value is not a number above 0.'],
+    ['--gpus=x:y:1', 'Its value is not a number of GPUs.'],
+    ['--gpus-per-node=', 'Its value is not a number of GPUs.'],
+    ['--gpus-per-task=a:b:c', 'Its value is not a number of GPUs.'],
+    ['--gres=lustre', 'Of generic resources, machine classes have only GPUs.'],
+    ['--mem=x', memory],
+    ['--mem-per-cpu=x', memory],
+    ['--mem-per-gpu=x', memory],
+    ['--nodes=2', 'A job runs on one machine. The machine class is chosen for the tasks of one node.'],
+    ['--array=x', 'Its value is not a list of tasks such as 1-10.'],
+    ['--job-name=x', 'Jobs are listed by their script.'],
+    ['--export=HOME', 'HOME: It would be read from your environment, which is not sent. Write NAME=value.'],
+    ['--export=A,B', 'A, B: They would be read from your environment, which is not sent. Write NAME=value.'],
+  ] as const) {
+    assert.deepEqual(reasons(option), [reason], option);
+  }
+  assert.deepEqual(reasons('--nodes=x'), [
+    'Its value is not a number above 0.',
+    'A job runs on one machine. The machine class is chosen for the tasks of one node.',
+  ]);
+  assert.deepEqual(
+    reasons(`--account=${'x'.repeat(1_000)}`, '--nodes=1', '--export=ALL,NIL,', '--job-name=x --array=1'),
+    [],
+  );
+});
+
+test('a job has what its options say, and nothing that they do not mention', () => {
+  const empty = jobOf();
+  assert.deepEqual(
+    { ...empty, request: NOTHING },
+    {
+      maxRuntime: undefined,
+      project: undefined,
+      title: undefined,
+      chdir: undefined,
+      environment: {},
+      array: undefined,
+      cpusPerTask: undefined,
+      tasks: undefined,
+      request: NOTHING,
+      remarks: [],
+    },
+  );
+  const job = jobOf(
+    '#SBATCH -A vision -t 5 -J name -D /data/in',
+    '#SBATCH -n 3 -c 2 -p a,,b --mem=1G --gres=gpu:2',
+    '#SBATCH --array=1-2%1 --export=A=1,B=',
+  );
+  assert.deepEqual(job, {
+    maxRuntime: 300,
+    project: 'vision',
+    title: 'name',
+    chdir: { line: 2, option: '--chdir=/data/in', path: '/data/in' },
+    environment: { A: '1', B: '' },
+    array: { tasks: [1, 2], concurrency: 1, line: 4, option: '--array=1-2%1' },
+    cpusPerTask: 2,
+    tasks: 3,
+    request: {
+      partitions: { line: 3, option: '--partition=a,,b', names: ['a', 'b'] },
+      resources: { line: 3, option: '--ntasks=3 --cpus-per-task=2 --mem=1G --gres=gpu:2' },
+      cpus: 6,
+      memoryGb: 1,
+      gpus: 2,
+      gpuType: undefined,
+    },
+    remarks: [],
+  });
+  assert.equal(jobOf('#SBATCH --account=""').project, undefined);
+  assert.deepEqual([jobOf('#SBATCH --ntasks-per-node=4').tasks, jobOf('#SBATCH -n x').tasks], [4, 1]);
+});
+
+test('the folder of a job is the one that is sent, however it is written', () => {
+  const starts = (path: string, folder: string): boolean => startsIn({ line: 1, option: '', path }, folder);
+  for (const [path, folder] of [
+    ['.', '/data'],
+    ['./', '/data'],
+    ['a/..', '/data'],
+    ['/data', '/data'],
+    ['/data/', '/data/'],
+    ['/data/x/../', '/data'],
+  ] as const) {
+    assert.equal(starts(path, folder), true, path);
+  }
+  for (const [path, folder] of [
+    ['sub', '/data'],
+    ['..', '/data'],
+    ['/data/sub', '/data'],
+    ['/dat', '/data'],
+    ['', '/x'],
+  ] as const) {
+    assert.equal(starts(path, folder), false, path);
+  }
+});
+
+test('a machine class is chosen by its price among those that are enough, and what it lacks is said', () => {
+  const reasonsFor = (card: unknown, ...lines: readonly string[]): readonly string[] =>
+    chooseMachineClass({ rate_card: card }, jobOf(...lines).request).remarks.map(({ reason }) => reason);
+  const offers = 'Machine classes: small, large, oldgpu, gpu.';
+  assert.deepEqual(reasonsFor(CARD.rate_card, '#SBATCH -p none'), [
+    `No machine class has the name of a partition. ${offers}`,
+  ]);
+  assert.deepEqual(reasonsFor([], '#SBATCH -p none'), [
+    'No machine class has the name of a partition. The service lists no machine classes.',
+  ]);
+  assert.deepEqual(reasonsFor(CARD.rate_card, '#SBATCH -c 64'), [
+    `No machine class has as much, so the job gets the default one. ${offers} Choose one if it needs more.`,
+  ]);
+  assert.deepEqual(reasonsFor(CARD.rate_card, '#SBATCH -p small -c 4'), [
+    'Machine class small has 2 cores, 8 GB. Choose another one if the job needs more.',
+  ]);
+  assert.deepEqual(reasonsFor(CARD.rate_card, '#SBATCH --gres=gpu:h100:1'), [
+    'No machine class names GPUs of type h100. The job gets oldgpu, with 8 cores, 32 GB, 2 GPUs.',
+  ]);
+  const unpriced = [{ machine_class: 'free' }, { machine_class: 'paid', credits_per_minute: 1, cpus: 4 }];
+  assert.equal(chooseMachineClass({ rate_card: unpriced }, jobOf('#SBATCH -c 4').request).machineClass, 'paid');
+  assert.equal(chooseMachineClass({ rate_card: unpriced }, jobOf('#SBATCH -c 5').request).machineClass, 'free');
 });

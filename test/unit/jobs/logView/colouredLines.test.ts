@@ -56,3 +56,30 @@ test('as many lines as the log view shows are known, and fewer if each has hundr
   assert.equal(known.of(shown(0)).length, 0);
   assert.ok(known.of(shown(1_999)).length >= 300);
 });
+
+test('each of the sixteen colours has its number, and other codes change nothing', () => {
+  const colourOf = (code: string): readonly (number | undefined)[] => {
+    const lines = read(`${ESC}[0m${ESC}[1;${code}mx${ESC}[0m\n`);
+    return lines.of('x').map(({ style }) => style.colour);
+  };
+  assert.deepEqual(
+    ['30', '37', '90', '97', '38;5;0', '38:5:15'].map((code) => colourOf(code)[0]),
+    [0, 7, 8, 15, 0, 15],
+  );
+  for (const code of ['29', '40', '89', '98', '38;5;16', '38;5', '38;2;1;2;3', '4', '']) {
+    assert.equal(colourOf(code)[0], undefined, code);
+  }
+  assert.deepEqual(words(read(`${ESC}[38;2;1;2;3;31mx${ESC}[m\n`), 'x'), [['x', 1, false]]);
+  assert.deepEqual(words(read(`${ESC}[31;1ma${ESC}[22mb${ESC}[39mc\n`), 'abc'), [
+    ['a', 1, true],
+    ['b', 1, false],
+  ]);
+});
+
+test('a line of 2,000 characters has its colours, a longer one has none', () => {
+  const line = (length: number): string => `${ESC}[31m${'x'.repeat(length - 5)}`;
+  assert.equal(read(`${line(2_000)}\n`).of('x'.repeat(1_995)).length, 1);
+  assert.equal(read(`${line(2_001)}\n`).of('x'.repeat(1_996)).length, 0);
+  assert.equal(read(line(2_001), 'y\n', `${ESC}[32mz\n`).of('z').length, 1);
+  assert.equal(read(`${ESC}[31ma\rb\n`).of('b').length, 1);
+});

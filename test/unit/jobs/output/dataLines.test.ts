@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ReadableOutput } from '../../../../src/jobs/output/dataLines.ts';
+import { DataLines, ReadableOutput } from '../../../../src/jobs/output/dataLines.ts';
 import { LastLine } from '../../../../src/jobs/log/progress.ts';
 
 const METRIC = 'farwharf:metric {"loss": 0.5}\n';
@@ -63,4 +63,43 @@ test('a line like a call that never ends is read in a time that grows with its l
   const last = new LastLine();
   last.push({ stream: 'stderr' }, ` at x${':'.repeat(2_000_000)} \n`); // hours if it were compared with each of its ends
   assert.match(last.text ?? '', /^at x:{290}/);
+});
+
+test('the data of lines is read by its type, whole, and up to a length', () => {
+  const read = (lines: DataLines, ...texts: readonly string[]): string[] =>
+    texts.flatMap((text) => lines.push({ event: 'log', data: { text } }));
+  const metrics = new DataLines('metric', 40);
+  assert.deepEqual(
+    read(metrics, 'x\nfarwharf:metric {"a": 1}\rfarwharf:metric 2\r\nfarwharf:picture 3\n farwharf:metric 4\n'),
+    ['{"a": 1}', '2'],
+  );
+  const longest = `farwharf:metric ${'x'.repeat(24)}`;
+  assert.deepEqual(read(metrics, `${longest}\n${longest}y\n`), ['x'.repeat(24)]);
+  assert.deepEqual(read(metrics, longest, '\n', longest, 'y', 'y\n', 'farwharf:', 'metric 5', '\n'), [
+    'x'.repeat(24),
+    '5',
+  ]);
+  assert.deepEqual(read(metrics, `${'z'.repeat(100)}farwharf:metric`, ' 6\n'), [], 'not at the start of a line');
+  assert.deepEqual(metrics.push({ event: 'state', data: { text: 'farwharf:metric 7\n' } }), []);
+  assert.deepEqual(metrics.push({ event: 'log', data: { stream: 'stderr', text: 'farwharf:metric 8\n' } }), ['8']);
+  assert.deepEqual(read(new DataLines('picture', 40), 'farwharf:picture {}\nfarwharf:metric {}\n'), ['{}']);
+});
+
+test('text that begins like data is held back only until it is known, and comes at the end', () => {
+  const output = new ReadableOutput();
+  assert.deepEqual([output.push({}, 'far'), output.isHolding], ['', true]);
+  assert.deepEqual([output.push({}, 'm\nf'), output.isHolding], ['farm\n', true]);
+  assert.deepEqual([output.push({}, 'ine'), output.isHolding], ['fine', false]);
+  assert.deepEqual(
+    [output.push({}, ' farwharf:metric {"a'), output.isHolding],
+    [' farwharf:metric {"a', false],
+    'inside a line',
+  );
+  assert.deepEqual([output.push({}, '\nfarwharf:metric {'), output.isHolding], ['\n', true]);
+  assert.deepEqual([output.end(), output.isHolding, output.end()], ['farwharf:metric {', false, '']);
+  const both = new ReadableOutput();
+  both.push({ stream: 'stdout' }, 'fa');
+  assert.equal(both.push({ stream: 'stderr' }, 'fb\n'), 'fb\n');
+  both.push({ stream: 'stderr' }, 'far');
+  assert.equal(both.end(), 'fafar');
 });

@@ -43,3 +43,67 @@ test('an error says what was expected and where', () => {
 test('deeply nested values are refused instead of exhausting the stack', () => {
   assert.throws(() => parseJsonDocument('['.repeat(100_000)), /nested more than 32 deep/);
 });
+
+test('every form of a value is read, and none that RFC 8259 does not have', () => {
+  for (const text of [
+    '0',
+    '-0',
+    '1e5',
+    '1E-5',
+    '1.5e+3',
+    '"\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9"',
+    '\t{\r\n}\n',
+    '[[],{}]',
+    '""',
+  ]) {
+    assert.deepEqual(parseJsonDocument(text).value, JSON.parse(text), text);
+  }
+  for (const text of [
+    '01',
+    '1.',
+    '.5',
+    '+1',
+    '-',
+    "'a'",
+    '"\\x"',
+    '"\\u00g0"',
+    '"a',
+    'True',
+    'nul',
+    '[1,]',
+    '{"a":}',
+    '{1:2}',
+    '[,]',
+    '\u00a01',
+    '//',
+  ]) {
+    assert.throws(() => parseJsonDocument(text), { name: 'Error', message: /^Expected / }, text);
+    assert.throws(() => JSON.parse(text), text);
+  }
+});
+
+test('values may be nested 32 deep', () => {
+  const nested = (depth: number): string => '['.repeat(depth) + '1' + ']'.repeat(depth);
+  assert.deepEqual(parseJsonDocument(nested(32)).value, JSON.parse(nested(32)));
+  assert.throws(() => parseJsonDocument(nested(33)), { message: 'Values are nested more than 32 deep.', offset: 33 });
+});
+
+test('each value has its beginning and end, and a list its elements by number', () => {
+  const text = ' {"a": [1, "é"], "b": null} ';
+  const root = parseJsonDocument(text);
+  const textOf = ({ start, end }: { start: number; end: number }): string => text.slice(start, end);
+  assert.equal(textOf(root), text.trim());
+  const list = findNode(root, ['a']);
+  assert.deepEqual([textOf(list), [...list.children.keys()]], ['[1, "é"]', [0, 1]]);
+  assert.deepEqual([textOf(findNode(root, ['a', 0])), textOf(findNode(root, ['b']))], ['1', 'null']);
+  assert.equal(root.nameStart, undefined);
+  assert.equal(findNode(root, ['none', 'deeper']), root);
+});
+
+test('what was found is shown up to twenty characters', () => {
+  assert.throws(() => parseJsonDocument(`[${'x'.repeat(30)}]`), {
+    message: `Expected a value, found ${'x'.repeat(20)}.`,
+    offset: 1,
+  });
+  assert.throws(() => parseJsonDocument('{"a": 1 :}'), { message: 'Expected "," or "}", found :.' });
+});

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import {
   describeAccess,
   hostOfProfile,
   missingConsent,
+  needsConsent,
   type ProfileAccess,
   saveConsent,
 } from '../../../../src/jobs/profiles/profileConsent.ts';
@@ -87,5 +88,51 @@ test("a profile finds the user's services by their names only", () => {
     code: 'missing',
     message: /have not used yet\. Did you mean gpu\.example\.org\?/,
   });
-  assert.throws(() => hostOfProfile('evil.example.org', []), { code: 'missing' });
+  assert.throws(() => hostOfProfile('evil.example.org', []), {
+    code: 'missing',
+    message:
+      'The profile names the service evil.example.org, which you have not used yet. Select it yourself first, or remove "service" from the profile.',
+  });
+  assert.equal(hostOfProfile('lab', ['ssh://lab']), 'ssh://lab');
+});
+
+test('each part of the question is there by itself, for one and for several', () => {
+  const nothing = { host: GPU, isSwitch: false, variables: [], include: [], secrets: [] };
+  const ask = (part: Partial<ProfileAccess>): string => describeAccess({ name: 'p' }, { ...nothing, ...part }, 'gpu');
+  assert.equal(ask({ isSwitch: true }), 'Profile p sends this folder to gpu, which is not your selected service.');
+  assert.equal(ask({ variables: ['A'] }), 'Profile p reads A from your environment and sends it to gpu.');
+  assert.equal(ask({ include: ['a', 'b\u001b[2J'] }), 'Profile p sends a, b to gpu even if a rule leaves them out.');
+  assert.equal(ask({ secrets: ['A', 'B'] }), 'Profile p gives your secrets A, B to the job.');
+});
+
+test('there is something to agree to if any part has something', () => {
+  const nothing = { host: GPU, isSwitch: false, variables: [], include: [], secrets: [] };
+  assert.equal(needsConsent(nothing), false);
+  for (const part of [{ isSwitch: true }, { variables: ['A'] }, { include: ['a'] }, { secrets: ['A'] }]) {
+    assert.equal(needsConsent({ ...nothing, ...part }), true);
+  }
+});
+
+test('what was agreed to is kept with what was agreed before, for the last 1,001 folders', async (t) => {
+  const home = join(tempHome(t), 'new');
+  const variable = (name: string): ProfileAccess => ({
+    host: GPU,
+    isSwitch: false,
+    variables: [name],
+    include: [],
+    secrets: [],
+  });
+  await saveConsent(home, '/first', variable('A'));
+  await saveConsent(home, '/first', variable('B'));
+  await saveConsent(home, '/first', variable('B'));
+  const stored = () => JSON.parse(readFileSync(join(home, 'profileConsents.json'), 'utf8')) as Record<string, string[]>;
+  assert.deepEqual(stored(), { '/first': [`A ${GPU}`, `B ${GPU}`] });
+  for (const name of ['A', 'B']) assert.equal(await missingConsent(home, '/first', variable(name)), undefined);
+  const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`/${index}`, []]));
+  writeFileSync(join(home, 'profileConsents.json'), JSON.stringify({ ...many, ...stored() }));
+  await saveConsent(home, '/new', variable('C'));
+  assert.deepEqual(
+    [Object.keys(stored()).length, Object.keys(stored())[0], '/first' in stored()],
+    [1_001, '/new', false],
+  );
 });

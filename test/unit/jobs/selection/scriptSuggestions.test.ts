@@ -38,3 +38,67 @@ test('the list of used command lines has each once, the newest first, and ends s
     10,
   );
 });
+
+test('every kind of script is offered, and one that only a program can run is not', () => {
+  const scripts = ['a.py', 'b.sh', 'c.js', 'd.mjs', 'e.ts', 'f.sbatch', 'g.slurm'];
+  const others = ['h.csv', 'i', 'j.json', 'k.PY', 'l.pyc'];
+  const { found } = suggestScripts(
+    [...scripts, ...others].map((name) => file(name)),
+    [],
+  );
+  assert.deepEqual(found, scripts);
+  for (const mode of [0o755, 0o700, 0o610, 0o601])
+    assert.deepEqual(suggestScripts([file('tool', mode), file('x.md', mode)], []).found, ['tool']);
+});
+
+test('scripts are in the order of their depth, their names and the alphabet, and unlikely ones last', () => {
+  const order = [
+    'main.py',
+    'train.py',
+    'run.py',
+    'app.py',
+    'index.js',
+    'start.sh',
+    'a.py',
+    'b.py',
+    'sub/main.py',
+    'sub/a.py',
+    'a/b/main.py',
+  ];
+  const unlikely = [
+    'test_a.py',
+    'a.test.ts',
+    'a.spec.js',
+    'a_test.py',
+    'a.d.ts',
+    'test/main.py',
+    'tests/main.py',
+    'node_modules/main.js',
+  ];
+  const { found } = suggestScripts(
+    [...order, ...unlikely].toReversed().map((name) => file(name)),
+    [],
+  );
+  assert.deepEqual(found.slice(0, order.length), order);
+  assert.deepEqual(found.slice(order.length).toSorted(), unlikely.toSorted());
+});
+
+test('a path that a shell would split or change is quoted for a command line', () => {
+  for (const [path, quoted] of [
+    ['a.py', 'a.py'],
+    ['src/a-b_c.py', 'src/a-b_c.py'],
+    ['a b.py', '"a b.py"'],
+    ["it's.py", `"it's.py"`],
+    ['say "a".py', `'say "a".py'`],
+    ['a\tb', '"a\tb"'],
+  ] as const) {
+    assert.equal(quotePath(path), quoted);
+  }
+});
+
+test('what was used is remembered ten times, trimmed of nothing', () => {
+  const ten = Array.from({ length: 10 }, (_, index) => `s${index}`);
+  assert.deepEqual(remember(ten, 'new'), ['new', ...ten.slice(0, 9)]);
+  assert.deepEqual(remember([], 'a'), ['a']);
+  assert.deepEqual(remember(ten, 's9'), ['s9', ...ten.slice(0, 9)]);
+});

@@ -55,3 +55,75 @@ test('what is remembered of a draft makes the same draft again', () => {
   const memory = { scripts: [], ...memoryOf(draft, undefined) };
   assert.deepEqual(firstDraft({}, 'a.py', { memory, defaults, rates }), draft);
 });
+
+test('a batch script asks for its machine itself, and leaves what is remembered of the terms as it was', () => {
+  const batch = { source: 'a.sbatch', remarks: [], request: undefined };
+  const memory = { scripts: [], machineClass: 'a10g' };
+  const set = { maxRuntime: 60, machineClass: 'small', project: '' };
+  assert.equal(firstDraft({ batch }, 'a', { memory, defaults: set, rates }).machineClass, undefined);
+  assert.equal(firstDraft({}, 'a', { memory, defaults: set, rates }).machineClass, 'small');
+  const draft = firstDraft({ batch, machineClass: 'a10g', maxRuntime: 5, project: 'p' }, 'a', {
+    memory,
+    defaults: set,
+    rates,
+  });
+  assert.deepEqual([draft.machineClass, draft.batch], ['a10g', batch]);
+  assert.deepEqual(memoryOf(draft, undefined, { maxRuntime: 7, machineClass: 'x', project: 'y' }), {
+    include: [],
+    exclude: [],
+    maxRuntime: 7,
+    machineClass: 'x',
+    project: 'y',
+    usesRequirements: false,
+  });
+  assert.deepEqual(memoryOf(draft, undefined), { include: [], exclude: [], usesRequirements: false });
+});
+
+test('every term of an intent wins, an empty one is none, and all of them are remembered with the agreement', () => {
+  const memory = {
+    scripts: [],
+    maxRuntime: 1,
+    machineClass: 'small',
+    project: 'old',
+    usesRequirements: true,
+    secrets: ['OLD'],
+    include: ['a'],
+    exclude: ['b'],
+  };
+  const intent = {
+    maxRuntime: 2,
+    machineClass: 'a10g',
+    project: 'new',
+    venv: { python: '3.12' },
+    secrets: ['NEW'],
+    include: ['c'],
+    exclude: ['d'],
+    resultsFolder: 'out',
+  };
+  const draft = firstDraft(intent, 'a.py', { memory, defaults, rates });
+  assert.deepEqual(draft, { script: 'a.py', ...intent });
+  const agreement = { host: 'h', bytes: 1, reasons: [], secrets: [], findings: [], choices: [] };
+  assert.deepEqual(memoryOf(draft, agreement), {
+    include: ['c'],
+    exclude: ['d'],
+    maxRuntime: 2,
+    machineClass: 'a10g',
+    project: 'new',
+    secrets: ['NEW'],
+    usesRequirements: false,
+    agreement,
+  });
+  const empty = firstDraft({ secrets: [], project: '', resultsFolder: '', machineClass: '' }, 'a.py', {
+    memory,
+    defaults,
+    rates,
+  });
+  assert.deepEqual(empty, {
+    script: 'a.py',
+    maxRuntime: 1,
+    include: ['a'],
+    exclude: ['b'],
+    venv: REQUIREMENTS_VENV,
+  });
+  assert.deepEqual(firstDraft({}, 'a.py', { memory, defaults, rates }).secrets, ['OLD']);
+});

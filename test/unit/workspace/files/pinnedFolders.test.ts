@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, wr
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { PinnedFolders } from '../../../../src/workspace/files/pinnedFolders.ts';
+import { cannotListOpenFiles, openFilesIn } from '../../openFiles.ts';
 import { temporaryFolder, writeTree } from '../temporaryFolder.ts';
 
 function pinned(t: TestContext): { root: string; folders: PinnedFolders } {
@@ -47,4 +48,68 @@ test('a folder that was replaced by a link, a file or another folder is refused,
     assert.throws(() => folders.at(`${name}/after`), { code: 'refused', message: new RegExp(`^${name} was replaced`) });
   }
   assert.deepEqual(readdirSync(join(root, 'another')), ['mine']);
+});
+
+test('a root that is a link to a folder is used, unless it must be a folder itself', (t) => {
+  if (process.platform === 'win32') return t.skip('making a link needs a right on Windows');
+  const root = temporaryFolder(t);
+  mkdirSync(join(root, 'real'));
+  symlinkSync('real', join(root, 'link'));
+  const folders = new PinnedFolders(join(root, 'link'));
+  writeFileSync(folders.at('file'), '');
+  folders.dispose();
+  assert.deepEqual(readdirSync(join(root, 'real')), ['file']);
+  assert.throws(() => new PinnedFolders(join(root, 'link'), true));
+  assert.throws(() => new PinnedFolders(join(root, 'real/file')), { code: 'ENOTDIR' });
+  assert.throws(() => new PinnedFolders(join(root, 'missing')), { code: 'ENOENT' });
+  new PinnedFolders(join(root, 'real'), true).dispose();
+});
+
+test('a folder is listed through its handle, and one behind a link or a file is refused in words', (t) => {
+  if (process.platform === 'win32') return t.skip('making a link needs a right on Windows');
+  const { root, folders } = pinned(t);
+  writeTree(root, { 'a/b/file': '', 'a/other': '', blocker: '' });
+  symlinkSync(join(root, 'a'), join(root, 'link'));
+  assert.deepEqual(readdirSync(folders.folder('a')).sort(), ['b', 'other']);
+  assert.deepEqual(readdirSync(folders.folder('')).sort(), ['a', 'blocker', 'link']);
+  for (const [path, by] of [
+    ['link/x', 'link'],
+    ['blocker/x', 'blocker'],
+    ['a/other/x/y', 'a/other'],
+  ] as const) {
+    assert.throws(() => folders.at(path), {
+      code: 'refused',
+      message: `${by} was replaced by something else while files were written into it, so nothing more was written. Check what writes to this folder, and try again.`,
+    });
+  }
+  assert.throws(() => folders.at('missing/x'), { code: 'ENOENT' });
+});
+
+test('paths that begin like the folder that was used last are of their own folder', (t) => {
+  const { root, folders } = pinned(t);
+  for (const name of ['ab', 'ac', 'ab/c']) mkdirSync(join(root, name));
+  for (const path of ['ab/1', 'ab/2', 'ac/1', 'ab/c/1', 'ab/3', 'top']) writeFileSync(folders.at(path), '');
+  assert.deepEqual(readdirSync(root, { recursive: true, encoding: 'utf8' }).sort(), [
+    'ab',
+    'ab/1',
+    'ab/2',
+    'ab/3',
+    'ab/c',
+    'ab/c/1',
+    'ac',
+    'ac/1',
+    'top',
+  ]);
+});
+
+test('no folder stays open after its tree is disposed', { skip: cannotListOpenFiles }, (t) => {
+  const root = temporaryFolder(t);
+  for (let index = 0; index < 70; index += 1) mkdirSync(join(root, `f${index}`));
+  const folders = new PinnedFolders(root);
+  for (let index = 0; index < 70; index += 1) folders.at(`f${index}/x`);
+  assert.ok(openFilesIn(root).length <= 64);
+  folders.forget('f69');
+  assert.equal(openFilesIn(root).includes(join(root, 'f69')), false);
+  folders.dispose();
+  assert.deepEqual(openFilesIn(root), []);
 });
