@@ -22,7 +22,7 @@ test('npm runs no scripts of packages, prints only errors, and what it prints is
   assert.deepEqual(outcome.output.trim().split('\n').toSorted(), [`${options.cwd}: install a b ${flags}`, 'also']);
 });
 
-test('a failed npm is told apart from one that is not installed', { skip }, async (t) => {
+test('a failed npm differs from one that is not installed', { skip }, async (t) => {
   assert.deepEqual(await runNpm([], makeNpm(t, 'echo no; exit 3')), { type: 'failed', output: 'no\n' });
   assert.deepEqual(await runNpm([], makeNpm(t, 'kill -9 $$')), { type: 'failed', output: '' });
   assert.deepEqual(await runNpm([], { cwd: temporaryFolder(t), env: { PATH: '/nonexistent' } }), { type: 'missing' });
