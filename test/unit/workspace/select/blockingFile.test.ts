@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { abortIfBlocked } from '../../../../src/workspace/select/blockingFile.ts';
@@ -17,7 +17,7 @@ async function isBlocked(
   const top = temporaryFolder(t);
   writeTree(top, { 'root/sub/file': '', 'root/.gitignore': '*.tmp\n', '.gitignore': '' });
   if (pipe !== undefined) {
-    execFileSync('rm', ['-f', join(top, pipe)]);
+    rmSync(join(top, pipe), { force: true });
     mkdirSync(dirname(join(top, pipe)), { recursive: true });
     execFileSync('mkfifo', [join(top, pipe)]);
   }
@@ -65,10 +65,15 @@ test('a folder or a link in place of an ignore file, and one of any size up to 1
   const running = setInterval(() => {}, 1_000);
   t.after(() => clearInterval(running));
   const replaced = (path: string, by: (path: string) => void) => (top: string) => {
-    execFileSync('rm', ['-f', join(top, path)]);
+    rmSync(join(top, path), { force: true });
     by(join(top, path));
   };
-  const sized = (bytes: number) => (path: string) => execFileSync('truncate', ['-s', String(bytes), path]);
+  const sized =
+    (bytes: number) =>
+    (path: string): void => {
+      writeFileSync(path, '');
+      truncateSync(path, bytes);
+    };
   const outcomes = await Promise.all([
     isBlocked(
       t,
