@@ -3,13 +3,14 @@ import { spawnSync } from 'node:child_process';
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import * as http from 'node:http';
 import { isBuiltin } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import * as esbuild from 'esbuild';
 import { billOfMaterials } from './scripts/billOfMaterials.mjs';
 import { bundledPackages } from './scripts/bundledPackages.mjs';
 import { compiledKernels } from './scripts/compiledKernels.mjs';
 import { writeMachineManifest } from './scripts/machineManifest.mjs';
 import { englishTexts, localisedByVSCode, textsOfPage } from './scripts/localisation.mjs';
+import { mergedChunks } from './scripts/mergedChunks.mjs';
 import { lowestNode } from './scripts/requirements.mjs';
 import { thirdPartyLicenses } from './scripts/thirdPartyLicenses.mjs';
 
@@ -50,6 +51,17 @@ const lazyFeatures = {
   },
 };
 
+// Questions to a model are sent by a module that the command line is made of too, instead of by a second copy of it.
+/** @type {esbuild.Plugin} */
+const sharedChatModel = {
+  name: 'shared-chat-model',
+  setup(build) {
+    build.onResolve({ filter: /\/chatModel\.ts$/ }, ({ kind }) =>
+      kind === 'dynamic-import' ? { path: './chatModel.mjs', external: true } : undefined,
+    );
+  },
+};
+
 // VS Code loads the extension as CommonJS, and esbuild splits only ES modules: they are converted when they are split.
 /** @type {esbuild.Plugin} */
 const asCommonJs = {
@@ -67,11 +79,35 @@ const asCommonJs = {
           sourcemap: common.sourcemap,
         });
         await mkdir(dirname(path), { recursive: true });
-        await writeFile(path, code);
+        await writeFile(path, importedModules(withoutCopies(code), relative(dirname(path), 'dist') || '.'));
       }
     });
   },
 };
+
+/**
+ * esbuild gives each source file a copy of all names of VS Code's API, for a default import, which none of them has.
+ *
+ * @param {string} code
+ */
+function withoutCopies(code) {
+  return code.replace(/[\w$]+\((require\("vscode"\))\)/g, '$1');
+}
+
+/**
+ * ES modules are imported, while what is CommonJS is required.
+ *
+ * @param {string} code
+ * @param {string} dist the path of `dist` from the file of this code
+ */
+function importedModules(code, dist) {
+  const imported = code.replace(
+    /Promise\.resolve\(\)\.then\(\(\) ?=> ?[\w$]+\(require\("\.\/(\w+\.mjs)"\)\)\)/g,
+    (_, name) => `import("${dist}/${name}")`,
+  );
+  if (/require\("[^"]+\.mjs"\)/.test(imported)) throw new Error('An ES module is required instead of imported.');
+  return imported;
+}
 
 // CommonJS dependencies call `require` for modules of Node.js. A `require` made with `import.meta.url` would do in these ES
 // modules, but not in a bundle that a user of the libraries makes of them as CommonJS: each becomes an import instead.
@@ -186,60 +222,62 @@ const browserStandIns = {
   },
 };
 
+// Command line, threads and libraries together: what two of them need is there once.
+/** @type {esbuild.BuildOptions} */
+const programs = {
+  ...common,
+  outdir: 'dist',
+  outExtension: { '.js': '.mjs' },
+  chunkNames: 'chunks/[name]-[hash]',
+  format: 'esm',
+  splitting: true,
+  plugins: [
+    englishTexts,
+    compiledKernels,
+    importedBuiltins,
+    httpWithoutUndici,
+    noSchemaCompiler,
+    openaiChatOnly,
+    nativeWebStreams,
+    browserStandIns,
+  ],
+  entryPoints: {
+    cli: 'src/cli/main.ts',
+    askpass: 'src/machines/ssh/askpassClient.ts',
+    jobRunner: 'src/service/runner/jobRunner.ts',
+    machineService: 'src/service/machine/machineService.ts',
+    indexWorker: 'src/retrieval/building/indexWorker.ts',
+    modelWorker: 'src/retrieval/embedding/modelWorker.ts',
+    flowRunner: 'src/flows/run/child/flowRunner.ts',
+    // The extension's threads and its chat can be modules, which share what they have in common with the command line.
+    worker: 'src/extension/threads/worker.ts',
+    folderIndexWorker: 'src/extension/threads/folderIndexWorker.ts',
+    flowWorker: 'src/extension/threads/flowWorker.ts',
+    chatModel: 'src/extension/models/chatModel.ts',
+    ...LIBRARIES,
+  },
+};
+
 /** @type {esbuild.BuildOptions[]} */
 const configurations = [
   {
     ...extension,
     entryPoints: ['src/extension/extension.ts'],
-    format: 'cjs',
-    supported: { 'dynamic-import': false },
-    plugins: [localisedByVSCode, lazyFeatures],
+    format: 'esm',
+    plugins: [localisedByVSCode, lazyFeatures, asCommonJs],
   },
   {
     ...extension,
     entryPoints: {
       features: 'src/extension/features.ts',
-      chatModel: 'src/extension/models/chatModel.ts',
       typesPlugin: 'src/extension/typescript/typesPlugin.ts',
     },
     chunkNames: 'chunks/[name]-[hash]',
     format: 'esm',
     splitting: true,
-    plugins: [localisedByVSCode, compiledKernels, openaiChatOnly, nativeWebStreams, asCommonJs],
+    plugins: [localisedByVSCode, compiledKernels, nativeWebStreams, sharedChatModel, asCommonJs],
   },
-  // Command line, threads and libraries together: what two of them need is there once.
-  {
-    ...common,
-    outdir: 'dist',
-    outExtension: { '.js': '.mjs' },
-    chunkNames: 'chunks/[name]-[hash]',
-    format: 'esm',
-    splitting: true,
-    plugins: [
-      englishTexts,
-      compiledKernels,
-      importedBuiltins,
-      httpWithoutUndici,
-      noSchemaCompiler,
-      openaiChatOnly,
-      nativeWebStreams,
-      browserStandIns,
-    ],
-    entryPoints: {
-      cli: 'src/cli/main.ts',
-      askpass: 'src/machines/ssh/askpassClient.ts',
-      jobRunner: 'src/service/runner/jobRunner.ts',
-      machineService: 'src/service/machine/machineService.ts',
-      indexWorker: 'src/retrieval/building/indexWorker.ts',
-      modelWorker: 'src/retrieval/embedding/modelWorker.ts',
-      flowRunner: 'src/flows/run/child/flowRunner.ts',
-      // The extension's threads can be modules, which share what they have in common with the command line.
-      worker: 'src/extension/threads/worker.ts',
-      folderIndexWorker: 'src/extension/threads/folderIndexWorker.ts',
-      flowWorker: 'src/extension/threads/flowWorker.ts',
-      ...LIBRARIES,
-    },
-  },
+  programs,
   // For flows in folders without zod. On its own: together with the others, each would load all of zod.
   {
     ...common,
@@ -320,6 +358,8 @@ await mkdir('dist', { recursive: true });
 if (watch) {
   for (const configuration of configurations) await (await esbuild.context(configuration)).watch();
 } else {
+  const { metafile } = await esbuild.build({ ...programs, write: false });
+  programs.plugins?.push(mergedChunks(metafile?.outputs ?? {}));
   const built = await Promise.all(configurations.map((configuration) => esbuild.build(configuration)));
   const metafiles = built.flatMap(({ metafile }) => metafile ?? []);
   const packages = await bundledPackages(metafiles);

@@ -34,7 +34,7 @@ const REQUIRED = [
   'dist/features.js',
   'dist/worker.mjs',
   'dist/folderIndexWorker.mjs',
-  'dist/chatModel.js',
+  'dist/chatModel.mjs',
   'dist/cli.mjs',
   'dist/askpass.mjs',
   'dist/jobRunner.mjs',

@@ -4,7 +4,6 @@ import { DisposableStore } from '../core/processes/lifetime.ts';
 import { describeRecovered } from '../jobs/results/resultJournals.ts';
 import { isFiltering } from '../jobs/ledger/jobFilter.ts';
 import type { CommandContext } from './commands/command.ts';
-import { commands } from './commandTable.ts';
 import type { CommandId } from './contributions/names.ts';
 import { guardCosts } from './jobList/costGuard.ts';
 import { EndHooks } from './jobs/endHooks.ts';
@@ -35,7 +34,8 @@ import { keepSettling } from './submit/unanswered.ts';
 import { askModal, showInformation, showWarning } from './ui/show.ts';
 
 export interface Features {
-  readonly runCommand: (id: CommandId, argument: unknown, selected: unknown) => unknown;
+  /** The code of the commands is loaded on first use. */
+  readonly runCommand: (id: CommandId, argument: unknown, selected: unknown) => Promise<unknown>;
   readonly tree: Pick<JobTree, 'getChildren' | 'getParent' | 'getTreeItem' | 'resolveTreeItem'>;
   readonly tasks: JobTasks;
   /** Created on first use. */
@@ -189,7 +189,10 @@ export async function startFeatures(shell: Shell): Promise<Features> {
     flows: getFlows,
   };
   return {
-    runCommand: (id, argument, selected) => commands[id](commandContext, argument, selected),
+    runCommand: async (id, argument, selected) => {
+      const { commands } = await import('./commandTable.ts');
+      return commands[id](commandContext, argument, selected);
+    },
     tree,
     tasks: new JobTasks(services),
     agentTools: getAgentTools,

@@ -7,14 +7,9 @@ import { diskFullError, isDiskFull } from '../core/files/diskSpace.ts';
 import { AppError, messageOf } from '../core/errors.ts';
 import { requireOwnHome } from '../core/files/ownFiles.ts';
 import { makeFolder } from '../core/files/makeFolder.ts';
-import { DEFAULT_CONFIG } from './serviceConfig.ts';
-import type { ServeOptions } from './serveOptions.ts';
 import { knowsKey } from './serviceProof.ts';
 import { readStateFile, type ServiceState } from './stateFile.ts';
 
-const IDLE_EXIT_MS = 10 * 60_000;
-// This user's next service waits for the end of this one.
-const DRAIN_MS = 2_000;
 const START_TIMEOUT_MS = 15_000;
 const POLL_MS = 50;
 // A start can fail because another one is in progress, or an earlier service is just ending. Then the next one succeeds.
@@ -43,31 +38,6 @@ export interface EmbeddedOptions {
   readonly signal?: AbortSignal;
   /** Time limit of a start; default: 15 seconds. */
   readonly startTimeoutMs?: number;
-}
-
-/** A service for one person: nobody monitors it, and its log is only for failures. */
-const CONFIG = {
-  ...DEFAULT_CONFIG,
-  log: { ...DEFAULT_CONFIG.log, requests: false },
-  // Jobs run the person's own folder, and need programs, caches and data sets from all over the home. They are as fast as in a terminal.
-  process: { ...DEFAULT_CONFIG.process, isolation: 'none' as const, nice: 0 },
-  metrics: { enabled: false },
-  retention: { min_free_gb: 0.1 },
-};
-
-/** The options of `farwharf serve --embedded`. */
-export function embeddedServeOptions(home: string, program: { runner: string; version: string }): ServeOptions {
-  return {
-    ...program,
-    host: '127.0.0.1',
-    port: 0,
-    data: serviceFolder(home),
-    config: CONFIG,
-    isToppedUpDaily: true,
-    idleExitMs: IDLE_EXIT_MS,
-    drainMs: DRAIN_MS,
-    stateFile: stateFileOf(home),
-  };
 }
 
 /**
@@ -161,7 +131,8 @@ function readTail(path: string): string {
   }
 }
 
-function serviceFolder(home: string): string {
+/** The data folder of the service of this FARWHARF_HOME. */
+export function serviceFolder(home: string): string {
   return join(home, 'service');
 }
 

@@ -3,7 +3,7 @@ import { AppError } from '../../core/errors.ts';
 import { farwharfHome } from '../../core/files/home.ts';
 import { requireOwnFile } from '../../core/files/ownFiles.ts';
 import { Redactor } from '../../core/redact.ts';
-import { embeddedServeOptions } from '../../service/embedded.ts';
+import { embeddedServeOptions } from '../../service/embeddedOptions.ts';
 import { checkService } from '../../service/checkService.ts';
 import { configSchema, readConfig, type ServiceConfig } from '../../service/serviceConfig.ts';
 import { isLoopback } from '../../service/http/access/auth.ts';

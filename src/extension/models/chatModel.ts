@@ -1,17 +1,32 @@
-// A separate chunk, because it loads the `openai` package, which only questions to a model need.
-export { runPrompt } from '../../flows/run/models/promptRun.ts';
+// A module of its own, because it loads the `openai` package, which only questions to a model need. The command line is made of the same
+// code, whose imports of `http` do not go through VS Code's proxy, so the extension passes its own `fetch`.
 import { LLMClient } from '../../agents/chat/llmClient.ts';
 import type { TextMessage } from '../../agents/chat/messages.ts';
 import { requestUrl } from '../../agents/llm/endpointRequest.ts';
 import type { Endpoint } from '../../agents/llm/providers.ts';
+import { type PromptModel, type PromptReply, runPrompt } from '../../flows/run/models/promptRun.ts';
+
+interface Transport {
+  readonly signal: AbortSignal;
+  readonly fetch: typeof fetch;
+}
+
+/** Sends messages to a model once. Throws like `runPrompt`. */
+export function askModel(
+  model: Omit<PromptModel, 'fetch'>,
+  messages: Parameters<typeof runPrompt>[1],
+  { signal, fetch }: Transport,
+): Promise<PromptReply> {
+  return runPrompt({ ...model, fetch }, messages, { signal });
+}
 
 /** Sends messages to an endpoint and yields the answer as it arrives. Throws like `LLMClient.chatStream`. */
 export function streamChat(
   endpoint: Endpoint,
   messages: readonly TextMessage[],
-  { key, signal }: { readonly key: string | undefined; readonly signal: AbortSignal },
+  { key, signal, fetch }: Transport & { readonly key: string | undefined },
 ): AsyncIterable<string> {
   const { provider, model } = endpoint;
-  const client = new LLMClient({ provider, model, baseUrl: requestUrl(endpoint), apiKey: key });
+  const client = new LLMClient({ provider, model, baseUrl: requestUrl(endpoint), apiKey: key, fetch });
   return client.chatStream(messages, { signal });
 }

@@ -76,7 +76,7 @@ async function openEndpoint(endpoint: Endpoint, keys: Keys): Promise<AnswerModel
     place: placeOf(endpoint),
     async *stream(messages, signal) {
       const { streamChat } = await import('./chatModel.ts');
-      yield* streamChat(endpoint, messages, { key, signal });
+      yield* streamChat(endpoint, messages, { key, signal, fetch: createNetworkFetch() });
     },
   };
 }

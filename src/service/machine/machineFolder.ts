@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { systemCode } from '../../core/errors.ts';
 import { requireOwn } from '../../core/files/ownFiles.ts';
 import { readConfig } from '../serviceConfig.ts';
-import { embeddedServeOptions } from '../embedded.ts';
+import { embeddedServeOptions } from '../embeddedOptions.ts';
 import type { ServeOptions } from '../serveOptions.ts';
 
 const KEY_BYTES = 32;

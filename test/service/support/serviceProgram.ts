@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLogger } from '../../../src/core/log.ts';
 import { farwharfHome } from '../../../src/core/files/home.ts';
-import { embeddedServeOptions } from '../../../src/service/embedded.ts';
+import { embeddedServeOptions } from '../../../src/service/embeddedOptions.ts';
 import { DEFAULT_CONFIG } from '../../../src/service/serviceConfig.ts';
 import { serve } from '../../../src/service/serve.ts';
 import type { ServeOptions } from '../../../src/service/serveOptions.ts';

@@ -1,6 +1,7 @@
 import * as l10n from '@vscode/l10n';
 import { resolveEndpoint } from '../../../agents/llm/providers.ts';
 import { AppError } from '../../../core/errors.ts';
+import { createNetworkFetch } from '../../../core/network/networkFetch.ts';
 import type { AskJudge } from '../../../flows/run/evals/judge.ts';
 import type { Keys } from '../../connection/keys.ts';
 import { keyFor, openModel } from '../../models/models.ts';
@@ -12,8 +13,9 @@ export function askJudgeWith(keys: Keys): AskJudge {
       const endpoint = resolveEndpoint(wanted);
       const { provider, model, baseUrl } = endpoint;
       const apiKey = await keyFor(endpoint, keys);
-      const { runPrompt } = await import('../../models/chatModel.ts');
-      const { reply, call } = await runPrompt({ provider, model, baseUrl, apiKey }, messages, { signal });
+      const { askModel } = await import('../../models/chatModel.ts');
+      const transport = { signal, fetch: createNetworkFetch() };
+      const { reply, call } = await askModel({ provider, model, baseUrl, apiKey }, messages, transport);
       return { reply, cost: call?.estimatedCost };
     }
     const selected = await openModel(keys);

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { requestUrl } from '../../../agents/llm/endpointRequest.ts';
 import { PROVIDER_NAMES } from '../../../agents/llm/providers.ts';
+import { createNetworkFetch } from '../../../core/network/networkFetch.ts';
 import { printableLine } from '../../../core/text/printable.ts';
 import { streamEditorChat } from '../../models/editorChat.ts';
 import type { Keys } from '../../connection/keys.ts';
@@ -62,10 +63,11 @@ async function serviceModel(
     name: printableLine(endpoint.model),
     place: placeOf(endpoint),
     async ask(messages, signal) {
-      const { runPrompt } = await import('../../models/chatModel.ts');
+      const { askModel } = await import('../../models/chatModel.ts');
       const { provider, model } = endpoint;
       const baseUrl = requestUrl(endpoint);
-      const { reply, call } = await runPrompt({ provider, model, baseUrl, apiKey: key }, messages, { signal });
+      const transport = { signal, fetch: createNetworkFetch() };
+      const { reply, call } = await askModel({ provider, model, baseUrl, apiKey: key }, messages, transport);
       return {
         reply,
         seconds: (call?.durationMs ?? 0) / 1000,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { get } from 'node:https';
 import * as vscode from 'vscode';
 import { createNetworkFetch } from '../../../../src/core/network/networkFetch.ts';
+import type * as chatModel from '../../../../src/extension/models/chatModel.ts';
 import { explain } from '../../../../src/extension/ui/errorText.ts';
 import { RemoteClient } from '../../../../src/remote/client.ts';
 import { ForwardProxy } from '../../../service/support/forwardProxy.ts';
@@ -66,6 +67,21 @@ suite('behind a proxy', () => {
     // One for each; VS Code itself can ask at any time.
     assert.ok(proxy.requests.length >= before + 2, proxy.requests.join('\n'));
     assert.ok(!proxy.received().includes(network.key));
+  });
+
+  test("questions to a model go through VS Code's proxy", async () => {
+    await using proxy = await ForwardProxy.start({ tunnelTo: network.place });
+    await setProxy(proxy.url());
+    await untilUsed(proxy);
+    const extension = vscode.extensions.getExtension('farwharf.farwharf');
+    assert.ok(extension);
+    const path = vscode.Uri.joinPath(extension.extensionUri, 'dist', 'chatModel.mjs').toString();
+    const { askModel } = (await import(path)) as typeof chatModel;
+    const before = proxy.requests.length;
+    const transport = { fetch: createNetworkFetch(), signal: AbortSignal.timeout(10_000) };
+    const asked = askModel({ baseUrl: network.url, model: 'small' }, [{ role: 'user', content: 'Hello' }], transport);
+    assert.match((await rejection(asked)).message, /HTTP 404/); // the service at the end of the proxy has no models
+    assert.ok(proxy.requests.length > before, proxy.requests.join('\n'));
   });
 
   for (const [status, advice] of [
