@@ -134,7 +134,7 @@ try {
     process.stdout.write(`${name}\n  first:   farwharf ${describe(first)}, rsync ${describe(firstSync)}\n`);
     process.stdout.write(`  changed: farwharf ${describe(own)}, rsync ${describe(peer)}\n`);
     if (!isGood(own, peer)) process.exitCode = 1;
-    for (const path of [folder, copy]) rmSync(path, { recursive: true });
+    for (const path of [folder, copy]) rmSync(path, { recursive: true, force: true });
   }
 } finally {
   serve.kill('SIGTERM');

@@ -1,4 +1,3 @@
-import type { Agent } from 'node:http';
 import type * as z from 'zod';
 import { AppError } from '../core/errors.ts';
 import { Redactor } from '../core/redact.ts';
@@ -26,42 +25,16 @@ import { isMissingRoute, type JobSubmission, metaOf, submissionHeaders } from '.
 import { Transport } from './http/transport.ts';
 import { openUpload } from './transfers/upload.ts';
 import { jobPath } from './protocol/jobPath.ts';
-import { limits, type RequestOptions, type TransferOptions } from './http/requestLimits.ts';
+import { limits, type RequestOptions } from './http/requestLimits.ts';
+import type { EventOptions, RemoteClientOptions, UploadOptions } from './clientOptions.ts';
 
+export type { EventOptions, RemoteClientOptions, UploadOptions } from './clientOptions.ts';
 export type { RequestOptions, TransferOptions } from './http/requestLimits.ts';
 export type { DownloadOptions } from './transfers/download.ts';
 
 /** Default read timeouts in seconds (specification, section 8). */
 const REQUEST_TIMEOUT = 60;
 const STREAM_TIMEOUT = 180;
-
-export interface UploadOptions extends TransferOptions {
-  /**
-   * A unique text such as a UUID, sent as `Idempotency-Key`. A service that supports such keys creates one job for all requests
-   * with the same key, and `getSubmission` returns their outcome.
-   */
-  readonly idempotencyKey?: string;
-  /** What the file is: the archive by default, or the names of its contents, for services with the feature `content`. */
-  readonly part?: 'tarball' | 'contents';
-  /** Bytes of the archive that the service already has, from `getSubmission`. Only the rest is sent. */
-  readonly offset?: number;
-}
-
-export interface EventOptions extends RequestOptions {
-  /** The ID of the last event received; a service that numbers its events continues after it. */
-  readonly lastEventId?: string;
-}
-
-export interface RemoteClientOptions {
-  /** Sends the requests instead of node-fetch. Its sockets cannot be observed, so its `connect` timeout is added to `read`. */
-  readonly fetch?: typeof fetch;
-  /** Makes the connections of all requests, in place of our own, for a service that is not reached over TCP. Destroyed by `close`. */
-  readonly agent?: Agent;
-  /** Sent with each request. `Authorization` is always set by the client. */
-  readonly headers?: Readonly<Record<string, string>>;
-  /** How to wait when the service asks to retry later (429). If absent, its `RemoteError` is thrown immediately. */
-  readonly retryAfter?: RetryAfterPolicy;
-}
 
 /**
  * A thin client for one service and one account (specification, section 4.2).
@@ -143,6 +116,30 @@ export class RemoteClient implements AsyncDisposable {
       using response = await this.#openOnce({ ...call, ...bytesBody(body) });
       return await readBytes(response);
     });
+  }
+
+  /**
+   * The pieces of a job's results, for services with the feature `result-content`: a record for each, or those that are wanted. See
+   * `protocol/contents.ts`.
+   *
+   * @param wanted a bit for each record.
+   */
+  async *streamResultContents(
+    jobId: string,
+    wanted?: Uint8Array,
+    options?: RequestOptions,
+  ): AsyncGenerator<Uint8Array, void> {
+    const call = {
+      path: `${jobPath(jobId)}/artifacts/contents`,
+      isOpenEnded: true,
+      ...limits(options, STREAM_TIMEOUT),
+    };
+    using response = await this.#withRetryAfter(call.signal, () =>
+      this.#openOnce(
+        wanted === undefined ? { ...call, method: 'GET' } : { ...call, method: 'POST', ...bytesBody(wanted) },
+      ),
+    );
+    yield* response.body;
   }
 
   /** The names of the account's secrets, and when each was set. No request returns a value. For services with the feature `secrets`. */

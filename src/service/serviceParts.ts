@@ -22,6 +22,7 @@ import { JobSecrets } from './jobs/jobSecrets.ts';
 import type { MostAtWork } from './jobs/jobQueue.ts';
 import { Scheduler } from './jobs/scheduler.ts';
 import { ContentStore } from './contents/contentStore.ts';
+import { ResultPieces } from './contents/resultPieces.ts';
 import { WaitingContents } from './contents/waitingContents.ts';
 import { SecretVault } from './secrets/secretVault.ts';
 import type { ServeOptions } from './serveOptions.ts';
@@ -158,6 +159,7 @@ export async function buildParts(
     vault,
     contents,
     waiting,
+    resultPieces: new ResultPieces(),
     maxLogBytes: config.logs.max_mb_per_job * 1e6,
     shutdown,
     health,

@@ -93,7 +93,7 @@ export class Hosts implements vscode.Disposable {
   }
 
   /** The API of a host. Each call uses the client that is current at that moment. */
-  service(host: string): JobService & Pick<RemoteClient, 'postContents'> {
+  service(host: string): JobService & Pick<RemoteClient, 'postContents' | 'me' | 'streamResultContents'> {
     const use = <T>(work: (client: RemoteClient) => Promise<T>): Promise<T> => this.#use(host, work);
     return {
       submitJob: (archive, job, options) => use((client) => client.submitJob(archive, job, options)),
@@ -101,6 +101,8 @@ export class Hosts implements vscode.Disposable {
       getJob: (jobId, options) => use((client) => client.getJob(jobId, options)),
       downloadArtifacts: (jobId, dest, options) => use((client) => client.downloadArtifacts(jobId, dest, options)),
       postContents: (path, body, options) => use((client) => client.postContents(path, body, options)),
+      me: (options) => use((client) => client.me(options)),
+      streamResultContents: (jobId, wanted, options) => this.#streamContents(host, jobId, wanted, options),
       streamEvents: (jobId, options) => this.#streamEvents(host, jobId, options),
     };
   }
@@ -108,6 +110,13 @@ export class Hosts implements vscode.Disposable {
   dispose(): void {
     for (const host of this.#connections.keys()) this.#forget(host);
     this.#store.dispose();
+  }
+
+  async *#streamContents(
+    host: string,
+    ...request: Parameters<RemoteClient['streamResultContents']>
+  ): AsyncGenerator<Uint8Array, void> {
+    yield* (await this.#connect(host)).streamResultContents(...request);
   }
 
   async *#streamEvents(

@@ -5,7 +5,7 @@ import { systemCode } from '../../core/errors.ts';
 import type { ArchiveSegment } from '../../workspace/pack/segments.ts';
 
 // Other versions of the program may cut and compress in another way. Segments of another format are not used.
-const FORMAT = 1;
+const FORMAT = 2;
 const count = z.int().nonnegative();
 const stored = z.object({
   format: z.literal(FORMAT),
@@ -18,6 +18,11 @@ const stored = z.object({
       files: count,
       key: z.string().nullable(),
       pieces: z.base64().transform((text) => Buffer.from(text, 'base64')),
+      part: z
+        .string()
+        .regex(/^[\w-]{1,64}$/)
+        .nullable(),
+      start: count,
     }),
   ),
 });

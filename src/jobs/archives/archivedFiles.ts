@@ -1,5 +1,6 @@
-import { gunzip } from '../../workspace/archive/gzipReader.ts';
 import { type TarEntry, TarReader } from '../../workspace/archive/tarReader.ts';
+import type { PackedFiles } from './archives.ts';
+import { readTar } from './archiveTar.ts';
 
 /** Larger files are not read, because they are not source code. */
 export const MAX_FILE_BYTES = 5_000_000;
@@ -9,10 +10,10 @@ const MAX_TOTAL_BYTES = 20_000_000;
  * Reads files of an archive. Those that it does not contain, that are larger than 5 MB, or that exceed 20 MB together are missing in
  * the result.
  *
- * @throws AppError `corrupt` for a damaged archive, the system's error if it cannot be read, the signal's reason on abort.
+ * @throws as `readTar`.
  */
 export async function readArchivedFiles(
-  archive: string,
+  archive: Pick<PackedFiles, 'archive' | 'segments'>,
   paths: ReadonlySet<string>,
   signal?: AbortSignal,
 ): Promise<ReadonlyMap<string, Buffer>> {
@@ -37,7 +38,7 @@ export async function readArchivedFiles(
       missing -= 1;
     },
   });
-  for await (const chunk of gunzip(archive, { signal, onBytes: () => {} })) {
+  for await (const chunk of readTar(archive, signal)) {
     reader.write(chunk);
     if (missing === 0) break;
   }

@@ -1,15 +1,16 @@
 import { hash } from 'node:crypto';
-import { constants } from 'node:fs';
-import { copyFile, link, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { copyFile, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { systemCode } from '../../core/errors.ts';
 import { UNFINISHED, writeAtomically } from '../../core/files/atomicFile.ts';
 import { numberField, textField } from '../../core/jsonFields.ts';
 import { ownerState, processOwner } from '../../core/processes/processOwner.ts';
 import type { ManifestEntry } from '../../workspace/pack/pack.ts';
+import { linkFile, linkFolder, measureFile } from './archiveFiles.ts';
 
 const MAX_KEPT_BYTES = 2_000_000_000;
-const ARCHIVE_SUFFIX = '.tar.gz';
+const FILE_SUFFIX = '.tar.gz';
+const FOLDER_SUFFIX = '.parts';
 // `ID.PROCESS.part`, and `.PROCESS.NAME.partial` while `packWorkspace` writes.
 const PART_SUFFIX = /\.part(?:ial)?$/;
 // No process is still packing an archive of this age.
@@ -21,6 +22,7 @@ const ID = /^[\w-]{1,64}$/;
 
 /** What is stored of a packed folder. */
 export interface PackedFiles {
+  /** A file, or a folder with parts, some of which it shares with other archives. */
   readonly archive: string;
   /** The list of packed files. */
   readonly manifest: string;
@@ -36,8 +38,14 @@ export class ArchiveStore {
     this.#folder = join(home, 'archives');
   }
 
+  /** The path of an archive, if it is a file. */
   archivePath(id: string): string {
-    return join(this.#folder, `${id}${ARCHIVE_SUFFIX}`);
+    return join(this.#folder, `${id}${FILE_SUFFIX}`);
+  }
+
+  /** The path of an archive, if it is a folder with parts. */
+  folderPath(id: string): string {
+    return join(this.#folder, `${id}${FOLDER_SUFFIX}`);
   }
 
   /** The path of an archive that this process is packing. It names the process, so that another one knows when to remove it. */
@@ -45,9 +53,19 @@ export class ArchiveStore {
     return join(this.#folder, `${id}.${processOwner()}.part`);
   }
 
+  /** The same for an archive that is a folder. */
+  folderPartPath(id: string): string {
+    return join(this.#folder, `${id}.${processOwner()}.folder.part`);
+  }
+
   /** The path of the names of an archive's contents while they are sent. It names the process, as `partPath` does. */
   namesPath(id: string): string {
     return join(this.#folder, `.${processOwner()}.${id}.partial`);
+  }
+
+  /** The path of a copy of the whole archive while it is sent, as `namesPath`. */
+  wholePath(id: string): string {
+    return join(this.#folder, `.${processOwner()}.${id}.whole.partial`);
   }
 
   /** The path of the list of packed files. */
@@ -60,16 +78,19 @@ export class ArchiveStore {
     return join(this.#folder, `${id}.segments.json`);
   }
 
-  /** The paths of what is stored of a job that was sent. */
-  packedFiles(id: string): PackedFiles {
-    return { archive: this.archivePath(id), manifest: this.manifestPath(id), segments: this.segmentsPath(id) };
+  /** The paths of what is stored of a job that was sent, which may be gone. */
+  async packedFiles(id: string): Promise<PackedFiles> {
+    const folder = this.folderPath(id);
+    const isFolder = (await measureFile(folder)) !== undefined;
+    const archive = isFolder ? folder : this.archivePath(id);
+    return { archive, manifest: this.manifestPath(id), segments: this.segmentsPath(id) };
   }
 
   /** The files of the job that was last sent from a folder, which may be gone; undefined if none is known. */
   async latestOf(folder: string): Promise<PackedFiles | undefined> {
     try {
       const id = await readFile(this.#latestPath(folder), 'utf8');
-      return ID.test(id) ? this.packedFiles(id) : undefined;
+      return ID.test(id) ? await this.packedFiles(id) : undefined;
     } catch (error) {
       if (systemCode(error) === 'ENOENT') return undefined;
       throw error;
@@ -109,27 +130,41 @@ export class ArchiveStore {
     return readManifest(this.manifestPath(id));
   }
 
-  /** Makes a packed archive, and its manifest if there is one, the part of a job that is about to be sent. @throws the system's error. */
-  async copyPacked(from: PackedFiles, id: string): Promise<void> {
-    const part = this.partPath(id);
-    // A link costs no space, and stays when the other archive is removed.
-    await link(from.archive, part).catch(async (error: unknown) => {
-      if (systemCode(error) === 'ENOENT') throw error;
-      await copyFile(from.archive, part, constants.COPYFILE_EXCL);
+  /** Moves the archive that was packed for a job to its place. @throws the system's error. */
+  async place(id: string): Promise<void> {
+    await rename(this.folderPartPath(id), this.folderPath(id)).catch(async (error: unknown) => {
+      if (systemCode(error) !== 'ENOENT') throw error;
+      await rename(this.partPath(id), this.archivePath(id));
     });
-    for (const name of ['manifest', 'segments'] as const) {
-      await copyFile(from[name], this.packedFiles(id)[name]).catch((error: unknown) => {
+  }
+
+  /**
+   * Makes a packed archive, and its manifest if there is one, the part of a job that is about to be sent.
+   *
+   * @returns the path that the archive will have.
+   * @throws the system's error.
+   */
+  async copyPacked(from: PackedFiles, id: string): Promise<string> {
+    const isFolder = (await stat(from.archive)).isDirectory();
+    await (isFolder ? linkFolder(from.archive, this.folderPartPath(id)) : linkFile(from.archive, this.partPath(id)));
+    const copies = [
+      [from.manifest, this.manifestPath(id)],
+      [from.segments, this.segmentsPath(id)],
+    ] as const;
+    for (const [path, copy] of copies) {
+      await copyFile(path, copy).catch((error: unknown) => {
         if (systemCode(error) !== 'ENOENT') throw error; // none was kept
       });
     }
+    return isFolder ? this.folderPath(id) : this.archivePath(id);
   }
 
   /** Removes the files of a job that was not sent. */
   async discard(id: string): Promise<void> {
-    await rm(this.partPath(id), { force: true });
-    await rm(this.archivePath(id), { force: true });
-    await rm(this.manifestPath(id), { force: true });
-    await rm(this.segmentsPath(id), { force: true });
+    const archives = [this.partPath(id), this.folderPartPath(id), this.archivePath(id), this.folderPath(id)];
+    for (const path of [...archives, this.manifestPath(id), this.segmentsPath(id)]) {
+      await rm(path, { recursive: true, force: true });
+    }
   }
 
   /** Removes the archive that the jobs of a sweep share. Each job that was sent has its own link to it. */
@@ -140,23 +175,27 @@ export class ArchiveStore {
   /** Removes the oldest archives above the total limit, and what is of use only with them. Manifests are small and stay. */
   async prune(inUse: ReadonlySet<string>, maxBytes: number = MAX_KEPT_BYTES): Promise<void> {
     const names = await readdir(this.#folder);
-    const found = await Promise.all(names.map((name) => this.#measure(name)));
+    const found = await Promise.all(names.map((name) => measureFile(join(this.#folder, name))));
     const files = found.filter((file) => file !== undefined).sort((a, b) => b.time - a.time);
     const counted = new Set<string>();
     let total = 0;
-    for (const { name, bytes, file } of files) {
-      if (!name.endsWith(ARCHIVE_SUFFIX)) continue;
-      // Jobs that share an archive use its space once.
-      if (!counted.has(file)) total += bytes;
-      counted.add(file);
-      const id = name.slice(0, -ARCHIVE_SUFFIX.length);
+    for (const { path, parts } of files) {
+      const name = basename(path);
+      const suffix = [FILE_SUFFIX, FOLDER_SUFFIX].find((end) => name.endsWith(end));
+      if (suffix === undefined) continue;
+      // Jobs that share an archive, or a part of one, use its space once.
+      for (const { bytes, file } of parts) {
+        if (!counted.has(file)) total += bytes;
+        counted.add(file);
+      }
+      const id = name.slice(0, -suffix.length);
       if (total <= maxBytes || inUse.has(id)) continue;
       await this.#remove(name);
       await rm(this.segmentsPath(id), { force: true });
     }
     const now = Date.now();
-    for (const { name, time } of files) {
-      if (name.endsWith(LATEST_SUFFIX) && now - time > LATEST_MS) await this.#remove(name);
+    for (const { path, time } of files) {
+      if (path.endsWith(LATEST_SUFFIX) && now - time > LATEST_MS) await rm(path, { force: true });
     }
   }
 
@@ -165,23 +204,19 @@ export class ArchiveStore {
     const [, owner = ''] = name.split('.');
     const state = ownerState(owner);
     if (state !== 'unknown') return state === 'stopped';
-    const file = await this.#measure(name);
+    const file = await measureFile(join(this.#folder, name));
     return file !== undefined && Date.now() - file.time > ABANDONED_MS;
   }
 
   #remove(name: string): Promise<void> {
-    return rm(join(this.#folder, name), { force: true });
+    return rm(join(this.#folder, name), { recursive: true, force: true });
   }
+}
 
-  async #measure(name: string): Promise<{ name: string; bytes: number; time: number; file: string } | undefined> {
-    try {
-      const { size, mtimeMs, dev, ino } = await stat(join(this.#folder, name));
-      return { name, bytes: size, time: mtimeMs, file: `${dev} ${ino}` };
-    } catch (error) {
-      if (systemCode(error) === 'ENOENT') return undefined; // another window pruned it first
-      throw error;
-    }
-  }
+/** What is stored beside an archive. @param archive its path, as a job's record has it. */
+export function packedFilesAt(archive: string): Pick<PackedFiles, 'archive' | 'segments'> {
+  const suffix = archive.endsWith(FOLDER_SUFFIX) ? FOLDER_SUFFIX : FILE_SUFFIX;
+  return { archive, segments: new ArchiveStore(dirname(dirname(archive))).segmentsPath(basename(archive, suffix)) };
 }
 
 /** The files of an archive; undefined if none were stored or the list is damaged. */

@@ -31,8 +31,8 @@ export async function browseResults(
     onDownload: (doneBytes: number, totalBytes: number | undefined) =>
       onPhase?.({ type: 'download', doneBytes, totalBytes }),
   };
-  return withArchive(deps, record, fetching, (archive, { id }) =>
-    deps.browsed.add(id, archive, {
+  return withArchive(deps, record, fetching, ({ path }, { id }) =>
+    deps.browsed.add(id, path, {
       ...abort,
       onProgress: (doneBytes, totalBytes) => onPhase?.({ type: 'unpack', doneBytes, totalBytes }),
     }),

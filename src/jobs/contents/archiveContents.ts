@@ -1,6 +1,6 @@
 import { NAME_BYTES, nameOfPiece } from '../../remote/protocol/contents.ts';
-import { GZIP_HEADER } from '../../workspace/archive/gzipMember.ts';
-import { inflateSegment } from '../../workspace/archive/inflateSegment.ts';
+import { DamagedArchive, inflateSegment } from '../../workspace/archive/inflateSegment.ts';
+import { locateParts } from '../../workspace/pack/archiveParts.ts';
 import { type ArchiveSegment, PIECE_RECORD_BYTES } from '../../workspace/pack/segments.ts';
 
 // A list ends after a name whose last byte is one of two, so that it has 128 names on average.
@@ -21,7 +21,7 @@ export interface NameList {
 /** What a submission by content sends in place of an archive. */
 export interface ArchiveContents {
   readonly lists: readonly NameList[];
-  /** The pieces with these names, in hexadecimal, and others next to them. @throws the signal's reason on abort. */
+  /** The pieces with these names, in hexadecimal, each as often as it occurs. @throws DamagedArchive, the signal's reason on abort. */
   read(wanted: ReadonlySet<string>, signal?: AbortSignal): AsyncIterable<Piece>;
 }
 
@@ -30,18 +30,24 @@ interface PieceSize {
   readonly size: number;
 }
 
-/** The contents of an archive with segments. Their hashes were computed when it was packed. */
+/** The contents of an archive with segments, a file or a folder. Their hashes were computed when it was packed. */
 export function contentsOf(archive: string, segments: readonly ArchiveSegment[]): ArchiveContents {
   const pieces = segments.map((segment) => piecesOf(segment));
   return {
     lists: listNames(pieces.flat().map(({ name }) => name)),
     async *read(wanted, signal) {
-      let start = GZIP_HEADER.length;
-      for (const [index, { packedBytes }] of segments.entries()) {
+      const pathOf = await locateParts(archive);
+      for (const [index, { part, start, packedBytes }] of segments.entries()) {
         const own = pieces[index] ?? [];
         const isWanted = own.some(({ name }) => wanted.has(name.toString('hex')));
-        if (isWanted) yield* split(inflateSegment(archive, { start, bytes: packedBytes }, signal), own);
-        start += packedBytes;
+        if (!isWanted) continue;
+        const stream = inflateSegment(pathOf(part), { start, bytes: packedBytes }, signal);
+        for await (const piece of split(stream, own)) {
+          if (!wanted.has(piece.name.toString('hex'))) continue;
+          // A segment that stayed where it was when the archive was packed may have been damaged since.
+          if (!nameOfPiece(piece.bytes).equals(piece.name)) throw new DamagedArchive();
+          yield piece;
+        }
       }
     },
   };

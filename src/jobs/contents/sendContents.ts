@@ -3,7 +3,7 @@ import type { RemoteClient } from '../../remote/client.ts';
 import { MAX_ASKED_NAMES, NAME_BYTES, namesIn } from '../../remote/protocol/contents.ts';
 import { httpStatus } from '../service/api.ts';
 import type { ArchiveContents } from './archiveContents.ts';
-import { PieceBatch } from './pieceBatch.ts';
+import { PieceBatch } from '../../remote/transfers/pieceBatch.ts';
 
 // Pieces can be sent again without harm, so a lost connection is simply tried again.
 const RETRY_DELAYS_MS = [250, 1_000, 4_000];

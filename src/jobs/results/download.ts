@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import type { StagedEntry } from '../../workspace/extract/extract.ts';
 import { ArchiveStore } from '../archives/archives.ts';
 import type { AsyncLedger } from '../ledger/asyncLedger.ts';
 import type { JobRecord } from '../ledger/record.ts';
@@ -9,6 +11,7 @@ import {
   type PlaceDeps,
   placeFiles,
 } from './placeFiles.ts';
+import { type PlacedFile, PlacedResults } from './placedResults.ts';
 
 export interface DownloadDeps extends FetchDeps, PlaceDeps {
   readonly ledger: AsyncLedger;
@@ -32,13 +35,18 @@ export async function downloadResults(
     onDownload: (doneBytes: number, totalBytes: number | undefined) =>
       onPhase?.({ type: 'download', doneBytes, totalBytes }),
   };
-  return withArchive(deps, await ledger.get(id), fetching, async (archive, record) => {
+  return withArchive(deps, await ledger.get(id), fetching, async ({ path, records }, record) => {
     const onProgress = (doneBytes: number, totalBytes: number) => onPhase?.({ type: 'unpack', doneBytes, totalBytes });
     const source: FileSource = {
-      stage: (folder, staging) => archiver.stage(archive, folder, { ...staging, onProgress }),
+      stage: (folder, staging) => archiver.stage(path, folder, { ...staging, onProgress }),
       manifest: await new ArchiveStore(home).readManifest(id),
     };
-    return placeResults(deps, record, source, options);
+    return placeResults(deps, record, source, {
+      ...options,
+      onPlaced: async (files) => {
+        if (records !== undefined) await new PlacedResults(home).write(record, { records, files });
+      },
+    });
   });
 }
 
@@ -47,10 +55,27 @@ export async function placeResults(
   deps: PlaceDeps & { readonly ledger: AsyncLedger },
   record: JobRecord,
   source: FileSource,
-  options: DownloadOptions,
+  { onPlaced, ...options }: DownloadOptions & { readonly onPlaced?: (files: readonly PlacedFile[]) => Promise<void> },
 ): Promise<DownloadedResults> {
-  const { isWritten, ...placed } = await placeFiles(deps, record, source, options);
+  const { isWritten, entries, ...placed } = await placeFiles(deps, record, source, options);
+  if (!isWritten) return placed;
   // The results are written even if there is no space to record it.
-  if (isWritten) await deps.ledger.update(record.id, { downloadedAt: new Date().toISOString() }).catch(() => {});
+  await deps.ledger.update(record.id, { downloadedAt: new Date().toISOString() }).catch(() => {});
+  await onPlaced?.(whereFilesAre(entries, placed)).catch(() => {});
   return placed;
+}
+
+/** The file that was written from each entry, or the local one of the same path, which may be like it. */
+function whereFilesAre(
+  entries: readonly StagedEntry[],
+  { folder, written, skipped, setAside }: DownloadedResults,
+): readonly PlacedFile[] {
+  const kept = new Set(skipped);
+  const aside = new Map(setAside.map(({ path, at }) => [path, at]));
+  // In the order of the entries, some with other names.
+  const names = written.values();
+  return entries.map(({ path, size, mode }) => {
+    const at = kept.has(path) ? path : (aside.get(path) ?? names.next().value ?? path);
+    return { path, size, mode, at: join(folder, at) };
+  });
 }

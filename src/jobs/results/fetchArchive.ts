@@ -8,9 +8,11 @@ import { assertGzip } from '../../workspace/archive/gzipReader.ts';
 import { MOST_UNPACKED_BYTES } from '../../workspace/extract/extract.ts';
 import type { JobRecord } from '../ledger/record.ts';
 import { httpStatus, type JobService } from '../service/api.ts';
+import { fetchRecords, type ResultContentService } from '../contents/fetchContents.ts';
+import { assembleResults } from './assembleResults.ts';
 
 export interface FetchDeps {
-  readonly service: Pick<JobService, 'downloadArtifacts'>;
+  readonly service: Pick<JobService, 'downloadArtifacts'> & Partial<ResultContentService>;
   /** FARWHARF_HOME, or the folder used in its place for a job that was submitted elsewhere. */
   readonly home: string;
 }
@@ -26,8 +28,16 @@ const MOST_ARCHIVE_BYTES = MOST_UNPACKED_BYTES;
 // The process of a download of this age has stopped.
 const ABANDONED_MS = 24 * 3600_000;
 
+/** The results of a job on this machine. */
+export interface FetchedArchive {
+  /** A `.tar.gz`, or a `.tar` that was put together from contents. */
+  readonly path: string;
+  /** Of the pieces of the tar stream; undefined if the service does not offer them. */
+  readonly records: Buffer | undefined;
+}
+
 /**
- * Downloads the archive with a job's results, and removes it after `use`.
+ * Downloads the archive with a job's results, or what this machine lacks of it, and removes it after `use`.
  *
  * @throws AppError `missing` (no such job, or no results), `no-space`, `corrupt`; the service's own errors, and those of `use`.
  */
@@ -35,24 +45,40 @@ export async function withArchive<T>(
   { service, home }: FetchDeps,
   record: JobRecord | undefined,
   options: FetchOptions,
-  use: (archive: string, record: JobRecord) => Promise<T>,
+  use: (archive: FetchedArchive, record: JobRecord) => Promise<T>,
 ): Promise<T> {
-  if (record === undefined || record.jobId === null) {
+  const jobId = record?.jobId ?? null;
+  if (record === undefined || jobId === null) {
     throw new AppError('missing', 'The service did not return a job ID, so the results cannot be downloaded.');
   }
   const downloads = join(home, 'downloads');
   await mkdir(downloads, { recursive: true, mode: 0o700 });
   await removeAbandoned(downloads);
-  const archive = join(downloads, `${randomUUID()}.tar.gz`);
+  const name = join(downloads, randomUUID());
+  const [archive, tar] = [`${name}.tar.gz`, `${name}.tar`];
   try {
-    await fetchArchive(service, record.jobId, archive, options);
-    return await use(archive, record);
+    const { signal, onDownload } = options;
+    const onProgress = (doneBytes: number, totalBytes: number): void => onDownload?.(doneBytes, totalBytes);
+    const offering = offersContents(service) ? service : undefined;
+    const records = offering && (await fetchRecords(offering, jobId, signal));
+    if (offering !== undefined && records !== undefined) {
+      const assembling = { dest: tar, records, maxBytes: MOST_ARCHIVE_BYTES, signal, onProgress };
+      const isAssembled = await assembleResults({ service: offering, home }, { ...record, jobId }, assembling);
+      if (isAssembled) return await use({ path: tar, records }, record);
+    }
+    await fetchArchive(service, jobId, archive, options);
+    return await use({ path: archive, records }, record);
   } catch (error) {
     options.signal?.throwIfAborted();
     throw diskError(error, home);
   } finally {
     await rm(archive, { force: true });
+    await rm(tar, { force: true });
   }
+}
+
+function offersContents(service: FetchDeps['service']): service is FetchDeps['service'] & ResultContentService {
+  return service.me !== undefined && service.streamResultContents !== undefined;
 }
 
 async function fetchArchive(

@@ -1,7 +1,7 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { AppError, assertNever } from '../../core/errors.ts';
 import type { ManifestEntry } from '../../workspace/pack/pack.ts';
-import type { SkippedEntry, StagedArchive } from '../../workspace/extract/extract.ts';
+import type { SkippedEntry, StagedArchive, StagedEntry } from '../../workspace/extract/extract.ts';
 import type { PlannedResult, ResultDecision, SetAsideResult } from '../../workspace/results/results.ts';
 import type { Archiver } from '../archives/archiver.ts';
 import { type JobRecord, shortId } from '../ledger/record.ts';
@@ -49,6 +49,8 @@ export interface DownloadedResults {
 interface PlacedFiles extends DownloadedResults {
   /** Whether `decide` agreed. */
   readonly isWritten: boolean;
+  /** All files, in their order. */
+  readonly entries: readonly StagedEntry[];
 }
 
 /** Where files for a folder come from. */
@@ -112,7 +114,7 @@ export async function placeFiles(
       const decisions = await decide(plan, staged.staging);
       signal?.throwIfAborted();
       const all = plan.map(({ path }) => path);
-      const known = { folder, plan, refused: staged.skipped };
+      const known = { folder, plan, refused: staged.skipped, entries: staged.entries };
       if (decisions === undefined) return { isWritten: false, ...known, written: [], skipped: all, setAside: [] };
       onPhase?.({ type: 'write' });
       try {

@@ -31,8 +31,8 @@ export async function restoreFiles(
   options: Omit<DownloadOptions, 'decide'> = {},
 ): Promise<DownloadedResults> {
   const store = new ArchiveStore(deps.home);
-  const archive = store.archivePath(record.id);
-  await stat(archive).catch((error: unknown) => {
+  const packed = await store.packedFiles(record.id);
+  await stat(packed.archive).catch((error: unknown) => {
     if (systemCode(error) !== 'ENOENT') throw error;
     throw new AppError('missing', 'The files of this job are no longer stored on this machine.', { cause: error });
   });
@@ -44,10 +44,16 @@ export async function restoreFiles(
     return new Map(plan.map((file) => [file.path, isChosen(file.path) ? decisionFor(file, onConflict) : 'skip']));
   };
   const source: Parameters<typeof placeFiles>[2] = {
-    stage: (folder, staging) => deps.archiver.stage(archive, folder, staging),
+    stage: (folder, staging) => deps.archiver.stagePacked(packed, folder, staging),
     manifest: await store.readManifest(record.id),
   };
-  const { isWritten: _, plan, skipped, ...placed } = await placeFiles(deps, record, source, { ...options, decide });
+  const {
+    isWritten: _,
+    entries: _entries,
+    plan,
+    skipped,
+    ...placed
+  } = await placeFiles(deps, record, source, { ...options, decide });
   return {
     ...placed,
     plan: plan.filter(({ path }) => isChosen(path)),

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { AppError } from '../../core/errors.ts';
 import type { SelectedFile } from '../../workspace/files/selectedFile.ts';
+import { gatherParts } from '../../workspace/pack/archiveParts.ts';
 import type { EarlierPacking } from '../../workspace/pack/earlierArchive.ts';
 import { type PackedWorkspace, type PackOptions, packWorkspace } from '../../workspace/pack/pack.ts';
 import { type Selection, selectFiles, type SelectOptions } from '../../workspace/select/selection.ts';
@@ -24,6 +25,13 @@ export interface PackSelectionOptions extends Pick<PackOptions, 'signal' | 'onPr
   readonly segments: string;
   /** What is stored of an earlier archive of the folder, from which files that have not changed are copied. */
   readonly earlier?: PackedFiles | undefined;
+  /** The folder that is made in place of the file if files that have not changed stay where they are. They are copied if absent. */
+  readonly folder?: string;
+}
+
+interface PackedSelection extends Pick<PackedWorkspace, 'bytes'> {
+  /** Whether the archive is the folder. */
+  readonly isFolder: boolean;
 }
 
 interface Held {
@@ -77,18 +85,18 @@ export class Selections {
   async pack(
     id: string,
     dest: string,
-    { manifest, segments, earlier, ...options }: PackSelectionOptions,
-  ): Promise<Pick<PackedWorkspace, 'path' | 'bytes'>> {
+    { manifest, segments, earlier, folder, ...options }: PackSelectionOptions,
+  ): Promise<PackedSelection> {
     const packing = earlier && (await readPacking(earlier));
-    const packed = await packWorkspace(this.#get(id).selection, dest, {
-      ...options,
-      isSegmented: true,
-      earlier: packing,
-    });
+    const { selection } = this.#get(id);
+    const pack = (mayRefer: boolean): Promise<PackedWorkspace> =>
+      packWorkspace(selection, dest, { ...options, isSegmented: true, earlier: packing, mayRefer });
+    let packed = await pack(folder !== undefined);
+    const isFolder = folder !== undefined && packed.parts.size > 0 && (await gatherParts(folder, dest, packed.parts));
+    if (packed.parts.size > 0 && !isFolder) packed = await pack(false);
     await writeFile(manifest, JSON.stringify(packed.manifest), { mode: 0o600 });
     await writeSegments(segments, packed.segments);
-    const { path, bytes } = packed;
-    return { path, bytes };
+    return { bytes: packed.bytes, isFolder };
   }
 
   async release(id: string): Promise<void> {

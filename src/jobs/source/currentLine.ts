@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { MAX_FILE_BYTES, readArchivedFiles } from '../archives/archivedFiles.ts';
+import { packedFilesAt } from '../archives/archives.ts';
 import { type MappedLine, mapLine } from './lineMap.ts';
 
 export interface SubmittedLine {
@@ -31,7 +32,7 @@ export async function currentLine(
 ): Promise<MappedLine | undefined> {
   try {
     if (archive === null || (await stat(file)).size > MAX_FILE_BYTES) return undefined;
-    const submitted = (await readArchivedFiles(archive, new Set([path]), signal)).get(path);
+    const submitted = (await readArchivedFiles(packedFilesAt(archive), new Set([path]), signal)).get(path);
     if (submitted === undefined) return undefined;
     return mapLine(submitted.toString('utf8'), text ?? (await readFile(file, 'utf8')), line);
   } catch {

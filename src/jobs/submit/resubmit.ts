@@ -16,8 +16,8 @@ export async function resubmitJob(deps: SendDeps, id: string, options: SubmitOpt
   const store = new ArchiveStore(deps.home);
   const copy = randomUUID();
   try {
-    await store.copyPacked(store.packedFiles(id), copy).catch(explainMissing);
-    return await sendArchive(deps, draftAgain(old, copy, store.archivePath(copy)), options);
+    const archive = await store.copyPacked(await store.packedFiles(id), copy).catch(explainMissing);
+    return await sendArchive(deps, draftAgain(old, copy, archive), options);
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'outcome-unknown')) await store.discard(copy);
     throw diskError(error, deps.home);

@@ -1,9 +1,10 @@
-import { rename } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { AppError, messageOf } from '../../core/errors.ts';
 import { formatBytes, formatDuration } from '../../core/text/format.ts';
 import type { JobCreated } from '../../remote/protocol/schemas.ts';
 import type { JobService } from '../service/api.ts';
 import { ArchiveStore } from '../archives/archives.ts';
+import { writeWhole } from '../archives/archiveTar.ts';
 import type { AsyncLedger } from '../ledger/asyncLedger.ts';
 import { processOwner } from '../../core/processes/processOwner.ts';
 import { holdLease } from '../ledger/lease.ts';
@@ -13,7 +14,7 @@ import { diskError } from '../../core/files/diskSpace.ts';
 import { EventSpool } from '../log/spool.ts';
 import type { ContentService } from '../contents/sendContents.ts';
 import { uploadContents } from './uploadContents.ts';
-import { uploadArchive, type UploadOptions } from './uploadArchive.ts';
+import { uploadArchive, type UploadEnd, type UploadOptions } from './uploadArchive.ts';
 
 export interface SendDeps {
   readonly service: Pick<JobService, 'submitJob' | 'getSubmission'> & Partial<ContentService>;
@@ -56,21 +57,20 @@ export async function sendArchive(
 ): Promise<JobRecord> {
   const { ledger } = deps;
   const store = new ArchiveStore(deps.home);
-  const archive = store.archivePath(draft.id);
   const owner = processOwner();
   options.signal?.throwIfAborted();
   await ledger.claim(draft.id, owner, LEASE_MS);
   // Losing the lease only means that the job's row says `unknown` for a while.
   await using _lease = holdLease(ledger, draft.id, { owner, leaseMs: LEASE_MS });
   await ledger.insert(draft);
-  await rename(store.partPath(draft.id), archive);
+  await store.place(draft.id);
   const started = performance.now();
   let sentBytes = draft.archiveBytes ?? 0;
   const onPhase = (phase: SubmitPhase): void => {
     if (phase.type === 'upload') ({ sentBytes } = phase);
     options.onPhase?.(phase);
   };
-  const created = await upload(deps, draft, archive, { ...options, onPhase });
+  const created = await upload(deps, draft, { ...options, onPhase });
   const record = await recordAccepted(deps, draft, created);
   // The job is running, and without this the next submit only takes longer.
   await store.setLatest(draft.folder, draft.id).catch(() => {});
@@ -88,7 +88,6 @@ export async function sendArchive(
 async function upload(
   { service, ledger, home }: SendDeps,
   draft: JobRecord,
-  archive: string,
   options: SubmitOptions,
 ): Promise<JobCreated> {
   const { signal, onPhase, usesContents } = options;
@@ -99,11 +98,34 @@ async function upload(
   };
   const byContent =
     usesContents === true && canSendContents(service) ? await uploadContents(service, draft, home, reports) : undefined;
-  const end = byContent ?? (await uploadArchive(service, draft, archive, reports));
+  const end = byContent ?? (await uploadWhole(service, draft, home, reports));
   if (end.type === 'accepted') return end.created;
   if (end.type === 'not-taken') await ledger.delete(draft.id);
   else await ledger.update(draft.id, { state: 'unknown', reason: messageOf(end.error) });
   throw end.error;
+}
+
+/** Uploads the archive, for which one that refers to others is written as one file. */
+async function uploadWhole(
+  service: SendDeps['service'],
+  draft: JobRecord,
+  home: string,
+  reports: UploadOptions,
+): Promise<UploadEnd> {
+  const store = new ArchiveStore(home);
+  const packed = await store.packedFiles(draft.id);
+  if (packed.archive === store.archivePath(draft.id)) return uploadArchive(service, draft, packed.archive, reports);
+  const whole = store.wholePath(draft.id);
+  try {
+    try {
+      await writeWhole(packed, whole, reports.signal);
+    } catch (error) {
+      return { type: 'not-taken', error };
+    }
+    return await uploadArchive(service, draft, whole, reports);
+  } finally {
+    await rm(whole, { force: true });
+  }
 }
 
 function canSendContents(service: SendDeps['service']): service is SendDeps['service'] & ContentService {

@@ -4,6 +4,7 @@ import { ArchiveStore } from '../archives/archives.ts';
 import { diskError } from '../../core/files/diskSpace.ts';
 import { readGitState } from '../archives/gitState.ts';
 import { checkArchiveSize } from './preflight.ts';
+import { DamagedArchive } from '../../workspace/archive/inflateSegment.ts';
 import { type JobRecord, newRecord } from '../ledger/record.ts';
 import type { SelectedFolder } from '../selection/selectedFolder.ts';
 import type { Selections } from '../selection/selections.ts';
@@ -67,16 +68,22 @@ export async function submitWorkspace(
       manifest: store.manifestPath(id),
       segments: store.segmentsPath(id),
       earlier: options.rehash === true ? undefined : await store.latestOf(selection.root),
+      // A service that takes no contents is sent the whole archive.
+      ...(options.usesContents === true && { folder: store.folderPartPath(id) }),
       signal,
       onProgress: (doneBytes, totalBytes) => onPhase?.({ type: 'pack', doneBytes, totalBytes }),
     });
     checkArchiveSize(packed.bytes, request.maxUploadBytes);
     const git = await readGitState(selection.root, { isTrusted: request.isTrusted, signal });
     const packSeconds = (performance.now() - started) / 1000;
-    const record = draftRecord(id, request, { ...git, archiveBytes: packed.bytes, archive: store.archivePath(id) });
+    const archive = packed.isFolder ? store.folderPath(id) : store.archivePath(id);
+    const record = draftRecord(id, request, { ...git, archiveBytes: packed.bytes, archive });
     return await sendArchive(deps, record, { ...options, packSeconds });
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'outcome-unknown')) await store.discard(id);
+    if (error instanceof DamagedArchive && options.rehash !== true) {
+      return submitWorkspace(deps, request, { ...options, rehash: true });
+    }
     throw diskError(error, deps.home);
   }
 }

@@ -5,6 +5,7 @@ import { contentsOf } from '../contents/archiveContents.ts';
 import { type ContentService, sendContents } from '../contents/sendContents.ts';
 import type { JobRecord } from '../ledger/record.ts';
 import { httpStatus, type JobService } from '../service/api.ts';
+import { DamagedArchive } from '../../workspace/archive/inflateSegment.ts';
 import { type UploadEnd, type UploadOptions, uploadArchive } from './uploadArchive.ts';
 
 // Below this, asking what the service has costs more than sending it.
@@ -37,7 +38,7 @@ export async function uploadContents(
   try {
     const segments = await readSegments(store.segmentsPath(draft.id));
     if (segments === undefined) return undefined;
-    const contents = contentsOf(store.archivePath(draft.id), segments);
+    const contents = contentsOf((await store.packedFiles(draft.id)).archive, segments);
     await writeFile(names, Buffer.concat(contents.lists.map(({ name }) => name)), { mode: 0o600 });
     for (let tries = 1; ; tries += 1) {
       const before = sentBytes;
@@ -65,6 +66,7 @@ export async function uploadContents(
   } catch (error) {
     // Until here, nothing was sent that can become a job.
     if (signal?.aborted === true) return { type: 'not-taken', error: signal.reason };
+    if (error instanceof DamagedArchive) return { type: 'not-taken', error };
     const status = httpStatus(error);
     // An upload of the archive continues where a bad connection interrupted it.
     return status === undefined || USES_ARCHIVE.has(status) ? undefined : { type: 'not-taken', error };

@@ -57,7 +57,7 @@ export class SubmittedFiles {
     options: { readonly signal?: AbortSignal | undefined } = {},
   ): Promise<ReadonlyMap<string, Uint8Array>> {
     try {
-      return await readArchivedFiles(this.#store.archivePath(id), new Set(paths), options.signal);
+      return await readArchivedFiles(await this.#store.packedFiles(id), new Set(paths), options.signal);
     } catch (error) {
       if (error instanceof AppError && error.code === 'missing') throw noLongerStored(error);
       throw error;

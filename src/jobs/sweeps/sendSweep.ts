@@ -125,7 +125,7 @@ async function sendJob(
   // An upload that was killed may have left its files.
   await store.discard(draft.id);
   try {
-    await store.copyPacked({ ...store.packedFiles(id), archive: store.sweepPath(id) }, draft.id);
+    await store.copyPacked({ ...(await store.packedFiles(id)), archive: store.sweepPath(id) }, draft.id);
     const created = { ...draft, createdAt: new Date().toISOString() };
     return await sendArchive(deps, created, {
       signal,

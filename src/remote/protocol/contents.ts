@@ -8,8 +8,16 @@ import { createHash } from 'node:crypto';
 
 /** The feature of a service that takes submissions by content, in `features` of `GET /v1/me`. */
 export const CONTENT_FEATURE = 'content';
+/**
+ * The feature of a service whose results can be fetched by content. The tar stream of a job's results is cut into pieces in the same way, and
+ * `GET /v1/jobs/{id}/artifacts/contents` returns a record for each, in order: its name, and its size as 32 bits, little-endian. `POST` with a bit
+ * for each record, the lowest of each byte first, returns the pieces whose bits are 1, in order, as in a batch.
+ */
+export const RESULT_CONTENT_FEATURE = 'result-content';
 /** The bytes of a name. */
 export const NAME_BYTES = 32;
+/** The bytes of a record. */
+export const RECORD_BYTES: number = NAME_BYTES + 4;
 /** The largest piece, and the largest list. */
 export const MAX_PIECE_BYTES = 256 * 1024;
 /** How many names one request may ask about. */
@@ -22,6 +30,9 @@ export const MAX_BATCH_PIECES = 4_096;
 export const MAX_PIECES = 1_048_576;
 /** How many lists a submission may have: more than an archive of 20 GB needs. */
 export const MAX_LISTS = 65_536;
+
+/** The largest frame of a piece: Zstandard adds little to what it cannot compress. */
+const MAX_FRAME_BYTES: number = MAX_PIECE_BYTES + 4_096;
 
 /** The header of a piece in a batch: its name, and the length of its Zstandard frame (RFC 8878) as 32 bits, little-endian. */
 export const PIECE_HEADER_BYTES = NAME_BYTES + 4;
@@ -43,4 +54,33 @@ export function batchEntry(name: Buffer, frame: Buffer): readonly Buffer[] {
   const length = Buffer.alloc(4);
   length.writeUInt32LE(frame.length);
   return [name, length, frame];
+}
+
+/** A piece that was received. */
+export interface BatchEntry {
+  readonly name: Buffer;
+  /** The piece, compressed. */
+  readonly frame: Buffer;
+}
+
+/** The pieces of a batch that arrives as a stream. Undefined is the last one if the stream ends inside a piece or has too large a frame. */
+export async function* entriesIn(body: AsyncIterable<Uint8Array>): AsyncGenerator<BatchEntry | undefined, void> {
+  let held: Buffer = Buffer.alloc(0);
+  for await (const chunk of body) {
+    held = Buffer.concat([held, chunk]);
+    let start = 0;
+    while (held.length - start >= PIECE_HEADER_BYTES) {
+      const begin = start + PIECE_HEADER_BYTES;
+      const bytes = held.readUInt32LE(start + NAME_BYTES);
+      if (bytes > MAX_FRAME_BYTES) {
+        yield undefined;
+        return;
+      }
+      if (held.length < begin + bytes) break;
+      yield { name: held.subarray(start, start + NAME_BYTES), frame: held.subarray(begin, begin + bytes) };
+      start = begin + bytes;
+    }
+    held = held.subarray(start);
+  }
+  if (held.length > 0) yield undefined;
 }

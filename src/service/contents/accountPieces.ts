@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, rm, stat, utimes } from 'node:fs/promises';
+import { mkdir, readdir, rm, utimes } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import pLimit from 'p-limit';
 import { AppError, systemCode } from '../../core/errors.ts';
 import { writeAtomically } from '../../core/files/atomicFile.ts';
 import { syncFolder } from '../../core/files/durableFiles.ts';
+import { statIfThere } from '../../core/files/statIfThere.ts';
 import { MAX_PIECES } from '../../remote/protocol/contents.ts';
 import { encodePack, type NewPiece, type Pack, readPack } from './packFile.ts';
 import type { PieceLocation } from './packReader.ts';
@@ -132,7 +133,7 @@ export class AccountPieces {
     const pack = this.#packs.get(path);
     if (pack === undefined) return;
     const now = Date.now();
-    const stats = await statOf(path);
+    const stats = await statIfThere(path);
     if (stats === undefined) this.forget(path);
     else if (stats.size !== pack.fileBytes) await this.removePack(path);
     else if (now - stats.mtimeMs > MARK_EVERY_MS) await utimes(path, now / 1_000, now / 1_000);
@@ -144,7 +145,7 @@ export class AccountPieces {
       this.#bytes > maxBytes * share || this.#pieces.size + more > MAX_PIECES * share;
     if (!isFull(1)) return;
     const used = await Promise.all(
-      [...this.#packs.keys()].map(async (path) => ({ path, usedAt: (await statOf(path))?.mtimeMs ?? 0 })),
+      [...this.#packs.keys()].map(async (path) => ({ path, usedAt: (await statIfThere(path))?.mtimeMs ?? 0 })),
     );
     for (const { path, usedAt } of used.toSorted((a, b) => a.usedAt - b.usedAt)) {
       // More than one pack needs, because reading all times takes time.
@@ -160,13 +161,6 @@ export class AccountPieces {
 
 function countedBytes({ entries }: Pack): number {
   return entries.reduce((sum, { bytes }) => sum + Math.max(bytes, LEAST_BYTES), 0);
-}
-
-async function statOf(path: string) {
-  return stat(path).catch((error: unknown) => {
-    if (systemCode(error) === 'ENOENT') return undefined;
-    throw error;
-  });
 }
 
 /** The names in a folder; none if it is not there. */

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { AppError } from '../../core/errors.ts';
 import type { ByteSink } from '../../workspace/archive/gzipWriter.ts';
-import { unpackPiece } from './unpackPiece.ts';
+import { unpackPiece } from '../../remote/transfers/unpackPiece.ts';
 
 /** How such a file begins, and no gzip file does. */
 export const FRAMES_MAGIC: Buffer = Buffer.from('FWF1');

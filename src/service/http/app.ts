@@ -1,4 +1,3 @@
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { isDiskFull } from '../../core/files/diskSpace.ts';
@@ -11,7 +10,7 @@ import { withDrainReason } from '../jobs/drainTexts.ts';
 import type { Scheduler } from '../jobs/scheduler.ts';
 import type { StoredJob } from '../store/jobs/jobs.ts';
 import type { Store } from '../store/store.ts';
-import { EventStreams, STALLED_MS } from '../streams/eventStreams.ts';
+import { EventStreams } from '../streams/eventStreams.ts';
 import { type AccountGauge, retryLater } from './access/accountGauge.ts';
 import type { App, AppContext } from './access/appEnv.ts';
 import { refuseBrowsers, requireKey } from './access/auth.ts';
@@ -27,13 +26,14 @@ import { describeApi } from './openapi.ts';
 import { LackingContents } from '../contents/submittedContents.ts';
 import type { WaitingContents } from '../contents/waitingContents.ts';
 import type { ContentStore } from '../contents/contentStore.ts';
+import type { ResultPieces } from '../contents/resultPieces.ts';
 import { addContentRoutes } from './contentRoutes.ts';
 import { addSecretRoutes } from './secretRoutes.ts';
 import type { SecretVault } from '../secrets/secretVault.ts';
 import type { RequestMonitor } from './requestMonitor.ts';
 import { createPage, FORM_PATHS } from './page/page.ts';
 import type { OperatorLinks } from './page/operatorLinks.ts';
-import { sendFile } from './sendFile.ts';
+import { addResultRoutes } from './resultRoutes.ts';
 import type { Submissions } from './submit/submissions.ts';
 import { isBrokenOff } from './submit/upload.ts';
 import { abortOnRevocation } from './access/abortOnRevocation.ts';
@@ -73,6 +73,7 @@ export interface AppOptions {
   readonly vault: SecretVault;
   readonly contents: ContentStore;
   readonly waiting: WaitingContents;
+  readonly resultPieces: ResultPieces;
   /** Its abort ends open event streams. */
   readonly shutdown: AbortSignal;
 }
@@ -101,7 +102,7 @@ export function createApp(options: AppOptions): App {
 }
 
 function addJobRoutes(app: App, options: AppOptions): void {
-  const { store, scheduler, submissions, files, shutdown, gauge } = options;
+  const { store, scheduler, submissions, shutdown, gauge } = options;
   const findJob = (context: AppContext): StoredJob => {
     const id = context.req.param('id') ?? '';
     const job = JOB_ID.test(id) ? store.jobs.find(context.var.account.id, id) : undefined;
@@ -161,28 +162,7 @@ function addJobRoutes(app: App, options: AppOptions): void {
     gauge.take(context, 'streams');
     return answerEvents(context, job, { streams, signal: abortOnRevocation(context, options.authenticator) });
   });
-  app.get('/v1/jobs/:id/artifacts', requireScope('read'), async (context) => {
-    const job = findJob(context);
-    if (job.finishedAt === null)
-      throw refusal(409, `The job is ${job.state}. Its results are available once it has ended.`);
-    if (job.filesRemovedAt !== null) {
-      const day = new Date(job.filesRemovedAt).toISOString().slice(0, 10);
-      throw refusal(
-        404,
-        `The results of this job were deleted on ${day}, because the service stores results for a limited time.`,
-      );
-    }
-    gauge.take(context, 'streams');
-    const { results } = files.folder(job.id);
-    abortOnRevocation(context, options.authenticator);
-    const headers = {
-      'content-type': 'application/gzip',
-      'content-disposition': `attachment; filename="results-${job.id}.tar.gz"`,
-    };
-    const isSent = await sendFile(context.env.outgoing, results, { headers, stalledMs: STALLED_MS });
-    if (!isSent) throw refusal(404, `The job has no results. ${job.reason ?? ''}`.trim());
-    return RESPONSE_ALREADY_SENT;
-  });
+  addResultRoutes(app, { ...options, findJob });
 }
 
 function listJobs(context: AppContext, store: Store): readonly StoredJob[] {

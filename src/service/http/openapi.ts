@@ -187,6 +187,29 @@ export function describeApi(version: string) {
           },
         },
       },
+      '/v1/jobs/{job_id}/artifacts/contents': {
+        ...ofJob,
+        get: {
+          summary: 'The pieces of the tar stream of the results',
+          responses: {
+            200: binary('For each piece, in order, its SHA-256 and its size as 32 bits (little-endian)'),
+            ...keyFailures(404, 409),
+          },
+        },
+        post: {
+          summary: 'Some of these pieces',
+          requestBody: {
+            required: true,
+            ...binary('A bit for each piece, the lowest of each byte first: 1 if it is wanted'),
+          },
+          responses: {
+            200: binary(
+              'For each wanted piece, in order, its SHA-256, the length of the Zstandard frame as 32 bits (little-endian), and the frame',
+            ),
+            ...keyFailures(400, 404, 409, 413),
+          },
+        },
+      },
       '/metrics': {
         get: {
           summary:

@@ -45,7 +45,7 @@ export async function sendFile(
 }
 
 /** Resolves when the bytes have left the buffer; to false if the client has disconnected. */
-function write(outgoing: ServerResponse, bytes: Buffer): Promise<boolean> {
+export function write(outgoing: ServerResponse, bytes: Buffer): Promise<boolean> {
   return new Promise((resolve) => {
     const onClose = (): void => resolve(false);
     outgoing.once('close', onClose);

@@ -1,5 +1,4 @@
-import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { pipeline, Readable } from 'node:stream';
 import { crc32, createInflateRaw } from 'node:zlib';
 import { AppError, systemCode } from '../../core/errors.ts';
@@ -34,12 +33,20 @@ interface Frame {
  * @throws AppError `corrupt` for anything else, including further members or bytes after the end, `missing` if the file cannot be
  * read; the errors of `onBytes`.
  */
-export async function* gunzip(path: string, { signal, onBytes }: GunzipOptions): AsyncGenerator<Buffer, void> {
-  const frame = await readFrame(path);
+export async function* gunzip(path: string, options: GunzipOptions): AsyncGenerator<Buffer, void> {
+  await using file = await open(path, 'r').catch((error: unknown) => {
+    throw new AppError('missing', `The archive ${path} cannot be read. Download it again.`, { cause: error });
+  });
+  yield* gunzipFile(file, options);
+}
+
+/** The same for a file that is open, and stays open. */
+export async function* gunzipFile(file: FileHandle, { signal, onBytes }: GunzipOptions): AsyncGenerator<Buffer, void> {
+  const frame = await readFrame(file);
   const end = frame.start + frame.bytes - 1;
   const source =
     frame.content === undefined
-      ? createReadStream(path, { start: frame.start, end, highWaterMark: CHUNK_BYTES, signal })
+      ? file.createReadStream({ start: frame.start, end, highWaterMark: CHUNK_BYTES, autoClose: false, signal })
       : Readable.from([frame.content]);
   // A small archive needs little memory. The size that it declares is trusted only for this.
   const inflate = createInflateRaw({ chunkSize: Math.min(CHUNK_BYTES, Math.max(LEAST_CHUNK_BYTES, frame.size)) });
@@ -74,28 +81,21 @@ export function assertGzip(head: Uint8Array): void {
   if (head[0] !== 0x1f || head[1] !== 0x8b || head[2] !== 8) throw corrupt('it is not a gzip file');
 }
 
-async function readFrame(path: string): Promise<Frame> {
-  const handle = await open(path, 'r').catch((error: unknown) => {
-    throw new AppError('missing', `The archive ${path} cannot be read. Download it again.`, { cause: error });
-  });
-  try {
-    const { size } = await handle.stat();
-    const head = Buffer.alloc(Math.min(size, MOST_HEADER_BYTES));
-    await handle.read(head, 0, head.length, 0);
-    const start = headerLength(head);
-    if (size < start + TRAILER_BYTES + 1) throw corrupt('it is incomplete');
-    const trailer = Buffer.alloc(TRAILER_BYTES);
-    await handle.read(trailer, 0, TRAILER_BYTES, size - TRAILER_BYTES);
-    return {
-      start,
-      bytes: size - TRAILER_BYTES - start,
-      crc: trailer.readUInt32LE(0),
-      size: trailer.readUInt32LE(4),
-      content: size === head.length ? head.subarray(start, size - TRAILER_BYTES) : undefined,
-    };
-  } finally {
-    await handle.close();
-  }
+async function readFrame(file: FileHandle): Promise<Frame> {
+  const { size } = await file.stat();
+  const head = Buffer.alloc(Math.min(size, MOST_HEADER_BYTES));
+  await file.read(head, 0, head.length, 0);
+  const start = headerLength(head);
+  if (size < start + TRAILER_BYTES + 1) throw corrupt('it is incomplete');
+  const trailer = Buffer.alloc(TRAILER_BYTES);
+  await file.read(trailer, 0, TRAILER_BYTES, size - TRAILER_BYTES);
+  return {
+    start,
+    bytes: size - TRAILER_BYTES - start,
+    crc: trailer.readUInt32LE(0),
+    size: trailer.readUInt32LE(4),
+    content: size === head.length ? head.subarray(start, size - TRAILER_BYTES) : undefined,
+  };
 }
 
 function headerLength(head: Buffer): number {

@@ -77,12 +77,16 @@ export class GzipWriter {
     return this.#segment;
   }
 
-  /** Writes a segment that was compressed before. What is written afterwards needs a segment of its own. */
-  async append(segment: GzipSegment, packed: AsyncIterable<Buffer>): Promise<void> {
+  /**
+   * Adds a segment that was compressed before. What is written afterwards needs a segment of its own.
+   *
+   * @param packed its compressed bytes; absent if they are kept elsewhere. The stream is complete only with them in this place.
+   */
+  async append(segment: GzipSegment, packed?: AsyncIterable<Buffer>): Promise<void> {
     if (this.#filled > 0) await this.#startBlock();
     while (this.#pending.length > 0) await this.#writeOldest();
     await this.#begin();
-    for await (const bytes of packed) await this.#sink(bytes);
+    if (packed !== undefined) for await (const bytes of packed) await this.#sink(bytes);
     this.#segments.push(segment);
   }
 

@@ -1,6 +1,18 @@
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { constants, createInflateRaw } from 'node:zlib';
+import { systemCode } from '../../core/errors.ts';
+
+/** A stored archive is not the one that its segments describe. */
+export class DamagedArchive extends Error {
+  override readonly name = 'DamagedArchive';
+
+  constructor() {
+    super(
+      'The files that were packed before are damaged on this disk. Submit the folder again with all files read again.',
+    );
+  }
+}
 
 /** Where compressed bytes are in a file. */
 export interface FileRange {
@@ -8,7 +20,7 @@ export interface FileRange {
   readonly bytes: number;
 }
 
-/** Unpacks one segment of an archive. @throws the system's error, zlib's error for other bytes, the signal's reason on abort. */
+/** Unpacks one segment of an archive. @throws DamagedArchive for other bytes or a file that is gone, the system's error, the signal's reason on abort. */
 export async function* inflateSegment(
   path: string,
   { start, bytes }: FileRange,
@@ -23,7 +35,23 @@ export async function* inflateSegment(
       signal?.throwIfAborted();
       yield chunk;
     }
+  } catch (error) {
+    throw damaged(error);
   } finally {
     source.destroy();
   }
+}
+
+/** The compressed bytes of one segment. @throws as `inflateSegment`, but does not know damaged bytes. */
+export async function* readSegment(path: string, { start, bytes }: FileRange): AsyncGenerator<Buffer, void> {
+  try {
+    yield* createReadStream(path, { start, end: start + bytes - 1 }) as AsyncIterable<Buffer>;
+  } catch (error) {
+    throw damaged(error);
+  }
+}
+
+function damaged(error: unknown): unknown {
+  const code = systemCode(error) ?? '';
+  return code === 'ENOENT' || code.startsWith('Z_') ? new DamagedArchive() : error;
 }

@@ -1,8 +1,9 @@
+import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { AppError } from '../../core/errors.ts';
 import { Yielder } from '../../core/processes/yielder.ts';
 import { formatDuration } from '../../core/text/format.ts';
-import { gunzip } from '../archive/gzipReader.ts';
+import { gunzip, type GunzipOptions } from '../archive/gzipReader.ts';
 import { TarReader } from '../archive/tarReader.ts';
 import { type ArchivePlan, overLimit, type WriteStep } from './archivePlan.ts';
 
@@ -23,6 +24,7 @@ const RATIO_COUNTS_FROM_BYTES = 32e6;
 const JUDGED_AHEAD_BYTES = 2 * 2 ** 20;
 // Bytes between two checks of the clock: at most 128 entries.
 const SLICE_BYTES = 64 * 1024;
+const PLAIN_BYTES = 256 * 1024;
 
 /**
  * Reads an archive through a plan, and passes on the steps to write its files, in order and with bounded memory. The last call of `write`
@@ -43,8 +45,19 @@ export async function readSteps(
     assertRatio(Math.max(unpacked, plan.totalBytes), unpacked, packed, archiveBytes, ratio);
     onProgress?.(packed, archiveBytes);
   };
-  await readTarSteps(gunzip(archive, { signal, onBytes }), plan, { seconds, signal }, write);
+  // A `.tar` is one that we wrote ourselves; what others send is a `.tar.gz`.
+  const tar = archive.endsWith('.tar') ? readPlain(archive, { signal, onBytes }) : gunzip(archive, { signal, onBytes });
+  await readTarSteps(tar, plan, { seconds, signal }, write);
   onProgress?.(archiveBytes, archiveBytes);
+}
+
+async function* readPlain(path: string, { signal, onBytes }: GunzipOptions): AsyncGenerator<Buffer, void> {
+  let bytes = 0;
+  for await (const chunk of createReadStream(path, { highWaterMark: PLAIN_BYTES, signal }) as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    onBytes(bytes, bytes);
+    yield chunk;
+  }
 }
 
 /** The same for a tar stream, whose size and ratio are not limited. */

@@ -7,7 +7,8 @@ import { Yielder } from '../../core/processes/yielder.ts';
 import { assertUnchanged, readExactly } from '../files/fileReading.ts';
 import { writeFailure } from '../files/fileWriting.ts';
 import { GzipWriter } from '../archive/gzipWriter.ts';
-import { DamagedArchive, EarlierArchive, type EarlierPacking } from './earlierArchive.ts';
+import { DamagedArchive } from '../archive/inflateSegment.ts';
+import { EarlierArchive, type EarlierPacking, partsToKeep } from './earlierArchive.ts';
 import type { ManifestEntry } from './manifest.ts';
 import { type FileContent, readAhead } from './readAhead.ts';
 import { SegmentedWriter } from './segmentedWriter.ts';
@@ -20,10 +21,13 @@ export type { ManifestEntry } from './manifest.ts';
 
 export interface PackedWorkspace {
   readonly path: string;
+  /** Of the whole archive. */
   readonly bytes: number;
   readonly manifest: readonly ManifestEntry[];
   /** In order; empty unless they were asked for. */
   readonly segments: readonly ArchiveSegment[];
+  /** The paths of files with segments that the archive refers to, by the names that these have in `ArchiveSegment.part`. */
+  readonly parts: ReadonlyMap<string, string>;
 }
 
 export interface PackOptions {
@@ -31,6 +35,8 @@ export interface PackOptions {
   readonly isSegmented?: boolean;
   /** An archive of the folder with segments. Those whose files have not changed are copied. */
   readonly earlier?: EarlierPacking | undefined;
+  /** Whether the archive may refer to files of the earlier one in place of copies of what they have. */
+  readonly mayRefer?: boolean;
   /** Skips the search for secrets, for content that is not a user's own folder. */
   readonly allowsSecrets?: boolean;
   /** Receives the bytes of the archive. Costs as much time as copying segments of an earlier one. */
@@ -76,7 +82,7 @@ export async function packWorkspace(
 async function writeArchive(
   { root, files, totalBytes }: Selection,
   path: string,
-  { signal, onProgress, allowsSecrets = false, isSegmented = false, earlier: packing, digest }: PackOptions,
+  { signal, onProgress, allowsSecrets = false, isSegmented = false, earlier: packing, mayRefer, digest }: PackOptions,
 ): Promise<Omit<PackedWorkspace, 'path'>> {
   await using earlier = packing && (await EarlierArchive.open(packing));
   const output = await open(path, 'wx', 0o600);
@@ -101,12 +107,16 @@ async function writeArchive(
       if (yielder.isDue) await yielder.pause();
       groups.push({ group, found: earlier?.find(root, group) });
     }
+    const kept = partsToKeep(mayRefer === true ? groups.flatMap(({ found }) => found ?? []) : []);
     const changed = groups.flatMap(({ group, found }) => (found === undefined ? group : []));
     const contents = readAhead(root, changed, signal);
     try {
       for (const { group, found } of groups) {
         if (earlier !== undefined && found !== undefined) {
-          await segments.copy(found.segment, earlier.read(found));
+          if (kept.has(found.part)) {
+            await segments.refer(found.segment, found.part.name);
+            bytes += found.segment.packedBytes;
+          } else await segments.copy(found.segment, earlier.read(found));
           for (const entry of found.manifest) manifest.push(entry);
           report(found.manifest.reduce((sum, { size }) => sum + size, 0));
           continue;
@@ -128,7 +138,8 @@ async function writeArchive(
     await segments.start(0);
     await segments.write(ZEROS);
     await gzip.end();
-    return { bytes, manifest, segments: segments.end() };
+    const parts = new Map([...kept].map(({ name, path }) => [name, path]));
+    return { bytes, manifest, segments: segments.end(), parts };
   } finally {
     await output.close();
   }

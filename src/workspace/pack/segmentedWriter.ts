@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { GZIP_HEADER } from '../archive/gzipMember.ts';
 import type { GzipSegment, GzipWriter } from '../archive/gzipWriter.ts';
 import { PieceCutter } from './pieceCutter.ts';
 import type { FileContent } from './readAhead.ts';
@@ -44,16 +45,26 @@ export class SegmentedWriter {
   async copy(segment: ArchiveSegment, packed: AsyncIterable<Buffer>): Promise<void> {
     this.#cutter?.end(this.#addPiece);
     await this.#gzip.append(segment, packed);
-    this.#segments.push(segment);
+    this.#segments.push({ ...segment, part: null });
+  }
+
+  /** Adds a segment of an earlier archive whose bytes stay where they are. */
+  async refer(segment: ArchiveSegment, part: string): Promise<void> {
+    this.#cutter?.end(this.#addPiece);
+    await this.#gzip.append(segment);
+    this.#segments.push({ ...segment, part });
   }
 
   /** All segments, after the end of the archive. */
   end(): readonly ArchiveSegment[] {
     this.#cutter?.end(this.#addPiece);
+    let end = GZIP_HEADER.length;
     return this.#segments.map((segment) => {
-      if (!('packed' in segment)) return segment;
-      const { packed, files, key, pieces } = segment;
-      return { ...packed, files, key: files === 0 ? null : key.end(), pieces: Buffer.concat(pieces) };
+      const complete = 'packed' in segment ? completed(segment) : segment;
+      if (complete.part !== null) return complete;
+      const start = end;
+      end += complete.packedBytes;
+      return { ...complete, start };
     });
   }
 
@@ -63,4 +74,9 @@ export class SegmentedWriter {
     record.writeUInt32LE(piece.length, PIECE_RECORD_BYTES - 4);
     this.#current?.pieces.push(record);
   };
+}
+
+function completed({ packed, files, key, pieces }: Written): ArchiveSegment {
+  const own = { files, key: files === 0 ? null : key.end(), pieces: Buffer.concat(pieces) };
+  return { ...packed, ...own, part: null, start: 0 };
 }

@@ -14,6 +14,10 @@ export interface ArchiveSegment extends GzipSegment {
   readonly key: string | null;
   /** For each piece of its tar stream: SHA-256, and its length as 32 bits, little-endian. */
   readonly pieces: Buffer;
+  /** The file with its compressed bytes, by its name in the folder of the archive; null for the archive's own. */
+  readonly part: string | null;
+  /** Where they begin in that file. */
+  readonly start: number;
 }
 
 /** A piece in `ArchiveSegment.pieces`. */
@@ -29,21 +33,25 @@ const LARGE_BYTES = 2 ** 20;
 const RACY_MS = { fine: 100, coarse: 2_000 };
 const NS_PER_MS = 1_000_000n;
 
-/** Groups files into segments, which depend on few files before them. */
+/** Groups files into segments, which depend on few files before them. A large file has one of its own. */
 export function groupFiles(files: readonly SelectedFile[]): readonly (readonly SelectedFile[])[] {
   const groups: SelectedFile[][] = [];
   let group: SelectedFile[] = [];
   let bytes = 0;
+  const end = (): void => {
+    if (group.length > 0) groups.push(group);
+    group = [];
+    bytes = 0;
+  };
   for (const file of files) {
+    const isLarge = file.size >= LARGE_BYTES;
+    if (isLarge) end();
     group.push(file);
     bytes += file.size;
     const isBorder = ((hash('sha256', file.path, 'buffer')[0] ?? 0) & BORDER) === 0;
-    if (!isBorder && file.size < LARGE_BYTES && bytes < MOST_BYTES && group.length < MOST_FILES) continue;
-    groups.push(group);
-    group = [];
-    bytes = 0;
+    if (isBorder || isLarge || bytes >= MOST_BYTES || group.length >= MOST_FILES) end();
   }
-  if (group.length > 0) groups.push(group);
+  end();
   return groups;
 }
 

@@ -12,7 +12,7 @@ test('the files of the last job of a folder are known, unless what names them is
   await store.prepare();
   await store.setLatest('/home/ada/model', 'job-1');
   await store.setLatest('/home/ada/model', 'job-2');
-  assert.deepEqual(await store.latestOf('/home/ada/model'), store.packedFiles('job-2'));
+  assert.deepEqual(await store.latestOf('/home/ada/model'), await store.packedFiles('job-2'));
   assert.equal(await store.latestOf('/home/ada'), undefined);
   const [name = ''] = readdirSync(join(home, 'archives'));
   const note = join(home, 'archives', name);

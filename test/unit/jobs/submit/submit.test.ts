@@ -356,7 +356,7 @@ test('what a killed submit was packing is removed by the next one, and what othe
 test('what a killed submit was writing about an archive is removed after a day, and nothing else', async (t) => {
   const store = new ArchiveStore(tempHome(t));
   await store.prepare();
-  const { manifest, segments } = store.packedFiles('job');
+  const { manifest, segments } = await store.packedFiles('job');
   const [old, recent] = ['1', '2'].map((number) => `${segments}.${number}.tmp`) as [string, string];
   for (const path of [manifest, segments, old, recent]) writeFileSync(path, '[]');
   for (const path of [manifest, segments, old]) utimesSync(path, 1e9, 1e9);

@@ -22,7 +22,7 @@ async function start(t: TestContext, post: () => Promise<Buffer>, signal?: Abort
   writeFileSync(join(folder, 'data.bin'), randomBytes(bytes));
   const selections = new Selections();
   const { id } = await selections.select(folder, { isTrusted: false });
-  const { archive, ...paths } = store.packedFiles('j1');
+  const { archive, ...paths } = await store.packedFiles('j1');
   const packed = await selections.pack(id, archive, paths);
   const draft = newRecord({
     id: 'j1',
@@ -70,7 +70,7 @@ test('the archive is sent where it is small or has no segments, or the service h
   const small = await start(t, () => assert.fail('not asked'), undefined, 10_000);
   assert.equal(await small.upload(), undefined);
   const old = await start(t, () => assert.fail('not asked'));
-  for (const damage of [() => '{"format":', () => JSON.stringify({ format: 2, segments: [] })]) {
+  for (const damage of [() => '{"format":', () => JSON.stringify({ format: 1, segments: [] })]) {
     writeFileSync(old.store.segmentsPath('j1'), damage());
     assert.equal(await old.upload(), undefined);
   }

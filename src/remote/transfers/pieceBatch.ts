@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { constants, zstdCompress, type ZstdOptions } from 'node:zlib';
-import { batchEntry, MAX_BATCH_PIECES, PIECE_HEADER_BYTES } from '../../remote/protocol/contents.ts';
+import { batchEntry, MAX_BATCH_PIECES, PIECE_HEADER_BYTES } from '../protocol/contents.ts';
 
 const BATCH_BYTES = 4 * 1024 * 1024;
 const OPTIONS: ZstdOptions = { params: { [constants.ZSTD_c_compressionLevel]: 3 } };

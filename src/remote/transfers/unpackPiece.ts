@@ -1,5 +1,5 @@
 import { constants, zstdDecompressSync } from 'node:zlib';
-import { MAX_PIECE_BYTES } from '../../remote/protocol/contents.ts';
+import { MAX_PIECE_BYTES } from '../protocol/contents.ts';
 
 // A frame states how much memory it needs. Usual compression levels of such small pieces need 8 MB at most.
 const WINDOW_LOG = 23;

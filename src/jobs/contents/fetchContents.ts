@@ -1,0 +1,102 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AppError } from '../../core/errors.ts';
+import type { RemoteClient } from '../../remote/client.ts';
+import { entriesIn, MAX_PIECES, RECORD_BYTES, RESULT_CONTENT_FEATURE } from '../../remote/protocol/contents.ts';
+import { receivedAccount } from '../../remote/protocol/schemas.ts';
+import { unpackPiece } from '../../remote/transfers/unpackPiece.ts';
+import { httpStatus } from '../service/api.ts';
+import type { Piece } from './archiveContents.ts';
+import type { TarAssembly } from './tarAssembly.ts';
+
+// Pieces that arrived are kept, so a lost connection is simply tried again.
+const RETRY_DELAYS_MS = [250, 1_000, 4_000];
+const MAX_RECORDS_BYTES = MAX_PIECES * RECORD_BYTES;
+
+/** The part of a service that offers results by content. */
+export type ResultContentService = Pick<RemoteClient, 'me' | 'streamResultContents'>;
+
+interface FetchPiecesOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress: (doneBytes: number, totalBytes: number) => void;
+}
+
+/**
+ * The records of the pieces of a job's results.
+ *
+ * @returns undefined if the service does not offer them, or offers too many.
+ * @throws the system's error, the signal's reason on abort.
+ */
+export async function fetchRecords(
+  service: ResultContentService,
+  jobId: string,
+  signal?: AbortSignal,
+): Promise<Buffer | undefined> {
+  const options = { ...(signal && { signal }) };
+  try {
+    const { features } = receivedAccount.parse(await service.me(options));
+    if (features?.includes(RESULT_CONTENT_FEATURE) !== true) return undefined;
+    const chunks: Uint8Array[] = [];
+    let bytes = 0;
+    for await (const chunk of service.streamResultContents(jobId, undefined, options)) {
+      bytes += chunk.length;
+      if (bytes > MAX_RECORDS_BYTES) return undefined;
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks);
+  } catch (error) {
+    signal?.throwIfAborted();
+    // The archive is fetched, which says what is wrong.
+    if (httpStatus(error) !== undefined) return undefined;
+    throw error;
+  }
+}
+
+/** Puts pieces that are on this machine into an assembly. Those that were changed or damaged are left out. */
+export async function putPieces(assembly: TarAssembly, pieces: AsyncIterable<Piece>): Promise<void> {
+  for await (const { name, bytes } of pieces) {
+    await assembly.put(name, bytes);
+    if (assembly.isComplete) return;
+  }
+}
+
+/**
+ * Fetches the pieces that an assembly lacks, and continues after a lost connection with those that it still lacks.
+ *
+ * @throws AppError `corrupt` if the service sends something else; the service's error, the system's error if the connection is lost several
+ * times without progress, the signal's reason on abort.
+ */
+export async function fetchPieces(
+  service: ResultContentService,
+  jobId: string,
+  assembly: TarAssembly,
+  { signal, onProgress }: FetchPiecesOptions,
+): Promise<void> {
+  const options = { ...(signal && { signal }) };
+  for (let failures = 0; !assembly.isComplete; ) {
+    const before = assembly.doneBytes;
+    try {
+      for await (const entry of entriesIn(service.streamResultContents(jobId, assembly.wanted(), options))) {
+        if (entry === undefined) break;
+        const bytes = unpackPiece(entry.frame);
+        if (bytes === undefined || !(await assembly.put(entry.name, bytes))) throw wrongContents();
+        onProgress(assembly.doneBytes, assembly.totalBytes);
+      }
+      if (!assembly.isComplete && assembly.doneBytes === before) throw wrongContents();
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (error instanceof AppError || httpStatus(error) !== undefined) throw error;
+      if (assembly.doneBytes > before) failures = 0;
+      const delay = RETRY_DELAYS_MS[failures];
+      failures += 1;
+      if (delay === undefined) throw error;
+      await sleep(delay, undefined, options);
+    }
+  }
+}
+
+function wrongContents(): AppError {
+  return new AppError(
+    'corrupt',
+    'The service sent other contents than it had named, so nothing was saved. Download the results again.',
+  );
+}

@@ -1,0 +1,98 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { MAX_PIECE_BYTES, NAME_BYTES, nameOfPiece, RECORD_BYTES } from '../../remote/protocol/contents.ts';
+
+interface Place {
+  /** The first record of the piece. */
+  readonly index: number;
+  readonly size: number;
+  /** Where it begins in the tar stream, each time that it occurs. */
+  readonly starts: number[];
+}
+
+/** A tar stream that is put together from pieces in any order, in a file. */
+export class TarAssembly implements AsyncDisposable {
+  readonly #file: FileHandle;
+  readonly #lacking: Map<string, Place>;
+  readonly #count: number;
+  readonly totalBytes: number;
+  #doneBytes = 0;
+
+  private constructor(file: FileHandle, { lacking, count, bytes }: NonNullable<ReturnType<typeof placesOf>>) {
+    this.#file = file;
+    this.#lacking = lacking;
+    this.#count = count;
+    this.totalBytes = bytes;
+  }
+
+  /**
+   * @param records of all pieces, as the protocol has them.
+   * @param path of the file, which must not exist.
+   * @returns undefined if the records are not valid, or the stream is larger than `maxBytes`.
+   */
+  static async create(records: Buffer, path: string, maxBytes: number): Promise<TarAssembly | undefined> {
+    const places = placesOf(records);
+    if (places === undefined || places.bytes > maxBytes) return undefined;
+    return new TarAssembly(await open(path, 'wx', 0o600), places);
+  }
+
+  get doneBytes(): number {
+    return this.#doneBytes;
+  }
+
+  get isComplete(): boolean {
+    return this.#lacking.size === 0;
+  }
+
+  isLacking(name: Buffer): boolean {
+    return this.#lacking.has(name.toString('latin1'));
+  }
+
+  /** The names of the pieces that it lacks, in hexadecimal. */
+  lackingNames(): ReadonlySet<string> {
+    return new Set([...this.#lacking.keys()].map((name) => Buffer.from(name, 'latin1').toString('hex')));
+  }
+
+  /** A bit for each record, which is 1 at the first of each piece that it lacks. */
+  wanted(): Buffer {
+    const bits = Buffer.alloc(Math.ceil(this.#count / 8));
+    for (const { index } of this.#lacking.values()) bits[index >> 3] = (bits[index >> 3] ?? 0) | (1 << (index & 7));
+    return bits;
+  }
+
+  /** Writes a piece wherever it occurs. False if it is not one that is lacking, or has other bytes than its name says. */
+  async put(name: Buffer, bytes: Buffer): Promise<boolean> {
+    const key = name.toString('latin1');
+    const place = this.#lacking.get(key);
+    if (place === undefined || bytes.length !== place.size || !nameOfPiece(bytes).equals(name)) return false;
+    for (const start of place.starts) {
+      for (let done = 0; done < bytes.length; ) {
+        done += (await this.#file.write(bytes, done, bytes.length - done, start + done)).bytesWritten;
+      }
+    }
+    this.#lacking.delete(key);
+    this.#doneBytes += bytes.length * place.starts.length;
+    return true;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#file.close();
+  }
+}
+
+function placesOf(records: Buffer) {
+  const lacking = new Map<string, Place>();
+  const count = records.length / RECORD_BYTES;
+  if (!Number.isInteger(count)) return undefined;
+  let bytes = 0;
+  for (let index = 0; index < count; index += 1) {
+    const at = index * RECORD_BYTES;
+    const key = records.toString('latin1', at, at + NAME_BYTES);
+    const size = records.readUInt32LE(at + NAME_BYTES);
+    const known = lacking.get(key);
+    if (size === 0 || size > MAX_PIECE_BYTES || (known !== undefined && known.size !== size)) return undefined;
+    if (known === undefined) lacking.set(key, { index, size, starts: [bytes] });
+    else known.starts.push(bytes);
+    bytes += size;
+  }
+  return { lacking, count, bytes };
+}
