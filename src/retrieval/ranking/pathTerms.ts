@@ -56,8 +56,15 @@ const LEAST_PREFIX = 3;
 /**
  * How much of a query a name says, and nothing else: the share of the query's terms that are in the name, or begin with a part of it,
  * or are the beginning of one, times the share of the name that they are. Half of the former counts each term by its weight.
+ *
+ * @param enclosing the terms of what encloses the name, in which the query's terms count as well.
  */
-export function likeness(terms: readonly string[], weights: readonly number[], names: readonly string[]): number {
+export function likeness(
+  terms: readonly string[],
+  weights: readonly number[],
+  names: readonly string[],
+  enclosing: readonly string[] = [],
+): number {
   if (terms.length === 0 || names.length === 0) return 0;
   let [count, weight, total] = [0, 0, 0];
   const found = new Set<string>();
@@ -65,10 +72,10 @@ export function likeness(terms: readonly string[], weights: readonly number[], n
     const own = weights[at] ?? 0;
     total += own;
     const name = names.find((part) => isSimilar(term, part));
-    if (name === undefined) continue;
+    if (name === undefined && !enclosing.some((part) => isSimilar(term, part))) continue;
     count += 1;
     weight += own;
-    found.add(name);
+    if (name !== undefined) found.add(name);
   }
   const share = (count / terms.length + (total === 0 ? 0 : weight / total)) / 2;
   return share * (found.size / names.length);

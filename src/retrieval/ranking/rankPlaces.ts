@@ -3,7 +3,7 @@ import { BLEND } from './weights.ts';
 import { likeness, type PathAnalyzer } from './pathTerms.ts';
 
 interface Place {
-  readonly chunk: Pick<Chunk, 'symbols'>;
+  readonly chunk: Pick<Chunk, 'symbols' | 'scope'>;
   readonly score: number;
 }
 
@@ -14,8 +14,8 @@ interface PlaceQuery {
 }
 
 /**
- * Orders the places of a file, of which the first has the best score: each gains by how much the most similar name that it defines says of
- * the query. A function is often called by the words that describe it, while its body contains none of them.
+ * Orders the places of a file, of which the first has the best score: each gains by how much the most similar name that it defines, and
+ * the names around it, say of the query. A function is often called by the words that describe it, while its body contains none of them.
  */
 export function rankPlaces<T extends Place>(
   places: readonly T[],
@@ -25,7 +25,9 @@ export function rankPlaces<T extends Place>(
 ): readonly T[] {
   const most = weight * (places[0]?.score ?? 0);
   const ranked = places.map((place) => {
-    const fits = place.chunk.symbols.map((name) => likeness(terms, weights, paths.termsOf(name)));
+    const { symbols, scope } = place.chunk;
+    const enclosing = symbols.length === 0 ? [] : scope.flatMap((name) => paths.termsOf(name));
+    const fits = symbols.map((name) => likeness(terms, weights, paths.termsOf(name), enclosing));
     return { place, score: place.score + most * Math.max(0, ...fits) };
   });
   return ranked.sort((a, b) => b.score - a.score).map(({ place }) => place);

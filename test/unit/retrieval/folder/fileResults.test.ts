@@ -57,6 +57,14 @@ test('the best place of a file is the definition whose name says what the query 
   assert.deepEqual([line?.path, line?.symbols], ['src/client.ts', ['log']], 'a line in the query says more');
 });
 
+test('of methods with the same name, the best place of a file is the one in the class that the query names', async (t) => {
+  const resetIn = (name: string, word: string): string =>
+    `class ${name} {\n  reset() {\n${lines(20, `    ${word}();`)}  }\n}\n\n`;
+  const index = await indexOf(t, { 'src/fleet.ts': resetIn('Harbor', 'ship') + resetIn('Ship', 'calm') });
+  const [first] = await index.search('reset the ship', 10);
+  assert.deepEqual([first?.symbols, first?.scope], [['reset'], ['Ship']]);
+});
+
 test('a file that is about a query in several places comes before one that mentions it once', async (t) => {
   const index = await indexOf(t, {
     'a.ts': method('one', 'harbor') + method('two', 'wind'),
