@@ -2,7 +2,7 @@
 // folder, from Debian's packages. `node scripts/slurm/cluster.ts FOLDER` runs one until Ctrl+C.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes, randomInt } from 'node:crypto';
-import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -18,14 +18,22 @@ const POLL_MS = 50;
 const FIRST_PORT = 20_000;
 const FIRST_PORT_OF_SYSTEM = 32_768;
 
+/** What differs from the cluster that `node scripts/slurm/cluster.ts` starts. */
+export interface ClusterOptions {
+  /** Of each node, whatever the machine has. */
+  readonly cpus?: number;
+}
+
 /** The daemons of one cluster and where to reach it. */
 export class SlurmCluster implements AsyncDisposable {
   readonly folder: string;
+  readonly #options: ClusterOptions;
   readonly #daemons = new Map<string, ChildProcess>();
   readonly #programs = new Map<string, readonly string[]>();
 
-  private constructor(folder: string) {
+  private constructor(folder: string, options: ClusterOptions) {
     this.folder = folder;
+    this.#options = options;
   }
 
   /** The environment that makes Slurm's programs talk to this cluster. */
@@ -38,14 +46,19 @@ export class SlurmCluster implements AsyncDisposable {
     return join(this.folder, 'private');
   }
 
+  /** The file with a line for each mail that the cluster has sent: its subject and its address. */
+  get mails(): string {
+    return join(this.folder, 'log/mails');
+  }
+
   /** A folder that the nodes share. */
   get sharedFolder(): string {
     return join(this.folder, 'shared');
   }
 
   /** Starts a cluster with all of its files in `folder`, which should be short: it holds a socket. */
-  static async start(folder: string): Promise<SlurmCluster> {
-    const cluster = new SlurmCluster(folder);
+  static async start(folder: string, options: ClusterOptions = {}): Promise<SlurmCluster> {
+    const cluster = new SlurmCluster(folder, options);
     try {
       await cluster.#start();
       return cluster;
@@ -60,7 +73,12 @@ export class SlurmCluster implements AsyncDisposable {
     await this.#end(daemon, 'SIGKILL');
   }
 
-  /** Starts a daemon that was killed. */
+  /** Ends one daemon as an administrator does: it saves its state. */
+  async end(daemon: string): Promise<void> {
+    await this.#end(daemon, 'SIGTERM');
+  }
+
+  /** Starts a daemon that was killed or ended. */
   restart(daemon: string): void {
     const [program = '', ...args] = this.#programs.get(daemon) ?? [];
     this.#launch(daemon, program, args);
@@ -109,12 +127,16 @@ export class SlurmCluster implements AsyncDisposable {
     for (const name of ['etc', 'run', 'log', 'state', 'spool', 'munge', 'private', 'shared']) {
       mkdirSync(at(name), {
         recursive: true,
-        mode: ['munge', 'state', 'private', 'shared'].includes(name) ? 0o700 : 0o755,
+        mode: ['munge', 'state', 'private'].includes(name) ? 0o700 : 0o755,
       });
     }
+    // Jobs of other users reach the configuration and their own folders.
+    chmodSync(this.folder, 0o711);
+    chmodSync(this.sharedFolder, 0o711);
     writeFileSync(at('munge/munge.key'), randomBytes(128), { mode: 0o600 });
     writeFileSync(at('etc/plugstack.conf'), '');
-    writeFileSync(this.env.SLURM_CONF, slurmConf(this.folder, await freePorts(NODES.length + 1)));
+    writeFileSync(at('etc/mail'), `#!/bin/sh\necho "$*" >> '${this.mails}'\n`, { mode: 0o755 });
+    writeFileSync(this.env.SLURM_CONF, slurmConf(this.folder, await freePorts(NODES.length + 1), this.#options));
     const socket = at('run/munge.sock');
     this.#launch('munged', '/usr/sbin/munged', [
       '--foreground',

@@ -15,14 +15,18 @@ export const NODES: readonly NodeSpec[] = [
 
 /**
  * The configuration of a cluster with all of its files in `folder`: a port for the controller, then one for each node. Jobs of the
- * partition `cpu-large` preempt those of `cpu-spare`.
+ * partition `cpu-large` preempt those of `cpu-spare`. Each node has a feature of its own, for constraints.
  */
-export function slurmConf(folder: string, [controller = 0, ...ports]: readonly number[]): string {
+export function slurmConf(
+  folder: string,
+  [controller = 0, ...ports]: readonly number[],
+  { cpus: cpusOfEach }: { readonly cpus?: number } = {},
+): string {
   const [host = 'localhost'] = hostname().split('.');
   const user = userInfo().username;
   const nodes = NODES.map(
     ({ name, cpus, memoryMb }, index) =>
-      `NodeName=${name} NodeHostname=${host} NodeAddr=127.0.0.1 Port=${ports[index]} CPUs=${cpus} RealMemory=${memoryMb} State=UNKNOWN`,
+      `NodeName=${name} NodeHostname=${host} NodeAddr=127.0.0.1 Port=${ports[index]} CPUs=${cpusOfEach ?? cpus} RealMemory=${memoryMb} Feature=on-${name} State=UNKNOWN`,
   );
   return `ClusterName=farwharf
 SlurmctldHost=${host}(127.0.0.1)
@@ -39,7 +43,7 @@ SlurmdPidFile=${folder}/run/slurmd.%n.pid
 SlurmctldLogFile=${folder}/log/slurmctld.log
 SlurmdLogFile=${folder}/log/slurmd.%n.log
 PlugStackConfig=${folder}/etc/plugstack.conf
-MailProg=/bin/true
+MailProg=${folder}/etc/mail
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 SwitchType=switch/none

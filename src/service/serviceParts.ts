@@ -157,6 +157,7 @@ export async function buildParts(
     version,
     killGraceMs,
     vault,
+    executor,
     contents,
     waiting,
     resultPieces: new ResultPieces(),

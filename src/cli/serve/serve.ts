@@ -98,7 +98,10 @@ async function check(terminal: Terminal, { config, data }: ServeOptions): Promis
     retention,
   });
   for (const { what, problem, warning } of checks) {
-    terminal.note(problem === undefined ? `ok       ${what}` : `PROBLEM  ${what}: ${problem}`);
+    // Lines of a problem after the first are to be copied.
+    const [first, ...copied] = problem?.split('\n') ?? [];
+    terminal.note(first === undefined ? `ok       ${what}` : `PROBLEM  ${what}: ${first}`);
+    for (const line of copied) terminal.note(line);
     if (warning !== undefined) terminal.note(`warning  ${warning}`);
   }
   return checks.every(({ problem }) => problem === undefined) ? EXIT.done : EXIT.failed;

@@ -6,6 +6,7 @@ import { makeFolder } from './makeFolder.ts';
 import { shellWord } from '../text/shellWord.ts';
 
 const OTHERS = 0o077;
+const OTHERS_PASS = 0o011;
 const GROUP_WRITES = 0o020;
 const OTHERS_WRITE = 0o002;
 const STICKY = 0o1000;
@@ -57,6 +58,12 @@ export function requireOwn(path: string): void {
 export function ensurePrivateFolder(path: string): void {
   makeFolder(path);
   tighten(path, 0o700);
+}
+
+/** The same for a folder that others may be allowed to pass through, to a path that they know: that permission stays. */
+export function ensureUnlistedFolder(path: string): void {
+  makeFolder(path);
+  tighten(path, 0o700, OTHERS_PASS);
 }
 
 /** Removes the permissions of other users for a file, if it exists. @throws AppError `permission` as for folders. */
@@ -130,7 +137,7 @@ function refusal(path: string, what: string, command: string): AppError {
   return new AppError('refused', message);
 }
 
-function tighten(path: string, mode: number): void {
+function tighten(path: string, mode: number, allowed = 0): void {
   const user = process.geteuid?.();
   const stats = statSync(path, { throwIfNoEntry: false });
   if (user === undefined || stats === undefined) return;
@@ -138,7 +145,7 @@ function tighten(path: string, mode: number): void {
     const message = `${path} belongs to user ${stats.uid}, who could read and change the data of user ${user} in it. Change its owner:  sudo chown -R ${user} ${shellWord(path)}`;
     throw new AppError('permission', message);
   }
-  if ((stats.mode & OTHERS) === 0) return;
+  if ((stats.mode & OTHERS & ~allowed) === 0) return;
   try {
     chmodSync(path, mode);
   } catch (cause) {

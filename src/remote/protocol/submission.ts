@@ -43,6 +43,21 @@ const virtualEnvironment = z.strictObject({
   env: variables.optional(),
 });
 
+const clusterChoice = singleLine.min(1).max(200).optional();
+
+/** What a job asks of the cluster that runs it. Its machine class says which values it may choose. */
+const clusterOptions = z.strictObject({
+  account: clusterChoice,
+  qos: clusterChoice,
+  constraint: clusterChoice,
+  reservation: clusterChoice,
+  mail: z
+    .boolean()
+    .describe('a mail from the cluster at the end, to the address that the operator has stored')
+    .optional(),
+});
+export type ClusterOptions = z.infer<typeof clusterOptions>;
+
 /** The form field `meta` of `POST /v1/jobs` (specification, section 2.2), as the service accepts it. */
 export const submission = z.object({
   script: singleLine.min(1).max(4096),
@@ -55,6 +70,7 @@ export const submission = z.object({
     .max(MAX_JOB_SECRETS, `must be at most ${MAX_JOB_SECRETS} names`)
     .describe('names of secrets of the account, which become variables of the job')
     .optional(),
+  cluster: clusterOptions.optional(),
 });
 export type Submission = z.infer<typeof submission>;
 

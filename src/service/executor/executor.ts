@@ -1,8 +1,11 @@
 import type { JobFolder } from '../jobFiles/jobFolder.ts';
 import type { SecretValues } from '../jobFiles/runnerInput.ts';
+import type { ClusterOptions } from '../../remote/protocol/submission.ts';
 import type { FinalState } from '../../remote/protocol/states.ts';
 import type { StoredJob } from '../store/jobs/jobs.ts';
 
+/** A job with whose it is, which decides as whom some executors run it. */
+export type OwnedJob = Pick<StoredJob, 'id' | 'account'>;
 export type RunnableJob = Pick<StoredJob, 'id' | 'account' | 'project' | 'script' | 'machineClass' | 'maxRuntime'>;
 
 /** The end of a job according to its executor. */
@@ -48,6 +51,8 @@ export interface Executor {
   readonly cluster?: ClusterContact;
   /** Why no job can be started now; undefined if jobs can. */
   refusal(): string | undefined;
+  /** Why a job of an account cannot have what it asks of a cluster; undefined if it can. Without it, no job can ask for anything. */
+  refusalOf?(options: ClusterOptions, job: Pick<RunnableJob, 'account' | 'machineClass'>): string | undefined;
   /**
    * Starts a runner that claims the folder, unless one has. A repeated call for a job, even by another service, starts it once.
    *
@@ -55,15 +60,15 @@ export interface Executor {
    * @throws AppError `unreachable` if a retry may help, another one if no runner can be started.
    */
   launch(job: RunnableJob, folder: JobFolder, signal: AbortSignal, secrets: SecretValues): Promise<void>;
-  status(jobId: string, folder: JobFolder): Promise<RunnerStatus>;
+  status(job: OwnedJob, folder: JobFolder): Promise<RunnerStatus>;
   /** By which ID its own tools know a job, as of the last status; undefined if they do not. */
-  externalId(jobId: string): string | undefined;
+  externalId(job: OwnedJob): string | undefined;
   /** What the job's runner seals its report with; undefined if it cannot be passed in secret, and then every report is accepted. */
   reportSecret(jobId: string): string | undefined;
   /** Speeds up the end of a job whose folder has the cancel file. */
-  cancel(jobId: string): Promise<void>;
+  cancel(job: OwnedJob): Promise<void>;
   /** Stops what a failed runner left running. */
-  cleanUp(jobId: string, folder: JobFolder): Promise<void>;
+  cleanUp(job: OwnedJob, folder: JobFolder): Promise<void>;
   /** Called after the last call about a job. */
   forget(jobId: string): void;
   /** Stops the executor's own background work; runners continue. */

@@ -6,7 +6,7 @@ import * as z from 'zod';
 import { AppError } from '../../core/errors.ts';
 import { writeAtomicallySync } from '../../core/files/atomicFile.ts';
 import { pathInside } from '../../core/files/pathInside.ts';
-import { ensurePrivateFolder } from '../../core/files/ownFiles.ts';
+import { ensureUnlistedFolder } from '../../core/files/ownFiles.ts';
 
 /** In the data folder: where the files of jobs are, if they are elsewhere. */
 const record = z.object({
@@ -52,7 +52,8 @@ export function claimFilesFolder(data: string, shared: string): void {
     const message = `The files of jobs are in ${known.folder}, and ${shared} has none of them. Move that folder to ${shared} with all its contents, or set it in the configuration:  [slurm] folder = ${JSON.stringify(known.folder)}`;
     throw new AppError('conflict', message);
   }
-  ensurePrivateFolder(shared);
+  // Persons may have to pass it to the folders of their jobs.
+  ensureUnlistedFolder(shared);
   const id = known?.id ?? randomUUID();
   // The owner is written between two records, so that after an interruption this service recognizes itself.
   if (found === undefined) {

@@ -3,6 +3,7 @@ import { HTTPException } from 'hono/http-exception';
 import { isDiskFull } from '../../core/files/diskSpace.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
+import type { Executor } from '../executor/executor.ts';
 import type { JobFiles } from '../jobFiles/jobFiles.ts';
 import { JOB_ID } from '../jobFiles/jobFiles.ts';
 import type { MachineClasses } from '../config/machineClasses.ts';
@@ -71,6 +72,7 @@ export interface AppOptions {
   readonly killGraceMs: number;
   readonly maxLogBytes: number;
   readonly vault: SecretVault;
+  readonly executor: Pick<Executor, 'refusalOf'>;
   readonly contents: ContentStore;
   readonly waiting: WaitingContents;
   readonly resultPieces: ResultPieces;

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync } from 'node:fs';
-import { readdir, rename } from 'node:fs/promises';
+import { chmod, readdir, rename } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { systemCode } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
@@ -63,6 +63,8 @@ export async function removeUnneeded(folder: JobFolder, job: StoredJob): Promise
   const results = basename(folder.results);
   if (!existsSync(folder.path)) return;
   await using open = await openFolder(folder.path);
+  // If the folder was shared with the user of the job, that ends here.
+  await chmod(open.path, 0o700);
   const names = await readdir(open.path);
   if (job.startedAt !== null && !names.includes(results)) return;
   for (const name of names) {

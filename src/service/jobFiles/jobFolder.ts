@@ -8,6 +8,12 @@ import type { ClaimMarker } from './markers.ts';
 /** For jobs that an earlier version accepted, whose specs have no limit. */
 export const DEFAULT_MAX_LOG_BYTES = 64e6;
 
+/**
+ * The permissions of a runner's files. Nobody but the service can enter the folder, unless it is shared with the user of its job, who is
+ * not the owner of the folder: then the service reads them through an access control list, whose entries these bits limit.
+ */
+export const RUNNER_FILE_MODE = 0o660;
+
 const NAMES = {
   workspace: 'workspace',
   /** The submitted archive, or the pieces of a submission by content, until the job starts; small ones are in the store. */
@@ -69,7 +75,7 @@ export function jobFolder(path: string): JobFolder {
 
 /** Writes a file that is either absent or complete, even after a power loss. */
 export function writeMarker(path: string, value: object): void {
-  writeAtomicallySync(path, JSON.stringify(value), { isDurable: true });
+  writeAtomicallySync(path, JSON.stringify(value), { mode: RUNNER_FILE_MODE, isDurable: true });
 }
 
 /**
@@ -81,7 +87,7 @@ export function claimJob(folder: JobFolder, marker: ClaimMarker): boolean {
   // A link appears completely or not at all, and never replaces a file as a rename would.
   const link = (unfinished: string): void => linkSync(unfinished, folder.claim);
   try {
-    placeAtomically(folder.claim, JSON.stringify(marker), link, { isDurable: true });
+    placeAtomically(folder.claim, JSON.stringify(marker), link, { mode: RUNNER_FILE_MODE, isDurable: true });
     return true;
   } catch (error) {
     if (systemCode(error) === 'EEXIST') return false;

@@ -35,7 +35,10 @@ export async function removeTree(path: string): Promise<void> {
 async function removeFolder(path: Buffer, lift: (folder: Buffer) => Promise<void>, depth = 0): Promise<void> {
   {
     await using folder = await openFolder(path);
-    await chmod(folder.path, 0o700);
+    await chmod(folder.path, 0o700).catch((error: unknown) => {
+      // A folder that the user of a job has made, in one that is shared with that user: the service may have permission all the same.
+      if (systemCode(error) !== 'EPERM') throw error;
+    });
     // Paths through descriptors are short, and bytes below them are unchanged, because they contain no name that the job chose.
     const inside = folder.path.startsWith('/proc/') ? Buffer.from(folder.path) : path;
     for (const entry of await readdir(inside, { withFileTypes: true, encoding: 'buffer' })) {

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { submission } from '../../remote/protocol/submission.ts';
 import { DEFAULT_MAX_LOG_BYTES } from './jobFolder.ts';
 
 const virtualEnvironmentSpec = z.object({
@@ -22,6 +23,8 @@ const runnerSpec = z.object({
   venv: virtualEnvironmentSpec.readonly().nullable(),
   /** The names of the secrets that become variables of the job. */
   secrets: z.array(z.string()).readonly().optional(),
+  /** What the job asks of a cluster, which its executor reads. */
+  cluster: submission.shape.cluster,
 });
 
 export type VirtualEnvironmentSpec = Readonly<z.infer<typeof virtualEnvironmentSpec>>;

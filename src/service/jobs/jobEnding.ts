@@ -8,7 +8,7 @@ import type { Ending, StoredJob } from '../store/jobs/jobs.ts';
 
 /**
  * The ending of a job according to its runner's report. The charge covers the seconds that the script ran, up to the hold. A script
- * that used all of its time has reached the limit, whatever its exit code: status 0 is then a response to SIGTERM.
+ * that used all of its time has reached the limit, whatever its exit code.
  */
 export function endingOf(
   job: StoredJob,
@@ -20,7 +20,8 @@ export function endingOf(
   const outcome = isStoppedByUs ? 'cancelled' : isAtLimit ? 'timed_out' : exit.outcome;
   const { state, reason } = judge({ ...exit, outcome });
   const charged = Math.min(job.hold, machineClasses.priceOf(job.machineClass, exit.ranSeconds));
-  const exitCode = state === 'timed_out' ? codeOfFailure(exit.code) : exit.code;
+  // Status 0 is then a response to SIGTERM.
+  const exitCode = state === 'timed_out' && exit.code === 0 ? null : exit.code;
   return { state, reason, finishedAt: exit.at, exitCode, charged };
 }
 
@@ -29,15 +30,11 @@ export function mayHaveBeenEnded(exit: ExitMarker): boolean {
   return exit.outcome === 'stopped' || exit.wasToldToEnd === true || endedBySignal(exit);
 }
 
-/** Replaces the ending of a job with the executor's explanation, if it has one. */
+/** Replaces the ending of a job with the executor's explanation, if it has one. What the script exited with is then not its own doing. */
 export function explainedEnding(own: Ending, explained: RunnerEnding | undefined): Ending {
   if (explained === undefined) return own;
   const { state, reason, isCharged } = explained;
-  return { ...own, state, reason, exitCode: codeOfFailure(own.exitCode), charged: isCharged ? own.charged : 0 };
-}
-
-function codeOfFailure(code: number | null): number | null {
-  return code === 0 ? null : code;
+  return { ...own, state, reason, exitCode: null, charged: isCharged ? own.charged : 0 };
 }
 
 /**

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
 import { syncFile, syncFolder } from '../../core/files/durableFiles.ts';
-import type { Executor, RunnerEnding, RunnerStatus } from '../executor/executor.ts';
+import type { Executor, OwnedJob, RunnerEnding, RunnerStatus } from '../executor/executor.ts';
 import { endingOf, endingWithoutResults, explainedEnding, mayHaveBeenEnded, unreportedEnding } from './jobEnding.ts';
 import { removeUnneeded } from '../jobFiles/jobFiles.ts';
 import { type FollowPace, JobWatch } from './jobWatch.ts';
@@ -46,11 +46,12 @@ export interface FollowContext {
  * @throws the signal's reason on abort; the runner continues.
  */
 export async function followRunner(
-  jobId: string,
+  owned: OwnedJob,
   folder: JobFolder,
   context: FollowContext,
   signal: AbortSignal,
 ): Promise<boolean> {
+  const { id: jobId } = owned;
   const { store, executor } = context;
   const { isLocal } = executor;
   using watch = new JobWatch(folder.path, { pace: context.pace, isLocal });
@@ -61,9 +62,9 @@ export async function followRunner(
     if (performance.now() >= nextStatus) {
       // The moment before the question: when the answer arrives, a runner that was alive can have been dead for a while.
       const askedAt = Date.now();
-      status = await executor.status(jobId, folder);
+      status = await executor.status(owned, folder);
       nextStatus = performance.now() + STATUS_POLL_MS;
-      noteExternalId(jobId, context);
+      noteExternalId(owned, context);
       if (status.state === 'running') lastSeen = askedAt;
     }
     if (status.state === 'waiting') {
@@ -103,9 +104,9 @@ export async function followRunner(
 }
 
 /** Stores by which ID the executor's tools know a job. A controller that lost its state gives it another one. */
-function noteExternalId(jobId: string, { executor, store }: FollowContext): void {
-  const id = executor.externalId(jobId);
-  if (id !== undefined && store.jobs.get(jobId)?.executorId !== id) store.jobs.setExecutorId(jobId, id);
+function noteExternalId(job: OwnedJob, { executor, store }: FollowContext): void {
+  const id = executor.externalId(job);
+  if (id !== undefined && store.jobs.get(job.id)?.executorId !== id) store.jobs.setExecutorId(job.id, id);
 }
 
 /** Stores why a job waits, if that has changed. @returns whether the job has ended meanwhile, such as by cancellation. */
@@ -126,7 +127,7 @@ async function endUnreported(
   // If the runner is on a node and only seems to be gone, it stops when it sees this.
   const isCancelled = existsSync(folder.cancel);
   askForEnd(folder);
-  await context.executor.cleanUp(job.id, folder);
+  await context.executor.cleanUp(job, folder);
   const now = Date.now();
   const { machineClasses } = context;
   const facts = { machineClasses, isCancelled, verifiedSeconds: await verifiedSeconds(job, folder, { lastSeen, now }) };

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Dirent } from 'node:fs';
-import { lstat, opendir, stat } from 'node:fs/promises';
+import { access, constants, lstat, opendir, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { AppError, systemCode } from '../../core/errors.ts';
@@ -97,7 +97,8 @@ async function findResults(
     }
   };
   await walk(pinned, '', countEntry, async (path, stats) => {
-    if (!stats?.isFile() || (stats.mode & MAY_READ) === 0 || isSecret(path)) {
+    const isReadable = stats?.isFile() === true && (await mayRead(pinned.at(`${WORKSPACE}/${path}`), stats));
+    if (!isReadable || isSecret(path)) {
       found.leftOut.push(path);
       return;
     }
@@ -122,6 +123,7 @@ async function findResults(
 type Stats = Awaited<ReturnType<typeof lstat>> & {
   readonly size: number;
   readonly mode: number;
+  readonly uid: number;
   readonly ctimeMs: number;
   readonly mtimeMs: number;
 };
@@ -165,6 +167,16 @@ async function entriesOf(
     if (['EACCES', 'ENOENT'].includes(systemCode(error) ?? '')) return undefined;
     throw error;
   }
+}
+
+/** Whether the owner of a file lets it be read and, for one of another user, whether the system does. */
+async function mayRead(path: string, { mode, uid }: Stats): Promise<boolean> {
+  if ((mode & MAY_READ) === 0) return false;
+  if (uid === process.geteuid?.()) return true;
+  return access(path, constants.R_OK).then(
+    () => true,
+    () => false,
+  );
 }
 
 async function isSame(path: string, size: number, before: SubmittedFiles[number]): Promise<boolean> {

@@ -109,7 +109,7 @@ export class Scheduler {
       }
     }
     try {
-      await executor.cancel(job.id);
+      await executor.cancel(job);
     } catch (error) {
       // A runner sees the cancel file, and one that starts later finds the job claimed.
       log.warn('the executor could not be asked to cancel', { jobId: job.id, error: messageOf(error) });
@@ -193,7 +193,7 @@ export class Scheduler {
     // A job that was cancelled meanwhile has ended, and has no folder.
     while (!hasEnded && store.jobs.get(job.id)?.finishedAt === null) {
       if (!existsSync(folder.claim) && store.drain.get() !== undefined) {
-        if (executor.isLocal || (await executor.status(job.id, folder)).state === 'absent') {
+        if (executor.isLocal || (await executor.status(job, folder)).state === 'absent') {
           this.#putBack.add(job.id);
           return;
         }
@@ -203,7 +203,7 @@ export class Scheduler {
         if (store.jobs.get(job.id)?.finishedAt !== null || store.drain.get() !== undefined) continue;
         await executor.launch(job, folder, signal, await secrets.valuesFor(job, folder));
       }
-      hasEnded = await followRunner(job.id, folder, this.#options, signal);
+      hasEnded = await followRunner(job, folder, this.#options, signal);
     }
   }
 
@@ -238,7 +238,7 @@ export class Scheduler {
     const job = store.jobs.get(jobId);
     if (job === undefined || job.finishedAt !== null) return;
     const folder = files.folder(jobId);
-    await executor.cleanUp(jobId, folder);
+    await executor.cleanUp(job, folder);
     const now = Date.now();
     const facts = { machineClasses, isCancelled: false, verifiedSeconds: await verifiedSeconds(job, folder, { now }) };
     const ending = { ...unreportedEnding(job, facts, now), reason: failure.message };

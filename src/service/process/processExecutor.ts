@@ -86,7 +86,7 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
       }
     },
 
-    async status(jobId, folder) {
+    async status({ id: jobId }, folder) {
       const claim = await readClaim(folder.claim);
       const isRunning = claim !== undefined && processIdentity(claim.pid) === claim.identity;
       if (isRunning) running.add(jobId);
@@ -102,7 +102,7 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
     // The runner sees the cancel file in its folder within a moment.
     cancel: () => Promise.resolve(),
 
-    async cleanUp(jobId, folder) {
+    async cleanUp({ id: jobId }, folder) {
       const started = await readStarted(folder.started).catch(() => undefined);
       const sandbox = readConfinement(folder.confinement)?.sandbox ?? null;
       // A job that was building its environment has no such marker, and the kernel ends it with its runner.

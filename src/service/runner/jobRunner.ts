@@ -15,6 +15,7 @@ import { OutputLog } from './outputLog.ts';
 import { endProcesses, processIdentity } from '../../core/processes/processTree.ts';
 import { jobProcessTag } from '../jobFiles/jobProcessTag.ts';
 import { parseRunnerInput, takeSecrets } from '../jobFiles/runnerInput.ts';
+import { handBack, isPersons, takeOver } from './personsFiles.ts';
 import { SEALED, sealed } from '../jobFiles/reportSeal.ts';
 import { runJob, type StopReason } from './runJob.ts';
 
@@ -53,7 +54,10 @@ async function main(): Promise<void> {
   else void watchForCancel();
   const secrets = input?.secrets ?? takeSecrets(folder);
   const output = new OutputLog(folder.output, maxLogBytes(), openRedactor(Object.values(secrets)));
+  const isShared = isPersons(folder);
+  if (isShared) await takeOver(folder);
   const outcome = await runJob(folder, { output, secrets }, stop.signal);
+  if (isShared) handBack(folder);
   output.close();
   const at = Date.now();
   // A cluster signals the processes of a job one after the other, so the script may get it first, and end with any status.
@@ -100,6 +104,7 @@ async function cleanUp(): Promise<void> {
   const claim = await readClaim(folder.claim);
   if (claim !== undefined && processIdentity(claim.pid) === claim.identity) return; // that runner is alive
   await endProcesses({ group: undefined, mark: jobProcessTag(basename(folder.path)) }, KILL_GRACE_MS);
+  if (isPersons(folder)) handBack(folder);
 }
 
 try {

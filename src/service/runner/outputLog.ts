@@ -5,7 +5,7 @@ import { MarkedLineReader, type OutputPiece } from '../../core/text/markedLines.
 import { MAX_FRAME_BYTES } from '../../core/text/outputLimits.ts';
 import type { RedactedStream, SecretRedactor } from '../../core/text/secretRedactor.ts';
 import type { UsageEventData } from '../../remote/protocol/schemas.ts';
-import type { FlowFrame, LogFrame, UsageFrame } from '../jobFiles/jobFolder.ts';
+import { type FlowFrame, type LogFrame, RUNNER_FILE_MODE, type UsageFrame } from '../jobFiles/jobFolder.ts';
 import { OutputTail } from './outputTail.ts';
 
 type StreamName = LogFrame['stream'];
@@ -41,7 +41,7 @@ export class OutputLog {
 
   /** @param redactor removes the values of the job's secrets; undefined without secrets. */
   constructor(path: string, maxBytes: number, redactor?: SecretRedactor) {
-    this.#file = openSync(path, 'a', 0o600);
+    this.#file = openSync(path, 'a', RUNNER_FILE_MODE);
     this.#maxBytes = maxBytes;
     this.#room = maxBytes;
     this.#redactor = redactor;

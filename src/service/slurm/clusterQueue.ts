@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
@@ -7,8 +6,15 @@ import { type ClusterJob, phaseOf } from './queueState.ts';
 import { slurm } from './slurmCommand.ts';
 
 /** Arguments of `squeue` for `parseQueue`. The name comes last, because the other fields never contain a bar. */
-export const QUERY = ['-h', '-t', 'all', '-o', '%i|%T|%r|%N|%j'];
+export const QUERY = ['-h', '-t', 'all', '-o', '%i|%T|%r|%N|%U|%j'];
 const PHASE_ORDER = { running: 2, waiting: 1, ended: 0 };
+
+/** A job of the service, as the cluster knows it. Other users can give their jobs the same name. */
+export interface JobName {
+  readonly name: string;
+  /** The ID of the user that it was submitted as. */
+  readonly user: number;
+}
 
 /** A job in the queue, and how long it has been in its state. */
 export interface SeenJob extends ClusterJob {
@@ -23,6 +29,7 @@ export interface SeenJob extends ClusterJob {
 export class ClusterQueue implements ClusterContact {
   readonly #log: Logger;
   readonly #intervalMs: number;
+  readonly #users: readonly number[];
   readonly #stop = new AbortController();
   #jobs: ReadonlyMap<string, SeenJob> = new Map();
   #answers = 0;
@@ -32,9 +39,11 @@ export class ClusterQueue implements ClusterContact {
   #looking: Promise<void> | undefined;
   #isWanted = false;
 
-  constructor({ log, intervalMs }: { log: Logger; intervalMs: number }) {
+  /** @param options.users the IDs of the users whose jobs are requested. */
+  constructor({ log, intervalMs, users }: { log: Logger; intervalMs: number; users: readonly number[] }) {
     this.#log = log;
     this.#intervalMs = intervalMs;
+    this.#users = users;
   }
 
   /** How many times the cluster has responded. Whatever was done before a response is in the next one. */
@@ -50,11 +59,11 @@ export class ClusterQueue implements ClusterContact {
     return this.#failingSince;
   }
 
-  /** The job with a name, as of the last response. Also keeps the polling active for a while. */
-  get(name: string): SeenJob | undefined {
+  /** A job as of the last response. Also keeps the polling active for a while. */
+  get(name: JobName): SeenJob | undefined {
     this.#isWanted = true;
     this.#asking ??= this.#ask();
-    return this.#jobs.get(name);
+    return this.#jobs.get(keyOf(name));
   }
 
   /** Requests the queue now, or waits for the request in progress: a controller that hangs gets one at a time. */
@@ -80,7 +89,7 @@ export class ClusterQueue implements ClusterContact {
 
   async #askOnce(signal: AbortSignal): Promise<void> {
     try {
-      const answer = await slurm('squeue', [...QUERY, '-u', userInfo().username], signal);
+      const answer = await slurm('squeue', [...QUERY, '-u', this.#users.join(',')], { signal });
       this.#jobs = this.#remember(parseQueue(answer));
       this.#answers += 1;
       this.#answeredAt = performance.now();
@@ -96,25 +105,35 @@ export class ClusterQueue implements ClusterContact {
 
   #remember(jobs: ReadonlyMap<string, ClusterJob>): ReadonlyMap<string, SeenJob> {
     const seen = new Map<string, SeenJob>();
-    for (const [name, job] of jobs) {
-      const before = this.#jobs.get(name);
+    for (const [key, job] of jobs) {
+      const before = this.#jobs.get(key);
       const isSame = before?.state === job.state && before.reason === job.reason;
-      seen.set(name, { ...job, timesSeen: isSame ? before.timesSeen + 1 : 1 });
+      seen.set(key, { ...job, timesSeen: isSame ? before.timesSeen + 1 : 1 });
     }
     return seen;
   }
 }
 
-/** Jobs by name. A controller that lost its state can have several jobs with one name; of those, the one that got furthest. */
-export function parseQueue(text: string): ReadonlyMap<string, ClusterJob> {
+/** A job among those of an answer of `squeue` or `sacct`. */
+export function findJob(answer: string, name: JobName): ClusterJob | undefined {
+  return parseQueue(answer).get(keyOf(name));
+}
+
+/** Jobs by `keyOf`. A controller that lost its state can have several with one name; of those, the one that got furthest. */
+function parseQueue(text: string): ReadonlyMap<string, ClusterJob> {
   const jobs = new Map<string, ClusterJob>();
   for (const line of text.split('\n')) {
-    const [number = '', state = '', reason = '', nodes = '', ...rest] = line.split('|');
+    const [number = '', state = '', reason = '', nodes = '', user = '', ...rest] = line.split('|');
     const name = rest.join('|').trim();
     if (name === '') continue;
+    const key = keyOf({ name, user: Number(user) });
     const job = { number: Number(number), name, state, reason, nodes };
-    const other = jobs.get(name);
-    if (other === undefined || PHASE_ORDER[phaseOf(job)] >= PHASE_ORDER[phaseOf(other)]) jobs.set(name, job);
+    const other = jobs.get(key);
+    if (other === undefined || PHASE_ORDER[phaseOf(job)] >= PHASE_ORDER[phaseOf(other)]) jobs.set(key, job);
   }
   return jobs;
+}
+
+function keyOf({ name, user }: JobName): string {
+  return `${user} ${name}`;
 }

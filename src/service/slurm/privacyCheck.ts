@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, messageOf } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
-import { canJobsRead, type ProbedFolders } from './privacyProbe.ts';
+import { canJobsRead, type Probe } from './privacyProbe.ts';
 import type { SlurmMachineClass } from './slurmConfig.ts';
 
 const RETRY_MS = 5_000;
@@ -17,7 +17,7 @@ const START_WAIT_MS = 20_000;
 // After this time, a waiting job says why it waits.
 const LAUNCH_WAIT_MS = 2_000;
 
-export interface PrivacyOptions extends ProbedFolders {
+export interface PrivacyOptions extends Probe {
   readonly classes: readonly SlurmMachineClass[];
   readonly log: Logger;
 }
@@ -123,8 +123,8 @@ export function dataIsReadable(data: string, { partition }: Pick<SlurmMachineCla
   return new AppError('refused', message);
 }
 
-function identityOf({ partition, sbatch }: SlurmMachineClass, { data, filesFolder }: ProbedFolders): string {
-  const parts = [realpathSync(data), filesFolder, hostname(), process.getuid?.(), partition ?? null, sbatch];
+function identityOf({ partition, sbatch }: SlurmMachineClass, { data, filesFolder, user }: Probe): string {
+  const parts = [realpathSync(data), filesFolder, hostname(), user.id, partition ?? null, sbatch];
   return createHash('sha256')
     .update(JSON.stringify([...parts, process.env['SLURM_CONF'] ?? null]))
     .digest('hex');

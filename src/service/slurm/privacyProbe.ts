@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { shellWord } from '../../core/text/shellWord.ts';
 import { removeTree } from '../jobFiles/removeTree.ts';
+import { type ClusterUser, shareFolder } from './clusterUsers.ts';
 import { slurm } from './slurmCommand.ts';
 import type { SlurmMachineClass } from './slurmConfig.ts';
 import { resourceArguments } from './submission.ts';
@@ -14,11 +15,14 @@ const NONCE_BYTES = 32;
 const POLL_MS = 200;
 const MEMORY_GB = 1 / 32;
 
-export interface ProbedFolders {
+/** What a probe tries, and as whom. */
+export interface Probe {
   /** The data folder, which no job may read. */
   readonly data: string;
   /** The folder with the files of jobs, where the probe reports. */
   readonly filesFolder: string;
+  /** One of the users of jobs: the folder's permissions are the same for all of them. */
+  readonly user: ClusterUser;
 }
 
 /**
@@ -28,7 +32,7 @@ export interface ProbedFolders {
  * @throws AppError of `slurm`, or the signal's reason on abort; the job is cancelled then.
  */
 export async function canJobsRead(
-  { data, filesFolder }: ProbedFolders,
+  { data, filesFolder, user }: Probe,
   place: Place,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -42,10 +46,11 @@ export async function canJobsRead(
     const script = join(folder, 'probe.sh');
     const answer = join(folder, 'answer');
     await writeFile(script, probeScript(secret, answer), { mode: 0o700 });
-    await slurm('sbatch', [...probeArguments(name, folder, place), script], signal);
+    if (user.isPerson) await shareFolder(folder, user);
+    await slurm('sbatch', [...probeArguments(name, folder, place), script], { signal, user });
     return (await untilAnswered(answer, signal)).trim() === nonce;
   } catch (error) {
-    await slurm('scancel', [`--name=${name}`]).catch(() => {});
+    await slurm('scancel', [`--name=${name}`], { user }).catch(() => {});
     throw error;
   } finally {
     await rm(secret, { force: true });

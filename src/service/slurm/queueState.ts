@@ -34,6 +34,9 @@ const NEVER_STARTS = /^(PartitionTimeLimit|PartitionConfig|PartitionNodeLimit|Ba
 // The node was lost, which is not the job's fault.
 const NODE_LOST = new Set(['NODE_FAIL', 'BOOT_FAIL', 'LAUNCH_FAILED']);
 const NO_REASON = new Set(['', 'None', 'NonZeroExitCode']);
+const HELD = /^JobHeld/;
+// What a node writes to the job's log when a cluster without cgroups stops a job for its memory.
+const OUT_OF_MEMORY = /exceeded memory limit|oom[-_ ]kill/i;
 
 /** An unknown state counts as running, because the job's runner or the cluster will report the end. */
 export function phaseOf({ state }: ClusterJob): ClusterPhase {
@@ -59,9 +62,19 @@ export function wasDropped({ state, nodes }: ClusterJob, { hasStarted, words }: 
 
 /** Why a job waits in the cluster. */
 export function waitingReason({ state, reason }: ClusterJob): string {
+  if (HELD.test(reason)) {
+    return `Held in the cluster (${reason}). It can start once an administrator of the cluster has released it.`;
+  }
   if (!NO_REASON.has(reason)) return `Waiting in the cluster: ${reason}.`;
   // Slurm has no reason until its scheduler has considered the job for the first time.
   return state === 'PENDING' ? 'Waiting in the cluster.' : `Waiting in the cluster: ${state.toLowerCase()}.`;
+}
+
+/** The ending of a job that the site put back into its queue after it had started. What it left would mislead a second run. */
+export function endingOfRequeued(): RunnerEnding {
+  const reason =
+    "The cluster or its administrators stopped the job and put it back into the queue, which is not the job's fault: submit it again. Nothing was charged.";
+  return { state: 'failed', reason, isCharged: false, isCause: true };
 }
 
 /**
@@ -89,6 +102,10 @@ export function endingOfClusterJob(
   const where = nodes === '' ? 'its node' : nodes;
   const why = NO_REASON.has(reason) ? '' : ` (${reason})`;
   const quoted = words === '' ? '' : ` The cluster says: ${words}`;
+  const outOfMemory = (): RunnerEnding => {
+    const sentence = `The job ran out of memory on ${where}. Choose a machine class with more memory.`;
+    return cause({ state: 'failed', reason: sentence, isCharged: true });
+  };
   switch (state) {
     case 'CANCELLED': {
       const isOwn = cancelledBy !== undefined && cancelledBy !== 0 && cancelledBy === user;
@@ -102,10 +119,8 @@ export function endingOfClusterJob(
         reason: `The cluster stopped the job at its time limit${why}.`,
         isCharged: true,
       });
-    case 'OUT_OF_MEMORY': {
-      const sentence = `The job ran out of memory on ${where}. Choose a machine class with more memory.`;
-      return cause({ state: 'failed', reason: sentence, isCharged: true });
-    }
+    case 'OUT_OF_MEMORY':
+      return outOfMemory();
     case 'NODE_FAIL':
     case 'BOOT_FAIL':
     case 'LAUNCH_FAILED':
@@ -116,6 +131,7 @@ export function endingOfClusterJob(
     }
     case 'COMPLETED':
     case 'FAILED':
+      if (OUT_OF_MEMORY.test(words)) return outOfMemory();
       return unreported(
         hasStarted
           ? `The job was stopped on ${where} before it could report${why}.`

@@ -1,10 +1,12 @@
 import { AppError } from '../../core/errors.ts';
 import { type Check, problemOf } from '../executor/executorKind.ts';
 import { dataIsReadable } from './privacyCheck.ts';
-import { canJobsRead, type ProbedFolders } from './privacyProbe.ts';
+import { canJobsRead, type Probe } from './privacyProbe.ts';
+import { type ClusterUser, type ClusterUsers, sudoersLines } from './clusterUsers.ts';
+import { optionArguments } from './jobOptions.ts';
 import { slurm } from './slurmCommand.ts';
 import type { SlurmAccount, SlurmMachineClass } from './slurmConfig.ts';
-import { accountArguments, resourceArguments } from './submission.ts';
+import { resourceArguments } from './submission.ts';
 
 // Enough for a cluster with free nodes. A busy one is not waited for.
 const PROBE_WAIT_MS = 60_000;
@@ -13,10 +15,17 @@ const UNANSWERED = `a probe reported nothing within ${PROBE_WAIT_MS / 1000} s. T
 interface Checked {
   readonly classes: readonly SlurmMachineClass[];
   readonly accounts: Readonly<Record<string, SlurmAccount>>;
+  readonly users: ClusterUsers;
 }
 
-/** Checks Slurm's programs, each machine class, each account's settings, and that jobs cannot read the data folder. */
-export async function checkCluster({ classes, accounts }: Checked, folders: ProbedFolders): Promise<readonly Check[]> {
+/**
+ * Checks Slurm's programs, each machine class, as whom jobs are submitted, each account's settings, and that jobs cannot read the data
+ * folder.
+ */
+export async function checkCluster(
+  { classes, accounts, users }: Checked,
+  folders: Omit<Probe, 'user'>,
+): Promise<readonly Check[]> {
   let partitions = new Set<string>();
   const cluster = {
     what: 'the cluster answers',
@@ -27,23 +36,32 @@ export async function checkCluster({ classes, accounts }: Checked, folders: Prob
   const submit = { what: 'jobs can be submitted', problem: await problemOf(() => slurm('sbatch', ['--version'])) };
   if (cluster.problem !== undefined) return [cluster, submit];
   const checks: Check[] = [cluster, submit];
+  const { check, allowed } = await checkRule(users.all);
+  checks.push(...(check === undefined ? [] : [check]));
+  // Whatever else is submitted would fail for the same reason.
+  const [user] = allowed;
+  if (user === undefined) return checks;
   for (const one of classes) {
     const where = one.partition === undefined ? "the cluster's own default partition" : `partition ${one.partition}`;
-    checks.push({ what: `machine class ${one.name}: ${where}`, problem: await problemOfClass(one, partitions) });
+    checks.push({ what: `machine class ${one.name}: ${where}`, problem: await problemOfClass(one, partitions, user) });
   }
   for (const [id, account] of Object.entries(accounts)) {
-    checks.push({ what: `account ${id}: jobs with its settings`, problem: await problemOfAccount(account, classes) });
+    const what = `account ${id}: jobs with its settings`;
+    checks.push({ what, problem: await problemOfAccount(account, classes, users.of(id)) });
   }
   const places = new Map(classes.map((one) => [JSON.stringify([one.partition, one.sbatch]), one]));
-  return [...checks, ...(await Promise.all([...places.values()].map((place) => checkPrivacy(place, folders))))];
+  return [
+    ...checks,
+    ...(await Promise.all([...places.values()].map((place) => checkPrivacy(place, { ...folders, user })))),
+  ];
 }
 
 /** Submits a job that tries to read the data folder. */
-async function checkPrivacy(place: SlurmMachineClass, folders: ProbedFolders): Promise<Check> {
+async function checkPrivacy(place: SlurmMachineClass, probe: Probe): Promise<Check> {
   const where = place.partition === undefined ? 'jobs' : `jobs of partition ${place.partition}`;
   try {
-    const isReadable = await canJobsRead(folders, place, AbortSignal.timeout(PROBE_WAIT_MS));
-    const problem = isReadable ? dataIsReadable(folders.data, place).message : undefined;
+    const isReadable = await canJobsRead(probe, place, AbortSignal.timeout(PROBE_WAIT_MS));
+    const problem = isReadable ? dataIsReadable(probe.data, place).message : undefined;
     return { what: `${where} cannot read the data folder`, problem };
   } catch (error) {
     const why = error instanceof AppError ? error.message : UNANSWERED;
@@ -51,27 +69,54 @@ async function checkPrivacy(place: SlurmMachineClass, folders: ProbedFolders): P
   }
 }
 
+/** Runs what the rule of sudo must allow. No check without other users than the service's. */
+async function checkRule(
+  users: readonly ClusterUser[],
+): Promise<{ readonly check?: Check; readonly allowed: readonly ClusterUser[] }> {
+  const persons = users.filter(({ isPerson }) => isPerson);
+  if (persons.length === 0) return { allowed: users };
+  const problems: string[] = [];
+  const allowed: ClusterUser[] = [];
+  for (const user of persons) {
+    const problem = await problemOf(async () => {
+      for (const program of ['sbatch', 'scancel'] as const) await slurm(program, ['--version'], { user });
+    });
+    if (problem === undefined) allowed.push(user);
+    else problems.push(problem);
+  }
+  const what = `jobs can be submitted and cancelled as ${persons.map(({ name }) => name).join(', ')}`;
+  const [first] = problems;
+  const howTo = `Run  visudo -f /etc/sudoers.d/farwharf  and add:\n${sudoersLines(persons)}`;
+  return { check: { what, problem: first === undefined ? undefined : `${first} ${howTo}` }, allowed };
+}
+
 /** Asks the cluster whether it would ever start such a job, without submitting one. */
-async function problemOfClass(one: SlurmMachineClass, partitions: ReadonlySet<string>): Promise<string | undefined> {
+async function problemOfClass(
+  one: SlurmMachineClass,
+  partitions: ReadonlySet<string>,
+  user: ClusterUser,
+): Promise<string | undefined> {
   if (one.partition !== undefined && !partitions.has(one.partition)) {
     return `the cluster has ${[...partitions].join(', ')}`;
   }
-  return problemOf(() => testOnly(resourceArguments(one)));
+  return problemOf(() => testOnly(resourceArguments(one), user));
 }
 
 /** Undefined if the cluster accepts an account's jobs of at least one class: a reservation or QoS may be for some partitions. */
 async function problemOfAccount(
   account: SlurmAccount,
   classes: readonly SlurmMachineClass[],
+  user: ClusterUser | undefined,
 ): Promise<string | undefined> {
+  if (user === undefined) return 'it has no user, as whom its jobs would be submitted: add  user = "…"';
   let problem: string | undefined;
   for (const one of classes) {
-    problem = await problemOf(() => testOnly([...resourceArguments(one), ...accountArguments(account)]));
+    problem = await problemOf(() => testOnly([...resourceArguments(one), ...optionArguments(account)], user));
     if (problem === undefined) return undefined;
   }
   return problem;
 }
 
-async function testOnly(args: readonly string[]): Promise<void> {
-  await slurm('sbatch', ['--test-only', '--time=1', '--wrap=true', ...args]);
+async function testOnly(args: readonly string[], user: ClusterUser): Promise<void> {
+  await slurm('sbatch', ['--test-only', '--time=1', '--wrap=true', ...args], { user });
 }

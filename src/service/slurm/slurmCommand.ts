@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { AppError, messageOf, systemCode } from '../../core/errors.ts';
 import { textField } from '../../core/jsonFields.ts';
 import { allowedEnvironment } from '../../core/processes/childEnvironment.ts';
+import { asUser, type ClusterUser } from './clusterUsers.ts';
 
 const run = promisify(execFile);
 const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
@@ -11,18 +12,31 @@ const TIMEOUT_MS = 20_000;
 const NO_ANSWER =
   /Unable to contact slurm controller|Connection refused|Connection timed out|Socket timed out|Communication connection failure|Zero Bytes were transmitted|Transport endpoint|temporarily unable to accept|Resource temporarily unavailable/i;
 const FULL_QUEUE = /MaxSubmitJob|MaxJobCount/;
+// A warning about the name of this machine is not a refusal.
+const SUDO = /^sudo: (?!unable to resolve host)/m;
 
-export type SlurmProgram = 'sbatch' | 'squeue' | 'sacct' | 'scancel' | 'sinfo';
+export type SlurmProgram = 'sbatch' | 'squeue' | 'sacct' | 'scancel' | 'scontrol' | 'sinfo';
+
+export interface SlurmCall {
+  readonly signal?: AbortSignal;
+  /** By default it runs as the service's own user. */
+  readonly user?: ClusterUser | undefined;
+}
 
 /**
  * Runs one of Slurm's programs and returns its output.
  *
  * @throws AppError `missing` if it is not installed, `unreachable` if the cluster does not respond or accepts no more jobs now
- * (it may have accepted a job nevertheless), `refused` with the cluster's own message.
+ * (it may have accepted a job nevertheless), or sudo does not allow it, `refused` with the cluster's own message.
  */
-export async function slurm(program: SlurmProgram, args: readonly string[], signal?: AbortSignal): Promise<string> {
+export async function slurm(
+  program: SlurmProgram,
+  args: readonly string[],
+  { signal, user }: SlurmCall = {},
+): Promise<string> {
+  const [file, ...words] = user?.isPerson === true ? asUser(user.name, program, args) : [program, ...args];
   try {
-    const { stdout } = await run(program, args, {
+    const { stdout } = await run(file, words, {
       timeout: TIMEOUT_MS,
       killSignal: 'SIGKILL',
       maxBuffer: MAX_ANSWER_BYTES,
@@ -32,7 +46,7 @@ export async function slurm(program: SlurmProgram, args: readonly string[], sign
     return stdout;
   } catch (cause) {
     signal?.throwIfAborted();
-    throw explained(program, cause);
+    throw explained(program, cause, user);
   }
 }
 
@@ -45,7 +59,14 @@ function environmentForSlurm(): NodeJS.ProcessEnv {
   return { ...allowedEnvironment(process.env), ...Object.fromEntries(own) };
 }
 
-function explained(program: SlurmProgram, cause: unknown): AppError {
+function explained(program: SlurmProgram, cause: unknown, user: ClusterUser | undefined): AppError {
+  const stderr = textField(cause, 'stderr') ?? '';
+  const isSudo = user?.isPerson === true && (SUDO.test(stderr) || systemCode(cause) === 'ENOENT');
+  if (isSudo) {
+    const words = clusterWords(stderr) || 'sudo was not found';
+    const message = `${program} cannot be run as ${user.name}: ${words}. sudo needs a rule, which farwharf serve --check prints.`;
+    return new AppError('unreachable', message, { cause });
+  }
   if (systemCode(cause) === 'ENOENT') {
     const message = `${program} was not found. Install Slurm's client programs on this machine (on Debian and Ubuntu the package slurm-client), or serve with --executor process.`;
     return new AppError('missing', message, { cause });
@@ -53,7 +74,7 @@ function explained(program: SlurmProgram, cause: unknown): AppError {
   if (cause instanceof Error && 'killed' in cause && cause.killed === true) {
     return new AppError('unreachable', `The cluster did not answer ${program} for ${TIMEOUT_MS / 1000} s.`, { cause });
   }
-  const words = clusterWords(textField(cause, 'stderr') ?? '') || messageOf(cause);
+  const words = clusterWords(stderr) || messageOf(cause);
   if (NO_ANSWER.test(words)) return new AppError('unreachable', `The cluster does not answer: ${words}`, { cause });
   if (FULL_QUEUE.test(words)) return new AppError('unreachable', `The cluster takes no more jobs: ${words}`, { cause });
   return new AppError('refused', `The cluster refused: ${words}`, { cause });

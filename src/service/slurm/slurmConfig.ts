@@ -7,6 +7,9 @@ const OWN_OPTIONS =
 const NO_FOLDER =
   'the executor "slurm" keeps the files of jobs in a folder that the nodes share, apart from the data folder: write  folder = "/shared/farwharf"  below [slurm], with its path (up to now, that was the data folder: name that one, and a new --data on a disk of this machine)';
 
+const knownToCluster = z.string().regex(/^[\w.-]+$/, 'must be a name that the cluster knows');
+const choices = z.array(knownToCluster).default([]);
+
 /** A machine class with what its jobs request from the cluster. */
 export const slurmMachineClass = machineClass.extend({
   partition: z
@@ -22,34 +25,58 @@ export const slurmMachineClass = machineClass.extend({
         .refine((option) => !OWN_OPTIONS.test(option), 'is set by the service itself'),
     )
     .default([]),
+  /** What jobs may choose themselves. */
+  allow: z
+    .strictObject({
+      account: choices,
+      qos: choices,
+      constraint: z.array(z.string().regex(/^[\w.&|*()[\]-]+$/, 'must be features of nodes')).default([]),
+      reservation: choices,
+    })
+    .prefault({}),
 });
 export type SlurmMachineClass = Readonly<z.infer<typeof slurmMachineClass>>;
 
-const knownToCluster = z.string().regex(/^[\w.-]+$/, 'must be a name that the cluster knows');
-
 /** As what the jobs of an account count in the cluster, so that its own shares, limits and reports hold. */
 const slurmAccount = z.strictObject({
+  /** The person's user on this machine and on the cluster, with `submit_as = "account"`. */
+  user: z
+    .string()
+    .regex(/^[A-Za-z_][\w.@-]*$/, 'must be the name of a user')
+    .optional(),
   account: knownToCluster.optional(),
   qos: knownToCluster.optional(),
   reservation: knownToCluster.optional(),
+  /** Where the cluster sends the mails that jobs of the account ask for. */
+  mail: z.email().optional(),
 });
 export type SlurmAccount = Readonly<z.infer<typeof slurmAccount>>;
 
 /** The section `[slurm]` of the configuration. */
-export const slurmSettings = z.strictObject({
-  /** For the files of jobs, on a file system that all nodes share under the same path. */
-  folder: z.string(NO_FOLDER).startsWith('/', 'must be an absolute path'),
-  /** Seconds between two calls of squeue, each for all jobs. */
-  poll_seconds: z.number().min(0.2).max(300).default(2),
-  /** Jobs in the cluster at once, including waiting ones. */
-  max_jobs: z.int().min(1).max(100_000).default(1_000),
-  /**
-   * Whether jobs start with the login environment of their node instead of the service's. Each job then occupies its place in
-   * the cluster for about half a second longer.
-   */
-  login_environment: z.boolean().default(false),
-  /** By the IDs of the service's accounts. */
-  accounts: z.record(z.string(), slurmAccount).default({}),
-  /** Node.js on the nodes; default: the path of the one that runs the service. */
-  node: z.string().startsWith('/', 'must be an absolute path').optional(),
-});
+export const slurmSettings = z
+  .strictObject({
+    /** For the files of jobs, on a file system that all nodes share under the same path. */
+    folder: z.string(NO_FOLDER).startsWith('/', 'must be an absolute path'),
+    /** Seconds between two calls of squeue, each for all jobs. */
+    poll_seconds: z.number().min(0.2).max(300).default(2),
+    /** Jobs in the cluster at once, including waiting ones. */
+    max_jobs: z.int().min(1).max(100_000).default(1_000),
+    /**
+     * Whether jobs start with the login environment of their node instead of the service's. Each job then occupies its place in
+     * the cluster for about half a second longer.
+     */
+    login_environment: z.boolean().default(false),
+    /** Whether all jobs are submitted as the service's user, or those of each account as its own, through sudo. */
+    submit_as: z.enum(['service', 'account']).default('service'),
+    /** By the IDs of the service's accounts. */
+    accounts: z.record(z.string(), slurmAccount).default({}),
+    /** Node.js on the nodes; default: the path of the one that runs the service. */
+    node: z.string().startsWith('/', 'must be an absolute path').optional(),
+  })
+  .superRefine(({ submit_as: submitAs, accounts }, context) => {
+    const [id] = Object.entries(accounts).find(([, { user }]) => user !== undefined) ?? [];
+    const issue = (path: string[], message: string): void => context.addIssue({ code: 'custom', path, message });
+    if (submitAs === 'account' && id === undefined) issue(['submit_as'], 'needs [slurm.accounts.ID] user = "…"');
+    if (submitAs === 'service' && id !== undefined) issue(['accounts', id, 'user'], 'needs submit_as = "account"');
+  });
+export type SlurmSettings = Readonly<z.infer<typeof slurmSettings>>;

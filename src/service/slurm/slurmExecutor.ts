@@ -3,17 +3,34 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { AppError } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
-import { printableText } from '../../core/text/printable.ts';
-import type { ClusterContact, Executor, RunnableJob, RunnerStatus } from '../executor/executor.ts';
-import { readJobText } from '../jobFiles/jobFileReading.ts';
+import type { ClusterOptions } from '../../remote/protocol/submission.ts';
+import type {
+  ClusterContact,
+  Executor,
+  OwnedJob,
+  RunnableJob,
+  RunnerEnding,
+  RunnerStatus,
+} from '../executor/executor.ts';
 import type { JobFolder } from '../jobFiles/jobFolder.ts';
 import { leaveSecrets, type SecretValues } from '../jobFiles/runnerInput.ts';
-import { ClusterQueue, parseQueue, QUERY, type SeenJob } from './clusterQueue.ts';
-import { type ClusterJob, endingOfClusterJob, neverStarts, phaseOf, waitingReason, wasDropped } from './queueState.ts';
+import { ClusterQueue, findJob, type JobName, QUERY, type SeenJob } from './clusterQueue.ts';
+import { accountOf, lastWords, wasRequeued } from './clusterRecords.ts';
+import { type ClusterUser, type ClusterUsers, shareFolder } from './clusterUsers.ts';
+import {
+  endingOfClusterJob,
+  endingOfRequeued,
+  neverStarts,
+  phaseOf,
+  type RunnerTraces,
+  waitingReason,
+  wasDropped,
+} from './queueState.ts';
 import { slurm } from './slurmCommand.ts';
+import { refusalOfOptions } from './jobOptions.ts';
 import type { PrivacyCheck } from './privacyCheck.ts';
 import type { SlurmAccount, SlurmMachineClass } from './slurmConfig.ts';
-import { clusterLog, prepareSubmission, type RunnerProgram, submissionScript } from './submission.ts';
+import { prepareSubmission, type RunnerProgram, submissionScript } from './submission.ts';
 
 // Each sbatch is a process that calls the controller, where more at once would only wait.
 const SUBMITS_AT_ONCE = 4;
@@ -21,8 +38,6 @@ const SUBMITS_AT_ONCE = 4;
 const SURE_ANSWERS = 3;
 const MAX_LAUNCHES = 10;
 const MAX_PAUSE_MS = 60_000;
-const MAX_WORDS = 500;
-const ACCOUNTED_DAYS = 60;
 // Accounting lags behind the queue, and after a crash of the controller it can have jobs that run forever.
 const MAX_ANSWERS_WITHOUT = 30;
 const LOST_TOO_OFTEN =
@@ -32,6 +47,7 @@ export interface SlurmOptions {
   readonly program: RunnerProgram;
   readonly classes: readonly SlurmMachineClass[];
   readonly accounts: ReadonlyMap<string, SlurmAccount>;
+  readonly users: ClusterUsers;
   readonly capacity: number;
   readonly pollMs: number;
   readonly privacy: Pick<PrivacyCheck, 'beforeLaunch' | 'stop'>;
@@ -53,6 +69,8 @@ export class SlurmExecutor implements Executor {
   readonly #launches = new Map<string, number>();
   /** For jobs that are not listed: the queue's number of responses when that was first noticed. */
   readonly #unlistedSince = new Map<string, number>();
+  /** The same for jobs that wait in the queue although they have started. */
+  readonly #backSince = new Map<string, number>();
   readonly capacity: number;
   // The shared file system does not report here what nodes write.
   readonly isLocal = false;
@@ -61,17 +79,25 @@ export class SlurmExecutor implements Executor {
   constructor(options: SlurmOptions) {
     this.#options = options;
     this.capacity = options.capacity;
-    this.#queue = new ClusterQueue({ log: options.log, intervalMs: options.pollMs });
+    const users = options.users.all.map(({ id }) => id);
+    this.#queue = new ClusterQueue({ log: options.log, intervalMs: options.pollMs, users });
     this.cluster = this.#queue;
   }
 
-  // No job is isolated on a cluster, and the log says so at startup.
+  // The cluster separates jobs or does not, and the log says so at startup.
   refusal(): undefined {
     return undefined;
   }
 
+  refusalOf(options: ClusterOptions, job: Pick<RunnableJob, 'account' | 'machineClass'>): string | undefined {
+    const machineClass = this.#options.classes.find(({ name }) => name === job.machineClass);
+    return machineClass && refusalOfOptions(options, machineClass, this.#options.accounts.get(job.account));
+  }
+
   async launch(job: RunnableJob, folder: JobFolder, signal: AbortSignal, secrets: SecretValues): Promise<void> {
     if (existsSync(folder.claim)) return;
+    const user = this.#options.users.of(job.account);
+    if (user === undefined) throw new AppError('refused', userIsMissing(job.account));
     const machineClass = this.#options.classes.find(({ name }) => name === job.machineClass);
     if (machineClass !== undefined) await this.#options.privacy.beforeLaunch(machineClass);
     const launches = (this.#launches.get(job.id) ?? 0) + 1;
@@ -82,40 +108,49 @@ export class SlurmExecutor implements Executor {
     }
     await this.#submits(async () => {
       // The job may have been cancelled while it waited for its turn.
-      if (existsSync(folder.claim) || (await isListed(job.id, folder, signal))) return;
+      if (existsSync(folder.claim) || (await isListed(job, user, folder, signal))) return;
       if (machineClass === undefined) {
         const message = `The machine class ${job.machineClass} is no longer in the service's configuration. Submit again with another.`;
         throw new AppError('missing', message);
       }
       leaveSecrets(folder, secrets);
       const treatment = { machineClass, account: this.#options.accounts.get(job.account) };
-      await slurm('sbatch', await prepareSubmission(job, folder, treatment, this.#options.program), signal);
+      const args = await prepareSubmission(job, folder, treatment, this.#options.program);
+      if (user.isPerson) await shareFolder(folder.path, user);
+      await slurm('sbatch', args, { signal, user });
       this.#launches.set(job.id, launches);
     });
     this.#unlistedSince.set(job.id, this.#queue.answers);
-    if (existsSync(folder.cancel)) await this.cancel(job.id);
+    if (existsSync(folder.cancel)) await this.cancel(job);
   }
 
-  async status(jobId: string, folder: JobFolder): Promise<RunnerStatus> {
-    const job = this.#queue.get(jobId);
+  async status(owned: OwnedJob, folder: JobFolder): Promise<RunnerStatus> {
+    const { id } = owned;
+    const name = this.#nameOf(owned);
+    // Whoever its user was, the service cannot ask for it any more.
+    if (name === undefined) return { state: 'gone', ending: failedAs(userIsMissing(owned.account)) };
+    const job = this.#queue.get(name);
     const hasStarted = existsSync(folder.claim);
     const { failingSince } = this.#queue;
     if (failingSince !== undefined) {
       const reason = `The cluster has not answered since ${failingSince.toISOString()}.`;
       return hasStarted ? { state: 'running' } : { state: 'waiting', reason };
     }
-    if (job === undefined) return this.#statusOfUnlisted(jobId, hasStarted);
-    this.#unlistedSince.delete(jobId);
-    if (phaseOf(job) === 'ended') return this.#statusOfEnded(job, folder, hasStarted);
+    if (job === undefined) return this.#statusOfUnlisted(name, hasStarted);
+    this.#unlistedSince.delete(id);
+    const phase = phaseOf(job);
+    if (phase === 'ended') return this.#statusOfEnded(job, name, folder, hasStarted);
+    if (hasStarted && phase === 'waiting') return this.#statusOfReturned(owned, job);
+    this.#backSince.delete(id);
     if (hasStarted) return { state: 'running' };
     const never = job.timesSeen < SURE_ANSWERS ? undefined : neverStarts(job);
-    if (never !== undefined)
-      return { state: 'gone', ending: { state: 'failed', reason: never, isCharged: false, isCause: true } };
+    if (never !== undefined) return { state: 'gone', ending: failedAs(never) };
     return { state: 'waiting', reason: waitingReason(job) };
   }
 
-  externalId(jobId: string): string | undefined {
-    return this.#queue.get(jobId)?.number.toString();
+  externalId(job: OwnedJob): string | undefined {
+    const name = this.#nameOf(job);
+    return name && this.#queue.get(name)?.number.toString();
   }
 
   // A secret would reach a node through files and commands that all jobs of the cluster can read, as they have the same user.
@@ -123,76 +158,89 @@ export class SlurmExecutor implements Executor {
     return undefined;
   }
 
-  async cancel(jobId: string): Promise<void> {
-    await slurm('scancel', [`--name=${jobId}`]);
+  async cancel({ id, account }: OwnedJob): Promise<void> {
+    const user = this.#options.users.of(account);
+    if (user !== undefined) await slurm('scancel', [`--name=${id}`], { user });
   }
 
-  async cleanUp(jobId: string): Promise<void> {
-    await this.cancel(jobId);
+  async cleanUp(job: OwnedJob): Promise<void> {
+    await this.cancel(job);
   }
 
   forget(jobId: string): void {
     this.#launches.delete(jobId);
     this.#unlistedSince.delete(jobId);
+    this.#backSince.delete(jobId);
   }
 
   async stop(): Promise<void> {
     await Promise.all([this.#queue.stop(), this.#options.privacy.stop()]);
   }
 
+  #nameOf({ id, account }: OwnedJob): JobName | undefined {
+    const user = this.#options.users.of(account)?.id;
+    return user === undefined ? undefined : { name: id, user };
+  }
+
   /** The cluster forgets a job some minutes after its end, or if its controller loses state. */
-  async #statusOfUnlisted(jobId: string, hasStarted: boolean): Promise<RunnerStatus> {
-    const since = this.#unlistedSince.get(jobId) ?? this.#queue.answers;
-    this.#unlistedSince.set(jobId, since);
-    const answers = this.#queue.answers - since;
+  async #statusOfUnlisted(name: JobName, hasStarted: boolean): Promise<RunnerStatus> {
+    const answers = this.#answersSince(this.#unlistedSince, name.name);
     if (!hasStarted) return answers >= SURE_ANSWERS ? { state: 'absent' } : { state: 'waiting' };
     if (answers < SURE_ANSWERS) return { state: 'running' };
-    const job = await accountOf(jobId);
+    const job = await accountOf(name);
     if (job !== undefined && phaseOf(job) === 'ended') {
-      return { state: 'gone', ending: endingOfClusterJob(job, { hasStarted, words: '' }, process.getuid?.()) };
+      return { state: 'gone', ending: endingOfClusterJob(job, { hasStarted, words: '' }, name.user) };
     }
     return job !== undefined && answers < MAX_ANSWERS_WITHOUT ? { state: 'running' } : { state: 'gone' };
   }
 
-  async #statusOfEnded(job: SeenJob, folder: JobFolder, hasStarted: boolean): Promise<RunnerStatus> {
+  /** A job that was submitted twice waits too, and a response from before the start shows the job as it was then. */
+  async #statusOfReturned(owned: OwnedJob, job: SeenJob): Promise<RunnerStatus> {
+    if (this.#answersSince(this.#backSince, owned.id) < SURE_ANSWERS) return { state: 'running' };
+    if (!(await wasRequeued(job))) return { state: 'running' };
+    // Its files are about to be deleted, and must not be needed again.
+    await this.cancel(owned);
+    return { state: 'gone', ending: endingOfRequeued() };
+  }
+
+  async #statusOfEnded(job: SeenJob, name: JobName, folder: JobFolder, hasStarted: boolean): Promise<RunnerStatus> {
     if (job.timesSeen < SURE_ANSWERS) return { state: 'running' };
-    const traces = { hasStarted, words: await lastWords(folder) };
+    const traces: RunnerTraces = { hasStarted, words: await lastWords(folder) };
     if (wasDropped(job, traces)) return { state: 'absent' };
+    // A second run found the folder claimed, and ended at once.
+    if (hasStarted && (await wasRequeued(job))) return { state: 'gone', ending: endingOfRequeued() };
     // Only the accounting knows who cancelled a job.
-    const account = job.state === 'CANCELLED' ? await accountOf(job.name) : undefined;
+    const account = job.state === 'CANCELLED' ? await accountOf(name) : undefined;
     const isBehind = account !== undefined && phaseOf(account) !== 'ended';
     if (isBehind && job.timesSeen < MAX_ANSWERS_WITHOUT) return { state: 'running' };
     const known = { ...job, cancelledBy: account?.cancelledBy };
-    return { state: 'gone', ending: endingOfClusterJob(known, traces, process.getuid?.()) };
+    return { state: 'gone', ending: endingOfClusterJob(known, traces, name.user) };
+  }
+
+  /** How many responses came since a job was first noticed in a state. */
+  #answersSince(noticed: Map<string, number>, jobId: string): number {
+    const since = noticed.get(jobId) ?? this.#queue.answers;
+    noticed.set(jobId, since);
+    return this.#queue.answers - since;
   }
 }
 
-async function isListed(jobId: string, folder: JobFolder, signal: AbortSignal): Promise<boolean> {
+async function isListed(
+  { id }: RunnableJob,
+  user: ClusterUser,
+  folder: JobFolder,
+  signal: AbortSignal,
+): Promise<boolean> {
   if (!existsSync(submissionScript(folder))) return false;
-  const job = parseQueue(await slurm('squeue', [...QUERY, `--name=${jobId}`], signal)).get(jobId);
+  const name = { name: id, user: user.id };
+  const job = findJob(await slurm('squeue', [...QUERY, `--name=${id}`, `--user=${user.id}`], { signal }), name);
   return job !== undefined && !wasDropped(job, { hasStarted: false, words: await lastWords(folder) });
 }
 
-/** The job according to the cluster's accounting, after the queue has forgotten it; undefined without accounting. */
-async function accountOf(jobId: string): Promise<ClusterJob | undefined> {
-  const format = 'JobIDRaw,State,Reason,NodeList,JobName';
-  const since = `--starttime=now-${ACCOUNTED_DAYS}days`;
-  try {
-    const answer = await slurm('sacct', ['-n', '-X', '-P', since, `--name=${jobId}`, '-o', format]);
-    const job = parseQueue(answer).get(jobId);
-    if (job === undefined) return undefined;
-    const [state = '', , user] = job.state.split(' '); // "CANCELLED by 1000"
-    return { ...job, state, ...(user !== undefined && { cancelledBy: Number(user) }) };
-  } catch {
-    return undefined; // most small clusters have no accounting
-  }
+function failedAs(reason: string): RunnerEnding {
+  return { state: 'failed', reason, isCharged: false, isCause: true };
 }
 
-async function lastWords(folder: JobFolder): Promise<string> {
-  const text = (await readJobText(clusterLog(folder), MAX_WORDS).catch(() => '')) ?? '';
-  const lines = printableText(text).split('\n');
-  return lines
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
-    .join('; ');
+function userIsMissing(account: string): string {
+  return `The service's configuration has no user of the cluster for the account ${account}, as whom its jobs would be submitted. Ask the operator to add:  [slurm.accounts.${account}] user = "…"`;
 }

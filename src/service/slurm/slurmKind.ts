@@ -1,7 +1,8 @@
-import { userInfo } from 'node:os';
 import * as z from 'zod';
+import { AppError } from '../../core/errors.ts';
 import { machineClassList } from '../config/machineClasses.ts';
 import { defineExecutor } from '../executor/executorKind.ts';
+import { type ClusterUsers, findClusterUsers, openFilesFolder } from './clusterUsers.ts';
 import { PrivacyCheck } from './privacyCheck.ts';
 import { changeableByJobs } from './programOwner.ts';
 import { checkCluster } from './slurmCheck.ts';
@@ -19,12 +20,18 @@ export const slurmKind = defineExecutor({
   sharedFolder: ({ slurm }) => slurm.folder,
 
   async create({ slurm, machine_classes: classes }, { runner, data, filesFolder, log }) {
-    log.info(describeClusterJobs());
+    const users = await findClusterUsers(slurm);
+    const [first] = users.all;
+    if (first === undefined) throw new AppError('bad-input', 'No account has a user of the cluster.');
+    log.info(describeClusterJobs(users));
+    openFilesFolder(filesFolder, first.isPerson);
     const { node = process.execPath, max_jobs: capacity, poll_seconds: seconds } = slurm;
     const accounts = new Map(Object.entries(slurm.accounts));
-    const changeable = changeableByJobs([node, runner]);
-    if (changeable !== undefined) log.warn(changeable);
-    const privacy = new PrivacyCheck({ data, filesFolder, classes, log });
+    for (const { id } of users.all) {
+      const changeable = changeableByJobs([node, runner], id);
+      if (changeable !== undefined) log.warn(changeable);
+    }
+    const privacy = new PrivacyCheck({ data, filesFolder, user: first, classes, log });
     try {
       await privacy.start();
     } catch (error) {
@@ -32,16 +39,22 @@ export const slurmKind = defineExecutor({
       throw error;
     }
     const program = { node, runner, hasLoginEnvironment: slurm.login_environment };
-    return new SlurmExecutor({ privacy, program, classes, accounts, capacity, pollMs: seconds * 1000, log });
+    return new SlurmExecutor({ privacy, program, classes, accounts, users, capacity, pollMs: seconds * 1000, log });
   },
 
   async check({ slurm, machine_classes: classes }, { data }) {
-    const checks = await checkCluster({ classes, accounts: slurm.accounts }, { data, filesFolder: slurm.folder });
-    return [...checks, { what: describeClusterJobs(), problem: undefined }];
+    const users = await findClusterUsers(slurm);
+    const folders = { data, filesFolder: slurm.folder };
+    if (slurm.submit_as === 'account') openFilesFolder(slurm.folder, true);
+    const checks = await checkCluster({ classes, accounts: slurm.accounts, users }, folders);
+    return [...checks, { what: describeClusterJobs(users), problem: undefined }];
   },
 });
 
-/** One line about jobs on a cluster, which separates their resources and not their files. */
-function describeClusterJobs(): string {
-  return `jobs are NOT isolated: on the nodes they run as the user ${userInfo().username}, like the service, and can access the files of all other jobs`;
+/** One line about what separates jobs on the cluster besides their resources. */
+function describeClusterJobs({ all }: ClusterUsers): string {
+  const names = all.map(({ name }) => name).join(', ');
+  return all.some(({ isPerson }) => isPerson)
+    ? `jobs are separated by the permissions of their users: on the nodes they run as ${names}, and cannot access the files of other users' jobs`
+    : `jobs are NOT isolated: on the nodes they run as the user ${names}, like the service, and can access the files of all other jobs`;
 }

@@ -1,12 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { AppError } from '../../core/errors.ts';
 import { shellWord } from '../../core/text/shellWord.ts';
 import type { RunnableJob } from '../executor/executor.ts';
 import type { JobFolder } from '../jobFiles/jobFolder.ts';
 import { parseRunnerSpec } from '../jobFiles/runnerSpec.ts';
 import { splitWords } from '../runner/commandLine.ts';
 import { setupLimitSeconds } from '../runner/virtualEnvironment.ts';
+import { optionArguments, refusalOfOptions } from './jobOptions.ts';
 import type { SlurmAccount, SlurmMachineClass } from './slurmConfig.ts';
 
 // The runner enforces the time limit to the second. Slurm's limit, in whole minutes, only stops what the runner could not.
@@ -40,7 +42,10 @@ export async function prepareSubmission(
   const command = [program.node, program.runner, folder.path].map(shellWord).join(' ');
   writeFileSync(script, batchScript(command), { mode: 0o700 });
   // The job has not started, so only the service can have written this file.
-  const { venv } = parseRunnerSpec(await readFile(folder.spec, 'utf8'));
+  const { venv, cluster } = parseRunnerSpec(await readFile(folder.spec, 'utf8'));
+  // The configuration may have changed since the job was accepted.
+  const refusal = cluster && refusalOfOptions(cluster, machineClass, account);
+  if (refusal !== undefined) throw new AppError('refused', `The job cannot be submitted to the cluster: ${refusal}`);
   const setupSeconds = venv === null ? 0 : setupLimitSeconds(venv);
   const minutes = Math.ceil((job.maxRuntime + setupSeconds) / 60) + SPARE_MINUTES;
   return [
@@ -53,16 +58,9 @@ export async function prepareSubmission(
     `--output=${clusterLog(folder).replaceAll('%', '%%')}`,
     `--time=${minutes}`,
     ...resourceArguments(machineClass),
-    ...accountArguments(account),
+    ...optionArguments(account, cluster),
     script,
   ];
-}
-
-/** The arguments for `sbatch` that say as what a job counts. They come last, so that they win over those of a machine class. */
-export function accountArguments({ account, qos, reservation }: SlurmAccount): readonly string[] {
-  return Object.entries({ account, qos, reservation }).flatMap(([name, value]) =>
-    value === undefined ? [] : [`--${name}=${value}`],
-  );
 }
 
 /**

@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { SlurmCluster, slurmIsMissing } from '../../../scripts/slurm/cluster.ts';
+import { type ClusterOptions, SlurmCluster, slurmIsMissing } from '../../../scripts/slurm/cluster.ts';
 import type { SlurmMachineClass } from '../../../src/service/slurm/slurmConfig.ts';
 import { DEFAULT_CONFIG } from '../../../src/service/serviceConfig.ts';
 
@@ -21,7 +21,8 @@ export const SLURM_CONFIG = {
 
 /** A machine class of `SLURM_CONFIG`'s kind. */
 export function machineClass(name: string, more: Partial<SlurmMachineClass>): SlurmMachineClass {
-  const defaults = { description: '', credits_per_minute: 1, cpus: 1, memory_gb: 0.25, gpus: 0, sbatch: [] };
+  const allow = { account: [], qos: [], constraint: [], reservation: [] };
+  const defaults = { description: '', credits_per_minute: 1, cpus: 1, memory_gb: 0.25, gpus: 0, sbatch: [], allow };
   return { ...defaults, name, ...more };
 }
 
@@ -36,7 +37,11 @@ export function onCluster(
 }
 
 /** Declares tests that share one cluster, which runs from the first to the last; skipped loudly where there is no Slurm. */
-export async function describeOnCluster(name: string, declare: (cluster: () => SlurmCluster) => void): Promise<void> {
+export async function describeOnCluster(
+  name: string,
+  declare: (cluster: () => SlurmCluster) => void,
+  options: ClusterOptions = {},
+): Promise<void> {
   const missing = await slurmIsMissing();
   if (missing !== undefined) {
     test(name, (t) => t.skip(`NO SLURM: ${missing}`));
@@ -47,7 +52,7 @@ export async function describeOnCluster(name: string, declare: (cluster: () => S
     let folder: string;
     before(async () => {
       folder = await mkdtemp('/tmp/fwslurm-');
-      cluster = await SlurmCluster.start(folder);
+      cluster = await SlurmCluster.start(folder, options);
       process.env['SLURM_CONF'] = cluster.env.SLURM_CONF;
     });
     after(async () => {

@@ -7,6 +7,7 @@ import { AppError } from '../../../core/errors.ts';
 import { formatCredits } from '../../../core/text/format.ts';
 import type { jobCreated, LogEventData } from '../../../remote/protocol/schemas.ts';
 import type { Submission } from '../../../remote/protocol/submission.ts';
+import type { Executor, RunnableJob } from '../../executor/executor.ts';
 import type { JobFiles } from '../../jobFiles/jobFiles.ts';
 import type { MachineClass, MachineClasses } from '../../config/machineClasses.ts';
 import type { JobFolder } from '../../jobFiles/jobFolder.ts';
@@ -33,6 +34,7 @@ export interface AcceptContext extends CheckContext {
   readonly vault: Pick<SecretVault, 'has'>;
   /** Whether the key of the request may give secrets to jobs. */
   readonly mayUseSecrets: boolean;
+  readonly executor: Pick<Executor, 'refusalOf'>;
 }
 
 export type AcceptedJob = z.infer<typeof jobCreated>;
@@ -95,6 +97,7 @@ export async function addJob(
   const submission = parseSubmission(meta);
   checkSecrets(submission, context);
   const machineClass = chooseClass(submission, machineClasses);
+  checkClusterOptions(submission, { account, machineClass: machineClass.name }, context.executor);
   const hold = machineClasses.priceOf(machineClass.name, submission.max_runtime);
   refuseWithoutCredits(hold, store.spendable(account, { keyId, project: submission.project ?? null }));
   const checked = await (upload.part === 'tarball'
@@ -133,6 +136,19 @@ function checkSecrets({ secrets = [] }: Submission, { account, vault, mayUseSecr
   throw new AppError('bad-input', message);
 }
 
+function checkClusterOptions(
+  { cluster }: Submission,
+  job: Pick<RunnableJob, 'account' | 'machineClass'>,
+  executor: Pick<Executor, 'refusalOf'>,
+): void {
+  if (cluster === undefined) return;
+  const refusal =
+    executor.refusalOf === undefined
+      ? 'This service does not run jobs on a cluster. Submit without options for one.'
+      : executor.refusalOf(cluster, job);
+  if (refusal !== undefined) throw new AppError('bad-input', `meta.cluster: ${refusal}`);
+}
+
 function chooseClass({ machine_class: name }: Submission, classes: MachineClasses): MachineClass {
   const found = name === undefined ? classes.first : classes.get(name);
   if (found !== undefined) return found;
@@ -155,6 +171,7 @@ function specOf(
     artifacts: files.some(({ path }) => path === 'artifacts') ? `artifacts-${id}` : 'artifacts',
     venv: submission.venv ?? null,
     ...(submission.secrets && { secrets: [...new Set(submission.secrets)] }),
+    ...(submission.cluster && { cluster: submission.cluster }),
   };
 }
 

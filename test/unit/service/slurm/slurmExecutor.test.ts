@@ -23,6 +23,9 @@ function fakeCluster(t: TestContext, programs: Readonly<Record<string, string>>)
   return folder;
 }
 
+const USER = { name: 'ada', id: 12_345, isPerson: false };
+const JOB = { id: 'j1', account: 'ada' };
+
 function startExecutor(t: TestContext): SlurmExecutor {
   const program = { node: process.execPath, runner: 'runner', hasLoginEnvironment: false };
   const privacy = { beforeLaunch: () => Promise.resolve(), stop: () => Promise.resolve() };
@@ -31,6 +34,7 @@ function startExecutor(t: TestContext): SlurmExecutor {
     privacy,
     classes: [],
     accounts: new Map(),
+    users: { all: [USER], of: () => USER },
     capacity: 1,
     pollMs: 1,
     log: silentLogger,
@@ -40,13 +44,13 @@ function startExecutor(t: TestContext): SlurmExecutor {
 }
 
 test('a job that only the accounts of a cluster still have is not waited for for ever', async (t) => {
-  const cluster = fakeCluster(t, { squeue: 'exit 0', sacct: 'echo "7|RUNNING|None|n1|j1"' });
+  const cluster = fakeCluster(t, { squeue: 'exit 0', sacct: 'echo "7|RUNNING|None|n1|12345|j1"' });
   const folder = jobFolder(cluster);
   writeFileSync(folder.claim, '{}');
   const executor = startExecutor(t);
   let states = '';
   for (let state = 'running'; state === 'running'; await sleep(20)) {
-    ({ state } = await executor.status('j1', folder));
+    ({ state } = await executor.status(JOB, folder));
     states += ` ${state}`;
   }
   assert.match(states, /^( running){2,} gone$/);
@@ -58,7 +62,7 @@ test('what narrows the answers of squeue for a person does not hide jobs from th
   process.env['SLURM_CONF'] = '/nowhere/slurm.conf';
   t.after(() => ['SQUEUE_PARTITION', 'SLURM_CONF'].forEach((name) => delete process.env[name]));
   const executor = startExecutor(t);
-  await executor.status('j1', jobFolder(cluster));
+  await executor.status(JOB, jobFolder(cluster));
   while (!existsSync(join(cluster, 'seen'))) await sleep(10);
   const seen = readFileSync(join(cluster, 'seen'), 'utf8');
   assert.match(seen, /^SLURM_CONF=\/nowhere/m);
@@ -67,18 +71,15 @@ test('what narrows the answers of squeue for a person does not hide jobs from th
 
 test('who cancelled a job is asked of the accounts, and waited for while they are behind', async (t) => {
   const cluster = fakeCluster(t, {
-    squeue: 'echo "7|CANCELLED|None|n1|j1"',
+    squeue: 'echo "7|CANCELLED|None|n1|12345|j1"',
     sacct:
-      'cd "$(dirname "$0")"; if mkdir asked 2>&-; then echo "7|RUNNING|None|n1|j1"; else echo "7|CANCELLED by 12345|None|n1|j1"; fi',
+      'cd "$(dirname "$0")"; if mkdir asked 2>&-; then echo "7|RUNNING|None|n1|12345|j1"; else echo "7|CANCELLED by 12345|None|n1|12345|j1"; fi',
   });
   const folder = jobFolder(cluster);
   writeFileSync(folder.claim, '{}');
-  const real = Object.getOwnPropertyDescriptor(process, 'getuid');
-  Object.defineProperty(process, 'getuid', { value: () => 12_345, configurable: true });
-  t.after(() => real && Object.defineProperty(process, 'getuid', real));
   const executor = startExecutor(t);
-  let status = await executor.status('j1', folder);
-  for (; status.state === 'running'; await sleep(20)) status = await executor.status('j1', folder);
+  let status = await executor.status(JOB, folder);
+  for (; status.state === 'running'; await sleep(20)) status = await executor.status(JOB, folder);
   assert.ok(status.state === 'gone' && status.ending !== undefined);
   assert.equal(status.ending.isCharged, true);
   assert.match(status.ending.reason, /cancelled in the cluster by its own user/);

@@ -1,0 +1,35 @@
+import type { ClusterOptions } from '../../remote/protocol/submission.ts';
+import type { SlurmAccount, SlurmMachineClass } from './slurmConfig.ts';
+
+const CHOICES = ['account', 'qos', 'constraint', 'reservation'] as const;
+
+/** Why a job cannot have what it asks of the cluster; undefined if it can. */
+export function refusalOfOptions(
+  options: ClusterOptions,
+  { name, allow }: Pick<SlurmMachineClass, 'name' | 'allow'>,
+  { mail }: Pick<SlurmAccount, 'mail'> = {},
+): string | undefined {
+  for (const choice of CHOICES) {
+    const value = options[choice];
+    if (value === undefined || allow[choice].includes(value)) continue;
+    const allowed = allow[choice].length === 0 ? 'no choice' : allow[choice].join(', ');
+    return `the machine class ${name} does not allow this ${choice}. It allows ${allowed}.`;
+  }
+  if (options.mail === true && mail === undefined) {
+    return 'your account has no address for mails. Ask the operator of the service to add one.';
+  }
+  return undefined;
+}
+
+/**
+ * The arguments for `sbatch` that say as what a job counts and where it may run: its own choices, else what the configuration says about
+ * its account. They come last, so that they win over those of a machine class. A mail goes to the address of the configuration.
+ */
+export function optionArguments(
+  { account, qos, reservation, mail: address }: SlurmAccount,
+  { mail = false, ...choices }: ClusterOptions = {},
+): readonly string[] {
+  const named = Object.entries({ account, qos, reservation, ...choices });
+  const mails = mail && address !== undefined ? ['--mail-type=END,FAIL', `--mail-user=${address}`] : [];
+  return [...named.flatMap(([name, value]) => (value === undefined ? [] : [`--${name}=${value}`])), ...mails];
+}
