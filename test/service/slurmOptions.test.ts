@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { until } from './commandLine.ts';
 import { type ServiceClient, startService } from './support/service.ts';
-import { describeOnCluster, machineClass, onCluster, SLURM_CONFIG } from './support/slurm.ts';
+import { describeOnCluster, machineClass, onCluster } from './support/slurm.ts';
 
 const ALLOW = { account: ['physics', 'biology'], qos: ['long'], constraint: ['on-small2'], reservation: ['team'] };
 const MAIL = 'ada@example.org';

@@ -23,13 +23,14 @@ interface Targets {
   readonly url: string;
   /** The ID of another account's job, which runs. */
   readonly victim: string;
-  /** Its processes may be signalled only if the job cannot reach others, whose end would tell the same. */
   readonly victimPids: readonly number[];
+  /** Leaves out what would harm a machine that does not defend itself. */
+  readonly isGentle: boolean;
 }
 
-const { seconds, folders, url, victim, victimPids } = JSON.parse(process.argv[2] ?? '') as Targets;
-// A class of one letter, so that it does not match this file.
-const CANARY = /CANAR[Y]-[0-9a-f]{16}|SQLite format 3/;
+const { seconds, folders, url, victim, victimPids, isGentle } = JSON.parse(process.argv[2] ?? '') as Targets;
+// With classes of one letter, so that this file does not match.
+const CANARY = /CANAR[Y]-[0-9a-f]{16}|SQLit[e] format 3/;
 const MAX_BYTES = 1 << 20;
 const PUBLIC = new Set(['/', '/healthz', '/openapi.json', '/sign-in', '/style.css']);
 const counts = new Map<string, number>();
@@ -205,8 +206,8 @@ function ask(options: RequestOptions, body: string): Promise<{ status: number; b
 const end = performance.now() + seconds * 1_000;
 do {
   attackFiles();
-  attackProcesses();
-  attackPrivileges();
+  if (!isGentle) attackProcesses();
+  if (!isGentle) attackPrivileges();
   await attackSockets();
   for (let requests = 0; requests < 10; requests += 1) await attackService();
 } while (performance.now() < end);
