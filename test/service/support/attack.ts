@@ -15,7 +15,7 @@ import {
 import { request, type RequestOptions } from 'node:http';
 import { join } from 'node:path';
 
-/** What the test tells the job, which a hostile account could know. */
+/** What a hostile account could know, passed by the test. */
 interface Targets {
   readonly seconds: number;
   /** Of the service's data and of the files of jobs. */
