@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { AppError } from '../../core/errors.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { machineFailure, MachineUnreachable } from '../ssh/sshFailure.ts';
-import { newNonce, openSession, type SshCall } from '../ssh/sshSession.ts';
+import { exitOf, newNonce, openSession, type SshCall } from '../ssh/sshSession.ts';
 import { uploadScript } from './scripts.ts';
 
 const PIECE_BYTES = 64 * 1024;
@@ -53,7 +52,7 @@ export async function upload(
     output.catch(() => {});
     const pieces = Readable.from(piecesOf(archive, (doneBytes) => onProgress?.(doneBytes, archive.length)));
     await pipeline(pieces, child.stdin).catch(() => {}); // the exit status says why
-    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    await exitOf(child);
     signal?.throwIfAborted();
     if (child.exitCode !== 0 || !(await output).includes(`${nonce} placed`)) throw failure(stderr());
   } finally {

@@ -11,6 +11,8 @@ const READY_MS = 180_000;
 // What a login shell may print before our script starts.
 const MAX_NOISE = 256 * 1024;
 const MAX_STDERR = 16 * 1024;
+// A jump host whose connection is shared keeps the pipe open.
+const LAST_WORDS_MS = 1_000;
 
 /** A script that runs on the machine and has printed the line that starts with its nonce. */
 export interface SshSession {
@@ -58,7 +60,7 @@ export async function openSession(call: SshCall, nonce: string, script: string):
   try {
     const line = await readLine(child, nonce);
     if (line !== undefined) return { line, child, stderr: () => printed };
-    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    await exitOf(child);
     if (signal?.aborted === true) throw abortReason(signal);
     if (isLate) throw notReady(machine, readyMs);
     throw sshFailure(machine, printed);
@@ -77,6 +79,13 @@ export async function openSession(call: SshCall, nonce: string, script: string):
     clearTimeout(timer);
     signal?.removeEventListener('abort', onAbort);
   }
+}
+
+/** Waits until ssh has exited and what it printed about that was read, which can take longer on a busy machine. */
+export async function exitOf(child: ChildProcessWithoutNullStreams): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  if (child.stderr.closed) return;
+  await once(child.stderr, 'close', { signal: AbortSignal.timeout(LAST_WORDS_MS) }).catch(() => {});
 }
 
 /** The line of the nonce; undefined if the output ends without it. */
@@ -118,6 +127,6 @@ async function nextChunk(stream: Readable): Promise<Buffer | undefined> {
 
 function notReady(machine: string, readyMs: number): MachineUnreachable {
   return new MachineUnreachable(
-    `${machine} accepted the connection but did not start a command within ${readyMs / 1000} s. A startup file of your login shell there may wait for input: check that  ssh ${machine} true  returns at once.`,
+    `${machine} accepted the connection but did not start a command within ${readyMs / 1000} s. A startup file of your login shell there may wait for input: check that \`ssh ${machine} true\` returns at once.`,
   );
 }
