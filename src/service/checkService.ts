@@ -6,6 +6,7 @@ import { checkRetention } from './checkRetention.ts';
 import { type Check, problemOf } from './executor/executorKind.ts';
 import { EXECUTORS, type Executors } from './executors.ts';
 import { refuseNested } from './folders/filesFolder.ts';
+import { refuseNetworkFileSystem } from './folders/networkFileSystem.ts';
 import { checkDisk } from './health/disk.ts';
 import { LogFile } from './log/logFile.ts';
 import { executorOf, hiddenFiles, type ServiceConfig, sharedFolderOf } from './serviceConfig.ts';
@@ -43,6 +44,7 @@ async function checkFolders(data: string, shared: string): Promise<readonly Chec
 async function checkMachine({ log, retention, tls }: ServiceConfig, data: string): Promise<readonly Check[]> {
   const checks: Check[] = [
     { what: `the data folder ${data} can be written`, problem: await problemOf(() => makeWritable(data)) },
+    { what: 'it is on a disk of this machine', problem: await problemOf(() => refuseNetworkFileSystem(data)) },
   ];
   const minFreeBytes = retention.min_free_gb * 1e9;
   const disk = await checkDisk([data], minFreeBytes);

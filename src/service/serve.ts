@@ -11,6 +11,7 @@ import { confirmRetention } from './disk/confirmRetention.ts';
 import { EXECUTORS } from './executors.ts';
 import { sharedFolderOf } from './serviceConfig.ts';
 import { claimFilesFolder, filesFolderOf, refuseNested } from './folders/filesFolder.ts';
+import { refuseNetworkFileSystem } from './folders/networkFileSystem.ts';
 import { moveFiles } from './folders/moveFiles.ts';
 import { moveStore } from './folders/moveStore.ts';
 import { KeyAuthenticator } from './http/access/keyAuthenticator.ts';
@@ -43,7 +44,7 @@ export interface RunningService {
 /**
  * Starts the job service in this process.
  *
- * @throws AppError of the folders; `refused` for retention settings that have to be confirmed; `conflict` if another service uses the data folder or the port; `corrupt` if the store is damaged
+ * @throws AppError of the folders; `refused` for retention settings that have to be confirmed, and for a data folder on a network file system; `conflict` if another service uses the data folder or the port; `corrupt` if the store is damaged
  * or its ledger does not balance; `missing` or `bad-input` for a certificate that cannot be used.
  */
 export async function serve(
@@ -52,6 +53,8 @@ export async function serve(
 ): Promise<RunningService> {
   const { apiKey: key = randomBytes(KEY_BYTES).toString('base64url'), version, socket, stateFile } = options;
   const { data } = options;
+  // A user's own service lives in the user's home, which is often on a network.
+  if (stateFile === undefined) refuseNetworkFileSystem(data);
   const shared = await sharedFolderOf(options.config, options.executors ?? EXECUTORS);
   if (shared !== undefined) {
     refuseNested(data, shared);
