@@ -67,8 +67,9 @@ export async function buildParts(
   { filesFolder, ownKey, authenticator, store, log, monitor, shutdown }: Foundation,
 ): Promise<ServiceParts> {
   const { runner, killGraceMs = DEFAULT_KILL_GRACE_MS, version, config, data, host, port } = options;
-  const health = new Health({ store, folders: [data, filesFolder], minFreeBytes: config.retention.min_free_gb * 1e9 });
   const files = new JobFiles(filesFolder);
+  const folders = [data, files.root];
+  const health = new Health({ store, folders, minFreeBytes: config.retention.min_free_gb * 1e9 });
   const { expiry } = store;
   const submissions = new Submissions(filesFolder);
   const contents = new ContentStore(data);

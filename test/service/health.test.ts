@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { statfsSync } from 'node:fs';
+import { existsSync, renameSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -90,7 +90,10 @@ test('what anyone can read about a folder that cannot be read has no path', asyn
   const folders = [join(await temporaryFolder(t), 'gone')];
   const { status, parts } = await new Health({ store: STORE, folders, minFreeBytes: 0 }).report();
   assert.equal(status, 'unavailable');
-  assert.equal(parts['disk']?.message, 'The data folder cannot be read: ENOENT.');
+  assert.equal(
+    parts['disk']?.message,
+    'The data folder or the files of jobs cannot be read: ENOENT. Their file system may not be mounted.',
+  );
 });
 
 test('a clock that was set is noticed and counts for ten minutes, in each direction', async (t) => {
@@ -144,6 +147,24 @@ test('a job whose start fails degrades the health until one starts, without a pa
     parts['executor']?.message ?? '',
     /^The last launch of a job failed .* ago \(missing\)\. The log has the reason\.$/,
   );
+});
+
+test('while the folder of all jobs is gone, nothing is accepted, and the health says so', async (t) => {
+  const service = await startService(t);
+  const jobs = join(service.data, 'jobs');
+  renameSync(jobs, `${jobs}.away`);
+  // It is checked at most every two seconds.
+  await until(async () => {
+    const health = await fetch(`${service.url}/healthz`);
+    return health.status === 503 && notOk(((await health.json()) as HealthBody).parts).join() === 'disk';
+  });
+  const refused = await service.send({ 'a.sh': 'true' }, { script: 'a.sh' });
+  assert.deepEqual([refused.status, refused.headers.has('retry-after')], [503, true]);
+  assert.match(await refused.text(), /file system may not be mounted/);
+  assert.ok(!existsSync(jobs));
+  renameSync(`${jobs}.away`, jobs);
+  const id = await service.submit({ 'a.sh': 'true' }, { script: 'a.sh' });
+  assert.equal((await service.untilEnd(id)).state, 'succeeded');
 });
 
 test('asking for results that were removed says so, and the job stays in the list', async (t) => {

@@ -20,6 +20,9 @@ export async function checkDisk(folders: readonly string[], minFreeBytes: number
     if (free >= WARN_FACTOR * minFreeBytes) return { status: 'ok', message };
     return { status: 'degraded', message: `${message} Free some, or shorten [retention].` };
   } catch (error) {
-    return { status: 'unavailable', message: `The data folder cannot be read: ${systemCode(error) ?? 'error'}.` };
+    return {
+      status: 'unavailable',
+      message: `The data folder or the files of jobs cannot be read: ${systemCode(error) ?? 'error'}. Their file system may not be mounted.`,
+    };
   }
 }

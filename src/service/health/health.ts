@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { messageOf } from '../../core/errors.ts';
 import { formatBytes } from '../../core/text/format.ts';
 import type { Executor } from '../executor/executor.ts';
@@ -20,7 +21,7 @@ export interface HealthOptions {
     readonly jobs: Pick<JobTable, 'queued'>;
     readonly drain: Pick<DrainRecord, 'get'>;
   };
-  /** The data folder, and the one with the files of jobs. */
+  /** The data folder, and the one with the folders of jobs, which is missing if it was on a file system that is gone. */
   readonly folders: readonly string[];
   /** Free space below which jobs are refused. */
   readonly minFreeBytes: number;
@@ -111,7 +112,13 @@ export class Health {
     return { status, parts };
   }
 
-  /** Why a submission of this size is refused now; undefined if it is not. */
+  /** Why no job can be stored, whatever its size: a folder is gone; undefined if all are there. */
+  get folderRefusal(): string | undefined {
+    if (this.#options.folders.every((folder) => existsSync(folder))) return undefined;
+    return `The service takes no job now: the files of jobs can't be reached, because their file system may not be mounted. Try again later, or ask the operator of the service.`;
+  }
+
+  /** Why a submission of this size is refused now; undefined if it is not. @throws the system's error if a folder is gone. */
   async refusal(uploadBytes: number): Promise<string | undefined> {
     const { minFreeBytes } = this.#options;
     const free = await this.freeBytes();

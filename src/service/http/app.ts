@@ -188,6 +188,10 @@ function answerFailure(error: Error, context: AppContext, log: Logger): Response
   if (error instanceof AppError && ['bad-input', 'refused', 'corrupt', 'limit'].includes(error.code)) {
     return context.json({ detail: error.message }, 400);
   }
+  if (error instanceof AppError && error.code === 'unreachable') {
+    context.header('Retry-After', String(BUSY_RETRY_SECONDS));
+    return context.json({ detail: error.message }, 503);
+  }
   if (error instanceof LackingContents) return context.json({ detail: error.message }, 424);
   // The client has disconnected, so nobody reads the response.
   if (isBrokenOff(error)) return context.json({ detail: 'The request was interrupted.' }, 400);

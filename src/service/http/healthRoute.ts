@@ -11,6 +11,9 @@ const RETRY_AFTER_SECONDS = 5;
 // Maintenance takes minutes at least.
 const DRAIN_RETRY_SECONDS = 300;
 
+// A network that was interrupted often comes back soon.
+const FOLDER_RETRY_SECONDS = 30;
+
 interface HealthOptions {
   readonly health: Health;
   /** The key that the service generated; undefined if a person chose it. */
@@ -50,17 +53,21 @@ export function refuseWhenStopping(health: Health): MiddlewareHandler {
 }
 
 /**
- * Refuses submissions before anything is uploaded: with 503 if no job could start or the service is drained, with 507 while the disk is nearly full, whose rest is
+ * Refuses submissions before anything is uploaded: with 503 if no job could start or be stored or the service is drained, with 507 while the disk is nearly full, whose rest is
  * for running jobs.
  */
 export function refuseSubmissions(health: Health): MiddlewareHandler {
   return async (context, next) => {
-    const { executorRefusal, drain } = health;
+    const { executorRefusal, folderRefusal, drain } = health;
     if (drain !== undefined) {
       context.header('Retry-After', String(DRAIN_RETRY_SECONDS));
       return context.json({ detail: drainRefusal(drain) }, 503);
     }
     if (executorRefusal !== undefined) return context.json({ detail: executorRefusal }, 503);
+    if (folderRefusal !== undefined) {
+      context.header('Retry-After', String(FOLDER_RETRY_SECONDS));
+      return context.json({ detail: folderRefusal }, 503);
+    }
     const detail = await health.refusal(Number(context.req.header('content-length') ?? 0));
     return detail === undefined ? next() : context.json({ detail }, 507);
   };

@@ -39,6 +39,7 @@ export function addResultRoutes(app: App, { files, gauge, authenticator, resultP
         `The results of this job were deleted on ${day}, because the service stores results for a limited time.`,
       );
     }
+    files.requireThere();
     gauge.take(context, 'streams');
     return { job, path: files.folder(job.id).results };
   };

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { chmod, readdir, rename } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { systemCode } from '../../core/errors.ts';
+import { AppError, systemCode } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
 import { openFolder } from './openFolder.ts';
 import { removeTree } from './removeTree.ts';
@@ -13,21 +13,37 @@ export const JOB_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** The folder of all jobs' files. */
 export class JobFiles {
-  readonly #root: string;
+  /** The folder of the jobs' folders. */
+  readonly root: string;
 
   constructor(filesFolder: string) {
-    this.#root = join(filesFolder, 'jobs');
-    mkdirSync(this.#root, { recursive: true, mode: 0o700 });
+    this.root = join(filesFolder, 'jobs');
+    mkdirSync(this.root, { recursive: true, mode: 0o700 });
   }
 
   /** The paths of a job's files, whether they exist or not. `id` must be one of the service's own. */
   folder(id: string): JobFolder {
-    return jobFolder(join(this.#root, id));
+    return jobFolder(join(this.root, id));
+  }
+
+  /** @throws AppError `unreachable` if the folder of all jobs is missing, as on a shared file system that was unmounted. */
+  requireThere(): void {
+    if (existsSync(this.root)) return;
+    const message = `The files of jobs can't be reached, because their file system may not be mounted. Nothing is decided or deleted until it is back.`;
+    throw new AppError('unreachable', message);
+  }
+
+  /** Creates the folder of a job if it is missing. @throws as `requireThere`: the folder of a lost file system is not created anew. */
+  makeFolder(id: string): JobFolder {
+    this.requireThere();
+    const folder = this.folder(id);
+    mkdirSync(folder.path, { recursive: true, mode: 0o700 });
+    return folder;
   }
 
   /** Deletes what a crash left behind: uploads that never became a job, and files that ended jobs do not need. */
   async sweep(find: (id: string) => StoredJob | undefined, log: Logger): Promise<void> {
-    await using root = await openFolder(this.#root);
+    await using root = await openFolder(this.root);
     for (const id of await readdir(root.path)) {
       const job = find(id);
       try {
@@ -41,7 +57,7 @@ export class JobFiles {
 
   /** Deletes the folder of a job. It disappears at once, so a runner that starts meanwhile finds all of it or nothing. */
   async remove(id: string): Promise<void> {
-    await using root = await openFolder(this.#root);
+    await using root = await openFolder(this.root);
     await removeFrom(root.path, id);
   }
 }

@@ -6,7 +6,7 @@ import type { Logger } from '../../core/log.ts';
 import { syncFile, syncFolder } from '../../core/files/durableFiles.ts';
 import type { Executor, OwnedJob, RunnerEnding, RunnerStatus } from '../executor/executor.ts';
 import { endingOf, endingWithoutResults, explainedEnding, mayHaveBeenEnded, unreportedEnding } from './jobEnding.ts';
-import { removeUnneeded } from '../jobFiles/jobFiles.ts';
+import { type JobFiles, removeUnneeded } from '../jobFiles/jobFiles.ts';
 import { type FollowPace, JobWatch } from './jobWatch.ts';
 import type { MachineClasses } from '../config/machineClasses.ts';
 import { readStarted } from '../jobFiles/markers.ts';
@@ -29,6 +29,7 @@ const MAX_SHOWN = 200;
 export interface FollowContext {
   readonly store: Store;
   readonly executor: Executor;
+  readonly files: Pick<JobFiles, 'requireThere'>;
   readonly machineClasses: MachineClasses;
   readonly log: Logger;
   readonly pace: FollowPace;
@@ -43,7 +44,7 @@ export interface FollowContext {
  * even in another process: its progress is in the store, and every step can be repeated.
  *
  * @returns whether the job has ended; false if its runner must be launched again.
- * @throws the signal's reason on abort; the runner continues.
+ * @throws the signal's reason on abort; the runner continues. AppError `unreachable` while the files of jobs are.
  */
 export async function followRunner(
   owned: OwnedJob,
@@ -58,6 +59,7 @@ export async function followRunner(
   let status: RunnerStatus = { state: 'running' };
   let nextStatus = 0;
   let lastSeen: number | undefined;
+  let startSeen: number | undefined;
   for (;;) {
     if (performance.now() >= nextStatus) {
       // The moment before the question: when the answer arrives, a runner that was alive can have been dead for a while.
@@ -66,6 +68,8 @@ export async function followRunner(
       nextStatus = performance.now() + STATUS_POLL_MS;
       noteExternalId(owned, context);
       if (status.state === 'running') lastSeen = askedAt;
+      // Without its files, a job seems not to have started, or to have reported nothing.
+      else context.files.requireThere();
     }
     if (status.state === 'waiting') {
       if (noteWaiting(jobId, status.reason, store)) return true;
@@ -75,7 +79,7 @@ export async function followRunner(
     if (status.state === 'absent') return store.jobs.get(jobId)?.finishedAt !== null;
     // Read after the status, because a runner reports before it ends.
     const report = await readReport(jobId, folder, executor);
-    await noteStart(jobId, folder, context);
+    if (await noteStart(jobId, folder, context)) startSeen = performance.now();
     const hasNews = await drainOutput(jobId, folder, { store, isLocal }, signal);
     const job = store.jobs.get(jobId);
     if (job === undefined || job.finishedAt !== null) return true;
@@ -93,10 +97,10 @@ export async function followRunner(
     } else if (report.type === 'forged') {
       // The charge covers the time that the service itself saw.
       const ending = { state: 'failed', reason: report.reason, isCharged: true, isCause: true } as const;
-      await endUnreported(job, folder, { state: 'gone', ending, lastSeen }, context, signal);
+      await endUnreported(job, folder, { state: 'gone', ending, lastSeen, startSeen }, context, signal);
       return true;
     } else if (status.state === 'gone') {
-      await endUnreported(job, folder, { ...status, lastSeen }, context, signal);
+      await endUnreported(job, folder, { ...status, lastSeen, startSeen }, context, signal);
       return true;
     }
     await watch.next({ hasNews, signal });
@@ -120,7 +124,7 @@ function noteWaiting(jobId: string, reason: string | undefined, store: Store): b
 async function endUnreported(
   job: StoredJob,
   folder: JobFolder,
-  { ending: known, lastSeen }: RunnerStatus & { state: 'gone' } & { lastSeen: number | undefined },
+  { ending: known, ...seen }: RunnerStatus & { state: 'gone' } & Record<'lastSeen' | 'startSeen', number | undefined>,
   context: FollowContext,
   signal: AbortSignal,
 ): Promise<void> {
@@ -130,7 +134,7 @@ async function endUnreported(
   await context.executor.cleanUp(job, folder);
   const now = Date.now();
   const { machineClasses } = context;
-  const facts = { machineClasses, isCancelled, verifiedSeconds: await verifiedSeconds(job, folder, { lastSeen, now }) };
+  const facts = { machineClasses, isCancelled, verifiedSeconds: await verifiedSeconds(job, folder, { ...seen, now }) };
   const own = unreportedEnding(job, facts, now);
   await finishJob(job, folder, mergeEndings(own, known, isCancelled), context, signal);
 }
@@ -170,6 +174,7 @@ export async function finishJob(
       );
   } catch (error) {
     signal.throwIfAborted();
+    context.files.requireThere();
     context.log.error('results could not be packed', { jobId: job.id, error });
     // An archive that may not be on disk would allow the workspace to be deleted.
     await rm(folder.results, { recursive: true, force: true }).catch(() => {});
@@ -187,20 +192,22 @@ export async function finishJob(
   }
 }
 
+/** Stores that a job has started. @returns whether it has, since it was last checked. */
 async function noteStart(
   jobId: string,
   folder: JobFolder,
   { store, waiting }: Pick<FollowContext, 'store' | 'waiting'>,
-): Promise<void> {
+): Promise<boolean> {
   const job = store.jobs.get(jobId);
-  if (job === undefined || job.startedAt !== null) return;
+  if (job === undefined || job.startedAt !== null) return false;
   const started = await readStarted(folder.started);
   if (job.state === 'queued') store.setState(job, 'starting', started?.at ?? Date.now());
-  if (started === undefined) return;
+  if (started === undefined) return false;
   // A time in the future would shorten the run.
   store.setState(job, 'running', Math.min(started.at, Date.now()));
   await rm(folder.archive, { force: true });
   await waiting.remove(jobId);
+  return true;
 }
 
 /** Copies new output to the store. @returns whether there was any. */

@@ -1,10 +1,11 @@
-import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { bootIdentity } from '../../core/processes/processTree.ts';
 import { discardStaged, type StagedArchive, stageArchive, stageTar } from '../../workspace/extract/extract.ts';
 import { syncFile, syncFolder } from '../../core/files/durableFiles.ts';
 import { FRAMES_MAGIC, readFrames } from '../contents/keptFrames.ts';
 import type { WaitingContents } from '../contents/waitingContents.ts';
+import type { JobFiles } from '../jobFiles/jobFiles.ts';
 import { removeTree } from '../jobFiles/removeTree.ts';
 import type { JobFolder } from '../jobFiles/jobFolder.ts';
 import { parseRunnerSpec, type RunnerSpec } from '../jobFiles/runnerSpec.ts';
@@ -53,6 +54,7 @@ export function unwrittenWorkspace(spec: RunnerSpec): KeptWorkspace {
 }
 
 export interface WorkspaceSources {
+  readonly files: Pick<JobFiles, 'makeFolder'>;
   readonly store: Pick<Store, 'workspaces'>;
   readonly waiting: Pick<WaitingContents, 'has' | 'read'>;
 }
@@ -61,18 +63,18 @@ export interface WorkspaceSources {
  * Writes the workspace of a job that has not started if that was not done yet, or the machine has rebooted since, because files may then be
  * truncated or missing. Can be interrupted and repeated.
  *
- * @throws AppError of `stageArchive`, `readFrames` or `WaitingContents.read`; the signal's reason.
+ * @throws AppError of `makeFolder`, `stageArchive`, `readFrames` or `WaitingContents.read`; the signal's reason.
  */
 export async function prepareWorkspace(
   job: StoredJob,
   folder: JobFolder,
-  { store, waiting }: WorkspaceSources,
+  { store, waiting, files }: WorkspaceSources,
   signal: AbortSignal,
 ): Promise<void> {
   const kept = store.workspaces.get(job.number);
   const boot = bootIdentity();
   if (kept === undefined || kept.boot === boot) return;
-  await mkdir(folder.path, { recursive: true, mode: 0o700 });
+  files.makeFolder(job.id);
   await removeTree(join(folder.path, STAGING));
   if (kept.archive !== null) await writeFile(folder.archive, kept.archive, { mode: 0o600 });
   const options = { name: STAGING, signal };

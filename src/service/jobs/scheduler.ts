@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, messageOf } from '../../core/errors.ts';
 import type { JobFiles } from '../jobFiles/jobFiles.ts';
@@ -93,9 +93,8 @@ export class Scheduler {
   async cancel(job: StoredJob): Promise<void> {
     if (job.finishedAt !== null) return;
     const { files, executor, log } = this.#options;
-    const folder = files.folder(job.id);
     // After a power loss the folder is recreated only when the job starts.
-    mkdirSync(folder.path, { recursive: true, mode: 0o700 });
+    const folder = files.makeFolder(job.id);
     // Before the claim, because after a crash in between the job would look as if its runner had been killed.
     askForEnd(folder);
     if (job.state === 'queued') {

@@ -2,6 +2,12 @@ import { lstat } from 'node:fs/promises';
 import type { JobFolder } from '../jobFiles/jobFolder.ts';
 import type { StoredJob } from '../store/jobs/jobs.ts';
 
+interface SignsOfLife {
+  readonly lastSeen?: number | undefined;
+  readonly startSeen?: number | undefined;
+  readonly now: number;
+}
+
 /**
  * Seconds that a job verifiably ran if its runner is gone without a report: from the start that the service stored to the runner's
  * last sign of life, but not beyond now and the job's time limit. The last sign of life is when the service last saw the runner
@@ -9,11 +15,13 @@ import type { StoredJob } from '../store/jobs/jobs.ts';
  * heartbeat file. One that is not isolated can make the file older, but cannot change what the service saw.
  *
  * @param lastSeen when the service last saw the runner alive; undefined if it never did.
+ * @param startSeen when the service saw the job start, by `performance.now()`; undefined if an earlier service did. A clock that is set meanwhile adds no
+ * time then.
  */
 export async function verifiedSeconds(
   { startedAt, maxRuntime }: Pick<StoredJob, 'startedAt' | 'maxRuntime'>,
   folder: Pick<JobFolder, 'started'>,
-  { lastSeen = 0, now }: { readonly lastSeen?: number | undefined; readonly now: number },
+  { lastSeen = 0, startSeen = -Infinity, now }: SignsOfLife,
 ): Promise<number> {
   if (startedAt === null) return 0;
   const heartbeat = await lstat(folder.started).then(
@@ -21,5 +29,6 @@ export async function verifiedSeconds(
     () => 0,
   );
   const lastSign = Math.min(now, Math.max(lastSeen, heartbeat));
-  return Math.min(maxRuntime, Math.max(0, lastSign - startedAt) / 1000);
+  const passed = Math.min(performance.now() - startSeen, lastSign - startedAt);
+  return Math.min(maxRuntime, Math.max(0, passed) / 1000);
 }

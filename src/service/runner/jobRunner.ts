@@ -1,7 +1,7 @@
 // Runs one job: `node jobRunner.mjs <job folder>`. It is a separate process, so that jobs outlive the service.
 // With `--clean-up` it stops what a killed runner left running on this machine.
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseOwnJson } from '../../core/jsonFields.ts';
 import { isDiskFull } from '../../core/files/diskSpace.ts';
@@ -21,24 +21,42 @@ import { runJob, type StopReason } from './runJob.ts';
 
 const CANCEL_POLL_MS = 100;
 const KILL_GRACE_MS = 5_000;
-const FULL_DISK_POLL_MS = 1_000;
+const DISK_POLL_MS = 1_000;
+// For how long a shared folder may be away before it counts as deleted.
+const MAX_AWAY_MS = 3_600_000;
 // How much later than its script the runner may receive the signal to end.
 const SIGNAL_WAIT_MS = 1_000;
 
 const folder = jobFolder(process.argv[2] ?? '');
+// A service gives its input to a runner on its own machine only.
+const isOnCluster = process.argv[3] !== SEALED;
 const stop = new AbortController();
+
+let leftAt: number | undefined;
+
+/** Whether the folder of all jobs is missing on a cluster: its file system was unmounted, and may come back. */
+function isAway(): boolean {
+  if (!isOnCluster || existsSync(dirname(folder.path))) {
+    leftAt = undefined;
+    return false;
+  }
+  leftAt ??= performance.now();
+  return performance.now() - leftAt < MAX_AWAY_MS;
+}
 
 /**
  * A cancellation is a file rather than a signal, so that it survives restarts of both sides and works over a network. A missing
  * claim means the same: the service has ended the job and deleted its files.
  */
 async function watchForCancel(): Promise<void> {
-  while (!existsSync(folder.cancel) && !isRemoved(folder.claim)) await sleep(CANCEL_POLL_MS, undefined, { ref: false });
+  while (!existsSync(folder.cancel) && (!isRemoved(folder.claim) || isAway())) {
+    await sleep(CANCEL_POLL_MS, undefined, { ref: false });
+  }
   stop.abort('cancelled' satisfies StopReason);
 }
 
 async function main(): Promise<void> {
-  const input = process.argv[3] === SEALED ? parseRunnerInput(readFileSync(0, 'utf8')) : undefined;
+  const input = isOnCluster ? undefined : parseRunnerInput(readFileSync(0, 'utf8'));
   const identity = processIdentity(process.pid) ?? 'unknown';
   if (!claimJob(folder, { pid: process.pid, identity })) return;
   let wasToldToEnd = false;
@@ -65,14 +83,14 @@ async function main(): Promise<void> {
   await report(sealed({ ...outcome, at, wasToldToEnd }, input?.seal));
 }
 
-/** Writes how the job ended. If a job filled the disk, this waits for space, because the job would be lost otherwise. */
+/** Writes how the job ended. If the disk is full or away, this waits, because the job would be lost otherwise. */
 async function report(exit: ExitMarker): Promise<void> {
   for (;;) {
     try {
       return writeMarker(folder.exit, exit);
     } catch (error) {
-      if (!isDiskFull(error)) throw error;
-      await sleep(FULL_DISK_POLL_MS);
+      if (!isDiskFull(error) && !isAway()) throw error;
+      await sleep(DISK_POLL_MS);
     }
   }
 }

@@ -18,13 +18,21 @@ export class ServiceProcess {
     this.client = client;
   }
 
-  /** Starts a service on `home`, which may have been used by one before; by default as the user that runs the tests. */
+  /**
+   * Starts a service on `home`, which may have been used by one before; by default as the user that runs the tests.
+   *
+   * @param inside a command that runs the one after it in its place, such as `unshare --mount`.
+   */
   static async start(
     home: string,
     overrides: Partial<ServeOptions> = {},
-    user: { readonly uid?: number; readonly gid?: number } = {},
+    {
+      inside = [],
+      ...user
+    }: { readonly uid?: number; readonly gid?: number; readonly inside?: readonly string[] } = {},
   ): Promise<ServiceProcess> {
-    const child = spawn(process.execPath, [PROGRAM], {
+    const [program, ...args] = [...inside, process.execPath, PROGRAM];
+    const child = spawn(program, args, {
       ...user,
       env: {
         ...process.env,
