@@ -19,6 +19,7 @@ const ALLOWED = [
   /^agentPlugin\/(plugin\.json|mcp\.json|skills\/[\w-]+\/SKILL\.md)$/,
   /^docs\/[\w.]+\.(md|service|conf)$/,
   /^monitoring\/\w+\.(yml|json)$/,
+  /^server\/(farwharf-server|parts\.sh|service\.toml)$/,
   /^examples\/agents\/([\w/]+)\.(md|mts|json)$/,
   /^examples\/quickstart\/(\.gitignore|[\w/]+\.(md|mjs|txt))$/,
 ];
@@ -46,6 +47,9 @@ const REQUIRED = [
   'docs/farwharf.service',
   'monitoring/alerts.yml',
   'monitoring/dashboard.json',
+  'server/farwharf-server',
+  'server/parts.sh',
+  'server/service.toml',
   'examples/agents/research.mts',
   'examples/quickstart/train.mjs',
 ];
