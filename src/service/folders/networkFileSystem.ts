@@ -11,7 +11,7 @@ const NETWORK =
  * system that does not list its mounts.
  *
  * @param path may not exist yet; then the nearest folder above it counts.
- * @param mounts in the form of `/proc/self/mountinfo` (https://man7.org/linux/man-pages/man5/proc_pid_mountinfo.5.html).
+ * @param mounts in the form of `/proc/self/mountinfo` (proc_pid_mountinfo(5)).
  */
 export function networkFileSystemOf(path: string, mounts: string = readMounts()): string | undefined {
   const device = deviceOf(path);
