@@ -19,6 +19,7 @@ import { budgetVerb } from './budgets/budgetVerbs.ts';
 import { secretVerb } from './secrets/secretVerbs.ts';
 import { jobVerbs } from './jobs/jobVerbs.ts';
 import { machineVerbs } from './machines/machineVerbs.ts';
+import { signInVerbs } from './signIn/signInVerbs.ts';
 import { serveVerb } from './serve/serveVerb.ts';
 import { describeUsageError } from './grammar/usageError.ts';
 import { bestVerb } from './submit/bestVerb.ts';
@@ -118,6 +119,7 @@ function allVerbs(): readonly Verb[] {
     budgetVerb(),
     secretVerb(),
     ...machineVerbs(),
+    ...signInVerbs(),
     ...searchVerbs(),
     flowVerb(),
     serveVerb(),

@@ -1,6 +1,6 @@
 import type * as z from 'zod';
-import { AppError } from '../core/errors.ts';
 import { Redactor } from '../core/redact.ts';
+import { Bearer, type KeySource } from './http/bearer.ts';
 import { checkedHost } from './http/checkedHost.ts';
 import { checkResponse, readBytes, readJson } from './http/responses.ts';
 import { type DownloadOptions, saveBody } from './transfers/download.ts';
@@ -47,21 +47,21 @@ export class RemoteClient implements AsyncDisposable {
   /** The base address, without a trailing slash. */
   readonly host: string;
   readonly #transport: Transport;
+  readonly #bearer: Bearer;
   readonly #hasCustomFetch: boolean;
   readonly #redactor = new Redactor();
   readonly #retryAfter: RetryAfterPolicy | undefined;
   readonly #closed = new AbortController();
 
-  /** @throws AppError `bad-input` for a host that is not an http(s) URL, or a key that is not valid in a header. */
-  constructor(host: string, apiKey: string, options: RemoteClientOptions = {}) {
+  /**
+   * @param apiKey a key, or what supplies one for each request.
+   * @throws AppError `bad-input` for a host that is not an http(s) URL, or a key that is not valid in a header.
+   */
+  constructor(host: string, apiKey: string | KeySource, options: RemoteClientOptions = {}) {
     this.host = checkedHost(host);
-    if (!/^[\x21-\x7e]+$/.test(apiKey)) {
-      throw new AppError('bad-input', 'The API key is empty or contains invalid characters. Enter it again.');
-    }
-    this.#redactor.add(apiKey);
+    this.#bearer = new Bearer(apiKey, this.#redactor);
     const headers = new Headers(options.headers);
     if (!headers.has('user-agent')) headers.set('user-agent', 'farwharf');
-    headers.set('authorization', `Bearer ${apiKey}`);
     this.#retryAfter = options.retryAfter;
     this.#hasCustomFetch = options.fetch !== undefined;
     this.#transport = new Transport(this.host, Object.fromEntries(headers), options);
@@ -81,7 +81,7 @@ export class RemoteClient implements AsyncDisposable {
    */
   async submitJob(workspaceTar: string, submission: JobSubmission, options?: UploadOptions): Promise<JobCreated> {
     const call = { method: 'POST', path: '/v1/jobs', ...limits(options, STREAM_TIMEOUT) } as const;
-    return this.#withRetryAfter(call.signal, async () => {
+    return this.#send(call.signal, async (authorization) => {
       const upload = await openUpload(workspaceTar, metaOf(submission), {
         headers: submissionHeaders(options),
         part: options?.part ?? 'tarball',
@@ -90,7 +90,7 @@ export class RemoteClient implements AsyncDisposable {
         isReusing: !this.#hasCustomFetch, // another fetch may keep references to chunks that it has read
       });
       try {
-        using response = await this.#openOnce(jsonCall({ ...call, ...upload }));
+        using response = await this.#openOnce(jsonCall({ ...call, ...upload }), authorization);
         return await readJson(response, receivedJobCreated);
       } finally {
         upload.body.destroy();
@@ -112,8 +112,8 @@ export class RemoteClient implements AsyncDisposable {
   /** Asks about contents or sends some, for services with the feature `content`: see `protocol/contents.ts`. Returns the response's bytes. */
   async postContents(path: string, body: Uint8Array, options?: RequestOptions): Promise<Buffer> {
     const call = { method: 'POST', path: `/v1/contents/${path}`, ...limits(options, STREAM_TIMEOUT) } as const;
-    return this.#withRetryAfter(call.signal, async () => {
-      using response = await this.#openOnce({ ...call, ...bytesBody(body) });
+    return this.#send(call.signal, async (authorization) => {
+      using response = await this.#openOnce({ ...call, ...bytesBody(body) }, authorization);
       return await readBytes(response);
     });
   }
@@ -134,9 +134,10 @@ export class RemoteClient implements AsyncDisposable {
       isOpenEnded: true,
       ...limits(options, STREAM_TIMEOUT),
     };
-    using response = await this.#withRetryAfter(call.signal, () =>
+    using response = await this.#send(call.signal, (authorization) =>
       this.#openOnce(
         wanted === undefined ? { ...call, method: 'GET' } : { ...call, method: 'POST', ...bytesBody(wanted) },
+        authorization,
       ),
     );
     yield* response.body;
@@ -216,22 +217,22 @@ export class RemoteClient implements AsyncDisposable {
     body?: object,
   ): Promise<T> {
     const call = { method, path, ...limits(options, REQUEST_TIMEOUT) };
-    using response = await this.#withRetryAfter(call.signal, () =>
-      this.#openOnce(jsonCall(body === undefined ? call : { ...call, ...jsonBody(body) })),
+    using response = await this.#send(call.signal, (authorization) =>
+      this.#openOnce(jsonCall(body === undefined ? call : { ...call, ...jsonBody(body) }), authorization),
     );
     return await readJson(response, schema);
   }
 
   #open(call: Call): Promise<HttpResponse> {
-    return this.#withRetryAfter(call.signal, () => this.#openOnce(call));
+    return this.#send(call.signal, (authorization) => this.#openOnce(call, authorization));
   }
 
-  #withRetryAfter<T>(signal: AbortSignal | undefined, call: () => Promise<T>): Promise<T> {
-    return withRetryAfter(this.#retryAfter, { signal, closed: this.#closed.signal }, call);
+  #send<T>(signal: AbortSignal | undefined, send: (authorization: string) => Promise<T>): Promise<T> {
+    return withRetryAfter(this.#retryAfter, { signal, closed: this.#closed.signal }, () => this.#bearer.send(send));
   }
 
-  async #openOnce(call: Call): Promise<HttpResponse> {
-    const response = await this.#transport.open(call);
+  async #openOnce(call: Call, authorization: string): Promise<HttpResponse> {
+    const response = await this.#transport.open({ ...call, headers: { ...call.headers, authorization } });
     try {
       await checkResponse(response, this.#redactor);
       return response;

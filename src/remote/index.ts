@@ -8,6 +8,7 @@ export type {
   UploadOptions,
 } from './client.ts';
 export type { JobEventStream } from './events/eventStream.ts';
+export type { KeySource } from './http/bearer.ts';
 export { AuthError, InsufficientCreditsError, NetworkError, RemoteError } from './http/errors.ts';
 export type { RetryAfterPolicy } from './http/retryAfterPolicy.ts';
 export type { JobSubmission } from './transfers/submission.ts';

@@ -9,12 +9,12 @@ import { refuseNested } from './folders/filesFolder.ts';
 import { refuseNetworkFileSystem } from './folders/networkFileSystem.ts';
 import { checkDisk } from './health/disk.ts';
 import { LogFile } from './log/logFile.ts';
-import { executorOf, hiddenFiles, type ServiceConfig, sharedFolderOf } from './serviceConfig.ts';
+import { executorOf, hiddenFiles, leastAccounts, type ServiceConfig, sharedFolderOf } from './serviceConfig.ts';
 import { readCertificate } from './tls/certificate.ts';
 
 /**
  * Checks whether a service with this configuration could run its jobs: its folders and their disk, the log, the certificate,
- * what its retention would delete, and what the executor needs.
+ * the identity provider, what its retention would delete, and what the executor needs.
  */
 export async function checkService(
   config: ServiceConfig,
@@ -24,11 +24,12 @@ export async function checkService(
   const shared = await sharedFolderOf(config, executors);
   const folders = shared === undefined ? [] : await checkFolders(data, shared);
   const own = await checkMachine(config, data);
-  const accounts = (): Promise<number> => countEnabledAccounts(data);
+  const accounts = async (): Promise<number> => Math.max(leastAccounts(config), await countEnabledAccounts(data));
   const executor = await executorOf(config, executors);
   const retention = await checkRetention(data, config.retention);
   const jobs = await executor.check(config, { data, hidden: hiddenFiles(config), accounts });
-  return { checks: [...folders, ...own, retention.check, ...jobs], retention: retention.preview };
+  const signIns = await checkSignIns(config);
+  return { checks: [...folders, ...own, ...signIns, retention.check, ...jobs], retention: retention.preview };
 }
 
 async function checkFolders(data: string, shared: string): Promise<readonly Check[]> {
@@ -60,6 +61,12 @@ async function checkMachine({ log, retention, tls }: ServiceConfig, data: string
     checks.push({ what: `the certificate ${tls.cert} and its key belong together`, problem: problemOfTls });
   }
   return checks;
+}
+
+async function checkSignIns({ oidc }: ServiceConfig): Promise<readonly Check[]> {
+  if (oidc === undefined) return [];
+  const { checkProvider } = await import('./signIn/checkProvider.ts');
+  return [await checkProvider(oidc)];
 }
 
 async function makeWritable(folder: string): Promise<void> {

@@ -70,6 +70,11 @@ export function machineClassesOf({ machine_classes: classes }: ServiceConfig): M
   return first && new MachineClasses([first, ...rest]);
 }
 
+/** How many accounts a service has at least: with sign-ins, those who use it add accounts, so that jobs need isolation from the start. */
+export function leastAccounts({ oidc }: ServiceConfig): number {
+  return oidc === undefined ? 0 : 2;
+}
+
 /** The files of the service that jobs must not read. */
 export function hiddenFiles({ tls, secrets }: ServiceConfig): readonly string[] {
   return [tls?.key, secrets.key_file].filter((path) => path !== undefined);

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { METHOD_NAME_ALL } from 'hono/router';
 import type { Logger } from '../core/log.ts';
 import { EXECUTORS } from './executors.ts';
-import { executorOf, hiddenFiles, machineClassesOf } from './serviceConfig.ts';
+import { executorOf, hiddenFiles, leastAccounts, machineClassesOf, type ServiceConfig } from './serviceConfig.ts';
 import { ExecutorCalls } from './executor/executorCalls.ts';
 import { Health } from './health/health.ts';
 import { Housekeeping } from './disk/housekeeping.ts';
@@ -24,8 +24,10 @@ import { Scheduler } from './jobs/scheduler.ts';
 import { ContentStore } from './contents/contentStore.ts';
 import { ResultPieces } from './contents/resultPieces.ts';
 import { WaitingContents } from './contents/waitingContents.ts';
+import { currentOperator } from './admin/socket/operator.ts';
 import { SecretVault } from './secrets/secretVault.ts';
 import type { ServeOptions } from './serveOptions.ts';
+import type { SignIns } from './signIn/signIns.ts';
 import type { Store } from './store/store.ts';
 
 const DEFAULT_KILL_GRACE_MS = 5_000;
@@ -101,7 +103,7 @@ export async function buildParts(
     data,
     filesFolder,
     hidden: hiddenFiles(config),
-    accounts: () => store.accounts.countEnabled(),
+    accounts: () => Math.max(leastAccounts(config), store.accounts.countEnabled()),
     log,
   });
   const calls = new ExecutorCalls(created);
@@ -142,6 +144,7 @@ export async function buildParts(
     waiting,
   });
   health.watch({ calls, countActive: () => scheduler.activeJobs });
+  const signIns = await openSignIns(config, { store, log, health });
   // A service that serves one user's own programs has no page.
   const hasPage = config.page.enabled && options.stateFile === undefined && options.socket === undefined;
   const operatorLinks = hasPage ? new OperatorLinks() : undefined;
@@ -154,6 +157,7 @@ export async function buildParts(
     ownKey,
     authenticator,
     gauge,
+    signIn: signIns && { tokens: signIns, description: signIns.description },
     authFailures: new AuthFailureLimiter(config.limits.wrong_keys_per_minute),
     version,
     killGraceMs,
@@ -180,4 +184,17 @@ export async function buildParts(
 async function openMetrics(options: MetricsOptions): Promise<Metrics> {
   const { Metrics } = await import('./metrics/metrics.ts');
   return new Metrics(options);
+}
+
+/** Loads the libraries for sign-ins only if they are configured. The provider is asked meanwhile: a service starts without it too. */
+async function openSignIns(
+  { oidc }: ServiceConfig,
+  { store, log, health }: { readonly store: Store; readonly log: Logger; readonly health: Health },
+): Promise<SignIns | undefined> {
+  if (oidc === undefined) return undefined;
+  const { SignIns } = await import('./signIn/signIns.ts');
+  const signIns = new SignIns(oidc, { store, log, operator: currentOperator(process.env) });
+  health.watchSignIns(signIns);
+  void signIns.load();
+  return signIns;
 }

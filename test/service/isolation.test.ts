@@ -161,6 +161,7 @@ const CASES: Readonly<Record<string, (setting: Setting) => Promise<void>>> = {
   'GET /healthz': tellsNothing,
   'GET /metrics': tellsNothing,
   'GET /openapi.json': tellsNothing,
+  'GET /.well-known/oauth-protected-resource': tellsNothing,
 };
 
 test('an account neither reads, lists, cancels, streams nor downloads what is of another, nor learns that it is there', async (t) => {

@@ -22,7 +22,7 @@ const LAYERS: Record<string, readonly string[]> = {
  * The folders of each layer: each may import those before it in the list, besides itself. `.` is the layer's own folder.
  */
 const FOLDERS: Record<string, string> = {
-  core: '. text files processes rpc network',
+  core: '. text files processes rpc network oidc',
   remote: 'protocol http events transfers .',
   workspace: 'files secrets git archive select pack extract results',
   retrieval: `
@@ -30,15 +30,15 @@ const FOLDERS: Record<string, string> = {
     semantic folder live .`,
   agents: 'options schema tools records run graph llm chat rag .',
   machines: 'ssh install tunnel .',
-  jobs: 'service ledger archives source selection batch contents submitted output log logView metrics submit costs profiles sweeps results browsing . page failure ending agentTools',
+  jobs: 'service signIn ledger archives source selection batch contents submitted output log logView metrics submit costs profiles sweeps results browsing . page failure ending agentTools',
   flows: `
     graph syntax interpreter/values interpreter reading diagnostics editing assist layout drawing reach project migration versions traces types
     run/erasable run/models run/protocol run/answers run/process run/job run/history run/visits run/testing run/evals run/child/recording
     run/child/loading run/child`,
   service: `
     store/database store/jobs store/accounts store/audit store config log jobFiles executor secrets contents folders sandbox runner/usage runner process
-    slurm jobs health streams tls http/access http/submit http/page/views http/page http disk backup metrics admin/socket admin/operations admin . machine`,
-  cli: 'terminal grammar command completion session failures list jobs budgets secrets migration flows sweeps submit search serve admin admin/verbs mcp machines .',
+    slurm jobs health streams tls http/access signIn http/submit http/page/views http/page http disk backup metrics admin/socket admin/operations admin . machine`,
+  cli: 'terminal grammar command completion session signIn failures list jobs budgets secrets migration flows sweeps submit search serve admin admin/verbs mcp machines .',
   extension: `
     contributions ui threads workspace connection store submit/preflight submit/files jobs logs results/browsing sweeps services submitted status submit profiles results jobList tasks
     models agentTools failures search/answers search/index search flows/documents flows/prompts flows/runs flows/evals flows/canvas flows/creation

@@ -2,7 +2,7 @@ import { AppError } from '../../core/errors.ts';
 import { formatBytes, formatCount, formatCredits } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import type { AdminAccount } from '../../service/admin/operations/accountOperations.ts';
-import type { AddAccountFlags, AdminFlags, EditAccountFlags, LimitFlags } from './adminFlags.ts';
+import type { AddAccountFlags, AdminFlags, EditAccountFlags, LimitFlags, LinkFlags } from './adminFlags.ts';
 import { findAdmin } from './adminService.ts';
 import type { Context } from '../command/context.ts';
 import { answerTable, type RecordColumn } from '../command/recordTable.ts';
@@ -71,6 +71,9 @@ export async function showAccount(context: Context, id: string, flags: AdminFlag
     `${describe(account)}${state}`,
     `${creditsOf(account)}, ${formatCredits(account.credits_held)} held, ${formatCredits(account.credits_spent)} spent; ${jobs}`,
     describeLimits(account),
+    ...(account.identity === null
+      ? []
+      : [`signs in as ${printableLine(account.identity.subject)} at ${printableLine(account.identity.issuer)}`]),
   );
 }
 
@@ -83,6 +86,21 @@ export async function editAccount(context: Context, id: string, flags: EditAccou
   using admin = await findAdmin(context, flags);
   const account = await admin.call('accounts.edit', { account_id: id, name, plan, group });
   answerAccount(context, account, describe(account));
+}
+
+/** `farwharf admin account link ID`: makes it the account of a person who signs in. JSON: the account. */
+export async function linkAccount(context: Context, id: string, flags: LinkFlags): Promise<void> {
+  const { issuer, subject } = flags;
+  using admin = await findAdmin(context, flags);
+  const account = await admin.call('accounts.link', { account_id: id, issuer, subject });
+  answerAccount(context, account, `Account ${id} is that of ${printableLine(subject)} at ${printableLine(issuer)}.`);
+}
+
+/** `farwharf admin account unlink ID`. JSON: the account. */
+export async function unlinkAccount(context: Context, id: string, flags: AdminFlags): Promise<void> {
+  using admin = await findAdmin(context, flags);
+  const account = await admin.call('accounts.unlink', { account_id: id });
+  answerAccount(context, account, `Nobody can sign in to account ${id} any more. Its keys work as before.`);
 }
 
 /** `farwharf admin account disable ID`. JSON: the account. */

@@ -33,6 +33,13 @@ export const EDIT_ACCOUNT_FLAGS = {
 };
 export type EditAccountFlags = FlagValues<typeof EDIT_ACCOUNT_FLAGS>;
 
+export const LINK_FLAGS = {
+  issuer: requiredTextFlag('--issuer <url>', 'issuer of the identity provider, as in the configuration'),
+  subject: requiredTextFlag('--subject <id>', "the person's ID at the provider (sub), which the service's log shows"),
+  ...ADMIN_FLAGS,
+};
+export type LinkFlags = FlagValues<typeof LINK_FLAGS>;
+
 export const GROUP_FLAGS = {
   credits: textFlag('--credits <n>', 'most that all jobs of the group together can cost, or none for no limit'),
   runningJobs: textFlag('--running-jobs <n>', 'jobs of the group that run at once, or none for no limit'),

@@ -24,7 +24,7 @@ const EXIT_OF_KIND: Partial<Record<FailureKind, number>> = {
 };
 
 const REMEDIES: Remedies = {
-  key: 'Set FARWHARF_API_KEY to a valid key for this service.',
+  key: 'Set FARWHARF_API_KEY to a valid key for this service, or sign in again:  farwharf login',
   credits: 'A shorter --max-runtime or a cheaper --machine-class reserves fewer credits.',
 };
 

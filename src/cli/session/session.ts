@@ -5,13 +5,13 @@ import { requireOwnHome } from '../../core/files/ownFiles.ts';
 import { httpStatus, type JobService } from '../../jobs/service/api.ts';
 import { type AsyncLedger, directLedger } from '../../jobs/ledger/asyncLedger.ts';
 import { hostAddress, LOCAL_HOST, resolveHost } from '../../jobs/service/host.ts';
-import { resolveKey } from '../../jobs/service/hostKey.ts';
 import { JobLedger } from '../../jobs/ledger/ledger.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
 import { openMachine } from '../../machines/openMachine.ts';
 import { RemoteClient } from '../../remote/client.ts';
 import { connectEmbeddedService } from '../../service/embedded.ts';
 import type { Context } from '../command/context.ts';
+import { credentialsFor } from './credentials.ts';
 
 /** One service and this user's ledger, for as long as a verb runs. */
 export class Session implements AsyncDisposable {
@@ -87,7 +87,7 @@ export class Session implements AsyncDisposable {
   async #connect(): Promise<RemoteClient> {
     const { env, program, signal, terminal } = this.#context;
     const { url, key, agent } = await hostAddress(this.host, {
-      key: () => resolveKey(this.host, { env, home: this.home }),
+      key: () => credentialsFor(this.host, { env, home: this.home }),
       connectLocal: () =>
         connectEmbeddedService({ home: this.home, node: process.execPath, cli: program.entry, env, signal }),
       connectMachine: (name) => openMachine(name, { home: this.home, env }),

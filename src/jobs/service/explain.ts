@@ -93,7 +93,8 @@ function explain(error: unknown, service: string, remedies: Remedies): Explanati
 function describeResponse(error: unknown, kind: FailureKind, service: string, remedies: Remedies): string {
   if (kind === 'bad-input') return describeRefusal(error, service);
   const message = withoutFullStop(messageOf(error));
-  if (kind === 'not-signed-in') return `${l10n.t('The API key was not accepted ({0}).', message)} ${remedies.key}`;
+  if (kind === 'not-signed-in')
+    return `${l10n.t('The API key or sign-in was not accepted ({0}).', message)} ${remedies.key}`;
   if (kind === 'no-credits') return `${l10n.t('The job was not accepted: {0}.', message)} ${remedies.credits}`;
   return l10n.t('The request to {0} failed: {1}.', service, message);
 }

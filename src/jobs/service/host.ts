@@ -3,6 +3,7 @@ import type { Agent } from 'node:http';
 import { farwharfHome } from '../../core/files/home.ts';
 import { isLoopback } from '../../core/network/loopback.ts';
 import { nearest } from '../../core/text/similar.ts';
+import type { KeySource } from '../../remote/http/bearer.ts';
 import { findMachine, isMachineName, readMachines } from '../../machines/machineRecords.ts';
 
 /** The name of the embedded service as a host. */
@@ -75,7 +76,7 @@ function connectedMachine(name: string, home: string): string {
 
 export interface HostAddress {
   readonly url: string;
-  readonly key: string;
+  readonly key: string | KeySource;
   /** Makes the connections; undefined for TCP. */
   readonly agent?: Agent;
 }
@@ -91,7 +92,7 @@ export async function hostAddress(
     connectLocal,
     connectMachine,
   }: {
-    key: () => string | Promise<string>;
+    key: () => string | Promise<string | KeySource>;
     connectLocal: () => Promise<HostAddress>;
     connectMachine: (name: string) => Promise<HostAddress>;
   },

@@ -3,6 +3,7 @@ import { isAbsolute } from 'node:path';
 import * as z from 'zod';
 import { LOG_LEVELS } from '../../core/log.ts';
 import { limitsSettings } from './limitsConfig.ts';
+import { oidcSettings } from './oidcConfig.ts';
 
 const REMOVED_LOG_SETTINGS = ['max_mb', 'keep'];
 const HOW_TO_ROTATE =
@@ -81,6 +82,7 @@ export const sections = {
       token: z.string().min(16).optional(),
     })
     .prefault({}),
+  oidc: oidcSettings.optional(),
   /** Of accounts, for their jobs. */
   secrets: z
     .strictObject({

@@ -8,7 +8,16 @@ import type { Drain, DrainRecord } from '../store/jobs/drainRecord.ts';
 import type { JobTable } from '../store/jobs/jobs.ts';
 import { ClockWatch } from './clockWatch.ts';
 import { checkDisk, freeBytesOf } from './disk.ts';
-import { clockPart, clusterPart, drainPart, executorPart, type HealthPart, queuePart, slotsPart } from './parts.ts';
+import {
+  clockPart,
+  clusterPart,
+  drainPart,
+  executorPart,
+  type HealthPart,
+  queuePart,
+  signInPart,
+  slotsPart,
+} from './parts.ts';
 
 // However often anyone requests the health, disk, store and queue are checked at this interval.
 const MAX_AGE_MS = 2_000;
@@ -53,6 +62,7 @@ export class Health {
   #checked: { readonly at: number; readonly parts: Promise<HealthReport['parts']> } | undefined;
   #isStopping = false;
   #jobs: WatchedJobs | undefined;
+  #signIns: { readonly isAvailable: boolean } | undefined;
 
   constructor(options: HealthOptions) {
     this.#options = options;
@@ -61,6 +71,11 @@ export class Health {
   /** Includes what runs the jobs in the report. */
   watch(jobs: WatchedJobs): void {
     this.#jobs = jobs;
+  }
+
+  /** Includes the identity provider in the report. */
+  watchSignIns(signIns: { readonly isAvailable: boolean }): void {
+    this.#signIns = signIns;
   }
 
   /** Why no job can be started, so that submissions are refused; undefined if jobs can. */
@@ -106,7 +121,8 @@ export class Health {
 
   async report(): Promise<HealthReport> {
     const own = { drain: drainPart(this.drain), clock: clockPart(this.clock.lastStep) };
-    const parts = { ...(await this.#checkedParts()), ...this.#partsOfJobs(), ...own };
+    const signIn = this.#signIns && { sign_in: signInPart(this.#signIns) };
+    const parts = { ...(await this.#checkedParts()), ...this.#partsOfJobs(), ...signIn, ...own };
     const statuses = new Set(Object.values(parts).map(({ status }) => status));
     const status = (['unavailable', 'degraded', 'draining'] as const).find((each) => statuses.has(each)) ?? 'ok';
     return { status, parts };

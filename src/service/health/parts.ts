@@ -62,6 +62,13 @@ export function queuePart(
   };
 }
 
+/** Whether the identity provider answered when it was last asked for its keys. */
+export function signInPart({ isAvailable }: { readonly isAvailable: boolean }): HealthPart {
+  if (isAvailable) return { status: 'ok', message: 'The identity provider answered when it was last asked.' };
+  const message = 'The identity provider cannot be used, so people cannot sign in. Keys work. The log has the reason.';
+  return { status: 'degraded', message };
+}
+
 /** The operator's reason is only for those who have a key. */
 export function drainPart(drain: Drain | undefined): HealthPart {
   if (drain === undefined) return { status: 'ok', message: 'The service is not drained.' };

@@ -18,7 +18,7 @@ import { refuseBrowsers, requireKey } from './access/auth.ts';
 import { isAllowed, outOfScope, requireScope } from './access/keyScopes.ts';
 import { answerAccount } from './accountRoute.ts';
 import { answerEvents } from './eventRoute.ts';
-import type { KeyAuthenticator } from './access/keyAuthenticator.ts';
+import type { KeyAuthenticator, TokenAuthenticator } from './access/keyAuthenticator.ts';
 import type { Health } from '../health/health.ts';
 import { answerHealth, refuseSubmissions, refuseWhenStopping } from './healthRoute.ts';
 import { showJob } from './submit/showJob.ts';
@@ -31,6 +31,7 @@ import type { ResultPieces } from '../contents/resultPieces.ts';
 import { addContentRoutes } from './contentRoutes.ts';
 import { addSecretRoutes } from './secretRoutes.ts';
 import type { SecretVault } from '../secrets/secretVault.ts';
+import { SIGN_IN_PATH, type SignInDescription } from '../../remote/protocol/signIn.ts';
 import type { RequestMonitor } from './requestMonitor.ts';
 import { createPage, FORM_PATHS } from './page/page.ts';
 import type { OperatorLinks } from './page/operatorLinks.ts';
@@ -59,6 +60,8 @@ export interface AppOptions {
   readonly authenticator: KeyAuthenticator;
   readonly gauge: AccountGauge;
   readonly authFailures: AuthFailureLimiter;
+  /** Undefined if nobody can sign in, so that everybody needs a key. */
+  readonly signIn: { readonly tokens: TokenAuthenticator; readonly description: SignInDescription } | undefined;
   readonly version: string;
   readonly health: Health;
   readonly monitor: RequestMonitor;
@@ -93,9 +96,12 @@ export function createApp(options: AppOptions): App {
   app.get('/healthz', answerHealth(options));
   if (options.metrics) app.get('/metrics', answerMetrics(options.metrics.source, options.metrics.token));
   app.get('/openapi.json', (context) => context.json(describeApi(version)));
+  app.get(SIGN_IN_PATH, (context) =>
+    options.signIn === undefined ? context.notFound() : context.json(options.signIn.description),
+  );
   if (options.page) app.route('/', createPage({ ...options, ...options.page }));
 
-  app.use('/v1/*', requireKey(authenticator, authFailures), gauge.limitRate());
+  app.use('/v1/*', requireKey(authenticator, authFailures, options.signIn?.tokens), gauge.limitRate());
   app.get('/v1/me', answerAccount(options));
   addSecretRoutes(app, options.vault);
   addContentRoutes(app, options);
@@ -129,7 +135,10 @@ function addJobRoutes(app: App, options: AppOptions): void {
     gauge.take(context, 'uploads');
     uploads += 1;
     try {
-      const signal = AbortSignal.any([context.req.raw.signal, abortOnRevocation(context, options.authenticator)]);
+      const signal = AbortSignal.any([
+        context.req.raw.signal,
+        abortOnRevocation(context, options.authenticator, { isTransfer: true }),
+      ]);
       const { incoming } = context.env;
       const mayUseSecrets = isAllowed(context, 'secrets');
       const diskRefusal = (bytes: number) => options.health.refusal(bytes);
@@ -162,7 +171,10 @@ function addJobRoutes(app: App, options: AppOptions): void {
   app.get('/v1/jobs/:id/events', requireScope('read'), (context) => {
     const job = findJob(context);
     gauge.take(context, 'streams');
-    return answerEvents(context, job, { streams, signal: abortOnRevocation(context, options.authenticator) });
+    return answerEvents(context, job, {
+      streams,
+      signal: abortOnRevocation(context, options.authenticator, { isTransfer: false }),
+    });
   });
   addResultRoutes(app, { ...options, findJob });
 }

@@ -16,6 +16,7 @@ import {
   usageEventData,
 } from '../../remote/protocol/schemas.ts';
 import { secretBody, secretChange, secretList, secretName } from '../../remote/protocol/secret.ts';
+import { SIGN_IN_PATH, signInDescription } from '../../remote/protocol/signIn.ts';
 import { submission } from '../../remote/protocol/submission.ts';
 
 const JOB_ID_PARAMETER = { name: 'job_id', in: 'path', required: true, schema: { type: 'string' } };
@@ -35,7 +36,7 @@ const later = (why: string) => ({
   ...json(why, failure),
   headers: { 'Retry-After': { description: 'Whole seconds', schema: { type: 'integer' } } },
 });
-/** The refusals of every request with a key: a wrong key, too many requests of its account, a service that is stopping. */
+/** The refusals of every request with a key or an access token: a wrong one, too many requests of its account, a service that is stopping. */
 const keyFailures = (...codes: number[]) => ({
   ...failures(401, ...codes),
   429: later('Too many for this account; try again later'),
@@ -208,6 +209,13 @@ export function describeApi(version: string) {
             ),
             ...keyFailures(400, 404, 409, 413),
           },
+        },
+      },
+      [SIGN_IN_PATH]: {
+        get: {
+          summary: 'How people sign in (RFC 9728), if the service has an identity provider',
+          security: [],
+          responses: { 200: json('Where to get access tokens for this service', signInDescription), ...failures(404) },
         },
       },
       '/metrics': {

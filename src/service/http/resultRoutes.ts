@@ -46,7 +46,7 @@ export function addResultRoutes(app: App, { files, gauge, authenticator, resultP
 
   app.get('/v1/jobs/:id/artifacts', requireScope('read'), async (context) => {
     const { job, path } = begin(context);
-    abortOnRevocation(context, authenticator);
+    abortOnRevocation(context, authenticator, { isTransfer: true });
     const headers = {
       'content-type': 'application/gzip',
       'content-disposition': `attachment; filename="results-${job.id}.tar.gz"`,
@@ -68,7 +68,10 @@ export function addResultRoutes(app: App, { files, gauge, authenticator, resultP
     const bytes = Math.ceil(records.length / RECORD_BYTES / 8);
     const wanted = await readBody(context.env.incoming, bytes);
     if (wanted.length !== bytes) throw refusal(400, `The body must have a bit for each piece: ${bytes} bytes.`);
-    const signal = AbortSignal.any([context.req.raw.signal, abortOnRevocation(context, authenticator)]);
+    const signal = AbortSignal.any([
+      context.req.raw.signal,
+      abortOnRevocation(context, authenticator, { isTransfer: true }),
+    ]);
     const { outgoing } = context.env;
     outgoing.setTimeout(STALLED_MS, () => outgoing.destroy());
     outgoing.writeHead(200, { 'content-type': 'application/octet-stream' });

@@ -5,7 +5,7 @@ import { type Account, AccountTable, type NewAccount } from './accounts/accounts
 import { ApiKeyTable } from './accounts/apiKeys.ts';
 import { AuditTable } from './audit/auditTable.ts';
 import { AppendSignals } from './jobs/appendSignals.ts';
-import { BudgetTable, type Spendable } from './accounts/budgets.ts';
+import { BudgetTable, type Spendable, type SubmitOutcome } from './accounts/budgets.ts';
 import { Purses, type Spender } from './accounts/purses.ts';
 import { CreditBook } from './accounts/creditBook.ts';
 import { type Balances, CreditLedger, type Grant, toCredits } from './accounts/credits.ts';
@@ -15,6 +15,7 @@ import type { LogEventData } from '../../remote/protocol/schemas.ts';
 import { EventTable, type ServiceEvent, stateEvent } from './jobs/events.ts';
 import { ExpiryTable } from './jobs/expiry.ts';
 import { GroupCommit } from './database/groupCommit.ts';
+import { IdentityTable } from './accounts/identities.ts';
 import { type CreditPolicy, LocalCredits } from './accounts/localCredits.ts';
 import { SecretTable } from './accounts/secrets.ts';
 import { UsageTable } from './accounts/usage.ts';
@@ -26,11 +27,6 @@ import { RetentionRecord } from './jobs/retentionRecord.ts';
 import type { StoreChange } from './jobs/storeChange.ts';
 import { StoreFile } from './database/storeFile.ts';
 import { type KeptWorkspace, WorkspaceTable } from './jobs/workspaces.ts';
-
-export interface SubmitOutcome {
-  readonly isAccepted: boolean;
-  readonly available: Spendable;
-}
 
 /**
  * Accounts, their keys and credits, jobs and their events, changed together. What a method writes is durable when it returns or,
@@ -51,6 +47,7 @@ export class Store implements Disposable {
   readonly budgets: BudgetTable;
   readonly purses: Purses;
   readonly keys: ApiKeyTable;
+  readonly identities: IdentityTable;
   readonly expiry: ExpiryTable;
   readonly secrets: SecretTable;
   readonly retention: RetentionRecord;
@@ -89,6 +86,7 @@ export class Store implements Disposable {
       this.accounts = this.#accounts;
       this.submissions = new SubmissionTable(this.#database);
       this.keys = new ApiKeyTable(this.#database);
+      this.identities = new IdentityTable(this.#database);
       this.creditBook = new CreditBook(this.#database);
       this.usage = new UsageTable(this.#database);
       this.budgets = new BudgetTable(this.#database);

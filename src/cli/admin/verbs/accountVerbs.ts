@@ -1,6 +1,13 @@
 import { Argument } from 'commander';
 import { defineGroup, defineVerb, type Verb } from '../../command/verb.ts';
-import { ADD_ACCOUNT_FLAGS, ADD_KEY_FLAGS, ADMIN_FLAGS, EDIT_ACCOUNT_FLAGS, LIMIT_FLAGS } from '../adminFlags.ts';
+import {
+  ADD_ACCOUNT_FLAGS,
+  ADD_KEY_FLAGS,
+  ADMIN_FLAGS,
+  EDIT_ACCOUNT_FLAGS,
+  LIMIT_FLAGS,
+  LINK_FLAGS,
+} from '../adminFlags.ts';
 
 export function accountVerb(): Verb {
   return defineGroup(
@@ -56,6 +63,34 @@ export function accountVerb(): Verb {
           ['farwharf admin account edit ada --group lab', 'make the account a member of a group'],
         ],
         load: async () => (await import('../accounts.ts')).editAccount,
+      }),
+      defineVerb({
+        name: 'link',
+        summary: 'make an account that of a person who signs in with the identity provider',
+        args: ['<account>'],
+        flags: LINK_FLAGS,
+        examples: [
+          [
+            'farwharf admin account link ada --issuer https://sso.example.org --subject 7f3a91c0',
+            'let this person sign in to the account',
+          ],
+          [
+            'farwharf admin account link ada --issuer https://sso.example.org --subject 7f3a91c0 --json',
+            'do the same, and print JSON',
+          ],
+        ],
+        load: async () => (await import('../accounts.ts')).linkAccount,
+      }),
+      defineVerb({
+        name: 'unlink',
+        summary: 'let nobody sign in to an account any more; its keys work as before',
+        args: ['<account>'],
+        flags: ADMIN_FLAGS,
+        examples: [
+          ['farwharf admin account unlink ada', 'remove the link'],
+          ['farwharf admin account unlink ada --json', 'do the same, and print JSON'],
+        ],
+        load: async () => (await import('../accounts.ts')).unlinkAccount,
       }),
       defineVerb({
         name: 'disable',

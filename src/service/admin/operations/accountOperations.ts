@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import type { Account } from '../../store/accounts/accounts.ts';
+import { AppError } from '../../../core/errors.ts';
+import { type Account, LOCAL_ACCOUNT } from '../../store/accounts/accounts.ts';
 import { toCredits, toMicro } from '../../store/accounts/credits.ts';
 import type { Store } from '../../store/store.ts';
 import { adminTime, type AuditTarget, operation, showAdminTime } from './operation.ts';
@@ -41,6 +42,8 @@ export const accountView = z.object({
   /** Handed to the machine or the cluster, and not finished. */
   active_jobs: z.int(),
   limits,
+  /** The person of an identity provider whose account it is; null for one that is used with keys alone. */
+  identity: z.object({ issuer: z.string(), subject: z.string() }).nullable(),
 });
 export type AdminAccount = z.infer<typeof accountView>;
 
@@ -93,6 +96,21 @@ export const accountOperations = {
       return showAccount(store, group === undefined ? edited : joinGroup(store, id, group));
     },
   }),
+  'accounts.link': operation({
+    input: accountId.extend({ issuer: z.string().min(1).max(1_000), subject: z.string().min(1).max(255) }),
+    output: accountView,
+    audit: accountAudit,
+    run({ store }, { account_id: id, issuer, subject }) {
+      const account = store.accounts.get(id);
+      if (id === LOCAL_ACCOUNT) throw new AppError('bad-input', `Nobody can sign in as "${LOCAL_ACCOUNT}".`);
+      store.identities.link({ issuer, subject, account: id, linkedAt: Date.now() });
+      return showAccount(store, account);
+    },
+  }),
+  'accounts.unlink': changesAccount((accounts, id, { identities }) => {
+    identities.unlink(id);
+    return accounts.get(id);
+  }),
   'accounts.limit': operation({
     input: accountId.extend({ limits: limits.partial() }),
     output: accountView,
@@ -104,11 +122,11 @@ export const accountOperations = {
 };
 
 /** An operation that needs only the account's ID, and returns what became of the account. */
-function onAccount(run: (accounts: Store['accounts'], id: string) => Account) {
+function onAccount(run: (accounts: Store['accounts'], id: string, store: Store) => Account) {
   return operation({
     input: accountId,
     output: accountView,
-    run: ({ store }, { account_id: id }) => showAccount(store, run(store.accounts, id)),
+    run: ({ store }, { account_id: id }) => showAccount(store, run(store.accounts, id, store)),
   });
 }
 
@@ -128,6 +146,7 @@ export function showAccount(
 ): AdminAccount {
   const { available, held, spent } = store.balances(id);
   const { queued, active } = store.jobs.countOf(id);
+  const identity = store.identities.ofAccount(id);
   return {
     account_id: id,
     name,
@@ -141,5 +160,6 @@ export function showAccount(
     queued_jobs: queued,
     active_jobs: active,
     limits,
+    identity: identity === undefined ? null : { issuer: identity.issuer, subject: identity.subject },
   };
 }

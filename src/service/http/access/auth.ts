@@ -6,7 +6,7 @@ import { keyDigest } from '../../store/accounts/apiKeys.ts';
 import { refusal } from './refusal.ts';
 import { retryLater } from './accountGauge.ts';
 import type { AppContext, AppEnv } from './appEnv.ts';
-import type { KeyAuthenticator, Visit } from './keyAuthenticator.ts';
+import type { KeyAuthenticator, TokenAuthenticator, Visit } from './keyAuthenticator.ts';
 import type { AuthFailureLimiter } from './authFailureLimiter.ts';
 
 /** Whether only this machine can reach an address. */
@@ -37,20 +37,29 @@ export function refuseBrowsers(hosts: () => readonly string[], formPaths: readon
   };
 }
 
+// The header of a JSON Web Token, an object in base64url, which no key of the service looks like.
+const TOKEN = /^eyJ[\w-]*\.[\w-]+\.[\w-]*$/;
+
 /**
  * Admits requests with `Authorization: Bearer <key>` and sets `account` in their context. Keys from an address that sent many wrong
- * ones are not looked up.
+ * ones are not looked up. Access tokens are verified whatever was sent before, because nobody can guess a signature.
+ *
+ * @param tokens undefined if nobody can sign in, so that each bearer is a key.
  */
 export function requireKey(
   authenticator: KeyAuthenticator,
   authFailures: AuthFailureLimiter,
+  tokens: TokenAuthenticator | undefined,
 ): MiddlewareHandler<AppEnv> {
   return async (context, next) => {
     const given = bearerOf(context.req.header('authorization'));
     if (given === undefined) {
       throw refusal(401, 'An API key is required: Authorization: Bearer <key>.');
     }
-    const visit = admitKey(context, given, { authenticator, authFailures });
+    const visit =
+      tokens !== undefined && TOKEN.test(given)
+        ? await tokens.enter(given)
+        : admitKey(context, given, { authenticator, authFailures });
     context.set('visit', visit);
     context.set('account', visit.account);
     await next();

@@ -6,10 +6,18 @@ import { refusal } from './refusal.ts';
 
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** An authenticated request: its account, and its key as it was then. The key of `local` is not in the store. */
+/** An authenticated request: its account, and its key as it was then. The key of `local` is not in the store, nor are access tokens. */
 export interface Visit {
   readonly account: Account;
   readonly key: ApiKey | undefined;
+  /** When the access token of the request expires, in milliseconds since 1970; absent with a key. */
+  readonly tokenExpiresAt?: number;
+}
+
+/** Authenticates the access tokens of people who have signed in. */
+export interface TokenAuthenticator {
+  /** @throws HTTPException 401 or 403 that says why the token or the person is refused, 503 if that cannot be found out now. */
+  enter(token: string): Promise<Visit>;
 }
 
 /** A long-running request. Its signal aborts, with the refusal as the reason, when its key is revoked or expires. */
@@ -80,13 +88,14 @@ export class KeyAuthenticator {
   #check(request: OpenRequest): void {
     const { visit, controller } = request;
     clearTimeout(request.timer);
+    const expiresAt = visit.tokenExpiresAt ?? visit.key?.expiresAt ?? null;
     try {
       this.#admit(visit.account.id, visit.key?.id);
+      if (visit.tokenExpiresAt !== undefined) refuseExpired(visit.tokenExpiresAt);
     } catch (error) {
       controller.abort(error);
       return;
     }
-    const expiresAt = visit.key?.expiresAt ?? null;
     if (expiresAt === null) return;
     request.timer = setTimeout(() => this.#check(request), Math.min(MAX_TIMER_MS, Math.max(1, expiresAt - Date.now())));
     request.timer.unref();
@@ -99,6 +108,10 @@ export class KeyAuthenticator {
     if (account.disabledAt === null) return { account, key };
     throw refusal(401, `The account ${account.id} is disabled. Ask the operator of the service.`);
   }
+}
+
+function refuseExpired(tokenExpiresAt: number): void {
+  if (tokenExpiresAt <= Date.now()) throw refusal(401, 'This sign-in has expired. Sign in again.');
 }
 
 function refuseEnded({ revokedAt, expiresAt }: ApiKey): void {

@@ -103,7 +103,7 @@ export class AccountTable {
   /** @throws AppError `bad-input` for an invalid ID, `conflict` if it is taken. */
   add(account: NewAccount): Account {
     const { id } = account;
-    if (!ACCOUNT_ID.test(id)) {
+    if (!isAccountId(id)) {
       const message = `"${id}" cannot be the ID of an account. Use up to 64 lowercase letters, digits, ".", "_" and "-", and begin with a letter or digit.`;
       throw new AppError('bad-input', message);
     }
@@ -146,6 +146,11 @@ export class AccountTable {
     this.#setLimits(id, { ...this.get(id).limits, ...changes });
     return this.get(id);
   }
+}
+
+/** Whether an account can have this ID. */
+export function isAccountId(id: string): boolean {
+  return ACCOUNT_ID.test(id);
 }
 
 function toAccount(row: Record<string, SQLOutputValue>): Account {

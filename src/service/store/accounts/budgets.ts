@@ -14,6 +14,12 @@ export interface Spendable {
   readonly name?: string;
 }
 
+/** Whether a job was accepted, and what can be spent after that or, if it was not, instead. */
+export interface SubmitOutcome {
+  readonly isAccepted: boolean;
+  readonly available: Spendable;
+}
+
 // A table of its own that earlier versions ignore, so a store with it can still be opened by them.
 const TABLE = `
   CREATE TABLE IF NOT EXISTS budgets (

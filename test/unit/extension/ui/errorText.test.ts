@@ -23,7 +23,7 @@ test('an unknown outcome offers to submit again only as the second choice', () =
 
 test('a refused key leads to signing in', () => {
   const { actions, sentence } = explain(new AuthError(401, 'HTTP 401: invalid or revoked API key'));
-  assert.match(sentence, /API key was not accepted.*Sign in again/);
+  assert.match(sentence, /API key or sign-in was not accepted.*Sign in again/);
   assert.equal(actions[0], 'signIn');
 });
 

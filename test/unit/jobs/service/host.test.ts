@@ -42,7 +42,7 @@ test('the key comes from the environment, and its lack names the variable', () =
   assert.throws(() => resolveKey('https://x', { home, env: {} }), {
     code: 'not-signed-in',
     message:
-      'No key is set for https://x. Set FARWHARF_API_KEY to the key of your account, and FARWHARF_REMOTE_HOST=https://x.',
+      'No key is set for https://x. Set FARWHARF_API_KEY to the key of your account, and FARWHARF_REMOTE_HOST=https://x; or sign in, if the service offers it:  farwharf login --remote https://x',
   });
 });
 

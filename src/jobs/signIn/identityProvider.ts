@@ -1,0 +1,118 @@
+import * as l10n from '@vscode/l10n';
+import {
+  type AuthorizationServer,
+  type Client,
+  clockTolerance,
+  type DeviceAuthorizationResponse,
+  deviceAuthorizationRequest,
+  deviceCodeGrantRequest,
+  None,
+  processDeviceAuthorizationResponse,
+  processDeviceCodeResponse,
+  processRefreshTokenResponse,
+  processRevocationResponse,
+  refreshTokenGrantRequest,
+  revocationRequest,
+  type TokenEndpointResponse,
+} from 'oauth4webapi';
+import { AppError, messageOf } from '../../core/errors.ts';
+import { discoverProvider, requestOptions, type RequestSettings } from '../../core/oidc/discovery.ts';
+import { oauthError } from './oauthError.ts';
+import type { SignInOffer } from './signInRecord.ts';
+
+// ID tokens are used for nothing, so a computer whose clock is wrong can sign in.
+const ANY_CLOCK_S = 10 * 365 * 86_400;
+
+/** The provider of a sign-in, and the public client with which people sign in. */
+export class IdentityProvider {
+  readonly #offer: SignInOffer;
+  readonly #metadata: AuthorizationServer;
+  readonly #client: Client;
+  readonly #settings: RequestSettings;
+
+  private constructor(offer: SignInOffer, metadata: AuthorizationServer, settings: RequestSettings) {
+    this.#offer = offer;
+    this.#metadata = metadata;
+    this.#client = { client_id: offer.client_id, [clockTolerance]: ANY_CLOCK_S };
+    this.#settings = settings;
+  }
+
+  /** @throws AppError of `discoverProvider`. */
+  static async open(offer: SignInOffer, settings: RequestSettings): Promise<IdentityProvider> {
+    return new IdentityProvider(offer, await discoverProvider(offer.issuer, settings), settings);
+  }
+
+  get hasDeviceFlow(): boolean {
+    return this.#metadata.device_authorization_endpoint !== undefined;
+  }
+
+  /** Asks for a code that a person confirms in a browser (RFC 8628, section 3.1). @throws AppError. */
+  startDevice(): Promise<DeviceAuthorizationResponse> {
+    return this.#asking(async () => {
+      const parameters = this.#requested();
+      const response = await deviceAuthorizationRequest(
+        this.#metadata,
+        this.#client,
+        None(),
+        parameters,
+        this.#options(),
+      );
+      return processDeviceAuthorizationResponse(this.#metadata, this.#client, response);
+    });
+  }
+
+  /** The tokens, once the person has confirmed the code. @throws ResponseBodyError of oauth4webapi until then. */
+  async redeemDevice(deviceCode: string): Promise<TokenEndpointResponse> {
+    const options = { ...this.#options(), additionalParameters: this.#resource() };
+    const response = await deviceCodeGrantRequest(this.#metadata, this.#client, None(), deviceCode, options);
+    return processDeviceCodeResponse(this.#metadata, this.#client, response);
+  }
+
+  /** New tokens for a refresh token. @throws AppError `not-signed-in` if the provider no longer accepts it. */
+  refresh(refreshToken: string): Promise<TokenEndpointResponse> {
+    return this.#asking(async () => {
+      const options = { ...this.#options(), additionalParameters: this.#resource() };
+      const response = await refreshTokenGrantRequest(this.#metadata, this.#client, None(), refreshToken, options);
+      return processRefreshTokenResponse(this.#metadata, this.#client, response);
+    });
+  }
+
+  /** Ends a sign-in at the provider (RFC 7009), if it offers that. @throws AppError. */
+  async revoke(token: string): Promise<void> {
+    if (this.#metadata.revocation_endpoint === undefined) return;
+    await this.#asking(async () => {
+      const response = await revocationRequest(this.#metadata, this.#client, None(), token, this.#options());
+      await processRevocationResponse(response);
+    });
+  }
+
+  #requested(): Record<string, string> {
+    return { client_id: this.#offer.client_id, scope: this.#offer.scopes.join(' '), ...this.#resource() };
+  }
+
+  /** The service that the access token is for (RFC 8707), as this client calls it. */
+  #resource(): { readonly resource: string } {
+    return { resource: this.#offer.host };
+  }
+
+  #options() {
+    return requestOptions(this.#settings);
+  }
+
+  async #asking<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (cause) {
+      this.#settings.signal?.throwIfAborted();
+      if (cause instanceof AppError) throw cause;
+      const { issuer } = this.#offer;
+      const refusal = oauthError(cause);
+      if (refusal === undefined) {
+        const message = l10n.t('The identity provider {0} did not answer as expected: {1}', issuer, messageOf(cause));
+        throw new AppError('unreachable', message, { cause });
+      }
+      const code = refusal.code === 'invalid_grant' ? 'not-signed-in' : 'refused';
+      throw new AppError(code, l10n.t('The identity provider {0} refused: {1}', issuer, refusal.text), { cause });
+    }
+  }
+}

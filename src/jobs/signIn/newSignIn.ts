@@ -1,0 +1,57 @@
+import * as l10n from '@vscode/l10n';
+import type { TokenEndpointResponse } from 'oauth4webapi';
+import { AppError } from '../../core/errors.ts';
+import { fieldOf, textField } from '../../core/jsonFields.ts';
+import { MAX_TOKEN_AGE_MS } from '../../core/oidc/tokenLife.ts';
+import type { SignInOffer, SignInRecord } from './signInRecord.ts';
+
+// Longer than a request waits in a queue, and than most clocks are apart.
+const MARGIN_MS = 60_000;
+// If the provider does not say how long a token lives.
+const DEFAULT_LIFE_MS = 5 * 60_000;
+
+/**
+ * The record of a sign-in with the tokens that a provider gave.
+ *
+ * @param before the record that is renewed, whose refresh token stays if there is no new one (RFC 6749, section 6).
+ * @throws AppError `refused` for an access token that is not for this service: the service could use it elsewhere.
+ */
+export function newSignIn(
+  { host, issuer, client_id, scopes }: SignInOffer,
+  { access_token, refresh_token, expires_in: seconds }: TokenEndpointResponse,
+  before?: SignInRecord,
+): SignInRecord {
+  if (!isForHost(access_token, host)) {
+    const message = l10n.t(
+      'The identity provider {0} gave no token for {1}, so nothing was sent there. Ask the operator of the service: the audience of access tokens has to be {1}.',
+      issuer,
+      host,
+    );
+    throw new AppError('refused', message);
+  }
+  const lifeMs = Math.min(seconds === undefined ? DEFAULT_LIFE_MS : seconds * 1_000, MAX_TOKEN_AGE_MS);
+  const refreshToken = refresh_token ?? before?.refresh_token;
+  return {
+    host,
+    issuer,
+    client_id,
+    scopes,
+    access_token,
+    fresh_until: Date.now() + lifeMs - Math.min(MARGIN_MS, lifeMs / 2),
+    ...(refreshToken !== undefined && { refresh_token: refreshToken }),
+  };
+}
+
+/** Whether a token is a JSON Web Token with this audience. Its signature is for the service to check. */
+function isForHost(token: string, host: string): boolean {
+  const [, payload = '', ...rest] = token.split('.');
+  if (rest.length !== 1) return false;
+  let claims: unknown;
+  try {
+    claims = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8'));
+  } catch {
+    return false;
+  }
+  const audience = fieldOf(claims, 'aud');
+  return Array.isArray(audience) ? audience.includes(host) : textField(claims, 'aud') === host;
+}

@@ -1,0 +1,106 @@
+import type { JWTPayload } from 'jose';
+import type { Logger } from '../../core/log.ts';
+import type { SignInDescription } from '../../remote/protocol/signIn.ts';
+import type { OidcSettings } from '../config/oidcConfig.ts';
+import type { TokenAuthenticator, Visit } from '../http/access/keyAuthenticator.ts';
+import { refusal } from '../http/access/refusal.ts';
+import type { Account } from '../store/accounts/accounts.ts';
+import { toMicro } from '../store/accounts/credits.ts';
+import type { Operator } from '../store/audit/auditEntry.ts';
+import type { Store } from '../store/store.ts';
+import { accountIdOf, displayNameOf, ruleFor } from './identity.ts';
+import { TokenVerifier } from './tokenVerifier.ts';
+
+interface SignInOptions {
+  readonly store: Store;
+  readonly log: Logger;
+  /** Who runs the service, for the audit trail. */
+  readonly operator: Operator;
+}
+
+/** People who sign in with the identity provider: finds the account of an access token, and adds it at the first sign-in. */
+export class SignIns implements TokenAuthenticator {
+  readonly #settings: OidcSettings;
+  readonly #options: SignInOptions;
+  readonly #verifier: TokenVerifier;
+
+  constructor(settings: OidcSettings, options: SignInOptions) {
+    this.#settings = settings;
+    this.#options = options;
+    this.#verifier = new TokenVerifier(settings, options.log);
+  }
+
+  /** Whether the provider answered when it was last asked. */
+  get isAvailable(): boolean {
+    return this.#verifier.problem === undefined;
+  }
+
+  /** How clients sign people in. */
+  get description(): SignInDescription {
+    const { audience, issuer, scopes, client_id } = this.#settings;
+    return {
+      resource: audience,
+      authorization_servers: [issuer],
+      bearer_methods_supported: ['header'],
+      scopes_supported: scopes,
+      client_id,
+    };
+  }
+
+  /** Reads the provider's metadata and keys. A failure is logged; the first token tries again. */
+  async load(): Promise<void> {
+    try {
+      await this.#verifier.load();
+    } catch (error) {
+      this.#options.log.warn('nobody can sign in until the identity provider can be used', { error });
+    }
+  }
+
+  async enter(token: string): Promise<Visit> {
+    const { subject, claims, expiresAt } = await this.#verifier.verify(token);
+    const rule = ruleFor(claims, this.#settings);
+    const { store } = this.#options;
+    const known = store.identities.find(this.#settings.issuer, subject);
+    const account = known === undefined ? this.#add(subject, claims, rule) : store.accounts.get(known.account);
+    if (account.disabledAt !== null) {
+      throw refusal(401, `The account ${account.id} is disabled. Ask the operator of the service.`);
+    }
+    return { account, key: undefined, tokenExpiresAt: expiresAt };
+  }
+
+  /** Adds the account, its group, credits and identity together with the entry in the audit trail. */
+  #add(subject: string, claims: JWTPayload, { group, plan, credits }: ReturnType<typeof ruleFor>): Account {
+    const { store, operator, log } = this.#options;
+    const { issuer } = this.#settings;
+    const id = accountIdOf(claims, this.#settings);
+    if (store.accounts.find(id) !== undefined) {
+      log.warn('a sign-in was refused, because its account exists and is not linked', { account: id, issuer, subject });
+      const message = `The account "${id}" exists and is not linked to you. If it is yours, ask the operator of the service to link it.`;
+      throw refusal(403, message);
+    }
+    const at = Date.now();
+    const account = store.audit.alongside(
+      () => {
+        store.addAccount({ id, name: displayNameOf(claims, id), plan, createdAt: at });
+        // A group that the configuration names and nobody has added is the operator's mistake, not the person's.
+        if (group !== undefined && store.budgets.find('group', group) !== undefined) store.accounts.setGroup(id, group);
+        if (credits > 0) store.grant(id, { reference: 'start', amount: toMicro(credits), at });
+        store.identities.link({ issuer, subject, account: id, linkedAt: at });
+        return store.accounts.get(id);
+      },
+      ({ name, group: joined }) => ({
+        at: new Date(at).toISOString(),
+        operator,
+        verb: 'accounts.signIn',
+        account_id: id,
+        input: { issuer, subject, group, plan, credits },
+        before: null,
+        after: { name, plan, group: joined, credits },
+        outcome: 'done',
+      }),
+    );
+    if (account.group !== (group ?? null)) log.warn('a group of [oidc] rules does not exist', { group });
+    log.info('an account was added at its first sign-in', { account: id });
+    return account;
+  }
+}

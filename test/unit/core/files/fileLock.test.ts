@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { withFileLock } from '../../../../src/core/files/fileLock.ts';
+
+async function folderFor(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'farwharf-lock-'));
+  t.after(() => rm(folder, { recursive: true }));
+  return folder;
+}
+
+test('work under one lock is done one after the other, and leaves nothing', async (t) => {
+  const folder = await folderFor(t);
+  const lock = join(folder, 'lock');
+  let active = 0;
+  let most = 0;
+  const work = async (): Promise<void> => {
+    active += 1;
+    most = Math.max(most, active);
+    await sleep(5);
+    active -= 1;
+  };
+  await Promise.all(Array.from({ length: 5 }, () => withFileLock(lock, work, { staleMs: 60_000 })));
+  assert.equal(most, 1);
+  await assert.rejects(
+    withFileLock(lock, () => Promise.reject(new Error('no')), { staleMs: 60_000 }),
+    /no/,
+  );
+  assert.deepEqual(await readdir(folder), []);
+});
+
+test('a lock of a process that was killed is taken over, and waiting for another can be stopped', async (t) => {
+  const folder = await folderFor(t);
+  const lock = join(folder, 'lock');
+  await writeFile(lock, '');
+  await assert.rejects(
+    withFileLock(lock, async () => 1, { staleMs: 60_000, signal: AbortSignal.timeout(50) }),
+    {
+      name: 'AbortError',
+    },
+  );
+  const hourAgo = new Date(Date.now() - 3_600_000);
+  await utimes(lock, hourAgo, hourAgo);
+  assert.equal(await withFileLock(lock, async () => 1, { staleMs: 60_000 }), 1);
+  assert.deepEqual(await readdir(folder), []);
+});
