@@ -81,11 +81,8 @@ function explain(error: unknown, service: string, remedies: Remedies): Explanati
     return { kind: 'unreachable', code: 'unreachable', sentence };
   }
   if (code !== undefined && NETWORK_CODE.test(code)) {
-    return {
-      kind: 'unreachable',
-      code,
-      sentence: l10n.t('Could not reach {0}: {1}.', service, REASON_OF_CODE[code] ?? message),
-    };
+    const sentence = l10n.t('Could not reach {0}: {1}.', service, REASON_OF_CODE[code] ?? message);
+    return { kind: 'unreachable', code, sentence: sentence.replace(/\?\.$/, '?') };
   }
   return { kind: 'unexpected', code: code ?? 'failed', sentence: message };
 }

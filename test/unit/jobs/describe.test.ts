@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeJob, describeOutcome, describeResultCount } from '../../../src/jobs/describe.ts';
+import {
+  describeCommit,
+  describeJob,
+  describeOutcome,
+  describeResultCount,
+  elapsedSeconds,
+} from '../../../src/jobs/describe.ts';
 import { jobIcon } from '../../../src/jobs/ledger/jobIcon.ts';
 import { describeForecast } from '../../../src/jobs/submit/estimate.ts';
 import { hasSucceeded, isActive, isOver, type JobRecord, shortId } from '../../../src/jobs/ledger/record.ts';
@@ -109,4 +115,91 @@ test('a short id is the service’s own, unless it is long or missing', () => {
   assert.equal(shortId({ id: 'aaaaaaaa-bbbb', jobId: 'j-12' }), 'j-12');
   assert.equal(shortId({ id: 'aaaaaaaa-bbbb', jobId: 'x'.repeat(40) }), 'aaaaaaaa');
   assert.equal(shortId({ id: 'aaaaaaaa-bbbb', jobId: null }), 'aaaaaaaa');
+});
+
+test('a commit is said with the files that differ from it', () => {
+  const gitCommit = '0123456789abcdef';
+  assert.deepEqual(
+    [null, 0, 1, 2, 1_234].map((gitChanges) => describeCommit({ gitCommit, gitChanges })),
+    [
+      '0123456789',
+      '0123456789',
+      '0123456789 and 1 changed file',
+      '0123456789 and 2 changed files',
+      '0123456789 and 1,234 changed files',
+    ],
+  );
+  assert.equal(describeCommit({ gitCommit: null, gitChanges: 3 }), undefined);
+});
+
+test('beside an icon the time comes first, and progress is part of a row while the job runs', () => {
+  const record = makeRecord({ ...running, lastLogLine: ' 50%|#####     | 5/10 [00:10<00:10]' });
+  const [plain, beside] = [describeJob(record, now), describeJob(record, now, { isBesideIcon: true })];
+  assert.match(plain, /^running 4 min · 50 %.* · a10g · 1\.2 cr$/);
+  assert.match(beside, /^4 min · 50 %.* · running · a10g · 1\.2 cr$/);
+  assert.equal(describeJob({ ...record, state: 'queued' }, now).includes('50 %'), false);
+  assert.equal(describeJob(makeRecord({ machineClass: null }), now, { isBesideIcon: true }), 'queued');
+});
+
+test('a job that waits for an answer says its question, and one without a cost says none', () => {
+  const waiting = { path: 'ask', question: 'Which one?\u001b[2J\nNow.' };
+  const record = makeRecord({ state: 'succeeded', exitCode: 0, finishedAt: at(54), waiting });
+  assert.equal(describeJob(record, now), 'waits for an answer: Which one? Now.');
+  assert.equal(describeJob({ ...record, answeredBy: 'job' }, now).startsWith('waits'), false);
+  assert.equal(describeJob(makeRecord({ ...running, startedAt: at(252) }), now), 'running 0.0 s · a10g');
+  const free = { ...running, state: 'succeeded', finishedAt: at(54), exitCode: 0, creditsCharged: 0 } as const;
+  assert.equal(describeJob(makeRecord(free), now), 'succeeded 42 s · a10g · 0 cr');
+});
+
+test('a reason that only repeats the exit code gives way to the last line, and a long one is cut', () => {
+  const failed = (fields: Partial<JobRecord>): string => describeJob(makeRecord({ state: 'failed', ...fields }), now);
+  for (const reason of ['exit 1', 'Exited with code 1.', 'exit code 1', 'failed', 'Failed.', 'exit status: 1']) {
+    assert.equal(
+      failed({ exitCode: 1, reason, lastLogLine: 'boom' }),
+      /: 1/.test(reason) ? `exit 1: ${reason}` : 'exit 1: boom',
+      reason,
+    );
+  }
+  for (const reason of ['exit 1 of the gate', 'job failed', 'exiting']) {
+    assert.equal(failed({ exitCode: 1, reason, lastLogLine: 'boom' }), `exit 1: ${reason}`);
+  }
+  assert.equal(failed({ exitCode: null, reason: 'failed', lastLogLine: 'boom' }), 'boom');
+  assert.equal(failed({ exitCode: 0, reason: null, lastLogLine: 'boom' }), 'exit 0: boom');
+  assert.equal(failed({ exitCode: 1, reason: null, lastLogLine: null }), 'exit 1');
+  assert.equal(failed({ reason: 'x'.repeat(160) }), 'x'.repeat(160));
+  assert.equal(failed({ reason: 'x'.repeat(161) }), `${'x'.repeat(159)}…`);
+  assert.equal(failed({ reason: ' a\t\r\nb ' }), 'a b');
+});
+
+test('the last line says how a job ended, whatever its end was', () => {
+  const outcome = (fields: Partial<JobRecord>): string => describeOutcome(makeRecord(fields));
+  assert.equal(
+    outcome({ ...running, state: 'timed_out', finishedAt: at(612), maxRuntime: 600 }),
+    'stopped at its time limit of 10 min',
+  );
+  assert.equal(outcome({ state: 'lost', reason: 'nobody knows' }), 'lost: nobody knows');
+  assert.equal(outcome({ state: 'lost', reason: null }), 'lost');
+  assert.equal(
+    outcome({ ...running, state: 'cancelled', finishedAt: at(54), reason: 'by you' }),
+    'cancelled after 42 s',
+  );
+  assert.equal(outcome({ state: 'shut_down_now' }), 'shut down now');
+});
+
+test('a time is unknown before the start, and after an end whose time nobody knows', () => {
+  const elapsed = (fields: Partial<JobRecord>) => elapsedSeconds(makeRecord(fields), now);
+  assert.equal(elapsed({ startedAt: null }), null);
+  assert.equal(elapsed({ state: 'running', startedAt: at(12) }), 240);
+  assert.equal(elapsed({ state: 'failed', startedAt: at(12) }), null);
+  assert.equal(elapsed({ state: 'failed', startedAt: at(12), finishedAt: at(54) }), 42);
+  assert.equal(elapsed({ state: 'failed', startedAt: 'noon', finishedAt: at(54) }), null);
+  assert.equal(elapsed({ state: 'failed', startedAt: at(54), finishedAt: at(12) }), 0);
+});
+
+test('results of one kind are counted as that kind', () => {
+  const text = (files: number, added: number | null) => describeResultCount({ results: { files, added } });
+  assert.deepEqual(
+    [text(1, null), text(1, 0), text(2, 2), text(3, 1)],
+    ['1 result', '1 changed file', '2 new files', '1 new file, 2 changed'],
+  );
 });

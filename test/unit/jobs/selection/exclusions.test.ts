@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeExclusion, groupExclusions } from '../../../../src/jobs/selection/exclusions.ts';
+import { describeExclusion, EXCLUSION_REASONS, groupExclusions } from '../../../../src/jobs/selection/exclusions.ts';
 import type { Exclusion } from '../../../../src/workspace/select/selection.ts';
 
 test('a reason says which rule decided, and where it stands', () => {
@@ -26,4 +26,25 @@ test('exclusions are grouped by reason, secrets first', () => {
       ['cache', ['0', '3']],
     ],
   );
+});
+
+test('each reason has its words, with the rule and its place as far as they are known', () => {
+  const words = {
+    secret: 'looks like a secret',
+    limit: 'over a size or count limit',
+    unreadable: 'cannot be read',
+    link: 'link that leads out of the folder, or nowhere',
+    special: 'not a regular file',
+    farwharfignore: 'ignored by .farwharfignore',
+    gitignore: 'ignored by git',
+    venv: 'virtual environment',
+    cache: 'cache or installed packages',
+    git: "git's own data, or a repository inside this one",
+  };
+  assert.deepEqual(EXCLUSION_REASONS, words);
+  const exclusion = { path: 'a', type: 'file', reason: 'venv' } as const;
+  assert.equal(describeExclusion(exclusion), 'virtual environment');
+  assert.equal(describeExclusion({ ...exclusion, rule: 'r' }), 'virtual environment: r');
+  assert.equal(describeExclusion({ ...exclusion, at: 'x:1' }), 'virtual environment (x:1)');
+  assert.deepEqual(groupExclusions([]), []);
 });

@@ -69,3 +69,65 @@ test('only entries that the user can decide about have a check mark', () => {
   assert.equal(checkState({ ...excluded, exclusion: { ...excluded.exclusion, reason: 'link' } }, NOTHING), undefined);
   assert.equal(checkState({ ...entry, isFolder: true, sent: 0, leftOut: 3 }, NOTHING), undefined);
 });
+
+test('an entry counts what is in it, and itself only as what it is', () => {
+  const files = ['a/1', 'a/2', 'a/b/3', 'ab', 'z'].map((path, index) => ({
+    path,
+    size: index + 1,
+    mode: 0o644,
+    mtimeMs: 0,
+  }));
+  const excluded = [
+    { path: 'a/x', type: 'file', reason: 'cache' },
+    { path: 'a/b', type: 'directory', reason: 'gitignore' },
+    { path: 'out', type: 'directory', reason: 'venv' },
+    { path: 'link', type: 'file', reason: 'link' },
+  ] as const;
+  const top = listLevel({ files, excluded }, '');
+  assert.deepEqual(top, {
+    entries: [
+      { path: 'a', name: 'a', isFolder: true, sent: 3, sentBytes: 6, leftOut: 2 },
+      { path: 'out', name: 'out', isFolder: true, sent: 0, sentBytes: 0, leftOut: 0, exclusion: excluded[2] },
+      { path: 'ab', name: 'ab', isFolder: false, sent: 1, sentBytes: 4, leftOut: 0 },
+      { path: 'link', name: 'link', isFolder: false, sent: 0, sentBytes: 0, leftOut: 0, exclusion: excluded[3] },
+      { path: 'z', name: 'z', isFolder: false, sent: 1, sentBytes: 5, leftOut: 0 },
+    ],
+    more: 0,
+  });
+  assert.deepEqual(
+    listLevel({ files, excluded }, 'a').entries.map(({ path, name, isFolder, sent }) => [path, name, isFolder, sent]),
+    [
+      ['a/b', 'b', true, 1],
+      ['a/1', '1', false, 1],
+      ['a/2', '2', false, 1],
+      ['a/x', 'x', false, 0],
+    ],
+  );
+  assert.deepEqual(listLevel({ files, excluded }, '', 5).more, 0);
+});
+
+test('a path that no rule can send has no check mark, and one whose folder was left out has none of its own', () => {
+  const entry = { path: 'data/x', name: 'x', isFolder: false, sent: 0, sentBytes: 0, leftOut: 0 };
+  for (const [reason, state] of [
+    ['link', undefined],
+    ['special', undefined],
+    ['unreadable', undefined],
+    ['limit', undefined],
+    ['secret', false],
+    ['cache', false],
+    ['git', false],
+  ] as const) {
+    const exclusion = { path: 'data/x', type: 'file', reason } as const;
+    assert.equal(checkState({ ...entry, exclusion }, NOTHING), state, reason);
+  }
+  assert.equal(checkState({ ...entry, sent: 1 }, { exclude: ['dat', 'data/xy'] }), true);
+  assert.equal(checkState({ ...entry, sent: 1 }, { exclude: ['data/x'] }), false);
+});
+
+test('leaving out is undone and chosen like sending', () => {
+  const chosen = { include: ['a', 'b'], exclude: ['c', 'd'] };
+  assert.deepEqual(chooseToSend(chosen, 'a', false), { include: ['b'], exclude: ['c', 'd'] });
+  assert.deepEqual(chooseToSend(chosen, 'c', true), { include: ['a', 'b'], exclude: ['d'] });
+  assert.deepEqual(chooseToSend(chosen, 'c', false), chosen);
+  assert.deepEqual(chooseToSend(chosen, 'e', false), { include: ['a', 'b'], exclude: ['c', 'd', 'e'] });
+});

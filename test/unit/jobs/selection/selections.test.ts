@@ -64,3 +64,63 @@ test('a summary lists the same number of rows however large the folder is, and c
   for (const rows of [largest, listedExclusions, secrets, scripts.found]) assert.equal(rows.length, MAX_LISTED);
   assert.equal(largest[0]?.size, MANY - 1);
 });
+
+test('a summary has the largest files first, what is left out by reason, and each secret once', () => {
+  const file = (path: string, size: number) => ({ path, size, mode: 0o644, mtimeMs: 0 });
+  const excluded = [
+    { path: 'c1', type: 'file', reason: 'cache' },
+    { path: 's1', type: 'file', reason: 'secret' },
+    { path: 'c2', type: 'file', reason: 'cache' },
+    { path: 'c3', type: 'file', reason: 'cache' },
+    { path: 'c4', type: 'file', reason: 'cache' },
+  ] as const;
+  const findings = [
+    { type: 'secret', path: 's1', message: '' },
+    { type: 'secret', path: 's2', message: '' },
+    { type: 'large-file', path: 'b.py', message: '' },
+  ] as const;
+  const files = [file('c', 5), file('b.py', 9), file('a', 5), file('requirements.txt', 1)];
+  const summary = summarizeSelection('7', { root: '/w', files, totalBytes: 20, excluded, findings }, ['b.py -x']);
+  const { archiveBytes, ...rest } = summary;
+  assert.ok(archiveBytes > 0);
+  assert.deepEqual(rest, {
+    id: '7',
+    root: '/w',
+    fileCount: 4,
+    totalBytes: 20,
+    largest: [files[1], files[2], files[0], files[3]],
+    hasRequirements: true,
+    scripts: { recent: ['b.py -x'], found: ['b.py'] },
+    exclusionCount: 5,
+    exclusions: [
+      { reason: 'secret', count: 1, paths: ['s1'] },
+      { reason: 'cache', count: 4, paths: ['c1', 'c2', 'c3'] },
+    ],
+    listedExclusions: [excluded[1], excluded[0], excluded[2], excluded[3], excluded[4]],
+    secretCount: 2,
+    secrets: ['s1', 's2'],
+    findingCount: 3,
+    findings,
+  });
+  const nested = summarizeSelection('8', {
+    root: '/w',
+    files: [file('sub/requirements.txt', 1)],
+    totalBytes: 1,
+    excluded: [],
+    findings: [],
+  });
+  assert.deepEqual([nested.hasRequirements, nested.scripts], [false, { recent: [], found: [] }]);
+});
+
+test('a selection is held until it is released, and what is lost is said', async () => {
+  const selections = new Selections();
+  assert.equal(selections.isHolding, false);
+  const { id } = selections.hold({ root: '/w', files: [], totalBytes: 0, excluded: [], findings: [] });
+  assert.equal(selections.isHolding, true);
+  await selections.release(id);
+  assert.equal(selections.isHolding, false);
+  await assert.rejects(selections.listLevel(id, ''), {
+    code: 'conflict',
+    message: 'The list of files to send was lost. Nothing was sent. Submit again.',
+  });
+});

@@ -54,3 +54,140 @@ readFile('data/train.json'); writeFile('out.json', x);`;
 test('a program in another language is not read', () => {
   assert.deepEqual(first(`open('data/a.csv')`, 'train.sh'), []);
 });
+
+const reads = (source: string, path = 'src/a.py', main = 'src/main.py') =>
+  guessReads(source, path, main).map(({ line, paths, isImport }) => [line, isImport ? 'import' : 'read', ...paths]);
+
+test('a literal is looked for from the folder and from the folder of its file, on its line', () => {
+  assert.deepEqual(reads('\n\nopen("data/x.csv")\nopen("y.csv")'), [
+    [3, 'read', 'data/x.csv', 'src/data/x.csv'],
+    [4, 'read', 'y.csv', 'src/y.csv'],
+  ]);
+  assert.deepEqual(reads('open("./x.csv")', 'a.py', 'a.py'), [[1, 'read', 'x.csv']]);
+});
+
+test('what looks like a path has a slash or an ending, and nothing that no path has', () => {
+  const isRead = (text: string): boolean => reads(`f("${text}")`, 'a.py', 'a.py').length > 0;
+  for (const text of ['a/b', 'a.b', 'a.tfrecord', 'x y.csv', '../a.csv', `${'a'.repeat(296)}.csv`]) {
+    assert.equal(isRead(text), true, text);
+  }
+  for (const text of [
+    '',
+    'a',
+    'hello world',
+    'a.',
+    'a.ninechars',
+    '/a.csv',
+    '~/a.csv',
+    'c:/a.csv',
+    'https://a/b',
+    'a{b}.csv',
+    'a}.csv',
+    '*.csv',
+    'a?.csv',
+    '<a>/b',
+    'a|b.csv',
+    `${'a'.repeat(297)}.csv`,
+  ]) {
+    assert.equal(isRead(text), false, text);
+  }
+  assert.equal(isRead('\\\\a.csv'), false);
+});
+
+test('what is written is no read, by the name of the call or by its mode', () => {
+  for (const call of [
+    'save',
+    'savefig',
+    'save_model',
+    'write',
+    'write_text',
+    'to_csv',
+    'to_parquet',
+    'dump',
+    'export',
+    'mkdir',
+    'makedirs',
+    'createWriteStream',
+    'appendFile',
+    'appendFileSync',
+  ]) {
+    assert.deepEqual(reads(`x.${call}("a.csv")`), [], call);
+    assert.deepEqual(reads(`x.${call} ( "a.csv")`), [], call);
+  }
+  for (const mode of ['w', 'wb', 'a', 'x']) {
+    assert.deepEqual(reads(`open("a.csv", "${mode}")`), [], mode);
+    assert.deepEqual(reads(`open("a.csv", mode = '${mode}')`), [], mode);
+  }
+  for (const source of ['open("a.csv", "r")', 'open("a.csv", mode="rb")', 'load("a.csv")', 'read("a.csv", w)']) {
+    assert.equal(reads(source).length, 1, source);
+  }
+});
+
+test('parts that are joined are a path together, up to four of them, and each by itself', () => {
+  const [first] = reads(`join("a", "b", 'c.csv')`, 'x.py', 'x.py');
+  assert.deepEqual(first, [1, 'read', 'a/b/c.csv', 'a/b']);
+  assert.deepEqual(reads(`Path("a") / "b" / "c.csv"`, 'x.py', 'x.py')[0], [1, 'read', 'a/b/c.csv', 'a/b']);
+  assert.deepEqual(reads(`f("a.x"); g("b.x")`, 'x.py', 'x.py'), [
+    [1, 'read', 'a.x'],
+    [1, 'read', 'b.x'],
+  ]);
+  const five = reads(`join("a", "b", "c", "d", "e.csv")`, 'x.py', 'x.py')[0];
+  assert.deepEqual(five, [1, 'read', 'a/b/c/d', 'a/b/c', 'a/b']);
+  assert.deepEqual(reads(`f("a" + "b.x")`, 'x.py', 'x.py'), [[1, 'read', 'b.x']]);
+});
+
+test('comments and docstrings of Python have no reads, and quotes within a text do not end it', () => {
+  assert.deepEqual(
+    reads(`# open("a.csv")\n'''"b.csv"'''\n#DOC#\n'c.csv'\n#DOC#\nopen("d.csv")`.replaceAll('#DOC#', '"'.repeat(3))),
+    [[6, 'read', 'd.csv', 'src/d.csv']],
+  );
+  assert.deepEqual(reads(`open("it's/a.csv")`), [[1, 'read', "it's/a.csv", "src/it's/a.csv"]]);
+  assert.deepEqual(reads('x = "say \\"a.csv\\""; open("b.csv")'), [[1, 'read', 'b.csv', 'src/b.csv']]);
+  assert.deepEqual(reads(`${'"'.repeat(3)}open("a.csv")`), []);
+  assert.deepEqual(reads('open("a.csv\n")'), []);
+});
+
+test('imports of Python are modules or packages, beside the script or from the folder', () => {
+  assert.deepEqual(reads('import a.b as c, d'), [
+    [1, 'import', 'src/a/b.py', 'src/a/b/__init__.py', 'a/b.py', 'a/b/__init__.py'],
+    [1, 'import', 'src/d.py', 'src/d/__init__.py', 'd.py', 'd/__init__.py'],
+  ]);
+  assert.deepEqual(reads('\n  from a import (b, c as d)', 'a.py', 'main.py'), [
+    [2, 'import', 'a.py', 'a/__init__.py'],
+    [2, 'import', 'a/b.py', 'a/b/__init__.py'],
+    [2, 'import', 'a/c.py', 'a/c/__init__.py'],
+  ]);
+  assert.deepEqual(reads('from ...x import y', 'p/q/r/a.py', 'main.py'), [
+    [1, 'import', 'p/x.py', 'p/x/__init__.py'],
+    [1, 'import', 'p/x/y.py', 'p/x/y/__init__.py'],
+  ]);
+  assert.deepEqual(reads('from .. import y', 'p/q/a.py', 'main.py'), [[1, 'import', 'p/y.py', 'p/y/__init__.py']]);
+  assert.deepEqual(reads('important(x)\nx = 1 # import y\n"import z"'), []);
+});
+
+test('imports of JavaScript are files beside it, with an ending or an index, and packages are none', () => {
+  const suffixes = ['', '.js', '.mjs', '.cjs', '.ts', '.mts', '.json', '/index.js', '/index.ts'];
+  for (const source of [
+    `import './b';`,
+    `import x from "./b"`,
+    `export * from './b'`,
+    `require('./b')`,
+    `require( './b')`,
+    'import(`./b`)',
+    `await import ( './b')`,
+  ]) {
+    assert.deepEqual(
+      reads(source, 'src/a.mts', 'x'),
+      [[1, 'import', ...suffixes.map((suffix) => `src/b${suffix}`)]],
+      source,
+    );
+  }
+  for (const source of [`import 'b/c.js'`, `require('b')`, `// import './b'`, `/* './b' */`, `/* './b'`]) {
+    assert.deepEqual(reads(source, 'src/a.js', 'x'), [], source);
+  }
+  assert.deepEqual(reads('read(`x.csv`); read(`${y}.csv`)', 'a.cjs', 'x'), [[1, 'read', 'x.csv']]);
+  for (const path of ['a.js', 'a.mjs', 'a.cjs', 'a.ts', 'a.mts', 'a.cts', 'A.JS', 'a.PY']) {
+    assert.equal(reads('f("x.csv")', path, 'x').length, 1, path);
+  }
+  for (const path of ['a.rb', 'a', 'a.jsx', 'py']) assert.equal(reads('f("x.csv")', path, 'x').length, 0, path);
+});

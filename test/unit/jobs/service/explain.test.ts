@@ -53,3 +53,94 @@ test('a connection that broke comes with what to do, and without what only a pro
     assert.match(explanation.sentence, /Check the network and try again\.$/);
   }
 });
+
+test('each status of a service has its kind, its code and its sentence', () => {
+  const failed = 'The request to gpu.example.org failed: HTTP.';
+  for (const [status, kind, sentence] of [
+    [400, 'bad-input', 'gpu.example.org refused the request: HTTP.'],
+    [401, 'not-signed-in', 'The API key was not accepted (HTTP). Sign in.'],
+    [402, 'no-credits', 'The job was not accepted: HTTP. Wait.'],
+    [403, 'not-signed-in', 'The API key was not accepted (HTTP). Sign in.'],
+    [404, 'missing', failed],
+    [409, 'conflict', failed],
+    [422, 'bad-input', 'gpu.example.org refused the request: HTTP.'],
+    [429, 'conflict', failed],
+    [418, 'refused', failed],
+    [499, 'refused', failed],
+    [500, 'unreachable', failed],
+    [503, 'unreachable', failed],
+  ] as const) {
+    assert.deepEqual(
+      explain(new RemoteError(status, 'HTTP')),
+      { kind, code: `http-${status}`, sentence },
+      String(status),
+    );
+  }
+});
+
+test('a message of a service ends with one full stop', () => {
+  const { sentence } = explain(new RemoteError(404, 'Gone. . '));
+  assert.equal(sentence, 'The request to gpu.example.org failed: Gone.');
+});
+
+test('each way in which a service is not reached has its words', () => {
+  for (const [code, reason] of [
+    ['ECONNREFUSED', 'nothing answers at that address'],
+    ['ENOTFOUND', 'its name is unknown; are you online?'],
+    ['EAI_AGAIN', 'its name could not be looked up; are you online?'],
+    ['EHOSTUNREACH', 'there is no route to it'],
+    ['ENETUNREACH', 'there is no route to it'],
+    ['ETIMEDOUT', 'the connection timed out'],
+    ['ECONNABORTED', 'the reason'],
+    ['EHOSTDOWN', 'the reason'],
+    ['ENETDOWN', 'the reason'],
+    ['EAI_FAIL', 'the reason'],
+  ] as const) {
+    assert.deepEqual(explain(failureWith({ code })), {
+      kind: 'unreachable',
+      code,
+      sentence: `Could not reach gpu.example.org: ${reason}${reason.endsWith('?') ? '' : '.'}`,
+    });
+  }
+  for (const code of ['EACCES', 'XECONNREFUSED', 'ERR_X']) {
+    assert.deepEqual(explain(failureWith({ code })), { kind: 'unexpected', code, sentence: 'the reason' });
+  }
+});
+
+test('whatever else was thrown has a kind too', () => {
+  assert.deepEqual(explain(new DOMException('x', 'AbortError')), {
+    kind: 'interrupted',
+    code: 'interrupted',
+    sentence: 'Stopped.',
+  });
+  assert.deepEqual(explain('text\nof two lines'), {
+    kind: 'unexpected',
+    code: 'failed',
+    sentence: 'text of two lines',
+  });
+  const gone = failureWith({ name: 'MachineUnreachable', message: 'The machine is off.' });
+  assert.deepEqual(explain(gone), { kind: 'unreachable', code: 'unreachable', sentence: 'The machine is off.' });
+  assert.deepEqual(explain(failureWith({ name: 'AppError', code: 'limit', message: 'Too much.' })), {
+    kind: 'limit',
+    code: 'limit',
+    sentence: 'Too much.',
+  });
+  assert.deepEqual(explain(failureWith({ name: 'ProxyError', code: 'ERR_PROXY_REFUSED' })), {
+    kind: 'unreachable',
+    code: 'ERR_PROXY_REFUSED',
+    sentence: 'the reason',
+  });
+  assert.deepEqual(explain(failureWith({ code: 'EPIPE' })).code, 'EPIPE');
+  const nowhere = explainFailure(failureWith({ code: 'ECONNREFUSED' }), { remedies: { key: '', credits: '' } });
+  assert.equal(nowhere.sentence, 'Could not reach the service: nothing answers at that address.');
+  const odd = explainFailure(failureWith({ code: 'ENOTFOUND' }), {
+    host: 'no url',
+    remedies: { key: '', credits: '' },
+  });
+  assert.equal(odd.sentence, 'Could not reach the service: its name is unknown; are you online?');
+  assert.deepEqual(explain(new NetworkError(host, new Error('no data.'))), {
+    kind: 'unreachable',
+    code: 'unreachable',
+    sentence: 'Request to https://gpu.example.org timed out: no data. Check the network and try again.',
+  });
+});

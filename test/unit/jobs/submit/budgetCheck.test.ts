@@ -115,3 +115,39 @@ test('without a price list, a job reserves what the service holds for it', async
   assert.deepEqual([finding?.severity, others], ['warning', []]);
   assert.match(finding?.detail ?? '', /^It can cost up to 2, and 3 of 4 credits/);
 });
+
+test('a budget that is exceeded is said with its project, the limit and the price', async (t) => {
+  const home = tempHome(t);
+  const jobs = new JobLedger(home);
+  t.after(() => jobs.dispose());
+  await writeBudget(home, 'vision', { soft: 5, hard: 10 });
+  await writeBudget(home, '', { soft: 5, hard: 10 });
+  const check = await budgetCheck({ home, ledger: directLedger(jobs) }, 'local');
+  const said = (project: string | undefined, cost: number | undefined): string =>
+    check(project, cost)
+      .map(({ summary, detail }) => `${summary}. ${detail}`)
+      .join();
+  const of = (limit: number): string => `0 of ${limit} credits are spent or reserved by unfinished jobs.`;
+  assert.equal(
+    said('vision', 11),
+    `This submit could exceed the budget of project vision for this month. It can cost up to 11, and ${of(10)}`,
+  );
+  assert.equal(
+    said('vision', 6),
+    `This submit could use up the budget of project vision for this month. It can cost up to 6, and ${of(5)}`,
+  );
+  assert.equal(
+    said(undefined, 11),
+    `This submit could exceed the budget of jobs without a project for this month. It can cost up to 11, and ${of(10)}`,
+  );
+  assert.equal(
+    said('', 6),
+    `This submit could use up the budget of jobs without a project for this month. It can cost up to 6, and ${of(5)}`,
+  );
+  assert.equal(
+    said('vision', undefined),
+    `This submit could exceed the budget of project vision for this month. The price of this submit is unknown, and ${of(10)}`,
+  );
+  assert.deepEqual([said('vision', 5), said('vision', 10)], ['', said('vision', 10)]);
+  assert.equal(said('vision', 10).startsWith('This submit could use up'), true);
+});

@@ -121,3 +121,69 @@ test('a folder with more secrets than are listed is always a question', () => {
   const plan = planSubmit(target, draft, summarizeSelection('1', selection));
   assert.equal(reviewConsent(plan, agreementTo(plan), 'untilNew').mustAsk, true);
 });
+
+test('each change is a sentence, and all of them are said in one order', () => {
+  const before: Agreement = {
+    host: 'a',
+    bytes: 1_000_001,
+    cost: 1,
+    reasons: [],
+    secrets: [],
+    findings: [],
+    choices: [],
+  };
+  const now: Agreement = {
+    host: 'b\u001b[2J',
+    bytes: 2_000_003,
+    cost: 2,
+    reasons: ['secret', 'venv', 'cache'],
+    secrets: ['1', '2', '3\u0007', '4'],
+    findings: ['x', 'y'],
+    choices: ['+a'],
+    jobSecrets: ['A', 'B'],
+  };
+  assert.deepEqual(consentChanges(before, now), [
+    'The job now goes to b.',
+    'New: 1, 2, 3 looks like a secret.',
+    'The job now gets the secrets A, B.',
+    'Now left out as well: virtual environment, cache or installed packages.',
+    '2 new findings.',
+    'You included or excluded other files.',
+    'The folder grew from 1.0 MB to 2.0 MB.',
+    'The job can now cost up to 2 credits.',
+  ]);
+  assert.deepEqual(consentChanges(before, { ...before, findings: ['x'] }), ['1 new finding.']);
+  const { cost: _, ...unpriced } = before;
+  assert.deepEqual(consentChanges(before, unpriced), ['The price is no longer known.']);
+  assert.deepEqual(consentChanges({ ...before, jobSecrets: ['A'] }, { ...before, jobSecrets: ['A'] }), []);
+  assert.deepEqual(consentChanges({ ...before, jobSecrets: ['A'] }, before), []);
+  assert.deepEqual(consentChanges({ ...before, bytes: 1 }, { ...before, bytes: 1_000_000 }), []);
+  assert.equal(consentChanges({ ...before, bytes: 1 }, { ...before, bytes: 1_000_001 }).length, 1);
+});
+
+test('an agreement has what was shown: the price, the findings, the choices and the secrets of the job', () => {
+  const selection: Selection = {
+    root: '/w',
+    files: [{ path: 'a.py', size: 5, mode: 0o644, mtimeMs: 0 }],
+    totalBytes: 5,
+    excluded: [],
+    findings: [
+      { type: 'foreign-repository', path: '/r', message: '' },
+      { type: 'tracked-but-ignored', path: 'a.log', message: '' },
+    ],
+  };
+  const account = { credits: 9, rate_card: [{ machine_class: 'x', credits_per_minute: 1 }] };
+  const draft = { script: 'a.py', maxRuntime: 60, include: ['i'], exclude: ['e'], secrets: ['S'] };
+  const plan = planSubmit({ host: 'local', service: 's', account }, draft, summarizeSelection('1', selection));
+  const finding = { type: 'left-out-read', severity: 'warning', summary: 'may read x', detail: '' } as const;
+  assert.deepEqual(agreementTo({ ...plan, findings: [finding, { ...finding, type: 'credits' }] }), {
+    host: 'local',
+    bytes: 5,
+    cost: 1,
+    reasons: [],
+    secrets: [],
+    findings: ['tracked-but-ignored a.log', 'may read x'],
+    jobSecrets: ['S'],
+    choices: ['+i', '-e'],
+  });
+});

@@ -3,7 +3,9 @@ import { test } from 'node:test';
 import {
   costSoFar,
   describeEstimate,
+  describeForecast,
   estimateCost,
+  findRate,
   readBalance,
   readRateCard,
 } from '../../../../src/jobs/submit/estimate.ts';
@@ -76,4 +78,51 @@ test('the cost so far grows to the time limit and becomes what was charged', () 
   assert.equal(costSoFar(record, start + 9_000_000), 4);
   assert.equal(costSoFar({ ...record, creditsCharged: 0.5, state: 'succeeded' }, start), 0.5);
   assert.equal(costSoFar({ ...record, startedAt: null }, start), null);
+});
+
+test('a price is that of the class, of the only class, or none', () => {
+  const rate = { machineClass: 'a10g', creditsPerMinute: 0.6, description: 'one GPU' };
+  assert.deepEqual(
+    [findRate(account, 'a10g'), findRate(account, undefined), findRate(account, '')],
+    [rate, rate, rate],
+  );
+  assert.equal(findRate(account, 'other'), undefined);
+  assert.equal(findRate({ rate_card: { a: 1, b: 2 } }, undefined), undefined);
+  assert.deepEqual(readRateCard({ rate_card: [{ credits_per_minute: 0 }] }), [
+    { machineClass: null, creditsPerMinute: 0, description: null },
+  ]);
+});
+
+test('an estimate is said with what is known', () => {
+  const said = (reply: unknown, maxRuntime = 600, machineClass?: string) =>
+    describeEstimate(estimateCost(reply, { maxRuntime, machineClass }));
+  assert.equal(said({ rate_card: { a: 1 } }), 'At most 10 credits.');
+  assert.equal(said({ rate_card: { a: 1 }, credits: 10 }), 'At most 10 credits of 10.');
+  assert.equal(said({ rate_card: { a: 1 }, credits: 9.5 }), 'At most 10 credits, and you have 9.5.');
+  assert.equal(said({}), 'The cost is unknown: no machine class is chosen.');
+  assert.equal(
+    said({ rate_card: { a: 3, b: 2 } }, 60),
+    'At most 3 credits, on the most expensive machine class; none is chosen.',
+  );
+  assert.deepEqual(estimateCost({ credits: 5 }, { maxRuntime: 1, machineClass: 'x' }), {
+    type: 'unknown',
+    reason: 'No price is listed for x.',
+    balance: 5,
+  });
+});
+
+test('what a job has cost is unknown before it starts, after it has ended, and without a rate', () => {
+  const start = Date.UTC(2026, 0, 1);
+  const record = makeRecord({
+    state: 'running',
+    startedAt: new Date(start).toISOString(),
+    creditsPerMinute: 2,
+    maxRuntime: 120,
+  });
+  assert.equal(costSoFar(record, start - 60_000), 0);
+  assert.equal(costSoFar({ ...record, creditsPerMinute: null }, start), null);
+  assert.equal(costSoFar({ ...record, state: 'failed' }, start), null);
+  assert.equal(costSoFar({ ...record, creditsCharged: 0 }, start + 60_000), 0);
+  assert.equal(describeForecast(record, start + 30_000), 'about 1 of at most 4 credits');
+  assert.equal(describeForecast({ ...record, creditsCharged: 1 }, start), null);
 });

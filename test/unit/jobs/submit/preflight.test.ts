@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../../src/core/errors.ts';
-import { describeFinding, type JobTerms, preflightJob, refuseErrors } from '../../../../src/jobs/submit/preflight.ts';
+import {
+  checkArchiveSize,
+  describeFinding,
+  type JobTerms,
+  preflightJob,
+  refuseErrors,
+} from '../../../../src/jobs/submit/preflight.ts';
 
 const account = {
   credits: 10,
@@ -90,4 +96,47 @@ test('errors are refused, with a code of their own if only the balance is too lo
   assert.equal(codeOf({ machineClass: 'a10g', maxRuntime: 3_600 }), 'no-credits');
   assert.equal(codeOf({ machineClass: 'b', maxRuntime: 1e9 }), 'bad-input');
   assert.equal(codeOf({ estimatedBytes: 1e9 }), 'accepted');
+});
+
+test('each finding is a sentence about the limit and one about what to do', () => {
+  const said = (reply: unknown, terms: Partial<JobTerms>): readonly string[] =>
+    check(reply, terms).map(describeFinding);
+  assert.deepEqual(said(account, { maxRuntime: 90_000 }), [
+    'A time limit of 1 d 1 h is too long for gpu.example.org. Jobs may run for at most 1 d (86400 seconds).',
+  ]);
+  assert.deepEqual(said(account, { estimatedBytes: 2_000_000 }), [
+    'The archive may be too large for gpu.example.org. It will have about 2.0 MB, and at most 1.0 MB are accepted. Leave files out in .farwharfignore.',
+  ]);
+  const unpriced = { rate_card: [{ machine_class: 'a' }, { machine_class: 'b', credits_per_minute: 1.5 }] };
+  assert.deepEqual(said(unpriced, { machineClass: 'zzzz' }), [
+    'Machine class "zzzz" does not exist on gpu.example.org. Available: a, b (1.5 credits a minute).',
+  ]);
+  assert.deepEqual(said(account, { machineClass: '' }), []);
+  const eight = Array.from({ length: 8 }, (_, index) => ({ machine_class: `class-${index}` }));
+  assert.match(said({ rate_card: eight }, { machineClass: 'zzzz' })[0] ?? '', /class-6, class-7\.$/);
+});
+
+test('a refusal has every error, and only what is about credits is a lack of credits', () => {
+  const finding = (type: 'credits' | 'budget' | 'script', severity: 'error' | 'warning' = 'error') =>
+    ({ type, severity, summary: `S ${type}`, detail: `D ${type}.` }) as const;
+  assert.throws(() => refuseErrors([finding('credits'), finding('script', 'warning'), finding('budget')]), {
+    code: 'no-credits',
+    message: 'S credits. D credits. S budget. D budget. Nothing was sent.',
+  });
+  assert.throws(() => refuseErrors([finding('script'), finding('credits')], ({ type }) => `<${type}>`), {
+    code: 'bad-input',
+    message: '<script> <credits> Nothing was sent.',
+  });
+  refuseErrors([finding('script', 'warning')]);
+  refuseErrors([]);
+});
+
+test('an archive of the largest size is accepted, and a larger one is refused with both sizes', () => {
+  checkArchiveSize(5, undefined);
+  checkArchiveSize(1_000_000, 1_000_000);
+  assert.throws(() => checkArchiveSize(1_100_000, 1_000_000), {
+    code: 'limit',
+    message:
+      'The archive has 1.1 MB, and the service accepts at most 1.0 MB, so nothing was sent. Leave files out in .farwharfignore.',
+  });
 });
