@@ -1,7 +1,7 @@
 // Changes one place of a copy of the sources at a time, by the mutators of StrykerJS (without those of regular expressions), and
 // counts how many of a seeded sample of such mutants are killed by the unit tests that execute the place, as Stryker does:
-// `--sample`, `--seed`, `--only TEXT` (in the path), `--from N` to continue a run that was interrupted. The nearest tests run first,
-// `--tests` of them; all others run for what survives these.
+// `--sample`, `--seed`, `--only TEXT` (in the path), `--from N` to continue a run that was interrupted. The nearest test runs first, then the
+// `--tests` nearest, and all others for what survives these.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -79,10 +79,13 @@ async function isKilled(copy: TestCopy, { path, start, end, replacement }: Mutan
   const original = sources.get(path) ?? '';
   const source = { path, original, changed: original.slice(0, start) + replacement + original.slice(end), start };
   const candidates = nearest.of(path);
-  const first = await copy.executing(candidates, source, Number(flags.tests));
-  if (await copy.isNoticed(first, source)) return true;
-  const executing = await copy.executing(candidates, source, candidates.length);
-  return copy.isNoticed(executing.slice(first.length), source);
+  let tested = 0;
+  for (const most of [1, Number(flags.tests), candidates.length]) {
+    const tests = await copy.executing(candidates, source, most);
+    if (await copy.isNoticed(tests.slice(tested), source)) return true;
+    tested = tests.length;
+  }
+  return false;
 }
 
 function oneLine(text: string): string {

@@ -105,23 +105,22 @@ export class TestCopy {
   }
 
   /**
-   * Whether one of the test files fails, or never ends, only because a source has other text. The first file runs alone, as it is the
-   * most likely to fail; the others share a process, and one that fails there counts only if it also fails alone.
+   * Whether one of the test files fails, or never ends, only because a source has other text. Several files share a process, and one
+   * that fails there counts only if it also fails alone.
    */
   async isNoticed(tests: readonly string[], source: ChangedSource): Promise<boolean> {
-    const [nearest, ...others] = tests;
-    if (nearest === undefined) return false;
-    if (await this.#failsAlone(nearest, source)) return true;
-    for (;;) {
-      const together = others.filter((test) => !this.#separate.has(test));
-      if (together.length === 0) break;
+    let together = tests.filter((test) => !this.#separate.has(test));
+    const alone = tests.filter((test) => this.#separate.has(test));
+    while (together.length > 1) {
       const { hasPassed, lastFile } = await this.#runChanged(source, together, { silenceMs: SILENCE_MS });
       if (hasPassed) break;
-      const suspect = together.find((test) => test === lastFile) ?? together[0] ?? nearest;
+      const suspect = together.find((test) => test === lastFile) ?? together[0] ?? '';
       if (await this.#failsAlone(suspect, source)) return true;
       this.#separate.add(suspect);
+      together = together.filter((test) => test !== suspect);
     }
-    for (const test of others) if (this.#separate.has(test) && (await this.#failsAlone(test, source))) return true;
+    if (together.length === 1) alone.push(...together);
+    for (const test of alone) if (await this.#failsAlone(test, source)) return true;
     return false;
   }
 
