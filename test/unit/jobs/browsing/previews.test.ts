@@ -80,3 +80,43 @@ test('only a picture has an address, of its type', () => {
   assert.equal(pictureUrl('a/B.JPEG', 'QQ=='), 'data:image/jpeg;base64,QQ==');
   assert.equal(pictureUrl('a.html', 'QQ=='), undefined);
 });
+
+test('each type of picture has its address', () => {
+  for (const [path, type] of [
+    ['a.png', 'image/png'],
+    ['a.jpg', 'image/jpeg'],
+    ['a.jpeg', 'image/jpeg'],
+    ['a.gif', 'image/gif'],
+    ['a.webp', 'image/webp'],
+    ['a.SVG', 'image/svg+xml'],
+  ] as const) {
+    assert.equal(pictureUrl(path, 'QQ=='), `data:${type};base64,QQ==`);
+  }
+  for (const path of ['png', 'a.bmp', 'a.png.txt', '.png']) assert.equal(pictureUrl(path, 'QQ=='), undefined, path);
+});
+
+test('a preview has the name and size of its file, and its content', async () => {
+  assert.deepEqual(await previewsOf({ 'b\u001b[2J.png': 'xyz', 'a.csv': 'h\n1\n' }), [
+    { type: 'picture', name: 'b.png (3 B)', data: 'data:image/png;base64,eHl6' },
+    { type: 'table', name: 'a.csv (4 B)', rows: [['h'], ['1']] },
+  ]);
+  assert.deepEqual(await previewsOf({}), []);
+});
+
+test('contents that are not stored are not shown', async () => {
+  const index = new ResultIndex([{ path: 'a.png', size: 5, mode: 0o644, offset: null }]);
+  assert.deepEqual(await readPreviews(index, async () => assert.fail('it was read')), []);
+});
+
+test('a table is read to its sixth row, its eighth column and its fortieth character', async () => {
+  const rows = (await rowsOf(Array.from({ length: 7 }, (_, index) => `${index}\n`).join(''))) as unknown[];
+  assert.deepEqual(rows, [['0'], ['1'], ['2'], ['3'], ['4'], ['5']]);
+  assert.deepEqual(await rowsOf('1,2,3,4,5,6,7,8,9\n'), [['1', '2', '3', '4', '5', '6', '7', '8']]);
+  assert.deepEqual(await rowsOf(`${'x'.repeat(40)}\n${'y'.repeat(41)}`), [['x'.repeat(40)], ['y'.repeat(40)]]);
+  assert.deepEqual(await rowsOf(' a , b\u001b[2J \n,,\n"",x\n'), [
+    ['a', 'b'],
+    ['', 'x'],
+  ]);
+  assert.deepEqual(await rowsOf('"a\nb"\n""""\n'), [['a b'], ['"']]);
+  assert.deepEqual(await rowsOf('a\tb\n', 'a.csv'), [['a\tb']]);
+});

@@ -145,3 +145,61 @@ test('events that show nothing have no place in a log, whatever a service sends'
   assert.deepEqual(silent.filter(isInLog), []);
   assert.equal(plain(...silent), '');
 });
+
+test('each end has its words, its exit code, its time, its reason, its credits and its results', () => {
+  const endOf = (data: object, results?: string, before: readonly SpooledEvent[] = []): string =>
+    render({ colour: false }, [...before, make('end', data)], results)
+      .split('\n')
+      .at(-2) ?? '';
+  assert.equal(endOf({ state: 'timed_out' }), 'stopped at its time limit');
+  assert.equal(endOf({ state: 'shut_down_now' }), 'shut down now');
+  assert.equal(endOf({}), 'ended');
+  assert.equal(
+    endOf({ state: 'failed', exit_code: 3, reason: 'why', credits_charged: 0 }, 'results'),
+    'failed with exit 3 · why · 0 credits · results',
+  );
+  assert.equal(endOf({ state: 'failed', exit_code: 0 }, ''), 'failed');
+  assert.equal(
+    endOf({ state: 'failed', reason: 'own' }, undefined, [make('state', { state: 'failed', reason: 'earlier' })]),
+    'failed · own',
+  );
+  assert.equal(endOf({ state: 'succeeded' }, undefined, [running]), 'succeeded after 42 s');
+  assert.equal(
+    endOf({ state: 'succeeded' }, undefined, [make('state', { state: 'running' })]),
+    'succeeded after 0.0 s',
+    'by when it was received',
+  );
+});
+
+test('a phase has its reason and its machine, and an empty note is no line', () => {
+  assert.equal(plain(make('state', { state: 'queued', reason: 'Resources' })), 'queued (Resources)\n');
+  assert.equal(plain(make('state', { state: 'being_prepared' })), 'being prepared\n');
+  assert.equal(
+    render({ colour: false, machine: 'a10g' }, [make('state', { state: 'running', reason: 'again' })]),
+    'started on a10g (again)\n',
+  );
+  assert.equal(plain(make('note', { text: '' }, { own: true }), make('note', {}, { own: true })), '');
+  assert.equal(plain(make('note', { text: 'one\ntwo' }, { own: true })), 'one two\n');
+});
+
+test('a reader that continues knows when the job started, and whether it may continue', () => {
+  const text = new LogText({ colour: false, startedAt: '2026-01-01T00:00:12.000Z' });
+  assert.deepEqual([text.startedAt, text.isLineStart], ['2026-01-01T00:00:12.000Z', true]);
+  text.push(running);
+  assert.equal(text.startedAt, '2026-01-01T00:00:12.000Z');
+  assert.equal(text.push(make('end', { state: 'succeeded' })), 'succeeded after 30 s\n');
+  text.push(log('a'));
+  assert.equal(text.isLineStart, false);
+  text.push(log('\nfarwharf:metric {"'));
+  assert.equal(text.isLineStart, false, 'data is held back');
+  text.push(log('a": 1}\n'));
+  assert.equal(text.isLineStart, true);
+  text.push(log('\r10 %'));
+  assert.deepEqual([text.moving, text.flush(), text.moving], ['10 %', '10 %', '']);
+});
+
+test('data for the page is kept where it is asked for', () => {
+  const line = 'farwharf:metric {"a": 1}\n';
+  assert.equal(plain(log(line)), '');
+  assert.equal(render({ colour: false, keepsData: true }, [log(line)]), line);
+});

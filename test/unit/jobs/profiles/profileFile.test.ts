@@ -83,3 +83,54 @@ test('positions count lines and columns from 1', () => {
 test('the schema for editors agrees with the one that reads the file; node scripts/profileSchema.ts writes it', () => {
   assert.deepEqual(JSON.parse(readFileSync(SCHEMA_PATH, 'utf8')), JSON.parse(JSON.stringify(profileJsonSchema())));
 });
+
+test('every problem of a file is said, five of them in the refusal', async (t) => {
+  const folder = tempHome(t);
+  const fields = Array.from({ length: 7 }, (_, index) => `"f${index}": 1`).join(', ');
+  writeFileSync(join(folder, 'farwharf.json'), `{ "profiles": { "a": { "script": "x", ${fields} } } }`);
+  const place = (index: number): number => `{ "profiles": { "a": { "script": "x", `.length + 1 + index * 9;
+  const said = Array.from({ length: 5 }, (_, index) => `farwharf.json:1:${place(index)}: Unknown field "f${index}".`);
+  await assert.rejects(readProfiles(folder), { code: 'bad-input', message: `${said.join(' ')} And 2 more.` });
+});
+
+test('a folder without profiles, and a file that is too large, are said with what to do', async (t) => {
+  const folder = tempHome(t);
+  await assert.rejects(readProfiles(folder), {
+    code: 'missing',
+    message: `${folder} has no profiles. Describe them in the file farwharf.json.`,
+  });
+  const path = join(folder, 'farwharf.json');
+  const filled = (bytes: number): string => '{ "profiles": {} }'.padEnd(bytes);
+  writeFileSync(path, filled(256_000));
+  assert.deepEqual(await readProfiles(folder), []);
+  writeFileSync(path, filled(256_001));
+  await assert.rejects(readProfiles(folder), {
+    code: 'bad-input',
+    message: `${path} cannot be read, or is larger than 256 KB.`,
+  });
+});
+
+test('an unknown profile is said with the twenty nearest names', () => {
+  const text = JSON.stringify({
+    profiles: Object.fromEntries(Array.from({ length: 21 }, (_, index) => [`p${index + 10}`, { script: 'x' }])),
+  });
+  const { profiles } = parseProfiles(text);
+  assert.equal(profiles.length, 21);
+  assert.throws(
+    () => findProfile(profiles, 'p\u001b[2J10'),
+    ({ message }: Error) => {
+      assert.match(message, /^Profile p10 does not exist, so nothing was sent\. Profiles in farwharf\.json: p10, /);
+      assert.equal(message.split(', ').length, 21);
+      return true;
+    },
+  );
+  assert.throws(() => findProfile([], 'x'), {
+    message: 'Profile x does not exist, so nothing was sent. farwharf.json has none.',
+  });
+});
+
+test('a field that a profile does not have is at the profile', () => {
+  const text = '{"profiles": {"a": {"script": "x"}}}';
+  const { start, end } = findProfile(parseProfiles(text).profiles, 'a').range('project');
+  assert.equal(text.slice(start, end), '{"script": "x"}');
+});

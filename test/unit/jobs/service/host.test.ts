@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hostAddress, resolveHost } from '../../../../src/jobs/service/host.ts';
+import { hostAddress, machineHost, machineOfHost, resolveHost } from '../../../../src/jobs/service/host.ts';
 import { resolveKey } from '../../../../src/jobs/service/hostKey.ts';
+import { tempHome } from '../fixtures.ts';
 
 const resolve = (remote?: string, env: NodeJS.ProcessEnv = {}): string =>
   resolveHost({ ...(remote !== undefined && { remote }), env });
@@ -70,4 +71,49 @@ test('the embedded service and machines never see the user’s key', async () =>
   assert.deepEqual(await hostAddress('local', options), local);
   assert.deepEqual(await hostAddress('https://x', options), { url: 'https://x', key: 'secret' });
   assert.deepEqual(await hostAddress('ssh://box', options), { url: 'http://localhost', key: 'of-box' });
+});
+
+test('each address that cannot be used says what to enter instead', (t) => {
+  const env = { FARWHARF_HOME: tempHome(t) };
+  const refusalOf = (remote: string): string => {
+    try {
+      return resolve(remote, env);
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  assert.equal(
+    refusalOf('ftp://x'),
+    'The service address is not an https URL. Enter one like https://gpu.example.org, or the name of a connected machine.',
+  );
+  for (const address of ['https://me@x.org/a', 'https://:pw@x.org']) {
+    assert.equal(
+      refusalOf(address),
+      'The service address must not contain a user name or password. Use https://x.org and put the key in FARWHARF_API_KEY.',
+    );
+  }
+  for (const address of ['https://x.org/a?b=1', 'https://x.org/a#b']) {
+    assert.equal(refusalOf(address), 'The service address must end with its path: https://x.org/a');
+  }
+  assert.equal(
+    refusalOf('http://x.org:81/a'),
+    'http://x.org:81 would send your key and files unencrypted, so nothing was sent. Use https://x.org:81.',
+  );
+  for (const name of ['box', 'ssh://box']) {
+    assert.equal(
+      refusalOf(name),
+      'No machine named box is connected. Connect it with  farwharf connect box  or enter the https URL of a service.',
+    );
+  }
+  assert.deepEqual(['', '  ', ' local '].map(refusalOf), ['local', 'local', 'local']);
+});
+
+test('the host of a machine has its name', () => {
+  assert.equal(machineHost('box'), 'ssh://box');
+  assert.deepEqual(['ssh://box', 'local', 'https://box', 'xssh://box'].map(machineOfHost), [
+    'box',
+    undefined,
+    undefined,
+    undefined,
+  ]);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../../src/core/errors.ts';
-import { isSurelyNotSent, outcomeUnknown } from '../../../../src/jobs/service/outcome.ts';
+import { didNotArrive, isSurelyNotSent, outcomeUnknown } from '../../../../src/jobs/service/outcome.ts';
 import { RemoteError } from '../../../../src/remote/http/errors.ts';
 
 const failureWith = (fields: object): Error => Object.assign(new Error('no'), fields);
@@ -36,4 +36,54 @@ test('a job surely does not exist after a refusal, or if nothing could be sent',
     assert.deepEqual([surely(failureWith(fields)), surely(failureWith(fields), false)], [true, false]);
   }
   for (const code of ['ECONNRESET', 'ERR_SSL_WRONG_VERSION_NUMBER']) assert.equal(surely(failureWith({ code })), false);
+});
+
+test('every failure before a connection, and every one of a certificate, has sent nothing', () => {
+  const surely = (fields: object): boolean => isSurelyNotSent(failureWith(fields), { isFirst: true });
+  for (const code of [
+    'ECONNREFUSED',
+    'ENOTFOUND',
+    'EAI_AGAIN',
+    'EAI_FAIL',
+    'EAI_NODATA',
+    'CERT_X',
+    'DEPTH_ZERO_X',
+    'SELF_SIGNED_X',
+    'UNABLE_TO_X',
+    'ERR_TLS_X',
+    'HOSTNAME_MISMATCH',
+    'INVALID_CA',
+  ]) {
+    assert.equal(surely({ code }), true, code);
+  }
+  for (const code of ['EPIPE', 'ETIMEDOUT', 'XCERT_', 'EAI_X']) assert.equal(surely({ code }), false, code);
+  assert.deepEqual([surely({ syscall: 'getaddrinfo' }), surely({ syscall: 'read' })], [true, false]);
+  assert.equal(isSurelyNotSent('text', { isFirst: true }), false);
+  assert.equal(isSurelyNotSent(new RemoteError(299, ''), { isFirst: false }), false);
+  assert.equal(isSurelyNotSent(new RemoteError(300, ''), { isFirst: false }), true);
+});
+
+test('what did not arrive is said with its service', () => {
+  assert.equal(
+    didNotArrive({ host: 'local' }),
+    'The upload to the job service on this machine was not completed, so there is no job and no charge. Submit it again.',
+  );
+  assert.match(didNotArrive({ host: 'https://x' }), /^The upload to https:\/\/x was not completed/);
+  const half = outcomeUnknown('local', { sentBytes: 999, totalBytes: 1_000, isCancelled: true }, undefined);
+  assert.deepEqual(
+    [half.code, half.message],
+    [
+      'outcome-unknown',
+      'You stopped before the job service on this machine responded. 99 % of the files were sent, so the job most likely does not exist. Check with the service before you send it again.',
+    ],
+  );
+  const refused = outcomeUnknown(
+    'local',
+    { sentBytes: 0, totalBytes: 0, isCancelled: false },
+    new RemoteError(502, ''),
+  );
+  assert.equal(
+    refused.message,
+    'The response of the job service on this machine does not say whether the job was accepted. All files were sent, so the job may be running. Check with the service before you send it again.',
+  );
 });

@@ -33,3 +33,34 @@ test('what a service says about a field becomes a sentence about it; everything 
     assert.equal(message, sentences.join(' '));
   }
 });
+
+test('each field has its name, and a limit its words', () => {
+  const said = (detail: string): string => describeRefusal(new Error(detail), 'x');
+  for (const [field, name] of [
+    ['max_runtime', 'time limit'],
+    ['machine_class', 'machine class'],
+    ['script', 'script'],
+    ['project', 'project'],
+    ['venv', 'Python environment'],
+    ['tarball', 'archive'],
+  ] as const) {
+    for (const path of [field, `meta.${field}`, `body.${field}`, `body.meta.${field}`]) {
+      assert.equal(said(`${path}: is wrong!`), `x refused the ${name}: is wrong!`, path);
+    }
+  }
+  assert.equal(
+    said('venv.env.A: Too small: expected string to be >=4'),
+    'x refused the Python environment (env.A): must be at least 4.',
+  );
+  assert.equal(said('venv: Too big: expected array to be < 4'), 'x refused the Python environment: must be at most 4.');
+  assert.equal(
+    said('venv: Too big: expected array to be <= 4 items'),
+    'x refused the Python environment: Too big: expected array to be <= 4 items.',
+  );
+  assert.equal(said('HTTP 400: why?'), 'x refused the request: why?');
+  assert.equal(said('script: a; colour: b'), 'x refused the request: script: a; colour: b.');
+  for (const text of ['[]', '[1]', '[{"loc":"a","msg":"b"}]', '[{"loc":[],"msg":5}]']) {
+    assert.equal(said(text), `x refused the request: ${text}.`);
+  }
+  assert.equal(said('[{"loc":["meta","venv",0],"msg":"no"}]'), 'x refused the Python environment (0): no.');
+});

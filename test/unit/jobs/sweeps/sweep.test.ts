@@ -19,3 +19,16 @@ test('a cost limit must be enough for each job, and needs prices', () => {
   assert.throws(() => check(19.9), { code: 'bad-input', message: /^One job of train can cost 20 credits, more than/ });
   assert.throws(() => check(100, [UNPRICED]), { code: 'bad-input', message: /^No price is listed/ });
 });
+
+test('a limit that cannot be kept is said with what to change', () => {
+  const check = (maxCost: number, drafts = DRAFTS) => checkCostLimit({ name: 'tr\u001b[2Jain', drafts, maxCost });
+  assert.throws(() => check(15), {
+    message:
+      'One job of train can cost 20 credits, more than the limit of 15 for all of them. Nothing was sent. Raise the limit, or set a shorter "maxRuntime".',
+  });
+  assert.throws(() => check(15, [UNPRICED]), {
+    message:
+      'No price is listed for the machine class of train, so its cost limit cannot be kept. Nothing was sent. Remove the limit, or choose a machine class with a price.',
+  });
+  assert.equal(highestSweepCost({ drafts: [] }), 0);
+});
