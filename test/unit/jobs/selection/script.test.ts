@@ -123,7 +123,7 @@ test('names are close if they differ in a third of their letters and three at mo
   assert.equal(order?.detail, 'Did you mean TRAIN.py or sub/train.py or trainx.py?');
 });
 
-test('the code of the refusal tells a script that is not given from one that is not sent', () => {
+test('a script that is not given has another code than one that is not sent', () => {
   assert.throws(() => checkScript(select(['a']), ''), {
     code: 'bad-input',
     message: 'No script is specified, so nothing was sent. Enter the file to run, such as train.py.',
