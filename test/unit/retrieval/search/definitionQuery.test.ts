@@ -39,3 +39,39 @@ test('pasted text names no definition as a whole, and costs no more than its sta
   const pasted = Array.from({ length: 10_000 }, (_, at) => `callOf${at}()`).join(' ');
   assert.ok(definitionTerms(pasted).length < 30);
 });
+
+test('a definition counts three times if it is named, half as much if it is mentioned, and less in another form', () => {
+  const factorOf = (query: string, name: string): number | undefined =>
+    definitionTerms(query).find(({ term }) => term === definitionTerm(name))?.factor;
+  assert.equal(factorOf('retryDelay', 'retryDelay'), 3);
+  assert.equal(factorOf('retryDelay', 'RetryDelay')?.toFixed(2), '1.20');
+  const sentence = 'where is the function retryDelay called in this project of ours';
+  assert.equal(factorOf(sentence, 'retryDelay'), 1.5);
+  assert.equal(factorOf(sentence, 'RetryDelay')?.toFixed(2), '0.60');
+  assert.equal(factorOf('retry delay', 'RetryDelay'), 3);
+});
+
+test('identifiers are known by their form, and a part of a qualified name is the last one', () => {
+  const isMentioned = (name: string): boolean =>
+    fit(
+      `please tell me about ${name} and all of its friends`,
+      name
+        .split(/::|->|[.#\\]/)
+        .at(-1)
+        ?.replace('()', '') ?? '',
+    ) === 'mentioned';
+  for (const name of [
+    'retryDelay',
+    'retry_delay',
+    'delay()',
+    'Net::delay',
+    'net->delay',
+    'net.delay',
+    'net#delay',
+    'net\\delay',
+    'a.b.c.delay',
+  ]) {
+    assert.equal(isMentioned(name), true, name);
+  }
+  for (const name of ['delay', 'Delay', 'DELAY', '_delay']) assert.equal(isMentioned(name), false, name);
+});

@@ -48,3 +48,59 @@ test('a megabyte of slashes, quotes or dots takes no long time', () => {
     fileMentions(part.repeat(1_000_000 / part.length));
   assert.ok(process.cpuUsage(started).user < 10_000_000);
 });
+
+test('each form of a mention has its names, the last one first, and its line', () => {
+  const of = (text: string) => fileMentions(text).map(({ names, line }) => [names.join(' '), line]);
+  for (const [text, ...mentions] of [
+    ['a/b.ts', ['b.ts a', undefined]],
+    ['A/B.TS', ['b.ts a', undefined]],
+    ['a.ts:12', ['a.ts', 12]],
+    ['a.ts:12:3', ['a.ts', 12]],
+    ['a.rb:12:in', ['a.rb', 12]],
+    ['a.ts#L12', ['a.ts', 12]],
+    ['a.ts:1-5', ['a.ts', 1]],
+    ['a.ts:1–5', ['a.ts', 1]],
+    ['a.cs(12,3)', ['a.cs', 12]],
+    ['"a.py", line 12', ['a.py', 12]],
+    ["'a.py', line 12", ['a.py', 12]],
+    ['a.py, line 12', ['a.py', 12]],
+    ['a.ts.', ['a.ts', undefined]],
+    ['a.ts::', ['a.ts', undefined]],
+    ['file:///x/a.ts', ['a.ts x', undefined]],
+    ['vscode://x/a.ts', ['a.ts x', undefined]],
+    ['C:\\x\\a.ts', ['a.ts x', undefined]],
+    ['D:/x/a', ['a x', undefined]],
+    ['./../a/./b', ['b a', undefined]],
+    ['x=a.ts', ['a.ts', undefined]],
+    ['[a.ts](b.ts)', ['a.ts', undefined], ['b.ts', undefined]],
+  ] as const) {
+    assert.deepEqual(of(text), mentions, text);
+  }
+  for (const text of [
+    '',
+    'a',
+    'word',
+    '1.5',
+    '.5',
+    'e.',
+    'a.1b',
+    'http://a/b.ts',
+    'HTTPS://a/b',
+    'ftp://a/b',
+    'ws://a/b',
+    'wss://a/b',
+    'x.elevenchars',
+    '../..',
+    '...',
+  ]) {
+    assert.deepEqual(of(text), [], text);
+  }
+  assert.deepEqual(of('a.ts:12345678'), [['a.ts:12345678', undefined]].slice(1));
+});
+
+test('at most twenty mentions in the first 8,000 characters are read', () => {
+  assert.equal(fileMentions('a.ts '.repeat(21)).length, 20);
+  assert.equal(fileMentions(`${' '.repeat(7_996)}a.ts`).length, 1);
+  assert.equal(fileMentions(`${' '.repeat(7_998)}a.ts`).length, 0);
+  assert.deepEqual(fileMentions(`${'a'.repeat(397)}.ts`).length, 1);
+});

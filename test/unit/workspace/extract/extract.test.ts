@@ -675,3 +675,54 @@ async function fillDisk(archive: string, small: string): Promise<void> {
   await assert.rejects(stageArchive(archive, small, { onProgress }), { code: 'no-space' });
   assert.deepEqual(listing(small), ['other']);
 }
+
+test('each limit is said with what the archive exceeds', async (t) => {
+  const { archive, folder } = place(t, tarGz(good, tarEntry({ name: 'a/b/c', body: 'x' })));
+  const refusalOf = async (limits: object): Promise<string> => {
+    const error = await stageArchive(archive, folder, { limits }).catch((caught: unknown) => caught);
+    return error instanceof AppError ? error.message : 'accepted';
+  };
+  const refused = (what: string): string => `The archive was refused: ${what}. Reduce the number or size of its files.`;
+  assert.equal(await refusalOf({ entries: 1 }), refused('it has more than 1 entry'));
+  assert.equal(await refusalOf({ entries: 0 }), refused('it has more than 0 entries'));
+  assert.equal(await refusalOf({ totalBytes: 4 }), refused('it unpacks to more than 4 B'));
+  assert.equal(await refusalOf({ folders: 1 }), refused('it has more than 1 folder'));
+  assert.equal(await refusalOf({ folders: 0 }), refused('it has more than 0 folders'));
+  assert.equal(await refusalOf({ components: 1 }), refused('it has more than 1 name in its paths'));
+  assert.equal(await refusalOf({ components: 3 }), refused('it has more than 3 names in its paths'));
+  assert.equal(await refusalOf({ nameBytes: 12 }), refused('its names are longer than 12 B together'));
+  assert.equal(await refusalOf({ seconds: 0 }), refused('it takes more than 0.0 s to unpack'));
+  assert.equal(
+    await refusalOf({ depth: 2 }),
+    'The archive was refused: its folders are nested more than 2 levels deep.',
+  );
+  assert.equal(await refusalOf({ entries: 2, totalBytes: 5, depth: 3 }), 'accepted');
+});
+
+test('what is skipped has its reason, and an archive that is not there is said', async (t) => {
+  const { archive, folder } = place(
+    t,
+    tarGz(
+      good,
+      tarEntry({ name: 's', type: '2' }),
+      tarEntry({ name: 'h', type: '1' }),
+      tarEntry({ name: 'p', type: '6' }),
+      tarEntry({ name: 'd', type: '3' }),
+    ),
+  );
+  const { skipped } = await stageArchive(archive, folder);
+  assert.deepEqual(
+    skipped.map(({ path, reason }) => [path, reason]),
+    [
+      ['s', 'a symbolic link, which is never created'],
+      ['h', 'a hard link, which is never created'],
+      ['p', 'a pipe, which is never created'],
+      ['d', 'a device, which is never created'],
+    ],
+  );
+  const missing = join(folder, 'none.tar.gz');
+  await assert.rejects(stageArchive(missing, folder), {
+    code: 'missing',
+    message: `The archive ${missing} does not exist. Download it again.`,
+  });
+});

@@ -198,3 +198,40 @@ test('protected names are recognized in every spelling', () => {
   ];
   assert.deepEqual(ordinary.filter(isProtectedPath), []);
 });
+
+test('what keeps results from being written is said with what to do', async (t) => {
+  const { folder, staged } = await stage(
+    t,
+    { 'data/x': 'mine', late: 'mine', blocked: 'mine' },
+    { data: 'r', late: 'r', 'blocked/x': 'r' },
+  );
+  symlinkSync('data', join(folder, 'link'));
+  const apply = async (path: string): Promise<string> => {
+    const decided = applyResults(staged, folder, decide([path, 'write']), { label: '1', journal: journalOf(folder) });
+    const error = await decided.catch((caught: unknown) => caught);
+    return error instanceof Error ? error.message : 'written';
+  };
+  assert.equal(await apply('data'), 'The results were not compared with the folder yet, so nothing was written.');
+  await planResults(staged, folder);
+  assert.equal(await apply('data'), 'data was not written: it is a folder here. Move it away or skip this result.');
+  assert.equal(
+    await apply('blocked/x'),
+    'blocked/x was not written: blocked is a file here. Move it away or skip this result.',
+  );
+  writeFileSync(join(folder, 'late'), 'edited since');
+  assert.equal(
+    await apply('late'),
+    'late changed after the results were compared, so nothing was written. Compare again.',
+  );
+  const linked = await stage(t, {}, { 'out/x': 'r' });
+  symlinkSync(folder, join(linked.folder, 'out'));
+  await planResults(linked.staged, linked.folder);
+  const throughLink = applyResults(linked.staged, linked.folder, decide(['out/x', 'write']), {
+    label: '1',
+    journal: journalOf(linked.folder),
+  });
+  await assert.rejects(throughLink, {
+    code: 'refused',
+    message: 'out/x was not written: out is a link here. Move it away or skip this result.',
+  });
+});
