@@ -22,6 +22,7 @@ import { JobSecrets } from './jobs/jobSecrets.ts';
 import type { MostAtWork } from './jobs/jobQueue.ts';
 import { Scheduler } from './jobs/scheduler.ts';
 import { ContentStore } from './contents/contentStore.ts';
+import { KnownLists } from './contents/knownLists.ts';
 import { ResultPieces } from './contents/resultPieces.ts';
 import { WaitingContents } from './contents/waitingContents.ts';
 import { currentOperator } from './admin/socket/operator.ts';
@@ -165,6 +166,7 @@ export async function buildParts(
     executor,
     contents,
     waiting,
+    knownLists: new KnownLists(),
     resultPieces: new ResultPieces(),
     maxLogBytes: config.logs.max_mb_per_job * 1e6,
     shutdown,

@@ -60,7 +60,7 @@ function treeOf(folder: string): readonly string[] {
 }
 
 test('a workspace from contents is the one that the archive makes: files, modes, links and empty folders', async (t) => {
-  const service = await startService(t, { config: jobsAtOnce(2) });
+  const service = await startService(t, { config: jobsAtOnce(3) });
   const archive = await archiveOf(t, (tree) => {
     writeFileSync(join(tree, 'a.sh'), GATE);
     mkdirSync(join(tree, 'empty/inner'), { recursive: true });
@@ -74,14 +74,18 @@ test('a workspace from contents is the one that the archive makes: files, modes,
     });
   });
   const whole = await jobOf(await service.upload(readFileSync(archive), JSON.stringify(RUN)));
-  const byContent = await jobOf(await submitNames(service, await sendTo(service, archive)));
+  const names = await sendTo(service, archive);
+  const byContent = await jobOf(await submitNames(service, names));
+  // What was checked once is not read again before the job starts.
+  const again = await jobOf(await submitNames(service, names));
+  const all = [whole, byContent, again];
   // Contents of this size are written when the job starts.
-  for (const id of [whole, byContent]) await service.untilRunning(id);
-  const [expected, actual] = [whole, byContent].map((id) => treeOf(join(service.data, 'jobs', id, 'workspace')));
+  for (const id of all) await service.untilRunning(id);
+  const [expected, ...actual] = all.map((id) => treeOf(join(service.data, 'jobs', id, 'workspace')));
   assert.ok((expected ?? []).length > 300);
-  assert.deepEqual(actual, expected);
+  for (const tree of actual) assert.deepEqual(tree, expected);
   openGate(service.data);
-  for (const id of [whole, byContent]) assert.equal((await service.untilEnd(id)).state, 'succeeded');
+  for (const id of all) assert.equal((await service.untilEnd(id)).state, 'succeeded');
   assert.deepEqual(globSync('waiting/*', { cwd: service.data }), []);
   assert.deepEqual(
     (await service.events(byContent)).map(({ event }) => event).includes('artifact'),

@@ -25,6 +25,8 @@ export interface SubmittedContents {
   readonly lists: Buffer;
   /** In order; a piece may occur several times. */
   readonly pieces: readonly PieceLocation[];
+  /** The number of pieces of each list. */
+  readonly counts: readonly number[];
   /** Of the tar stream. */
   readonly bytes: number;
   /** Of all pieces, compressed. */
@@ -54,7 +56,7 @@ export async function findContents(
   if (lists === undefined || names === undefined || names.length === 0) {
     throw new AppError('bad-input', 'The part "contents" must be the SHA-256 of each list of the submission.');
   }
-  const { pieceNames, isWhole } = await readLists(store, account, names);
+  const { pieceNames, counts, isWhole } = await readLists(store, account, names);
   const found = await store.locate(account, [...names, ...pieceNames]);
   const here = found.filter((location) => location !== undefined);
   const pieces = found.slice(names.length).filter((location) => location !== undefined);
@@ -67,7 +69,7 @@ export async function findContents(
     throw new AppError('limit', message);
   }
   if (!isWhole || here.length < found.length) throw new LackingContents();
-  return { lists, pieces, bytes, packedBytes, packs: new Set(here.map(({ path }) => path)) };
+  return { lists, pieces, counts, bytes, packedBytes, packs: new Set(here.map(({ path }) => path)) };
 }
 
 /** The names in lists, and whether the account has all of the lists. @throws AppError `bad-input` or `limit`. */
@@ -75,8 +77,9 @@ async function readLists(
   store: Pick<ContentStore, 'read'>,
   account: string,
   lists: readonly Buffer[],
-): Promise<{ readonly pieceNames: readonly Buffer[]; readonly isWhole: boolean }> {
+): Promise<{ readonly pieceNames: readonly Buffer[]; readonly counts: readonly number[]; readonly isWhole: boolean }> {
   const pieceNames: Buffer[] = [];
+  const counts: number[] = [];
   let isWhole = true;
   await using reader = new PackReader();
   for (const list of lists) {
@@ -87,6 +90,7 @@ async function readLists(
     if (own === undefined) throw new AppError('bad-input', 'A list of the submission is not a list.');
     if (pieceNames.length + own.length > MAX_PIECES) throw tooManyPieces();
     for (const name of own) pieceNames.push(name);
+    counts.push(own.length);
   }
-  return { pieceNames, isWhole };
+  return { pieceNames, counts, isWhole };
 }

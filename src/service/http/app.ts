@@ -27,6 +27,7 @@ import { describeApi } from './openapi.ts';
 import { LackingContents } from '../contents/submittedContents.ts';
 import type { WaitingContents } from '../contents/waitingContents.ts';
 import type { ContentStore } from '../contents/contentStore.ts';
+import type { KnownLists } from '../contents/knownLists.ts';
 import type { ResultPieces } from '../contents/resultPieces.ts';
 import { addContentRoutes } from './contentRoutes.ts';
 import { addSecretRoutes } from './secretRoutes.ts';
@@ -79,6 +80,7 @@ export interface AppOptions {
   readonly contents: ContentStore;
   readonly waiting: WaitingContents;
   readonly resultPieces: ResultPieces;
+  readonly knownLists: KnownLists;
   /** Its abort ends open event streams. */
   readonly shutdown: AbortSignal;
 }

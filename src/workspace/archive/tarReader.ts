@@ -20,6 +20,15 @@ export interface TarSink {
   end(): void;
 }
 
+/** Where the reading of an archive stands, which is not inside of what describes an entry. */
+export interface TarPosition {
+  /** The bytes of the current file that follow. */
+  readonly body: number;
+  /** Those after it up to the next header. */
+  readonly padding: number;
+  readonly emptyBlocks: number;
+}
+
 const MOST_META_BYTES = 1 << 20;
 const EMPTY_BLOCK = Buffer.alloc(BLOCK_BYTES);
 const TYPES: Readonly<Record<string, EntryType>> = {
@@ -87,6 +96,19 @@ export class TarReader {
     this.#bodyLeft -= bytes;
     if (this.#bodyLeft === 0) this.#sink.end();
     return true;
+  }
+
+  /** Undefined inside of what describes an entry. */
+  get position(): TarPosition | undefined {
+    if (this.#meta !== undefined || this.#blockFilled > 0 || this.#hasPending()) return undefined;
+    return { body: this.#bodyLeft, padding: this.#padding, emptyBlocks: this.#emptyBlocks };
+  }
+
+  /** Continues where the reading stood after bytes that are known, whose entries the sink has already got. `position` must not be undefined. */
+  continueAt({ body, padding, emptyBlocks }: TarPosition): void {
+    this.#bodyLeft = body;
+    this.#padding = padding;
+    this.#emptyBlocks = emptyBlocks;
   }
 
   /** @throws AppError `corrupt` if the archive is incomplete. */

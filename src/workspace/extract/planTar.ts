@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { Yielder } from '../../core/processes/yielder.ts';
-import { TarReader } from '../archive/tarReader.ts';
+import { type TarEntry, type TarPosition, TarReader, type TarSink } from '../archive/tarReader.ts';
 import { ArchivePlan, type PlannedFile, type SkippedEntry } from './archivePlan.ts';
 import { DEFAULT_LIMITS } from './extract.ts';
 
@@ -10,6 +10,21 @@ export interface TarPart {
   read(): Promise<Buffer>;
 }
 
+/** What a run of parts contains if it is read from a position. */
+export interface KnownRun {
+  /** The entries that begin, and null where one ends. */
+  readonly events: readonly (TarEntry | null)[];
+  readonly end: TarPosition;
+}
+
+/** Parts that follow each other. */
+export interface TarRun {
+  readonly parts: readonly TarPart[];
+  /** What was found when it was read before, which saves reading it. */
+  known?(from: TarPosition): KnownRun | undefined;
+  remember?(from: TarPosition, run: KnownRun): void;
+}
+
 export interface PlannedArchive {
   readonly files: readonly PlannedFile[];
   /** Links and special files, which are never created. */
@@ -17,22 +32,71 @@ export interface PlannedArchive {
 }
 
 /**
- * Checks a tar stream as `stageTar` does, and returns which files that would write into `folder`. Parts that are inside of a file are not
- * read.
+ * Checks a tar stream as `stageTar` does, and returns which files that would write into `folder`. Neither runs that are known nor parts that
+ * are inside of a file are read.
  *
  * @throws AppError `corrupt`, `refused`, `limit` or `no-space` with the reason, the errors of the parts, or the signal's reason.
  */
-export async function planTar(parts: Iterable<TarPart>, folder: string, signal: AbortSignal): Promise<PlannedArchive> {
+export async function planTar(runs: Iterable<TarRun>, folder: string, signal: AbortSignal): Promise<PlannedArchive> {
   const { bavail, bsize } = await statfs(folder);
   const plan = new ArchivePlan(DEFAULT_LIMITS, bavail * bsize);
-  const reader = new TarReader(plan);
+  const recorder = new Recorder(plan);
+  const reader = new TarReader(recorder);
   const yielder = new Yielder(signal);
   const files: PlannedFile[] = [];
-  for (const part of parts) {
-    if (yielder.isDue) await yielder.pause();
-    if (!reader.skip(part.size)) reader.write(await part.read());
+  const take = (): void => {
     for (const step of plan.take()) if (step.type === 'file') files.push(step);
+  };
+  for (const run of runs) {
+    const from = reader.position;
+    const known = from && run.known?.(from);
+    if (known !== undefined) {
+      if (yielder.isDue) await yielder.pause();
+      recorder.replay(known.events);
+      reader.continueAt(known.end);
+      take();
+      continue;
+    }
+    recorder.begun = [];
+    for (const part of run.parts) {
+      if (yielder.isDue) await yielder.pause();
+      if (!reader.skip(part.size)) reader.write(await part.read());
+      take();
+    }
+    const end = reader.position;
+    if (from !== undefined && end !== undefined) run.remember?.(from, { events: recorder.begun, end });
   }
   reader.end();
   return { files, skipped: plan.skipped };
+}
+
+/** Passes on what is read, and notes it. */
+class Recorder implements TarSink {
+  readonly #plan: ArchivePlan;
+  begun: (TarEntry | null)[] = [];
+
+  constructor(plan: ArchivePlan) {
+    this.#plan = plan;
+  }
+
+  begin(entry: TarEntry): void {
+    this.begun.push(entry);
+    this.#plan.begin(entry);
+  }
+
+  data(): void {
+    // What is inside of files does not matter.
+  }
+
+  end(): void {
+    this.begun.push(null);
+    this.#plan.end();
+  }
+
+  replay(events: KnownRun['events']): void {
+    for (const entry of events) {
+      if (entry === null) this.#plan.end();
+      else this.#plan.begin(entry);
+    }
+  }
 }

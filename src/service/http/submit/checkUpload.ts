@@ -1,10 +1,12 @@
 import { rm } from 'node:fs/promises';
 import { AppError } from '../../../core/errors.ts';
 import { stageArchive, type StagedArchive, stageTar, type SkippedEntry } from '../../../workspace/extract/extract.ts';
-import { planTar } from '../../../workspace/extract/planTar.ts';
+import { planTar, type TarRun } from '../../../workspace/extract/planTar.ts';
 import { assembleArchive } from '../../contents/assembleArchive.ts';
 import type { ContentStore } from '../../contents/contentStore.ts';
+import type { KnownLists } from '../../contents/knownLists.ts';
 import { DamagedPack, PackReader } from '../../contents/packReader.ts';
+import { NAME_BYTES } from '../../../remote/protocol/contents.ts';
 import { findContents, LackingContents, type SubmittedContents } from '../../contents/submittedContents.ts';
 import type { WaitingContents } from '../../contents/waitingContents.ts';
 import type { JobFolder } from '../../jobFiles/jobFolder.ts';
@@ -18,6 +20,7 @@ export interface CheckContext {
   readonly maxUploadBytes: number;
   readonly contents: Pick<ContentStore, 'read' | 'locate' | 'removePack'>;
   readonly waiting: Pick<WaitingContents, 'keep' | 'remove'>;
+  readonly knownLists: KnownLists;
   /** Returns why nothing more may be written to the disk; undefined if it may. */
   readonly diskRefusal: (bytes: number) => Promise<string | undefined>;
 }
@@ -74,15 +77,24 @@ export async function checkContents(
 }
 
 async function planContents(
-  { pieces }: SubmittedContents,
+  { lists, counts, pieces }: SubmittedContents,
   folder: JobFolder,
-  { account, contents }: Pick<CheckContext, 'account' | 'contents'>,
+  { account, contents, knownLists }: Pick<CheckContext, 'account' | 'contents' | 'knownLists'>,
   signal: AbortSignal,
 ) {
   await using reader = new PackReader();
   try {
-    const parts = pieces.map((piece) => ({ size: piece.size, read: async () => (await reader.read(piece)).bytes }));
-    return await planTar(parts, folder.path, signal);
+    let end = 0;
+    const runs = counts.map((count, index): TarRun => {
+      const list = lists.subarray(index * NAME_BYTES, (index + 1) * NAME_BYTES);
+      const own = pieces.slice(end, (end += count));
+      return {
+        parts: own.map((piece) => ({ size: piece.size, read: async () => (await reader.read(piece)).bytes })),
+        known: (from) => knownLists.find(account, list, from),
+        remember: (from, run) => knownLists.add(account, list, from, run),
+      };
+    });
+    return await planTar(runs, folder.path, signal);
   } catch (error) {
     if (!(error instanceof DamagedPack)) throw error;
     await contents.removePack(account, error.path);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { planTar, type TarPart } from '../../../../src/workspace/extract/planTar.ts';
+import { type KnownRun, planTar, type TarPart } from '../../../../src/workspace/extract/planTar.ts';
 import { paxHeader, tarEnd, tarEntry } from '../archive/tarBuilder.ts';
 import { temporaryFolder } from '../temporaryFolder.ts';
 
@@ -32,7 +32,7 @@ test('a tar stream is planned the same however it is cut, and parts inside of a 
   const folder = temporaryFolder(t);
   for (const bytes of [100, 512, 700, 4_096, TAR.length]) {
     const { parts, read } = inParts(bytes);
-    const { files, skipped } = await planTar(parts, folder, t.signal);
+    const { files, skipped } = await planTar([{ parts }], folder, t.signal);
     assert.deepEqual(
       files.map(({ path, size }) => [path, size]),
       [
@@ -56,5 +56,52 @@ test('a tar stream is planned the same however it is cut, and parts inside of a 
 
 test('a tar stream without its end is refused', async (t) => {
   const { parts } = inParts(512);
-  await assert.rejects(planTar(parts.slice(0, 20), temporaryFolder(t), t.signal), { code: 'corrupt' });
+  await assert.rejects(planTar([{ parts: parts.slice(0, 20) }], temporaryFolder(t), t.signal), { code: 'corrupt' });
+});
+
+test('runs of parts that were read before are not read again, and give the same plan in any order of cuts', async (t) => {
+  const folder = temporaryFolder(t);
+  const plan = async (bytes: number, perRun: number, known: Map<string, KnownRun>) => {
+    const { parts, read } = inParts(bytes);
+    const runs = Array.from({ length: Math.ceil(parts.length / perRun) }, (_, index) => ({
+      parts: parts.slice(index * perRun, (index + 1) * perRun),
+      known: (from: object) => known.get(`${index} ${JSON.stringify(from)}`),
+      remember: (from: object, run: KnownRun) => void known.set(`${index} ${JSON.stringify(from)}`, run),
+    }));
+    const planned = await planTar(runs, folder, t.signal);
+    return { planned, count: read.size };
+  };
+  for (const bytes of [100, 512, 700, 4_096, TAR.length]) {
+    for (const perRun of [1, 3, 1_000]) {
+      const known = new Map<string, KnownRun>();
+      const first = await plan(bytes, perRun, known);
+      const again = await plan(bytes, perRun, known);
+      assert.deepEqual(again.planned, first.planned, `${perRun} parts of ${bytes} bytes`);
+      assert.ok(again.count < first.count, `${again.count} of ${first.count} parts`);
+      if (bytes === 512 && perRun === 1_000) assert.equal(again.count, 0);
+    }
+  }
+});
+
+test('what is known of a run counts for the limits and names of the whole archive', async (t) => {
+  const folder = temporaryFolder(t);
+  const entry = tarEntry({ name: 'a.txt', body: 'x' });
+  const run = (bytes: Buffer, known?: KnownRun) => {
+    let found: KnownRun | undefined;
+    const parts = [{ size: bytes.length, read: async () => bytes }];
+    return {
+      parts,
+      known: () => known,
+      remember: (_: object, one: KnownRun) => void (found ??= one),
+      found: () => found,
+    };
+  };
+  const first = run(entry);
+  await planTar([first, run(tarEnd)], folder, t.signal);
+  const known = first.found();
+  assert.deepEqual(known?.events.length, 2);
+  await assert.rejects(planTar([run(entry, known), run(entry, known), run(tarEnd)], folder, t.signal), {
+    code: 'refused',
+  });
+  await assert.rejects(planTar([run(entry, known)], folder, t.signal), { code: 'corrupt' });
 });
