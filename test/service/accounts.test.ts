@@ -221,6 +221,27 @@ test('an account has so many streams, uploads and waiting jobs as it may, and ro
   await second.text();
 });
 
+test('the service receives so many uploads at once as it may from all accounts, and says which limit was reached', async (t) => {
+  const service = await startService(t, { config: withLimits({ all_uploads: 1 }) });
+  const { client: alice } = await addAccount(service, 'alice');
+  const { client: bob } = await addAccount(service, 'bob');
+  const { hostname, port, host } = new URL(service.url);
+  const upload = connect(Number(port), hostname);
+  upload.write(
+    `POST /v1/jobs HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${alice.key}\r\n` +
+      'Expect: 100-continue\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 1000\r\n\r\n',
+  );
+  assert.match(String(await once(upload, 'data')), /^HTTP\/1\.1 100 /);
+  let refused = await bob.send(SHORT, SCRIPT);
+  // The first upload counts once its request was read.
+  for (; refused.status === 201; await sleep(100)) refused = await bob.send(SHORT, SCRIPT);
+  assert.equal(refused.status, 429);
+  assert.match(refused.headers.get('retry-after') ?? '', /^\d+$/);
+  assert.match(await detailOf(refused), /receives 1 uploads at once \(all_uploads\)/);
+  upload.destroy();
+  for (let isRefused = true; isRefused; await sleep(100)) isRefused = (await bob.send(SHORT, SCRIPT)).status === 429;
+});
+
 test('downloads that nobody reads are counted among the streams of their account', async (t) => {
   const service = await startService(t, { config: withLimits({ streams: 2 }) });
   const { client } = await addAccount(service, 'bob');

@@ -13,6 +13,8 @@ export const limitsSettings = z.strictObject({
   results_gb: z.number().positive().default(20),
   /** Uploads at once. */
   uploads: z.int().min(1).default(4),
+  /** Uploads of all accounts together at once. */
+  all_uploads: z.int().min(1).default(16),
   /** Event streams and downloads of results at once. */
   streams: z.int().min(1).default(100),
   requests_per_minute: z.int().min(1).default(600),

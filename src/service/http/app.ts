@@ -43,7 +43,6 @@ import { abortOnRevocation } from './access/abortOnRevocation.ts';
 import { refusal } from './access/refusal.ts';
 import type { AuthFailureLimiter } from './access/authFailureLimiter.ts';
 
-const MAX_UPLOADS_AT_ONCE = 16;
 const MAX_UNFINISHED_JOBS = 10_000;
 const BUSY_RETRY_SECONDS = 10;
 // Jobs end after minutes rather than seconds.
@@ -121,12 +120,12 @@ function addJobRoutes(app: App, options: AppOptions): void {
   };
   const show = (job: StoredJob) => showJob(withDrainReason(job, store.drain.get()));
   const streams = new EventStreams(store, shutdown);
-  let uploads = 0;
 
   app.get('/v1/jobs', requireScope('read'), (context) => context.json({ jobs: listJobs(context, store).map(show) }));
   app.post('/v1/jobs', requireScope('submit'), refuseSubmissions(options.health), async (context) => {
-    if (uploads >= MAX_UPLOADS_AT_ONCE || store.jobs.countUnfinished() >= MAX_UNFINISHED_JOBS) {
-      throw retryLater(context, BUSY_RETRY_SECONDS, 'The service has reached its limit of uploads or waiting jobs.');
+    if (store.jobs.countUnfinished() >= MAX_UNFINISHED_JOBS) {
+      const why = `The service has ${MAX_UNFINISHED_JOBS} waiting and running jobs, the most that it accepts.`;
+      throw retryLater(context, QUEUE_RETRY_SECONDS, why);
     }
     const { account } = context.var;
     const { queued_jobs: maxQueuedJobs, upload_bytes: maxUploadBytes } = gauge.limitsOf(account);
@@ -135,28 +134,17 @@ function addJobRoutes(app: App, options: AppOptions): void {
       throw retryLater(context, QUEUE_RETRY_SECONDS, `The account may have ${maxQueuedJobs} jobs waiting.`);
     }
     gauge.take(context, 'uploads');
-    uploads += 1;
-    try {
-      const signal = AbortSignal.any([
-        context.req.raw.signal,
-        abortOnRevocation(context, options.authenticator, { isTransfer: true }),
-      ]);
-      const { incoming } = context.env;
-      const mayUseSecrets = isAllowed(context, 'secrets');
-      const diskRefusal = (bytes: number) => options.health.refusal(bytes);
-      const owner = {
-        account: account.id,
-        keyId: context.var.visit.key?.id,
-        maxUploadBytes,
-        mayUseSecrets,
-        diskRefusal,
-      };
-      const { accepted, isNew } = await submissions.accept(incoming, { ...options, ...owner }, signal);
-      if (isNew) scheduler.enqueue({ id: accepted.job_id, account: account.id });
-      return context.json(accepted, 201);
-    } finally {
-      uploads -= 1;
-    }
+    const signal = AbortSignal.any([
+      context.req.raw.signal,
+      abortOnRevocation(context, options.authenticator, { isTransfer: true }),
+    ]);
+    const { incoming } = context.env;
+    const mayUseSecrets = isAllowed(context, 'secrets');
+    const diskRefusal = (bytes: number) => options.health.refusal(bytes);
+    const owner = { account: account.id, keyId: context.var.visit.key?.id, maxUploadBytes, mayUseSecrets, diskRefusal };
+    const { accepted, isNew } = await submissions.accept(incoming, { ...options, ...owner }, signal);
+    if (isNew) scheduler.enqueue({ id: accepted.job_id, account: account.id });
+    return context.json(accepted, 201);
   });
   app.get('/v1/submissions/:key', requireScope('submit'), async (context) =>
     context.json(await submissions.status(context.var.account.id, context.req.param('key'), store)),

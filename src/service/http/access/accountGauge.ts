@@ -10,6 +10,7 @@ type SlotKind = 'uploads' | 'streams';
 
 // How soon another upload or stream is likely to end.
 const SLOT_RETRY_SECONDS = 5;
+const ALL_UPLOADS_RETRY_SECONDS = 10;
 
 /** Counts the requests, uploads and streams of each account, and enforces its limits. */
 export class AccountGauge {
@@ -56,12 +57,22 @@ export class AccountGauge {
       const what = kind === 'uploads' ? 'uploads' : 'event streams and downloads';
       throw retryLater(context, SLOT_RETRY_SECONDS, `The account may have ${most} ${what} open at once.`);
     }
+    if (kind === 'uploads') this.#refuseUploadOfTooMany(context);
     slots.set(account.id, count + 1);
     onClose(context.env.outgoing, () => {
       const left = this.open(kind, account.id) - 1;
       if (left > 0) slots.set(account.id, left);
       else slots.delete(account.id);
     });
+  }
+
+  /** @throws HTTPException 429 if all accounts together have as many uploads as the service receives at once. */
+  #refuseUploadOfTooMany(context: AppContext): void {
+    const { all_uploads: most } = this.#settings;
+    const open = this.#slots.uploads.values().reduce((sum, count) => sum + count, 0);
+    if (open < most) return;
+    const why = `The service receives ${most} uploads at once (all_uploads), and that many are in progress.`;
+    throw retryLater(context, ALL_UPLOADS_RETRY_SECONDS, why);
   }
 }
 
