@@ -1,10 +1,13 @@
 import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { crc32 } from 'node:zlib';
 import { GZIP_HEADER, gzipEnd } from '../../workspace/archive/gzipMember.ts';
-import { deflatePiece, type EventPage } from './eventPages.ts';
+import { Chunk, deflatedChunk } from './chunk.ts';
+import type { EventPage } from './eventPages.ts';
 
-const KEEP_ALIVE = Buffer.from(': keep-alive\n\n');
-const DEFLATED_KEEP_ALIVE = deflatePiece(KEEP_ALIVE);
+const KEEP_ALIVE = new Chunk(': keep-alive\n\n');
+const DEFLATED_KEEP_ALIVE = deflatedChunk(KEEP_ALIVE);
+const GZIP_START = new Chunk(GZIP_HEADER);
 
 export interface ReaderOptions {
   /** The ID of the last event that the client has. */
@@ -17,10 +20,14 @@ export interface ReaderOptions {
 /**
  * One connection that reads the events of a job. It buffers no events: it gets the next page once the connection has taken the
  * last one, so a client that does not read costs at most one page.
+ *
+ * Pages go to the socket as they are, past the response, which would frame each again and write it in four parts.
  */
 export class EventReader {
   readonly #outgoing: ServerResponse;
   readonly #options: ReaderOptions;
+  /** Undefined until the connection has taken the responses to earlier requests. */
+  #socket: Socket | undefined;
   #after: number;
   #isFull = false;
   #writtenAt = performance.now();
@@ -43,16 +50,14 @@ export class EventReader {
       return;
     }
     outgoing.flushHeaders();
-    if (options.isGzipped) outgoing.write(GZIP_HEADER);
-    outgoing.on('drain', () => {
-      this.#isFull = false;
-      this.pump();
-    });
+    if (outgoing.socket !== null) this.#begin(outgoing.socket);
+    // The response gets the socket before its headers are written.
+    else outgoing.once('socket', (socket: Socket) => process.nextTick(() => this.#begin(socket)));
   }
 
   /** Writes pages as long as the connection takes them, and ends with the job. */
   pump(): void {
-    while (!this.#isFull && !this.#outgoing.writableEnded) {
+    while (this.#socket !== undefined && !this.#isFull && !this.#outgoing.writableEnded) {
       const page = this.#options.next(this.#after);
       if (page === 'wait') return;
       if (page === 'over') {
@@ -60,7 +65,7 @@ export class EventReader {
         return;
       }
       this.#after = page.last;
-      this.#write(page.bytes, () => page.deflated);
+      this.#write(this.#socket, page.plain, () => page.deflated);
       if (page.isEnd) this.end();
     }
   }
@@ -72,22 +77,43 @@ export class EventReader {
 
   /** Sends a comment if nothing was written for `quietMs`, and disconnects a client that took nothing for `stalledMs`. */
   keepAlive({ quietMs, stalledMs }: { readonly quietMs: number; readonly stalledMs: number }): void {
+    if (this.#socket === undefined) return;
     const silentMs = performance.now() - this.#writtenAt;
-    if (this.#isFull) {
+    if (this.#isFull || this.#outgoing.writableEnded) {
       if (silentMs >= stalledMs) this.#outgoing.destroy();
     } else if (silentMs >= quietMs) {
-      this.#write(KEEP_ALIVE, () => DEFLATED_KEEP_ALIVE);
+      this.#write(this.#socket, KEEP_ALIVE, () => DEFLATED_KEEP_ALIVE);
     }
   }
 
-  #write(bytes: Buffer, deflated: () => Buffer): void {
+  #begin(socket: Socket): void {
+    if (this.#outgoing.writableEnded) return;
+    this.#socket = socket;
+    // In another turn of the event loop: a client that reads fast would hold up everyone else until it has the whole log.
+    const onDrain = (): void => void setImmediate(() => this.#onDrain());
+    socket.on('drain', onDrain);
+    this.#outgoing.once('close', () => socket.off('drain', onDrain));
+    if (this.#options.isGzipped) this.#send(socket, GZIP_START);
+    this.pump();
+  }
+
+  #onDrain(): void {
+    this.#isFull = false;
+    this.pump();
+  }
+
+  #write(socket: Socket, plain: Chunk, deflated: () => Chunk): void {
     this.#writtenAt = performance.now();
-    if (this.#options.isGzipped) {
-      this.#crc = crc32(bytes, this.#crc);
-      this.#length += bytes.length;
-      this.#isFull = !this.#outgoing.write(deflated());
-    } else {
-      this.#isFull = !this.#outgoing.write(bytes);
+    if (!this.#options.isGzipped) {
+      this.#send(socket, plain);
+      return;
     }
+    this.#crc = crc32(plain.bytes, this.#crc);
+    this.#length += plain.bytes.length;
+    this.#send(socket, deflated());
+  }
+
+  #send(socket: Socket, { framed, bytes }: Chunk): void {
+    this.#isFull = !socket.write(this.#outgoing.chunkedEncoding ? framed : bytes);
   }
 }

@@ -1,9 +1,11 @@
 import type { ServerResponse } from 'node:http';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { repeat } from '../../core/processes/repeat.ts';
 import type { StoredJob } from '../store/jobs/jobs.ts';
 import type { Store } from '../store/store.ts';
 import { EventPages } from './eventPages.ts';
 import { EventReader } from './eventReader.ts';
+import { inSlices } from './inSlices.ts';
 import { JobFeed } from './jobFeed.ts';
 
 // A quiet stream gets a comment at least every 15 seconds: it is checked this often, and gets one after this long.
@@ -13,6 +15,9 @@ const QUIET_MS = 12_500;
 export const STALLED_MS = 5 * 60_000;
 // A write costs the same for one event as for ten, so with more readers more events are written together.
 const MAX_WRITES_PER_MS = 20;
+// On a busy machine each write takes longer. Three quarters of the time are left for everything else, …
+const SPACING_PER_WORK = 4;
+// … but no event waits longer than a person would notice.
 const MAX_SPACING_MS = 1_000;
 
 export interface StreamOptions {
@@ -32,6 +37,9 @@ export class EventStreams {
   readonly #pages: EventPages;
   readonly #feeds = new Map<string, JobFeed>();
   readonly #signal: AbortSignal;
+  /** Those with new events. */
+  #due = new Set<JobFeed>();
+  #isPumping = false;
   #open = 0;
 
   /** @param signal its abort ends all streams. */
@@ -40,9 +48,11 @@ export class EventStreams {
     this.#pages = new EventPages(store.events);
     this.#signal = signal;
     store.expiry.onDidRemoveEvents((jobNumber) => this.#pages.forget(jobNumber));
-    signal.addEventListener('abort', () => this.#forEach((reader) => reader.end()));
-    const keepAlive = (): void =>
-      this.#forEach((reader) => reader.keepAlive({ quietMs: QUIET_MS, stalledMs: STALLED_MS }));
+    signal.addEventListener('abort', () => {
+      for (const reader of readersOf(this.#feeds.values())) reader.end();
+    });
+    const pace = { quietMs: QUIET_MS, stalledMs: STALLED_MS };
+    const keepAlive = () => inSlices(readersOf(this.#feeds.values()), (reader) => reader.keepAlive(pace));
     void repeat(keepAlive, CHECK_MS, signal);
   }
 
@@ -65,13 +75,33 @@ export class EventStreams {
   }
 
   #openFeed(job: StoredJob): JobFeed {
-    const spacingMs = (): number => Math.min(MAX_SPACING_MS, this.#open / MAX_WRITES_PER_MS);
-    const feed = new JobFeed(job, { store: this.#store, pages: this.#pages, spacingMs });
+    const onNews = (due: JobFeed): void => {
+      this.#due.add(due);
+      if (!this.#isPumping) void this.#pump();
+    };
+    const feed = new JobFeed(job, { store: this.#store, pages: this.#pages, onNews });
     this.#feeds.set(job.id, feed);
     return feed;
   }
 
-  #forEach(call: (reader: EventReader) => void): void {
-    for (const { readers } of this.#feeds.values()) for (const reader of readers) call(reader);
+  /** Sends new events to their readers, in rounds at a limited rate, until there are none. */
+  async #pump(): Promise<void> {
+    this.#isPumping = true;
+    // Changes that share a transaction are reported one by one.
+    await nextTurn();
+    while (this.#due.size > 0 && !this.#signal.aborted) {
+      const startedAt = performance.now();
+      const due = this.#due;
+      this.#due = new Set();
+      const workedMs = await inSlices(readersOf(due), (reader) => reader.pump());
+      const spacingMs = Math.max(this.#open / MAX_WRITES_PER_MS, SPACING_PER_WORK * workedMs);
+      const waitMs = startedAt + Math.min(MAX_SPACING_MS, spacingMs) - performance.now();
+      await sleep(Math.max(0, waitMs), undefined, { ref: false });
+    }
+    this.#isPumping = false;
   }
+}
+
+function* readersOf(feeds: Iterable<JobFeed>): Iterable<EventReader> {
+  for (const { readers } of feeds) yield* readers;
 }

@@ -7,55 +7,41 @@ import type { EventReader } from './eventReader.ts';
 export interface FeedOptions {
   readonly store: Store;
   readonly pages: EventPages;
-  /** Returns the current minimum time between two rounds of its readers. */
-  readonly spacingMs: () => number;
+  /** Called when the job has new events. */
+  readonly onNews: (feed: JobFeed) => void;
 }
 
-/** One job's events and their readers. New events cause a round of writes to all readers, at a limited rate. */
+/** One job's events and their readers. */
 export class JobFeed implements Disposable {
   readonly readers = new Set<EventReader>();
   readonly #job: StoredJob;
   readonly #options: FeedOptions;
   readonly #subscription: Disposable;
   #last: number;
-  #isFinished = false;
-  #pumpedAt = Number.NEGATIVE_INFINITY;
-  #timer: NodeJS.Timeout | undefined;
+  /** Undefined until it is read again, after new events. */
+  #isFinished: boolean | undefined;
 
   constructor(job: StoredJob, options: FeedOptions) {
     this.#job = job;
     this.#options = options;
     this.#last = options.store.events.last(job.number);
-    this.#refresh();
-    this.#subscription = options.store.onDidAppend(job.id, (last) => this.#onAppend(last));
+    this.#subscription = options.store.onDidAppend(job.id, (last) => {
+      this.#last = last;
+      this.#isFinished = undefined;
+      options.onNews(this);
+    });
   }
 
   /** The page after an event. */
   readonly next = (after: number): EventPage | 'wait' | 'over' => {
-    if (after >= this.#last) return this.#isFinished ? 'over' : 'wait';
+    const { store, pages } = this.#options;
     // Old events may have been deleted while a reader was slow.
-    return this.#options.pages.get(this.#job, after) ?? 'over';
+    if (after < this.#last) return pages.get(this.#job, after) ?? 'over';
+    this.#isFinished ??= store.jobs.get(this.#job.id)?.finishedAt !== null;
+    return this.#isFinished ? 'over' : 'wait';
   };
 
   dispose(): void {
-    clearTimeout(this.#timer);
     this.#subscription.dispose();
-  }
-
-  #onAppend(last: number): void {
-    this.#last = last;
-    const waitMs = this.#pumpedAt + this.#options.spacingMs() - performance.now();
-    this.#timer ??= setTimeout(() => this.#pump(), Math.max(0, waitMs));
-  }
-
-  #pump(): void {
-    this.#timer = undefined;
-    this.#pumpedAt = performance.now();
-    this.#refresh();
-    for (const reader of this.readers) reader.pump();
-  }
-
-  #refresh(): void {
-    this.#isFinished = this.#options.store.jobs.get(this.#job.id)?.finishedAt !== null;
   }
 }
