@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 
-// The command sets this for itself at its start (src/cli/main.ts); without it a process takes more memory than the command would.
-const COMMAND_FLAGS = ['--semi-space-growth-factor=1'];
+const COMMAND_FLAGS = ['--import', join(import.meta.dirname, 'commandHeap.mjs')];
 
 /** Runs one of the scripts beside this file in a process of its own, as the command would, and returns the JSON that it prints. */
 export function runScript(name: string, ...argv: string[]): unknown {

@@ -1,11 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 
-// The command sets this for itself at its start (src/cli/main.ts).
-const COMMAND_FLAGS = ['--semi-space-growth-factor=1'];
+const COMMAND_FLAGS = ['--import', join(import.meta.dirname, 'commandHeap.mjs')];
 // Ticks of the kernel's accounting in a second: 100 on every Linux that Node runs on.
 const TICKS = 100;
 

@@ -28,6 +28,10 @@ const server = createServer((request, response) => {
     void keep(request, response);
     return;
   }
+  if (!(request.url ?? '').endsWith('/events')) {
+    response.writeHead(200).end('{"job_id":"1"}');
+    return;
+  }
   const stream = readers[Number(/\d+/.exec(request.url?.slice(3) ?? '')?.[0] ?? 0)];
   response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': hello\n\n');
   stream?.add(response);
