@@ -3,9 +3,11 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { GATE } from './support/gate.ts';
 import { pack } from './support/packedPackage.ts';
 import { laterVersion } from './support/serverBuilds.ts';
 import { type Ran, ServerMachine } from './support/serverMachine.ts';
+import type { JobBody } from './support/service.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const DATA = '/var/lib/farwharf';
@@ -46,6 +48,26 @@ function declare(server: ServerMachine): void {
     assert.match(health(), /"status":"ok"/);
   };
   const isActive = (): boolean => server.run('systemctl', ['is-active', 'farwharf']).stdout === 'active\n';
+  let key = '';
+  /** The command line of a user, ada. */
+  const client = (line: string): Ran => {
+    const env = { FARWHARF_REMOTE_HOST: 'http://127.0.0.1:8787', FARWHARF_API_KEY: key, FARWHARF_HOME: '/tmp/client' };
+    return done(server.run('bash', ['-c', `farwharf ${line}`], { env }));
+  };
+  const jobOf = (id: string): JobBody => JSON.parse(done(admin(`job ${id} --json`)).stdout) as JobBody;
+  const untilState = async (id: string, state: string): Promise<void> => {
+    while (jobOf(id).state !== state) await sleep(200);
+  };
+  /** A job that runs until its gate is opened. */
+  const untilRunning = async (): Promise<string> => {
+    done(server.shell(`mkdir -p /tmp/gated && echo '${GATE}; echo made > result.txt' > /tmp/gated/a.sh`));
+    const id = client('submit /tmp/gated --script a.sh').stdout.trim();
+    await untilState(id, 'running');
+    return id;
+  };
+  const openGate = (id: string): void => {
+    done(server.shell(`runuser -u farwharf touch ${DATA}/jobs/${id}/workspace/.open-gate`));
+  };
   const own = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
 
   before(() => {
@@ -95,7 +117,7 @@ function declare(server: ServerMachine): void {
   });
 
   test('a job runs in its sandbox under the unit, and what the unit denies is denied to it', async () => {
-    const key = done(admin('key add ada')).stdout.trim();
+    key = done(admin('key add ada')).stdout.trim();
     // Families 17 and 2 are AF_PACKET and AF_INET; 298 is perf_event_open on x86-64.
     const script = `set -e
       echo "home: $(ls -A /home)" "store: $(ls ${DATA}/service.db 2> /dev/null)"
@@ -105,9 +127,7 @@ function declare(server: ServerMachine): void {
       [ "$(uname -m)" != x86_64 ] || perl -e 'print "perf: ", syscall(298, 0, 0, -1, -1, 0) < 0 ? $! : "open", "\n"'`;
     writeFileSync(join(server.shared, 'job.sh'), script);
     done(server.shell('mkdir -p /tmp/folder && cp /shared/job.sh /tmp/folder/'));
-    const submit = 'farwharf submit /tmp/folder --script job.sh --watch';
-    const env = { FARWHARF_REMOTE_HOST: 'http://127.0.0.1:8787', FARWHARF_API_KEY: key, FARWHARF_HOME: '/tmp/client' };
-    const { stdout } = done(server.run('bash', ['-c', submit], { env }));
+    const { stdout } = client('submit /tmp/folder --script job.sh --watch');
     assert.match(stdout, /^home: {2}store: $/m);
     assert.match(stdout, /^node: 42$/m);
     // Without the unit, the kernel would answer that it is not permitted, and that an address is bad.
@@ -128,15 +148,26 @@ function declare(server: ServerMachine): void {
   });
 
   test('a rollback to a version that cannot read the store needs the copy, and says what that costs', async () => {
+    const [across, over] = [await untilRunning(), await untilRunning()];
     done(farwharfServer('upgrade', 'CHANGED'));
     await untilHealthy('91.0.0');
     done(admin('account add carol --credits 5'));
+    openGate(over);
+    await untilState(over, 'succeeded');
     refused(farwharfServer('rollback'), /has changed its format.*rollback --restore-store/s);
     await untilHealthy('91.0.0');
     done(farwharfServer('rollback', '--restore-store'));
     await untilHealthy(own.version);
     assert.match(accounts(), /"ada"/);
     assert.doesNotMatch(accounts(), /carol/);
+    // One job still runs, and the other has ended in the store that is gone.
+    assert.equal(jobOf(across).state, 'running');
+    openGate(across);
+    await untilState(across, 'succeeded');
+    const { state, reason, credits_charged: charged } = jobOf(over);
+    assert.deepEqual([state, charged], ['lost', 0]);
+    assert.match(reason ?? '', /replaced the database by an earlier copy/);
+    assert.match(client(`download ${over} --into /tmp/over && cat /tmp/over/result.txt`).stdout, /^made$/m);
     const kept = done(server.shell('ls -d /var/backups/farwharf/after-91.0.0-*/service.db')).stdout;
     assert.equal(kept.trim().split('\n').length, 1);
   });

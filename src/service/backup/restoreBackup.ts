@@ -29,7 +29,7 @@ export interface RestoredBackup {
  * available again.
  *
  * @param data must not exist, or be empty.
- * @throws AppError `conflict` for a folder that is not empty, `missing` if the file does not exist, `corrupt` if it is damaged, is
+ * @throws AppError `conflict` for a folder that is not empty, `permission` if it cannot be created, `missing` if the file does not exist, `corrupt` if it is damaged, is
  * not a backup, or its ledger does not balance.
  */
 export async function restoreBackup(file: string, data: string): Promise<RestoredBackup> {
@@ -64,7 +64,7 @@ async function stage(file: string, folder: string): Promise<StagedArchive> {
   try {
     return await stageArchive(file, folder, { limits: LIMITS });
   } catch (cause) {
-    if (cause instanceof AppError && cause.code === 'no-space') throw cause;
+    if (cause instanceof AppError && ['no-space', 'permission'].includes(cause.code)) throw cause;
     throw notWhole(file, messageOf(cause), cause);
   }
 }

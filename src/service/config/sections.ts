@@ -79,7 +79,7 @@ export const sections = {
     .strictObject({
       enabled: z.boolean().default(true),
       /** Required as `Authorization: Bearer <token>`; without it, programs on this machine can read the metrics. */
-      token: z.string().min(16).optional(),
+      token: z.string().min(16).regex(/^\S*$/, 'must not contain spaces').optional(),
     })
     .prefault({}),
   oidc: oidcSettings.optional(),

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, messageOf } from '../../core/errors.ts';
 import type { JobFiles } from '../jobFiles/jobFiles.ts';
 import { JobQueue, type MostAtWork } from './jobQueue.ts';
-import { cancelledUnstarted, unreportedEnding } from './jobEnding.ts';
+import { cancelledUnstarted, endedInLaterStore, unreportedEnding } from './jobEnding.ts';
 import { verifiedSeconds } from './verifiedTime.ts';
 import { finishJob, type FollowContext, followRunner } from './jobFollower.ts';
 import { FollowPace } from './jobWatch.ts';
@@ -55,12 +55,13 @@ export class Scheduler {
       if (job.cancelReason !== null) cancelled.push(job.id);
       // While it is drained, a job that the cluster may have is followed and not handed over again.
       const mayRun = !executor.isLocal && store.drain.get() !== undefined;
-      if (mayRun || existsSync(files.folder(job.id).claim)) {
-        this.#begin(job);
-        continue;
+      const { claim, results } = files.folder(job.id);
+      if (mayRun || existsSync(claim)) this.#begin(job);
+      else if (existsSync(results)) store.finish(job, endedInLaterStore(Date.now()), []);
+      else {
+        if (job.state !== 'queued') store.setState(job, 'queued', Date.now(), 'The service was restarted.');
+        this.#queue.add(job);
       }
-      if (job.state !== 'queued') store.setState(job, 'queued', Date.now(), 'The service was restarted.');
-      this.#queue.add(job);
     }
     for (const id of cancelled) this.#repeatCancel(id);
     this.startNext();
