@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
-import { until } from './commandLine.ts';
+import { Scratch, until } from './commandLine.ts';
 import { type ServiceClient, startService } from './support/service.ts';
 import { describeOnCluster, machineClass, onCluster } from './support/slurm.ts';
 
@@ -36,6 +36,23 @@ await describeOnCluster('what a job asks of its cluster', (cluster) => {
     assert.equal(await run(), 'chemistry (null) on-small1');
     const chosen = { account: 'physics', qos: 'long', constraint: 'on-small2', reservation: 'team' };
     assert.equal(await run(chosen), 'physics team on-small2');
+  });
+
+  test('farwharf submit --cluster sends the choices of a job, and shows what is refused', async (t) => {
+    const service = await start(t);
+    await using scratch = await Scratch.create();
+    const folder = await scratch.folder('project', SCRIPT);
+    const env = { FARWHARF_REMOTE_HOST: service.url, FARWHARF_API_KEY: service.key };
+    const submit = (...options: readonly string[]) =>
+      scratch.run(['submit', folder, '--script', 'a.sh', '--watch', ...options], { env });
+    const ran = await submit('--cluster', 'account=physics', '--cluster', 'constraint=on-small2');
+    assert.equal(ran.exit, 0, ran.stderr);
+    assert.match(ran.stdout, /^physics \(null\) on-small2$/m);
+    const refused = await submit('--cluster', 'qos=short');
+    assert.notEqual(refused.exit, 0);
+    assert.match(refused.stderr, /free does not allow this qos\. It allows long\./);
+    const wrong = await submit('--cluster', 'nodes=5');
+    assert.match(wrong.stderr, /Invalid value "nodes=5"\. Enter for --cluster: account=NAME/);
   });
 
   test('what the class does not allow is refused with what it allows, and nothing is submitted', async (t) => {

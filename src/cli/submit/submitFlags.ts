@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { AppError, systemCode } from '../../core/errors.ts';
 import { parseJsonObject, readNamedFile } from '../grammar/jsonObject.ts';
 import { type FlagValues, jsonFlag, listFlag, optionalNumberFlag, switchFlag, textFlag } from '../grammar/flags.ts';
+import type { ClusterOptions } from '../../remote/protocol/submission.ts';
 import { environmentFlag } from '../flows/flowFlags.ts';
 import { parameterFlag } from '../sweeps/parameterFlag.ts';
 import { conflictFlag } from '../jobs/conflictFlag.ts';
@@ -25,6 +26,11 @@ export const SUBMIT_FLAGS = {
   project: textFlag('--project <name>', 'project to charge the job to'),
   venv: textFlag('--venv <file>', 'JSON file that describes the Python environment'),
   secret: listFlag('--secret <name>', 'give the job this secret of your account as a variable (see farwharf secret)'),
+  cluster: listFlag(
+    '--cluster <option>',
+    'ask the cluster of the service for account=, qos=, constraint= or reservation=NAME, or for mail at the end',
+    readClusterOption,
+  ),
   include: listFlag('--include <path>', 'send this path even if a rule leaves it out'),
   exclude: listFlag('--exclude <path>', 'do not send this path'),
   flow: textFlag('--flow <name>', 'flow file: the export to run'),
@@ -48,6 +54,16 @@ export const SUBMIT_FLAGS = {
 };
 
 export type SubmitFlags = FlagValues<typeof SUBMIT_FLAGS>;
+
+/** `qos=long` or `mail`. @throws AppError `bad-input` for anything else. */
+export function readClusterOption(text: string): readonly [keyof ClusterOptions, string | true] {
+  if (text === 'mail') return ['mail', true];
+  const [, name, value = ''] = /^(\w+)=(.+)$/.exec(text) ?? [];
+  const option = (['account', 'qos', 'constraint', 'reservation'] as const).find((each) => each === name);
+  if (option !== undefined) return [option, value];
+  const message = `Invalid value "${text}". Enter for --cluster: account=NAME, qos=NAME, constraint=NAME, reservation=NAME or mail.`;
+  throw new AppError('bad-input', message);
+}
 
 /**
  * The absolute path of a folder on the command line.

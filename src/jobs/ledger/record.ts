@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import { readerOf } from '../../remote/protocol/received.ts';
 import { jobReport } from '../../remote/protocol/schemas.ts';
+import { clusterOptions } from '../../remote/protocol/submission.ts';
 import { stateOfWord } from '../../remote/protocol/spellings.ts';
 import { isFinalState } from '../../remote/protocol/states.ts';
 import { jobSweep } from './parameters.ts';
@@ -48,6 +49,8 @@ const fields = z.object({
   venv: z.record(z.string(), z.unknown()).nullable().default(null),
   /** The names of the secrets that the job gets. */
   secrets: z.array(z.string()).default([]),
+  /** What the job asks of the cluster of its service. */
+  cluster: clusterOptions.nullable().default(null),
   /** Absolute path of the folder that was sent. */
   folder: z.string(),
   /** Where the results go, relative to the folder; null for the folder itself. */

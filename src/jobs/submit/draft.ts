@@ -1,4 +1,5 @@
 import { pathInside } from '../../core/files/pathInside.ts';
+import type { ClusterOptions } from '../../remote/protocol/submission.ts';
 import type { ExclusionReason } from '../../workspace/select/selection.ts';
 import type { BatchTerms } from '../batch/batchTerms.ts';
 import type { FileChoice } from '../selection/fileTree.ts';
@@ -19,6 +20,7 @@ export interface SubmitIntent extends Partial<FileChoice> {
   readonly project?: string | undefined;
   readonly venv?: SubmitDraft['venv'];
   readonly secrets?: readonly string[] | undefined;
+  readonly cluster?: ClusterOptions | undefined;
   readonly resultsFolder?: string | undefined;
   /** The batch script that the job comes from. */
   readonly batch?: BatchTerms | undefined;
@@ -35,6 +37,8 @@ export interface SubmitDraft extends FileChoice {
   readonly venv?: Readonly<Record<string, unknown>>;
   /** Names of secrets of the account, which the job gets as variables. */
   readonly secrets?: readonly string[];
+  /** What the job asks of the cluster of the service. */
+  readonly cluster?: ClusterOptions;
   /** Where the results go, relative to the folder; the folder itself by default. */
   readonly resultsFolder?: string;
   /** The batch script that the job comes from. */
@@ -118,6 +122,7 @@ export function firstDraft(
     exclude: intent.exclude ?? memory.exclude ?? [],
     ...(venv && { venv }),
     ...(secrets.length > 0 && { secrets }),
+    ...(intent.cluster && { cluster: intent.cluster }),
     ...(intent.resultsFolder && { resultsFolder: intent.resultsFolder }),
     ...(machineClass && { machineClass }),
     ...(project && { project }),

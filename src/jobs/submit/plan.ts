@@ -131,9 +131,9 @@ export async function sendPlan(
 ): Promise<JobRecord> {
   refuseErrors(plan.findings);
   const { host, selection, estimate, maxUploadBytes, accountId, usesContents } = plan;
-  const { script, maxRuntime, machineClass, project, venv, secrets, resultsFolder } = plan.draft;
+  const { script, maxRuntime, machineClass, project, venv, secrets, cluster, resultsFolder } = plan.draft;
   const creditsPerMinute = estimate.type === 'known' ? estimate.creditsPerMinute : undefined;
-  const terms = { script, maxRuntime, machineClass, project, venv, secrets, resultsFolder, creditsPerMinute };
+  const terms = { script, maxRuntime, machineClass, project, venv, secrets, cluster, resultsFolder, creditsPerMinute };
   const sent = { selection, maxUploadBytes, isTrusted };
   return submitWorkspace(deps, { ...terms, ...sent, host, account: accountId }, { ...options, usesContents });
 }

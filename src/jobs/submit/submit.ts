@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../../core/errors.ts';
+import type { ClusterOptions } from '../../remote/protocol/submission.ts';
 import { ArchiveStore } from '../archives/archives.ts';
 import { diskError } from '../../core/files/diskSpace.ts';
 import { readGitState } from '../archives/gitState.ts';
@@ -29,6 +30,7 @@ export interface SubmitRequest {
   readonly machineClass?: string | undefined;
   /** Names of secrets of the account. */
   readonly secrets?: readonly string[] | undefined;
+  readonly cluster?: ClusterOptions | undefined;
   /** Where the results go, relative to the folder. */
   readonly resultsFolder?: string | undefined;
   /** From the rate card, for the cost so far. */

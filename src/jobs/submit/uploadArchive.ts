@@ -88,5 +88,6 @@ function jobOf(draft: JobRecord) {
     ...(draft.venv !== null && { venv: draft.venv }),
     ...(draft.machineClass !== null && { machineClass: draft.machineClass }),
     ...(draft.secrets.length > 0 && { secrets: draft.secrets }),
+    ...(draft.cluster !== null && { cluster: draft.cluster }),
   };
 }

@@ -46,7 +46,7 @@ const virtualEnvironment = z.strictObject({
 const clusterChoice = singleLine.min(1).max(200).optional();
 
 /** What a job asks of the cluster that runs it. Its machine class says which values it may choose. */
-const clusterOptions = z.strictObject({
+export const clusterOptions = z.strictObject({
   account: clusterChoice,
   qos: clusterChoice,
   constraint: clusterChoice,

@@ -1,6 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 import { RemoteError } from '../http/errors.ts';
-import type { SubmissionMeta } from '../protocol/submission.ts';
+import type { ClusterOptions, SubmissionMeta } from '../protocol/submission.ts';
 
 /** Statuses that services return for an unknown route. */
 const NO_SUCH_ROUTE: ReadonlySet<number> = new Set([400, 404, 405, 410, 501]);
@@ -14,6 +14,8 @@ export interface JobSubmission {
   readonly machineClass?: string;
   /** Names of secrets of the account, for services with the feature `secrets`. */
   readonly secrets?: readonly string[];
+  /** What the job asks of the cluster of the service. */
+  readonly cluster?: ClusterOptions;
 }
 
 /** The metadata of a submission (specification, section 2.2). Empty optional fields are omitted. */
@@ -24,6 +26,7 @@ export function metaOf({
   venv,
   machineClass,
   secrets = [],
+  cluster,
 }: JobSubmission): SubmissionMeta {
   if (!Number.isFinite(maxRuntime)) throw new AppError('bad-input', 'The time limit of a job must be a number.');
   return {
@@ -33,6 +36,7 @@ export function metaOf({
     ...(venv !== undefined && Object.keys(venv).length > 0 && { venv }),
     ...(machineClass && { machine_class: machineClass }),
     ...(secrets.length > 0 && { secrets: [...secrets] }),
+    ...(cluster !== undefined && { cluster }),
   };
 }
 

@@ -9,7 +9,8 @@ import { machineClass, onCluster, SLURM_CONFIG } from './slurm.ts';
 import { type SystemUser, SystemUsers } from './systemUsers.ts';
 
 const CLASSES = [
-  machineClass('small', { partition: 'cpu-small' }),
+  // Enough for a job that reads whatever it finds.
+  machineClass('small', { partition: 'cpu-small', memory_gb: 1 }),
   machineClass('large', { partition: 'cpu-large' }),
   // All of the node, so that it waits for what runs there.
   machineClass('wide', { partition: 'cpu-large', cpus: 4 }),
