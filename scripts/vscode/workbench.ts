@@ -49,6 +49,28 @@ export async function offersCommand(page: Page, title: string): Promise<boolean>
   return offered;
 }
 
+/** The titles of all commands of a category that the palette offers. */
+export async function offeredCommands(page: Page, category: string): Promise<ReadonlySet<string>> {
+  const prefix = `${category}: `;
+  const titles = await withPalette(page, prefix, async (rows, timeout) => {
+    const found = new Set<string>();
+    await rows.filter({ hasText: prefix }).first().waitFor({ timeout });
+    for (let isLast = false; !isLast; await page.keyboard.press('PageDown')) {
+      const listed = await rows.evaluateAll((elements) =>
+        elements.map((row) => ({
+          title: row.querySelector('.label-name')?.textContent ?? '',
+          isLast: row.getAttribute('aria-posinset') === row.getAttribute('aria-setsize'),
+        })),
+      );
+      for (const { title } of listed) if (title.startsWith(prefix)) found.add(title.slice(prefix.length));
+      isLast = listed.some((row) => row.isLast);
+    }
+    return found;
+  });
+  await page.keyboard.press('Escape');
+  return titles;
+}
+
 /**
  * Opens the palette, types a title and hands over the rows that it lists. All of it is done again when it fails, since whatever
  * takes the focus meanwhile closes the palette.
@@ -99,7 +121,9 @@ export async function applyQuickFix(page: Page, text: string): Promise<void> {
   for (let timeout = PALETTE_STEP_MS; ; timeout *= 2) {
     await page.keyboard.press('Control+.');
     try {
-      const rows = page.locator('.action-widget .action-list-item, .action-widget .monaco-list-row');
+      const list = page.locator('.action-widget');
+      await list.hover({ timeout, force: true }); // until the pointer moves over it, VS Code 1.105 covers the list
+      const rows = list.locator('.action-list-item, .monaco-list-row');
       await rows.filter({ hasText: text }).first().click({ timeout });
       return;
     } catch (error) {

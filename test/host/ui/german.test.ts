@@ -46,8 +46,10 @@ suite('a window in German', () => {
   test('commands and the empty Jobs view are in German', async () => {
     await runCommand(window.page, 'Farwharf: Letzte Suchvorgänge löschen');
     await window.page.locator('.activitybar .action-label[aria-label="Farwharf"]').click();
-    await window.page.getByRole('button', { name: 'Arbeitsbereich abschicken' }).waitFor();
-    await window.page.getByText('Führen Sie diesen Ordner als Job aus.').waitFor();
+    const view = window.page.locator('.part.sidebar .welcome-view', {
+      hasText: 'Führen Sie diesen Ordner als Job aus.',
+    });
+    await view.getByRole('button', { name: 'Arbeitsbereich abschicken' }).waitFor();
   });
 
   test('what a submit would send is in German', async () => {
