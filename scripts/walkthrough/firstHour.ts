@@ -1,4 +1,5 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { Scratch } from '../../test/service/commandLine.ts';
 import { openWindow } from '../vscode/window.ts';
@@ -8,6 +9,8 @@ import { startAccountService } from './accountService.ts';
 const SIZE = { width: 1500, height: 900 };
 const SETTLE_MS = 900; // animations and hovers of the last click
 const PICTURE_SECONDS = 6; // until a moving picture has stopped
+/** The folder of the user, with a script that makes a file. */
+const OWN = { folder: 'my-project', script: 'count.mjs', result: 'counts.txt' };
 
 /** Seconds from the click that starts it to what the user wanted. */
 export type Times = Readonly<Record<'first results' | 'first flow', number>>;
@@ -24,7 +27,12 @@ export async function walkFirstHour(theme: string, pathOf: (name: string) => str
       'security.workspace.trust.enabled': true,
       'files.simpleDialog.enable': true,
     },
-    prepare: (folder) => mkdir(folder),
+    prepare: async (home) => {
+      const folder = join(home, OWN.folder);
+      await mkdir(folder, { recursive: true });
+      const lines = ["import { writeFileSync } from 'node:fs';", `writeFileSync('${OWN.result}', '1 2 3');`, ''];
+      await writeFile(join(folder, OWN.script), lines.join('\n'));
+    },
   });
   const tour = new Tour(window.page, pathOf);
   await window.page.setViewportSize(SIZE);
@@ -39,6 +47,8 @@ export async function walkFirstHour(theme: string, pathOf: (name: string) => str
 async function walk(tour: Tour, { url, key }: { readonly url: string; readonly key: string }): Promise<Times> {
   await tour.begin();
   const results = await seconds(() => tour.runExample());
+  await tour.showsDone('example');
+  await tour.submitOwnFolder();
   await tour.showsDone('example', 'submit');
   const flow = await seconds(() => tour.runFlow());
   await tour.showsDone('example', 'submit', 'flow');
@@ -91,24 +101,27 @@ class Tour {
     await page.locator('.welcome-view', { hasText: 'In Restricted Mode' }).waitFor();
     await this.#step('example').waitFor();
     await this.picture('sample-restricted');
-    await this.#press('Submit Workspace');
-    const message = await showNotification(page, 'In Restricted Mode');
-    await message.getByRole('button', { name: 'Manage Workspace Trust' }).click();
-    await page.locator('.workspace-trust-editor').getByRole('button', { name: 'Trust', exact: true }).first().click();
-    await page.locator('.welcome-view', { hasText: 'Submit Workspace' }).waitFor();
-    await page.locator('.monaco-modal-editor-block').getByRole('button', { name: 'Close' }).last().click();
-    await page.locator('.tabs-container .tab', { hasText: 'Welcome' }).click();
-    await this.#press('Submit Workspace');
-    await choose(page, 'train.mjs');
-    await page.locator('.quick-input-widget').getByText('will be sent').first().waitFor();
-    await page.keyboard.press('Enter');
+    await this.#submitTrusted('train.mjs');
     await page.locator('.part.panel .view-line').first().waitFor();
-    const row = page.locator('.part.sidebar .monaco-list-row', { hasText: 'train.mjs' });
-    await row.filter({ hasText: 'succeeded' }).first().waitFor();
-    await row.first().click();
-    await row.getByRole('button', { name: 'Download Results' }).first().click();
-    await page.locator('.explorer-folders-view .monaco-list-row', { hasText: 'loss.png' }).waitFor();
+    await this.#download('train.mjs', 'loss.png');
     await webviewOf(page).locator('img').waitFor();
+  }
+
+  async submitOwnFolder(): Promise<void> {
+    const page = this.#page;
+    await this.#open('submit');
+    await this.#press('Open Folder');
+    const dialog = page.locator('.quick-input-widget', { hasText: 'Open Folder' });
+    const path = dialog.locator('input.input');
+    await dialog.locator('.monaco-list-row').first().waitFor();
+    const home = (await path.inputValue()).replace(/farwharf-sample\/?$/, '');
+    await path.fill(`${home}${OWN.folder}/`);
+    await dialog.getByRole('button', { name: 'OK' }).click();
+    await page.locator('.explorer-folders-view .monaco-list-row', { hasText: OWN.script }).waitFor();
+    await this.#step('submit').waitFor();
+    await this.picture('own-folder');
+    await this.#submitTrusted(OWN.script);
+    await this.#download(OWN.script, OWN.result);
   }
 
   async runFlow(): Promise<void> {
@@ -171,6 +184,32 @@ class Tour {
   async #still(step: string): Promise<void> {
     await this.#page.waitForTimeout(PICTURE_SECONDS * 1000);
     await this.picture(`${step}-still`);
+  }
+
+  /** Submits the folder from the walkthrough, which asks for trust first. */
+  async #submitTrusted(script: string): Promise<void> {
+    const page = this.#page;
+    await this.#press('Submit Workspace');
+    const message = await showNotification(page, 'In Restricted Mode');
+    await message.getByRole('button', { name: 'Manage Workspace Trust' }).click();
+    await page.locator('.workspace-trust-editor').getByRole('button', { name: 'Trust', exact: true }).first().click();
+    await page.locator('.statusbar-item', { hasText: 'Restricted Mode' }).waitFor({ state: 'detached' });
+    await page.locator('.monaco-modal-editor-block').getByRole('button', { name: 'Close' }).last().click();
+    await page.locator('.tabs-container .tab', { hasText: 'Welcome' }).click();
+    await this.#press('Submit Workspace');
+    await choose(page, script);
+    await page.locator('.quick-input-widget').getByText('will be sent').first().waitFor();
+    await page.keyboard.press('Enter');
+  }
+
+  async #download(script: string, result: string): Promise<void> {
+    const page = this.#page;
+    await runCommand(page, 'View: Show Farwharf');
+    const row = page.locator('.part.sidebar .monaco-list-row', { hasText: script });
+    await row.filter({ hasText: 'succeeded' }).first().waitFor();
+    await row.first().click();
+    await row.getByRole('button', { name: 'Download Results' }).first().click();
+    await page.locator('.explorer-folders-view .monaco-list-row', { hasText: result }).waitFor();
   }
 
   /** A picture of the window as it is. */

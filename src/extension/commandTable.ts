@@ -67,6 +67,7 @@ import { closeResults } from './commands/results/closeResults.ts';
 import { compareResult } from './commands/results/compareResult.ts';
 import { saveResults } from './commands/results/saveResults.ts';
 import { createSampleFolder } from './commands/submit/createSampleFolder.ts';
+import { openWalkthrough } from './commands/submit/openWalkthrough.ts';
 import { openIgnoreRule } from './commands/submit/openIgnoreRule.ts';
 import { returnToSubmit } from './commands/submit/returnToSubmit.ts';
 import { cancelSweep } from './commands/sweeps/cancelSweep.ts';
@@ -79,6 +80,7 @@ import { submitWorkspace } from './commands/submit/submitWorkspace.ts';
 
 /** The commands of the manifest. */
 export const commands: Readonly<Record<CommandId, Command>> = {
+  'farwharf.openWalkthrough': openWalkthrough,
   'farwharf.createSampleFolder': createSampleFolder,
   'farwharf.submitWorkspace': submitWorkspace,
   'farwharf.submitFile': submitFile,

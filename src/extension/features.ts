@@ -32,6 +32,7 @@ import type { Shell } from './shell.ts';
 import { showStatus } from './status/statusBar.ts';
 import { keepSettling } from './submit/unanswered.ts';
 import { askModal, showInformation, showWarning } from './ui/show.ts';
+import { sampleFolders } from './workspace/sampleTour.ts';
 
 export interface Features {
   /** The code of the commands is loaded on first use. */
@@ -77,7 +78,17 @@ export async function startFeatures(shell: Shell): Promise<Features> {
 
   setUp('contexts', () => {
     contexts.set('hasJobs', false);
-    disposables.add(store.onDidChange(() => contexts.set('hasJobs', store.records.length > 0)));
+    disposables.add(
+      store.onDidChange(() => {
+        const { records } = store;
+        const samples = sampleFolders(shell.context.globalState);
+        contexts.set('hasJobs', records.length > 0);
+        contexts.set(
+          'hasOwnResults',
+          records.some(({ downloadedAt, folder }) => downloadedAt !== null && !samples.includes(folder)),
+        );
+      }),
+    );
   });
   setUp('status bar', () => void disposables.add(showStatus(shell.status, services)));
   setUp('account', () => {
@@ -183,6 +194,7 @@ export async function startFeatures(shell: Shell): Promise<Features> {
     selectedJobs: () => jobsView.selection,
     follow: (record) => follower.follow(record),
     globalState,
+    extensionId: shell.context.extension.id,
     extensionUri,
     failures: getFailures,
     search: getSearch,

@@ -188,9 +188,9 @@ test('every setting is restricted to trusted folders', () => {
   );
 });
 
-test('when clauses use only context keys that the code sets, and all of them', () => {
-  const clauses = [...manifestText.matchAll(/"(?:when|enablement)": "([^"]*)"/g)]
-    .map(([, clause = '']) => clause)
+test('when clauses and steps of walkthroughs use only context keys that the code sets, and all of them', () => {
+  const clauses = [...manifestText.matchAll(/"(?:when|enablement)": "([^"]*)"|"onContext:([^"]*)"/g)]
+    .map(([, clause, context = '']) => clause ?? context)
     .join(' ');
   const used = matches(clauses, /\bfarwharf\.(\w+)/g);
   for (const view of VIEWS) used.delete(view.replace('farwharf.', ''));

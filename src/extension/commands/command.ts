@@ -17,6 +17,7 @@ export interface CommandContext {
   /** Reads the log of a job that is not followed yet. */
   readonly follow: (record: JobRecord) => void;
   readonly globalState: vscode.Memento;
+  readonly extensionId: string;
   /** Where the extension is installed. */
   readonly extensionUri: vscode.Uri;
   /** Created on first use. */

@@ -1,6 +1,7 @@
 /** The names that package.json and the code share. A test compares them; defaults and texts are only in package.json. */
 
 export const COMMANDS = [
+  'farwharf.openWalkthrough',
   'farwharf.createSampleFolder',
   'farwharf.submitWorkspace',
   'farwharf.submitFile',
@@ -88,6 +89,8 @@ export interface Contexts {
   readonly connection: 'ready' | 'signedOut' | 'unreachable';
   readonly isRemoteHost: boolean;
   readonly hasJobs: boolean;
+  /** Whether results of a folder that is no sample were downloaded. */
+  readonly hasOwnResults: boolean;
   /** Whether the Jobs view shows only some of the jobs. */
   readonly jobsFiltered: boolean;
   /** Whether the files of a submit are shown as a tree. */
@@ -108,6 +111,7 @@ export const CONTEXTS = [
   'connection',
   'isRemoteHost',
   'hasJobs',
+  'hasOwnResults',
   'jobsFiltered',
   'reviewingFiles',
   'browsingResults',

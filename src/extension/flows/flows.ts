@@ -172,7 +172,7 @@ export class Flows implements Disposable {
     const active = vscode.window.activeTextEditor?.document.uri;
     const folder = (active && vscode.workspace.getWorkspaceFolder(active)) ?? diskFolders()[0];
     if (folder === undefined)
-      throw new AppError('missing', l10n.t('Types are written into a folder. Open a folder first.'));
+      throw new AppError('no-folder', l10n.t('Types are written into a folder. Open a folder first.'));
     const { status } = await setUpTypes(folder.uri.fsPath, dirname(this.#runtime.runner));
     void showInformation(
       status === 'installed'

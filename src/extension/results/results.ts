@@ -107,7 +107,7 @@ async function chooseTarget(record: JobRecord): Promise<string | undefined> {
   const folders = diskFolders();
   if (folders.some(({ uri }) => uri.fsPath === record.folder)) return resultsFolderOf(record);
   if (folders.length === 0)
-    throw new AppError('missing', l10n.t('Results can only be saved into an open folder. Open one first.'));
+    throw new AppError('no-folder', l10n.t('Results can only be saved into an open folder. Open one first.'));
   const items = folders.map(({ name, uri }) => ({
     label: label`$(folder) ${name}`,
     description: withoutIcons(uri.fsPath),

@@ -33,7 +33,7 @@ export interface AskedResults {
  * The list that searches while the user types.
  *
  * @param onAsk called with the listed results to ask a model about them.
- * @throws AppError `missing` if no folder on a local disk is open.
+ * @throws AppError as `requireFolder`.
  */
 export async function searchFolder(
   search: Search,
@@ -163,11 +163,11 @@ export async function searchFolder(
   }
 }
 
-/** @throws AppError `missing` if no folder is open or none is indexed. */
+/** @throws AppError `no-folder` if none on a local disk is open, `missing` if none is indexed. */
 export function requireFolder(): void {
   if (diskFolders().length === 0) {
     throw new AppError(
-      'missing',
+      'no-folder',
       l10n.t('No folder on a local disk is open, so there is nothing to search. Open a folder first.'),
     );
   }

@@ -18,6 +18,7 @@ const ACTIONS: Readonly<Record<FailureKind, readonly ErrorAction[]>> = {
   limit: ['openLog'],
   missing: [],
   'no-credits': ['retry', 'openLog'],
+  'no-folder': ['openFolder'],
   'no-space': ['retry', 'openLog'],
   'not-signed-in': ['signIn', 'openLog'],
   'outcome-unknown': ['checkJobs', 'submitAgain'],

@@ -26,12 +26,8 @@ const COMMANDS: Readonly<Record<Exclude<ErrorAction, 'retry' | 'submitAgain'>, s
 export async function reportError(log: Logger, error: unknown, retry?: () => void): Promise<void> {
   if (isAbort(error)) return;
   log.error('a command failed', { error });
-  const { kind, sentence, actions } = explain(error);
-  // What is missing in a window without a folder is the folder.
-  const isFolderMissing = kind === 'missing' && vscode.workspace.workspaceFolders === undefined;
-  const offered = (isFolderMissing ? (['openFolder'] as const) : actions).filter(
-    (action) => retry !== undefined || (action !== 'retry' && action !== 'submitAgain'),
-  );
+  const { sentence, actions } = explain(error);
+  const offered = actions.filter((action) => retry !== undefined || (action !== 'retry' && action !== 'submitAgain'));
   const chosen = await showError(sentence, ...offered.map((action) => TITLES[action]));
   const action = offered.find((candidate) => TITLES[candidate] === chosen);
   if (action === undefined) return;

@@ -1,9 +1,11 @@
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import type { Printable } from '../../core/text/printable.ts';
-import { messageText } from './labels.ts';
+import { label, messageText } from './labels.ts';
 
 // The only file that passes text to VS Code's messages, inputs, lists, trees and hovers; a test enforces this.
+
+const DONE_MS = 5_000;
 
 /** A row of a list; `label` creates its texts. */
 export interface PickItem extends vscode.QuickPickItem {
@@ -122,6 +124,11 @@ export function showProgress<R>(
 /** Shows text, which may start with an icon, in the status bar. `duration` is in milliseconds. */
 export function showInStatusBar(text: Printable, duration: number): vscode.Disposable {
   return vscode.window.setStatusBarMessage(text, duration);
+}
+
+/** Confirms in the status bar for some seconds what a command has done, if it is not seen elsewhere. */
+export function showDone(text: string): void {
+  showInStatusBar(label`$(check) ${text}`, DONE_MS);
 }
 
 export function treeRow(text: Printable, state = vscode.TreeItemCollapsibleState.None): TreeRow {

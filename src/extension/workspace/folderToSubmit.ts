@@ -22,7 +22,7 @@ export function onDisk<F extends WindowFolder>(folders: readonly F[]): readonly 
  * The folder of a window to submit: the named one, the innermost one that contains the file, or the only one. Undefined if the user
  * must pick.
  *
- * @throws AppError `missing` if none is open, `refused` if none is on a disk, `bad-input` if the named one is not open here.
+ * @throws AppError `no-folder` if none is open, `refused` if none is on a disk, `bad-input` if the named one is not open here.
  */
 export function folderToSubmit<F extends WindowFolder>(
   all: readonly F[],
@@ -30,7 +30,7 @@ export function folderToSubmit<F extends WindowFolder>(
 ): F | undefined {
   const folders = onDisk(all);
   if (all.length === 0)
-    throw new AppError('missing', l10n.t('No folder is open, so there is nothing to submit. Open a folder first.'));
+    throw new AppError('no-folder', l10n.t('No folder is open, so there is nothing to submit. Open a folder first.'));
   if (folders.length === 0)
     throw new AppError('refused', l10n.t('A virtual folder cannot be submitted. Open a folder on a local disk.'));
   if (folder !== undefined) {

@@ -1,11 +1,15 @@
 import * as vscode from 'vscode';
 import { JOBS_VIEW } from '../contributions/names.ts';
+import { openWalkthrough } from './walkthrough.ts';
 
-const SAMPLE_KEY = 'sampleFolder';
+const OPENED_KEY = 'sampleFolder';
+const CREATED_KEY = 'sampleFolders';
+const MAX_REMEMBERED = 20;
 
 /** Opens a sample folder; the window that shows it continues the walkthrough. */
 export async function openSample(folder: vscode.Uri, memory: vscode.Memento): Promise<void> {
-  await memory.update(SAMPLE_KEY, folder.toString());
+  await memory.update(OPENED_KEY, folder.toString());
+  await memory.update(CREATED_KEY, [folder.fsPath, ...sampleFolders(memory)].slice(0, MAX_REMEMBERED));
   const forceNewWindow = vscode.workspace.workspaceFolders !== undefined;
   await vscode.commands.executeCommand('vscode.openFolder', folder, { forceNewWindow });
 }
@@ -13,9 +17,13 @@ export async function openSample(folder: vscode.Uri, memory: vscode.Memento): Pr
 /** Shows the walkthrough in the window of a new sample folder. VS Code takes it there only for its own commands that open folders. */
 export async function continueTour({ globalState, extension }: vscode.ExtensionContext): Promise<void> {
   const [folder] = vscode.workspace.workspaceFolders ?? [];
-  if (folder === undefined || globalState.get(SAMPLE_KEY) !== folder.uri.toString()) return;
-  await globalState.update(SAMPLE_KEY, undefined);
+  if (folder === undefined || globalState.get(OPENED_KEY) !== folder.uri.toString()) return;
+  await globalState.update(OPENED_KEY, undefined);
   await vscode.commands.executeCommand(`${JOBS_VIEW}.focus`);
-  const step = { category: `${extension.id}#start`, step: 'example' };
-  await vscode.commands.executeCommand('workbench.action.openWalkthrough', step, false);
+  await openWalkthrough(extension.id, 'example');
+}
+
+/** The paths of the sample folders that were created last. */
+export function sampleFolders(memory: vscode.Memento): readonly string[] {
+  return memory.get<readonly string[]>(CREATED_KEY) ?? [];
 }

@@ -1,17 +1,21 @@
 import assert from 'node:assert/strict';
 import { globSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, afterEach, before, suite, test } from 'node:test';
+import type { Locator, Page } from 'playwright-core';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
-import { runCommand } from '../../../scripts/vscode/workbench.ts';
+import { choose, runCommand } from '../../../scripts/vscode/workbench.ts';
 import { screenshotOfFailure } from '../support/failure.ts';
 
 const EXAMPLE = join(import.meta.dirname, '../../../examples/quickstart');
 
+const SCRIPT = 'short.mjs';
+
 suite('the sample folder', () => {
   let window: Window;
   let folder = '';
+  let sample: Page;
 
   before(async () => {
     window = await openWindow({
@@ -33,6 +37,7 @@ suite('the sample folder', () => {
     await dialog.locator('.monaco-list-row', { hasText: 'farwharf-sample' }).waitFor();
     await dialog.getByRole('button', { name: 'Create Here' }).click();
     const page = await opened;
+    sample = page;
     await page.locator('.explorer-folders-view .monaco-list-row', { hasText: 'train.mjs' }).waitFor();
     const files = (path: string): string[] => globSync('**/*.{mjs,txt,md}', { cwd: path }).toSorted();
     assert.deepEqual(files(join(folder, 'farwharf-sample2')), files(EXAMPLE));
@@ -40,4 +45,39 @@ suite('the sample folder', () => {
     await page.locator('.gettingStartedContainer', { hasText: 'Run the example' }).waitFor();
     await page.locator('.part.sidebar .welcome-view', { hasText: 'Submit Workspace' }).waitFor();
   });
+
+  test('results of the sample do not complete the step for the own folder, those of another folder do', async () => {
+    const step = (page: Page, name: string): Locator => page.locator(`[data-done-step-id$="${name}"]`);
+    await bringResultsHome(sample, join(folder, 'farwharf-sample2'));
+    await showTour(sample);
+    await sample.locator('.complete').and(step(sample, 'example')).first().waitFor();
+    assert.equal(await sample.locator('.complete').and(step(sample, 'submit')).count(), 0);
+    await bringResultsHome(window.page, folder);
+    await showTour(window.page);
+    await window.page.locator('.complete').and(step(window.page, 'submit')).first().waitFor();
+  });
 });
+
+/** Submits a script that makes a file, and downloads it. */
+async function bringResultsHome(page: Page, folder: string): Promise<void> {
+  await writeFile(
+    join(folder, SCRIPT),
+    "import { writeFileSync } from 'node:fs';\nwriteFileSync('made.txt', 'made');\n",
+  );
+  await runCommand(page, 'View: Show Farwharf');
+  await runCommand(page, 'Farwharf: Submit Workspace');
+  await choose(page, SCRIPT);
+  await choose(page, 'Submit');
+  const row = page.locator('.part.sidebar .monaco-list-row', { hasText: SCRIPT });
+  await row.filter({ hasText: '1 new file' }).first().click();
+  await row.first().getByRole('button', { name: 'Download Results' }).click();
+  await page.locator('.explorer-folders-view .monaco-list-row', { hasText: 'made.txt' }).first().waitFor();
+  await runCommand(page, 'View: Show Farwharf');
+  await row.filter({ hasText: 'results downloaded' }).first().waitFor();
+}
+
+async function showTour(page: Page): Promise<void> {
+  await runCommand(page, 'Welcome: Open Walkthrough...');
+  await choose(page, 'First hour with Farwharf');
+  await page.locator('.getting-started-step.expanded').first().waitFor();
+}

@@ -14,7 +14,7 @@ export const addJob: Command = withArgument(
     const host = services.hosts.current();
     const [folder] = diskFolders();
     if (folder === undefined)
-      throw new AppError('missing', l10n.t('The results of a job need a folder. Open one, then add the job.'));
+      throw new AppError('no-folder', l10n.t('The results of a job need a folder. Open one, then add the job.'));
     const title = l10n.t('Add a job of {0}', hostLabel(host));
     const jobId =
       asked ??

@@ -54,7 +54,7 @@ export async function newFlow(extension: vscode.Uri, models: FlowModels): Promis
   requireTrust();
   const [folder] = vscode.workspace.workspaceFolders ?? [];
   if (folder === undefined)
-    throw new AppError('missing', l10n.t('A new flow is a file in a folder. Open a folder first.'));
+    throw new AppError('no-folder', l10n.t('A new flow is a file in a folder. Open a folder first.'));
   const chosen = await pickTemplate(models);
   if (chosen === undefined) return undefined;
   const { template, hasOwnModel } = chosen;

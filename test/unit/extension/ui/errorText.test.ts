@@ -9,6 +9,7 @@ const system = (code: string): Error => Object.assign(new Error(`connect ${code}
 for (const [code, first] of [
   ['not-signed-in', 'signIn'],
   ['untrusted', 'trust'],
+  ['no-folder', 'openFolder'],
   ['outcome-unknown', 'checkJobs'],
   ['unreachable', 'retry'],
 ] as const satisfies readonly (readonly [ErrorCode, string])[]) {

@@ -17,7 +17,7 @@ test('the innermost workspace folder that contains the file is submitted', () =>
 
 test('a folder that is not on a local disk or not open in this window is never submitted', () => {
   assert.deepEqual(onDisk([remote, app]), [app]);
-  assert.throws(() => folderToSubmit([], {}), { code: 'missing' });
+  assert.throws(() => folderToSubmit([], {}), { code: 'no-folder' });
   assert.throws(() => folderToSubmit([remote], {}), { code: 'refused', message: /virtual/ });
   for (const wanted of [
     { folder: '/w/virtual' },
