@@ -18,6 +18,7 @@ export async function saveWholeLog(
 ): Promise<string | undefined> {
   const name = `${basename(scriptPath(shownScript(record.script)))}.log`;
   const chosen = await vscode.window.showSaveDialog({
+    title: l10n.t('Save Log'),
     defaultUri: vscode.Uri.file(join(record.folder, name)),
     filters: { [l10n.t('Log')]: ['log', 'txt'] },
   });

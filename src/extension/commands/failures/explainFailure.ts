@@ -4,6 +4,6 @@ import { jobCommand } from '../jobs/jobCommand.ts';
 
 export const explainFailure = jobCommand({
   title: l10n.t('Explain This Failure'),
-  fits: (record) => isOver(record) && !hasSucceeded(record),
+  only: { fits: (record) => isOver(record) && !hasSucceeded(record), none: l10n.t('No job in the list has failed.') },
   run: ({ failures }, record) => failures().show(record),
 });

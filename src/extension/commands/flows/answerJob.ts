@@ -4,6 +4,6 @@ import { jobCommand } from '../jobs/jobCommand.ts';
 
 export const answerJob = jobCommand({
   title: l10n.t('Answer Job'),
-  fits: isWaiting,
+  only: { fits: isWaiting, none: l10n.t('No job waits for an answer.') },
   run: ({ flows }, record) => flows().jobAnswers.ask(record),
 });

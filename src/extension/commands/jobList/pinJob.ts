@@ -5,13 +5,13 @@ import { jobsCommand } from '../jobs/jobCommand.ts';
 
 export const pinJob = jobsCommand({
   title: l10n.t('Pin'),
-  fits: ({ pinned }) => !pinned,
+  only: { fits: ({ pinned }) => !pinned, none: l10n.t('All jobs in the list are pinned.') },
   run: (context, records) => setPinned(context, records, true),
 });
 
 export const unpinJob = jobsCommand({
   title: l10n.t('Unpin'),
-  fits: ({ pinned }) => pinned,
+  only: { fits: ({ pinned }) => pinned, none: l10n.t('No job in the list is pinned.') },
   run: (context, records) => setPinned(context, records, false),
 });
 

@@ -14,7 +14,10 @@ const UNDO = l10n.t('Undo');
 /** Removes jobs from the list. The service is not involved. */
 export const removeJob = jobsCommand({
   title: l10n.t('Remove from List'),
-  fits: canRemove,
+  only: {
+    fits: canRemove,
+    none: l10n.t('All jobs in the list are still running. Cancel one first, or wait until it ends.'),
+  },
   async run({ services }, records) {
     const removable = records.filter((record) => canRemove(record, services));
     const [first] = records;

@@ -8,7 +8,7 @@ import { jobsCommand } from './jobCommand.ts';
 
 export const cancelJob = jobsCommand({
   title: l10n.t('Cancel Job'),
-  fits: isActive,
+  only: { fits: isActive, none: l10n.t('No job is queued or running, so there is nothing to cancel.') },
   async run({ services }, records) {
     const [only] = records;
     if (only !== undefined && records.length === 1) return cancel(services, only);

@@ -7,7 +7,10 @@ import { download } from '../../results/results.ts';
 import { findOrPickJobs } from './jobCommand.ts';
 import type { Command } from '../command.ts';
 
-const QUESTION = { title: l10n.t('Download Results'), fits: isOver };
+const QUESTION = {
+  title: l10n.t('Download Results'),
+  only: { fits: isOver, none: l10n.t('No job has ended yet. The results of a job are available once it ends.') },
+};
 const keepBothArgument = z.object({ keepBoth: z.literal(true) });
 
 function downloadFailures(failed: number, all: number): string {

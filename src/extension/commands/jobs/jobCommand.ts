@@ -17,8 +17,8 @@ const selectionArgument = z.object({ selection: z.literal(true) });
 export interface JobQuestion {
   /** The title of the command, as in the manifest. */
   readonly title: string;
-  /** Whether the list of jobs to choose from contains a job; by default it contains all. */
-  fits?(record: JobRecord, services: Services): boolean;
+  /** Which jobs the user can pick, by default all, and the sentence for when there is none of them. */
+  readonly only?: { fits(record: JobRecord, services: Services): boolean; readonly none: string };
 }
 
 /** A command on one job: the one that the argument names, or one that the user picks. */
@@ -84,11 +84,12 @@ async function findJob({ ledger }: Services, name: string): Promise<JobRecord> {
   return record;
 }
 
-async function pickJob(services: Services, question: JobQuestion): Promise<JobRecord | undefined> {
+async function pickJob(services: Services, { title, only }: JobQuestion): Promise<JobRecord | undefined> {
   const { store, lostContacts } = services;
-  const fitting = store.records.filter((record) => question.fits?.(record, services) ?? true);
-  if (fitting.length === 0)
-    throw new AppError('missing', l10n.t('{0}: no job in the list is in a state for this.', question.title));
+  if (store.records.length === 0)
+    throw new AppError('missing', l10n.t('{0}: the list has no jobs yet. Submit a folder first.', title));
+  const fitting = store.records.filter((record) => only?.fits(record, services) ?? true);
+  if (fitting.length === 0 && only !== undefined) throw new AppError('missing', only.none);
   const items = fitting.map((record) => {
     const { description, icon, label: name } = jobRow(record, { now: Date.now(), lost: lostContacts.get(record.id) });
     return {
@@ -99,7 +100,7 @@ async function pickJob(services: Services, question: JobQuestion): Promise<JobRe
     };
   });
   const chosen = await pickRow(items, {
-    title: question.title,
+    title,
     matchOnDescription: true,
     matchOnDetail: true,
   });

@@ -5,6 +5,6 @@ import { jobCommand } from '../jobs/jobCommand.ts';
 
 export const browseResults = jobCommand({
   title: l10n.t('Browse Results'),
-  fits: isOver,
+  only: { fits: isOver, none: l10n.t('No job has ended yet. The results of a job are available once it ends.') },
   run: ({ services }, record) => browse(services, record),
 });
