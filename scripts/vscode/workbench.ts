@@ -55,15 +55,11 @@ export async function offeredCommands(page: Page, category: string): Promise<Rea
   const titles = await withPalette(page, prefix, async (rows, timeout) => {
     const found = new Set<string>();
     await rows.filter({ hasText: prefix }).first().waitFor({ timeout });
-    for (let isLast = false; !isLast; await page.keyboard.press('PageDown')) {
-      const listed = await rows.evaluateAll((elements) =>
-        elements.map((row) => ({
-          title: row.querySelector('.label-name')?.textContent ?? '',
-          isLast: row.getAttribute('aria-posinset') === row.getAttribute('aria-setsize'),
-        })),
-      );
-      for (const { title } of listed) if (title.startsWith(prefix)) found.add(title.slice(prefix.length));
-      isLast = listed.some((row) => row.isLast);
+    const last = page.locator(`[aria-posinset="${await rows.first().getAttribute('aria-setsize')}"]`);
+    for (let isAll = false; !isAll; await page.keyboard.press('PageDown')) {
+      isAll = (await rows.and(last).count()) > 0;
+      for (const title of await rows.locator('.label-name').allTextContents())
+        if (title.startsWith(prefix)) found.add(title.slice(prefix.length));
     }
     return found;
   });

@@ -13,7 +13,7 @@ export async function openWalkthrough(extensionId: string, step?: string): Promi
   const mayStay = vscode.version.startsWith('1.105.') && vscode.window.tabGroups.activeTabGroup.tabs.some(isPage);
   await show();
   if (!mayStay) return;
-  // VS Code 1.105 shows an open Welcome page as it is: https://github.com/microsoft/vscode/issues/271622
+  // VS Code 1.105 shows an open Welcome page as it is, so it has to go first.
   await closeActivePage();
   await show();
 }
