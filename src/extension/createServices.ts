@@ -30,6 +30,7 @@ import { ResultsView } from './results/browsing/resultsView.ts';
 import { SubmittedDocuments } from './jobs/submittedDocuments.ts';
 import { SourceLines } from './jobs/sourceLines.ts';
 import { Keys } from './connection/keys.ts';
+import { SignIns } from './connection/signIns.ts';
 import type { Services } from './services/services.ts';
 import type { Shell } from './shell.ts';
 import { FilesView } from './submit/files/filesView.ts';
@@ -65,12 +66,14 @@ export function createServices({ context, output }: Shell, disposables: Disposab
   disposables.add({ dispose: () => void background.end() });
   const { archiver, browsed, failures, journals, ledger, results, selections, sources, submitted } = background.service;
   const keys = new Keys(context.secrets, redactor, 'key');
+  const signIns = new SignIns(context.secrets, redactor, home);
   const modelKeys = new Keys(context.secrets, redactor, 'modelKey');
   const contexts = new ContextKeys();
   const questions = disposables.add(new SshQuestions(context));
   const hosts = disposables.add(
     new Hosts({
       keys,
+      signIns,
       isTrusted: () => vscode.workspace.isTrusted,
       connectMachine: async (name) => openMachine(name, { home, env: await questions.environment() }),
       connectLocal: () =>
@@ -145,6 +148,7 @@ export function createServices({ context, output }: Shell, disposables: Disposab
     ledger,
     contexts,
     keys,
+    signIns,
     modelKeys,
     hosts,
     account,

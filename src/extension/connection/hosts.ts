@@ -5,14 +5,17 @@ import { DisposableStore, Emitter } from '../../core/processes/lifetime.ts';
 import type { JobService } from '../../jobs/service/api.ts';
 import { hostAddress, type HostAddress, LOCAL_HOST, machineOfHost, resolveHost } from '../../jobs/service/host.ts';
 import { RemoteClient } from '../../remote/client.ts';
+import type { KeySource } from '../../remote/http/bearer.ts';
 import { AuthError } from '../../remote/http/errors.ts';
 import type { Account, JobEvent } from '../../remote/protocol/schemas.ts';
 import { onDidChangeSetting, readUserSetting } from '../contributions/config.ts';
 import type { Keys } from './keys.ts';
+import type { SignIns } from './signIns.ts';
 import { hostLabel } from '../ui/words.ts';
 
 export interface HostsOptions {
   readonly keys: Keys;
+  readonly signIns: SignIns;
   connectLocal(): Promise<HostAddress>;
   /** Connects to the service of a machine that is reached over SSH. */
   connectMachine(name: string): Promise<HostAddress>;
@@ -25,6 +28,8 @@ export interface HostsOptions {
 export class Hosts implements vscode.Disposable {
   readonly #options: HostsOptions;
   readonly #connections = new Map<string, Promise<RemoteClient>>();
+  /** The hosts whose connections use the tokens of a sign-in. */
+  readonly #signedIn = new Set<string>();
   readonly #changed = new Emitter<void>();
   readonly #store = new DisposableStore();
   /** Another host was selected, or a key changed. */
@@ -41,6 +46,7 @@ export class Hosts implements vscode.Disposable {
         this.#changed.fire();
       }),
     );
+    this.#store.add(options.signIns.onDidChange((host) => void this.#signInChanged(host)));
   }
 
   /**
@@ -65,7 +71,8 @@ export class Hosts implements vscode.Disposable {
 
   /** Whether requests to this host need a key that is missing. */
   async isSignedOut(host: string): Promise<boolean> {
-    return needsKey(host) && (await this.#options.keys.get(host)) === undefined;
+    const { keys, signIns } = this.#options;
+    return needsKey(host) && (await signIns.get(host)) === undefined && (await keys.get(host)) === undefined;
   }
 
   account(host: string, options: { signal?: AbortSignal } = {}): Promise<Account> {
@@ -161,7 +168,7 @@ export class Hosts implements vscode.Disposable {
 
   async #open(host: string): Promise<RemoteClient> {
     const { url, key, agent } = await hostAddress(host, {
-      key: async () => (await this.#options.keys.get(host)) ?? notSignedIn(host),
+      key: () => this.#credentials(host),
       connectLocal: async () => {
         if (!this.#options.isTrusted())
           throw new AppError(
@@ -176,6 +183,23 @@ export class Hosts implements vscode.Disposable {
       onWait: (seconds: number, reason: string) => this.#options.onWait(host, seconds, reason),
     };
     return new RemoteClient(url, key, { retryAfter, ...(agent !== undefined && { agent }) });
+  }
+
+  /** The access tokens of a sign-in to the host, else its key. */
+  async #credentials(host: string): Promise<string | KeySource> {
+    const { keys, signIns } = this.#options;
+    this.#signedIn.delete(host);
+    if ((await signIns.get(host)) === undefined) return (await keys.get(host)) ?? notSignedIn(host);
+    this.#signedIn.add(host);
+    return signIns.tokens(host);
+  }
+
+  /** Tokens that are only renewed need no other connection. */
+  async #signInChanged(host: string): Promise<void> {
+    const isSignedIn = (await this.#options.signIns.get(host)) !== undefined;
+    if (isSignedIn === this.#signedIn.has(host)) return;
+    this.#forget(host);
+    this.#changed.fire();
   }
 
   #forget(host: string): void {

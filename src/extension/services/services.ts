@@ -27,6 +27,7 @@ import type { ResultsView } from '../results/browsing/resultsView.ts';
 import type { SubmittedDocuments } from '../jobs/submittedDocuments.ts';
 import type { SourceLines } from '../jobs/sourceLines.ts';
 import type { Keys } from '../connection/keys.ts';
+import type { SignIns } from '../connection/signIns.ts';
 import type { FilesView } from '../submit/files/filesView.ts';
 import type { SweepPages } from '../sweeps/sweepPages.ts';
 import type { SweepRuns } from '../sweeps/sweepRuns.ts';
@@ -51,6 +52,7 @@ export interface Services {
   readonly ledger: AsyncLedger;
   readonly contexts: ContextKeys;
   readonly keys: Keys;
+  readonly signIns: SignIns;
   /** Keys of language models. */
   readonly modelKeys: Keys;
   readonly hosts: Hosts;

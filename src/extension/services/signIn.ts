@@ -4,6 +4,7 @@ import { AppError, isAbort } from '../../core/errors.ts';
 import { LOCAL_HOST, machineHost, machineOfHost, resolveHost } from '../../jobs/service/host.ts';
 import { readMachines } from '../../machines/machineRecords.ts';
 import { connectMachine } from './connectMachine.ts';
+import { chooseSignIn, signInWithProvider } from './providerSignIn.ts';
 import { withSignal } from '../ui/abort.ts';
 import { writeUserSetting } from '../contributions/config.ts';
 import { explain } from '../ui/errorText.ts';
@@ -15,7 +16,10 @@ import { label, withoutIcons } from '../ui/labels.ts';
 const KNOWN_KEY = 'known hosts';
 const MAX_KNOWN = 10;
 
-/** Asks for the key of a host and stores it once the host has accepted it. False if the user cancelled. */
+/**
+ * Signs in to a host: with the site's identity provider where the host offers that, or with a key, which is stored once the host has
+ * accepted it. False if the user cancelled.
+ */
 export async function signIn(services: Services, host: string): Promise<boolean> {
   if (host === LOCAL_HOST || machineOfHost(host) !== undefined) {
     throw new AppError(
@@ -25,6 +29,9 @@ export async function signIn(services: Services, host: string): Promise<boolean>
       ),
     );
   }
+  const way = await chooseSignIn(services, host);
+  if (way === undefined) return false;
+  if (way.type === 'provider') return signInWithProvider(services, way.offer);
   let problem = '';
   for (;;) {
     const key = await askText({
@@ -48,6 +55,7 @@ export async function signIn(services: Services, host: string): Promise<boolean>
       problem = explain(error).sentence;
       continue;
     }
+    await services.signIns.delete(host);
     await services.keys.set(host, key.trim());
     await services.account.refresh(services.signal);
     return true;

@@ -1,12 +1,15 @@
 import * as l10n from '@vscode/l10n';
 import {
   type AuthorizationServer,
+  authorizationCodeGrantRequest,
+  calculatePKCECodeChallenge,
   type Client,
   clockTolerance,
   type DeviceAuthorizationResponse,
   deviceAuthorizationRequest,
   deviceCodeGrantRequest,
   None,
+  processAuthorizationCodeResponse,
   processDeviceAuthorizationResponse,
   processDeviceCodeResponse,
   processRefreshTokenResponse,
@@ -14,6 +17,7 @@ import {
   refreshTokenGrantRequest,
   revocationRequest,
   type TokenEndpointResponse,
+  validateAuthResponse,
 } from 'oauth4webapi';
 import { AppError, messageOf } from '../../core/errors.ts';
 import { discoverProvider, requestOptions, type RequestSettings } from '../../core/oidc/discovery.ts';
@@ -23,7 +27,7 @@ import type { SignInOffer } from './signInRecord.ts';
 // ID tokens are used for nothing, so a computer whose clock is wrong can sign in.
 const ANY_CLOCK_S = 10 * 365 * 86_400;
 
-/** The provider of a sign-in, and the public client with which people sign in. */
+/** The provider of a sign-in, and the public client with which people sign in: no secret, so PKCE protects the code (RFC 7636). */
 export class IdentityProvider {
   readonly #offer: SignInOffer;
   readonly #metadata: AuthorizationServer;
@@ -66,6 +70,47 @@ export class IdentityProvider {
     const options = { ...this.#options(), additionalParameters: this.#resource() };
     const response = await deviceCodeGrantRequest(this.#metadata, this.#client, None(), deviceCode, options);
     return processDeviceCodeResponse(this.#metadata, this.#client, response);
+  }
+
+  /** The page on which a person signs in, which then leads to `redirectUri`. @throws AppError `refused` for a provider without one. */
+  async authorizationUrl(redirectUri: string, secrets: { verifier: string; state: string }): Promise<URL> {
+    const { authorization_endpoint: endpoint } = this.#metadata;
+    if (endpoint === undefined) {
+      throw new AppError('refused', l10n.t('The identity provider {0} has no page to sign in.', this.#offer.issuer));
+    }
+    const url = new URL(endpoint);
+    const parameters = {
+      ...this.#requested(),
+      response_type: 'code',
+      redirect_uri: redirectUri,
+      state: secrets.state,
+      code_challenge: await calculatePKCECodeChallenge(secrets.verifier),
+      code_challenge_method: 'S256',
+      // Without it, a provider gives no refresh token (OpenID Connect Core 1.0, section 11).
+      ...(this.#offer.scopes.includes('offline_access') && { prompt: 'consent' }),
+    };
+    for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+    // VS Code would encode a plus sign when it opens the page.
+    url.search = url.search.replaceAll('+', '%20');
+    return url;
+  }
+
+  /** The tokens for what the browser came back with. @throws AppError if the person or the provider refused. */
+  redeemCode(answer: URL, redirectUri: string, secrets: { verifier: string; state: string }) {
+    return this.#asking(async () => {
+      const { verifier, state } = secrets;
+      const parameters = validateAuthResponse(this.#metadata, this.#client, answer, state);
+      const response = await authorizationCodeGrantRequest(
+        this.#metadata,
+        this.#client,
+        None(),
+        parameters,
+        redirectUri,
+        verifier,
+        { ...this.#options(), additionalParameters: this.#resource() },
+      );
+      return processAuthorizationCodeResponse(this.#metadata, this.#client, response);
+    });
   }
 
   /** New tokens for a refresh token. @throws AppError `not-signed-in` if the provider no longer accepts it. */

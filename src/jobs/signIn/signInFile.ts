@@ -44,12 +44,12 @@ export class SignInFile implements SignInStorage {
 }
 
 /** The folder in FARWHARF_HOME with the sign-ins of the command line, and the locks under which all sign-ins are renewed. */
-function signInFolder(home: string): string {
+export function signInFolder(home: string): string {
   return join(home, 'signIns');
 }
 
 /** The file that a process creates while it renews a sign-in to a host. */
-function lockFileOf(host: string, folder: string): string {
+export function lockFileOf(host: string, folder: string, kind = 'lock'): string {
   ensurePrivateFolder(folder);
-  return join(folder, `lock ${hostFileName(host)}`);
+  return join(folder, `${kind} ${hostFileName(host)}`);
 }

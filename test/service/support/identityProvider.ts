@@ -44,7 +44,10 @@ export class TestProvider {
     });
   }
 
-  static async start(t: TestContext, people: Readonly<Record<string, Person>> = {}): Promise<TestProvider> {
+  static async start(
+    t: Pick<TestContext, 'after'>,
+    people: Readonly<Record<string, Person>> = {},
+  ): Promise<TestProvider> {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const provider = new TestProvider(server);
