@@ -69,7 +69,6 @@ export class EventStreams {
       feed.dispose();
       this.#feeds.delete(job.id);
     });
-    reader.pump();
     signal.addEventListener('abort', () => reader.end());
     if (this.#signal.aborted || signal.aborted) reader.end();
   }
