@@ -15,8 +15,8 @@ const QUIET_MS = 12_500;
 export const STALLED_MS = 5 * 60_000;
 // A write costs the same for one event as for ten, so with more readers more events are written together.
 const MAX_WRITES_PER_MS = 20;
-// On a busy machine each write takes longer. Three quarters of the time are left for everything else, …
-const SPACING_PER_WORK = 4;
+// On a busy machine each write takes longer. Half of the time is left for everything else, …
+const SPACING_PER_WORK = 2;
 // … but no event waits longer than a person would notice.
 const MAX_SPACING_MS = 1_000;
 
