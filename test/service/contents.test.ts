@@ -4,6 +4,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { globSync, mkdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { directLedger } from '../../src/jobs/ledger/asyncLedger.ts';
 import { JobLedger } from '../../src/jobs/ledger/ledger.ts';
@@ -384,6 +385,46 @@ test('where the account has no room for contents, the archive is sent', async (t
   const bytes = globSync('contents/*/*', { cwd: data }).reduce((sum, file) => sum + statSync(join(data, file)).size, 0);
   assert.ok(bytes <= 1_000_000, String(bytes));
   t.diagnostic(`${bytes} bytes are stored`);
+});
+
+test('an archive that refers to earlier ones is sent whole, and packed again where these are damaged', async () => {
+  await using scratch = await Scratch.create();
+  const config = join(scratch.root, 'small.toml');
+  // Enough for three files, and for an archive of them.
+  writeFileSync(config, '[limits]\nupload_gb = 0.0035\n');
+  const { env, data } = await scratch.serve(['--config', config]);
+  const folder = await scratch.folder('project', { 'a.sh': 'cat small.txt; cat *.bin | sha256sum\n' });
+  const files = ['1.bin', '2.bin', '3.bin'].map((name) => join(folder, name));
+  for (const file of files) writeFileSync(file, randomBytes(1_050_000));
+  let count = 0;
+  const submit = async (): Promise<string> => {
+    const text = `round ${(count += 1)}\n`;
+    writeFileSync(join(folder, 'small.txt'), text);
+    // Files that were changed just before are packed again anyway.
+    await sleep(150);
+    const done = await scratch.run(['submit', folder, '--script', 'a.sh', '--watch'], { env });
+    assert.equal(done.exit, 0, done.stderr);
+    const sha256 = createHash('sha256')
+      .update(Buffer.concat(files.map((file) => readFileSync(file))))
+      .digest('hex');
+    assert.equal(done.stdout, `${text}${sha256}  -\n`);
+    return done.stderr;
+  };
+  const archives = join(scratch.home, 'archives');
+  const folders = (): string[] => globSync('*.parts', { cwd: archives });
+  await submit();
+  assert.match(await submit(), /because the service had the rest/);
+  assert.equal(folders().length, 1);
+  writeFileSync(files[0] ?? '', randomBytes(1_050_000));
+  assert.doesNotMatch(await submit(), /because the service had the rest/);
+  assert.equal(folders().length, 2);
+  rmSync(join(data, 'contents'), { recursive: true });
+  for (const part of globSync('{*.tar.gz,*.parts/*}', { cwd: archives })) {
+    const bytes = readFileSync(join(archives, part));
+    for (let at = 100_000; at < bytes.length; at += 100_000) bytes[at] = (bytes[at] ?? 0) ^ 1;
+    writeFileSync(join(archives, part), bytes);
+  }
+  await submit();
 });
 
 test('a service without the feature gets the requests of before, and nothing else', async () => {

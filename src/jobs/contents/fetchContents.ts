@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../core/errors.ts';
 import type { RemoteClient } from '../../remote/client.ts';
 import { entriesIn, MAX_PIECES, RECORD_BYTES, RESULT_CONTENT_FEATURE } from '../../remote/protocol/contents.ts';
-import { receivedAccount } from '../../remote/protocol/schemas.ts';
 import { unpackPiece } from '../../remote/transfers/unpackPiece.ts';
 import { httpStatus } from '../service/api.ts';
 import type { Piece } from './archiveContents.ts';
@@ -33,7 +32,7 @@ export async function fetchRecords(
 ): Promise<Buffer | undefined> {
   const options = { ...(signal && { signal }) };
   try {
-    const { features } = receivedAccount.parse(await service.me(options));
+    const { features } = await service.me(options);
     if (features?.includes(RESULT_CONTENT_FEATURE) !== true) return undefined;
     const chunks: Uint8Array[] = [];
     let bytes = 0;
