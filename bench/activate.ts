@@ -1,8 +1,9 @@
 // What the extension costs everybody who installs it: the size of the VSIX, and how long it holds up VS Code's start.
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, realpath, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createVSIX } from '@vscode/vsce';
 import { formatBytes } from '../src/core/text/format.ts';
 import { build } from '../scripts/build.ts';
 import { packExtension } from '../scripts/package.ts';
@@ -43,23 +44,38 @@ function measureProcesses(): Sample[] {
   });
 }
 
-/** In the real extension host, as *Developer: Startup Performance* reports it. */
-async function measureWindows(vsix: string): Promise<Sample[]> {
+/** An extension that does nothing: what it takes in the same windows is VS Code's share, and that of the machine. */
+async function packEmptyExtension(folder: string): Promise<string> {
+  const engines = { vscode: '^1.105.0' };
+  const start = { main: './extension.js', activationEvents: ['onStartupFinished'] };
+  const manifest = { name: 'empty', publisher: 'bench', version: '1.0.0', engines, ...start };
+  await mkdir(folder);
+  await writeFile(join(folder, 'package.json'), JSON.stringify(manifest));
+  await writeFile(join(folder, 'extension.js'), 'exports.activate = () => {};\n');
+  const packagePath = `${folder}.vsix`;
+  await createVSIX({ cwd: folder, packagePath, allowMissingRepository: true, skipLicense: true });
+  return packagePath;
+}
+
+/** In the real extension host, as *Developer: Startup Performance* reports it: both extensions, which start at the same time. */
+async function measureWindows(vsix: string): Promise<Record<'farwharf' | 'empty', Sample[]>> {
   const codeServer = await installCodeServer(print);
   const chromium = await findChromium(print);
   const scratch = await realpath(await mkdtemp(join(tmpdir(), 'farwharf-activate-')));
   const options = { userData: join(scratch, 'data'), env: isolatedEnvironment(join(scratch, 'home')) };
   try {
     await installExtension(codeServer, vsix, options);
+    await installExtension(codeServer, await packEmptyExtension(join(scratch, 'empty')), options);
     await using server = await startServer(codeServer, options);
     await using browser = await launchBrowser(chromium);
-    const samples: Sample[] = [];
+    const samples: Record<'farwharf' | 'empty', Sample[]> = { farwharf: [], empty: [] };
     for (let window = 0; window < WINDOWS; window += 1) {
       const context = await browser.newContext();
       await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: `http://${server.authority}` });
       const page = await context.newPage();
       await openWorkbench(page, workbenchUrl(server.authority, scratch));
-      samples.push(await readActivation(page, 'farwharf.farwharf'));
+      samples.farwharf.push(await readActivation(page, 'farwharf.farwharf'));
+      samples.empty.push(await readActivation(page, 'bench.empty'));
       await page.goto('about:blank');
       await context.close();
     }
@@ -74,7 +90,9 @@ build();
 const vsix = await packExtension();
 printSamples('bare process', measureProcesses());
 try {
-  printSamples('real extension host', await measureWindows(vsix));
+  const { farwharf, empty } = await measureWindows(vsix);
+  printSamples('real extension host', farwharf);
+  printSamples('an extension that does nothing, in the same windows', empty);
 } catch (error) {
   if (!(error instanceof Unavailable)) throw error;
   print(`real extension host: SKIPPED, ${error.message}`);

@@ -34,6 +34,7 @@ const context = {
   extension: { packageJSON: require(join(ROOT, 'package.json')) as unknown },
 };
 
+require('vscode'); // compiling the stand-in is no part of what is measured
 const started = performance.now();
 const extension = require(join(ROOT, 'dist', 'extension.js')) as { activate(context: unknown): unknown };
 const loaded = performance.now();

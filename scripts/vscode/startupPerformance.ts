@@ -1,13 +1,13 @@
 import type { Page } from 'playwright-core';
 import { runCommand } from './workbench.ts';
 
-const TIMEOUT_MS = 30_000;
+const TIMEOUT_MS = 120_000;
 
 /**
  * How long an extension took to load and to activate, from the table of *Developer: Startup Performance*; the page needs
  * the permission to read the clipboard.
  *
- * @throws Error when the extension is not active after half a minute.
+ * @throws Error when the extension is not active after two minutes.
  */
 export async function readActivation(page: Page, extension: string): Promise<{ loadMs: number; activateMs: number }> {
   const deadline = Date.now() + TIMEOUT_MS;
