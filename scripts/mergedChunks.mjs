@@ -17,7 +17,8 @@ const BUILTIN_BYTES = 20_000;
  * @property {Set<string>} needs the paths of all that it imports, with its own
  * @property {Set<string>} programs the paths of the outputs of entry points that load it
  *
- * @typedef {Pick<Loaded, 'bytes' | 'needs' | 'programs'>} Group chunks that the same programs load, which the next build makes one of
+ * @typedef {Loaded & { readonly module: string }} Group chunks that the same programs load, which the next build makes one of. `module` is the
+ * first module in them: the names of chunks would give another order wherever packages lie elsewhere.
  */
 
 /**
@@ -68,7 +69,7 @@ function importsThatMerge(outputs) {
       .map((input) => resolve(input));
     for (const program of programs.difference(before.get(path) ?? new Set())) {
       const entryPoint = resolve(outputs[program]?.entryPoint ?? '');
-      imports.set(entryPoint, [...(imports.get(entryPoint) ?? []), ...modules]);
+      imports.set(entryPoint, [...(imports.get(entryPoint) ?? []), ...modules].toSorted());
     }
   }
   return imports;
@@ -113,16 +114,17 @@ function readLoaded(outputs) {
 function groupsOf(outputs, loaded) {
   /** @type {Map<string, Group>} */
   const groups = new Map();
-  for (const [path, { bytes, needs, programs }] of [...loaded].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+  for (const [path, { bytes, needs, programs }] of loaded) {
     const output = outputs[path];
     if (output === undefined || output.entryPoint !== undefined) continue;
     // Others cannot be imported by an entry point: packages declare that such an import does nothing, and plugins replace modules.
     if (!Object.keys(output.inputs).every(isOwn)) continue;
     const key = [...programs].toSorted().join(' ');
-    const group = groups.get(key) ?? { bytes: 0, needs: new Set(), programs };
-    groups.set(key, { bytes: group.bytes + bytes, needs: group.needs.union(needs), programs });
+    const group = groups.get(key) ?? { bytes: 0, needs: new Set(), programs, module: '' };
+    const [module = ''] = [group.module, ...Object.keys(output.inputs)].filter(Boolean).toSorted();
+    groups.set(key, { bytes: group.bytes + bytes, needs: group.needs.union(needs), programs, module });
   }
-  return [...groups.values()].toSorted((a, b) => a.bytes - b.bytes);
+  return [...groups.values()].toSorted((a, b) => a.bytes - b.bytes || (a.module < b.module ? -1 : 1));
 }
 
 /**
