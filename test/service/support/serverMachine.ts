@@ -50,7 +50,19 @@ export class ServerMachine implements Disposable {
     // The namespace of cgroups begins where the process is, so it is moved first.
     const enter = 'mkdir "$1" && echo $$ > "$1/cgroup.procs" && shift && exec "$@"';
     const namespaces = ['--mount', '--pid', '--fork', '--kill-child', '--ipc', '--uts', '--net', '--cgroup'];
-    const unshare = ['unshare', ...namespaces, '--propagation', 'private', 'bash', SCRIPT, folder];
+    // It ends with the process of the tests, however that ends.
+    const unshare = [
+      'setpriv',
+      '--pdeathsig',
+      'KILL',
+      'unshare',
+      ...namespaces,
+      '--propagation',
+      'private',
+      'bash',
+      SCRIPT,
+      folder,
+    ];
     const child = spawn('bash', ['-c', enter, 'bash', cgroup, ...unshare], { stdio: ['ignore', 'ignore', 'pipe'] });
     let errors = '';
     child.stderr.on('data', (text: Buffer) => (errors += text.toString()));
@@ -108,6 +120,7 @@ function childOf(pid: number): number {
 
 function remove(folder: string, cgroup: string): void {
   rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
-  // Nested ones first; the kernel removes no group that has others.
-  spawnSync('find', [cgroup, '-depth', '-type', 'd', '-exec', 'rmdir', '{}', '+']);
+  // Nested ones first; the kernel removes no group that has others, or processes that have not quite ended.
+  const removal = `for try in 1 2 3 4 5 6 7 8 9; do find "$1" -depth -type d -exec rmdir {} + && break; sleep 0.2; done`;
+  spawnSync('sh', ['-c', removal, 'sh', cgroup]);
 }
