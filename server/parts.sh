@@ -115,7 +115,9 @@ copy_to() {
   rm -rf "$1.partial"
   mkdir -m 0700 "$1.partial"
   for file in "$DATA/service.db" "$DATA/service.db-wal"; do
-    [ ! -e "$file" ] || cp --preserve=timestamps "$file" "$1.partial/" || {
+    [ -e "$file" ] || continue
+    # Read as the service's user: jobs may run as it, and could have put a link to a file of root there.
+    runuser -u farwharf -- cat "$file" > "$1.partial/$(basename "$file")" || {
       rm -rf "$1.partial"
       refuse "The store could not be copied to $1."
     }
