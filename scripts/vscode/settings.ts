@@ -19,6 +19,7 @@ const QUIET_SETTINGS: Readonly<Record<string, unknown>> = {
   'files.autoSave': 'off',
   'git.openRepositoryInParentFolders': 'never',
   'security.workspace.trust.enabled': false,
+  'security.workspace.trust.startupPrompt': 'never',
 };
 
 /** Writes the settings of a fresh VS Code; one that has been used keeps what it has. */
