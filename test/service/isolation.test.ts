@@ -5,7 +5,7 @@ import { batchEntry, nameOfPiece } from '../../src/remote/protocol/contents.ts';
 import { openAdmin } from '../../src/service/admin/adminClient.ts';
 import { addAccount } from './support/accounts.ts';
 import { makeArchive } from './support/archive.ts';
-import { type ServiceClient, startService } from './support/service.ts';
+import { type ServiceClient, startService, testConfig } from './support/service.ts';
 import { PageClient } from './support/servicePage.ts';
 
 /** What distinguishes requests that are otherwise the same. */
@@ -107,6 +107,8 @@ const CASES: Readonly<Record<string, (setting: Setting) => Promise<void>>> = {
     for (const job of setting.jobs) assert.deepEqual(await ask(job), await ask(NO_SUCH_JOB));
   },
   'GET /v1/jobs/:id/artifacts': hidesJobs,
+  'GET /v1/jobs/:id/artifacts/contents': hidesJobs,
+  'POST /v1/jobs/:id/artifacts/contents': hidesJobs,
   'GET /v1/jobs': async ({ stranger, owner, jobs }) => {
     const own = await stranger.submit({ 'a.sh': 'true' }, { script: 'a.sh' });
     const listed = await stranger.json<{ jobs: { job_id: string }[] }>('/v1/jobs?limit=500');
@@ -189,7 +191,10 @@ test('an account neither reads, lists, cancels, streams nor downloads what is of
 });
 
 test('a revoked key opens no route', async (t) => {
-  const service = await startService(t);
+  // There are more routes than a client may try a wrong key in a minute.
+  const config = testConfig();
+  const limits = { ...config.limits, wrong_keys_per_minute: 1_000 };
+  const service = await startService(t, { config: { ...config, limits } });
   const { client, keyId } = await addAccount(service, 'ada');
   const job = await client.submit({ 'a.sh': 'true' }, { script: 'a.sh' });
   await client.untilEnd(job);
