@@ -77,19 +77,12 @@ async function withPalette<T>(
   use: (rows: Locator, timeout: number) => Promise<T>,
 ): Promise<T> {
   const input = page.locator('.quick-input-widget input.input');
-  const deadline = Date.now() + WAIT_TIMEOUT_MS;
-  // Twice as long each time: what the machine is too busy for in one try gets enough time in a later one.
-  for (let timeout = PALETTE_STEP_MS; ; timeout *= 2) {
+  return repeatUntilDone(page, async (timeout) => {
     await page.keyboard.press('F1');
-    try {
-      await input.waitFor({ timeout });
-      await input.fill(`>${title}`, { timeout });
-      return await use(page.locator('.quick-input-widget .monaco-list-row'), timeout);
-    } catch (error) {
-      if (Date.now() > deadline) throw error;
-      await page.keyboard.press('Escape');
-    }
-  }
+    await input.waitFor({ timeout });
+    await input.fill(`>${title}`, { timeout });
+    return use(page.locator('.quick-input-widget .monaco-list-row'), timeout);
+  });
 }
 
 /**
@@ -97,31 +90,33 @@ async function withPalette<T>(
  * comes: a webview that had the focus takes it back with a delay, and the list that loses it closes.
  */
 export async function typeIntoList(page: Page, command: string, typed: string, row: string): Promise<void> {
-  const deadline = Date.now() + WAIT_TIMEOUT_MS;
-  for (let timeout = PALETTE_STEP_MS; ; timeout *= 2) {
+  await repeatUntilDone(page, async (timeout) => {
     await runCommand(page, command);
-    try {
-      await page.locator('.quick-input-widget input.input').fill(typed, { timeout });
-      await page.locator('.quick-input-list .monaco-list-row', { hasText: row }).first().waitFor({ timeout });
-      return;
-    } catch (error) {
-      if (Date.now() > deadline) throw error;
-      await page.keyboard.press('Escape');
-    }
-  }
+    await page.locator('.quick-input-widget input.input').fill(typed, { timeout });
+    await page.locator('.quick-input-list .monaco-list-row', { hasText: row }).first().waitFor({ timeout });
+  });
 }
 
 /** Applies the quick fix with these words at the caret. Until it is listed, the list is opened again: new problems close it. */
 export async function applyQuickFix(page: Page, text: string): Promise<void> {
-  const deadline = Date.now() + WAIT_TIMEOUT_MS;
-  for (let timeout = PALETTE_STEP_MS; ; timeout *= 2) {
+  await repeatUntilDone(page, async (timeout) => {
     await page.keyboard.press('Control+.');
+    const list = page.locator('.action-widget').first(); // the second, if there is one, is a submenu
+    await list.hover({ timeout, force: true }); // until the pointer moves over it, VS Code 1.105 covers the list
+    const rows = list.locator('.action-list-item, .monaco-list-row');
+    await rows.filter({ hasText: text }).first().click({ timeout });
+  });
+}
+
+/**
+ * Tries again until it succeeds, and closes what the failed attempt left open. Each attempt gets twice as long as the one before: what
+ * the machine is too busy for in one gets enough time in a later one.
+ */
+async function repeatUntilDone<T>(page: Page, attempt: (timeout: number) => Promise<T>): Promise<T> {
+  const deadline = Date.now() + WAIT_TIMEOUT_MS;
+  for (let timeout = PALETTE_STEP_MS; ; timeout = Math.min(2 * timeout, WAIT_TIMEOUT_MS)) {
     try {
-      const list = page.locator('.action-widget');
-      await list.hover({ timeout, force: true }); // until the pointer moves over it, VS Code 1.105 covers the list
-      const rows = list.locator('.action-list-item, .monaco-list-row');
-      await rows.filter({ hasText: text }).first().click({ timeout });
-      return;
+      return await attempt(timeout);
     } catch (error) {
       if (Date.now() > deadline) throw error;
       await page.keyboard.press('Escape');

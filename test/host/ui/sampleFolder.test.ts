@@ -26,24 +26,18 @@ suite('the sample folder', () => {
         await mkdir(join(path, 'farwharf-sample'), { recursive: true });
       },
     });
+    sample = await createSample(window.page);
   });
   after(async () => window[Symbol.asyncDispose]());
   afterEach((t) => screenshotOfFailure(window.page, t));
 
   test('the sample folder is created where one chooses, under a name that is free, and opened with the walkthrough', async () => {
-    const opened = window.page.context().waitForEvent('page');
-    await runCommand(window.page, 'Farwharf: Create Sample Folder');
-    const dialog = window.page.locator('.quick-input-widget', { hasText: 'Create Sample Folder' });
-    await dialog.locator('.monaco-list-row', { hasText: 'farwharf-sample' }).waitFor();
-    await dialog.getByRole('button', { name: 'Create Here' }).click();
-    const page = await opened;
-    sample = page;
-    await page.locator('.explorer-folders-view .monaco-list-row', { hasText: 'train.mjs' }).waitFor();
+    await sample.locator('.explorer-folders-view .monaco-list-row', { hasText: 'train.mjs' }).waitFor();
     const files = (path: string): string[] => globSync('**/*.{mjs,txt,md}', { cwd: path }).toSorted();
     assert.deepEqual(files(join(folder, 'farwharf-sample2')), files(EXAMPLE));
     assert.deepEqual(files(join(folder, 'farwharf-sample')), []);
-    await page.locator('.gettingStartedContainer', { hasText: 'Run the example' }).waitFor();
-    await page.locator('.part.sidebar .welcome-view', { hasText: 'Submit Workspace' }).waitFor();
+    await sample.locator('.gettingStartedContainer', { hasText: 'Run the example' }).waitFor();
+    await sample.locator('.part.sidebar .welcome-view', { hasText: 'Submit Workspace' }).waitFor();
   });
 
   test('results of the sample do not complete the step for the own folder, those of another folder do', async () => {
@@ -57,6 +51,16 @@ suite('the sample folder', () => {
     await window.page.locator('.complete').and(step(window.page, 'submit')).first().waitFor();
   });
 });
+
+/** Creates the sample folder beside a folder of its name, and returns the window that opens with it. */
+async function createSample(page: Page): Promise<Page> {
+  const opened = page.context().waitForEvent('page');
+  await runCommand(page, 'Farwharf: Create Sample Folder');
+  const dialog = page.locator('.quick-input-widget', { hasText: 'Create Sample Folder' });
+  await dialog.locator('.monaco-list-row', { hasText: 'farwharf-sample' }).waitFor();
+  await dialog.getByRole('button', { name: 'Create Here' }).click();
+  return opened;
+}
 
 /** Submits a script that makes a file, and downloads it. */
 async function bringResultsHome(page: Page, folder: string): Promise<void> {
