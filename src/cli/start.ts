@@ -1,4 +1,4 @@
-import { setFlagsFromString } from 'node:v8';
+import { keepNewObjectSpace } from '../core/processes/newObjectSpace.ts';
 import { printableLine } from '../core/text/printable.ts';
 import { endOnUncaughtErrors } from './command/uncaught.ts';
 
@@ -6,17 +6,9 @@ import { endOnUncaughtErrors } from './command/uncaught.ts';
 export async function start(entry: string): Promise<void> {
   endOnUncaughtErrors(process.env);
   hideExperiments();
-  keepMemorySmall();
+  keepNewObjectSpace();
   const { runProgram } = await import('./program.ts');
   process.exitCode = await runProgram(process.argv.slice(2), { entry, env: process.env });
-}
-
-/**
- * Keeps V8's space for new objects at its initial size. With large folders it would grow to three times 16 MB, a quarter of all memory
- * used. The cost is more frequent garbage collection.
- */
-function keepMemorySmall(): void {
-  setFlagsFromString('--semi-space-growth-factor=1');
 }
 
 /** Hides the warning that node:sqlite is experimental, which is of no use to users. */

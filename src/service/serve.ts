@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AsyncDisposableStore } from '../core/processes/lifetime.ts';
 import { repeat } from '../core/processes/repeat.ts';
+import { growNewObjectSpace } from '../core/processes/newObjectSpace.ts';
 import type { Logger } from '../core/log.ts';
 import { startAdminServer } from './admin/adminServer.ts';
 import { currentOperator } from './admin/socket/operator.ts';
@@ -60,6 +61,7 @@ export async function serve(
     refuseNested(data, shared);
     await moveStore(shared, data, log);
   }
+  growNewObjectSpace();
   const store = new Store(data, {
     start: toMicro(options.credits ?? DEFAULT_CREDITS),
     isToppedUpDaily: options.isToppedUpDaily ?? false,
@@ -131,7 +133,7 @@ export async function serve(
   log.info('service started', { url, data, files: filesFolder });
   const run = async (): Promise<void> => {
     await untilDone(options.idleExitMs, signal, () => {
-      if (store.jobs.countUnfinished() > 0) monitor.touch();
+      if (store.unfinished.count > 0) monitor.touch();
       return monitor.idleMs();
     });
     if (stateFile !== undefined) removeStateFile(stateFile, process.pid);

@@ -61,9 +61,9 @@ for (const [bytes, isByContent] of [
   const how = isByContent ? ', sent by content' : '';
   test(`a job that waited when the power failed runs with all of its ${bytes} bytes${how}, though its files were lost`, async (t) => {
     const { home, blocker, id, folder } = await losePower(t, bytes, isByContent);
-    // The workspace of a large submission by content is written when the job starts.
+    // Only that of a large archive is written before the job starts.
     const isWritten = existsSync(join(folder, 'workspace'));
-    assert.equal(isWritten, !isByContent || bytes < 1_000_000);
+    assert.equal(isWritten, !isByContent && bytes > 1_000_000);
     if (isWritten) {
       truncateSync(join(folder, 'workspace', 'word.txt'), 0);
       rmSync(join(folder, 'workspace', 'large.bin'));

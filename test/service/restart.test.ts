@@ -166,6 +166,8 @@ test('an upload that was cut by the end of the service is swept away', async (t)
     start: (controller) => {
       const head = '--b\r\nContent-Disposition: form-data; name="tarball"; filename="w.tar.gz"\r\n\r\nbytes';
       controller.enqueue(new TextEncoder().encode(head));
+      // What is smaller stays in memory.
+      controller.enqueue(new Uint8Array(1_000_000));
     },
   });
   const headers = { 'content-type': 'multipart/form-data; boundary=b' };

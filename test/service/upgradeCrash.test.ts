@@ -103,7 +103,7 @@ test('an upgrade that is killed leaves the old store or the new one, and the nex
     if (kill % 4 !== 0) continue;
     // Checks the ledger, too.
     const store = new Store(folder);
-    assert.equal(store.jobs.countUnfinished(), (JOBS * 3) / 8 + 1);
+    assert.equal(store.unfinished.count, (JOBS * 3) / 8 + 1);
     assert.equal(store.balances('local').spent, (JOBS * 5 * 40) / 8 + 18_334);
     store.dispose();
     assert.equal(valueIn(path, 'PRAGMA user_version'), MIGRATIONS.length);

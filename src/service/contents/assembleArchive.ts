@@ -1,30 +1,26 @@
-import { open } from 'node:fs/promises';
 import type { ContentStore } from './contentStore.ts';
-import { FrameWriter } from './keptFrames.ts';
 import { PackReader } from './packReader.ts';
 import { LackingContents, type SubmittedContents } from './submittedContents.ts';
 
 export interface Assembly {
   readonly account: string;
-  /** The path of the new archive. */
-  readonly archive: string;
+  /** Receives the compressed pieces, in order. */
+  readonly frames: Buffer[];
   readonly signal: AbortSignal;
 }
 
 /**
  * The tar stream of the archive that a submission by content describes: the same as that of the client's archive, whose entries are then
- * checked and unpacked like those of any other. Its pieces are also written to one file, which `readFrames` reads after a power loss.
+ * checked like those of any other.
  *
  * @throws LackingContents if pieces are damaged.
  */
 export async function* assembleArchive(
   store: Pick<ContentStore, 'read'>,
   { pieces }: SubmittedContents,
-  { account, archive, signal }: Assembly,
+  { account, frames, signal }: Assembly,
 ): AsyncGenerator<Buffer, void> {
-  await using file = await open(archive, 'wx', 0o600);
   await using reader = new PackReader();
-  const kept = new FrameWriter((bytes) => file.writeFile(bytes));
   let isLacking = false;
   for (const { name } of pieces) {
     signal.throwIfAborted();
@@ -32,9 +28,8 @@ export async function* assembleArchive(
     isLacking ||= piece === undefined;
     // The rest is read all the same, so that everything that is damaged is found, and sent again, at once.
     if (isLacking || piece === undefined) continue;
-    await kept.write(piece.frame);
+    frames.push(piece.frame);
     yield piece.bytes;
   }
   if (isLacking) throw new LackingContents();
-  await kept.end();
 }

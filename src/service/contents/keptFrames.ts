@@ -1,65 +1,40 @@
-import { createReadStream } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { AppError } from '../../core/errors.ts';
-import type { ByteSink } from '../../workspace/archive/gzipWriter.ts';
 import { unpackPiece } from '../../remote/transfers/unpackPiece.ts';
 
-/** How such a file begins, and no gzip file does. */
-export const FRAMES_MAGIC: Buffer = Buffer.from('FWF1');
+/** How joined frames begin, and no gzip file does. */
+const MAGIC: Buffer = Buffer.from('FWF1');
 // The length of a frame and its CRC-32, both as 32 bits, little-endian.
 const HEADER_BYTES = 8;
-const WRITE_BYTES = 1 << 20;
 
-/** Writes a tar stream as the compressed pieces that it consists of. They are not compressed again, which would take most of the time. */
-export class FrameWriter {
-  readonly #sink: ByteSink;
-  #open: Buffer[] = [FRAMES_MAGIC];
-  #openBytes = 0;
-
-  constructor(sink: ByteSink) {
-    this.#sink = sink;
-  }
-
-  /** Keeps the frame for a while, so it must not change. */
-  async write(frame: Buffer): Promise<void> {
+/** Joins the compressed pieces that a tar stream consists of. They are not compressed again, which would take most of the time. */
+export function joinFrames(frames: readonly Buffer[]): Buffer {
+  const parts = frames.flatMap((frame) => {
     const header = Buffer.alloc(HEADER_BYTES);
     header.writeUInt32LE(frame.length, 0);
     header.writeUInt32LE(crc32(frame), 4);
-    this.#open.push(header, frame);
-    this.#openBytes += frame.length;
-    if (this.#openBytes >= WRITE_BYTES) await this.end();
-  }
-
-  async end(): Promise<void> {
-    const bytes = Buffer.concat(this.#open);
-    this.#open = [];
-    this.#openBytes = 0;
-    await this.#sink(bytes);
-  }
+    return [header, frame];
+  });
+  return Buffer.concat([MAGIC, ...parts]);
 }
 
-/** The tar stream in a file of frames. @throws AppError `corrupt` for a damaged file, the system's error. */
-export async function* readFrames(path: string): AsyncGenerator<Buffer, void> {
-  let held: Buffer = Buffer.alloc(0);
-  const source = createReadStream(path, { start: FRAMES_MAGIC.length, highWaterMark: WRITE_BYTES });
-  for await (const chunk of source as AsyncIterable<Buffer>) {
-    held = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
-    while (held.length >= HEADER_BYTES) {
-      const end = HEADER_BYTES + held.readUInt32LE(0);
-      if (held.length < end) break;
-      const frame = held.subarray(HEADER_BYTES, end);
-      const piece = crc32(frame) === held.readUInt32LE(4) ? unpackPiece(frame) : undefined;
-      if (piece === undefined) throw damaged(path);
-      yield piece;
-      held = held.subarray(end);
+/** Whether an archive consists of the pieces of a submission by content. */
+export function isJoinedFrames(archive: Buffer): boolean {
+  return archive.subarray(0, MAGIC.length).equals(MAGIC);
+}
+
+/** The tar stream of joined frames. @throws AppError `corrupt` if they are damaged. */
+export function* readFrames(joined: Buffer): Generator<Buffer, void> {
+  for (let rest = joined.subarray(MAGIC.length); rest.length > 0; ) {
+    const end = rest.length < HEADER_BYTES ? Number.POSITIVE_INFINITY : HEADER_BYTES + rest.readUInt32LE(0);
+    const frame = rest.subarray(HEADER_BYTES, end);
+    const isWhole = end <= rest.length && crc32(frame) === rest.readUInt32LE(4);
+    const piece = isWhole ? unpackPiece(frame) : undefined;
+    if (piece === undefined) {
+      const message = 'The stored archive of the job is damaged, so its workspace cannot be written. Submit again.';
+      throw new AppError('corrupt', message);
     }
+    yield piece;
+    rest = rest.subarray(end);
   }
-  if (held.length > 0) throw damaged(path);
-}
-
-function damaged(path: string): AppError {
-  return new AppError(
-    'corrupt',
-    `${path} is damaged, so the workspace of the job cannot be written again. Submit again.`,
-  );
 }

@@ -38,7 +38,7 @@ export interface SubmittedContents {
 /**
  * Finds what a submission consists of.
  *
- * @param submission the path of the file with the names of the lists.
+ * @param submission the names of the lists, or the path of the file with them.
  * @param maxBytes the most that the pieces may have together, compressed, each as often as it occurs: the limit for an archive.
  * @throws AppError `bad-input` for a submission that is not a list of names, `limit` for one that is too large; LackingContents.
  */
@@ -48,10 +48,11 @@ export async function findContents(
     account,
     submission,
     maxBytes,
-  }: { readonly account: string; readonly submission: string; readonly maxBytes: number },
+  }: { readonly account: string; readonly submission: string | Buffer; readonly maxBytes: number },
 ): Promise<SubmittedContents> {
-  const isTooLong = (await stat(submission)).size > MAX_LISTS * NAME_BYTES;
-  const lists = isTooLong ? undefined : await readFile(submission);
+  const size = typeof submission === 'string' ? (await stat(submission)).size : submission.length;
+  const isTooLong = size > MAX_LISTS * NAME_BYTES;
+  const lists = isTooLong ? undefined : await contentOf(submission);
   const names = lists && namesIn(lists);
   if (lists === undefined || names === undefined || names.length === 0) {
     throw new AppError('bad-input', 'The part "contents" must be the SHA-256 of each list of the submission.');
@@ -70,6 +71,10 @@ export async function findContents(
   }
   if (!isWhole || here.length < found.length) throw new LackingContents();
   return { lists, pieces, counts, bytes, packedBytes, packs: new Set(here.map(({ path }) => path)) };
+}
+
+async function contentOf(submission: string | Buffer): Promise<Buffer> {
+  return typeof submission === 'string' ? readFile(submission) : submission;
 }
 
 /** The names in lists, and whether the account has all of the lists. @throws AppError `bad-input` or `limit`. */

@@ -21,6 +21,8 @@ import {
 
 // However often anyone requests the health, disk, store and queue are checked at this interval.
 const MAX_AGE_MS = 2_000;
+// Of a disk that hundreds of submissions in a second ask for.
+const FREE_MAX_AGE_MS = 250;
 // A cluster that a job has asked more recently than this is not asked again.
 const LOOK_MS = 5_000;
 
@@ -60,6 +62,7 @@ export class Health {
   readonly #options: HealthOptions;
   readonly clock = new ClockWatch();
   #checked: { readonly at: number; readonly parts: Promise<HealthReport['parts']> } | undefined;
+  #free: { readonly at: number; readonly bytes: Promise<number> } | undefined;
   #isStopping = false;
   #jobs: WatchedJobs | undefined;
   #signIns: { readonly isAvailable: boolean } | undefined;
@@ -114,9 +117,13 @@ export class Health {
     return { all: capacity, free: Math.max(0, capacity - countActive()) };
   }
 
-  /** As `freeBytesOf` its folders. */
+  /** As `freeBytesOf` its folders, a moment ago. */
   freeBytes(): Promise<number> {
-    return freeBytesOf(this.#options.folders);
+    const now = performance.now();
+    if (this.#free === undefined || now - this.#free.at > FREE_MAX_AGE_MS) {
+      this.#free = { at: now, bytes: freeBytesOf(this.#options.folders) };
+    }
+    return this.#free.bytes;
   }
 
   async report(): Promise<HealthReport> {

@@ -123,7 +123,7 @@ function addJobRoutes(app: App, options: AppOptions): void {
 
   app.get('/v1/jobs', requireScope('read'), (context) => context.json({ jobs: listJobs(context, store).map(show) }));
   app.post('/v1/jobs', requireScope('submit'), refuseSubmissions(options.health), async (context) => {
-    if (store.jobs.countUnfinished() >= MAX_UNFINISHED_JOBS) {
+    if (store.unfinished.count >= MAX_UNFINISHED_JOBS) {
       const why = `The service has ${MAX_UNFINISHED_JOBS} waiting and running jobs, the most that it accepts.`;
       throw retryLater(context, QUEUE_RETRY_SECONDS, why);
     }
@@ -140,9 +140,12 @@ function addJobRoutes(app: App, options: AppOptions): void {
     ]);
     const { incoming } = context.env;
     const mayUseSecrets = isAllowed(context, 'secrets');
-    const diskRefusal = (bytes: number) => options.health.refusal(bytes);
-    const owner = { account: account.id, keyId: context.var.visit.key?.id, maxUploadBytes, mayUseSecrets, diskRefusal };
-    const { accepted, isNew } = await submissions.accept(incoming, { ...options, ...owner }, signal);
+    const disk = {
+      diskRefusal: (bytes: number) => options.health.refusal(bytes),
+      freeBytes: () => options.health.freeBytes(),
+    };
+    const owner = { account: account.id, keyId: context.var.visit.key?.id, maxUploadBytes, mayUseSecrets };
+    const { accepted, isNew } = await submissions.accept(incoming, { ...options, ...owner, ...disk }, signal);
     if (isNew) scheduler.enqueue({ id: accepted.job_id, account: account.id });
     return context.json(accepted, 201);
   });

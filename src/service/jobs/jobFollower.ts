@@ -7,9 +7,9 @@ import { syncFile, syncFolder } from '../../core/files/durableFiles.ts';
 import type { Executor, OwnedJob, RunnerEnding, RunnerStatus } from '../executor/executor.ts';
 import { endingOf, endingWithoutResults, explainedEnding, mayHaveBeenEnded, unreportedEnding } from './jobEnding.ts';
 import { type JobFiles, removeUnneeded } from '../jobFiles/jobFiles.ts';
+import { hasStarted, noteExternalId, noteStart, noteWaiting } from './jobProgress.ts';
 import { type FollowPace, JobWatch } from './jobWatch.ts';
 import type { MachineClasses } from '../config/machineClasses.ts';
-import { readStarted } from '../jobFiles/markers.ts';
 import { readOutput } from './outputReader.ts';
 import { readReport } from './runnerReport.ts';
 import type { WaitingContents } from '../contents/waitingContents.ts';
@@ -60,6 +60,8 @@ export async function followRunner(
   let nextStatus = 0;
   let lastSeen: number | undefined;
   let startSeen: number | undefined;
+  let isStarted = hasStarted(jobId, store);
+  const output = { jobId, path: folder.output, offset: store.jobs.get(jobId)?.logOffset ?? 0 };
   for (;;) {
     if (performance.now() >= nextStatus) {
       // The moment before the question: when the answer arrives, a runner that was alive can have been dead for a while.
@@ -73,14 +75,18 @@ export async function followRunner(
     }
     if (status.state === 'waiting') {
       if (noteWaiting(jobId, status.reason, store)) return true;
+      isStarted = hasStarted(jobId, store);
       await sleep(STATUS_POLL_MS, undefined, { signal });
       continue;
     }
     if (status.state === 'absent') return store.jobs.get(jobId)?.finishedAt !== null;
     // Read after the status, because a runner reports before it ends.
     const report = await readReport(jobId, folder, executor);
-    if (await noteStart(jobId, folder, context)) startSeen = performance.now();
-    const hasNews = await drainOutput(jobId, folder, { store, isLocal }, signal);
+    if (!isStarted && (await noteStart(jobId, folder, context))) {
+      isStarted = true;
+      startSeen = performance.now();
+    }
+    const hasNews = await drainOutput(output, { store, isLocal }, signal);
     const job = store.jobs.get(jobId);
     if (job === undefined || job.finishedAt !== null) return true;
     const isCancelled = existsSync(folder.cancel);
@@ -105,20 +111,6 @@ export async function followRunner(
     }
     await watch.next({ hasNews, signal });
   }
-}
-
-/** Stores by which ID the executor's tools know a job. A controller that lost its state gives it another one. */
-function noteExternalId(job: OwnedJob, { executor, store }: FollowContext): void {
-  const id = executor.externalId(job);
-  if (id !== undefined && store.jobs.get(job.id)?.executorId !== id) store.jobs.setExecutorId(job.id, id);
-}
-
-/** Stores why a job waits, if that has changed. @returns whether the job has ended meanwhile, such as by cancellation. */
-function noteWaiting(jobId: string, reason: string | undefined, store: Store): boolean {
-  const job = store.jobs.get(jobId);
-  if (job === undefined || job.finishedAt !== null) return true;
-  if (reason !== undefined && reason !== job.reason) store.setState(job, 'queued', Date.now(), reason);
-  return false;
 }
 
 async function endUnreported(
@@ -192,36 +184,18 @@ export async function finishJob(
   }
 }
 
-/** Stores that a job has started. @returns whether it has, since it was last checked. */
-async function noteStart(
-  jobId: string,
-  folder: JobFolder,
-  { store, waiting }: Pick<FollowContext, 'store' | 'waiting'>,
-): Promise<boolean> {
-  const job = store.jobs.get(jobId);
-  if (job === undefined || job.startedAt !== null) return false;
-  const started = await readStarted(folder.started);
-  if (job.state === 'queued') store.setState(job, 'starting', started?.at ?? Date.now());
-  if (started === undefined) return false;
-  // A time in the future would shorten the run.
-  store.setState(job, 'running', Math.min(started.at, Date.now()));
-  await rm(folder.archive, { force: true });
-  await waiting.remove(jobId);
-  return true;
-}
-
-/** Copies new output to the store. @returns whether there was any. */
+/** Copies new output to the store, and moves the offset. @returns whether there was any. */
 async function drainOutput(
-  jobId: string,
-  folder: JobFolder,
+  output: { readonly jobId: string; readonly path: string; offset: number },
   { store, isLocal }: { readonly store: Store; readonly isLocal: boolean },
   signal: AbortSignal,
 ): Promise<boolean> {
   for (let pages = 0; ; pages += 1) {
     signal.throwIfAborted();
-    const page = await readOutput(folder.output, store.jobs.get(jobId)?.logOffset ?? 0, isLocal);
+    const page = await readOutput(output.path, output.offset, isLocal);
     if (page === undefined) return pages > 0;
-    await store.appendOutput(jobId, page.events, page.offset);
+    await store.appendOutput(output.jobId, page.events, page.offset);
+    output.offset = page.offset;
     if (page.isAll) return true;
   }
 }

@@ -5,7 +5,7 @@ import { abortReason } from '../../core/errors.ts';
 // Readers hardly notice this delay, and what a job writes meanwhile is copied together.
 const MIN_ROUND_MS = 40;
 // The rate of checks over all jobs, however many there are, so that following them takes a bounded time.
-const MAX_ROUNDS_PER_MS = 2;
+const MAX_CHECKS_PER_MS = 1;
 // A silent job is checked less and less often, …
 const POLL_GROWTH = 1.25;
 const MAX_POLL_MS = 200;
@@ -24,9 +24,14 @@ export class FollowPace {
     this.#jobs -= 1;
   }
 
-  /** The minimum time between two checks of one job, in milliseconds. */
+  /** The time between two checks of one job that writes all the time, in milliseconds. */
   get roundMs(): number {
-    return Math.max(MIN_ROUND_MS, this.#jobs / MAX_ROUNDS_PER_MS);
+    return Math.max(MIN_ROUND_MS, this.#jobs / MAX_CHECKS_PER_MS);
+  }
+
+  /** The time until the next round. It is the same for all jobs, so that their new output shares a transaction, and reaches readers together. */
+  get untilRoundMs(): number {
+    return this.roundMs - (performance.now() % this.roundMs);
   }
 }
 
@@ -47,8 +52,8 @@ export class JobWatch {
 
   /** Waits for the next round. @throws the signal's reason on abort. */
   async next({ hasNews, signal }: { readonly hasNews: boolean; readonly signal: AbortSignal }): Promise<void> {
-    const { roundMs } = this.#pace;
-    await sleep(roundMs, undefined, { signal });
+    const { roundMs, untilRoundMs } = this.#pace;
+    await sleep(untilRoundMs, undefined, { signal });
     const longest = Math.max(roundMs, this.#watcher === undefined ? MAX_POLL_MS : MAX_WATCHED_POLL_MS);
     this.#pollMs = hasNews ? roundMs : Math.min(longest, this.#pollMs * POLL_GROWTH);
     if (!this.#hasChanged && this.#pollMs > roundMs) await this.#change(this.#pollMs - roundMs, signal);

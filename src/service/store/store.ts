@@ -26,6 +26,7 @@ import { JobSearch } from './jobs/jobSearch.ts';
 import { RetentionRecord } from './jobs/retentionRecord.ts';
 import type { StoreChange } from './jobs/storeChange.ts';
 import { StoreFile } from './database/storeFile.ts';
+import { UnfinishedJobs } from './jobs/unfinishedJobs.ts';
 import { type KeptWorkspace, WorkspaceTable } from './jobs/workspaces.ts';
 
 /**
@@ -41,8 +42,9 @@ export class Store implements Disposable {
   /** Fires after a change is durable. */
   readonly onDidChange = this.#changed.event;
   readonly #appended = new AppendSignals();
-  readonly jobs: Omit<JobTable, 'insert' | 'finish' | 'setState' | 'setLogOffset'>;
+  readonly jobs: Omit<JobTable, 'insert' | 'finish' | 'setState' | 'setLogOffset' | 'countUnfinished'>;
   readonly jobSearch: JobSearch;
+  readonly unfinished: UnfinishedJobs;
   readonly accounts: Omit<AccountTable, 'add'>;
   readonly budgets: BudgetTable;
   readonly purses: Purses;
@@ -79,6 +81,7 @@ export class Store implements Disposable {
       this.events = this.#events;
       this.#jobs = new JobTable(this.#database);
       this.jobs = this.#jobs;
+      this.unfinished = new UnfinishedJobs(this.#jobs, this.#changed);
       this.jobSearch = new JobSearch(this.#database);
       this.#workspaces = new WorkspaceTable(this.#database);
       this.workspaces = this.#workspaces;
@@ -162,14 +165,12 @@ export class Store implements Disposable {
       const logs = notes.map((data): ServiceEvent => ({ type: 'log', data }));
       this.#appendEvents(job.id, [stateEvent('queued', job.createdAt), ...logs]);
       const left = spendable({ keyId: job.keyId });
-      const { id: jobId, account, createdAt } = job;
-      if (key !== undefined) {
-        this.submissions.insert({ ...key, account, jobId, createdAt, creditsRemaining: left.amount });
-      }
+      const submitted = { account: job.account, jobId: job.id, createdAt: job.createdAt };
+      if (key !== undefined) this.submissions.insert({ ...key, ...submitted, creditsRemaining: left.amount });
       return { isAccepted: true, available: left };
     });
     if (!outcome.isAccepted) return outcome;
-    // Nobody can be reading the job's events yet, because its ID was not returned.
+    // Nobody reads the job's events yet, because its ID was not returned.
     this.#changed.fire({ type: 'events', count: 1 + notes.length });
     this.#changed.fire({ type: 'submitted', job });
     return outcome;

@@ -1,10 +1,12 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { pipeline, Readable } from 'node:stream';
-import { crc32, createInflateRaw } from 'node:zlib';
+import { crc32, createInflateRaw, inflateRawSync } from 'node:zlib';
 import { AppError, systemCode } from '../../core/errors.ts';
 import { corrupt } from './tarFields.ts';
 
 const CHUNK_BYTES = 256 * 1024;
+// A stream costs many times as much as unpacking this.
+const AT_ONCE_BYTES = 64 * 1024;
 const LEAST_CHUNK_BYTES = 4 * 1024;
 const HEADER_BYTES = 10;
 const TRAILER_BYTES = 8;
@@ -23,31 +25,65 @@ interface Frame {
   readonly bytes: number;
   readonly crc: number;
   readonly size: number;
-  /** The compressed stream itself if it is small, so that it is not read twice. */
+  /** The compressed stream itself if it is in memory. */
   readonly content: Buffer | undefined;
 }
 
 /**
- * Unpacks a file that is exactly one gzip member (RFC 1952), and checks its length and CRC-32 at the end.
+ * Unpacks what is exactly one gzip member (RFC 1952), and checks its length and CRC-32 at the end.
  *
+ * @param archive the path of a file, or its bytes.
  * @throws AppError `corrupt` for anything else, including further members or bytes after the end, `missing` if the file cannot be
  * read; the errors of `onBytes`.
  */
-export async function* gunzip(path: string, options: GunzipOptions): AsyncGenerator<Buffer, void> {
-  await using file = await open(path, 'r').catch((error: unknown) => {
-    throw new AppError('missing', `The archive ${path} cannot be read. Download it again.`, { cause: error });
+export async function* gunzip(archive: string | Buffer, options: GunzipOptions): AsyncGenerator<Buffer, void> {
+  if (typeof archive !== 'string') {
+    yield* inflate(frameIn(archive), options);
+    return;
+  }
+  await using file = await open(archive, 'r').catch((error: unknown) => {
+    throw new AppError('missing', `The archive ${archive} cannot be read. Download it again.`, { cause: error });
   });
   yield* gunzipFile(file, options);
 }
 
 /** The same for a file that is open, and stays open. */
-export async function* gunzipFile(file: FileHandle, { signal, onBytes }: GunzipOptions): AsyncGenerator<Buffer, void> {
-  const frame = await readFrame(file);
-  const end = frame.start + frame.bytes - 1;
-  const source =
-    frame.content === undefined
-      ? file.createReadStream({ start: frame.start, end, highWaterMark: CHUNK_BYTES, autoClose: false, signal })
-      : Readable.from([frame.content]);
+export async function* gunzipFile(file: FileHandle, options: GunzipOptions): AsyncGenerator<Buffer, void> {
+  yield* inflate(await readFrame(file), options, file);
+}
+
+async function* inflate(frame: Frame, options: GunzipOptions, file?: FileHandle): AsyncGenerator<Buffer, void> {
+  const { start, bytes, content, size } = frame;
+  if (content !== undefined && size <= AT_ONCE_BYTES) yield* inflateAtOnce(frame, content, options);
+  else if (content !== undefined) yield* inflateStream(frame, Readable.from([content]), options);
+  else if (file !== undefined) {
+    const range = { start, end: start + bytes - 1, highWaterMark: CHUNK_BYTES };
+    yield* inflateStream(frame, file.createReadStream({ ...range, autoClose: false, signal: options.signal }), options);
+  }
+}
+
+/** Unpacks a small member without a stream. The size that it declares is the most that is unpacked. */
+function* inflateAtOnce(frame: Frame, content: Buffer, { onBytes }: GunzipOptions): Generator<Buffer, void> {
+  let result: { readonly buffer: Buffer; readonly engine: { readonly bytesWritten: number } };
+  try {
+    const options = { maxOutputLength: Math.max(1, frame.size), info: true };
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what `info` returns is missing in the types of Node.js
+    result = inflateRawSync(content, options) as unknown as typeof result;
+  } catch (error) {
+    if (systemCode(error) === 'ERR_BUFFER_TOO_LARGE') throw corrupt('its checksum is wrong', error);
+    throw brokenData(error);
+  }
+  const { buffer, engine } = result;
+  if (buffer.length > 0) onBytes(frame.start + engine.bytesWritten, buffer.length);
+  if (buffer.length > 0) yield buffer;
+  checkEnd(frame, { packed: engine.bytesWritten, unpacked: buffer.length, crc: crc32(buffer) });
+}
+
+async function* inflateStream(
+  frame: Frame,
+  source: Readable,
+  { signal, onBytes }: GunzipOptions,
+): AsyncGenerator<Buffer, void> {
   // A small archive needs little memory. The size that it declares is trusted only for this.
   const inflate = createInflateRaw({ chunkSize: Math.min(CHUNK_BYTES, Math.max(LEAST_CHUNK_BYTES, frame.size)) });
   pipeline(source, inflate, () => {}); // a failure reaches the loop below through `inflate`
@@ -63,13 +99,24 @@ export async function* gunzipFile(file: FileHandle, { signal, onBytes }: GunzipO
     }
   } catch (error) {
     signal?.throwIfAborted();
-    if (systemCode(error)?.startsWith('Z_')) throw corrupt('its compressed data is incomplete or not valid', error);
-    throw error;
+    throw brokenData(error);
   } finally {
     source.destroy();
   }
-  if (inflate.bytesWritten !== frame.bytes) throw corrupt('there are bytes after its end');
+  checkEnd(frame, { packed: inflate.bytesWritten, unpacked, crc });
+}
+
+function checkEnd(
+  frame: Frame,
+  { packed, unpacked, crc }: { readonly packed: number; readonly unpacked: number; readonly crc: number },
+): void {
+  if (packed !== frame.bytes) throw corrupt('there are bytes after its end');
   if (crc !== frame.crc || unpacked % 2 ** 32 !== frame.size) throw corrupt('its checksum is wrong');
+}
+
+function brokenData(error: unknown): unknown {
+  if (systemCode(error)?.startsWith('Z_') !== true) return error;
+  return corrupt('its compressed data is incomplete or not valid', error);
 }
 
 /**
@@ -85,17 +132,24 @@ async function readFrame(file: FileHandle): Promise<Frame> {
   const { size } = await file.stat();
   const head = Buffer.alloc(Math.min(size, MOST_HEADER_BYTES));
   await file.read(head, 0, head.length, 0);
+  if (size === head.length) return frameIn(head);
   const start = headerLength(head);
-  if (size < start + TRAILER_BYTES + 1) throw corrupt('it is incomplete');
   const trailer = Buffer.alloc(TRAILER_BYTES);
   await file.read(trailer, 0, TRAILER_BYTES, size - TRAILER_BYTES);
-  return {
-    start,
-    bytes: size - TRAILER_BYTES - start,
-    crc: trailer.readUInt32LE(0),
-    size: trailer.readUInt32LE(4),
-    content: size === head.length ? head.subarray(start, size - TRAILER_BYTES) : undefined,
-  };
+  return { ...frameOf(start, size, trailer), content: undefined };
+}
+
+/** The frame of a member that is in memory. */
+function frameIn(member: Buffer): Frame {
+  const start = headerLength(member);
+  const trailer = member.subarray(-TRAILER_BYTES);
+  return { ...frameOf(start, member.length, trailer), content: member.subarray(start, member.length - TRAILER_BYTES) };
+}
+
+function frameOf(start: number, size: number, trailer: Buffer): Omit<Frame, 'content'> {
+  if (size < start + TRAILER_BYTES + 1) throw corrupt('it is incomplete');
+  const bytes = size - TRAILER_BYTES - start;
+  return { start, bytes, crc: trailer.readUInt32LE(0), size: trailer.readUInt32LE(4) };
 }
 
 function headerLength(head: Buffer): number {

@@ -30,25 +30,33 @@ const PLAIN_BYTES = 256 * 1024;
  * Reads an archive through a plan, and passes on the steps to write its files, in order and with bounded memory. The last call of `write`
  * comes after the whole archive was found to be valid.
  *
+ * @param archive its path, or the bytes of a `.tar.gz`.
  * @throws AppError `missing`, `corrupt`, `refused` or `limit` with the reason, the signal's reason, or the errors of `write`.
  */
 export async function readSteps(
-  archive: string,
+  archive: string | Buffer,
   plan: ArchivePlan,
   { ratio, seconds, signal, onProgress }: ReadOptions,
   write: WriteSteps,
 ): Promise<void> {
-  const { size: archiveBytes } = await stat(archive).catch((error: unknown) => {
-    throw new AppError('missing', `The archive ${archive} does not exist. Download it again.`, { cause: error });
-  });
+  const archiveBytes = await sizeOf(archive);
   const onBytes = (packed: number, unpacked: number): void => {
     assertRatio(Math.max(unpacked, plan.totalBytes), unpacked, packed, archiveBytes, ratio);
     onProgress?.(packed, archiveBytes);
   };
   // A `.tar` is one that we wrote ourselves; what others send is a `.tar.gz`.
-  const tar = archive.endsWith('.tar') ? readPlain(archive, { signal, onBytes }) : gunzip(archive, { signal, onBytes });
+  const isPlain = typeof archive === 'string' && archive.endsWith('.tar');
+  const tar = isPlain ? readPlain(archive, { signal, onBytes }) : gunzip(archive, { signal, onBytes });
   await readTarSteps(tar, plan, { seconds, signal }, write);
   onProgress?.(archiveBytes, archiveBytes);
+}
+
+async function sizeOf(archive: string | Buffer): Promise<number> {
+  if (typeof archive !== 'string') return archive.length;
+  const { size } = await stat(archive).catch((error: unknown) => {
+    throw new AppError('missing', `The archive ${archive} does not exist. Download it again.`, { cause: error });
+  });
+  return size;
 }
 
 async function* readPlain(path: string, { signal, onBytes }: GunzipOptions): AsyncGenerator<Buffer, void> {
@@ -62,7 +70,7 @@ async function* readPlain(path: string, { signal, onBytes }: GunzipOptions): Asy
 
 /** The same for a tar stream, whose size and ratio are not limited. */
 export async function readTarSteps(
-  tar: AsyncIterable<Buffer>,
+  tar: AsyncIterable<Buffer> | Iterable<Buffer>,
   plan: ArchivePlan,
   { seconds, signal }: Pick<ReadOptions, 'seconds' | 'signal'>,
   write: WriteSteps,

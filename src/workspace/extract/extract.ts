@@ -49,10 +49,11 @@ export const DEFAULT_LIMITS: ArchiveLimits = {
  * Unpacks an archive into a new staging folder inside `folder`, which is created if it is missing. Nothing else in `folder` changes.
  * Only regular files and their folders are created; links and special files are listed.
  *
+ * @param archive its path, or the bytes of a `.tar.gz`.
  * @throws AppError `corrupt`, `refused`, `limit` or `no-space` with the reason, or the signal's reason. `folder` is then unchanged.
  */
 export async function stageArchive(
-  archive: string,
+  archive: string | Buffer,
   folder: string,
   { limits, onProgress, ...options }: StageOptions = {},
 ): Promise<StagedArchive> {
@@ -66,7 +67,7 @@ export async function stageArchive(
 
 /** The same for a tar stream, whose errors are passed on. */
 export async function stageTar(
-  tar: AsyncIterable<Buffer>,
+  tar: AsyncIterable<Buffer> | Iterable<Buffer>,
   folder: string,
   options: Pick<StageOptions, 'name' | 'signal'> = {},
 ): Promise<StagedArchive> {

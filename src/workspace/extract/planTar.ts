@@ -1,7 +1,7 @@
-import { statfs } from 'node:fs/promises';
 import { Yielder } from '../../core/processes/yielder.ts';
 import { type TarEntry, type TarPosition, TarReader, type TarSink } from '../archive/tarReader.ts';
-import { ArchivePlan, type PlannedFile, type SkippedEntry } from './archivePlan.ts';
+import { ArchivePlan, type PlannedFile, type SkippedEntry, type WriteStep } from './archivePlan.ts';
+import { readSteps, readTarSteps, type WriteSteps } from './archiveSteps.ts';
 import { DEFAULT_LIMITS } from './extract.ts';
 
 /** A part of a tar stream. */
@@ -32,20 +32,55 @@ export interface PlannedArchive {
 }
 
 /**
- * Checks a tar stream as `stageTar` does, and returns which files that would write into `folder`. Neither runs that are known nor parts that
- * are inside of a file are read.
+ * Checks a `.tar.gz` as `stageArchive` does, and returns which files that would write.
+ *
+ * @param freeBytes of the disk that the files are for.
+ * @throws as `stageArchive`.
+ */
+export async function planArchive(archive: Buffer, freeBytes: number, signal: AbortSignal): Promise<PlannedArchive> {
+  return planSteps(freeBytes, (plan, write) => readSteps(archive, plan, { ...DEFAULT_LIMITS, signal }, write));
+}
+
+/** The same for a tar stream, whose errors are passed on. */
+export async function planTar(
+  tar: AsyncIterable<Buffer>,
+  freeBytes: number,
+  signal: AbortSignal,
+): Promise<PlannedArchive> {
+  return planSteps(freeBytes, (plan, write) => readTarSteps(tar, plan, { ...DEFAULT_LIMITS, signal }, write));
+}
+
+async function planSteps(
+  freeBytes: number,
+  read: (plan: ArchivePlan, write: WriteSteps) => Promise<void>,
+): Promise<PlannedArchive> {
+  const plan = new ArchivePlan(DEFAULT_LIMITS, freeBytes);
+  const files: PlannedFile[] = [];
+  await read(plan, async (steps) => void files.push(...filesOf(steps)));
+  return { files, skipped: plan.skipped };
+}
+
+function filesOf(steps: readonly WriteStep[]): readonly PlannedFile[] {
+  return steps.filter((step) => step.type === 'file');
+}
+
+/**
+ * The same for a tar stream of which neither runs that are known nor parts that are inside of a file are read.
  *
  * @throws AppError `corrupt`, `refused`, `limit` or `no-space` with the reason, the errors of the parts, or the signal's reason.
  */
-export async function planTar(runs: Iterable<TarRun>, folder: string, signal: AbortSignal): Promise<PlannedArchive> {
-  const { bavail, bsize } = await statfs(folder);
-  const plan = new ArchivePlan(DEFAULT_LIMITS, bavail * bsize);
+export async function planRuns(
+  runs: Iterable<TarRun>,
+  freeBytes: number,
+  signal: AbortSignal,
+): Promise<PlannedArchive> {
+  const plan = new ArchivePlan(DEFAULT_LIMITS, freeBytes);
   const recorder = new Recorder(plan);
   const reader = new TarReader(recorder);
   const yielder = new Yielder(signal);
   const files: PlannedFile[] = [];
   const take = (): void => {
-    for (const step of plan.take()) if (step.type === 'file') files.push(step);
+    files.push(...filesOf(plan.take()));
   };
   for (const run of runs) {
     const from = reader.position;

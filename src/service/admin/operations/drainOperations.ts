@@ -45,7 +45,7 @@ export const drainOperations = {
 
 function showDrain({ store, activeJobs }: Pick<AdminContext, 'store' | 'activeJobs'>): DrainState {
   const drain = store.drain.get();
-  const unfinished = store.jobs.countUnfinished();
+  const unfinished = store.unfinished.count;
   // Without a service, those that have left the queue; a runner that has one may have ended since.
   const active = activeJobs?.() ?? unfinished - store.jobs.queued().count;
   return {

@@ -1,6 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import type * as z from 'zod';
 import { AppError } from '../../../core/errors.ts';
@@ -10,7 +8,6 @@ import type { Submission } from '../../../remote/protocol/submission.ts';
 import type { Executor, RunnableJob } from '../../executor/executor.ts';
 import type { JobFiles } from '../../jobFiles/jobFiles.ts';
 import type { MachineClass, MachineClasses } from '../../config/machineClasses.ts';
-import type { JobFolder } from '../../jobFiles/jobFolder.ts';
 import type { RunnerSpec } from '../../jobFiles/runnerSpec.ts';
 import { toCredits } from '../../store/accounts/credits.ts';
 import { serviceLine } from '../../store/jobs/events.ts';
@@ -19,7 +16,8 @@ import type { Store } from '../../store/store.ts';
 import type { SecretVault } from '../../secrets/secretVault.ts';
 import { outOfScope } from '../access/keyScopes.ts';
 import { refusal } from '../access/refusal.ts';
-import { type CheckContext, checkContents, type CheckedUpload, unpackUpload } from './checkUpload.ts';
+import { checkArchive, type CheckContext, checkContents, type CheckedUpload, MAX_STORED_BYTES } from './checkUpload.ts';
+import { SpooledUpload } from './spooledUpload.ts';
 import { parseCommand, parseSubmission } from './submission.ts';
 import { type ReceivedForm, receiveUpload } from './upload.ts';
 
@@ -41,10 +39,10 @@ export type AcceptedJob = z.infer<typeof jobCreated>;
 
 /** A received archive, or the names of its contents, and what came with it. */
 export interface ReceivedUpload extends ReceivedForm {
-  /** The ID of the new job, whose folder exists. */
+  /** The ID of the new job. */
   readonly id: string;
-  /** Path of the file. */
-  readonly received: string;
+  /** The bytes, or the path of the file with them. */
+  readonly received: string | Buffer;
   /** The submission's idempotency key, if it has one. */
   readonly key?: { readonly key: string; readonly fingerprint: string };
 }
@@ -60,24 +58,21 @@ export async function acceptJob(
   context: AcceptContext,
   signal: AbortSignal,
 ): Promise<AcceptedJob> {
-  return withNewFolder(context, async (id, folder) => {
-    const received = folder.upload;
-    const openSink = () => createWriteStream(received, { flags: 'wx', mode: 0o600 });
-    const form = await receiveUpload(incoming, { openSink, maxBytes: context.maxUploadBytes });
-    return addJob({ id, received, ...form }, context, signal);
+  return withNewJob(context, async (id) => {
+    const spool = new SpooledUpload(MAX_STORED_BYTES, () => context.files.makeFolder(id).upload);
+    const form = await receiveUpload(incoming, { openSink: () => spool, maxBytes: context.maxUploadBytes });
+    return addJob({ id, received: spool.received, ...form }, context, signal);
   });
 }
 
-/** Calls `work` with the ID and the folder of a new job. What it keeps for the job is removed if it fails. */
-export async function withNewFolder<T>(
+/** Calls `work` with the ID of a new job. What it keeps for the job is removed if it fails. */
+export async function withNewJob<T>(
   { files, waiting }: Pick<AcceptContext, 'files' | 'waiting'>,
-  work: (id: string, folder: JobFolder) => Promise<T>,
+  work: (id: string) => Promise<T>,
 ): Promise<T> {
   const id = randomBytes(10).toString('hex');
-  const folder = files.folder(id);
   try {
-    await mkdir(folder.path, { mode: 0o700 });
-    return await work(id, folder);
+    return await work(id);
   } catch (error) {
     await files.remove(id);
     await waiting.remove(id);
@@ -93,16 +88,14 @@ export async function addJob(
 ): Promise<AcceptedJob> {
   const { account, keyId, store, machineClasses } = context;
   const { id, meta, key } = upload;
-  const folder = context.files.folder(id);
   const submission = parseSubmission(meta);
   checkSecrets(submission, context);
   const machineClass = chooseClass(submission, machineClasses);
   checkClusterOptions(submission, { account, machineClass: machineClass.name }, context.executor);
   const hold = machineClasses.priceOf(machineClass.name, submission.max_runtime);
   refuseWithoutCredits(hold, store.spendable(account, { keyId, project: submission.project ?? null }));
-  const checked = await (upload.part === 'tarball'
-    ? unpackUpload(upload.received, folder, signal)
-    : checkContents(upload.received, { id, folder }, context, signal));
+  const check = upload.part === 'tarball' ? checkArchive : checkContents;
+  const checked = await check(upload.received, id, context, signal);
   const spec = specOf(checked, { id, submission }, context);
   signal.throwIfAborted();
   const workspace = await checked.keep(spec);

@@ -1,18 +1,22 @@
-import { rm } from 'node:fs/promises';
+import { readFile, rm, stat } from 'node:fs/promises';
 import { AppError } from '../../../core/errors.ts';
-import { stageArchive, type StagedArchive, stageTar, type SkippedEntry } from '../../../workspace/extract/extract.ts';
-import { planTar, type TarRun } from '../../../workspace/extract/planTar.ts';
+import { stageArchive, type SkippedEntry } from '../../../workspace/extract/extract.ts';
+import { planArchive, planRuns, planTar, type TarRun } from '../../../workspace/extract/planTar.ts';
 import { assembleArchive } from '../../contents/assembleArchive.ts';
+import { joinFrames } from '../../contents/keptFrames.ts';
 import type { ContentStore } from '../../contents/contentStore.ts';
 import type { KnownLists } from '../../contents/knownLists.ts';
 import { DamagedPack, PackReader } from '../../contents/packReader.ts';
 import { NAME_BYTES } from '../../../remote/protocol/contents.ts';
 import { findContents, LackingContents, type SubmittedContents } from '../../contents/submittedContents.ts';
 import type { WaitingContents } from '../../contents/waitingContents.ts';
-import type { JobFolder } from '../../jobFiles/jobFolder.ts';
+import type { JobFiles } from '../../jobFiles/jobFiles.ts';
 import type { RunnerSpec } from '../../jobFiles/runnerSpec.ts';
-import { keepWorkspace, MAX_STORED_BYTES, placeWorkspace, unwrittenWorkspace } from '../../jobs/jobWorkspace.ts';
+import { keepArchive, placeWorkspace, unwrittenWorkspace } from '../../jobs/jobWorkspace.ts';
 import type { KeptWorkspace } from '../../store/jobs/workspaces.ts';
+
+/** Archives up to this size are stored in the database, where one flush serves many jobs. A file of its own needs three. */
+export const MAX_STORED_BYTES: number = 256 * 1024;
 
 export interface CheckContext {
   readonly account: string;
@@ -21,6 +25,9 @@ export interface CheckContext {
   readonly contents: Pick<ContentStore, 'read' | 'locate' | 'removePack'>;
   readonly waiting: Pick<WaitingContents, 'keep' | 'remove'>;
   readonly knownLists: KnownLists;
+  readonly files: Pick<JobFiles, 'makeFolder'>;
+  /** Of the disk of the jobs' files. */
+  readonly freeBytes: () => Promise<number>;
   /** Returns why nothing more may be written to the disk; undefined if it may. */
   readonly diskRefusal: (bytes: number) => Promise<string | undefined>;
 }
@@ -33,52 +40,72 @@ export interface CheckedUpload {
   keep(spec: RunnerSpec): Promise<KeptWorkspace>;
 }
 
-/** Unpacks an archive. @throws as `stageArchive`. */
-export async function unpackUpload(received: string, folder: JobFolder, signal: AbortSignal): Promise<CheckedUpload> {
-  const staged = await stageArchive(received, folder.path, { signal });
-  return unpacked(staged, received, folder);
+/**
+ * Checks an archive. The workspace of a small one is written when the job starts. A large one is unpacked here, so that it is read once.
+ *
+ * @param received the archive, or the path of its file.
+ * @throws as `stageArchive`.
+ */
+export async function checkArchive(
+  received: string | Buffer,
+  id: string,
+  { files, freeBytes }: CheckContext,
+  signal: AbortSignal,
+): Promise<CheckedUpload> {
+  if (typeof received === 'string' && (await stat(received)).size > MAX_STORED_BYTES) {
+    const folder = files.makeFolder(id);
+    const staged = await stageArchive(received, folder.path, { signal });
+    return {
+      files: staged.entries,
+      skipped: staged.skipped,
+      keep: async (spec) => {
+        await placeWorkspace(folder, staged, spec);
+        return keepArchive(received, folder, spec);
+      },
+    };
+  }
+  const archive = typeof received === 'string' ? await readFile(received) : received;
+  const planned = await planArchive(archive, await freeBytes(), signal);
+  return { ...planned, keep: async (spec) => unwrittenWorkspace(spec, archive) };
 }
 
 /**
- * Checks the contents of a submission. Few are unpacked at once, because the database keeps them with the least effort. Of many, only what
- * is outside of files is read: the workspace is written when the job starts.
+ * Checks the contents of a submission. Few are read, because the database keeps them with the least effort. Of many, only what is outside
+ * of files is read. The workspace is written when the job starts.
  *
- * @param received the path of the file with the names.
+ * @param received the names of its lists, or the path of the file with them.
  * @throws as `findContents` and `planTar`.
  */
 export async function checkContents(
-  received: string,
-  job: { readonly id: string; readonly folder: JobFolder },
+  received: string | Buffer,
+  id: string,
   context: CheckContext,
   signal: AbortSignal,
 ): Promise<CheckedUpload> {
-  const { account, maxUploadBytes: maxBytes, contents, waiting, diskRefusal } = context;
-  const { id, folder } = job;
+  const { account, maxUploadBytes: maxBytes, contents, waiting, diskRefusal, freeBytes } = context;
   const found = await findContents(contents, { account, submission: received, maxBytes });
   const refusal = await diskRefusal(found.bytes);
   if (refusal !== undefined) throw new AppError('no-space', refusal);
+  const free = await freeBytes();
   if (found.packedBytes <= MAX_STORED_BYTES) {
-    const { archive } = folder;
-    const tar = assembleArchive(contents, found, { account, archive, signal });
-    const staged = await stageTar(tar, folder.path, { signal });
-    await rm(received);
-    return unpacked(staged, archive, folder);
+    const frames: Buffer[] = [];
+    const planned = await planTar(assembleArchive(contents, found, { account, frames, signal }), free, signal);
+    return { ...planned, keep: async (spec) => unwrittenWorkspace(spec, joinFrames(frames)) };
   }
-  const { files, skipped } = await planContents(found, folder, context, signal);
+  const planned = await planContents(found, free, context, signal);
   return {
-    files,
-    skipped,
+    ...planned,
     keep: async (spec) => {
       await waiting.keep(id, found);
-      await rm(received);
-      return unwrittenWorkspace(spec);
+      if (typeof received === 'string') await rm(received);
+      return unwrittenWorkspace(spec, null);
     },
   };
 }
 
 async function planContents(
   { lists, counts, pieces }: SubmittedContents,
-  folder: JobFolder,
+  freeBytes: number,
   { account, contents, knownLists }: Pick<CheckContext, 'account' | 'contents' | 'knownLists'>,
   signal: AbortSignal,
 ) {
@@ -94,21 +121,10 @@ async function planContents(
         remember: (from, run) => knownLists.add(account, list, from, run),
       };
     });
-    return await planTar(runs, folder.path, signal);
+    return await planRuns(runs, freeBytes, signal);
   } catch (error) {
     if (!(error instanceof DamagedPack)) throw error;
     await contents.removePack(account, error.path);
     throw new LackingContents();
   }
-}
-
-function unpacked(staged: StagedArchive, archive: string, folder: JobFolder): CheckedUpload {
-  return {
-    files: staged.entries,
-    skipped: staged.skipped,
-    keep: async (spec) => {
-      await placeWorkspace(folder, staged, spec);
-      return keepWorkspace(archive, folder, spec);
-    },
-  };
 }

@@ -12,7 +12,7 @@ import { ResumableUploads } from './resumableUploads.ts';
 import { toCredits } from '../../store/accounts/credits.ts';
 import type { Store } from '../../store/store.ts';
 import type { StoredSubmission } from '../../store/jobs/submissions.ts';
-import { type AcceptContext, acceptJob, type AcceptedJob, addJob, withNewFolder } from './acceptJob.ts';
+import { type AcceptContext, acceptJob, type AcceptedJob, addJob, withNewJob } from './acceptJob.ts';
 import { refusal } from '../access/refusal.ts';
 import { isBrokenOff, receiveUpload } from './upload.ts';
 
@@ -135,7 +135,7 @@ export class Submissions {
       });
       running.isChecked = true;
       const fingerprint = `${hash('sha256', form.meta)}:${await digestOf(path)}`;
-      const accepted = await withNewFolder(context, async (id) => {
+      const accepted = await withNewJob(context, async (id) => {
         return addJob({ id, received: path, ...form, key: { key, fingerprint } }, context, signal);
       });
       await this.#uploads.remove(account, key);

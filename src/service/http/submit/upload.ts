@@ -33,11 +33,12 @@ export async function receiveUpload(
   if (!/^multipart\/form-data\b/i.test(contentType)) {
     throw refusal(415, 'The body must be multipart/form-data with the parts "tarball" and "meta".');
   }
-  const tooLarge = refusal(
-    413,
-    `The archive is larger than ${formatBytes(maxBytes)}, the limit of this account. Leave out large files, or ask the operator of the service.`,
-  );
-  if (Number(incoming.headers['content-length'] ?? 0) > maxBytes + MAX_META_BYTES) throw tooLarge;
+  const tooLarge = () =>
+    refusal(
+      413,
+      `The archive is larger than ${formatBytes(maxBytes)}, the limit of this account. Leave out large files, or ask the operator of the service.`,
+    );
+  if (Number(incoming.headers['content-length'] ?? 0) > maxBytes + MAX_META_BYTES) throw tooLarge();
 
   const parser = openParser(incoming.headers, contentType, maxBytes);
   using _stall = endStalled(incoming);
@@ -52,7 +53,7 @@ export async function receiveUpload(
         stream.on('error', reject);
         if (isUploadPart(name) && saved === undefined) {
           part = name;
-          stream.once('limit', () => reject(tooLarge));
+          stream.once('limit', () => reject(tooLarge()));
           saved = pipeline(stream, openSink(), { signal: broken.signal });
           saved.catch(reject);
         } else {

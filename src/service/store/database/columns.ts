@@ -38,7 +38,8 @@ export function nullable<T>({ read, ...column }: Column<T>): Column<T | null> {
 export function rowReader<C extends Columns>(columns: C): (row: Record<string, SQLOutputValue>) => RecordOf<C> {
   const fields = Object.entries(columns);
   return (row) => {
-    const record = Object.fromEntries(fields.map(([field, { name, read }]) => [field, read(row[name] ?? null)]));
+    const record: Record<string, unknown> = {};
+    for (const [field, { name, read }] of fields) record[field] = read(row[name] ?? null);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each field was read by its own column
     return record as RecordOf<C>;
   };

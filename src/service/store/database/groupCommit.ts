@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { inTransaction } from './database.ts';
+import { prepareAll, type Statements } from './statements.ts';
 
 interface Change {
   /** Runs inside the transaction. */
@@ -12,6 +13,7 @@ interface Change {
 const PAUSE_PER_WAIT = 3;
 // … but no change waits longer than a person would notice.
 const MAX_PAUSE_MS = 50;
+const SQL = { begin: 'SAVEPOINT change', end: 'RELEASE change', undo: 'ROLLBACK TO change' };
 
 /**
  * Combines changes that are requested at about the same time into one durable transaction, so that many of them cost one wait
@@ -19,12 +21,14 @@ const MAX_PAUSE_MS = 50;
  */
 export class GroupCommit {
   readonly #database: DatabaseSync;
+  readonly #sql: Statements<typeof SQL>;
   #waiting: Change[] = [];
   #timer: NodeJS.Timeout | undefined;
   #notBefore = 0;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
+    this.#sql = prepareAll(database, SQL);
   }
 
   /**
@@ -63,15 +67,16 @@ export class GroupCommit {
   }
 
   #apply({ apply, onFailed }: Change): boolean {
-    this.#database.exec('SAVEPOINT change');
+    this.#sql.begin.run();
     try {
       apply();
-      this.#database.exec('RELEASE change');
+      this.#sql.end.run();
       return true;
     } catch (error) {
       // A full disk has rolled back the whole transaction already.
       if (!this.#database.isTransaction) throw error;
-      this.#database.exec('ROLLBACK TO change; RELEASE change');
+      this.#sql.undo.run();
+      this.#sql.end.run();
       onFailed(error);
       return false;
     }

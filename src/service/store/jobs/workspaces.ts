@@ -1,12 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { prepareAll, type Statements } from '../database/statements.ts';
 
-/** How to recreate a job's workspace after a power loss before the job has started. */
+/** How to write a job's workspace when the job starts, or again after a power loss before that. */
 export interface KeptWorkspace {
   /** JSON of the job's `RunnerSpec`. */
   readonly spec: string;
-  /** The submitted archive; null if it is a file in the job's folder. */
-  readonly archive: Uint8Array | null;
+  /** The submitted archive, or the pieces of a submission by content; null if they are files. */
+  readonly archive: Buffer | null;
   /** The boot of the machine during which the workspace was written. Until the next boot, the system has all of it. */
   readonly boot: string;
 }
@@ -32,7 +32,7 @@ export class WorkspaceTable {
     const { archive } = row;
     return {
       spec: String(row['spec']),
-      archive: archive instanceof Uint8Array ? archive : null,
+      archive: archive instanceof Uint8Array ? Buffer.from(archive.buffer, archive.byteOffset, archive.length) : null,
       boot: String(row['boot']),
     };
   }

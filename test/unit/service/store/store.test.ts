@@ -192,7 +192,7 @@ test('jobs are found by their account only, listed newest first from any of them
     store.jobs.unfinished().map(({ id }) => id),
     ['a', 'b', 'own'],
   );
-  assert.equal(store.jobs.countUnfinished(), 3);
+  assert.equal(store.unfinished.count, 3);
   assert.deepEqual(store.jobs.countOf('ada'), { queued: 1, active: 1 });
   assert.deepEqual(
     [1, 2, Number.POSITIVE_INFINITY].map((count) => store.jobs.queuesAtLeast('ada', count)),

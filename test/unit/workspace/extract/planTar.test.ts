@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type KnownRun, planTar, type TarPart } from '../../../../src/workspace/extract/planTar.ts';
+import { type KnownRun, planRuns, type TarPart } from '../../../../src/workspace/extract/planTar.ts';
 import { paxHeader, tarEnd, tarEntry } from '../archive/tarBuilder.ts';
-import { temporaryFolder } from '../temporaryFolder.ts';
 
+const FREE_BYTES = 1e9;
 const LONG = `${'folder/'.repeat(150)}long.txt`;
 const TAR = Buffer.concat([
   tarEntry({ name: 'large.bin', body: Buffer.alloc(20_000, 'a') }),
@@ -29,10 +29,9 @@ function inParts(bytes: number): { parts: TarPart[]; read: Set<number> } {
 }
 
 test('a tar stream is planned the same however it is cut, and parts inside of a file are not read', async (t) => {
-  const folder = temporaryFolder(t);
   for (const bytes of [100, 512, 700, 4_096, TAR.length]) {
     const { parts, read } = inParts(bytes);
-    const { files, skipped } = await planTar([{ parts }], folder, t.signal);
+    const { files, skipped } = await planRuns([{ parts }], FREE_BYTES, t.signal);
     assert.deepEqual(
       files.map(({ path, size }) => [path, size]),
       [
@@ -56,11 +55,10 @@ test('a tar stream is planned the same however it is cut, and parts inside of a 
 
 test('a tar stream without its end is refused', async (t) => {
   const { parts } = inParts(512);
-  await assert.rejects(planTar([{ parts: parts.slice(0, 20) }], temporaryFolder(t), t.signal), { code: 'corrupt' });
+  await assert.rejects(planRuns([{ parts: parts.slice(0, 20) }], FREE_BYTES, t.signal), { code: 'corrupt' });
 });
 
 test('runs of parts that were read before are not read again, and give the same plan in any order of cuts', async (t) => {
-  const folder = temporaryFolder(t);
   const plan = async (bytes: number, perRun: number, known: Map<string, KnownRun>) => {
     const { parts, read } = inParts(bytes);
     const runs = Array.from({ length: Math.ceil(parts.length / perRun) }, (_, index) => ({
@@ -68,7 +66,7 @@ test('runs of parts that were read before are not read again, and give the same 
       known: (from: object) => known.get(`${index} ${JSON.stringify(from)}`),
       remember: (from: object, run: KnownRun) => void known.set(`${index} ${JSON.stringify(from)}`, run),
     }));
-    const planned = await planTar(runs, folder, t.signal);
+    const planned = await planRuns(runs, FREE_BYTES, t.signal);
     return { planned, count: read.size };
   };
   for (const bytes of [100, 512, 700, 4_096, TAR.length]) {
@@ -84,7 +82,6 @@ test('runs of parts that were read before are not read again, and give the same 
 });
 
 test('what is known of a run counts for the limits and names of the whole archive', async (t) => {
-  const folder = temporaryFolder(t);
   const entry = tarEntry({ name: 'a.txt', body: 'x' });
   const run = (bytes: Buffer, known?: KnownRun) => {
     let found: KnownRun | undefined;
@@ -97,11 +94,11 @@ test('what is known of a run counts for the limits and names of the whole archiv
     };
   };
   const first = run(entry);
-  await planTar([first, run(tarEnd)], folder, t.signal);
+  await planRuns([first, run(tarEnd)], FREE_BYTES, t.signal);
   const known = first.found();
   assert.deepEqual(known?.events.length, 2);
-  await assert.rejects(planTar([run(entry, known), run(entry, known), run(tarEnd)], folder, t.signal), {
+  await assert.rejects(planRuns([run(entry, known), run(entry, known), run(tarEnd)], FREE_BYTES, t.signal), {
     code: 'refused',
   });
-  await assert.rejects(planTar([run(entry, known)], folder, t.signal), { code: 'corrupt' });
+  await assert.rejects(planRuns([run(entry, known)], FREE_BYTES, t.signal), { code: 'corrupt' });
 });

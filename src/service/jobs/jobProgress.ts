@@ -1,0 +1,46 @@
+import { rm } from 'node:fs/promises';
+import type { WaitingContents } from '../contents/waitingContents.ts';
+import type { Executor, OwnedJob } from '../executor/executor.ts';
+import type { JobFolder } from '../jobFiles/jobFolder.ts';
+import { readStarted } from '../jobFiles/markers.ts';
+import type { Store } from '../store/store.ts';
+
+/** Whether the store says that a job has started. */
+export function hasStarted(jobId: string, store: Pick<Store, 'jobs'>): boolean {
+  return (store.jobs.get(jobId)?.startedAt ?? null) !== null;
+}
+
+/** Stores that a job has started. @returns whether it has. */
+export async function noteStart(
+  jobId: string,
+  folder: JobFolder,
+  { store, waiting }: { readonly store: Store; readonly waiting: Pick<WaitingContents, 'remove'> },
+): Promise<boolean> {
+  const job = store.jobs.get(jobId);
+  if (job === undefined) return false;
+  const started = await readStarted(folder.started);
+  if (job.state === 'queued') store.setState(job, 'starting', started?.at ?? Date.now());
+  if (started === undefined) return false;
+  // A time in the future would shorten the run.
+  store.setState(job, 'running', Math.min(started.at, Date.now()));
+  await rm(folder.archive, { force: true });
+  await waiting.remove(jobId);
+  return true;
+}
+
+/** Stores by which ID the executor's tools know a job. A controller that lost its state gives it another one. */
+export function noteExternalId(
+  job: OwnedJob,
+  { executor, store }: { readonly executor: Executor; readonly store: Store },
+): void {
+  const id = executor.externalId(job);
+  if (id !== undefined && store.jobs.get(job.id)?.executorId !== id) store.jobs.setExecutorId(job.id, id);
+}
+
+/** Stores why a job waits, if that has changed. @returns whether the job has ended meanwhile, such as by cancellation. */
+export function noteWaiting(jobId: string, reason: string | undefined, store: Store): boolean {
+  const job = store.jobs.get(jobId);
+  if (job === undefined || job.finishedAt !== null) return true;
+  if (reason !== undefined && reason !== job.reason) store.setState(job, 'queued', Date.now(), reason);
+  return false;
+}
