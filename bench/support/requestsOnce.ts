@@ -1,5 +1,5 @@
 // Sends requests over some connections, each as soon as the last was answered or at a steady rate, and prints how long the
-// answers took. Usage: requestsOnce.ts URL KEY submit|get|list CONNECTIONS SECONDS RATE|0 [ID...]
+// answers took. Those of the first second are not measured: until then, this process compiles what it runs. Usage: requestsOnce.ts URL KEY submit|get|list CONNECTIONS SECONDS RATE|0 [ID...]
 import { Agent, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -46,11 +46,13 @@ function send(path: string): Promise<{ status: number; answer: string }> {
   });
 }
 
+const WARM_UP_SECONDS = 1;
+
 const delays = new Latencies();
 const accepted: string[] = [];
 const failures = new Map<number, number>();
 const startedAt = performance.now();
-const elapsed = (): number => (performance.now() - startedAt) / 1000;
+const elapsed = (): number => (performance.now() - startedAt) / 1000 - WARM_UP_SECONDS;
 let sent = 0;
 
 async function sendOn(): Promise<void> {
@@ -61,7 +63,7 @@ async function sendOn(): Promise<void> {
     if (due > performance.now()) await sleep(due - performance.now());
     const path = kind === 'get' ? `/v1/jobs/${ids[(turn * 7919) % ids.length]}` : '/v1/jobs';
     const { status, answer } = await send(path);
-    if (status < 300) delays.add(performance.now() - due);
+    if (status < 300 && due >= startedAt + WARM_UP_SECONDS * 1000) delays.add(performance.now() - due);
     if (status === 201) accepted.push((JSON.parse(answer) as { job_id: string }).job_id);
     if (status >= 300) failures.set(status, (failures.get(status) ?? 0) + 1);
   }
@@ -72,6 +74,7 @@ const { user, system } = process.cpuUsage();
 printLine({
   ...delays.summary(),
   perSecond: delays.count / elapsed(),
+  sent,
   cpuSeconds: (user + system) / 1e6,
   ids: accepted,
   failures: Object.fromEntries(failures),

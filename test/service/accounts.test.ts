@@ -96,7 +96,9 @@ test('an upload whose key is revoked on the way leaves no job', async (t) => {
   const service = await startService(t);
   const { client, keyId } = await addAccount(service, 'bob');
   const form = new FormData();
-  form.append('tarball', new Blob([await makeArchive(SHORT)]), 'workspace.tar.gz');
+  // So large that it is written to a file.
+  const archive = await makeArchive({ ...SHORT, 'large.bin': randomBytes(1_000_000) });
+  form.append('tarball', new Blob([archive]), 'workspace.tar.gz');
   form.append('meta', JSON.stringify({ ...SCRIPT, max_runtime: 60 }));
   const encoded = new Response(form);
   const bytes = new Uint8Array(await encoded.arrayBuffer());
@@ -129,7 +131,7 @@ test('a disabled account starts no job that waits, and starts it when it is enab
   const second = await client.submit(SHORT, SCRIPT);
   await client.untilRunning(first);
   await administer(service, (admin) => admin.call('accounts.disable', { account_id: 'bob' }));
-  openGate(service.data, first);
+  await openGate(service.data, first);
   const counts = () => administer(service, (admin) => admin.call('accounts.show', { account_id: 'bob' }));
   for (;;) {
     const { active_jobs: active, queued_jobs: queued } = await counts();

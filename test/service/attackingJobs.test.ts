@@ -36,7 +36,7 @@ async function withstand(t: TestContext, site: Site): Promise<void> {
   const { output, victim } = await attack(t, site, { seconds: SECONDS, isGentle: false });
   assert.doesNotMatch(output, /REACHED/);
   assert.equal((await service.job(victim)).state, 'running');
-  openGate(folders[0] ?? '', victim);
+  await openGate(folders[0] ?? '', victim);
   assert.equal((await service.untilEnd(victim)).state, 'succeeded');
   assert.equal((await service.request('/healthz')).status, 200);
 }

@@ -124,7 +124,7 @@ test('a service that is killed while its job is watched is started again, and th
     onOutput({ stdout, stderr }) {
       if (!isOpen && stderr.includes('trying again')) {
         isOpen = true;
-        openGate(join(scratch.home, 'service'));
+        void openGate(join(scratch.home, 'service'));
       }
       if (isKilled || !stdout.includes('tick 5')) return;
       isKilled = true;

@@ -21,7 +21,7 @@ test('after a kill of the command its job runs on, is listed, and its whole log 
   const [job, ...more] = await listJobs(scratch, env);
   assert.deepEqual([job?.state, more], ['running', []]);
   const id = job?.job_id ?? '';
-  openGate(data);
+  await openGate(data);
   const watched = await scratch.run(['watch', id], { env });
   assert.deepEqual([watched.exit, watched.stdout], [0, 'one\ntwo\n'], watched.stderr);
   assert.equal((await scratch.run(['download', id], { env })).exit, 0);
@@ -65,7 +65,7 @@ test('two commands at once from one folder send one job each, and the results of
     scratch.run(submit, {
       env,
       onOutput({ stdout }) {
-        if (!begun.has(number) && stdout.includes('begun') && begun.add(number).size === 2) openGate(data);
+        if (!begun.has(number) && stdout.includes('begun') && begun.add(number).size === 2) void openGate(data);
       },
     });
   const done = await Promise.all([run(1), run(2)]);

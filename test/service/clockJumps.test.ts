@@ -59,7 +59,7 @@ test('jobs are charged for the time that passed, whatever the clock says, and no
     await client.untilRunning(id);
     setClock(offset);
     assert.match(await clockOf(), says);
-    openGate(client.data, id);
+    await openGate(client.data, id);
     const job = await client.untilEnd(id);
     assert.deepEqual([job.state, await client.output(id)], ['succeeded', 'begun\nover\n']);
     const charged = job.credits_charged ?? Number.NaN;

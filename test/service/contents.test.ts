@@ -85,7 +85,7 @@ test('a workspace from contents is the one that the archive makes: files, modes,
   const [expected, ...actual] = all.map((id) => treeOf(join(service.data, 'jobs', id, 'workspace')));
   assert.ok((expected ?? []).length > 300);
   for (const tree of actual) assert.deepEqual(tree, expected);
-  openGate(service.data);
+  await openGate(service.data);
   for (const id of all) assert.equal((await service.untilEnd(id)).state, 'succeeded');
   assert.deepEqual(globSync('waiting/*', { cwd: service.data }), []);
   assert.deepEqual(
@@ -300,7 +300,7 @@ test('a service that is killed while it receives contents or a job loses nothing
   service = await ServiceProcess.start(home, options);
   // An accepted job needs the contents no more.
   rmSync(join(service.client.data, 'contents'), { recursive: true });
-  openGate(service.client.data, blocker);
+  await openGate(service.client.data, blocker);
   // Wherever the service is while it writes the workspace.
   for (const delay of [20, 300]) {
     await new Promise((resolve) => setTimeout(resolve, delay));

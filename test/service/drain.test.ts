@@ -90,7 +90,7 @@ test('a drained service lets running jobs finish, and accepts and starts nothing
   assert.deepEqual(await Promise.all(values), [1, 0, 1]);
 
   const wait = admin('drain', '--wait');
-  openGate(service.data, running);
+  await openGate(service.data, running);
   const waited = await wait;
   assert.match(waited.stdout, /No job runs any more\.\n$/, waited.stderr);
   assert.equal((await ada.untilEnd(running)).state, 'succeeded');
@@ -146,7 +146,7 @@ test('a drain survives restarts and kills, also one that was ordered while the s
 
   const second = await start();
   assert.equal((await second.client.send({ 'a.sh': 'true' }, { script: 'a.sh' })).status, 503);
-  openGate(data, running);
+  await openGate(data, running);
   assert.equal((await second.client.untilEnd(running)).state, 'succeeded');
   await second.end('SIGKILL');
   const third = await start();
@@ -160,7 +160,7 @@ test('a drain survives restarts and kills, also one that was ordered while the s
   assert.equal((await third.client.job(last)).state, 'queued', 'they keep their order');
   for (const id of [next, last]) {
     await third.client.untilRunning(id);
-    openGate(data, id);
+    await openGate(data, id);
     assert.equal((await third.client.untilEnd(id)).state, 'succeeded');
   }
 });
@@ -204,7 +204,7 @@ await describeOnCluster('a drained service whose jobs run on a Slurm cluster', (
 
     const second = await startService(t, folders);
     const again = await administer(t, second);
-    for (const id of [running, other]) openGate(second.data, id);
+    for (const id of [running, other]) await openGate(second.data, id);
     for (const id of [running, other, inCluster]) assert.equal((await second.untilEnd(id)).state, 'succeeded');
     await until(async () => (await again.call('service.drained', {})).active_jobs === 0);
     assert.match((await second.job(kept)).reason ?? '', /^The operator of the service has drained it\./);

@@ -79,7 +79,7 @@ test('a service that was killed is replaced, and its jobs are still there', asyn
   while (processIdentity(pid) !== undefined) await sleep(10);
   const second = new ServiceClient(await connectEmbeddedService(options), home);
   assert.notEqual(second.key, first.key);
-  openGate(join(home, 'service'), id);
+  await openGate(join(home, 'service'), id);
   await second.untilEnd(id);
   assert.equal(await second.output(id), 'survived\n');
 });
@@ -123,7 +123,7 @@ test('an idle service ends and takes its state file along, but not while a job r
   await sleep(2.6 * idleExitMs);
   // An open stream keeps the service too, until all of it was read.
   const stream = await client.request(`/v1/jobs/${id}/events`);
-  openGate(join(home, 'service'), id);
+  await openGate(join(home, 'service'), id);
   assert.equal(parseAll(await stream.text()).at(-1)?.data['state'], 'succeeded');
   while (processIdentity(pid) !== undefined) await sleep(20);
   assert.equal(existsSync(join(home, 'service/state.json')), false);

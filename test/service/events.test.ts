@@ -34,7 +34,7 @@ test('output arrives while the job runs, in the order it was written', async (t)
   let arrived = 0;
   const text = await readUntil(service, id, (sofar) => {
     const lines = sofar.match(/\b(out|err) \d\\n/g)?.length ?? 0;
-    if (lines > arrived) openGate(service.data, id);
+    if (lines > arrived) void openGate(service.data, id);
     arrived = lines;
     return lines === 6 && sofar.endsWith('\n\n');
   });
@@ -52,7 +52,7 @@ test('Last-Event-ID continues after that event, in a job that runs and in one th
   const id = await service.submit({ 'a.sh': `echo one; ${GATE}; echo two` }, { script: 'a.sh' });
   const before = parseAll(await readUntil(service, id, (sofar) => sofar.includes('one')));
   const last = before.at(-1)?.id ?? 0;
-  openGate(service.data, id);
+  await openGate(service.data, id);
   const after = await service.events(id, { 'last-event-id': String(last) });
   const all = await service.events(id);
   assert.deepEqual([...before, ...after], all);

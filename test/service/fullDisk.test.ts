@@ -37,7 +37,7 @@ test('on a full disk accounts can still read their balance, and jobs continue on
   const { pid } = JSON.parse(readFileSync(jobFolder(join(client.data, 'jobs', first)).started, 'utf8')) as {
     pid: number;
   };
-  openGate(client.data, first);
+  await openGate(client.data, first);
   await until(() => processIdentity(pid) === undefined);
   disk.free();
   assert.equal((await service.client.untilEnd(first)).state, 'succeeded');

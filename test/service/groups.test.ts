@@ -110,7 +110,7 @@ test('a group and a project that are used up refuse with a sentence that names t
   );
   assert.match(await admin('project', 'remove', 'vision'), /no budget any more/);
   assert.ok((await client.credits()) > 900);
-  openGate(service.data, first);
+  await openGate(service.data, first);
   assert.equal((await client.untilEnd(first)).state, 'succeeded');
   const audit = await admin('audit', '--verb', 'groups', '--json');
   assert.match(audit, /"groups\.remove"/);
@@ -143,7 +143,7 @@ test('after a kill, groups and projects have used exactly what their jobs cost',
   };
   assert.deepEqual(await used(), [2 * HOLD, 2 * HOLD]);
   const again = second.client.withKey(client.key);
-  openGate(second.client.data, running);
+  await openGate(second.client.data, running);
   const { jobs } = await again.json<{ jobs: { job_id: string }[] }>('/v1/jobs');
   const ended = await Promise.all(jobs.map(({ job_id: id }) => again.untilEnd(id)));
   const charged = ended.reduce((sum, job) => sum + (job.credits_charged ?? 0), 0);

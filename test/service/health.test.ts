@@ -48,7 +48,7 @@ test('a service whose disk is nearly full says so, takes no job and lets those t
     ((await refused.json()) as { detail: string }).detail,
     /takes no job now: its disk has .*Try again later/,
   );
-  openGate(full.client.data, id);
+  await openGate(full.client.data, id);
   assert.equal((await full.client.untilEnd(id)).state, 'succeeded');
   assert.equal((await full.client.request(`/v1/jobs/${id}/artifacts`)).status, 200);
 });

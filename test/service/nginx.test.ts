@@ -101,7 +101,7 @@ test('behind nginx as documented: a large upload, a live log, the results, and w
     events += chunk;
     if (!isOpen && events.includes('begun')) {
       isOpen = true;
-      openGate(service.data, id);
+      await openGate(service.data, id);
     }
   }
   assert.equal(parseAll(events).at(-1)?.event, 'end');

@@ -51,14 +51,14 @@ for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
     await first.client.untilRunning(short);
     await untilWritten(first.client, running, 'line 9');
     await first.end(signal);
-    openGate(first.client.data, running);
-    openGate(first.client.data, short);
+    await openGate(first.client.data, running);
+    await openGate(first.client.data, short);
     await untilWritten(first.client, running, 'line 19');
     while (!existsSync(filesOf(first.client, short).exit)) await sleep(10);
 
     const { client } = await startProcess(t, home, { config: jobsAtOnce(2) });
     assert.equal((await client.job(running)).state, 'running');
-    openGate(client.data, running);
+    await openGate(client.data, running);
     assert.equal((await client.untilEnd(running)).state, 'succeeded');
     assert.equal(await client.output(running), COUNTED);
     const results = await client.request(`/v1/jobs/${running}/artifacts`);

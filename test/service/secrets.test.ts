@@ -97,7 +97,7 @@ test('no process shows a secret in its arguments, and only the programs of the j
   assert.equal(found.arguments, 0);
   assert.ok(found.variables > 0);
   assert.deepEqual(filesWith(service.data), []);
-  openGate(service.data, id);
+  await openGate(service.data, id);
   assert.equal((await service.untilEnd(id)).state, 'succeeded');
 });
 
@@ -197,7 +197,7 @@ test('a secret that is removed while a job waits is not given to it, and one tha
   const replaced = await service.submit(script, { script: 'a.sh', secrets: ['OTHER', 'OTHER'] });
   await service.request('/v1/secrets/API_TOKEN', { method: 'DELETE' });
   await setSecret(service, 'OTHER', 'new-value');
-  openGate(service.data, first);
+  await openGate(service.data, first);
   const job = await service.untilEnd(removed);
   assert.deepEqual([job.state, job.credits_charged], ['failed', 0]);
   assert.match(job.reason ?? '', /The secret API_TOKEN was removed after the job had been submitted/);
@@ -216,7 +216,7 @@ test('a service that is killed leaves no secret on disk, and the next one still 
   assert.deepEqual(filesWith(home), []);
   const second = await ServiceProcess.start(home);
   t.after(() => second.end('SIGTERM'));
-  openGate(second.client.data, id);
+  await openGate(second.client.data, id);
   assert.equal((await second.client.untilEnd(id)).state, 'succeeded');
   assert.equal(await second.client.output(id), 'late: [redacted]\n');
   assert.doesNotMatch(JSON.stringify(await second.client.events(id)), PARTS);

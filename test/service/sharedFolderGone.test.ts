@@ -38,7 +38,7 @@ await describeOnCluster('a service whose shared folder goes away', (cluster) => 
     const waiting = await client.submit({ 'a.sh': 'echo waited' }, { script: 'a.sh' });
 
     mount('mount', '-t', 'tmpfs', 'none', shared);
-    openGate(data, ending);
+    await openGate(data, ending);
     await until(() => existsSync(join(shared, 'jobs', ending, 'exit.json')));
     // Long enough for the cluster to report the end often enough, and for the service to look at each job.
     await sleep(1_000 * (ANSWERS * slurm.poll_seconds + 2));
@@ -65,7 +65,7 @@ await describeOnCluster('a service whose shared folder goes away', (cluster) => 
     // Now it is away for the nodes too, while a job ends.
     await until(() => client.job(waiting).then(({ state }) => state === 'succeeded'));
     const away = `${shared}.away`;
-    openGate(data, running);
+    await openGate(data, running);
     renameSync(shared, away);
     await sleep(2_000);
     assert.equal((await client.job(running)).state, 'running');

@@ -24,9 +24,9 @@ async function start(t: TestContext, home: string, options: Partial<ServeOptions
   return service;
 }
 
-/** Begins a submission, which the service then reads, and holds its last bytes back until `finish`. */
+/** Begins a submission, of which the service has written a part to a file, and holds its last bytes back until `finish`. */
 async function beginUpload(t: TestContext, service: ServiceClient) {
-  const archive = await makeArchive({ 'a.sh': 'echo uploaded', 'data.bin': randomBytes(300_000) });
+  const archive = await makeArchive({ 'a.sh': 'echo uploaded', 'data.bin': randomBytes(1_000_000) });
   const head =
     '--b\r\nContent-Disposition: form-data; name="tarball"; filename="w.tar.gz"\r\nContent-Type: application/gzip\r\n\r\n';
   const meta = JSON.stringify({ script: 'a.sh', max_runtime: 60 });
@@ -44,9 +44,9 @@ async function beginUpload(t: TestContext, service: ServiceClient) {
     `POST /v1/jobs HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${service.key}\r\nConnection: close\r\n` +
       `Content-Type: multipart/form-data; boundary=b\r\nContent-Length: ${body.length}\r\n\r\n`,
   );
-  socket.write(body.subarray(0, 100_000));
+  socket.write(body.subarray(0, 500_000));
   while (readdirSync(join(service.data, 'jobs')).length === 0) await sleep(10);
-  const held = body.subarray(100_000);
+  const held = body.subarray(500_000);
   // A byte now and then: the upload does not stall, and does not come to its end for hours.
   const trickle = async (): Promise<void> => {
     for (const byte of held) {
@@ -160,7 +160,7 @@ async function restartUnderJob(t: TestContext, options: Partial<ServeOptions>): 
     const before = service;
     await before.end('SIGTERM');
     assert.equal(before.exitCode, 0);
-    openGate(before.client.data, id);
+    await openGate(before.client.data, id);
     service = await start(t, home, options);
   }
   await reading;

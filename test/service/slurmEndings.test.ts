@@ -210,7 +210,7 @@ await describeOnCluster(
         await cluster().untilReady();
         for (const { id, row } of jobs) {
           if (row.event === 'held') await cluster().command('scontrol', 'release', `JobName=${id}`);
-          if (row.script === FINISHES) openGate(data, id);
+          if (row.script === FINISHES) await openGate(data, id);
         }
         const seen: EndedRow[] = [];
         for (const { id, row } of jobs)
@@ -280,7 +280,7 @@ async function happen(cluster: SlurmCluster, data: string, jobs: readonly SentRo
   }
   for (const { id, row } of jobs) {
     await row.act?.(cluster, id);
-    if (row.script === ALLOCATES) openGate(data, id);
+    if (row.script === ALLOCATES) await openGate(data, id);
   }
 }
 

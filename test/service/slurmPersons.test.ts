@@ -83,7 +83,7 @@ else
         true`;
       const id = await run(other, attack);
       assert.doesNotMatch(await other.output(id), /listed|read|written|cancelled|removed|moved|killed|sudo|a secret/);
-      openGate(data, running);
+      await openGate(data, running);
       const job = await client.untilEnd(running);
       assert.equal(job.state, 'succeeded', job.reason ?? '');
     });
@@ -160,7 +160,7 @@ else
       await first.end('SIGKILL');
       const again = { ...setting, overrides: { ...setting.overrides, apiKey: first.client.key } };
       const { client } = await persons.start(t, again);
-      for (const id of ids) openGate(setting.data, id);
+      for (const id of ids) await openGate(setting.data, id);
       for (const [index, each] of [client, client.withKey(other.key)].entries()) {
         const id = ids[index] ?? '';
         assert.equal((await each.untilEnd(id)).state, 'succeeded');

@@ -107,7 +107,7 @@ await describeOnCluster('a service and the jobs of its cluster', (cluster) => {
     const { key } = before.client;
     const after = await ServiceProcess.start(home, { config, data: fresh, apiKey: key });
     t.after(() => after.end('SIGKILL'));
-    openGate(fresh, running);
+    await openGate(fresh, running);
     const job = await after.client.untilEnd(running);
     assert.deepEqual([job.state, await after.client.output(running)], ['succeeded', 'begun\ndone\n'], job.reason ?? '');
     assert.equal((await after.client.request(`/v1/jobs/${ended}/artifacts`)).status, 200);

@@ -39,7 +39,7 @@ test('a client of HTTP/1.0, as some proxies are, gets the events without chunks,
   const service = await startService(t);
   const id = await service.submit({ 'a.sh': `echo één; ${GATE}; echo two` }, { script: 'a.sh' });
   const response = text(send(service, [{ path: `/v1/jobs/${id}/events`, version: '1.0' }]));
-  openGate(service.data, id);
+  await openGate(service.data, id);
   const [, body = ''] = (await response).split('\r\n\r\n');
   assert.deepEqual(parseAll(body), await service.events(id));
 });

@@ -36,7 +36,7 @@ test('what a job uses is in its events, once, across a crash of the service', { 
   const second = await ServiceProcess.start(home, options);
   t.after(() => second.end('SIGKILL'));
   await untilUsed(second.client, id, 4);
-  openGate(second.client.data, id);
+  await openGate(second.client.data, id);
   await second.client.untilEnd(id);
 
   const events = await second.client.events(id);

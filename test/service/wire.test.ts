@@ -265,8 +265,9 @@ test('an upload that is cut off leaves no job, no hold and no file', async (t) =
   socket.write(
     `POST /v1/jobs HTTP/1.1\r\nHost: ${hostname}:${port}\r\nAuthorization: Bearer ${service.key}\r\n` +
       'Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 1000000\r\n\r\n' +
-      '--b\r\nContent-Disposition: form-data; name="tarball"; filename="w.tar.gz"\r\n\r\nsome bytes',
+      `--b\r\nContent-Disposition: form-data; name="tarball"; filename="w.tar.gz"\r\n\r\n${'x'.repeat(500_000)}`,
   );
+  // So much is written to a file.
   while (leftBehind(service).length === 0) await sleep(5);
   socket.destroy();
   while (leftBehind(service).length > 0) await sleep(5);

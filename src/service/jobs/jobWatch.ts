@@ -12,12 +12,19 @@ const MAX_POLL_MS = 200;
 // … and rarely if the file system reports changes, which it does for writes on this machine.
 const MAX_WATCHED_POLL_MS = 1_000;
 
+// Jobs of the same slot are checked at the same moment, so that their new output shares a transaction. With a single slot everything else would
+// wait for all of them.
+const SLOTS = 5;
+
 /** The pace of checks, which all followed jobs share. */
 export class FollowPace {
   #jobs = 0;
+  #entered = 0;
 
-  enter(): void {
+  /** @returns the slot of the job. */
+  enter(): number {
     this.#jobs += 1;
+    return this.#entered++ % SLOTS;
   }
 
   leave(): void {
@@ -29,15 +36,17 @@ export class FollowPace {
     return Math.max(MIN_ROUND_MS, this.#jobs / MAX_CHECKS_PER_MS);
   }
 
-  /** The time until the next round. It is the same for all jobs, so that their new output shares a transaction, and reaches readers together. */
-  get untilRoundMs(): number {
-    return this.roundMs - (performance.now() % this.roundMs);
+  /** The time until the jobs of a slot are checked again, in milliseconds. */
+  untilRoundMs(slot: number): number {
+    const { roundMs } = this;
+    return roundMs - ((performance.now() + (slot * roundMs) / SLOTS) % roundMs);
   }
 }
 
 /** Decides when a job's folder is checked again: when something in it has changed, or after a while. */
 export class JobWatch {
   readonly #pace: FollowPace;
+  readonly #slot: number;
   readonly #watcher: FSWatcher | undefined;
   #hasChanged = false;
   #onChange: (() => void) | undefined;
@@ -46,14 +55,14 @@ export class JobWatch {
   /** @param isLocal whether the folder is written on this machine. */
   constructor(folder: string, { pace, isLocal }: { readonly pace: FollowPace; readonly isLocal: boolean }) {
     this.#pace = pace;
-    pace.enter();
+    this.#slot = pace.enter();
     this.#watcher = isLocal ? watchFolder(folder, () => this.#note()) : undefined;
   }
 
   /** Waits for the next round. @throws the signal's reason on abort. */
   async next({ hasNews, signal }: { readonly hasNews: boolean; readonly signal: AbortSignal }): Promise<void> {
-    const { roundMs, untilRoundMs } = this.#pace;
-    await sleep(untilRoundMs, undefined, { signal });
+    const { roundMs } = this.#pace;
+    await sleep(this.#pace.untilRoundMs(this.#slot), undefined, { signal });
     const longest = Math.max(roundMs, this.#watcher === undefined ? MAX_POLL_MS : MAX_WATCHED_POLL_MS);
     this.#pollMs = hasNews ? roundMs : Math.min(longest, this.#pollMs * POLL_GROWTH);
     if (!this.#hasChanged && this.#pollMs > roundMs) await this.#change(this.#pollMs - roundMs, signal);

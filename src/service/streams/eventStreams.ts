@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { repeat } from '../../core/processes/repeat.ts';
 import type { StoredJob } from '../store/jobs/jobs.ts';
 import type { Store } from '../store/store.ts';
@@ -13,8 +13,8 @@ const CHECK_MS = 2_500;
 const QUIET_MS = 12_500;
 /** A client that took nothing for this long is asleep or offline. Returning costs it little: Last-Event-ID. */
 export const STALLED_MS = 5 * 60_000;
-// A write costs the same for one event as for ten, so with more readers more events are written together.
-const MAX_WRITES_PER_MS = 20;
+// A write costs the same for one event as for ten, so with more readers more events of a job are written together.
+const MAX_WRITES_PER_MS = 25;
 // On a busy machine each write takes longer. Half of the time is left for everything else, …
 const SPACING_PER_WORK = 2;
 // … but no event waits longer than a person would notice.
@@ -41,6 +41,8 @@ export class EventStreams {
   #due = new Set<JobFeed>();
   #isPumping = false;
   #open = 0;
+  /** How long one reader took lately. */
+  #workMs = 0;
 
   /** @param signal its abort ends all streams. */
   constructor(store: Store, signal: AbortSignal) {
@@ -74,28 +76,32 @@ export class EventStreams {
   }
 
   #openFeed(job: StoredJob): JobFeed {
-    const onNews = (due: JobFeed): void => {
+    const onDue = (due: JobFeed): void => {
       this.#due.add(due);
       if (!this.#isPumping) void this.#pump();
     };
-    const feed = new JobFeed(job, { store: this.#store, pages: this.#pages, onNews });
+    const spacingMs = (): number => {
+      const perReader = Math.max(1 / MAX_WRITES_PER_MS, SPACING_PER_WORK * this.#workMs);
+      return Math.min(MAX_SPACING_MS, this.#open * perReader);
+    };
+    const feed = new JobFeed(job, { store: this.#store, pages: this.#pages, spacingMs, onDue });
     this.#feeds.set(job.id, feed);
     return feed;
   }
 
-  /** Sends new events to their readers, in rounds at a limited rate, until there are none. */
+  /** Sends new events to their readers until there are none. */
   async #pump(): Promise<void> {
     this.#isPumping = true;
     // Changes that share a transaction are reported one by one.
     await nextTurn();
     while (this.#due.size > 0 && !this.#signal.aborted) {
-      const startedAt = performance.now();
       const due = this.#due;
       this.#due = new Set();
-      const workedMs = await inSlices(readersOf(due), (reader) => reader.pump());
-      const spacingMs = Math.max(this.#open / MAX_WRITES_PER_MS, SPACING_PER_WORK * workedMs);
-      const waitMs = startedAt + Math.min(MAX_SPACING_MS, spacingMs) - performance.now();
-      await sleep(Math.max(0, waitMs), undefined, { ref: false });
+      for (const feed of due) feed.noteSent();
+      const readers = [...readersOf(due)];
+      const workedMs = await inSlices(readers, (reader) => reader.pump());
+      if (readers.length > 0) this.#workMs = workedMs / readers.length;
+      await nextTurn();
     }
     this.#isPumping = false;
   }

@@ -7,8 +7,10 @@ import type { EventReader } from './eventReader.ts';
 export interface FeedOptions {
   readonly store: Store;
   readonly pages: EventPages;
-  /** Called when the job has new events. */
-  readonly onNews: (feed: JobFeed) => void;
+  /** How long after events the next ones are sent at the earliest. */
+  readonly spacingMs: () => number;
+  /** Called when the job has new events that are to be sent. */
+  readonly onDue: (feed: JobFeed) => void;
 }
 
 /** One job's events and their readers. */
@@ -18,6 +20,8 @@ export class JobFeed implements Disposable {
   readonly #options: FeedOptions;
   readonly #subscription: Disposable;
   #last: number;
+  #sentAt = Number.NEGATIVE_INFINITY;
+  #timer: NodeJS.Timeout | undefined;
   /** Undefined until it is read again, after new events. */
   #isFinished: boolean | undefined;
 
@@ -28,8 +32,13 @@ export class JobFeed implements Disposable {
     this.#subscription = options.store.onDidAppend(job.id, (last) => {
       this.#last = last;
       this.#isFinished = undefined;
-      options.onNews(this);
+      this.#onNews();
     });
+  }
+
+  /** Called when the readers are sent what there is. */
+  noteSent(): void {
+    this.#sentAt = performance.now();
   }
 
   /** The page after an event. */
@@ -42,6 +51,20 @@ export class JobFeed implements Disposable {
   };
 
   dispose(): void {
+    clearTimeout(this.#timer);
     this.#subscription.dispose();
+  }
+
+  #onNews(): void {
+    if (this.#timer !== undefined) return;
+    const waitMs = this.#sentAt + this.#options.spacingMs() - performance.now();
+    if (waitMs <= 0) {
+      this.#options.onDue(this);
+      return;
+    }
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#options.onDue(this);
+    }, waitMs).unref();
   }
 }

@@ -72,7 +72,7 @@ class SpoolLife implements Life {
 
   async finish(): Promise<void> {
     const { client, jobId } = this.#watched;
-    openGate(client.data, jobId);
+    await openGate(client.data, jobId);
     const watch = this.#watch();
     await watch.closed();
     assert.equal(watch.exitCode, 0, watch.errors);

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { filesFolderOf } from '../../../src/service/folders/filesFolder.ts';
 
 const FILE = '.open-gate';
@@ -10,9 +11,14 @@ const FILE = '.open-gate';
  */
 export const GATE = `while [ ! -e ${FILE} ]; do sleep 0.05; done; rm ${FILE}`;
 
-/** Lets jobs of the service on this data folder pass the gate that they wait at, or the next one: one job, or all that it has. */
-export function openGate(data: string, id?: string): void {
+/**
+ * Lets jobs of the service on this data folder pass the gate that they wait at, or the next one: one job, as soon as its workspace is written, or
+ * all that have one.
+ */
+export async function openGate(data: string, id?: string): Promise<void> {
   const jobs = join(filesFolderOf(data), 'jobs');
-  const workspaces = (id === undefined ? readdirSync(jobs) : [id]).map((job) => join(jobs, job, 'workspace'));
+  const workspaceOf = (job: string): string => join(jobs, job, 'workspace');
+  if (id !== undefined) while (!existsSync(workspaceOf(id))) await sleep(10);
+  const workspaces = (id === undefined ? readdirSync(jobs) : [id]).map(workspaceOf);
   for (const workspace of workspaces.filter((path) => existsSync(path))) writeFileSync(join(workspace, FILE), '');
 }

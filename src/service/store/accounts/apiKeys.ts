@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../../core/errors.ts';
 import { integer, nullable, type RecordOf, rowReader, text } from '../database/columns.ts';
@@ -106,5 +106,5 @@ export function hasScope({ scopes }: Pick<ApiKey, 'scopes'>, scope: Scope): bool
 
 /** What the store has of a key. */
 export function keyDigest(secret: string): Buffer {
-  return createHash('sha256').update(secret).digest();
+  return hash('sha256', secret, 'buffer');
 }
