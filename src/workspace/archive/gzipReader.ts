@@ -63,7 +63,8 @@ async function* inflate(frame: Frame, options: GunzipOptions, file?: FileHandle)
 }
 
 /** Unpacks a small member without a stream. The size that it declares is the most that is unpacked. */
-function* inflateAtOnce(frame: Frame, content: Buffer, { onBytes }: GunzipOptions): Generator<Buffer, void> {
+function* inflateAtOnce(frame: Frame, content: Buffer, { signal, onBytes }: GunzipOptions): Generator<Buffer, void> {
+  signal?.throwIfAborted();
   let result: { readonly buffer: Buffer; readonly engine: { readonly bytesWritten: number } };
   try {
     const options = { maxOutputLength: Math.max(1, frame.size), info: true };
