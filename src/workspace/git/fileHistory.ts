@@ -83,7 +83,8 @@ export class CommitFiles implements AsyncDisposable {
       throw new AppError('limit', `The flow of that revision needs more than ${MOST_FILES} files or ${most}.`);
     }
     const answer = await this.#git.run(this.#top, ['cat-file', 'blob', name]);
-    return answer?.items.join('\0');
+    if (answer === undefined) return undefined;
+    return answer.items.join('\0') + (answer.endsWithNul ? '\0' : '');
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

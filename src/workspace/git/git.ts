@@ -38,6 +38,8 @@ const FORBIDDING_CONFIGURATION = [
 export interface GitAnswer {
   /** What git printed, split at NUL. */
   readonly items: readonly string[];
+  /** Whether the last byte was a NUL, as at the end of each item of `-z` output. */
+  readonly endsWithNul: boolean;
   /** What git wrote to stderr, in English. */
   readonly warnings: string;
 }
@@ -83,11 +85,15 @@ export async function runGit(
   closed.catch(() => {}); // awaited below, after the output
   try {
     const items: string[] = [];
-    if (onItem === undefined) await splitItems(child.stdout, (item) => items.push(item), Infinity);
-    else await splitItems(child.stdout, onItem, MOST_ITEM_BYTES);
+    const endsWithNul =
+      onItem === undefined
+        ? await splitItems(child.stdout, (item) => items.push(item), Infinity)
+        : await splitItems(child.stdout, onItem, MOST_ITEM_BYTES);
     const status = await closed;
     // `check-ignore` exits with 1 if nothing is ignored.
-    return status === 0 || (status === 1 && argv.includes('check-ignore')) ? { items, warnings } : undefined;
+    return status === 0 || (status === 1 && argv.includes('check-ignore'))
+      ? { items, endsWithNul, warnings }
+      : undefined;
   } catch (error) {
     signal?.throwIfAborted();
     if (timeout.aborted) {
@@ -104,11 +110,17 @@ export async function runGit(
   }
 }
 
-/** Passes on the items of a stream, each up to `most` bytes of it. */
-async function splitItems(stream: AsyncIterable<Buffer>, onItem: (item: string) => void, most: number): Promise<void> {
+/** Passes on the items of a stream, each up to `most` bytes of it. Returns whether the stream ended with a NUL. */
+async function splitItems(
+  stream: AsyncIterable<Buffer>,
+  onItem: (item: string) => void,
+  most: number,
+): Promise<boolean> {
   let rest: Buffer = Buffer.alloc(0);
+  let last: number | undefined;
   for await (const chunk of stream) {
     const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    last = chunk.at(-1);
     let start = 0;
     for (let end = bytes.indexOf(0); end !== -1; end = bytes.indexOf(0, start)) {
       onItem(bytes.toString('utf8', start, Math.min(end, start + most)));
@@ -117,6 +129,7 @@ async function splitItems(stream: AsyncIterable<Buffer>, onItem: (item: string) 
     rest = bytes.subarray(start, start + most);
   }
   if (rest.length > 0) onItem(rest.toString());
+  return last === 0;
 }
 
 function passedVariables(): NodeJS.ProcessEnv {

@@ -39,11 +39,13 @@ test('files of a commit are read as they were, and what it does not have is unde
   const root = temporaryFolder(t);
   git(root, 'init');
   const text = 'line\nwith \0 and é\n';
-  const first = commit(root, 'first', { 'sub/a.ts': text, empty: '', 'gone.ts': 'x' });
+  const ending = { nul: '\0', nuls: 'a\0\0', last: 'a\0b\0' };
+  const first = commit(root, 'first', { 'sub/a.ts': text, empty: '', 'gone.ts': 'x', ...ending });
   writeFileSync(join(root, 'sub/a.ts'), 'changed');
   await using files = await CommitFiles.open(join(root, 'sub/a.ts'), first);
   assert.equal(await files.read(join(root, 'sub/a.ts')), text);
   assert.equal(await files.read(join(root, 'empty')), '');
+  for (const [path, content] of Object.entries(ending)) assert.equal(await files.read(join(root, path)), content, path);
   for (const path of ['none.ts', 'sub', '', '../outside'])
     assert.equal(await files.read(join(root, path)), undefined, path);
 });
