@@ -16,7 +16,7 @@ test('a path, a file name and a line of a stack trace mention their file', () =>
     'retry.ts:12': 'src/core/retry.ts:12',
     './core/retry': 'src/core/retry.ts',
     '    at delay (/home/sea/project/src/core/retry.ts:12:7)': 'src/core/retry.ts:12',
-    '  at file:///C:/work/src/core/retry.ts:3:1': 'src/core/retry.ts:3',
+    '  at file:///C:/Users/ada/project/src/core/retry.ts:3:1': 'src/core/retry.ts:3',
     '  File "/srv/app/views.py", line 40, in show': 'app/views.py:40',
     'cli\\Program.cs(12,3): error CS1002': 'cli/Program.cs:12',
     'retry.ts#L7': 'src/core/retry.ts:7',

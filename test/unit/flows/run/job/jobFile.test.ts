@@ -9,12 +9,12 @@ import { jobFileIn } from '../../../../../src/flows/run/job/jobFile.ts';
 test('the file of a job is found by the end of its path, and never outside of the folder', async (t) => {
   const outer = await mkdtemp(join(tmpdir(), 'farwharf-jobfile-'));
   t.after(() => rm(outer, { recursive: true, force: true }));
-  const folder = join(outer, 'work');
+  const folder = join(outer, 'project');
   await mkdir(join(folder, 'flows'), { recursive: true });
-  for (const path of ['secret.ts', 'work/flow.ts', 'work/flows/flow.ts']) await writeFile(join(outer, path), '');
-  assert.equal(jobFileIn(folder, '/srv/job7/work/flows/flow.ts'), 'flows/flow.ts');
+  for (const path of ['secret.ts', 'project/flow.ts', 'project/flows/flow.ts']) await writeFile(join(outer, path), '');
+  assert.equal(jobFileIn(folder, '/home/ada/project/flows/flow.ts'), 'flows/flow.ts');
   assert.equal(jobFileIn(folder, 'C:\\job7\\flow.ts'), 'flow.ts');
-  assert.equal(jobFileIn(folder, '../work/flow.ts'), 'flow.ts');
+  assert.equal(jobFileIn(folder, '../project/flow.ts'), 'flow.ts');
   for (const path of ['../secret.ts', '/srv/../secret.ts', 'flows/../../secret.ts', '', 'flows', '/gone.ts']) {
     assert.throws(
       () => jobFileIn(folder, path),
