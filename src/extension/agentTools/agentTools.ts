@@ -5,11 +5,11 @@ import { AppError } from '../../core/errors.ts';
 import { type Disposable, DisposableStore } from '../../core/processes/lifetime.ts';
 import type { AgentToolName } from '../../jobs/agentTools/agentToolNames.ts';
 import { AGENT_TOOL_TEXTS } from '../../jobs/agentTools/agentTools.ts';
-import { LOCAL_HOST } from '../../jobs/service/host.ts';
 import type { Services } from '../services/services.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { hostLabel } from '../ui/words.ts';
 import { type Confirmation, describeConfirmation } from './confirmations.ts';
+import { toolCommand } from './toolCommand.ts';
 import { type ToolCommand, ToolProcess, type ToolResult } from './toolProcess.ts';
 
 /** Reads only what Farwharf stored of jobs, so that it works in Restricted Mode too. */
@@ -57,23 +57,12 @@ export class AgentTools implements Disposable {
     return running.call(name, input, signal);
   }
 
-  /** The command that serves the tools for a folder, with the key of the selected service in its environment. */
+  /** The command that serves the tools for a folder, for the selected service. */
   async command(folder: string): Promise<ToolCommand> {
     const { services, context } = this.#deps;
     const { hosts, keys, home } = services;
-    const host = hosts.current();
-    const key = host === LOCAL_HOST ? undefined : await keys.get(host);
-    return {
-      command: process.execPath,
-      args: [context.asAbsolutePath(join('dist', 'cli.mjs')), '--remote', host, 'mcp', '--folder', folder],
-      env: {
-        ...process.env,
-        FARWHARF_HOME: home,
-        FARWHARF_API_KEY: key,
-        // On a desktop the extension host is Electron's Node.js; elsewhere the variable has no effect.
-        ELECTRON_RUN_AS_NODE: '1',
-      },
-    };
+    const program = context.asAbsolutePath(join('dist', 'cli.mjs'));
+    return toolCommand(folder, { host: hosts.current(), keys, home, program });
   }
 
   /** The MCP servers that agents of VS Code can start: one for each open folder, none in Restricted Mode. They have no key yet. */
