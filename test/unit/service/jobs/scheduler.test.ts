@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -62,7 +63,7 @@ async function setUp(
     rmSync(data, { recursive: true, force: true });
   });
   const createdAt = Date.now();
-  for (const id of ids) {
+  const submit = async (id: string): Promise<void> => {
     const account = id.replace(/\d+$/, '');
     if (store.accounts.find(account) === undefined) {
       store.addAccount({ id: account, name: account, plan: 'team', createdAt });
@@ -83,13 +84,14 @@ async function setUp(
       archive: null,
       boot: waiting === undefined ? bootIdentity() : 'not yet',
     });
-  }
+  };
+  await Promise.all(ids.map(submit));
   const job = (id: string): StoredJob => {
     const found = store.jobs.get(id);
     assert.ok(found);
     return found;
   };
-  return { store, files, scheduler, job };
+  return { store, files, scheduler, job, submit };
 }
 
 /** What an executor says that will never start the job, which ends it. */
@@ -110,6 +112,29 @@ test('a job that is cancelled while it waits costs its account no turn', async (
   open();
   while (job('bob1').finishedAt === null || job('ada2').finishedAt === null) await sleep(5);
   assert.deepEqual(order, ['ada0', 'bob0', 'ada2', 'bob1']);
+});
+
+test('a job that is submitted while 10,000 of another account wait is the next one to start', async (t) => {
+  const order: string[] = [];
+  const isOpen = Promise.withResolvers<void>();
+  const hasThird = Promise.withResolvers<void>();
+  const adas = Array.from({ length: 10_001 }, (_, index) => `ada${index}`);
+  const { scheduler, store, job, submit } = await setUp(t, adas, async (id, signal) => {
+    order.push(id);
+    if (order.length === 3) {
+      hasThird.resolve();
+      await once(signal, 'abort');
+    }
+    await isOpen.promise;
+    return refuse();
+  });
+  scheduler.start();
+  await submit('bob0');
+  scheduler.enqueue(job('bob0'));
+  assert.equal(store.jobs.unfinished().length, 10_002);
+  isOpen.resolve();
+  await hasThird.promise;
+  assert.deepEqual(order, ['ada0', 'bob0', 'ada1']);
 });
 
 test('a job that could not be launched, which could not be noted either, is tried again', async (t) => {
