@@ -15,6 +15,8 @@ import { storeFinishedJobs } from './support/storedJobs.ts';
 const [READERS = 2000, JOBS = 100, RATE = 2000, SECONDS = 10] = process.argv.slice(2).map(Number);
 const STORED = 10_000;
 const SUBMITTERS = 8;
+// Each window has a connection of its own, so that a request does not wait for the response to another.
+const WINDOWS = 32;
 const GET_RATE = 200;
 const SUBMIT_RATE = 200;
 // The requests beside streams begin in the first seconds of those, which are not measured: two processes that start take all of the machine.
@@ -128,9 +130,9 @@ async function measureAtScale(program: string, folder: string): Promise<void> {
   print('service, at rest', `${service.peakMegabytes.toFixed(0)} MB`);
 
   const isFast = (result: LatencySummary) => ({ name: 'p99 < 10 ms', isMet: result.p99 < 10 });
-  const idle = await requests(service, address, ['get', 4, GET_RATE], stored);
+  const idle = await requests(service, address, ['get', WINDOWS, GET_RATE], stored);
   print(`GET /v1/jobs/{id}, ${GET_RATE}/s, at rest`, delays(idle), isFast(idle));
-  const list = await requests(service, address, ['list', 4, GET_RATE / 4], stored);
+  const list = await requests(service, address, ['list', WINDOWS, GET_RATE / 4], stored);
   print(`GET /v1/jobs, ${GET_RATE / 4}/s, at rest`, delays(list));
 
   const running = { ...address, ids: await startJobs(service, address) };
@@ -167,7 +169,7 @@ async function measureAll(
   const [read, submitted, answered] = await Promise.all([
     streams(who, service, running, speak),
     sleep(REQUESTS_START_MS).then(() => requests(service, running, ['submit', SUBMITTERS, SUBMIT_RATE])),
-    sleep(REQUESTS_START_MS).then(() => requests(service, running, ['get', 4, GET_RATE], stored)),
+    sleep(REQUESTS_START_MS).then(() => requests(service, running, ['get', WINDOWS, GET_RATE], stored)),
   ]);
   if (hasTargets) print('  delivery', `p99 ${ms(read.p99)}`, { name: '< 250 ms', isMet: read.p99 < 250 });
   printSubmits(`${SUBMIT_RATE}/s, ${who}`, submitted, hasTargets ? SUBMIT_RATE * 0.98 : undefined);

@@ -11,6 +11,8 @@ interface Options {
   readonly concurrency: number;
   /** Only tests with this in their names. */
   readonly grep?: string | undefined;
+  /** The environment of the files; that of this process by default. */
+  readonly env?: NodeJS.ProcessEnv;
 }
 
 /** Runs test files as `node --test` does, and yields the outcome of each test. */
@@ -37,12 +39,11 @@ async function* runFiles({
   files,
   concurrency,
   grep,
+  env = process.env,
 }: Options): AsyncGenerator<{ file: string; event: TestEvent }, void> {
   const patterns = grep === undefined ? {} : { testNamePatterns: [grep] };
-  const events = run({ files: [...files], concurrency, timeout: TEST_TIMEOUT_MS, ...patterns }) as AsyncIterable<{
-    type: string;
-    data: Outcome;
-  }>;
+  const options = { files: [...files], concurrency, timeout: TEST_TIMEOUT_MS, env, ...patterns }; // `env` is not in Node.js's types yet
+  const events = run(options) as AsyncIterable<{ type: string; data: Outcome }>;
   const silent = new Set(files);
   for await (const { type, data } of events) {
     if (type !== 'test:pass' && type !== 'test:fail') continue;

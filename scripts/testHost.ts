@@ -18,7 +18,7 @@ import { EVIDENCE } from './vscode/evidence.ts';
 import type { Host, HostOptions } from './vscode/host.ts';
 import { installCodeServer } from './vscode/install.ts';
 import { endProcessesOf } from './vscode/processes.ts';
-import { Counts, followReport, printEvent, summary } from './vscode/report.ts';
+import { Counts, followReport, type PartReport, PartReports, printEvent, summary } from './vscode/report.ts';
 import { SERVICE_VARIABLE, startSlurmService } from './vscode/slurmService.ts';
 import { Unavailable } from './vscode/unavailable.ts';
 
@@ -31,61 +31,70 @@ const SUITES = { first: 'workspace', reopened: 'workspace', search: 'large' };
 const WINDOWS_AT_ONCE = 2;
 
 const counts = new Counts();
-const print = (text: string): void => void process.stdout.write(text);
-const log = (line: string): void => print(`-- ${line}\n`);
+const reports = new PartReports((text) => void process.stdout.write(text));
 
 await rm(EVIDENCE, { recursive: true, force: true });
 await mkdir(EVIDENCE, { recursive: true });
 build('--tests');
-if (isWanted('suites')) await part('Suites in the extension host', () => runSuites(SUITES));
-if (isWanted('network')) await part('The extension host behind a proxy', runBehindProxy);
-if (isWanted('window')) await part('The packed extension in its window', () => runWindow('*.test.ts'));
-if (isWanted('slurm')) await part('The main job in its window, with its jobs on a Slurm cluster', runWindowOnSlurm);
-print(`${summary(counts)}\n`);
+await packExtension();
+// The windows do not keep all cores busy, and neither do the others, each of which is one window.
+await Promise.all([
+  part('window', 'The packed extension in its window', (report) => runWindow('*.test.ts', report)),
+  part('suites', 'Suites in the extension host', (report) => runSuites(SUITES, report))
+    .then(() => part('network', 'The extension host behind a proxy', runBehindProxy))
+    .then(() => part('slurm', 'The main job in its window, with its jobs on a Slurm cluster', runWindowOnSlurm)),
+]);
+process.stdout.write(`\n${summary(counts)}\n`);
 process.exitCode = counts.failed > 0 ? 1 : 0;
 
-function isWanted(name: string): boolean {
-  return flags.only === undefined || flags.only === name;
-}
-
 /** One part of the tests. What this machine cannot run is said loudly and counted; what goes wrong has failed. */
-async function part(name: string, run: () => Promise<void>): Promise<void> {
-  print(`\n${name}\n`);
+async function part(name: string, title: string, run: (report: PartReport) => Promise<void>): Promise<void> {
+  if (flags.only !== undefined && flags.only !== name) return;
+  const report = reports.start(title);
   try {
-    await run();
+    await run(report);
   } catch (error) {
-    if (!(error instanceof Unavailable))
-      printEvent({ type: 'fail', title: name, error: messageOf(error) }, counts, print);
+    if (!(error instanceof Unavailable)) printEvent({ type: 'fail', title, error: messageOf(error) }, report);
     else {
-      counts.skipped += 1;
-      print(`\n!!!! SKIPPED: ${name} did not run on this machine.\n!!!! ${error.message}\n\n`);
+      report.counts.skipped += 1;
+      report.print(`\n!!!! SKIPPED: ${title} did not run on this machine.\n!!!! ${error.message}\n\n`);
     }
   }
+  counts.add(report.counts);
 }
 
-async function runBehindProxy(): Promise<void> {
+async function runBehindProxy(report: PartReport): Promise<void> {
   await using network = await startCompanyNetwork();
-  await runSuites({ network: 'workspace' }, network.env);
+  await runSuites({ network: 'workspace' }, report, network.env);
 }
 
 /** Runs suites, and if a test fails, all of them once more in new folders, because one continues what another has left. */
-async function runSuites(suites: Readonly<Record<string, string>>, env: NodeJS.ProcessEnv = {}): Promise<void> {
-  const retriedBefore = counts.retried;
+async function runSuites(
+  suites: Readonly<Record<string, string>>,
+  report: PartReport,
+  env: NodeJS.ProcessEnv = {},
+): Promise<void> {
   try {
-    await runSuitesOnce(suites, env, 'retry');
+    await runSuitesOnce(suites, env, { report, failure: 'retry' });
   } catch (error) {
     if (error instanceof Unavailable) throw error;
-    printEvent({ type: 'retry', title: Object.keys(suites).join(', '), error: messageOf(error) }, counts, print);
+    printEvent({ type: 'retry', title: Object.keys(suites).join(', '), error: messageOf(error) }, report);
   }
-  if (counts.retried > retriedBefore) await runSuitesOnce(suites, env, 'fail');
+  if (report.counts.retried > 0) await runSuitesOnce(suites, env, { report, failure: 'fail' });
 }
 
-/** @param failure how the failure of a test counts. */
+interface Reporting {
+  readonly report: PartReport;
+  /** How the failure of a test counts. */
+  readonly failure: 'retry' | 'fail';
+}
+
 async function runSuitesOnce(
   suites: Readonly<Record<string, string>>,
   env: NodeJS.ProcessEnv,
-  failure: 'retry' | 'fail',
+  reporting: Reporting,
 ): Promise<void> {
+  const log = logOf(reporting.report);
   const scratch = await realpath(await mkdtemp(join(tmpdir(), 'farwharf-host-')));
   const folders = {
     home: join(scratch, 'home'),
@@ -93,7 +102,7 @@ async function runSuitesOnce(
     large: join(scratch, SUITES.search),
     userData: join(scratch, 'data'),
   };
-  const report = join(scratch, 'report.jsonl');
+  const file = join(scratch, 'report.jsonl');
   try {
     for (const folder of Object.values(folders)) await mkdir(folder);
     await using host = await startHost({
@@ -102,7 +111,7 @@ async function runSuitesOnce(
       env: {
         ...isolatedEnvironment(folders.home),
         ...env,
-        FARWHARF_TEST_REPORT: report,
+        FARWHARF_TEST_REPORT: file,
         FARWHARF_TEST_GREP: flags.grep ?? '',
       },
       evidence: EVIDENCE,
@@ -111,7 +120,7 @@ async function runSuitesOnce(
     log(`running in ${host.name}`);
     await writeCheckout(folders.large, CHECKOUT_FILES);
     for (const [suite, opened] of Object.entries(suites)) {
-      await runSuite(host, { suite, opened: join(scratch, opened) }, { report, failure });
+      await runSuite(host, { suite, opened: join(scratch, opened), file }, reporting);
     }
   } finally {
     await endProcessesOf(folders.home);
@@ -121,44 +130,44 @@ async function runSuitesOnce(
 
 async function runSuite(
   host: Host,
-  { suite, opened }: { suite: string; opened: string },
-  { report, failure }: { report: string; failure: 'retry' | 'fail' },
+  { suite, opened, file }: { suite: string; opened: string; file: string },
+  { report, failure }: Reporting,
 ): Promise<void> {
-  const before = counts.failures.length;
-  await rm(report, { force: true });
+  const before = report.counts.failures.length;
+  await rm(file, { force: true });
   const ended = new AbortController();
   const running = host.runSuite(join(ROOT, 'out', 'host', suite, 'index.js'), opened).finally(() => ended.abort());
   let isDone = false;
   const printing = (async () => {
-    for await (const event of followReport(report, ended.signal)) {
+    for await (const event of followReport(file, ended.signal)) {
       isDone ||= event.type === 'done';
-      printEvent(event.type === 'fail' ? { ...event, type: failure } : event, counts, print);
+      printEvent(event.type === 'fail' ? { ...event, type: failure } : event, report);
     }
   })();
   const [isGood] = await Promise.all([running, printing]);
   if (!isDone) throw new Error(`The suite '${suite}' ended before its tests did; see ${EVIDENCE}.`);
-  if (!isGood && counts.failures.length === before) throw new Error(`VS Code says that the suite '${suite}' failed.`);
+  if (!isGood && report.counts.failures.length === before)
+    throw new Error(`VS Code says that the suite '${suite}' failed.`);
 }
 
 /** The tests of the window run in processes of their own, as `node --test` runs them. */
-async function runWindow(pattern: string): Promise<void> {
-  await installCodeServer(log);
-  await findChromium(log);
-  await packExtension();
+async function runWindow(pattern: string, report: PartReport, env = process.env): Promise<void> {
+  await installCodeServer(logOf(report));
+  await findChromium(logOf(report));
   const files = await Array.fromAsync(glob(`test/host/ui/${pattern}`, { cwd: ROOT }), (file) => join(ROOT, file));
-  const options = { files, concurrency: WINDOWS_AT_ONCE, grep: flags.grep };
-  for await (const event of runWindowTestFiles(options)) printEvent(event, counts, print);
+  const options = { files, concurrency: WINDOWS_AT_ONCE, grep: flags.grep, env };
+  for await (const event of runWindowTestFiles(options)) printEvent(event, report);
 }
 
 /** The same test as without a cluster: the user of a window need not know where jobs run. */
-async function runWindowOnSlurm(): Promise<void> {
+async function runWindowOnSlurm(report: PartReport): Promise<void> {
   await using service = await startSlurmService();
-  process.env[SERVICE_VARIABLE] = JSON.stringify({ url: service.url, key: service.key });
-  try {
-    await runWindow('window.test.ts');
-  } finally {
-    delete process.env[SERVICE_VARIABLE];
-  }
+  const given = JSON.stringify({ url: service.url, key: service.key });
+  await runWindow('window.test.ts', report, { ...process.env, [SERVICE_VARIABLE]: given });
+}
+
+function logOf({ print }: PartReport): (line: string) => void {
+  return (line) => print(`-- ${line}\n`);
 }
 
 /** Desktop VS Code where there is one; the same workbench in a browser otherwise. */
@@ -167,7 +176,7 @@ async function startHost(options: HostOptions): Promise<Host> {
     return await startDesktopHost(options);
   } catch (error) {
     if (!(error instanceof Unavailable)) throw error;
-    log(`${error.message}; VS Code in a browser is used instead`);
+    options.log(`${error.message}; VS Code in a browser is used instead`);
     return startCodeServerHost(options);
   }
 }

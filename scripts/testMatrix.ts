@@ -1,5 +1,6 @@
 // Tests what is shipped, the npm package and the extension as they are packed, on every platform that package.json promises,
-// and prints a table. `--only TEXT` picks rows. `--short`: the lowest and the newest Node.js only, and without the unit tests.
+// and prints a table. `--only TEXT` picks rows. `--short`: the lowest and the newest Node.js only, without the unit tests, and without the
+// newest VS Code, in which `npm run test:host` tests everything.
 // `--artefacts FOLDER` tests the package and the extension that lie there instead of packing them.
 import { chmod, cp, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -43,7 +44,7 @@ try {
   for (const environment of ENVIRONMENTS) {
     await addRow(environment.name, kit.tarball, PACKAGE_COLUMNS, (report) => testEnvironment(kit, environment, report));
   }
-  for (const release of [oldestRelease(), newestRelease()]) {
+  for (const release of flags.short === true ? [oldestRelease()] : [oldestRelease(), newestRelease()]) {
     const name = `VS Code ${release.vscode} (code-server, Node.js ${release.node})`;
     await addRow(name, kit.vsix, WINDOW_COLUMNS, (report) => testWindow(release, report));
   }
@@ -70,7 +71,7 @@ async function addRow(
   print(`\n${platform}\n`);
   const report: Report = (column, event) => {
     if (column === UNIT_TESTS && event.type === 'pass') counts.passed += 1;
-    else printEvent(event, counts, print);
+    else printEvent(event, { counts, print });
     if (event.type === 'note' || event.type === 'done' || event.type === 'retry') return;
     const own = column ?? columns.find((name) => event.title.startsWith(`${name}:`));
     const outcome = { pass: 'ok', fail: 'FAILED', skip: 'skipped' } as const;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { runTestsTwice } from './testAttempts.ts';
 
 // Most of them wait for a service, a job or a clock.
-const AT_ONCE = 6;
+const AT_ONCE = 8;
 
 const root = join(import.meta.dirname, '..');
 const files = await Array.fromAsync(glob('test/service/**/*.test.ts', { cwd: root }));

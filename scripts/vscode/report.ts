@@ -9,12 +9,45 @@ export class Counts {
   retried = 0;
   /** What was printed about each failed and each retried test. */
   readonly failures: string[] = [];
+
+  add(other: Counts): void {
+    this.passed += other.passed;
+    this.failed += other.failed;
+    this.skipped += other.skipped;
+    this.retried += other.retried;
+    this.failures.push(...other.failures);
+  }
+}
+
+/** The outcomes of one part of the tests. */
+export interface PartReport {
+  readonly counts: Counts;
+  readonly print: (text: string) => void;
+}
+
+/** Reports of parts that run side by side. Each line stands below the title of its part, which is printed again after another part's lines. */
+export class PartReports {
+  readonly #write: (text: string) => void;
+  #last = '';
+
+  constructor(write: (text: string) => void) {
+    this.#write = write;
+  }
+
+  start(title: string): PartReport {
+    const print = (text: string): void => {
+      if (this.#last !== title) this.#write(`\n${title}\n`);
+      this.#last = title;
+      this.#write(text);
+    };
+    return { counts: new Counts(), print };
+  }
 }
 
 const POLL_MS = 200;
 
 /** Prints one test's outcome for a person, and counts it. */
-export function printEvent(event: TestEvent, counts: Counts, print: (text: string) => void): void {
+export function printEvent(event: TestEvent, { counts, print }: PartReport): void {
   const printFailure = (outcome: string, { title, error }: { title: string; error: string }): void => {
     const text = `  ${outcome} ${title}\n${error.replaceAll(/^/gm, '          ')}\n`;
     counts.failures.push(text);

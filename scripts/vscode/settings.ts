@@ -16,6 +16,7 @@ const QUIET_SETTINGS: Readonly<Record<string, unknown>> = {
   'editor.cursorBlinking': 'solid',
   'workbench.secondarySideBar.defaultVisibility': 'hidden',
   'chat.disableAIFeatures': true,
+  'typescript.disableAutomaticTypeAcquisition': true,
   'files.autoSave': 'off',
   'git.openRepositoryInParentFolders': 'never',
   'security.workspace.trust.enabled': false,

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { cp } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
+import { type Finished, jsonLines, Scratch } from './commandLine.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const README = readFileSync(join(ROOT, 'examples/agents/README.md'), 'utf8');
@@ -36,3 +38,50 @@ test('the lines that the repository example cites hold what it was asked for', (
     .slice(Number(from) - 1, Number(to));
   assert.ok(lines.some((line) => line.includes('function retryDelayMs')));
 });
+
+describe('the command does with each example what people do with a flow', () => {
+  let scratch: Scratch;
+  let folder = '';
+  const flow = async (...args: string[]): Promise<Finished> => {
+    const finished = await scratch.run(args, { cwd: folder });
+    assert.equal(finished.exit, 0, finished.stderr + finished.stdout);
+    return finished;
+  };
+  before(async () => {
+    scratch = await Scratch.create();
+    folder = join(scratch.root, 'project');
+    for (const path of ['examples/agents', 'src/remote', 'docs', 'README.md'])
+      await cp(join(ROOT, path), join(folder, path), { recursive: true });
+  });
+  after(() => scratch[Symbol.asyncDispose]());
+
+  for (const [, file = ''] of examples) {
+    test(`${file} runs, replays, is pinned as a test, and runs as a job`, async () => {
+      const ran = jsonLines((await flow('flow', 'run', file, '--json')).stdout).at(-1);
+      assert.equal(outcomeOf(ran), 'done');
+      const replayed = jsonLines((await flow('flow', 'run', file, '--replay', 'last', '--json')).stdout);
+      assert.equal(outcomeOf(replayed.at(-1)), 'done');
+      await flow('flow', 'pin', file);
+      const events = jsonLines((await flow('submit', '--script', file, '--watch', '--json')).stdout);
+      assert.equal(events.at(-1)?.['state'], 'succeeded');
+    });
+  }
+
+  test('their tests pass, all of them and those of one file', async () => {
+    const tested = jsonLines((await flow('flow', 'test', '--json')).stdout);
+    assert.deepEqual(
+      tested.map(({ status }) => status),
+      examples.map(() => 'passed'),
+    );
+    const [, file = ''] = examples[0] ?? [];
+    const ofOne = jsonLines((await flow('flow', 'test', file, '--json')).stdout);
+    assert.deepEqual(
+      ofOne.map(({ test: path, status }) => [path, status]),
+      [[file.replace(/\.mts$/, '.run.flowtest.json'), 'passed']],
+    );
+  });
+});
+
+function outcomeOf(end: Readonly<Record<string, unknown>> | undefined): unknown {
+  return (end?.['outcome'] as { type?: unknown } | undefined)?.type;
+}

@@ -3,7 +3,7 @@ import { appendFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
-import { Counts, followReport, printEvent, summary } from '../../../scripts/vscode/report.ts';
+import { Counts, followReport, PartReports, printEvent, summary } from '../../../scripts/vscode/report.ts';
 import type { TestEvent } from '../../host/support/events.ts';
 
 suite('the report of a run inside VS Code', () => {
@@ -54,7 +54,7 @@ suite('the report of a run inside VS Code', () => {
       { type: 'done' },
     ];
     const printed: string[] = [];
-    for (const event of events) printEvent(event, counts, (text) => printed.push(text));
+    for (const event of events) printEvent(event, { counts, print: (text) => printed.push(text) });
     const failures = /FAILED {2}b\n\s+because\n[^]*RETRIED d\n\s+lost key\n/;
     assert.match(printed.join(''), failures);
     const lines = summary(counts).split('\n');
@@ -64,7 +64,21 @@ suite('the report of a run inside VS Code', () => {
 
   test('of a run without failures is one line', () => {
     const counts = new Counts();
-    printEvent({ type: 'pass', title: 'a', durationMs: 1 }, counts, () => {});
+    printEvent({ type: 'pass', title: 'a', durationMs: 1 }, { counts, print: () => {} });
     assert.equal(summary(counts), '1 passed, 0 failed');
+  });
+
+  test('of parts that run side by side has each line below the title of its part', () => {
+    let printed = '';
+    const reports = new PartReports((text) => (printed += text));
+    const [windows, suites] = [reports.start('Windows'), reports.start('Suites')];
+    const ends = [windows, windows, suites, windows];
+    for (const [index, part] of ends.entries())
+      printEvent({ type: 'pass', title: `test ${index}`, durationMs: 0 }, part);
+    const lines = printed.match(/Windows|Suites|test \d/g)?.join(' ');
+    assert.equal(lines, 'Windows test 0 test 1 Suites test 2 Windows test 3');
+    const all = new Counts();
+    for (const { counts } of [windows, suites]) all.add(counts);
+    assert.equal(summary(all), '4 passed, 0 failed');
   });
 });
