@@ -74,7 +74,7 @@ export function flowVerb(): Verb {
       defineVerb({
         name: 'test',
         summary: 'run saved tests without network access',
-        args: [new Argument('[paths...]', 'tests, or folders with tests (default: the current folder)')],
+        args: [new Argument('[paths...]', 'tests, flow files, or folders with tests (default: the current folder)')],
         flags: {
           update: switchFlag('--update', 'run edited nodes live and accept the changes'),
           env: environmentFlag(),
@@ -82,6 +82,7 @@ export function flowVerb(): Verb {
         },
         examples: [
           ['farwharf flow test', 'run all tests below the current folder'],
+          ['farwharf flow test agent.ts', 'run the tests of one flow file'],
           ['farwharf flow test agent.refusal.flowtest.json --update', 'run edited nodes live and accept their results'],
         ],
         load: async () => (await import('./flowTest.ts')).testFlows,

@@ -49,6 +49,8 @@ export class ResultPick {
   readonly #preview = new EditorPreview();
   readonly #options: ResultPickOptions;
   #timer: NodeJS.Timeout | undefined;
+  /** The row whose place is shown, or will be shown soon. */
+  #shown: ResultItem | undefined;
   #isOpened = false;
 
   constructor(options: ResultPickOptions) {
@@ -66,7 +68,7 @@ export class ResultPick {
       pick.onDidTriggerButton(options.onButton),
       pick.onDidTriggerItemButton(({ item }) => item.onButton?.()),
       pick.onDidChangeActive(([item]) => this.#showSoon(item)),
-      pick.onDidAccept(() => this.#accept(acceptedRow(pick))),
+      pick.onDidAccept(() => this.#accept(acceptedRow(pick) ?? this.#shownRow())),
     ]) {
       disposables.add(item);
     }
@@ -153,9 +155,18 @@ export class ResultPick {
     clearTimeout(this.#timer);
     const place = item?.place;
     if (place === undefined) return;
+    this.#shown = item;
     this.#timer = setTimeout(() => {
       this.#preview.show(place).catch(() => {}); // a file that vanished; opening it reports the error
     }, PREVIEW_AFTER_MS);
+  }
+
+  /**
+   * The row that is meant when VS Code accepts one that was replaced at that moment, and so does not say which. Rows that VS Code filters
+   * may be hidden, and are not meant.
+   */
+  #shownRow(): ResultItem | undefined {
+    return this.pick.items.find((item) => item === this.#shown && item.alwaysShow === true);
   }
 
   #accept(item: ResultItem | undefined): void {

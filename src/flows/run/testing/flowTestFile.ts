@@ -88,7 +88,7 @@ export function flowTestName(path: string, { file }: Pick<FlowTest, 'file'>): st
   return stem.startsWith(`${flow}.`) ? stem.slice(flow.length + 1) : stem;
 }
 
-/** The tests in these folders and files, sorted; installed packages and hidden folders are not searched. */
+/** The tests in these folders, and of these flow files, sorted. Installed packages and hidden folders are not searched. */
 export async function findFlowTests(paths: readonly string[]): Promise<readonly string[]> {
   const found = await Promise.all(paths.map(testsAt));
   return [...new Set(found.flat())].toSorted();
@@ -98,13 +98,21 @@ async function testsAt(path: string): Promise<readonly string[]> {
   const stats = await stat(path).catch((cause: unknown) => {
     throw new AppError('missing', `${path} does not exist.`, { cause });
   });
-  if (stats.isFile()) return [path];
+  if (stats.isFile()) return path.endsWith(FLOW_TEST_SUFFIX) ? [path] : testsOf(path);
   const entries = await readdir(path, { withFileTypes: true });
   const inner = entries
     .filter((entry) => entry.isDirectory() && entry.name !== 'node_modules' && !entry.name.startsWith('.'))
     .map((entry) => testsAt(join(path, entry.name)));
   const own = entries.filter((entry) => entry.isFile() && entry.name.endsWith(FLOW_TEST_SUFFIX));
   return [...own.map(({ name }) => join(path, name)), ...(await Promise.all(inner)).flat()];
+}
+
+async function testsOf(file: string): Promise<readonly string[]> {
+  const start = `${basename(file).replace(/\.\w+$/, '')}.`;
+  const names = await readdir(dirname(file));
+  return names
+    .filter((name) => name.startsWith(start) && name.endsWith(FLOW_TEST_SUFFIX))
+    .map((name) => join(dirname(file), name));
 }
 
 function asInJson(text: string): string {
