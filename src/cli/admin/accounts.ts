@@ -4,6 +4,7 @@ import { printableLine } from '../../core/text/printable.ts';
 import type { AdminAccount } from '../../service/admin/operations/accountOperations.ts';
 import type { AddAccountFlags, AdminFlags, EditAccountFlags, LimitFlags, LinkFlags } from './adminFlags.ts';
 import { findAdmin } from './adminService.ts';
+import { adminCommand } from '../command/adminCommand.ts';
 import type { Context } from '../command/context.ts';
 import { answerTable, type RecordColumn } from '../command/recordTable.ts';
 
@@ -47,8 +48,9 @@ export async function addAccount(context: Context, id: string, flags: AddAccount
   answerAccount(context, account, `Account ${id} was added, ${has}.`);
   if (account.warning !== undefined) context.terminal.note(account.warning);
   else if (!admin.isServiceRunning) context.terminal.note(ISOLATION_NOTE);
-  if (account.credits_available === 0) context.terminal.note(`Add credits:  farwharf admin credits grant ${id} 100`);
-  context.terminal.note(`Add a key:    farwharf admin key add ${id}`);
+  if (account.credits_available === 0)
+    context.terminal.note(`Add credits:  ${adminCommand(`credits grant ${id} 100`, flags)}`);
+  context.terminal.note(`Add a key:    ${adminCommand(`key add ${id}`, flags)}`);
 }
 
 /** `farwharf admin account list`. JSON: `{ accounts: [...] }`. */
@@ -110,7 +112,7 @@ export async function disableAccount(context: Context, id: string, flags: AdminF
   const waiting = account.queued_jobs;
   const jobs = waiting === 0 ? '' : ` ${formatCount(waiting, 'waiting job')} will not start.`;
   answerAccount(context, account, `Account ${id} is disabled, and its keys are refused.${jobs}`);
-  context.terminal.note(`Undo:  farwharf admin account enable ${id}`);
+  context.terminal.note(`Undo:  ${adminCommand(`account enable ${id}`, flags)}`);
 }
 
 /** `farwharf admin account enable ID`. JSON: the account. */

@@ -2,6 +2,7 @@ import { AppError } from '../../core/errors.ts';
 import { formatCount, formatCredits } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import type { AdminBudget, AdminGroup } from '../../service/admin/operations/budgetOperations.ts';
+import { adminCommand } from '../command/adminCommand.ts';
 import type { Context } from '../command/context.ts';
 import { answerTable, type RecordColumn } from '../command/recordTable.ts';
 import { parseCredits } from './accounts.ts';
@@ -29,7 +30,7 @@ export async function addGroup(context: Context, name: string, flags: GroupFlags
   using admin = await findAdmin(context, flags, { mayCreate: true });
   const group = await admin.call('groups.add', { name, ...limitsOf(flags) });
   answerGroup(context, group);
-  context.terminal.note(`Add an account to it:  farwharf admin account edit ada --group ${name}`);
+  context.terminal.note(`Add an account to it:  ${adminCommand(`account edit ada --group ${name}`, flags)}`);
 }
 
 /** `farwharf admin group edit NAME`: changes what is named. JSON: the group. */
@@ -47,7 +48,8 @@ export async function listGroups(context: Context, _: string, flags: AdminFlags)
   using admin = await findAdmin(context, flags);
   const { groups } = await admin.call('groups.list', {});
   if (terminal.json({ groups })) return;
-  if (groups.length === 0) terminal.answer('There are no groups. Add one with:  farwharf admin group add NAME');
+  if (groups.length === 0)
+    terminal.answer(`There are no groups. Add one with:  ${adminCommand('group add NAME', flags)}`);
   else answerTable(terminal, GROUP_COLUMNS, groups);
 }
 
@@ -81,7 +83,7 @@ export async function listProjects(context: Context, _: string, flags: AdminFlag
   const { projects } = await admin.call('projects.list', {});
   if (terminal.json({ projects })) return;
   if (projects.length === 0)
-    terminal.answer('No project has a budget. What each used:  farwharf admin usage --by project');
+    terminal.answer(`No project has a budget. What each used:  ${adminCommand('usage --by project', flags)}`);
   else answerTable(terminal, PROJECT_COLUMNS, projects);
 }
 

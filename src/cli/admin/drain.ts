@@ -3,6 +3,7 @@ import { AppError } from '../../core/errors.ts';
 import { formatCount } from '../../core/text/format.ts';
 import type { Admin } from '../../service/admin/adminClient.ts';
 import type { DrainState } from '../../service/admin/operations/drainOperations.ts';
+import { adminCommand } from '../command/adminCommand.ts';
 import type { Context } from '../command/context.ts';
 import type { AdminFlags, DrainFlags } from './adminFlags.ts';
 import { findAdmin } from './adminService.ts';
@@ -28,7 +29,7 @@ export async function drain(context: Context, _: string, flags: DrainFlags): Pro
     if (!terminal.json(state)) terminal.answer(`${next} accepts and starts no jobs. ${describeJobs(state)}`);
   }
   if (flags.wait) await untilIdle(context, admin, state);
-  else terminal.note('Undo:  farwharf admin resume');
+  else terminal.note(`Undo:  ${adminCommand('resume', flags)}`);
 }
 
 /** `farwharf admin resume`. JSON: as `drain`. */

@@ -5,6 +5,7 @@ import type { AddKeyFlags, AdminFlags } from './adminFlags.ts';
 import { parseCredits } from './accounts.ts';
 import { findAdmin } from './adminService.ts';
 import { SCOPES, type Scope } from '../../service/store/accounts/apiKeys.ts';
+import { adminCommand } from '../command/adminCommand.ts';
 import type { Context } from '../command/context.ts';
 import { isDay, periodMs } from '../terminal/day.ts';
 import { answerTable, formatAge, type RecordColumn } from '../command/recordTable.ts';
@@ -60,7 +61,7 @@ export async function listKeys(context: Context, account: string, flags: AdminFl
   if (terminal.json({ keys })) return;
   if (keys.length === 0) {
     terminal.answer('No keys yet.');
-    terminal.note(`Create one:  farwharf admin key add ${account || 'ACCOUNT'}`);
+    terminal.note(`Create one:  ${adminCommand(`key add ${account || 'ACCOUNT'}`, flags)}`);
     return;
   }
   answerTable(terminal, COLUMNS, keys);

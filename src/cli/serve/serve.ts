@@ -11,6 +11,7 @@ import { DEFAULT_PROXY } from '../../service/config/sections.ts';
 import { openServiceLog } from '../../service/log/serviceLog.ts';
 import { type RunningService, serve } from '../../service/serve.ts';
 import type { ServeOptions } from '../../service/serveOptions.ts';
+import { adminCommand } from '../command/adminCommand.ts';
 import type { Context } from '../command/context.ts';
 import { dataFolder } from '../command/dataFolder.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -41,7 +42,7 @@ export async function runService(context: Context, _: string, flags: ServeFlags)
     };
     if (!flags.embedded) onHangup(reload);
     terminal.json({ url: service.url, key: service.key, pid: process.pid });
-    if (!flags.embedded && !terminal.isJson) welcome(context, options, service);
+    if (!flags.embedded && !terminal.isJson) welcome(context, flags, options, service);
     await service.closed;
     return EXIT.done;
   } finally {
@@ -49,20 +50,25 @@ export async function runService(context: Context, _: string, flags: ServeFlags)
   }
 }
 
-function welcome(context: Context, { data, config }: ServeOptions, { url, key }: RunningService): void {
+function welcome(
+  context: Context,
+  flags: ServeFlags,
+  { data, config }: ServeOptions,
+  { url, key }: RunningService,
+): void {
   const { terminal } = context;
   terminal.note(`The job service listens on ${url}. Data folder: ${data}`);
   if (config.log.file !== undefined) terminal.note(`Log file: ${config.log.file}`);
-  terminal.note(aboutKey(context, key));
+  terminal.note(aboutKey(context, flags, key));
   terminal.note(`Use it:  FARWHARF_REMOTE_HOST=${url} FARWHARF_API_KEY=… farwharf submit FOLDER --script FILE`);
-  terminal.note('Add an account for another person:  farwharf admin account add NAME');
+  terminal.note(`Add an account for another person:  ${adminCommand('account add NAME', flags)}`);
 }
 
 /** Shows a generated key on a terminal only: anything else is a log, which would store the key. */
-function aboutKey({ terminal, env }: Context, key: string): string {
+function aboutKey({ terminal, env }: Context, flags: ServeFlags, key: string): string {
   if (env['FARWHARF_API_KEY']) return 'The API key is the value of FARWHARF_API_KEY.';
   if (terminal.isScreen('stderr')) return `API key, shown only once: ${key}`;
-  return 'Create API keys:  farwharf admin key add ACCOUNT';
+  return `Create API keys:  ${adminCommand('key add ACCOUNT', flags)}`;
 }
 
 /** Keys and workspaces must not cross a network unencrypted, unless a proxy protects them. */

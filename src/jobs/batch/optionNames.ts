@@ -5,6 +5,7 @@ export const REASONS = {
   place: 'The machine class decides where a job runs.',
   cluster: 'The service decides how jobs enter a queue.',
   output: "All output is in the job's log, which farwharf watch shows.",
+  container: 'Jobs do not start in a container. Start it in the script, for example with apptainer exec.',
   unsupported: 'Jobs have no such setting.',
 } as const;
 
@@ -18,7 +19,7 @@ export interface OptionName {
   readonly use: OptionUse;
 }
 
-// The options of `man sbatch` (24.05). A value is required after `=` and optional after `?`; `:` comes before the short name of an option
+// The options of `man sbatch` (24.05), and those that the plugin Pyxis adds (README of NVIDIA/pyxis). A value is required after `=` and optional after `?`; `:` comes before the short name of an option
 // without one.
 const NAMES: Readonly<Record<OptionUse, string>> = {
   setting:
@@ -36,11 +37,15 @@ const NAMES: Readonly<Record<OptionUse, string>> = {
     'acctg-freq= bb= bbf= comment= cpu-freq= export-file= extra= get-user-env? gid= ignore-pbs licenses=L mcs-label= no-kill?k ' +
     'parsable profile= propagate? qos=q quiet:Q reboot reservation= resv-ports? stepmgr test-only uid= verbose:v wait:W wckey=',
   output: 'error=e open-mode= output=o',
-  unsupported: 'container= container-id= help:h input=i signal= umask= usage version:V wrap=',
+  container:
+    'container= container-id= container-image= container-mounts= container-workdir= container-name= container-save= container-mount-home ' +
+    'no-container-mount-home container-remap-root no-container-remap-root container-entrypoint no-container-entrypoint ' +
+    'container-entrypoint-log container-writable container-readonly container-env=',
+  unsupported: 'help:h input=i signal= umask= usage version:V wrap=',
 };
 
 const OPTIONS: readonly (OptionName & { readonly short: string })[] = (
-  ['setting', 'mail', 'order', 'place', 'cluster', 'output', 'unsupported'] as const
+  ['setting', 'mail', 'order', 'place', 'cluster', 'output', 'container', 'unsupported'] as const
 ).flatMap((use) =>
   [...NAMES[use].matchAll(/([\w-]+)(?:([=?:])([A-Za-z])?)?/g)].map(([, long = '', mark = ':', short = '']) => {
     const value = mark === '=' ? 'required' : mark === '?' ? 'optional' : 'none';

@@ -75,7 +75,11 @@ test('every option of sbatch has its value and its use', () => {
       'acctg-freq= bb= bbf= comment= cpu-freq= export-file= extra= get-user-env? gid= ignore-pbs: licenses=L mcs-label= no-kill?k parsable: ' +
       'profile= propagate? qos=q quiet:Q reboot: reservation= resv-ports? stepmgr: test-only: uid= verbose:v wait:W wckey=',
     output: 'error=e open-mode= output=o',
-    unsupported: 'container= container-id= help:h input=i signal= umask= usage: version:V wrap=',
+    container:
+      'container= container-id= container-image= container-mounts= container-workdir= container-name= container-save= ' +
+      'container-mount-home: no-container-mount-home: container-remap-root: no-container-remap-root: container-entrypoint: ' +
+      'no-container-entrypoint: container-entrypoint-log: container-writable: container-readonly: container-env=',
+    unsupported: 'help:h input=i signal= umask= usage: version:V wrap=',
   };
   const kinds: Readonly<Record<string, string>> = { '=': 'required', '?': 'optional', ':': 'none' };
   for (const [use, list] of Object.entries(table)) {
@@ -103,6 +107,15 @@ test('each reason for which an option is not taken over is a sentence', () => {
     place: 'The machine class decides where a job runs.',
     cluster: 'The service decides how jobs enter a queue.',
     output: "All output is in the job's log, which farwharf watch shows.",
+    container: 'Jobs do not start in a container. Start it in the script, for example with apptainer exec.',
     unsupported: 'Jobs have no such setting.',
   });
+});
+
+test('options of Pyxis are known, and their image is not mistaken for a word that sbatch would refuse', () => {
+  assert.deepEqual(read('--container-image', 'nvcr.io#nvidia/pytorch:25.01-py3', '--container-mounts=/data:/data'), [
+    '1 container-image nvcr.io#nvidia/pytorch:25.01-py3',
+    '3 container-mounts /data:/data',
+  ]);
+  assert.equal(longOption('container-image')?.use, 'container');
 });
