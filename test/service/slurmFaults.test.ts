@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from './commandLine.ts';
+import { GATE, openGate } from './support/gate.ts';
 import { type ServiceClient, startService, temporaryFolder } from './support/service.ts';
 import { ServiceProcess } from './support/serviceProcess.ts';
 import { describeOnCluster, onCluster } from './support/slurm.ts';
@@ -70,5 +71,31 @@ await describeOnCluster('a service whose Slurm cluster fails', (cluster) => {
     assert.equal(await service.output(id), 'begun\n');
     // Files are removed after the end is reported.
     await until(() => !existsSync(join(folders.shared, 'jobs', id, 'workspace')));
+  });
+
+  test('a job that the cluster runs again after its end changes nothing', async (t) => {
+    const folders = onCluster(cluster());
+    const service = await startService(t, folders);
+    const id = await service.submit({ 'a.sh': `echo made > result.txt; ${GATE}` }, { script: 'a.sh' });
+    await service.untilRunning(id);
+    const number = (await cluster().command('squeue', '-h', `--name=${id}`, '-o', '%i')).trim();
+    await cluster().command('scontrol', 'update', `JobId=${number}`, 'Requeue=1');
+    await openGate(folders.data, id);
+    const job = await service.untilEnd(id);
+    const left = (): string[] => readdirSync(join(folders.shared, 'jobs', id));
+    await until(() => left().join() === 'results.tar.gz');
+    // As a controller does that was killed before it had stored the end.
+    await cluster().command('scontrol', 'requeue', number);
+    const show = (): Promise<string> => cluster().command('scontrol', 'show', 'job', number);
+    await until(async () => {
+      const text = await show();
+      if (/JobState=PENDING/.test(text))
+        await cluster()
+          .command('scontrol', 'update', `JobId=${number}`, 'StartTime=now')
+          .catch(() => {});
+      return /Restarts=1/.test(text) && /JobState=(COMPLETED|FAILED)/.test(text);
+    });
+    assert.deepEqual(left(), ['results.tar.gz']);
+    assert.deepEqual(await service.job(id), job);
   });
 });

@@ -40,7 +40,7 @@ export async function prepareSubmission(
 ): Promise<readonly string[]> {
   const script = submissionScript(folder);
   const command = [program.node, program.runner, folder.path].map(shellWord).join(' ');
-  writeFileSync(script, batchScript(command), { mode: 0o700 });
+  writeFileSync(script, batchScript(command, folder), { mode: 0o700 });
   // The job has not started, so only the service can have written this file.
   const { venv, cluster } = parseRunnerSpec(await readFile(folder.spec, 'utf8'));
   // The configuration may have changed since the job was accepted.
@@ -95,9 +95,20 @@ export function resourceArguments(machineClass: Resources): readonly string[] {
 /**
  * Runs a runner and, if that is killed, stops what it left running, which a cluster without cgroups would not. The runner handles the
  * signals that end a job, and sbatch's setting for the environment must not reach an srun inside the job.
+ *
+ * A controller that was killed before it had stored the end of a job runs it again, when the service has deleted all but its results.
  */
-function batchScript(runner: string): string {
-  return `#!/bin/bash\nunset SLURM_EXPORT_ENV\ntrap : TERM INT HUP\n${runner} && exit\n${runner} --clean-up\nexit 1\n`;
+function batchScript(runner: string, folder: JobFolder): string {
+  const [path, spec, log] = [folder.path, folder.spec, clusterLog(folder)].map(shellWord);
+  return [
+    '#!/bin/bash',
+    `if [ -d ${path} ] && [ ! -e ${spec} ]; then rm -f ${log}; exit; fi`,
+    'unset SLURM_EXPORT_ENV',
+    'trap : TERM INT HUP',
+    `${runner} && exit`,
+    `${runner} --clean-up`,
+    'exit 1\n',
+  ].join('\n');
 }
 
 /** The script for `sbatch`. It exists before the job is submitted, so without it the cluster does not know the job. */
