@@ -37,7 +37,7 @@ const FOLDERS: Record<string, string> = {
     run/child/loading run/child`,
   service: `
     store/database store/jobs store/accounts store/audit store config log jobFiles executor secrets contents folders sandbox runner/usage runner process
-    slurm jobs health streams tls http/access signIn http/submit http/page/views http/page http disk backup metrics admin/socket admin/operations admin . machine`,
+    slurm/batch slurm jobs health streams tls http/access signIn http/submit http/page/views http/page http disk backup metrics admin/socket admin/operations admin . machine`,
   cli: 'terminal grammar command completion session signIn failures list jobs budgets secrets migration flows sweeps submit search serve admin admin/verbs mcp machines .',
   extension: `
     contributions ui threads workspace connection store submit/preflight submit/files jobs logs results/browsing sweeps services submitted status submit profiles results jobList tasks

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { AppError, systemCode } from '../../core/errors.ts';
 import { parseJsonObject, readNamedFile } from '../grammar/jsonObject.ts';
 import { type FlagValues, jsonFlag, listFlag, optionalNumberFlag, switchFlag, textFlag } from '../grammar/flags.ts';
-import type { ClusterOptions } from '../../remote/protocol/submission.ts';
+import { type ClusterOptions, clusterOptions } from '../../remote/protocol/submission.ts';
 import { environmentFlag } from '../flows/flowFlags.ts';
 import { parameterFlag } from '../sweeps/parameterFlag.ts';
 import { conflictFlag } from '../jobs/conflictFlag.ts';
@@ -28,7 +28,7 @@ export const SUBMIT_FLAGS = {
   secret: listFlag('--secret <name>', 'give the job this secret of your account as a variable (see farwharf secret)'),
   cluster: listFlag(
     '--cluster <option>',
-    'ask the cluster of the service for account=, qos=, constraint= or reservation=NAME, or for mail at the end',
+    'ask the cluster of the service for account=, qos=, constraint=, reservation= or module=NAME, or for mail at the end',
     readClusterOption,
   ),
   include: listFlag('--include <path>', 'send this path even if a rule leaves it out'),
@@ -55,13 +55,34 @@ export const SUBMIT_FLAGS = {
 
 export type SubmitFlags = FlagValues<typeof SUBMIT_FLAGS>;
 
-/** `qos=long` or `mail`. @throws AppError `bad-input` for anything else. */
-export function readClusterOption(text: string): readonly [keyof ClusterOptions, string | true] {
-  if (text === 'mail') return ['mail', true];
+/** `qos=long`, `module=cuda/12.4` or `mail`. @throws AppError `bad-input` for anything else. */
+function readClusterOption(text: string): ClusterOptions {
+  if (text === 'mail') return { mail: true };
   const [, name, value = ''] = /^(\w+)=(.+)$/.exec(text) ?? [];
+  if (name === 'module') return { modules: [value] };
   const option = (['account', 'qos', 'constraint', 'reservation'] as const).find((each) => each === name);
-  if (option !== undefined) return [option, value];
-  const message = `Invalid value "${text}". Enter for --cluster: account=NAME, qos=NAME, constraint=NAME, reservation=NAME or mail.`;
+  if (option !== undefined) return { [option]: value };
+  const message = `Invalid value "${text}". Enter for --cluster: account=NAME, qos=NAME, constraint=NAME, reservation=NAME, module=NAME or mail.`;
+  throw new AppError('bad-input', message);
+}
+
+/**
+ * What several options ask for together, over the values of a profile. Modules add up.
+ *
+ * @throws AppError `bad-input` for a value that no cluster has.
+ */
+export function readClusterOptions(
+  texts: readonly string[] | undefined,
+  profile: ClusterOptions = {},
+): ClusterOptions | undefined {
+  const parts = [profile, ...(texts ?? []).map(readClusterOption)];
+  const modules = [...new Set(parts.flatMap((part) => part.modules ?? []))];
+  const asked: ClusterOptions = {};
+  for (const part of parts) Object.assign(asked, part);
+  const { data, error } = clusterOptions.safeParse({ ...asked, ...(modules.length > 0 && { modules }) });
+  if (data !== undefined) return Object.keys(data).length === 0 ? undefined : data;
+  const [issue] = error.issues;
+  const message = `Invalid value for --cluster: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}.`;
   throw new AppError('bad-input', message);
 }
 

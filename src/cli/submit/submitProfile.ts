@@ -12,7 +12,6 @@ import {
 } from '../../jobs/profiles/profileConsent.ts';
 import { findProfile, readProfiles } from '../../jobs/profiles/profileFile.ts';
 import type { JobParameters } from '../../jobs/ledger/parameters.ts';
-import { clusterOptions } from '../../remote/protocol/submission.ts';
 import { readParameter } from '../sweeps/parameterFlag.ts';
 import { type ProfileJob, profileJob } from '../../jobs/profiles/profileJob.ts';
 import { resolveHost } from '../../jobs/service/host.ts';
@@ -21,7 +20,7 @@ import { confirm } from '../command/confirm.ts';
 import type { Context } from '../command/context.ts';
 import { Session } from '../session/session.ts';
 import { checkIncluded } from './chosenPaths.ts';
-import { readClusterOption, type SubmitFlags } from './submitFlags.ts';
+import { readClusterOptions, type SubmitFlags } from './submitFlags.ts';
 
 /** The profile that `--profile` names. @throws AppError as `readProfiles`, `findProfile` and `profileJob` do; `bad-input` for `--set` without it. */
 export async function readProfileJob(
@@ -56,7 +55,7 @@ export async function submitTerms(
     exclude: [...(terms?.exclude ?? []), ...(flags.exclude ?? [])],
     venv: terms?.venv,
     secrets: [...new Set([...(terms?.secrets ?? []), ...(flags.secret ?? [])])],
-    cluster: flags.cluster && clusterOptions.parse(Object.fromEntries(flags.cluster.map(readClusterOption))),
+    cluster: readClusterOptions(flags.cluster, terms?.cluster),
   };
 }
 

@@ -72,7 +72,15 @@ export function profileJob({ name, profile }: NamedProfile, changes: ProfileChan
       const expand = (text: string): string => expandVariables(text, values);
       const commandLine = (): string =>
         [expandVariables(line, values, shellWord), ...words.map((word) => shellWord(expand(word)))].join(' ');
-      const { maxRuntime, include = [], exclude = [], secrets, requirements, results: resultsFolder } = profile;
+      const {
+        maxRuntime,
+        include = [],
+        exclude = [],
+        secrets,
+        modules,
+        requirements,
+        results: resultsFolder,
+      } = profile;
       const env = Object.fromEntries(Object.entries(environment).map(([key, value]) => [key, expand(value)]));
       const venv = {
         ...(requirements !== undefined && { requirements }),
@@ -87,6 +95,7 @@ export function profileJob({ name, profile }: NamedProfile, changes: ProfileChan
         exclude,
         ...(Object.keys(venv).length > 0 && { venv }),
         ...(secrets && { secrets }),
+        ...(modules && { cluster: { modules } }),
         resultsFolder,
       };
     },

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { MAX_JOB_SECRETS, secretName } from '../../remote/protocol/secret.ts';
-import { MAX_RUNTIME_SECONDS } from '../../remote/protocol/submission.ts';
+import { MAX_RUNTIME_SECONDS, moduleName } from '../../remote/protocol/submission.ts';
 import { checkMatrix, matrix } from './matrix.ts';
 
 const MOST_PROFILES = 200;
@@ -66,6 +66,13 @@ const profile = z
       .array(secretName)
       .max(MAX_JOB_SECRETS)
       .describe('Secrets of your account that the job gets as variables. Farwharf asks once before it uses them.')
+      .optional(),
+    modules: z
+      .array(moduleName)
+      .max(MOST_ITEMS)
+      .describe(
+        'Environment modules that the cluster of the service loads for the job: ["cuda/12.4"]. The machine class must allow them.',
+      )
       .optional(),
     requirements: innerPath(
       'A requirements file, whose packages are installed before the job starts: "requirements.txt".',

@@ -43,7 +43,14 @@ const virtualEnvironment = z.strictObject({
   env: variables.optional(),
 });
 
+const MAX_MODULES = 100;
 const clusterChoice = singleLine.min(1).max(200).optional();
+
+/** The name of an environment module. Neither an option of the command `module` nor the path of a file, which it would load too. */
+export const moduleName = z
+  .string()
+  .max(200)
+  .regex(/^[A-Za-z0-9_][\w.+-]*(\/[A-Za-z0-9_][\w.+-]*)*$/, 'must be the name of a module, like "cuda/12.4"');
 
 /** What a job asks of the cluster that runs it. Its machine class says which values it may choose. */
 export const clusterOptions = z.strictObject({
@@ -51,6 +58,11 @@ export const clusterOptions = z.strictObject({
   qos: clusterChoice,
   constraint: clusterChoice,
   reservation: clusterChoice,
+  modules: z
+    .array(moduleName)
+    .max(MAX_MODULES, `must be at most ${MAX_MODULES} names`)
+    .describe('environment modules to load before the script starts, after those of the machine class')
+    .optional(),
   mail: z
     .boolean()
     .describe('a mail from the cluster at the end, to the address that the operator has stored')

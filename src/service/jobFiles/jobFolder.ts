@@ -36,6 +36,8 @@ const NAMES = {
   output: 'output.ndjson',
   /** What a failing runner prints itself. */
   runnerLog: 'runner.log',
+  /** What a module that cannot be loaded prints on a cluster. */
+  moduleLog: 'module.log',
   virtualEnvironment: 'venv',
   /** Lines for pip that came with the submission. */
   requirements: 'requirements.txt',

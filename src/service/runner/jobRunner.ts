@@ -17,7 +17,9 @@ import { jobProcessTag } from '../jobFiles/jobProcessTag.ts';
 import { parseRunnerInput, takeSecrets } from '../jobFiles/runnerInput.ts';
 import { handBack, isPersons, takeOver } from './personsFiles.ts';
 import { SEALED, sealed } from '../jobFiles/reportSeal.ts';
+import { WITHOUT_MODULE } from '../jobFiles/runnerArguments.ts';
 import { runJob, type StopReason } from './runJob.ts';
+import { withoutModule } from './withoutModule.ts';
 
 const CANCEL_POLL_MS = 100;
 const KILL_GRACE_MS = 5_000;
@@ -74,7 +76,9 @@ async function main(): Promise<void> {
   const output = new OutputLog(folder.output, maxLogBytes(), openRedactor(Object.values(secrets)));
   const isShared = isPersons(folder);
   if (isShared) await takeOver(folder);
-  const outcome = await runJob(folder, { output, secrets }, stop.signal);
+  const module = process.argv[3] === WITHOUT_MODULE ? process.argv[4] : undefined;
+  const outcome =
+    module === undefined ? await runJob(folder, { output, secrets }, stop.signal) : await withoutModule(module, folder);
   if (isShared) handBack(folder);
   output.close();
   const at = Date.now();

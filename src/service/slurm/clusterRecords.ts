@@ -4,7 +4,7 @@ import type { JobFolder } from '../jobFiles/jobFolder.ts';
 import { findJob, type JobName } from './clusterQueue.ts';
 import type { ClusterJob } from './queueState.ts';
 import { slurm } from './slurmCommand.ts';
-import { clusterLog } from './submission.ts';
+import { clusterLog } from './batch/submission.ts';
 
 const MAX_WORDS = 500;
 const ACCOUNTED_DAYS = 60;

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { AppError, messageOf, systemCode } from '../../core/errors.ts';
 import { findProgram } from '../../core/processes/findProgram.ts';
 import { shellWord } from '../../core/text/shellWord.ts';
-import type { SlurmSettings } from './slurmConfig.ts';
+import type { SlurmSettings } from './batch/slurmConfig.ts';
 
 const run = promisify(execFile);
 const ROOT = 0;

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, messageOf } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
 import { canJobsRead, type Probe } from './privacyProbe.ts';
-import type { SlurmMachineClass } from './slurmConfig.ts';
+import type { SlurmMachineClass } from './batch/slurmConfig.ts';
 
 const RETRY_MS = 5_000;
 // After this time, a probe is submitted again, because the cluster may have lost it.

@@ -1,12 +1,13 @@
 import { AppError } from '../../core/errors.ts';
 import { type Check, problemOf } from '../executor/executorKind.ts';
 import { dataIsReadable } from './privacyCheck.ts';
+import { checkClass } from './classProbe.ts';
 import { canJobsRead, type Probe } from './privacyProbe.ts';
 import { type ClusterUser, type ClusterUsers, sudoersLines } from './clusterUsers.ts';
-import { optionArguments } from './jobOptions.ts';
+import { optionArguments } from './batch/jobOptions.ts';
 import { slurm } from './slurmCommand.ts';
-import type { SlurmAccount, SlurmMachineClass } from './slurmConfig.ts';
-import { resourceArguments } from './submission.ts';
+import type { SlurmAccount, SlurmMachineClass } from './batch/slurmConfig.ts';
+import { resourceArguments } from './batch/submission.ts';
 
 // Enough for a cluster with free nodes. A busy one is not waited for.
 const PROBE_WAIT_MS = 60_000;
@@ -16,14 +17,16 @@ interface Checked {
   readonly classes: readonly SlurmMachineClass[];
   readonly accounts: Readonly<Record<string, SlurmAccount>>;
   readonly users: ClusterUsers;
+  /** Whether jobs start with the login environment of their node. */
+  readonly hasLoginEnvironment: boolean;
 }
 
 /**
- * Checks Slurm's programs, each machine class, as whom jobs are submitted, each account's settings, and that jobs cannot read the data
- * folder.
+ * Checks Slurm's programs, each machine class with what its jobs need of their node, as whom jobs are submitted, each account's settings,
+ * and that jobs cannot read the data folder.
  */
 export async function checkCluster(
-  { classes, accounts, users }: Checked,
+  { classes, accounts, users, hasLoginEnvironment }: Checked,
   folders: Omit<Probe, 'user'>,
 ): Promise<readonly Check[]> {
   let partitions = new Set<string>();
@@ -50,10 +53,12 @@ export async function checkCluster(
     checks.push({ what, problem: await problemOfAccount(account, classes, users.of(id)) });
   }
   const places = new Map(classes.map((one) => [JSON.stringify([one.partition, one.sbatch]), one]));
-  return [
-    ...checks,
-    ...(await Promise.all([...places.values()].map((place) => checkPrivacy(place, { ...folders, user })))),
+  const { filesFolder } = folders;
+  const probes = [
+    ...[...places.values()].map((place) => checkPrivacy(place, { ...folders, user })),
+    ...classes.map((one) => checkClass(one, { filesFolder, user, hasLoginEnvironment })),
   ];
+  return [...checks, ...(await Promise.all(probes)).filter((check) => check !== undefined)];
 }
 
 /** Submits a job that tries to read the data folder. */

@@ -27,10 +27,10 @@ import {
   wasDropped,
 } from './queueState.ts';
 import { slurm } from './slurmCommand.ts';
-import { refusalOfOptions } from './jobOptions.ts';
+import { refusalOfOptions } from './batch/jobOptions.ts';
 import type { PrivacyCheck } from './privacyCheck.ts';
-import type { SlurmAccount, SlurmMachineClass } from './slurmConfig.ts';
-import { prepareSubmission, type RunnerProgram, submissionScript } from './submission.ts';
+import type { SlurmAccount, SlurmMachineClass } from './batch/slurmConfig.ts';
+import { prepareSubmission, type RunnerProgram, submissionScript } from './batch/submission.ts';
 
 // Each sbatch is a process that calls the controller, where more at once would only wait.
 const SUBMITS_AT_ONCE = 4;

@@ -6,7 +6,7 @@ import { type ClusterUsers, findClusterUsers, openFilesFolder } from './clusterU
 import { PrivacyCheck } from './privacyCheck.ts';
 import { changeableByJobs } from './programOwner.ts';
 import { checkCluster } from './slurmCheck.ts';
-import { slurmMachineClass, slurmSettings } from './slurmConfig.ts';
+import { slurmMachineClass, slurmSettings } from './batch/slurmConfig.ts';
 import { SlurmExecutor } from './slurmExecutor.ts';
 
 /** Runs jobs on a Slurm cluster. */
@@ -46,7 +46,9 @@ export const slurmKind = defineExecutor({
     const users = await findClusterUsers(slurm);
     const folders = { data, filesFolder: slurm.folder };
     if (slurm.submit_as === 'account') openFilesFolder(slurm.folder, true);
-    const checks = await checkCluster({ classes, accounts: slurm.accounts, users }, folders);
+    const { accounts, login_environment: hasLoginEnvironment } = slurm;
+    const checked = { classes, accounts, users, hasLoginEnvironment };
+    const checks = await checkCluster(checked, folders);
     return [...checks, { what: describeClusterJobs(users), problem: undefined }];
   },
 });

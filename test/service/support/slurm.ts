@@ -3,7 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type ClusterOptions, SlurmCluster, slurmIsMissing } from '../../../scripts/slurm/cluster.ts';
-import type { SlurmMachineClass } from '../../../src/service/slurm/slurmConfig.ts';
+import type * as z from 'zod';
+import { type SlurmMachineClass, slurmMachineClass } from '../../../src/service/slurm/batch/slurmConfig.ts';
 import { DEFAULT_CONFIG } from '../../../src/service/serviceConfig.ts';
 
 /** A service on the cluster of `scripts/slurm`, with a class that has no partition and one that no node is large enough for. */
@@ -20,10 +21,12 @@ export const SLURM_CONFIG = {
 };
 
 /** A machine class of `SLURM_CONFIG`'s kind. */
-export function machineClass(name: string, more: Partial<SlurmMachineClass>): SlurmMachineClass {
-  const allow = { account: [], qos: [], constraint: [], reservation: [] };
-  const defaults = { description: '', credits_per_minute: 1, cpus: 1, memory_gb: 0.25, gpus: 0, sbatch: [], allow };
-  return { ...defaults, name, ...more };
+export function machineClass(
+  name: string,
+  { allow, ...more }: Partial<z.input<typeof slurmMachineClass>>,
+): SlurmMachineClass {
+  const defaults = { description: '', credits_per_minute: 1, cpus: 1, memory_gb: 0.25, gpus: 0 };
+  return slurmMachineClass.parse({ ...defaults, name, ...(allow && { allow }), ...more });
 }
 
 /** Folders of a service of its own: one that no job can see, and one that the nodes share. */

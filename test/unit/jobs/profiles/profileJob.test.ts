@@ -20,6 +20,7 @@ test('the values of a profile become the terms of a submit', () => {
     service: 'gpu.example.org',
     environment: { SEED: '1' },
     requirements: 'requirements.txt',
+    modules: ['cuda/12.4'],
     include: ['data/train.bin'],
     exclude: ['old'],
     results: 'results/train',
@@ -34,6 +35,7 @@ test('the values of a profile become the terms of a submit', () => {
     include: ['data/train.bin'],
     exclude: ['old'],
     venv: { requirements: 'requirements.txt', env: { SEED: '1' } },
+    cluster: { modules: ['cuda/12.4'] },
     resultsFolder: 'results/train',
   });
 });

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { machineClass } from '../config/machineClasses.ts';
+import { moduleName } from '../../../remote/protocol/submission.ts';
+import { machineClass } from '../../config/machineClasses.ts';
 
 // Options that the service itself passes to sbatch. A second value would lose jobs or run them twice.
 const OWN_OPTIONS =
@@ -9,6 +10,21 @@ const NO_FOLDER =
 
 const knownToCluster = z.string().regex(/^[\w.-]+$/, 'must be a name that the cluster knows');
 const choices = z.array(knownToCluster).default([]);
+// A job loads each of them one after the other.
+const MAX_MODULES = 100;
+/** A name, or the beginning of names with `*` after it. */
+const modulePattern = z.union(
+  [
+    moduleName,
+    z
+      .string()
+      .max(200)
+      .regex(/^[\w.+/-]*\*$/),
+  ],
+  {
+    error: 'must be the name of a module, like "cuda/12.4", or the beginning of names, like "cuda/*"',
+  },
+);
 
 /** A machine class with what its jobs request from the cluster. */
 export const slurmMachineClass = machineClass.extend({
@@ -25,6 +41,8 @@ export const slurmMachineClass = machineClass.extend({
         .refine((option) => !OWN_OPTIONS.test(option), 'is set by the service itself'),
     )
     .default([]),
+  /** The environment modules that each job loads before it starts, in this order. */
+  modules: z.array(moduleName).max(MAX_MODULES).default([]),
   /** What jobs may choose themselves. */
   allow: z
     .strictObject({
@@ -32,6 +50,7 @@ export const slurmMachineClass = machineClass.extend({
       qos: choices,
       constraint: z.array(z.string().regex(/^[\w.&|*()[\]-]+$/, 'must be features of nodes')).default([]),
       reservation: choices,
+      modules: z.array(modulePattern).default([]),
     })
     .prefault({}),
 });

@@ -1,4 +1,4 @@
-import type { ClusterOptions } from '../../remote/protocol/submission.ts';
+import type { ClusterOptions } from '../../../remote/protocol/submission.ts';
 import type { SlurmAccount, SlurmMachineClass } from './slurmConfig.ts';
 
 const CHOICES = ['account', 'qos', 'constraint', 'reservation'] as const;
@@ -6,7 +6,7 @@ const CHOICES = ['account', 'qos', 'constraint', 'reservation'] as const;
 /** Why a job cannot have what it asks of the cluster; undefined if it can. */
 export function refusalOfOptions(
   options: ClusterOptions,
-  { name, allow }: Pick<SlurmMachineClass, 'name' | 'allow'>,
+  { name, allow, modules }: Pick<SlurmMachineClass, 'name' | 'allow' | 'modules'>,
   { mail }: Pick<SlurmAccount, 'mail'> = {},
 ): string | undefined {
   for (const choice of CHOICES) {
@@ -15,10 +15,22 @@ export function refusalOfOptions(
     const allowed = allow[choice].length === 0 ? 'no choice' : allow[choice].join(', ');
     return `the machine class ${name} does not allow this ${choice}. It allows ${allowed}.`;
   }
+  const refused = options.modules?.find(
+    (module) => ![...modules, ...allow.modules].some((pattern) => matches(module, pattern)),
+  );
+  if (refused !== undefined) {
+    const allowed = allow.modules.length === 0 ? 'none' : allow.modules.join(', ');
+    return `the machine class ${name} does not allow the module ${refused}. It allows ${allowed}.`;
+  }
   if (options.mail === true && mail === undefined) {
     return 'your account has no address for mails. Ask the operator of the service to add one.';
   }
   return undefined;
+}
+
+/** Whether a name is the pattern, or begins with what its `*` follows. */
+function matches(name: string, pattern: string): boolean {
+  return pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
 }
 
 /**
@@ -27,9 +39,11 @@ export function refusalOfOptions(
  */
 export function optionArguments(
   { account, qos, reservation, mail: address }: SlurmAccount,
-  { mail = false, ...choices }: ClusterOptions = {},
+  options: ClusterOptions = {},
 ): readonly string[] {
-  const named = Object.entries({ account, qos, reservation, ...choices });
+  const { mail = false } = options;
+  const own = { account, qos, constraint: undefined, reservation };
+  const named = CHOICES.map((choice) => [choice, options[choice] ?? own[choice]] as const);
   const mails = mail && address !== undefined ? ['--mail-type=END,FAIL', `--mail-user=${address}`] : [];
   return [...named.flatMap(([name, value]) => (value === undefined ? [] : [`--${name}=${value}`])), ...mails];
 }

@@ -1,14 +1,15 @@
 import { writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AppError } from '../../core/errors.ts';
-import { shellWord } from '../../core/text/shellWord.ts';
-import type { RunnableJob } from '../executor/executor.ts';
-import type { JobFolder } from '../jobFiles/jobFolder.ts';
-import { parseRunnerSpec } from '../jobFiles/runnerSpec.ts';
-import { splitWords } from '../runner/commandLine.ts';
-import { setupLimitSeconds } from '../runner/virtualEnvironment.ts';
+import { AppError } from '../../../core/errors.ts';
+import { shellWord } from '../../../core/text/shellWord.ts';
+import type { RunnableJob } from '../../executor/executor.ts';
+import type { JobFolder } from '../../jobFiles/jobFolder.ts';
+import { parseRunnerSpec } from '../../jobFiles/runnerSpec.ts';
+import { splitWords } from '../../runner/commandLine.ts';
+import { setupLimitSeconds } from '../../runner/virtualEnvironment.ts';
 import { optionArguments, refusalOfOptions } from './jobOptions.ts';
+import { loadModules } from './moduleShell.ts';
 import type { SlurmAccount, SlurmMachineClass } from './slurmConfig.ts';
 
 // The runner enforces the time limit to the second. Slurm's limit, in whole minutes, only stops what the runner could not.
@@ -39,13 +40,14 @@ export async function prepareSubmission(
   program: RunnerProgram,
 ): Promise<readonly string[]> {
   const script = submissionScript(folder);
-  const command = [program.node, program.runner, folder.path].map(shellWord).join(' ');
-  writeFileSync(script, batchScript(command, folder), { mode: 0o700 });
   // The job has not started, so only the service can have written this file.
   const { venv, cluster } = parseRunnerSpec(await readFile(folder.spec, 'utf8'));
   // The configuration may have changed since the job was accepted.
   const refusal = cluster && refusalOfOptions(cluster, machineClass, account);
   if (refusal !== undefined) throw new AppError('refused', `The job cannot be submitted to the cluster: ${refusal}`);
+  const command = [program.node, program.runner, folder.path].map(shellWord).join(' ');
+  const modules = [...new Set([...machineClass.modules, ...(cluster?.modules ?? [])])];
+  writeFileSync(script, batchScript(command, modules, folder), { mode: 0o700 });
   const setupSeconds = venv === null ? 0 : setupLimitSeconds(venv);
   const minutes = Math.ceil((job.maxRuntime + setupSeconds) / 60) + SPARE_MINUTES;
   return [
@@ -98,14 +100,15 @@ export function resourceArguments(machineClass: Resources): readonly string[] {
  *
  * A controller that was killed before it had stored the end of a job runs it again, when the service has deleted all but its results.
  */
-function batchScript(runner: string, folder: JobFolder): string {
+function batchScript(runner: string, modules: readonly string[], folder: JobFolder): string {
   const [path, spec, log] = [folder.path, folder.spec, clusterLog(folder)].map(shellWord);
   return [
     '#!/bin/bash',
     `if [ -d ${path} ] && [ ! -e ${spec} ]; then rm -f ${log}; exit; fi`,
     'unset SLURM_EXPORT_ENV',
     'trap : TERM INT HUP',
-    `${runner} && exit`,
+    ...loadModules(modules, folder.moduleLog),
+    `${runner} "$@" && exit`,
     `${runner} --clean-up`,
     'exit 1\n',
   ].join('\n');

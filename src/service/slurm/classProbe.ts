@@ -1,0 +1,49 @@
+import { AppError } from '../../core/errors.ts';
+import { printableLine } from '../../core/text/printable.ts';
+import type { Check } from '../executor/executorKind.ts';
+import { reportModules } from './batch/moduleShell.ts';
+import type { SlurmMachineClass } from './batch/slurmConfig.ts';
+import { type ProbeJob, runProbe } from './probeJob.ts';
+
+// Module systems on a network file system take seconds for each of many modules. A busy cluster is not waited for.
+const PROBE_WAIT_MS = 60_000;
+const UNANSWERED = `a probe reported nothing within ${PROBE_WAIT_MS / 1000} s. The cluster may be busy`;
+
+/**
+ * Checks on a node of a machine class, chosen by the cluster, that what its jobs need is there; undefined for a class whose jobs need
+ * nothing. Of what jobs may choose, names are checked and patterns are not.
+ */
+export async function checkClass(
+  one: SlurmMachineClass,
+  probe: Omit<ProbeJob, 'lines' | 'place'>,
+): Promise<Check | undefined> {
+  const allowed = one.allow.modules.filter((pattern) => !pattern.endsWith('*'));
+  const reports = reportModules({ always: one.modules, allowed });
+  if (reports.length === 0) return undefined;
+  const what = `machine class ${one.name}: its nodes have its modules`;
+  try {
+    const lines = ['echo "node ${SLURMD_NODENAME:-$HOSTNAME}" >&3', ...reports];
+    const answer = await runProbe({ ...probe, lines, place: one }, AbortSignal.timeout(PROBE_WAIT_MS));
+    return { what, problem: problemIn(answer) };
+  } catch (error) {
+    const why = error instanceof AppError ? error.message : UNANSWERED;
+    return {
+      what: `NOT KNOWN whether the nodes of machine class ${one.name} have its modules: ${why}`,
+      problem: undefined,
+    };
+  }
+}
+
+function problemIn(answer: string): string | undefined {
+  const named = (word: string): readonly string[] =>
+    answer
+      .split('\n')
+      .flatMap((line) => (line.startsWith(`${word} `) ? [printableLine(line.slice(word.length + 1))] : []));
+  const [node = 'the node'] = named('node');
+  if (answer.split('\n').includes('no-module-command')) {
+    return `${node} has no command "module". Install Lmod or Environment Modules there, or remove the modules from the class`;
+  }
+  const modules = named('module');
+  if (modules.length === 0) return undefined;
+  return `${node} cannot load ${modules.join(', ')}. Install them on all nodes of the class, or remove them from it`;
+}
