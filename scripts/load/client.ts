@@ -105,11 +105,14 @@ export class LoadClient {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const limited = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
     const all = { authorization: `Bearer ${this.#key}`, ...headers };
-    const sent = request(this.url + path, { method, headers: all, agent: this.#agent, signal: limited }, resolve);
-    sent.once('error', reject).end(body);
+    const sent = request(this.url + path, { method, headers: all, agent: this.#agent, signal: limited }, (received) => {
+      // The reader gets the error too; a connection that breaks while nothing reads it would end the process.
+      received.on('error', () => {});
+      resolve(received);
+    });
+    // A request can fail more than once, as when its connection breaks after its time was up.
+    sent.on('error', reject).end(body);
     const response = await promise;
-    // The reader gets the error too; a connection that breaks while nothing reads it would end the process.
-    response.on('error', () => {});
     const { statusCode = 0 } = response;
     if (statusCode >= 300) throw new RefusedError(statusCode, await text(response));
     return response;

@@ -105,8 +105,8 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
     async cleanUp({ id: jobId }, folder) {
       const started = await readStarted(folder.started).catch(() => undefined);
       const sandbox = readConfinement(folder.confinement)?.sandbox ?? null;
-      // A job that was building its environment has no such marker, and the kernel ends it with its runner.
-      if (sandbox !== null) await endProcesses({ init: started?.init }, killGraceMs);
+      // The kernel ends a sandbox with its runner, except one that was only being prepared, which has no such marker.
+      if (sandbox !== null && started?.init !== undefined) await endProcesses({ init: started.init }, killGraceMs);
       else await endProcesses({ group: started && groupOf(started), mark: jobProcessTag(jobId) }, killGraceMs);
     },
 

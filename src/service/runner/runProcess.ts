@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../core/errors.ts';
 import { endProcesses, killProcess, type ProcessReference } from '../../core/processes/processTree.ts';
 import type { ResourceLimits } from '../jobFiles/confinement.ts';
-import { jobProcessTag } from '../jobFiles/jobProcessTag.ts';
+import { JOB_ID_VARIABLE, jobProcessTag } from '../jobFiles/jobProcessTag.ts';
 import type { OutputLog } from './outputLog.ts';
 import { untilOverLimit } from './resourceWatch.ts';
 import {
@@ -64,7 +64,7 @@ export async function runProcess(
   { jobId, limitMs, killGraceMs, resources, signal }: ProcessLimits,
   { output, onStart }: { output: OutputLog; onStart?: (pid: number, init: ProcessReference | undefined) => void },
 ): Promise<ProcessEnd> {
-  const child = spawnCall(call);
+  const child = spawnCall(call, jobId);
   const isSandboxed = call.sandbox !== undefined;
   const startedAt = performance.now();
   child.stdout?.on('data', (bytes: Buffer) => output.append('stdout', bytes));
@@ -122,13 +122,14 @@ export async function runProcess(
   return { ...end, endedBy, detail };
 }
 
-function spawnCall({ file, args, cwd, env, sandbox }: ProcessCall): ChildProcess {
+function spawnCall({ file, args, cwd, env, sandbox }: ProcessCall, jobId: string): ChildProcess {
   const options = { detached: process.platform !== 'win32', windowsHide: true };
   if (sandbox === undefined) return spawn(file, args, { ...options, cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
   return spawn(sandbox.program, sandboxCommand(file, args), {
     ...options,
     cwd: '/',
-    env: NO_VARIABLES,
+    // By which it is found if this process is killed before it knows the sandbox's first process.
+    env: { ...NO_VARIABLES, [JOB_ID_VARIABLE]: jobId },
     stdio: ['ignore', 'pipe', 'pipe', ...SANDBOX_STDIO],
   });
 }

@@ -26,7 +26,7 @@ export type SandboxFolders = Pick<
  * Options for bwrap: a separate file system, in which the system is read-only and the job sees only its own folders of the service,
  * and separate process IDs, so that nothing outlives the first process.
  *
- * @param variables the complete environment of the program inside. bwrap itself must be started with an empty environment, which is
+ * @param variables the complete environment of the program inside. bwrap itself must be started with none but the tag of the job, which is
  * equivalent to its option `--clearenv` and also works with versions before 0.5.
  */
 export function sandboxOptions(

@@ -24,7 +24,7 @@ export interface SandboxCall {
 
 /**
  * The environment of every program that works on a job from outside its sandbox. It is empty, whatever the account and the service
- * have set, because the system's loader (`LD_PRELOAD`), shells (`BASH_ENV`) and interpreters act on variables.
+ * have set, except for the tag of the job, because the system's loader (`LD_PRELOAD`), shells (`BASH_ENV`) and interpreters act on variables.
  */
 export const NO_VARIABLES: Readonly<Record<string, string>> = {};
 
