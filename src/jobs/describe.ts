@@ -1,9 +1,9 @@
 import * as l10n from '@vscode/l10n';
 import { formatCredits, formatDuration, formatInteger, plural } from '../core/text/format.ts';
 import { printableLine } from '../core/text/printable.ts';
-import { costSoFar } from './submit/estimate.ts';
+import { costSoFar, describeUsed } from './submit/estimate.ts';
 import { jobIcon, type JobIcon, stateWord } from './ledger/jobIcon.ts';
-import { isOver, isWaiting, type JobRecord } from './ledger/record.ts';
+import { elapsedSeconds, isOver, isUnpriced, isWaiting, type JobRecord } from './ledger/record.ts';
 import { describeProgress, readProgress } from './log/jobProgress.ts';
 
 const REASON_LIMIT = 160;
@@ -33,7 +33,9 @@ export function describeJob(record: JobRecord, now: number, { isBesideIcon = fal
   return joined([
     ...start,
     record.machineClass,
-    cost === null || (cost === 0 && !isOver(record)) ? null : l10n.t('{0} cr', formatCredits(cost)),
+    cost === null || (cost === 0 && !isOver(record))
+      ? describeUsed(record, now)
+      : l10n.t('{0} cr', formatCredits(cost)),
   ]);
 }
 
@@ -70,22 +72,16 @@ export function describeOutcome(record: JobRecord, results?: string): string {
   const isPlain = icon === 'unknown' && record.reason !== null;
   return joined([
     `${isPlain ? `${state}: ${record.reason}` : state}${elapsed === null ? '' : ` after ${formatDuration(elapsed)}`}`,
-    record.creditsCharged === null ? null : `${formatCredits(record.creditsCharged)} credits`,
+    costOf(record),
     results ?? null,
   ]);
 }
 
-/** Seconds that the job has run so far or in total; null before it starts. `now` is in milliseconds. */
-export function elapsedSeconds(
-  record: Pick<JobRecord, 'startedAt' | 'finishedAt' | 'state' | 'exitCode'>,
-  now: number,
-): number | null {
-  if (record.startedAt === null) return null;
-  if (record.finishedAt === null && isOver(record)) return null;
-  const end = record.finishedAt === null ? now : Date.parse(record.finishedAt);
-  const seconds = (end - Date.parse(record.startedAt)) / 1000;
-  // The service's clock may differ from this one.
-  return Number.isFinite(seconds) ? Math.max(0, seconds) : null;
+/** What a job that has ended cost: `1.2 credits`, or without a price `4 core-hours`; null if unknown. */
+function costOf(record: JobRecord): string | null {
+  const { creditsCharged } = record;
+  if (isUnpriced(record)) return describeUsed(record, Date.parse(record.finishedAt ?? ''));
+  return creditsCharged === null ? null : `${formatCredits(creditsCharged)} credits`;
 }
 
 function progressText({ lastLogLine }: JobRecord): string | null {

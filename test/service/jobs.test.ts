@@ -61,6 +61,8 @@ test('a job runs from submission to results, and its events tell it in order', a
       exit_code: 0,
       credit_hold: 0.1,
       credits_charged: 0,
+      unpriced_cpus: null,
+      unpriced_gpus: null,
       reason: null,
     },
   );

@@ -18,6 +18,7 @@ const GENEROUS = { requests_per_minute: 1_000_000, uploads: 100, queued_jobs: 10
 const FORGED: readonly Record<string, unknown>[] = [
   {},
   { credit_hold: 0, credits_charged: -5, price: 0, credits_per_minute: 0 },
+  { unpriced_cpus: 1, unpriced_gpus: 0, machine_class: 'local' },
   { budget: 1e9, key_id: 'other', account: 'local', account_id: 'local' },
   { created_at: '1970-01-01T00:00:00Z', expires_at: '9999-01-01T00:00:00Z', started_at: 0 },
 ];

@@ -10,6 +10,7 @@ const SWEEP: ToSweepPage = {
   summary: '1 of 3 done · 1 unfinished · 1 not sent · 0.4 cr of at most 20',
   parameters: ['lr', 'name'],
   metrics: ['loss', 'accuracy'],
+  costTitle: 'Credits',
   metric: 'loss',
   jobs: [
     ['0.1', 'succeeded', [0.5, 0.9], 3],

@@ -1,16 +1,26 @@
 import { formatCredits } from '../../core/text/format.ts';
+import type { Machine } from '../../core/text/machineHours.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { currentPeriods, describeSpending } from '../../jobs/ledger/spending.ts';
-import { readBalance, readRateCard } from '../../jobs/submit/estimate.ts';
+import { hasNoCredits, type Rate, readBalance, readRateCard } from '../../jobs/submit/estimate.ts';
 import type { Context } from '../command/context.ts';
 import { Session } from '../session/session.ts';
 import { answerTable, type RecordColumn } from '../command/recordTable.ts';
 
-const COLUMNS: readonly RecordColumn<ReturnType<typeof readRateCard>[number]>[] = [
-  { title: 'MACHINE', cell: ({ machineClass }) => machineClass ?? 'default' },
-  { title: 'CREDITS/MIN', cell: ({ creditsPerMinute }) => formatCredits(creditsPerMinute), align: 'right' },
-  { title: 'DESCRIPTION', cell: ({ description }) => description ?? '', minWidth: 11, dropOrder: 1 },
-];
+/** The prices, unless no class has one, and the cores and GPUs of classes without a price. */
+function columns(rates: readonly Rate[]): readonly RecordColumn<Rate>[] {
+  const column = (title: string, cell: (rate: Rate) => string) => ({ title, cell, align: 'right' as const });
+  const ofMachine = (part: keyof Machine) => (rate: Rate) =>
+    rate.creditsPerMinute === null ? String(rate.machine[part]) : '';
+  const price = column('CREDITS/MIN', ({ creditsPerMinute: price }) => (price === null ? '' : formatCredits(price)));
+  const isAnyUnpriced = rates.some(({ creditsPerMinute }) => creditsPerMinute === null);
+  return [
+    { title: 'MACHINE', cell: ({ machineClass }) => machineClass ?? 'default' },
+    ...(hasNoCredits(rates) ? [] : [price]),
+    ...(isAnyUnpriced ? [column('CORES', ofMachine('cpus')), column('GPUS', ofMachine('gpus'))] : []),
+    { title: 'DESCRIPTION', cell: ({ description }) => description ?? '', minWidth: 11, dropOrder: 1 },
+  ];
+}
 
 /**
  * `farwharf me`: credits, plan, rate card, and what the jobs of this machine were charged. JSON: the service's own account object, and
@@ -24,13 +34,17 @@ export async function showAccount(context: Context): Promise<void> {
   const asJson = spent.map(({ project, today, thisMonth }) => ({ project, today, this_month: thisMonth }));
   if (terminal.json({ ...account, spent: asJson })) return;
   const balance = readBalance(account);
-  const credits = balance === null ? 'Credits unknown' : `${formatCredits(balance)} credits`;
+  const rates = readRateCard(account);
+  const credits = hasNoCredits(rates)
+    ? 'Jobs cost no credits'
+    : balance === null
+      ? 'Credits unknown'
+      : `${formatCredits(balance)} credits`;
   const plan = account.plan ? `, plan ${printableLine(account.plan)}` : '';
   terminal.answer(`${credits}${plan} on ${session.hostName}.`);
   const spending = describeSpending(spent);
   if (spending !== undefined) terminal.answer(`Spent by jobs from this machine: ${printableLine(spending)}.`);
-  const rates = readRateCard(account);
   if (rates.length === 0) return;
   terminal.answer('');
-  answerTable(terminal, COLUMNS, rates);
+  answerTable(terminal, columns(rates), rates);
 }

@@ -1,14 +1,13 @@
 import { shownScript } from '../../jobs/selection/script.ts';
-import { formatCount, formatDuration, formatCredits } from '../../core/text/format.ts';
+import { formatCount, formatDuration } from '../../core/text/format.ts';
 import { messageOf } from '../../core/errors.ts';
-import { elapsedSeconds } from '../../jobs/describe.ts';
-import { costSoFar } from '../../jobs/submit/estimate.ts';
 import { patchFromJob } from '../../jobs/log/progress.ts';
-import { isActive, isWaiting, type JobRecord, recordName } from '../../jobs/ledger/record.ts';
+import { elapsedSeconds, isActive, isWaiting, type JobRecord, recordName } from '../../jobs/ledger/record.ts';
 import { job as wireJob } from '../../remote/protocol/schemas.ts';
 import type { Context } from '../command/context.ts';
 import { Session } from '../session/session.ts';
 import { settleUnanswered } from '../session/unansweredSubmit.ts';
+import { costColumns, rowCost } from '../command/costColumns.ts';
 import { answerTable, formatAge, type RecordColumn } from '../command/recordTable.ts';
 
 const REFRESH_TIMEOUT_SECONDS = 10;
@@ -25,7 +24,7 @@ const JSON_FIELDS = [
 ];
 
 /** @param hasRoom whether the output is not a terminal, so that IDs need not be short. */
-function columns(now: number, hasRoom: boolean): readonly RecordColumn<JobRecord>[] {
+function columns(records: readonly JobRecord[], now: number, hasRoom: boolean): readonly RecordColumn<JobRecord>[] {
   const orNothing = (value: number | null, format: (value: number) => string): string =>
     value === null ? '' : format(value);
   return [
@@ -33,7 +32,7 @@ function columns(now: number, hasRoom: boolean): readonly RecordColumn<JobRecord
     { title: 'SCRIPT', cell: ({ script }) => shownScript(script), minWidth: 6 },
     { title: 'MACHINE', cell: ({ machineClass }) => machineClass ?? '', dropOrder: 1 },
     { title: 'TIME', cell: (job) => orNothing(elapsedSeconds(job, now), formatDuration), align: 'right', dropOrder: 3 },
-    { title: 'CREDITS', cell: (job) => orNothing(costSoFar(job, now), formatCredits), align: 'right', dropOrder: 2 },
+    ...costColumns(records, (job) => rowCost(job, now), 2),
     { title: 'SENT', cell: ({ createdAt }) => formatAge(createdAt), dropOrder: 4 },
     { title: 'ID', cell: ({ id, jobId }) => jobId ?? (hasRoom ? id : id.slice(0, SHORT_ID)) },
   ];
@@ -51,7 +50,7 @@ export async function listJobs(context: Context, _: string, { limit }: { limit: 
     terminal.answer(`No jobs on ${session.hostName} yet.`);
     terminal.note('Submit a folder:  farwharf submit FOLDER --script FILE');
   } else {
-    answerTable(terminal, columns(Date.now(), terminal.answerColumns === undefined), records);
+    answerTable(terminal, columns(records, Date.now(), terminal.answerColumns === undefined), records);
   }
   for (const line of describeOtherHosts(session)) terminal.phase(line);
 }

@@ -1,5 +1,6 @@
 import { formatBytes, formatCredits, formatDuration } from '../../core/text/format.ts';
 import type { SubmitPhase } from '../../jobs/submit/submit.ts';
+import { isUnpriced } from '../../jobs/ledger/record.ts';
 import { Progress } from '../terminal/progress.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -56,10 +57,12 @@ export class SendingReport {
   }
 
   #reportAccepted({ record, creditsRemaining }: Extract<SubmitPhase, { type: 'accepted' }>): void {
-    const money = [
-      record.creditHold === null ? [] : `${formatCredits(record.creditHold)} credits held`,
-      creditsRemaining === null ? [] : `${formatCredits(creditsRemaining)} left`,
-    ].flat();
+    const money = isUnpriced(record)
+      ? []
+      : [
+          record.creditHold === null ? [] : `${formatCredits(record.creditHold)} credits held`,
+          creditsRemaining === null ? [] : `${formatCredits(creditsRemaining)} left`,
+        ].flat();
     this.#terminal.phase([`accepted as job ${record.jobId}`, ...money].join(', '));
   }
 }

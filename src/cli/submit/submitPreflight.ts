@@ -1,8 +1,9 @@
 import { messageOf } from '../../core/errors.ts';
+import { hoursOf } from '../../core/text/machineHours.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { httpStatus } from '../../jobs/service/api.ts';
 import type { SubmitDraft, SubmitIntent } from '../../jobs/submit/draft.ts';
-import type { CostEstimate } from '../../jobs/submit/estimate.ts';
+import { type CostEstimate, highestCredits } from '../../jobs/submit/estimate.ts';
 import type { SubmitPlan, SubmitTarget } from '../../jobs/submit/plan.ts';
 import { storesSecrets } from '../../jobs/submit/secretFindings.ts';
 import { budgetCheck } from '../../jobs/submit/budgetCheck.ts';
@@ -104,8 +105,9 @@ export function findingsAsJson({ findings, unchecked }: DryRunFindings): readonl
   return unchecked === undefined ? found : [...found, { type: 'unchecked', severity: 'warning', message: unchecked }];
 }
 
-/** The terms of the job, its highest cost and the credits left, as `submit --dry-run --json` shows them; null where they are unknown. */
+/** The terms of the job, its highest cost, without a price its highest use of the machine, and the credits left, as `submit --dry-run --json` shows them; null where they are unknown. */
 export function estimateAsJson({ estimate, draft }: DryRunFindings): object {
+  const hours = estimate?.type === 'unpriced' ? hoursOf(estimate.machine, estimate.maxRuntime) : undefined;
   return {
     ...(draft && {
       script: draft.script,
@@ -113,7 +115,9 @@ export function estimateAsJson({ estimate, draft }: DryRunFindings): object {
       machine_class: draft.machineClass ?? null,
       project: draft.project ?? null,
     }),
-    max_credits: estimate?.type === 'known' ? estimate.highest : null,
+    max_credits: estimate === undefined ? null : (highestCredits(estimate) ?? null),
+    max_core_hours: hours?.core ?? null,
+    max_gpu_hours: hours?.gpu ?? null,
     credits: estimate?.balance ?? null,
   };
 }

@@ -8,7 +8,14 @@ import { Selections } from '../../jobs/selection/selections.ts';
 import { firstDraft, type SubmitDraft } from '../../jobs/submit/draft.ts';
 import { planSubmit, type SubmitTarget } from '../../jobs/submit/plan.ts';
 import { refuseErrors } from '../../jobs/submit/preflight.ts';
-import { createSweep, highestPlannedCost, type SweepPlan, sweepFindings } from '../../jobs/sweeps/createSweep.ts';
+import {
+  createSweep,
+  describePlannedHours,
+  hasPricedJobs,
+  highestPlannedCost,
+  type SweepPlan,
+  sweepFindings,
+} from '../../jobs/sweeps/createSweep.ts';
 import type { Context } from '../command/context.ts';
 import { Session } from '../session/session.ts';
 import { checkUnanswered } from '../session/unansweredSubmit.ts';
@@ -103,12 +110,15 @@ export async function submitSweep(
 /** `12 jobs, at most 4 at once, at most 6 credits together.` */
 function describeSweepPlan(plan: SweepPlan): string {
   const { concurrency, maxCost } = plan.limits;
-  const highest = highestPlannedCost(plan);
+  const [highest, hours] = [highestPlannedCost(plan), describePlannedHours(plan)];
   const costs = [highest, maxCost].filter((cost) => cost !== undefined);
   const parts = [
     formatCount(plan.jobs.length, 'job'),
     ...(concurrency === undefined ? [] : [`at most ${concurrency} at once`]),
-    costs.length === 0 ? 'at an unknown cost' : `at most ${formatCredits(Math.min(...costs))} credits together`,
+    ...(hasPricedJobs(plan)
+      ? [costs.length === 0 ? 'at an unknown cost' : `at most ${formatCredits(Math.min(...costs))} credits together`]
+      : []),
+    ...(hours === '' ? [] : [`up to ${hours} together`]),
   ];
   return `${parts.join(', ')}.`;
 }

@@ -1,10 +1,10 @@
-import { formatCredits } from '../../core/text/format.ts';
 import { farwharfHome } from '../../core/files/home.ts';
 import { messageOf } from '../../core/errors.ts';
-import type { JobRecord } from '../../jobs/ledger/record.ts';
+import { isUnpriced, type JobRecord } from '../../jobs/ledger/record.ts';
 import type { Sweep } from '../../jobs/sweeps/sweep.ts';
 import { countJobs, type SweepCounts } from '../../jobs/sweeps/sweepProgress.ts';
 import { SweepStore } from '../../jobs/sweeps/sweepStore.ts';
+import { costColumns, type RowCost } from '../command/costColumns.ts';
 import { answerTable, formatAge, type RecordColumn } from '../command/recordTable.ts';
 import type { Context } from '../command/context.ts';
 import { Session } from '../session/session.ts';
@@ -17,16 +17,20 @@ interface ListedSweep {
   readonly counts: SweepCounts;
 }
 
-const COLUMNS: readonly RecordColumn<ListedSweep>[] = [
+const columns = (listed: readonly ListedSweep[]): readonly RecordColumn<ListedSweep>[] => [
   { title: 'PROFILE', cell: ({ sweep }) => sweep.name, minWidth: 6 },
   { title: 'JOBS', cell: ({ counts }) => String(counts.total), align: 'right' },
   { title: 'DONE', cell: ({ counts }) => String(counts.succeeded + counts.failed), align: 'right' },
   { title: 'FAILED', cell: ({ counts: { failed } }) => (failed === 0 ? '' : String(failed)), align: 'right' },
   { title: 'NOT SENT', cell: ({ counts: { unsent } }) => (unsent === 0 ? '' : String(unsent)), align: 'right' },
-  { title: 'CREDITS', cell: ({ counts }) => formatCredits(counts.cost), align: 'right', dropOrder: 2 },
+  ...costColumns(listed, ({ sweep, counts }) => costOf(sweep, counts), 2),
   { title: 'SENT', cell: ({ sweep }) => formatAge(sweep.createdAt), dropOrder: 1 },
   { title: 'ID', cell: ({ sweep }) => shortSweepId(sweep) },
 ];
+
+function costOf({ drafts }: Sweep, { cost, hours }: SweepCounts): RowCost {
+  return drafts.every(isUnpriced) ? { hours } : { credits: cost };
+}
 
 /** `farwharf sweep list`: the sweeps of this service, newest first, with the last known states of their jobs. JSON: `{ sweeps: [...] }`. */
 export async function listSweeps(context: Context, _: string, { limit }: { limit: number }): Promise<void> {
@@ -52,6 +56,6 @@ export async function listSweeps(context: Context, _: string, { limit }: { limit
     terminal.answer(`No sweeps on ${session.hostName} yet.`);
     terminal.note('Add a "matrix" to a profile in farwharf.json, then:  farwharf submit --profile NAME');
   } else {
-    answerTable(terminal, COLUMNS, listed);
+    answerTable(terminal, columns(listed), listed);
   }
 }

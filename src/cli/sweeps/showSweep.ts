@@ -1,9 +1,9 @@
-import { formatCredits, formatDuration } from '../../core/text/format.ts';
-import { elapsedSeconds } from '../../jobs/describe.ts';
-import { costSoFar } from '../../jobs/submit/estimate.ts';
+import { formatDuration } from '../../core/text/format.ts';
+import { elapsedSeconds } from '../../jobs/ledger/record.ts';
 import { formatNumber } from '../../jobs/page/pageText.ts';
 import { countJobs, describeCounts } from '../../jobs/sweeps/sweepProgress.ts';
 import { metricNames, rankRows, type SweepRow, sweepRows } from '../../jobs/sweeps/sweepTable.ts';
+import { costColumns, rowCost } from '../command/costColumns.ts';
 import { answerTable, type RecordColumn } from '../command/recordTable.ts';
 import type { Context } from '../command/context.ts';
 import { shortSweepId } from './runSweep.ts';
@@ -59,12 +59,7 @@ function columnsFor(rows: readonly SweepRow[], by: string | undefined, now: numb
       align: 'right',
       dropOrder: SHOWN_METRICS + 1,
     },
-    {
-      title: 'CREDITS',
-      cell: ({ record }) => text(record && costSoFar(record, now), formatCredits),
-      align: 'right',
-      dropOrder: SHOWN_METRICS,
-    },
+    ...costColumns(rows, ({ record }) => record && rowCost(record, now), SHOWN_METRICS),
     { title: 'ID', cell: ({ record }) => record?.jobId ?? '' },
   ];
 }

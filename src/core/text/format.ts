@@ -31,7 +31,7 @@ export function formatMicros(micros: number): string {
   return micros < 995_000 ? `${Math.round(micros / 1_000)} ms` : formatDuration(micros / 1_000_000);
 }
 
-/** `312`, `1.2`, `0.05`, `0.0022`: credits without their unit. Small amounts have more digits, so that they are not shown as 0. */
+/** `312`, `1.2`, `0.05`, `0.0022`: credits or hours without their unit. Small amounts have more digits, so that they are not shown as 0. */
 export function formatCredits(credits: number): string {
   const size = Math.abs(credits);
   const digits = size >= 100 ? 1 : size >= 0.01 ? 2 : 4;

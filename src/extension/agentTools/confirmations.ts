@@ -2,6 +2,7 @@ import * as l10n from '@vscode/l10n';
 import * as z from 'zod';
 import { numberField, textField } from '../../core/jsonFields.ts';
 import { formatBytes, formatCredits, plural } from '../../core/text/format.ts';
+import { describeHours } from '../../core/text/machineHours.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import type { AgentToolName } from '../../jobs/agentTools/agentToolNames.ts';
 import type { ToolResult } from './toolProcess.ts';
@@ -45,7 +46,7 @@ export function describeConfirmation(name: AgentToolName, input: unknown, settin
   };
 }
 
-/** `3 files, 1.2 MB: a.py, b.py, c.py. At most 6 of 312 credits.` */
+/** `At most 6 of 312 credits. 3 files, 1.2 MB: a.py, b.py, c.py.`, or without a price `Up to 4 core-hours. …`. */
 function describePlan(plan: ToolResult | undefined): string {
   const sent = files.safeParse(plan?.data['files']).data;
   if (plan === undefined || plan.isError || sent === undefined) {
@@ -56,12 +57,16 @@ function describePlan(plan: ToolResult | undefined): string {
   const list = rest > 0 ? l10n.t('{0} and {1} more', names.join(', '), rest) : names.join(', ');
   const highest = numberField(plan.data, 'max_credits');
   const balance = numberField(plan.data, 'credits');
+  const core = numberField(plan.data, 'max_core_hours');
+  const hours = core === undefined ? '' : describeHours({ core, gpu: numberField(plan.data, 'max_gpu_hours') ?? 0 });
   const price =
-    highest === undefined
-      ? l10n.t('The price is unknown')
-      : balance === undefined
-        ? l10n.t('At most {0} credits', formatCredits(highest))
-        : l10n.t('At most {0} of {1} credits', formatCredits(highest), formatCredits(balance));
+    hours !== ''
+      ? l10n.t('Up to {0}', hours)
+      : highest === undefined
+        ? l10n.t('The price is unknown')
+        : balance === undefined
+          ? l10n.t('At most {0} credits', formatCredits(highest))
+          : l10n.t('At most {0} of {1} credits', formatCredits(highest), formatCredits(balance));
   const size = formatBytes(numberField(plan.data, 'total_bytes') ?? 0);
   return `${price}. ${plural(sent.count, l10n.t('1 file'), l10n.t('{0} files'))}, ${size}: ${list}.`;
 }

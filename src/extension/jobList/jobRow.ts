@@ -5,8 +5,8 @@ import { type Printable, printableLine } from '../../core/text/printable.ts';
 import { describeCommit, describeJob, describeResultCount } from '../../jobs/describe.ts';
 import { type JobIcon, jobIcon, stateWord } from '../../jobs/ledger/jobIcon.ts';
 import { scriptArguments, scriptPath, shownScript } from '../../jobs/selection/script.ts';
-import { costSoFar, describeForecast } from '../../jobs/submit/estimate.ts';
-import { isOver, isWaiting, type JobRecord } from '../../jobs/ledger/record.ts';
+import { costSoFar, describeForecast, describeUsed } from '../../jobs/submit/estimate.ts';
+import { isOver, isUnpriced, isWaiting, type JobRecord } from '../../jobs/ledger/record.ts';
 import { describeLastSeen, type LostContact, timeOf } from '../store/lostContacts.ts';
 import { escapeMarkdown, twoColumns } from '../ui/markdown.ts';
 import { hostLabel, hostTitle } from '../ui/words.ts';
@@ -124,6 +124,7 @@ export function jobTooltip(record: JobRecord, now: number, lost?: LostContact): 
 
 function costText(record: JobRecord, now: number): string | null {
   if (!isOver(record)) return describeForecast(record, now);
+  if (isUnpriced(record)) return describeUsed(record, now);
   const cost = costSoFar(record, now);
   return cost === null ? null : l10n.t('{0} credits', formatCredits(cost));
 }

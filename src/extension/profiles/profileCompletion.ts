@@ -38,9 +38,13 @@ export async function completeProfile(
       item(host === LOCAL_HOST ? host : hostLabel(host), host === current ? l10n.t('selected') : '', index),
     );
   }
-  return (account.last(current)?.rates ?? []).flatMap(({ machineClass, creditsPerMinute, description }, index) => {
+  return (account.last(current)?.rates ?? []).flatMap((rate, index) => {
+    const { machineClass, creditsPerMinute, description } = rate;
     if (machineClass === null) return [];
-    const price = l10n.t('{0} credits a minute on {1}', formatCredits(creditsPerMinute), hostLabel(current));
+    const price =
+      creditsPerMinute === null
+        ? l10n.t('no price on {0}', hostLabel(current))
+        : l10n.t('{0} credits a minute on {1}', formatCredits(creditsPerMinute), hostLabel(current));
     return item(machineClass, description === null ? price : `${price} · ${description}`, index);
   });
 }

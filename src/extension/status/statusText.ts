@@ -4,7 +4,7 @@ import { formatCredits, formatDuration, plural } from '../../core/text/format.ts
 import { describeSpending, type ProjectSpending } from '../../jobs/ledger/spending.ts';
 import { balanceNow, secondsUntilEmpty } from '../../jobs/costs/balanceForecast.ts';
 import type { BudgetState } from '../../jobs/submit/budgetCheck.ts';
-import { describeForecast } from '../../jobs/submit/estimate.ts';
+import { describeForecast, hasNoCredits } from '../../jobs/submit/estimate.ts';
 import { isActive, type JobRecord } from '../../jobs/ledger/record.ts';
 import type { AccountView, ConnectionState } from '../connection/account.ts';
 import { escapeMarkdown } from '../ui/markdown.ts';
@@ -101,8 +101,9 @@ function tooltip(facts: StatusFacts, running: readonly JobRecord[], balance: num
     lines.push(l10n.t('The service does not respond. Jobs that are running there are not affected.'));
   if (account) {
     const plan = account.plan === null ? [] : [l10n.t('plan {0}', escapeMarkdown(account.plan))];
-    const amount =
-      balance === null
+    const amount = hasNoCredits(account.rates)
+      ? l10n.t('Jobs cost no credits')
+      : balance === null
         ? l10n.t('The service does not report a balance')
         : l10n.t('{0} credits', formatCredits(balance));
     const time = new Date(account.asOf).toLocaleTimeString(undefined, { timeStyle: 'short' });
@@ -156,9 +157,13 @@ function budgetTable(budgets: readonly BudgetState[]): string {
 
 function rateTable({ rates }: AccountView): string {
   const rows = rates.map(({ machineClass, creditsPerMinute, description }) => {
-    return `| ${escapeMarkdown(machineClass ?? l10n.t('any'))} | ${formatCredits(creditsPerMinute)} | ${escapeMarkdown(description ?? '')} |`;
+    const price = creditsPerMinute === null ? l10n.t('no price') : formatCredits(creditsPerMinute);
+    return [escapeMarkdown(machineClass ?? l10n.t('any')), price, escapeMarkdown(description ?? '')];
   });
-  return [`| ${l10n.t('Machine class')} | ${l10n.t('Credits a minute')} | |`, '|:--|--:|:--|', ...rows].join('\n');
+  const shown = hasNoCredits(rates)
+    ? [[l10n.t('Machine class'), ''], [':--', ':--'], ...rows.map(([name = '', , about = '']) => [name, about])]
+    : [[l10n.t('Machine class'), l10n.t('Credits a minute'), ''], [':--', '--:', ':--'], ...rows];
+  return shown.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
 function runningTable(running: readonly JobRecord[], now: number): string {

@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n';
 import { formatBytes } from '../../core/text/format.ts';
 import { budgetCheck } from '../../jobs/submit/budgetCheck.ts';
-import { describeEstimate, estimateCost } from '../../jobs/submit/estimate.ts';
+import { describeEstimate, estimateCost, highestCredits } from '../../jobs/submit/estimate.ts';
 import { preflightJob, refuseErrors } from '../../jobs/submit/preflight.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
 import { resubmitJob } from '../../jobs/submit/resubmit.ts';
@@ -35,8 +35,10 @@ export async function submitAgain(services: Services, record: JobRecord): Promis
     if (chosen === asNow) return submit(services, { folder, script, maxRuntime });
   }
   const budget = await budgetCheck(services, host);
-  const highest = estimate.type === 'known' ? estimate.highest : undefined;
-  const findings = [...preflightJob(account, terms, hostLabel(host)), ...budget(record.project ?? undefined, highest)];
+  const findings = [
+    ...preflightJob(account, terms, hostLabel(host)),
+    ...budget(record.project ?? undefined, highestCredits(estimate)),
+  ];
   refuseErrors(findings);
   const deps = { service: services.hosts.service(host), ledger: services.ledger, home: services.home };
   const usesContents = takesContents(account);

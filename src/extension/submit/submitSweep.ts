@@ -6,7 +6,14 @@ import type { ScriptFinding } from '../../jobs/selection/scriptReview.ts';
 import { firstDraft, type SubmitDefaults } from '../../jobs/submit/draft.ts';
 import { planSubmit, type SubmitTarget } from '../../jobs/submit/plan.ts';
 import { describeFinding, refuseErrors } from '../../jobs/submit/preflight.ts';
-import { createSweep, highestPlannedCost, type SweepPlan, sweepFindings } from '../../jobs/sweeps/createSweep.ts';
+import {
+  createSweep,
+  describePlannedHours,
+  hasPricedJobs,
+  highestPlannedCost,
+  type SweepPlan,
+  sweepFindings,
+} from '../../jobs/sweeps/createSweep.ts';
 import type { SelectedFolder } from '../../jobs/selection/selectedFolder.ts';
 import type { Services } from '../services/services.ts';
 import { withSignal } from '../ui/abort.ts';
@@ -67,15 +74,21 @@ export async function submitSweep(services: Services, request: SweepRequest): Pr
 /** `12 jobs of search, at most 4 at once, for at most 20 credits together`. */
 function describePlan(plan: SweepPlan): string {
   const { concurrency, maxCost } = plan.limits;
+  const hours = describePlannedHours(plan);
   const costs = [highestPlannedCost(plan), maxCost].filter((cost) => cost !== undefined);
   return [
     plan.jobs.length === 1
       ? l10n.t('1 job of {0}', plan.name)
       : l10n.t('{1} jobs of {0}', plan.name, formatInteger(plan.jobs.length)),
     ...(concurrency === undefined ? [] : [l10n.t('at most {0} at once', concurrency)]),
-    costs.length === 0
-      ? l10n.t('at an unknown cost')
-      : l10n.t('for at most {0} credits together', formatCredits(Math.min(...costs))),
+    ...(hasPricedJobs(plan)
+      ? [
+          costs.length === 0
+            ? l10n.t('at an unknown cost')
+            : l10n.t('for at most {0} credits together', formatCredits(Math.min(...costs))),
+        ]
+      : []),
+    ...(hours === '' ? [] : [l10n.t('up to {0}', hours)]),
   ].join(', ');
 }
 

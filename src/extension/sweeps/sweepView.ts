@@ -1,11 +1,10 @@
 import * as l10n from '@vscode/l10n';
 import { formatCredits, formatDuration } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
-import { elapsedSeconds } from '../../jobs/describe.ts';
 import { stateWord } from '../../jobs/ledger/jobIcon.ts';
-import type { JobRecord } from '../../jobs/ledger/record.ts';
+import { elapsedSeconds, isUnpriced, type JobRecord } from '../../jobs/ledger/record.ts';
 import type { Series } from '../../jobs/metrics/series.ts';
-import { costSoFar } from '../../jobs/submit/estimate.ts';
+import { costSoFar, describeUsed } from '../../jobs/submit/estimate.ts';
 import type { Sweep } from '../../jobs/sweeps/sweep.ts';
 import { countJobs, describeCounts } from '../../jobs/sweeps/sweepProgress.ts';
 import { metricNames, sweepRows } from '../../jobs/sweeps/sweepTable.ts';
@@ -45,12 +44,13 @@ export function sweepView(
     parameters: Object.keys(rows[0]?.parameters ?? {}).map(printableLine),
     metrics,
     metric,
+    costTitle: [...sweep.drafts, ...records].some(isUnpriced) ? l10n.t('Cost') : l10n.t('Credits'),
     jobs: rows.map(({ index, parameters, record, metrics: of }) => ({
       index,
       parameters: Object.values(parameters).map((value) => printableLine(String(value))),
       state: record === undefined ? l10n.t('not sent') : printableLine(stateWord(record.state)),
       time: textOf(record && elapsedSeconds(record, now), formatDuration),
-      cost: textOf(record && costSoFar(record, now), formatCredits),
+      cost: record === undefined ? '' : (describeUsed(record, now) ?? textOf(costSoFar(record, now), formatCredits)),
       values: metrics.map((name) => finite(of.get(name)?.last)),
       isSent: record !== undefined,
       curve: metric === null ? [] : thinned(of.get(metric)?.points ?? [], most),

@@ -1,9 +1,11 @@
 import { printableLine } from '../../core/text/printable.ts';
-import { receivedAccount, type RateCardItem } from '../../remote/protocol/schemas.ts';
+import { receivedAccount, type RateCardItem, UNPRICED_FEATURE } from '../../remote/protocol/schemas.ts';
 import type { BatchRequest, Remark } from './batchJob.ts';
 
 const MAX_REMARKS = 20;
 const SHOWN_OPTION = 100;
+// A class without GPUs is smaller than any with one.
+const GPU_IN_CORES = 10_000;
 
 /** What a submit shows and decides about the batch script that it came from. */
 export interface BatchTerms {
@@ -55,15 +57,20 @@ export function batchFindings(
 
 /**
  * The machine class of a rate card for what a batch script asks of its machine: the one with the name of a partition, else the cheapest
- * one with enough cores, memory and GPUs.
+ * one with enough cores, memory and GPUs; of several without a price, the smallest.
  *
  * @param account the response of `GET /v1/me`; undefined if there is none.
  */
 export function chooseMachineClass(account: unknown, request: BatchRequest): ClassChoice {
   const { partitions, resources } = request;
-  const classes = (receivedAccount.safeParse(account).data?.rate_card ?? [])
+  const { rate_card: card, features } = receivedAccount.safeParse(account).data ?? {};
+  const withoutPrice = features?.includes(UNPRICED_FEATURE) === true ? 0 : Infinity;
+  const priceOf = (one: RateCardItem): number => one.credits_per_minute ?? withoutPrice;
+  const sizeOf = (one: RateCardItem): number =>
+    typeof one.credits_per_minute === 'number' ? 0 : (one.gpus ?? 0) * GPU_IN_CORES + (one.cpus ?? 0);
+  const classes = (card ?? [])
     .filter(({ machine_class: name }) => typeof name === 'string')
-    .toSorted((a, b) => (a.credits_per_minute ?? Infinity) - (b.credits_per_minute ?? Infinity));
+    .toSorted((a, b) => priceOf(a) - priceOf(b) || sizeOf(a) - sizeOf(b));
   const named = partitions?.names
     .map((name) => classes.find(({ machine_class }) => machine_class === name))
     .find((one) => one !== undefined);

@@ -1,6 +1,6 @@
 import { printableLine } from '../../core/text/printable.ts';
-import { describeOutcome, describeResultCount, elapsedSeconds } from '../describe.ts';
-import { hasSucceeded, type JobRecord } from '../ledger/record.ts';
+import { describeOutcome, describeResultCount } from '../describe.ts';
+import { elapsedSeconds, hasSucceeded, type JobRecord } from '../ledger/record.ts';
 import { shownScript } from '../selection/script.ts';
 
 const TEXT_LIMIT = 2_000;

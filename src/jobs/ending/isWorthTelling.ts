@@ -1,5 +1,4 @@
-import { elapsedSeconds } from '../describe.ts';
-import type { JobRecord } from '../ledger/record.ts';
+import { elapsedSeconds, type JobRecord } from '../ledger/record.ts';
 
 /** Whether the end of a job is worth a notification: the user watched the job, or it ran for at least `notifyAfter` seconds. */
 export function isWorthTelling(

@@ -43,7 +43,7 @@ const fields = z.object({
   state: z.string(),
   script: z.string(),
   project: text,
-  /** Credits per minute on this machine class when the job was sent; null if the rate card does not list it. */
+  /** Credits per minute on this machine class when the job was sent; null if it has no price or the rate card does not list it. */
   creditsPerMinute: number,
   maxRuntime: z.number(),
   venv: z.record(z.string(), z.unknown()).nullable().default(null),
@@ -128,6 +128,24 @@ export function isWaiting(
   record: JobRecord,
 ): record is JobRecord & { readonly waiting: NonNullable<JobRecord['waiting']> } {
   return record.waiting !== null && record.answeredBy === null && isOver(record);
+}
+
+/** Seconds that the job has run so far or in total; null before it starts. `now` is in milliseconds. */
+export function elapsedSeconds(
+  record: Pick<JobRecord, 'startedAt' | 'finishedAt' | 'state' | 'exitCode'>,
+  now: number,
+): number | null {
+  if (record.startedAt === null) return null;
+  if (record.finishedAt === null && isOver(record)) return null;
+  const end = record.finishedAt === null ? now : Date.parse(record.finishedAt);
+  const seconds = (end - Date.parse(record.startedAt)) / 1000;
+  // The service's clock may differ from this one.
+  return Number.isFinite(seconds) ? Math.max(0, seconds) : null;
+}
+
+/** Whether the machine class of the job has no price, so that the job costs no credits. */
+export function isUnpriced(record: JobRecord): record is JobRecord & { readonly unpricedCpus: number } {
+  return record.unpricedCpus !== null;
 }
 
 /** Whether the service has accepted the job and it has not ended, so that it can be followed and cancelled. */

@@ -1,5 +1,6 @@
 import { numberField, textField } from '../../core/jsonFields.ts';
 import { formatCredits, formatDuration } from '../../core/text/format.ts';
+import { describeHours, hoursOf } from '../../core/text/machineHours.ts';
 import { joinPrintable, type Printable, printable, printableLine } from '../../core/text/printable.ts';
 import { logTextOf } from '../../remote/protocol/spellings.ts';
 import { ReadableOutput } from '../output/dataLines.ts';
@@ -108,13 +109,21 @@ export class LogText {
     const state = stateOf(data) ?? 'ended';
     const exit = numberField(data, 'exit_code');
     const credits = numberField(data, 'credits_charged');
+    const cpus = numberField(data, 'unpriced_cpus');
     const seconds = (Date.parse(this.#endedAt ?? at) - Date.parse(this.#startedAt ?? '')) / 1000;
     const code = exit === undefined || exit === 0 ? '' : ` with exit ${exit}`;
     const time = Number.isFinite(seconds) ? ` after ${formatDuration(Math.max(0, seconds))}` : '';
+    const machine = cpus === undefined ? undefined : { cpus, gpus: numberField(data, 'unpriced_gpus') ?? 0 };
+    const cost =
+      machine !== undefined
+        ? describeHours(hoursOf(machine, Number.isFinite(seconds) ? seconds : 0))
+        : credits === undefined
+          ? undefined
+          : `${formatCredits(credits)} credits`;
     return [
       `${END_WORDS[state] ?? state.replaceAll('_', ' ')}${code}${time}`,
       textField(data, 'reason') ?? this.#endReason,
-      credits === undefined ? undefined : `${formatCredits(credits)} credits`,
+      cost,
       results,
     ]
       .filter((part) => part !== undefined && part !== '')

@@ -151,8 +151,9 @@ async function noteUnknownState(spool: EventSpool, recorder: Recorder): Promise<
 async function finish(spool: EventSpool, recorder: Recorder): Promise<JobRecord> {
   // If the disk was full in between, the log can be complete although the record is not.
   if ((await spool.tail()).some(({ event }) => event === 'end')) return recorder.record;
-  const { state, exitCode, creditsCharged, reason } = recorder.record;
-  const data = { state, exit_code: exitCode, credits_charged: creditsCharged, reason };
+  const { state, exitCode, creditsCharged, reason, unpricedCpus, unpricedGpus } = recorder.record;
+  const machine = { unpriced_cpus: unpricedCpus, unpriced_gpus: unpricedGpus };
+  const data = { state, exit_code: exitCode, credits_charged: creditsCharged, ...machine, reason };
   await recorder.push({ event: 'end', data, own: true });
   await recorder.flush();
   return recorder.record;

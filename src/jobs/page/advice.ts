@@ -2,8 +2,7 @@ import * as l10n from '@vscode/l10n';
 import { formatCredits, formatDuration } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { type Account, type RateCardItem, receivedAccount } from '../../remote/protocol/schemas.ts';
-import { hasSucceeded, isOver, type JobRecord } from '../ledger/record.ts';
-import { elapsedSeconds } from '../describe.ts';
+import { elapsedSeconds, hasSucceeded, isOver, type JobRecord } from '../ledger/record.ts';
 import type { UsageSeries } from '../metrics/usageSeries.ts';
 
 // The next run may need a little more than this one.

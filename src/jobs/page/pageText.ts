@@ -1,12 +1,12 @@
 import * as l10n from '@vscode/l10n';
 import { formatBytes, formatCredits, formatDuration, formatInteger, plural } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
-import type { JobRecord } from '../ledger/record.ts';
+import { isOver, isUnpriced, type JobRecord } from '../ledger/record.ts';
 import type { SeriesData } from '../metrics/series.ts';
 import type { UsageName } from '../metrics/usageSeries.ts';
 import { describeCommit } from '../describe.ts';
 import { scriptArguments, scriptPath, shownScript } from '../selection/script.ts';
-import { describeForecast } from '../submit/estimate.ts';
+import { describeForecast, describeUsed } from '../submit/estimate.ts';
 import type { JobPage } from './jobPage.ts';
 
 const MAX_FILES = 5;
@@ -47,7 +47,11 @@ export function describeFacts(record: JobRecord, state: string, now: number): re
     [l10n.t('commit'), describeCommit(record)],
     [l10n.t('machine'), record.machineClass],
     [l10n.t('limit'), record.maxRuntime > 0 ? formatDuration(record.maxRuntime) : undefined],
-    [l10n.t('credits'), describeMoney(record, now)],
+    [l10n.t('credits'), isUnpriced(record) ? undefined : describeMoney(record, now)],
+    [
+      l10n.t('used'),
+      isOver(record) ? describeUsed(record, now) : isUnpriced(record) ? describeForecast(record, now) : undefined,
+    ],
   ];
   return facts.flatMap(([label, value]): PageLine[] => (value ? [[label, printableLine(value)]] : []));
 }

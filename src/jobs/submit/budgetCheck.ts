@@ -81,6 +81,8 @@ function compare(
   { project, budget, spent, reserved }: BudgetState,
   highest: number | undefined,
 ): readonly JobFinding[] {
+  // What costs nothing fits in any budget, even one that is used up.
+  if (highest === 0) return [];
   const { soft, hard } = budget;
   const used = spent + reserved;
   const finding = (severity: JobFinding['severity'], limit: number): JobFinding => {

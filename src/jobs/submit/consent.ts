@@ -3,6 +3,7 @@ import { formatBytes, formatCredits, plural } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import type { Agreement } from './draft.ts';
 import { EXCLUSION_REASONS } from '../selection/exclusions.ts';
+import { highestCredits } from './estimate.ts';
 import type { SubmitPlan } from './plan.ts';
 
 // Doubled size needs attention, except in small folders, where it costs nothing.
@@ -17,10 +18,11 @@ export function agreementTo({
   draft,
   findings,
 }: Pick<SubmitPlan, 'host' | 'selection' | 'estimate' | 'draft' | 'findings'>): Agreement {
+  const cost = highestCredits(estimate);
   return {
     host,
     bytes: selection.totalBytes,
-    ...(estimate.type === 'known' && { cost: estimate.highest }),
+    ...(cost !== undefined && { cost }),
     reasons: selection.exclusions.map(({ reason }) => reason),
     secrets: selection.secrets,
     findings: [
@@ -72,7 +74,7 @@ export function consentChanges(agreed: Agreement, now: Agreement): string[] {
     things.push(l10n.t('The folder grew from {0} to {1}.', formatBytes(agreed.bytes), formatBytes(now.bytes)));
   }
   if (now.cost === undefined && agreed.cost !== undefined) things.push(l10n.t('The price is no longer known.'));
-  if (now.cost !== undefined && (agreed.cost === undefined || now.cost > agreed.cost)) {
+  if (now.cost !== undefined && now.cost > (agreed.cost ?? 0)) {
     things.push(l10n.t('The job can now cost up to {0} credits.', formatCredits(now.cost)));
   }
   return things;

@@ -6,7 +6,7 @@ import type { ScriptFinding } from '../selection/scriptReview.ts';
 import type { SelectedFolder } from '../selection/selectedFolder.ts';
 import type { BudgetCheck } from './budgetCheck.ts';
 import type { SubmitDraft } from './draft.ts';
-import { type CostEstimate, estimateCost, type Rate, readRateCard } from './estimate.ts';
+import { type CostEstimate, estimateCost, highestCredits, type Rate, readRateCard, recordedPrice } from './estimate.ts';
 import { type JobFinding, preflightJob, refuseErrors } from './preflight.ts';
 import { readLimits, takesContents } from './serviceLimits.ts';
 import { secretFindings } from './secretFindings.ts';
@@ -77,7 +77,7 @@ export function planSubmit(
       ...secretFindings(draft.secrets ?? [], target),
       ...(batch === undefined ? [] : batchFindings(batch, machineClass)),
       ...preflightJob(account, { ...terms, estimatedBytes: selection.archiveBytes }, service),
-      ...(budget?.(draft.project, estimate.type === 'known' ? estimate.highest : undefined) ?? []),
+      ...(budget?.(draft.project, highestCredits(estimate)) ?? []),
     ],
     secretNames: target.secretNames,
     usesContents: takesContents(account),
@@ -132,9 +132,8 @@ export async function sendPlan(
   refuseErrors(plan.findings);
   const { host, selection, estimate, maxUploadBytes, accountId, usesContents } = plan;
   const { script, maxRuntime, machineClass, project, venv, secrets, cluster, resultsFolder } = plan.draft;
-  const creditsPerMinute = estimate.type === 'known' ? estimate.creditsPerMinute : undefined;
-  const terms = { script, maxRuntime, machineClass, project, venv, secrets, cluster, resultsFolder, creditsPerMinute };
-  const sent = { selection, maxUploadBytes, isTrusted };
+  const terms = { script, maxRuntime, machineClass, project, venv, secrets, cluster, resultsFolder };
+  const sent = { ...recordedPrice(estimate), selection, maxUploadBytes, isTrusted };
   return submitWorkspace(deps, { ...terms, ...sent, host, account: accountId }, { ...options, usesContents });
 }
 

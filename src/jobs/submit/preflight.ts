@@ -98,7 +98,9 @@ function checkMachineClass(account: unknown, { machineClass: name }: JobTerms, s
   const prices = new Map(readRateCard(account).map((rate) => [rate.machineClass, rate.creditsPerMinute]));
   const offers = names.slice(0, SHOWN_CLASSES).map((one) => {
     const price = prices.get(one);
-    return price === undefined ? one : l10n.t('{0} ({1} credits a minute)', one, formatCredits(price));
+    return price === undefined || price === null
+      ? one
+      : l10n.t('{0} ({1} credits a minute)', one, formatCredits(price));
   });
   const rest = names.length - offers.length;
   const list = rest > 0 ? l10n.t('{0} and {1} more', offers.join(', '), rest) : offers.join(', ');
@@ -122,7 +124,7 @@ function checkTimeLimit(account: unknown, { maxRuntime }: JobTerms, service: str
 
 function checkCredits(account: unknown, terms: JobTerms): JobFinding[] {
   const estimate = estimateCost(account, terms);
-  if (estimate.type === 'unknown') return [];
+  if (estimate.type !== 'known') return [];
   const { highest, balance } = estimate;
   if (balance === null || highest <= balance) return [];
   // A service that states limits reserves the highest price. What others do with an account that cannot cover it is unknown.

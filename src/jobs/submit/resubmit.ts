@@ -28,8 +28,21 @@ function draftAgain(old: JobRecord, id: string, archive: string): JobRecord {
   const fresh = { startedAt: null, finishedAt: null, exitCode: null, reason: null, creditHold: null };
   const unanswered = { waiting: null, answeredBy: null };
   const unread = { creditsCharged: null, lastLogLine: null, results: null, downloadedAt: null, removed: false };
+  // The machine class may have a price by now; the service says so.
+  const unpriced = { unpricedCpus: null, unpricedGpus: null };
   const createdAt = new Date().toISOString();
-  return { ...old, ...fresh, ...unread, ...unanswered, id, jobId: null, state: 'sending', createdAt, archive };
+  return {
+    ...old,
+    ...fresh,
+    ...unpriced,
+    ...unread,
+    ...unanswered,
+    id,
+    jobId: null,
+    state: 'sending',
+    createdAt,
+    archive,
+  };
 }
 
 function explainMissing(error: unknown): never {

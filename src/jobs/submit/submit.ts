@@ -34,7 +34,10 @@ export interface SubmitRequest {
   /** Where the results go, relative to the folder. */
   readonly resultsFolder?: string | undefined;
   /** From the rate card, for the cost so far. */
-  readonly creditsPerMinute?: number | undefined;
+  readonly creditsPerMinute?: number | null | undefined;
+  /** From the rate card, if the machine class has no price. */
+  readonly unpricedCpus?: number | null | undefined;
+  readonly unpricedGpus?: number | null | undefined;
   /** The largest archive that the service accepts, if it states a limit. */
   readonly maxUploadBytes?: number | undefined;
   /** Whether the commit may be read from `.git`. */

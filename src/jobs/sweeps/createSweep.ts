@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { rename } from 'node:fs/promises';
 import { AppError } from '../../core/errors.ts';
+import { addHours, describeHours, hoursOf, NO_HOURS } from '../../core/text/machineHours.ts';
 import { diskError } from '../../core/files/diskSpace.ts';
 import { ArchiveStore } from '../archives/archives.ts';
 import { describeParameters, type JobParameters } from '../ledger/parameters.ts';
 import type { SweepLimits } from '../profiles/profileJob.ts';
 import { readGitState } from '../archives/gitState.ts';
 import type { BudgetCheck } from '../submit/budgetCheck.ts';
+import { highestCredits, recordedPrice } from '../submit/estimate.ts';
 import type { SubmitPlan } from '../submit/plan.ts';
 import { checkArchiveSize, type JobFinding } from '../submit/preflight.ts';
 import { draftRecord, type SubmitDeps, type SubmitOptions } from '../submit/submit.ts';
@@ -32,10 +34,24 @@ export interface SweepPlan {
 export function highestPlannedCost({ jobs }: Pick<SweepPlan, 'jobs'>): number | undefined {
   let total = 0;
   for (const { plan } of jobs) {
-    if (plan.estimate.type === 'unknown') return undefined;
-    total += plan.estimate.highest;
+    const highest = highestCredits(plan.estimate);
+    if (highest === undefined) return undefined;
+    total += highest;
   }
   return total;
+}
+
+/** Whether any job can cost credits, so that their sum means something. */
+export function hasPricedJobs({ jobs }: Pick<SweepPlan, 'jobs'>): boolean {
+  return jobs.some(({ plan }) => plan.estimate.type !== 'unpriced');
+}
+
+/** `4 core-hours, 1 GPU-hour`: the most that the jobs without a price can use together; empty if there are none. */
+export function describePlannedHours({ jobs }: Pick<SweepPlan, 'jobs'>): string {
+  const hours = jobs.map(({ plan: { estimate } }) =>
+    estimate.type === 'unpriced' ? hoursOf(estimate.machine, estimate.maxRuntime) : NO_HOURS,
+  );
+  return describeHours(hours.reduce(addHours, NO_HOURS));
 }
 
 /** What the service would refuse of any job, each once, and what the budgets say about all jobs of a project together. */
@@ -101,9 +117,9 @@ export async function createSweep(
     const drafts = jobs.map(({ parameters, plan }, index) => {
       const { estimate, draft } = plan;
       const jobId = randomUUID();
-      const creditsPerMinute = estimate.type === 'known' ? estimate.creditsPerMinute : undefined;
       const resultsFolder = `${draft.resultsFolder ?? name}/${slugOf(index, jobs.length, parameters)}`;
-      const request = { ...draft, resultsFolder, creditsPerMinute, host, account: accountId, selection, isTrusted };
+      const terms = { ...draft, resultsFolder, ...recordedPrice(estimate) };
+      const request = { ...terms, host, account: accountId, selection, isTrusted };
       const sent = { ...git, archiveBytes: packed.bytes, archive: archives.archivePath(jobId) };
       return {
         ...draftRecord(jobId, request, sent),

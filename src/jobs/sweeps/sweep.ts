@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { AppError } from '../../core/errors.ts';
 import { formatCredits } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
-import { type JobRecord, storedRecord } from '../ledger/record.ts';
+import { isUnpriced, type JobRecord, storedRecord } from '../ledger/record.ts';
 
 /** Several jobs of one profile that differ in their parameters. */
 export const storedSweep = z.object({
@@ -26,8 +26,10 @@ export const storedSweep = z.object({
 });
 export type Sweep = Readonly<z.output<typeof storedSweep>>;
 
-/** The most that a job can cost; undefined if its price is unknown. */
-export function highestCost({ creditsPerMinute, maxRuntime }: JobRecord): number | undefined {
+/** The most that a job can cost, which is 0 without a price; undefined if its price is unknown. */
+export function highestCost(record: JobRecord): number | undefined {
+  const { creditsPerMinute, maxRuntime } = record;
+  if (isUnpriced(record)) return 0;
   return creditsPerMinute === null ? undefined : (creditsPerMinute * maxRuntime) / 60;
 }
 

@@ -9,9 +9,17 @@ import { JOB_STATES } from './states.ts';
  */
 const time = z.iso.datetime();
 
+/** The feature of a service in whose rate card a machine class without `credits_per_minute` costs no credits. Elsewhere its price is unknown. */
+export const UNPRICED_FEATURE = 'unpriced';
+
 const rateCardItem = z.object({
   machine_class: z.string(),
-  credits_per_minute: z.number(),
+  credits_per_minute: z
+    .number()
+    .optional()
+    .describe(
+      'absent for a class without a price, whose jobs cost no credits; if no class has one, there are no credits',
+    ),
   description: z.string(),
   cpus: z.int(),
   memory_gb: z.number(),
@@ -27,7 +35,7 @@ export const account = z.object({
   features: z
     .array(z.string())
     .describe(
-      'what the service offers beyond submissions: "content" for `/v1/contents` and the part `contents`, "result-content" for `/v1/jobs/{job_id}/artifacts/contents`, "secrets" for `/v1/secrets` and `meta.secrets`',
+      'what the service offers beyond submissions: "content" for `/v1/contents` and the part `contents`, "result-content" for `/v1/jobs/{job_id}/artifacts/contents`, "secrets" for `/v1/secrets` and `meta.secrets`, "unpriced" for machine classes without `credits_per_minute` that cost no credits',
     ),
   limits: z
     .object({ max_runtime: z.int().describe('seconds'), max_upload_bytes: z.int() })
@@ -47,6 +55,12 @@ export const receivedAccount = z.preprocess(declaredAccount, received(account));
 export type Account = z.infer<typeof receivedAccount>;
 export type RateCardItem = NonNullable<Account['rate_card']>[number];
 
+/** What a job has of its machine, if the class had no price when the job was submitted. */
+const unpricedMachine = {
+  unpriced_cpus: z.int().nullable().describe('cores of the machine class if it has no price, otherwise null'),
+  unpriced_gpus: z.int().nullable().describe('GPUs of the machine class if it has no price, otherwise null'),
+};
+
 /** The fields of a job that the service sets and may change. The job ledger stores each under its name in camel case. */
 export const jobReport = z.object({
   state: z.enum(JOB_STATES),
@@ -56,6 +70,7 @@ export const jobReport = z.object({
   exit_code: z.int().nullable(),
   credit_hold: z.number(),
   credits_charged: z.number().nullable(),
+  ...unpricedMachine,
   reason: z.string().nullable(),
 });
 
@@ -183,5 +198,7 @@ export const endEventData = z.looseObject({
   state: jobReport.shape.state,
   exit_code: z.number().nullish(),
   credits_charged: z.number(),
+  unpriced_cpus: z.number().nullish(),
+  unpriced_gpus: z.number().nullish(),
 });
 export type EndEventData = z.infer<typeof endEventData>;

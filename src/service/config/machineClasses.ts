@@ -2,11 +2,11 @@ import { availableParallelism, totalmem } from 'node:os';
 import * as z from 'zod';
 import { toMicro } from '../store/accounts/credits.ts';
 
-/** A machine class of the configuration: what jobs can request, with its price. Executors may add fields. */
+/** A machine class of the configuration: what jobs can request. Without a price, its jobs cost no credits. Executors may add fields. */
 export const machineClass = z.strictObject({
   name: z.string().regex(/^[\w.-]{1,64}$/, 'must be letters, digits, ".", "_" and "-"'),
   description: z.string().default(''),
-  credits_per_minute: z.number().min(0),
+  credits_per_minute: z.number().min(0).optional(),
   cpus: z.int().min(1).default(1),
   memory_gb: z.number().positive().default(1),
   gpus: z.int().min(0).default(0),
@@ -45,16 +45,22 @@ export class MachineClasses {
 
   /**
    * Micro-credits for `seconds` on a machine of this class, rounded up so that a hold always covers the charge. 0 for a class
-   * that is no longer in the configuration, because its price is unknown.
+   * without a price, and for one that is no longer in the configuration, because its price is unknown.
    */
   priceOf(name: string, seconds: number): number {
     return Math.ceil((seconds * toMicro(this.#classes.get(name)?.credits_per_minute ?? 0)) / 60);
   }
 
+  /** Whether any job costs credits. */
+  get hasPrices(): boolean {
+    return [...this.#classes.values()].some((one) => one.credits_per_minute !== undefined);
+  }
+
   /** The price list of `GET /v1/me`. */
   rateCard() {
     return [...this.#classes.values()].map(({ name, credits_per_minute, description, cpus, memory_gb, gpus }) => {
-      return { machine_class: name, credits_per_minute, description, cpus, memory_gb, gpus };
+      const price = credits_per_minute === undefined ? {} : { credits_per_minute };
+      return { machine_class: name, ...price, description, cpus, memory_gb, gpus };
     });
   }
 }

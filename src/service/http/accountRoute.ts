@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import type { account } from '../../remote/protocol/schemas.ts';
+import { type account, UNPRICED_FEATURE } from '../../remote/protocol/schemas.ts';
 import { CONTENT_FEATURE, RESULT_CONTENT_FEATURE } from '../../remote/protocol/contents.ts';
 import { SECRETS_FEATURE } from '../../remote/protocol/secret.ts';
 import { MAX_RUNTIME_SECONDS } from '../../remote/protocol/submission.ts';
@@ -25,7 +25,7 @@ export function answerAccount({ store, gauge, machineClasses }: AccountSources):
       plan,
       credits: toCredits(store.spendable(id, { keyId: key?.id }).amount),
       rate_card: machineClasses.rateCard(),
-      features: [CONTENT_FEATURE, RESULT_CONTENT_FEATURE, SECRETS_FEATURE],
+      features: [CONTENT_FEATURE, RESULT_CONTENT_FEATURE, SECRETS_FEATURE, UNPRICED_FEATURE],
       limits: {
         max_runtime: MAX_RUNTIME_SECONDS,
         max_upload_bytes: gauge.limitsOf(context.var.account).upload_bytes,

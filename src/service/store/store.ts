@@ -12,7 +12,7 @@ import { type Balances, CreditLedger, type Grant, toCredits } from './accounts/c
 import { inTransaction, openDatabase } from './database/database.ts';
 import { DrainRecord } from './jobs/drainRecord.ts';
 import type { LogEventData } from '../../remote/protocol/schemas.ts';
-import { EventTable, type ServiceEvent, stateEvent } from './jobs/events.ts';
+import { endEvent, EventTable, type ServiceEvent, stateEvent } from './jobs/events.ts';
 import { ExpiryTable } from './jobs/expiry.ts';
 import { GroupCommit } from './database/groupCommit.ts';
 import { IdentityTable } from './accounts/identities.ts';
@@ -21,7 +21,7 @@ import { SecretTable } from './accounts/secrets.ts';
 import { UsageTable } from './accounts/usage.ts';
 import { type StoredSubmission, SubmissionTable } from './jobs/submissions.ts';
 import type { UnfinishedState } from '../../remote/protocol/states.ts';
-import { type Ending, endingByOperator, JobTable, type NewJob, type StoredJob } from './jobs/jobs.ts';
+import { type Ending, endingByOperator, isUnpriced, JobTable, type NewJob, type StoredJob } from './jobs/jobs.ts';
 import { JobSearch } from './jobs/jobSearch.ts';
 import { RetentionRecord } from './jobs/retentionRecord.ts';
 import type { StoreChange } from './jobs/storeChange.ts';
@@ -144,6 +144,7 @@ export class Store implements Disposable {
 
   /**
    * Adds the job and holds its credits, or does nothing if they, or what its key, group or project can still spend, are not sufficient.
+   * A job on a machine class without a price needs no credits, so it is added whatever they can spend.
    *
    * @param key the submission's idempotency key and fingerprint.
    */
@@ -158,7 +159,7 @@ export class Store implements Disposable {
       const { group } = this.#accounts.get(job.account);
       const spendable = (by: Spender) => this.purses.spendable(this.#credits.available(job.account), { ...by, group });
       const available = spendable(job);
-      if (available.amount < job.hold) return { isAccepted: false, available };
+      if (!isUnpriced(job) && available.amount < job.hold) return { isAccepted: false, available };
       this.#workspaces.insert(this.#jobs.insert({ ...job, group }), workspace);
       this.#credits.hold(job.account, job.id, job.hold, job.createdAt);
       this.budgets.charge({ ...job, group }, job.hold);
@@ -199,7 +200,7 @@ export class Store implements Disposable {
     const stored = this.#jobs.get(job.id);
     if (stored?.finishedAt !== null) return;
     const ending = endingByOperator(own, stored);
-    const { state, finishedAt, exitCode, reason, charged } = ending;
+    const { state, finishedAt, reason, charged } = ending;
     this.#change(job.id, () => {
       this.#jobs.finish(job.id, ending);
       this.#workspaces.remove(job.number);
@@ -208,7 +209,7 @@ export class Store implements Disposable {
       return [
         ...lastEvents,
         stateEvent(state, finishedAt, reason ?? undefined),
-        { type: 'end', data: { state, exit_code: exitCode, credits_charged: toCredits(charged) } },
+        endEvent(stored, ending, toCredits(charged)),
       ];
     });
     this.#changed.fire({ type: 'ended', job, ending });

@@ -24,6 +24,8 @@ export interface ToSweepPage {
   readonly metrics: readonly string[];
   /** The metric of the curves; null if there are none. */
   readonly metric: string | null;
+  /** The title of the column of costs. */
+  readonly costTitle: string;
   readonly jobs: readonly ShownJob[];
   readonly canCancel: boolean;
   readonly canResume: boolean;

@@ -25,7 +25,7 @@ export class JobTable {
   show(sweep: ToSweepPage): void {
     const focused = this.element.ownerDocument.activeElement?.getAttribute('data-key') ?? undefined;
     this.#shown = sweep;
-    const { parameters, metrics, jobs } = sweep;
+    const { parameters, metrics, jobs, costTitle } = sweep;
     const keys: readonly Key[] = [
       ...parameters.map(
         (_, column): Key =>
@@ -41,7 +41,7 @@ export class JobTable {
       ({ time }) => time,
       ({ cost }) => Number.parseFloat(cost) || 0,
     ];
-    const titles = [...parameters, ...metrics, l10n.t('State'), l10n.t('Time'), l10n.t('Credits')];
+    const titles = [...parameters, ...metrics, l10n.t('State'), l10n.t('Time'), costTitle];
     const head = titles.map((title, column) => this.#title(title, column));
     const rows = this.#sorted(jobs, keys).map((job) => this.#row(job));
     this.element.replaceChildren(

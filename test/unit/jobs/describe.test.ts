@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  describeCommit,
-  describeJob,
-  describeOutcome,
-  describeResultCount,
-  elapsedSeconds,
-} from '../../../src/jobs/describe.ts';
+import { describeCommit, describeJob, describeOutcome, describeResultCount } from '../../../src/jobs/describe.ts';
 import { jobIcon } from '../../../src/jobs/ledger/jobIcon.ts';
 import { describeForecast } from '../../../src/jobs/submit/estimate.ts';
-import { hasSucceeded, isActive, isOver, type JobRecord, shortId } from '../../../src/jobs/ledger/record.ts';
+import {
+  elapsedSeconds,
+  hasSucceeded,
+  isActive,
+  isOver,
+  type JobRecord,
+  shortId,
+} from '../../../src/jobs/ledger/record.ts';
 import { makeRecord } from './fixtures.ts';
 
 const at = (seconds: number): string => new Date(Date.UTC(2026, 0, 1, 0, 0, seconds)).toISOString();
@@ -149,6 +150,10 @@ test('a job that waits for an answer says its question, and one without a cost s
   assert.equal(describeJob(makeRecord({ ...running, startedAt: at(252) }), now), 'running 0.0 s · a10g');
   const free = { ...running, state: 'succeeded', finishedAt: at(54), exitCode: 0, creditsCharged: 0 } as const;
   assert.equal(describeJob(makeRecord(free), now), 'succeeded 42 s · a10g · 0 cr');
+  const unpriced = { ...free, creditsPerMinute: null, unpricedCpus: 100, unpricedGpus: 1 };
+  assert.equal(describeJob(makeRecord(unpriced), now), 'succeeded 42 s · a10g · 1.17 core-hours, 0.01 GPU-hours');
+  assert.equal(describeOutcome(makeRecord(unpriced)), 'succeeded after 42 s · 1.17 core-hours, 0.01 GPU-hours');
+  assert.equal(describeOutcome(makeRecord(free)), 'succeeded after 42 s · 0 credits');
 });
 
 test('a reason that only repeats the exit code gives way to the last line, and a long one is cut', () => {

@@ -1,10 +1,11 @@
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { assertNever } from '../../../core/errors.ts';
-import { formatCredits, formatDuration } from '../../../core/text/format.ts';
+import { formatDuration } from '../../../core/text/format.ts';
 import { REQUIREMENTS_VENV, type SubmitDraft } from '../../../jobs/submit/draft.ts';
 import { type PreflightChoice, preflightRows, preflightTitle } from './preflightItems.ts';
-import { parseTimeLimit, timeLimitOffers } from './preflightText.ts';
+import { describeMost } from '../../../jobs/submit/estimate.ts';
+import { parseTimeLimit, rateText, timeLimitOffers } from './preflightText.ts';
 import { pickExcluded, pickIncluded } from './filePicks.ts';
 import { pickSecrets } from './secretPick.ts';
 import { pickOne } from '../../ui/picks.ts';
@@ -96,12 +97,12 @@ async function pickMachine(view: SubmitView): Promise<SubmitDraft | 'back' | und
   const { draft } = view;
   const { machineClass: _, ...rest } = draft;
   const open: PickItem & { draft: SubmitDraft } = { label: label`${l10n.t('Service default')}`, draft: rest };
-  const offers = view.rates.flatMap(({ machineClass, creditsPerMinute, description }) => {
+  const offers = view.rates.flatMap((rate) => {
+    const { machineClass, description } = rate;
     if (machineClass === null) return [];
-    const highest = formatCredits((creditsPerMinute * draft.maxRuntime) / 60);
     return {
       label: withoutIcons(machineClass),
-      description: label`${l10n.t('{0} credits a minute · at most {1} in {2}', formatCredits(creditsPerMinute), highest, formatDuration(draft.maxRuntime))}`,
+      description: label`${rateText(rate, draft.maxRuntime)}`,
       ...(description === null ? {} : { detail: withoutIcons(description) }),
       draft: { ...draft, machineClass },
     };
@@ -120,8 +121,8 @@ async function pickMachine(view: SubmitView): Promise<SubmitDraft | 'back' | und
 
 async function pickTimeLimit(view: SubmitView): Promise<SubmitDraft | 'back' | undefined> {
   const { draft } = view;
-  const rate = view.estimate.type === 'known' ? view.estimate.creditsPerMinute : undefined;
-  const items = timeLimitOffers(rate).map(({ seconds, label, cost }) => ({
+  const price = view.estimate.type === 'unknown' ? undefined : view.estimate;
+  const items = timeLimitOffers(price).map(({ seconds, label, cost }) => ({
     label: withoutIcons(label),
     description: withoutIcons(cost),
     seconds,
@@ -135,10 +136,7 @@ async function pickTimeLimit(view: SubmitView): Promise<SubmitDraft | 'back' | u
     ...(active === undefined ? {} : { active }),
     typed: (text) => {
       const seconds = parseTimeLimit(text);
-      const cost =
-        rate === undefined || seconds === undefined
-          ? ''
-          : l10n.t('at most {0} credits', formatCredits((rate * seconds) / 60));
+      const cost = price === undefined || seconds === undefined ? '' : describeMost(price, seconds);
       return seconds === undefined
         ? undefined
         : {

@@ -142,7 +142,11 @@ function machineText({ draft, rates }: SubmitView): { description: Printable; de
   if (name === undefined) return { description: label`${l10n.t('service default')}` };
   const rate = rates.find(({ machineClass }) => machineClass === name);
   if (!rate) return { description: label`${l10n.t('{0} · no price listed', name)}` };
-  const description = label`${l10n.t('{0} · {1} credits a minute', name, formatCredits(rate.creditsPerMinute))}`;
+  const { creditsPerMinute } = rate;
+  const description =
+    creditsPerMinute === null
+      ? label`${name}`
+      : label`${l10n.t('{0} · {1} credits a minute', name, formatCredits(creditsPerMinute))}`;
   return rate.description === null ? { description } : { description, detail: withoutIcons(rate.description) };
 }
 

@@ -1,6 +1,6 @@
 import * as l10n from '@vscode/l10n';
 import { formatBytes, formatCredits, formatDuration, formatInteger, plural } from '../../../core/text/format.ts';
-import { type CostEstimate, describeEstimate } from '../../../jobs/submit/estimate.ts';
+import { type CostEstimate, describeEstimate, describeMost, type Price } from '../../../jobs/submit/estimate.ts';
 import { EXCLUSION_REASONS } from '../../../jobs/selection/exclusions.ts';
 import type { ExclusionGroup, SelectedFolder } from '../../../jobs/selection/selectedFolder.ts';
 
@@ -44,15 +44,21 @@ export function parseTimeLimit(text: string): number | undefined {
 }
 
 /** Suggested time limits, each with its highest cost. */
-export function timeLimitOffers(
-  creditsPerMinute: number | undefined,
-): { seconds: number; label: string; cost: string }[] {
+export function timeLimitOffers(price: Price | undefined): { seconds: number; label: string; cost: string }[] {
   return [300, 900, 1800, 3600, 4 * 3600, 12 * 3600, 24 * 3600].map((seconds) => ({
     seconds,
     label: formatDuration(seconds),
-    cost:
-      creditsPerMinute === undefined
-        ? ''
-        : l10n.t('at most {0} credits', formatCredits((creditsPerMinute * seconds) / 60)),
+    cost: price === undefined ? '' : describeMost(price, seconds),
   }));
+}
+
+/** `0.6 credits a minute · at most 36 in 1 h` or `up to 4 core-hours in 1 h` for so many seconds. */
+export function rateText(rate: Price, seconds: number): string {
+  const time = formatDuration(seconds);
+  if (rate.creditsPerMinute === null) {
+    const hours = describeMost(rate, seconds);
+    return hours === '' ? l10n.t('no price') : l10n.t('{0} in {1}', hours, time);
+  }
+  const highest = formatCredits((rate.creditsPerMinute * seconds) / 60);
+  return l10n.t('{0} credits a minute · at most {1} in {2}', formatCredits(rate.creditsPerMinute), highest, time);
 }

@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import type { Logger } from '../../../core/log.ts';
+import type { MachineClasses } from '../../config/machineClasses.ts';
 import type { Health } from '../../health/health.ts';
 import type { Store } from '../../store/store.ts';
 import type { AccountGauge } from '../access/accountGauge.ts';
@@ -22,6 +23,7 @@ export interface PageOptions extends PageAccessOptions {
   readonly store: Store;
   readonly health: Health;
   readonly gauge: AccountGauge;
+  readonly machineClasses: Pick<MachineClasses, 'hasPrices'>;
   readonly version: string;
   readonly log: Logger;
 }

@@ -1,4 +1,5 @@
 import { drainRefusal, withDrainReason } from '../../jobs/drainTexts.ts';
+import type { MachineClasses } from '../../config/machineClasses.ts';
 import type { Health } from '../../health/health.ts';
 import { JOB_ID } from '../../jobFiles/jobFiles.ts';
 import type { StoredJob } from '../../store/jobs/jobs.ts';
@@ -19,6 +20,7 @@ const MAX_ACCOUNTS = 500;
 interface Sources {
   readonly store: Store;
   readonly health: Health;
+  readonly machineClasses: Pick<MachineClasses, 'hasPrices'>;
   readonly version: string;
 }
 
@@ -27,14 +29,20 @@ export function whoIs({ var: { account } }: AppContext): string {
   return account.name === account.id ? account.id : `${account.name} (${account.id})`;
 }
 
-/** What `/v1/me` returns to the key of the session; without restrictions also what is reserved and spent, which its jobs add up to. */
-export function readAccount(context: AppContext, { store, health }: Sources): ShownAccount {
+/**
+ * What `/v1/me` returns to the key of the session; without restrictions also what is reserved and spent, which its jobs add up to. No
+ * credits if no machine class has a price.
+ */
+export function readAccount(
+  context: AppContext,
+  { store, health, machineClasses: { hasPrices } }: Sources,
+): ShownAccount {
   const { account, visit } = context.var;
   const isRestricted = visit.key !== undefined && (visit.key.budget !== null || visit.key.scopes !== null);
   return {
     who: whoIs(context),
-    spendable: store.spendable(account.id, { keyId: visit.key?.id }).amount,
-    balances: isRestricted ? undefined : store.balances(account.id),
+    spendable: hasPrices ? store.spendable(account.id, { keyId: visit.key?.id }).amount : undefined,
+    balances: isRestricted || !hasPrices ? undefined : store.balances(account.id),
     refusal: health.drain === undefined ? health.executorRefusal : drainRefusal(health.drain),
   };
 }

@@ -93,7 +93,8 @@ export async function addJob(
   const machineClass = chooseClass(submission, machineClasses);
   checkClusterOptions(submission, { account, machineClass: machineClass.name }, context.executor);
   const hold = machineClasses.priceOf(machineClass.name, submission.max_runtime);
-  refuseWithoutCredits(hold, store.spendable(account, { keyId, project: submission.project ?? null }));
+  const hasPrice = machineClass.credits_per_minute !== undefined;
+  if (hasPrice) refuseWithoutCredits(hold, store.spendable(account, { keyId, project: submission.project ?? null }));
   const check = upload.part === 'tarball' ? checkArchive : checkContents;
   const checked = await check(upload.received, id, context, signal);
   const spec = specOf(checked, { id, submission }, context);
@@ -111,6 +112,7 @@ export async function addJob(
       maxRuntime,
       createdAt: Date.now(),
       hold,
+      ...(!hasPrice && { unpricedCpus: machineClass.cpus, unpricedGpus: machineClass.gpus }),
     },
     notesOn(checked),
     workspace,

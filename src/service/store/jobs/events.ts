@@ -9,6 +9,7 @@ import type {
 } from '../../../remote/protocol/schemas.ts';
 import type { JobState } from '../../../remote/protocol/states.ts';
 import { prepareAll, type Statements } from '../database/statements.ts';
+import { type Ending, isUnpriced, type StoredJob } from './jobs.ts';
 
 /** An event of a job. `data` is sent as JSON. */
 export type ServiceEvent =
@@ -30,6 +31,13 @@ export function stateEvent(state: JobState, at: number, reason?: string): Servic
     type: 'state',
     data: { state, at: new Date(at).toISOString(), ...(reason === undefined ? {} : { reason }) },
   };
+}
+
+/** The last event of a job. @param credits what it was charged. */
+export function endEvent(job: StoredJob, { state, exitCode }: Ending, credits: number): ServiceEvent {
+  const machine = { unpriced_cpus: job.unpricedCpus, unpriced_gpus: job.unpricedGpus };
+  const data = { state, exit_code: exitCode, credits_charged: credits, ...(isUnpriced(job) && machine) };
+  return { type: 'end', data };
 }
 
 export interface StoredEvent {

@@ -33,6 +33,9 @@ const SUBMITTED = {
   keyId: nullable(text('key_id')),
   /** The account's group at the submission. */
   group: nullable(text('group_name')),
+  /** Cores and GPUs of a machine class that had no price at the submission; null for one with a price. */
+  unpricedCpus: nullable(integer('unpriced_cpus')),
+  unpricedGpus: nullable(integer('unpriced_gpus')),
 };
 const STATE = { state: text<JobState>('state') };
 /** What the end of a job sets. */
@@ -71,6 +74,11 @@ export type Ending = WrittenOf<typeof ENDED> & {
   readonly reason: string | null;
   readonly charged: number;
 };
+
+/** Whether the machine class of a job had no price when it was submitted, so that it costs no credits. */
+export function isUnpriced({ unpricedCpus = null }: Pick<NewJob, 'unpricedCpus'>): boolean {
+  return unpricedCpus !== null;
+}
 
 /** The ending of a job that an operator has cancelled says so, before what else is known. */
 export function endingByOperator(own: Ending, { cancelReason }: Pick<StoredJob, 'cancelReason'>): Ending {

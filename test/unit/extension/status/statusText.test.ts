@@ -76,6 +76,34 @@ test('the rate card is a table whose cells cannot break it', () => {
   assert.match(statusView(facts)?.tooltip ?? '', /\| a10g \| 0\.3 \| one A10G \\\| 24 GB \|/);
 });
 
+test('without any price there is no balance, no warning and no column of prices', () => {
+  const unpriced = { creditsPerMinute: null, machine: { cpus: 8, gpus: 1 }, description: 'this machine' };
+  const account = {
+    plan: 'local',
+    balance: null,
+    rates: [{ machineClass: 'local', ...unpriced }],
+    asOf: '2026-11-20T12:00:00.000Z',
+  };
+  const job = runningJob({
+    creditsPerMinute: null,
+    unpricedCpus: 8,
+    unpricedGpus: 1,
+    startedAt: '2026-11-20T11:34:05.000Z',
+    maxRuntime: 3_600,
+  });
+  const view = statusView({ ...facts, account, jobs: [job] });
+  assert.deepEqual([view.text, view.isWarning], ['$(sync~spin) 1', false]);
+  assert.equal(view.spoken, 'Farwharf, 1 job runs');
+  assert.match(view.tooltip, /^Jobs cost no credits, plan local · as of /m);
+  assert.match(view.tooltip, /4 core\\?-hours, 0\\?\.5 GPU\\?-hours so far, up to 8 core\\?-hours, 1 GPU\\?-hour/);
+  assert.match(view.tooltip, /^\| Machine class \| {2}\|\n\| :-- \| :-- \|\n\| local \| this machine \|$/m);
+  assert.doesNotMatch(view.tooltip, /balance|[Cc]redits a minute/);
+  const rates = [...account.rates, ...(facts.account?.rates ?? [])];
+  const both = statusView({ ...facts, account: { ...account, balance: 5, rates } });
+  assert.deepEqual([both.text, both.isWarning], ['$(rocket) 5 cr', true]);
+  assert.match(both.tooltip, /\| local \| no price \| this machine \|\n\| a10g \| 0\.3 \|/);
+});
+
 test('a window without a folder does not offer to submit one', () => {
   assert.match(statusView(facts).tooltip, /submitWorkspace/);
   assert.doesNotMatch(statusView({ ...facts, hasFolder: false }).tooltip, /submitWorkspace/);

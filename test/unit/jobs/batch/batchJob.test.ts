@@ -33,6 +33,18 @@ function classOf(...lines: readonly string[]): string | undefined {
   return chooseMachineClass(CARD, jobOf(...lines).request).machineClass;
 }
 
+test('of machine classes without a price, the smallest that has enough is chosen, before any with a price', () => {
+  const sizes = { big: [64, 0], gpu: [8, 2], small: [4, 0], tiny: [1, 0] } as const;
+  const classes = Object.entries(sizes).map(([machine_class, [cpus, gpus]]) => ({ machine_class, cpus, gpus }));
+  const cheap = { machine_class: 'cheap', cpus: 4, gpus: 0, credits_per_minute: 0.1 };
+  const chosen = (features: readonly string[], ...lines: readonly string[]) =>
+    chooseMachineClass({ features, rate_card: [cheap, ...classes] }, jobOf(...lines).request).machineClass;
+  assert.equal(chosen(['unpriced'], '#SBATCH -c 4'), 'small');
+  assert.equal(chosen(['unpriced'], '#SBATCH -c 5'), 'big');
+  assert.equal(chosen(['unpriced'], '#SBATCH --gpus=1'), 'gpu');
+  assert.equal(chosen([], '#SBATCH -c 4'), 'cheap', 'elsewhere, a price that is not listed is unknown');
+});
+
 test('time limits have every form of the manual', () => {
   const limits: [string, number | undefined][] = [
     ['90', 5400],

@@ -158,6 +158,9 @@ test('each end has its words, its exit code, its time, its reason, its credits a
     endOf({ state: 'failed', exit_code: 3, reason: 'why', credits_charged: 0 }, 'results'),
     'failed with exit 3 · why · 0 credits · results',
   );
+  const unpriced = { state: 'succeeded', credits_charged: 0, unpriced_cpus: 100, unpriced_gpus: 10 };
+  assert.equal(endOf(unpriced, undefined, [running]), 'succeeded after 42 s · 1.17 core-hours, 0.12 GPU-hours');
+  assert.equal(endOf(unpriced), 'succeeded', 'the job never started');
   assert.equal(endOf({ state: 'failed', exit_code: 0 }, ''), 'failed');
   assert.equal(
     endOf({ state: 'failed', reason: 'own' }, undefined, [make('state', { state: 'failed', reason: 'earlier' })]),

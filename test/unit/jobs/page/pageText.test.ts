@@ -56,6 +56,14 @@ test('the facts of a job have their labels, and what is unknown has none', () =>
   const creditsOf = (fields: Parameters<typeof makeRecord>[0]) =>
     describeFacts(makeRecord(fields), 'x', NOW).find(([label]) => label === 'credits')?.[1];
   assert.equal(creditsOf({ creditsPerMinute: null }), '1 held');
+  const unpriced = { creditsPerMinute: null, creditsCharged: 0, unpricedCpus: 4, unpricedGpus: 0, maxRuntime: 3_600 };
+  const startedAt = new Date(NOW - 900_000).toISOString();
+  const used = (fields: Parameters<typeof makeRecord>[0]) =>
+    describeFacts(makeRecord({ ...unpriced, ...fields }), 'x', NOW).filter(([label]) => /credits|used/.test(label));
+  assert.deepEqual(used({ state: 'queued' }), []);
+  assert.deepEqual(used({ state: 'running', startedAt }), [['used', '1 core-hour so far, up to 4 core-hours']]);
+  const finishedAt = new Date(NOW - 450_000).toISOString();
+  assert.deepEqual(used({ state: 'succeeded', startedAt, finishedAt }), [['used', '0.5 core-hours']]);
   assert.equal(creditsOf({ creditsCharged: 0, creditsPerMinute: null }), '0 charged');
   assert.deepEqual(
     describeFacts(makeRecord({ exitCode: 0 }), 'x', NOW).find(([label]) => label === 'exit'),

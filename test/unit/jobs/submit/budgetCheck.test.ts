@@ -53,6 +53,13 @@ test('a job that could exceed a budget is refused or warned about, counting what
   const service = { getJob: async () => ({ state: 'succeeded', exit_code: 0, credits_charged: 1, finished_at: now }) };
   const [vision] = await budgetStates({ ...deps, service }, 'local');
   assert.deepEqual([vision?.spent, vision?.reserved], [31, 0]);
+  await writeBudget(home, 'vision', { hard: 20 });
+  assert.deepEqual(
+    (await budgetCheck(deps, 'local'))('vision', 0),
+    [],
+    'a job that costs nothing fits in a budget that is used up',
+  );
+  assert.equal((await budgetCheck(deps, 'local'))('vision', 0.1).length, 1);
   await writeBudget(home, 'vision', undefined);
   assert.deepEqual(await readBudgets(home), { '': { hard: 5 } });
 });

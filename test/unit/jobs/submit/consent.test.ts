@@ -90,6 +90,21 @@ test('the consent names excluded secrets and included secrets', () => {
   });
 });
 
+test('a price where there was none needs a new agreement, and no price needs none', () => {
+  const draft = { script: 'train.py', maxRuntime: 60, include: [], exclude: [] };
+  const selection = { root: '/w', files: [], totalBytes: 5, excluded: [], findings: [] };
+  const agreementFor = (price: object) => {
+    const account = { features: ['unpriced'], rate_card: [{ machine_class: 'cpu', cpus: 4, ...price }] };
+    const target = { host: 'local', service: 'this machine', account };
+    return agreementTo(planSubmit(target, draft, summarizeSelection('1', selection)));
+  };
+  const [unpriced, priced] = [agreementFor({}), agreementFor({ credits_per_minute: 6 })];
+  assert.deepEqual(consentChanges(unpriced, priced), ['The job can now cost up to 6 credits.']);
+  assert.deepEqual(consentChanges(priced, unpriced), []);
+  const { cost: _, ...unknown } = priced;
+  assert.deepEqual(consentChanges(unknown, unpriced), []);
+});
+
 test('a plan is sent without a question only as the setting says, while nothing changed and nothing is refused', () => {
   const draft = { script: 'train.py', maxRuntime: 60, include: [], exclude: [] };
   const selection = { root: '/w', files: [], totalBytes: 5, excluded: [], findings: [] };

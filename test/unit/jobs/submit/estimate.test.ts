@@ -4,8 +4,10 @@ import {
   costSoFar,
   describeEstimate,
   describeForecast,
+  describeUsed,
   estimateCost,
   findRate,
+  highestCredits,
   readBalance,
   readRateCard,
 } from '../../../../src/jobs/submit/estimate.ts';
@@ -125,4 +127,72 @@ test('what a job has cost is unknown before it starts, after it has ended, and w
   assert.equal(costSoFar({ ...record, creditsCharged: 0 }, start + 60_000), 0);
   assert.equal(describeForecast(record, start + 30_000), 'about 1 of at most 4 credits');
   assert.equal(describeForecast({ ...record, creditsCharged: 1 }, start), null);
+});
+
+const cluster = {
+  credits: 1_000,
+  features: ['unpriced'],
+  rate_card: [
+    { machine_class: 'small', description: 'two cores', cpus: 2, gpus: 0 },
+    { machine_class: 'gpu', cpus: 8, gpus: 1 },
+  ],
+};
+
+test('without a price, an estimate is what the job may use of its machine', () => {
+  const said = (machineClass: string | undefined, maxRuntime = 1_800) =>
+    describeEstimate(estimateCost(cluster, { maxRuntime, machineClass }));
+  assert.equal(said('gpu'), 'Up to 4 core-hours, 0.5 GPU-hours.');
+  assert.equal(said('small'), 'Up to 1 core-hour.');
+  assert.equal(said(undefined), 'Up to 4 core-hours, 0.5 GPU-hours, on the largest machine class; none is chosen.');
+  assert.equal(said('h100'), 'No price is listed for h100.');
+  const plain = { features: ['unpriced'], rate_card: [{ machine_class: 'plain', cpus: 'many', gpus: -1 }] };
+  assert.equal(describeEstimate(estimateCost(plain, { maxRuntime: 60 })), 'It costs no credits.');
+});
+
+test('a service without any price has no balance, and one with a price has', () => {
+  assert.equal(readBalance(cluster), null);
+  assert.equal(readBalance({ ...cluster, rate_card: [...cluster.rate_card, { credits_per_minute: 0 }] }), 1_000);
+  assert.equal(readBalance({ ...cluster, features: [] }), 1_000, 'its prices are unknown');
+  assert.equal(readBalance({ ...cluster, rate_card: [] }), 1_000);
+});
+
+test('a price of 0 is a price, an unknown one is unknown, and only a service that says so has classes without one', () => {
+  const estimated = (machineClass: string) => {
+    const rate_card = { free: 0, odd: { credits_per_minute: -1 }, none: { cpus: 4 } };
+    return ['unpriced', 'secrets'].map((feature) => {
+      const estimate = estimateCost({ features: [feature], rate_card }, { maxRuntime: 60, machineClass });
+      return [estimate.type, highestCredits(estimate)];
+    });
+  };
+  assert.deepEqual(estimated('free'), [
+    ['known', 0],
+    ['known', 0],
+  ]);
+  assert.deepEqual(estimated('odd'), [
+    ['unknown', undefined],
+    ['unknown', undefined],
+  ]);
+  assert.deepEqual(estimated('none'), [
+    ['unpriced', 0],
+    ['unknown', undefined],
+  ]);
+});
+
+test('a job without a price costs no credits, and its use of the machine grows until it ends', () => {
+  const start = Date.UTC(2026, 0, 1);
+  const startedAt = new Date(start).toISOString();
+  const machine = { creditsPerMinute: null, unpricedCpus: 4, unpricedGpus: 1 };
+  const record = makeRecord({ state: 'running', startedAt, maxRuntime: 3_600, ...machine });
+  assert.equal(costSoFar(record, start + 900_000), null);
+  assert.equal(
+    describeForecast(record, start + 900_000),
+    '1 core-hour, 0.25 GPU-hours so far, up to 4 core-hours, 1 GPU-hour',
+  );
+  assert.equal(describeForecast({ ...record, startedAt: null }, start), null);
+  const finishedAt = new Date(start + 1_800_000).toISOString();
+  const ended = { ...record, state: 'succeeded', finishedAt, creditsCharged: 0 };
+  assert.equal(describeUsed(ended, start + 9e9), '2 core-hours, 0.5 GPU-hours');
+  assert.equal(costSoFar(ended, start), null);
+  const charged = makeRecord({ state: 'succeeded', startedAt, finishedAt, creditsCharged: 0 });
+  assert.deepEqual([describeUsed(charged, start), costSoFar(charged, start)], [null, 0], 'a price of 0');
 });

@@ -23,14 +23,37 @@ test('the jobs of a sweep are counted by what became of them, with their cost so
     failed: 2,
     unknown: 1,
     cost: 5.5,
+    hours: { core: 0, gpu: 0 },
   });
 });
 
+test('jobs without a price add hours, beside the credits of the others', () => {
+  const machine = { creditsPerMinute: null, creditsCharged: 0, unpricedCpus: 8, unpricedGpus: 1 };
+  const records = [
+    makeRecord({ ...started, ...machine, state: 'running' }),
+    makeRecord({ ...started, ...machine, state: 'succeeded', finishedAt: '2026-01-01T01:29:00.000Z' }),
+    makeRecord({ ...machine, state: 'queued' }),
+    makeRecord({ state: 'succeeded', creditsCharged: 3 }),
+  ];
+  const counts = countJobs(4, records, NOW);
+  assert.deepEqual([counts.cost, counts.hours], [3, { core: 8 / 60 + 4, gpu: 1 / 60 + 0.5 }]);
+  assert.equal(describeCounts(counts), '2 of 4 done · 2 unfinished · 3 cr · 4.13 core-hours, 0.52 GPU-hours');
+});
+
 test('counts are said in one order, and what is none is not said', () => {
-  const none = { total: 12, unsent: 0, unfinished: 0, succeeded: 0, failed: 0, unknown: 0, cost: 0 };
+  const none = {
+    total: 12,
+    unsent: 0,
+    unfinished: 0,
+    succeeded: 0,
+    failed: 0,
+    unknown: 0,
+    cost: 0,
+    hours: { core: 0, gpu: 0 },
+  };
   assert.equal(describeCounts(none), '0 of 12 done');
   assert.equal(
-    describeCounts({ total: 12, unsent: 1, unfinished: 3, succeeded: 6, failed: 1, unknown: 2, cost: 4.2 }),
+    describeCounts({ ...none, total: 12, unsent: 1, unfinished: 3, succeeded: 6, failed: 1, unknown: 2, cost: 4.2 }),
     '7 of 12 done · 1 failed · 3 unfinished · 2 unknown · 1 not sent · 4.2 cr',
   );
 });

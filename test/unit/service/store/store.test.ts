@@ -82,6 +82,8 @@ test('a job has what its submission set, and nothing of its run and end', async 
     group: null,
     executorId: null,
     cancelReason: null,
+    unpricedCpus: null,
+    unpricedGpus: null,
   };
   assert.deepEqual(job, { ...newJob('a', { project: 'demo' }), ...unset, state: 'queued', logOffset: 0 });
 });

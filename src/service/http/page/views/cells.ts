@@ -1,9 +1,10 @@
 import { html } from 'hono/html';
 import { formatCredits, formatDuration } from '../../../../core/text/format.ts';
+import { describeHours, hoursOf } from '../../../../core/text/machineHours.ts';
 import { printableLine } from '../../../../core/text/printable.ts';
 import type { JobState } from '../../../../remote/protocol/states.ts';
 import { toCredits } from '../../../store/accounts/credits.ts';
-import type { StoredJob } from '../../../store/jobs/jobs.ts';
+import { isUnpriced, type StoredJob } from '../../../store/jobs/jobs.ts';
 import type { Html } from './layout.ts';
 
 const KINDS: Readonly<Record<JobState, string>> = {
@@ -52,8 +53,21 @@ export function shownRuntime({ startedAt, finishedAt }: StoredJob, now: number):
   return startedAt === null ? '–' : formatDuration(Math.max(0, (finishedAt ?? now) - startedAt) / 1_000);
 }
 
-/** What an ended job cost, or what is reserved for another. */
-export function shownCost({ charged, hold }: StoredJob): string {
+/** The titles that a column of costs can have. */
+export const COST_TITLES: readonly string[] = ['Credits', 'Cost'];
+
+/** The title of the costs of these jobs. */
+export function costTitle(jobs: readonly StoredJob[]): string {
+  return jobs.some(isUnpriced) ? 'Cost' : 'Credits';
+}
+
+/** What an ended job cost, or what is reserved for another; without a price, what a job has used until `now`. */
+export function shownCost(job: StoredJob, now: number): string {
+  const { charged, hold, unpricedCpus, unpricedGpus, startedAt, finishedAt } = job;
+  if (unpricedCpus !== null) {
+    const seconds = startedAt === null ? 0 : Math.max(0, (finishedAt ?? now) - startedAt) / 1_000;
+    return describeHours(hoursOf({ cpus: unpricedCpus, gpus: unpricedGpus ?? 0 }, seconds)) || '–';
+  }
   return charged === null ? `up to ${shownCredits(hold)}` : shownCredits(charged);
 }
 

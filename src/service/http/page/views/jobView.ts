@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { formatDuration } from '../../../../core/text/format.ts';
 import { printableLine } from '../../../../core/text/printable.ts';
 import type { StoredJob } from '../../../store/jobs/jobs.ts';
-import { shownCost, shownName, shownRuntime, shownState, shownTime } from './cells.ts';
+import { costTitle, shownCost, shownName, shownRuntime, shownState, shownTime } from './cells.ts';
 import { document, facts, type Html, note } from './layout.ts';
 
 /** A part of a job's output. */
@@ -32,7 +32,7 @@ export function jobView({ who, job, log, isLastPart }: ShownJob, now: number): H
     ['Ended (UTC)', shownTime(job.finishedAt)],
     ['Run time', shownRuntime(job, now)],
     ['Time limit', formatDuration(job.maxRuntime)],
-    ['Credits', shownCost(job)],
+    [costTitle([job]), shownCost(job, now)],
     ...(job.exitCode === null ? [] : ([['Exit code', String(job.exitCode)]] as [string, string][])),
     ['Job ID', job.id],
   ];

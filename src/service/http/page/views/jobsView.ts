@@ -2,18 +2,28 @@ import { html } from 'hono/html';
 import { formatCount } from '../../../../core/text/format.ts';
 import type { Balances } from '../../../store/accounts/credits.ts';
 import type { StoredJob } from '../../../store/jobs/jobs.ts';
-import { shownCost, shownCredits, shownName, shownReason, shownRuntime, shownState, shownTime } from './cells.ts';
+import {
+  COST_TITLES,
+  costTitle,
+  shownCost,
+  shownCredits,
+  shownName,
+  shownReason,
+  shownRuntime,
+  shownState,
+  shownTime,
+} from './cells.ts';
 import { document, facts, type Html, note, table } from './layout.ts';
 
-const NUMBERS = new Set(['Run time', 'Credits']);
-const HEAD = ['Job', 'State', 'Project', 'Machine class', 'Submitted (UTC)', 'Run time', 'Credits'];
+const NUMBERS = new Set(['Run time', ...COST_TITLES]);
+const HEAD = ['Job', 'State', 'Project', 'Machine class', 'Submitted (UTC)', 'Run time'];
 
 export interface ShownAccount {
   /** The account as the page's head shows it. */
   readonly who: string;
-  /** Micro-credits that the key can spend. */
-  readonly spendable: number;
-  /** Undefined for a key that is restricted. */
+  /** Micro-credits that the key can spend; undefined if no job costs credits. */
+  readonly spendable: number | undefined;
+  /** Undefined for a key that is restricted, or if no job costs credits. */
   readonly balances: Balances | undefined;
   /** Why new jobs are refused now. */
   readonly refusal: string | undefined;
@@ -30,14 +40,14 @@ export interface ShownJobs {
 /** A person's start page. @param list undefined for a key that may not read jobs. */
 export function jobsView(account: ShownAccount, list: ShownJobs | undefined, now: number): Html {
   const { who, spendable, balances, refusal } = account;
-  const figures: [string, string][] = [['Credits to spend', shownCredits(spendable)]];
+  const figures: [string, string][] = spendable === undefined ? [] : [['Credits to spend', shownCredits(spendable)]];
   if (balances !== undefined) {
     figures.push(
       ['Reserved for unfinished jobs', shownCredits(balances.held)],
       ['Spent', shownCredits(balances.spent)],
     );
   }
-  const body = html`${refusal !== undefined && note(refusal)} ${facts(figures, 'figures')}
+  const body = html`${refusal !== undefined && note(refusal)} ${figures.length > 0 && facts(figures, 'figures')}
   ${list === undefined ? note('This API key does not have the scope "read", so it cannot show jobs.') : listed(list, now)}`;
   return document({ title: 'Your jobs', who, body });
 }
@@ -50,7 +60,7 @@ function listed({ jobs, next, isFirstPage }: ShownJobs, now: number): Html {
   const caption = `${formatCount(jobs.length, 'job')}, newest first`;
   return html`${table(
     caption,
-    HEAD,
+    [...HEAD, costTitle(jobs)],
     jobs.map((job) => row(job, now)),
     NUMBERS,
   )}
@@ -68,6 +78,6 @@ function row(job: StoredJob, now: number): Html {
     <td>${shownName(job.machineClass)}</td>
     <td class="time">${shownTime(job.createdAt)}</td>
     <td class="number">${shownRuntime(job, now)}</td>
-    <td class="number">${shownCost(job)}</td>
+    <td class="number">${shownCost(job, now)}</td>
   </tr>`;
 }

@@ -6,13 +6,23 @@ import type { Account } from '../../../store/accounts/accounts.ts';
 import type { Balances } from '../../../store/accounts/credits.ts';
 import type { StoredJob } from '../../../store/jobs/jobs.ts';
 import { barPlot, type Slot } from './barPlot.ts';
-import { shownCost, shownCredits, shownName, shownReason, shownRuntime, shownState, shownTime } from './cells.ts';
+import {
+  COST_TITLES,
+  costTitle,
+  shownCost,
+  shownCredits,
+  shownName,
+  shownReason,
+  shownRuntime,
+  shownState,
+  shownTime,
+} from './cells.ts';
 import { document, facts, type Html, table } from './layout.ts';
 
 const KINDS = { ok: 'good', draining: 'warn', degraded: 'warn', unavailable: 'bad' } as const;
-const JOB_HEAD = ['Job', 'Account', 'Script', 'State', 'Machine class', 'Submitted (UTC)', 'Run time', 'Credits'];
+const JOB_HEAD = ['Job', 'Account', 'Script', 'State', 'Machine class', 'Submitted (UTC)', 'Run time'];
 const ACCOUNT_HEAD = ['Account', 'Name', 'State', 'Credits', 'Reserved', 'Spent', 'This month', 'Running', 'Waiting'];
-const NUMBERS = new Set(['Run time', 'Credits', 'Reserved', 'Spent', 'This month', 'Running', 'Waiting', 'Jobs']);
+const NUMBERS = new Set(['Run time', ...COST_TITLES, 'Reserved', 'Spent', 'This month', 'Running', 'Waiting', 'Jobs']);
 
 export interface ShownUsage {
   /** Each hour of today (UTC). */
@@ -96,7 +106,7 @@ function queue({ counts, oldest }: ShownService, unfinished: number, now: number
     <p></p>
     ${table(
       caption,
-      JOB_HEAD,
+      [...JOB_HEAD, costTitle(oldest)],
       oldest.map((job) => jobRow(job, now)),
       NUMBERS,
     )}`;
@@ -111,7 +121,7 @@ function jobRow(job: StoredJob, now: number): Html {
     <td>${shownName(job.machineClass)}</td>
     <td class="time">${shownTime(job.createdAt)}</td>
     <td class="number">${shownRuntime(job, now)}</td>
-    <td class="number">${shownCost(job)}</td>
+    <td class="number">${shownCost(job, now)}</td>
   </tr>`;
 }
 

@@ -4,6 +4,7 @@ import { type PreflightRow, preflightRows } from '../../../../../src/extension/s
 import {
   exclusionSentence,
   parseTimeLimit,
+  rateText,
   timeLimitOffers,
 } from '../../../../../src/extension/submit/preflight/preflightText.ts';
 import type { SubmitView } from '../../../../../src/extension/submit/preflight/submitView.ts';
@@ -142,6 +143,21 @@ for (const [text, seconds] of [
 }
 
 test('each time limit on offer has its highest cost', () => {
-  assert.equal(timeLimitOffers(0.3).find(({ seconds }) => seconds === 3600)?.cost, 'at most 18 credits');
+  assert.equal(
+    timeLimitOffers({ creditsPerMinute: 0.3 }).find(({ seconds }) => seconds === 3600)?.cost,
+    'at most 18 credits',
+  );
   assert.equal(timeLimitOffers(undefined)[0]?.cost, '');
+  const unpriced = { creditsPerMinute: null, machine: { cpus: 4, gpus: 1 } };
+  assert.equal(
+    timeLimitOffers(unpriced).find(({ seconds }) => seconds === 900)?.cost,
+    'up to 1 core-hour, 0.25 GPU-hours',
+  );
+});
+
+test('a machine class has its price, or without one what a job can use of it', () => {
+  assert.equal(rateText({ creditsPerMinute: 0.6 }, 3_600), '0.6 credits a minute · at most 36 in 1 h');
+  assert.equal(rateText({ creditsPerMinute: 0 }, 3_600), '0 credits a minute · at most 0 in 1 h');
+  assert.equal(rateText({ creditsPerMinute: null, machine: { cpus: 4, gpus: 0 } }, 3_600), 'up to 4 core-hours in 1 h');
+  assert.equal(rateText({ creditsPerMinute: null, machine: { cpus: 0, gpus: 0 } }, 3_600), 'no price');
 });
