@@ -146,10 +146,10 @@ await describeOnCluster('environment modules on a cluster', (cluster) => {
     const { exit, stdout, stderr } = await scratch.run(args);
     assert.equal(exit, 1);
     const text = stdout + stderr;
-    assert.match(text, /ok +machine class tools: its nodes have its modules/);
+    assert.match(text, /ok +machine class tools: its nodes have what its jobs need/);
     assert.match(
       text,
-      /PROBLEM +machine class broken: its nodes have its modules: small\d cannot load fw-missing\/2\.0, fw-missing\/3\.0\./,
+      /PROBLEM +machine class broken: its nodes have what its jobs need: small\d lacks the module fw-missing\/2\.0, the module fw-missing\/3\.0\./,
     );
     assert.doesNotMatch(text, /class plain: its nodes/);
   });

@@ -36,7 +36,7 @@ const FOLDERS: Record<string, string> = {
     run/erasable run/models run/protocol run/answers run/process run/job run/history run/visits run/testing run/evals run/child/recording
     run/child/loading run/child`,
   service: `
-    store/database store/jobs store/accounts store/audit store config log jobFiles executor secrets contents folders sandbox runner/usage runner process
+    store/database store/jobs store/accounts store/audit store config log jobFiles executor secrets contents folders sandbox runner/usage runner/program runner process
     slurm/batch slurm jobs health streams tls http/access signIn http/submit http/page/views http/page http disk backup metrics admin/socket admin/operations admin . machine`,
   cli: 'terminal grammar command completion session signIn failures list jobs budgets secrets migration flows sweeps submit search serve admin admin/verbs mcp machines .',
   extension: `

@@ -28,7 +28,7 @@ export const SUBMIT_FLAGS = {
   secret: listFlag('--secret <name>', 'give the job this secret of your account as a variable (see farwharf secret)'),
   cluster: listFlag(
     '--cluster <option>',
-    'ask the cluster of the service for account=, qos=, constraint=, reservation= or module=NAME, or for mail at the end',
+    'ask the cluster of the service for account=, qos=, constraint=, reservation= or module=NAME, container=IMAGE, or mail at the end',
     readClusterOption,
   ),
   include: listFlag('--include <path>', 'send this path even if a rule leaves it out'),
@@ -60,9 +60,9 @@ function readClusterOption(text: string): ClusterOptions {
   if (text === 'mail') return { mail: true };
   const [, name, value = ''] = /^(\w+)=(.+)$/.exec(text) ?? [];
   if (name === 'module') return { modules: [value] };
-  const option = (['account', 'qos', 'constraint', 'reservation'] as const).find((each) => each === name);
+  const option = (['account', 'qos', 'constraint', 'reservation', 'container'] as const).find((each) => each === name);
   if (option !== undefined) return { [option]: value };
-  const message = `Invalid value "${text}". Enter for --cluster: account=NAME, qos=NAME, constraint=NAME, reservation=NAME, module=NAME or mail.`;
+  const message = `Invalid value "${text}". Enter for --cluster: account=NAME, qos=NAME, constraint=NAME, reservation=NAME, module=NAME, container=IMAGE or mail.`;
   throw new AppError('bad-input', message);
 }
 

@@ -78,6 +78,7 @@ export function profileJob({ name, profile }: NamedProfile, changes: ProfileChan
         exclude = [],
         secrets,
         modules,
+        container,
         requirements,
         results: resultsFolder,
       } = profile;
@@ -95,7 +96,9 @@ export function profileJob({ name, profile }: NamedProfile, changes: ProfileChan
         exclude,
         ...(Object.keys(venv).length > 0 && { venv }),
         ...(secrets && { secrets }),
-        ...(modules && { cluster: { modules } }),
+        ...((modules !== undefined || container !== undefined) && {
+          cluster: { ...(modules && { modules }), ...(container !== undefined && { container }) },
+        }),
         resultsFolder,
       };
     },

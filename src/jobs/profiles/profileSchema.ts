@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { MAX_JOB_SECRETS, secretName } from '../../remote/protocol/secret.ts';
-import { MAX_RUNTIME_SECONDS, moduleName } from '../../remote/protocol/submission.ts';
+import { imageName, MAX_RUNTIME_SECONDS, moduleName } from '../../remote/protocol/submission.ts';
 import { checkMatrix, matrix } from './matrix.ts';
 
 const MOST_PROFILES = 200;
@@ -72,6 +72,11 @@ const profile = z
       .max(MOST_ITEMS)
       .describe(
         'Environment modules that the cluster of the service loads for the job: ["cuda/12.4"]. The machine class must allow them.',
+      )
+      .optional(),
+    container: imageName
+      .describe(
+        'The image of a container that the cluster of the service runs the job in: "docker://python:3.12". The machine class must allow it.',
       )
       .optional(),
     requirements: innerPath(

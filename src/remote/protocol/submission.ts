@@ -52,6 +52,17 @@ export const moduleName = z
   .max(200)
   .regex(/^[A-Za-z0-9_][\w.+-]*(\/[A-Za-z0-9_][\w.+-]*)*$/, 'must be the name of a module, like "cuda/12.4"');
 
+/** Where the image of a container can be fetched. Others, such as `instance`, are no images but containers that run. */
+export const SCHEMES = 'docker|oras|library|https';
+/** The image of a container: the absolute path of a file, an address, or for Pyxis `REGISTRY#NAME`. */
+export const imageName = z
+  .string()
+  .max(1000)
+  .regex(
+    new RegExp(String.raw`^(?!.*(?:^|/)\.\.?(?:/|$))(?:/|(?:${SCHEMES})://|[\w.-]+(?::\d+)?#)[\w./:@#+-]*$`),
+    'must be the absolute path of an image, or an address like "docker://debian:12"',
+  );
+
 /** What a job asks of the cluster that runs it. Its machine class says which values it may choose. */
 export const clusterOptions = z.strictObject({
   account: clusterChoice,
@@ -63,6 +74,7 @@ export const clusterOptions = z.strictObject({
     .max(MAX_MODULES, `must be at most ${MAX_MODULES} names`)
     .describe('environment modules to load before the script starts, after those of the machine class')
     .optional(),
+  container: imageName.describe('the image of the container that the job runs in').optional(),
   mail: z
     .boolean()
     .describe('a mail from the cluster at the end, to the address that the operator has stored')

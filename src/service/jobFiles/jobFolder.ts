@@ -43,6 +43,10 @@ const NAMES = {
   requirements: 'requirements.txt',
   /** How the job is separated from others: a `Confinement`. */
   confinement: 'confinement.json',
+  /** The container of the job's programs: a `JobContainer`. */
+  container: 'container.json',
+  /** Its image, if that was fetched for the job. */
+  image: 'image.sif',
   /** The secrets of a job for a runner on another machine, which removes them before it starts the script. */
   secrets: 'secrets.json',
   /** What a sandboxed job sees as its home and as /tmp. */

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Confinement } from '../jobFiles/confinement.ts';
 import type { JobFolder } from '../jobFiles/jobFolder.ts';
-import { assertStarts } from './programFile.ts';
+import { assertStarts } from './program/programFile.ts';
 import type { ProcessCall } from './runProcess.ts';
 import { sandboxOptions, seesPath } from '../sandbox/sandbox.ts';
 

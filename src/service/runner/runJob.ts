@@ -6,17 +6,19 @@ import { bootIdentity, processIdentity, type ProcessReference } from '../../core
 import { confine } from './confine.ts';
 import { beat } from './heartbeat.ts';
 import { type Confinement, readConfinement } from '../jobFiles/confinement.ts';
-import { programFor } from './interpreter.ts';
+import { type JobContainer, readContainer } from '../jobFiles/container.ts';
+import { callInContainer, imageFetch } from './program/containerCall.ts';
+import { environmentOf, type JobEnvironment } from './program/environment.ts';
+import { findPython, programFor, programInContainer } from './program/interpreter.ts';
 import { type JobFolder, writeMarker } from '../jobFiles/jobFolder.ts';
 import type { ExitMarker, StartedMarker } from '../jobFiles/markers.ts';
 import type { SecretValues } from '../jobFiles/runnerInput.ts';
 import type { RunnerSpec } from '../jobFiles/runnerSpec.ts';
 import type { OutputLog } from './outputLog.ts';
-import { JOB_ID_VARIABLE } from '../jobFiles/jobProcessTag.ts';
 import { type ProcessCall, type ProcessEnd, runProcess } from './runProcess.ts';
 import { sampleUsage } from './usage/sampleUsage.ts';
 import { visibleSearchPath } from '../sandbox/sandbox.ts';
-import { activation, buildSteps, needsPython, type Step, STEP_LIMIT_MS } from './virtualEnvironment.ts';
+import { buildSteps, environmentPython, needsPython, type Step, STEP_LIMIT_MS } from './program/virtualEnvironment.ts';
 
 export type StopReason = 'cancelled' | 'stopped';
 type Outcome = Omit<ExitMarker, 'at'>;
@@ -24,7 +26,8 @@ type Outcome = Omit<ExitMarker, 'at'>;
 interface Run {
   readonly folder: JobFolder;
   readonly spec: RunnerSpec;
-  readonly env: Readonly<Record<string, string>>;
+  readonly environment: JobEnvironment;
+  readonly container: JobContainer | undefined;
   readonly confinement: Confinement | undefined;
   readonly output: OutputLog;
   readonly signal: AbortSignal;
@@ -44,43 +47,13 @@ export async function runJob(
   try {
     const spec = parseOwnJson<RunnerSpec>(readFileSync(folder.spec, 'utf8'));
     const confinement = readConfinement(folder.confinement);
-    const run = { folder, spec, env: environmentOf(folder, spec, secrets), confinement, output, signal };
+    const environment = environmentOf(folder, spec, secrets);
+    const run = { folder, spec, environment, container: readContainer(folder), confinement, output, signal };
     const { ending, ranSeconds } = await setUp(run);
     return ending ?? (await runScript(run, ranSeconds));
   } catch (error) {
     return notStarted(error instanceof AppError ? error.message : explain(error), 0);
   }
-}
-
-/** @throws AppError `missing` if a secret did not arrive. */
-function environmentOf(
-  folder: JobFolder,
-  { jobId, artifacts, venv, secrets: names = [] }: RunnerSpec,
-  secrets: SecretValues,
-): Record<string, string> {
-  const lost = names.filter((name) => !Object.hasOwn(secrets, name));
-  if (lost.length > 0) {
-    const message = `The secrets ${lost.join(', ')} did not reach the machine that runs the job. Submit again.`;
-    throw new AppError('missing', message);
-  }
-  const inherited = Object.fromEntries(
-    Object.entries(process.env).flatMap(([name, value]) =>
-      value === undefined || name === 'ELECTRON_RUN_AS_NODE' ? [] : [[name, value]],
-    ),
-  );
-  return {
-    ...inherited,
-    ...(venv !== null && needsPython(venv) ? activation(folder, inherited['PATH'] ?? '') : {}),
-    PYTHONUNBUFFERED: '1',
-    // Compiled files beside the sources would be returned as results.
-    PYTHONDONTWRITEBYTECODE: '1',
-    ...venv?.env,
-    ...secrets,
-    [JOB_ID_VARIABLE]: jobId,
-    FARWHARF_ARTIFACTS: join(folder.workspace, artifacts),
-    // For start scripts of flows: this machine may have no other Node.js.
-    FARWHARF_NODE: process.execPath,
-  };
 }
 
 /** The outcome of the setup: the job's ending if it failed, and the seconds that it took. */
@@ -90,19 +63,20 @@ interface SetUp {
 }
 
 /**
- * Builds the virtual environment, if the job has one. Building a package runs a program that the account chose, so this counts as
- * running the job: within its time limit, and charged.
+ * Fetches the image of the job's container, and builds its virtual environment, if it has them. Building a package runs a program that
+ * the account chose, so this counts as running the job: within its time limit, and charged.
  */
 async function setUp(run: Run): Promise<SetUp> {
-  const { folder, spec, output, signal } = run;
+  const { folder, spec, environment, output, signal } = run;
   let ranSeconds = 0;
   if (signal.aborted) return { ending: stopped(signal, ranSeconds), ranSeconds };
-  if (spec.venv === null || !needsPython(spec.venv)) return { ranSeconds };
-  for (const step of buildSteps(folder, spec.venv, searchPath(run, process.env['PATH'] ?? ''))) {
+  for (const { step, isInside } of stepsOf(run)) {
     output.note(`${step.file} ${step.args.join(' ')}`);
     const leftMs = 1000 * (spec.maxRuntimeSeconds - ranSeconds);
-    const call = { ...step, cwd: folder.workspace, env: run.env };
-    const end = await runConfined(call, Math.min(STEP_LIMIT_MS, leftMs), run);
+    const env = isInside ? environment.all : environment.inherited;
+    const call = { ...step, cwd: folder.workspace, env };
+    const runStep = isInside ? run : { ...run, container: undefined };
+    const end = await runConfined(call, Math.min(STEP_LIMIT_MS, leftMs), runStep);
     ranSeconds += end.ranSeconds;
     const ending = endingOfStep(end, step, { ranSeconds, isOverTime: leftMs <= STEP_LIMIT_MS }, run);
     if (ending !== undefined) return { ending, ranSeconds };
@@ -110,28 +84,45 @@ async function setUp(run: Run): Promise<SetUp> {
   return { ranSeconds };
 }
 
+/** The steps of the setup in order, and whether each runs where the script will. */
+function* stepsOf(run: Run): Generator<{ readonly step: Step; readonly isInside: boolean }> {
+  const { folder, spec, container } = run;
+  const step = container && imageFetch(container, folder, process.env['PATH'] ?? '');
+  if (step !== undefined) yield { step, isInside: false };
+  if (spec.venv === null || !needsPython(spec.venv)) return;
+  const { python } = spec.venv;
+  const path = searchPath(run, process.env['PATH'] ?? '');
+  const creator = container === undefined ? findPython(python, path) : (python ?? 'python3');
+  for (const one of buildSteps(folder, spec.venv, creator)) yield { step: one, isInside: true };
+}
+
 /** How a job ends with a step of its setup; undefined if it continues. */
 function endingOfStep(
   { endedBy, code, detail }: ProcessEnd,
-  { failure }: Pick<Step, 'failure'>,
+  { doing, failure, isFree = false }: Pick<Step, 'doing' | 'failure' | 'isFree'>,
   { ranSeconds, isOverTime }: { readonly ranSeconds: number; readonly isOverTime: boolean },
   { output, signal }: Run,
 ): Outcome | undefined {
   if (endedBy === 'signal') return stopped(signal, ranSeconds);
   if (endedBy === 'limit' && isOverTime) {
-    output.note('the time limit was reached while the virtual environment was set up, which counts; increase it');
+    output.note(`the time limit was reached while ${doing}, which counts; increase it`);
     return { outcome: 'timed_out', code: null, signal: null, detail: null, ranSeconds };
   }
-  if (endedBy === 'limit')
-    return notStarted('Setting up the virtual environment took longer than 30 minutes.', ranSeconds);
-  return code === 0 ? undefined : notStarted(detail ?? failure, ranSeconds);
+  if (code === 0 && endedBy === 'itself') return undefined;
+  const sentence = endedBy === 'limit' ? `It took longer than 30 minutes until ${doing}.` : (detail ?? failure);
+  return notStarted(sentence, isFree ? 0 : ranSeconds);
 }
 
 /** @param setUpSeconds how much of the job's time limit is used up. */
 async function runScript(run: Run, setUpSeconds: number): Promise<Outcome> {
-  const { folder, spec, env, output, signal } = run;
+  const { folder, spec, environment, container, output, signal } = run;
+  const { all: env, hasVirtualEnvironment } = environment;
   const [script, ...args] = spec.command;
-  const program = programFor(script, args, folder.workspace, searchPath(run, env['PATH'] ?? ''));
+  const python = hasVirtualEnvironment ? environmentPython(folder) : undefined;
+  const program =
+    container === undefined
+      ? programFor(script, args, folder.workspace, searchPath(run, env['PATH'] ?? ''))
+      : programInContainer(script, args, folder.workspace, python);
   mkdirSync(join(folder.workspace, spec.artifacts), { recursive: true });
   const call = { ...program, cwd: folder.workspace, env: { ...env, ...program.env } };
   const ended = new AbortController();
@@ -155,12 +146,16 @@ function startedMarker(pid: number, init: ProcessReference | undefined): Started
 function runConfined(
   call: ProcessCall,
   limitMs: number,
-  { folder, spec, confinement, output, signal }: Run,
+  { folder, spec, environment, container, confinement, output, signal }: Run,
   onStart?: (pid: number, init: ProcessReference | undefined) => void,
 ): Promise<ProcessEnd> {
   const { jobId, killGraceMs } = spec;
   return runProcess(
-    confinement === undefined ? call : confine(call, folder, confinement),
+    container !== undefined
+      ? callInContainer(call, { container, folder, environment, binds: [] })
+      : confinement === undefined
+        ? call
+        : confine(call, folder, confinement),
     { jobId, limitMs, killGraceMs, resources: confinement?.limits, signal },
     { output, ...(onStart !== undefined && { onStart }) },
   );

@@ -1,6 +1,7 @@
 import { AppError } from '../../core/errors.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import type { Check } from '../executor/executorKind.ts';
+import { reportContainer } from './batch/containerShell.ts';
 import { reportModules } from './batch/moduleShell.ts';
 import type { SlurmMachineClass } from './batch/slurmConfig.ts';
 import { type ProbeJob, runProbe } from './probeJob.ts';
@@ -17,24 +18,28 @@ export async function checkClass(
   one: SlurmMachineClass,
   probe: Omit<ProbeJob, 'lines' | 'place'>,
 ): Promise<Check | undefined> {
-  const allowed = one.allow.modules.filter((pattern) => !pattern.endsWith('*'));
-  const reports = reportModules({ always: one.modules, allowed });
+  const isName = (pattern: string): boolean => !pattern.endsWith('*');
+  // A module may be what brings the runtime of containers.
+  const reports = [
+    ...reportModules({ always: one.modules, allowed: one.allow.modules.filter(isName) }),
+    ...(one.container === undefined ? [] : reportContainer(one.container, one.allow.images.filter(isName))),
+  ];
   if (reports.length === 0) return undefined;
-  const what = `machine class ${one.name}: its nodes have its modules`;
+  const what = `machine class ${one.name}: its nodes have what its jobs need`;
   try {
     const lines = ['echo "node ${SLURMD_NODENAME:-$HOSTNAME}" >&3', ...reports];
     const answer = await runProbe({ ...probe, lines, place: one }, AbortSignal.timeout(PROBE_WAIT_MS));
-    return { what, problem: problemIn(answer) };
+    return { what, problem: problemIn(answer, one) };
   } catch (error) {
     const why = error instanceof AppError ? error.message : UNANSWERED;
     return {
-      what: `NOT KNOWN whether the nodes of machine class ${one.name} have its modules: ${why}`,
+      what: `NOT KNOWN whether the nodes of machine class ${one.name} have what its jobs need: ${why}`,
       problem: undefined,
     };
   }
 }
 
-function problemIn(answer: string): string | undefined {
+function problemIn(answer: string, { container }: SlurmMachineClass): string | undefined {
   const named = (word: string): readonly string[] =>
     answer
       .split('\n')
@@ -43,7 +48,12 @@ function problemIn(answer: string): string | undefined {
   if (answer.split('\n').includes('no-module-command')) {
     return `${node} has no command "module". Install Lmod or Environment Modules there, or remove the modules from the class`;
   }
-  const modules = named('module');
-  if (modules.length === 0) return undefined;
-  return `${node} cannot load ${modules.join(', ')}. Install them on all nodes of the class, or remove them from it`;
+  const runtime = container?.runtime === 'pyxis' ? 'srun with the plugin Pyxis' : 'Apptainer 1.1 or later';
+  const missing = [
+    ...named('module').map((name) => `the module ${name}`),
+    ...named('image').map((path) => `the image ${path}`),
+  ];
+  if (answer.split('\n').includes('no-runtime')) missing.unshift(runtime);
+  if (missing.length === 0) return undefined;
+  return `${node} lacks ${missing.join(', ')}. Install what is missing on all nodes of the class, or remove it from the class`;
 }

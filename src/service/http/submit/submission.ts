@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { AppError } from '../../../core/errors.ts';
 import { isInside, type Submission, submission } from '../../../remote/protocol/submission.ts';
 import { splitWords } from '../../runner/commandLine.ts';
-import { hasInterpreter } from '../../runner/interpreter.ts';
+import { hasInterpreter } from '../../runner/program/interpreter.ts';
 
 /**
  * Parses the field `meta`.

@@ -6,7 +6,7 @@ const CHOICES = ['account', 'qos', 'constraint', 'reservation'] as const;
 /** Why a job cannot have what it asks of the cluster; undefined if it can. */
 export function refusalOfOptions(
   options: ClusterOptions,
-  { name, allow, modules }: Pick<SlurmMachineClass, 'name' | 'allow' | 'modules'>,
+  { name, allow, modules, container }: Pick<SlurmMachineClass, 'name' | 'allow' | 'modules' | 'container'>,
   { mail }: Pick<SlurmAccount, 'mail'> = {},
 ): string | undefined {
   for (const choice of CHOICES) {
@@ -19,13 +19,21 @@ export function refusalOfOptions(
     (module) => ![...modules, ...allow.modules].some((pattern) => matches(module, pattern)),
   );
   if (refused !== undefined) {
-    const allowed = allow.modules.length === 0 ? 'none' : allow.modules.join(', ');
-    return `the machine class ${name} does not allow the module ${refused}. It allows ${allowed}.`;
+    return `the machine class ${name} does not allow the module ${refused}. It allows ${list(allow.modules)}.`;
+  }
+  const { container: image } = options;
+  if (image !== undefined && image !== container?.image && !allow.images.some((pattern) => matches(image, pattern))) {
+    const allowed = container?.image === undefined ? list(allow.images) : `only ${container.image}`;
+    return `the machine class ${name} does not allow the container image ${image}. It allows ${allowed}.`;
   }
   if (options.mail === true && mail === undefined) {
     return 'your account has no address for mails. Ask the operator of the service to add one.';
   }
   return undefined;
+}
+
+function list(allowed: readonly string[]): string {
+  return allowed.length === 0 ? 'none' : allowed.join(', ');
 }
 
 /** Whether a name is the pattern, or begins with what its `*` follows. */

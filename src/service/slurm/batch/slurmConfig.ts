@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { moduleName } from '../../../remote/protocol/submission.ts';
 import { machineClass } from '../../config/machineClasses.ts';
+import { checkContainer, containerSettings, imagePattern } from './containerConfig.ts';
 
 // Options that the service itself passes to sbatch. A second value would lose jobs or run them twice.
 const OWN_OPTIONS =
@@ -27,33 +28,38 @@ const modulePattern = z.union(
 );
 
 /** A machine class with what its jobs request from the cluster. */
-export const slurmMachineClass = machineClass.extend({
-  partition: z
-    .string()
-    .regex(/^[\w.-]+$/, 'must be the name of a partition')
-    .optional(),
-  /** More arguments for `sbatch`. */
-  sbatch: z
-    .array(
-      z
-        .string()
-        .regex(/^--[a-z]/, 'must be a long option, like "--constraint=a100"')
-        .refine((option) => !OWN_OPTIONS.test(option), 'is set by the service itself'),
-    )
-    .default([]),
-  /** The environment modules that each job loads before it starts, in this order. */
-  modules: z.array(moduleName).max(MAX_MODULES).default([]),
-  /** What jobs may choose themselves. */
-  allow: z
-    .strictObject({
-      account: choices,
-      qos: choices,
-      constraint: z.array(z.string().regex(/^[\w.&|*()[\]-]+$/, 'must be features of nodes')).default([]),
-      reservation: choices,
-      modules: z.array(modulePattern).default([]),
-    })
-    .prefault({}),
-});
+export const slurmMachineClass = machineClass
+  .extend({
+    partition: z
+      .string()
+      .regex(/^[\w.-]+$/, 'must be the name of a partition')
+      .optional(),
+    /** More arguments for `sbatch`. */
+    sbatch: z
+      .array(
+        z
+          .string()
+          .regex(/^--[a-z]/, 'must be a long option, like "--constraint=a100"')
+          .refine((option) => !OWN_OPTIONS.test(option), 'is set by the service itself'),
+      )
+      .default([]),
+    /** The environment modules that each job loads before it starts, in this order. */
+    modules: z.array(moduleName).max(MAX_MODULES).default([]),
+    /** What the programs of jobs run in. */
+    container: containerSettings.optional(),
+    /** What jobs may choose themselves. */
+    allow: z
+      .strictObject({
+        account: choices,
+        qos: choices,
+        constraint: z.array(z.string().regex(/^[\w.&|*()[\]-]+$/, 'must be features of nodes')).default([]),
+        reservation: choices,
+        modules: z.array(modulePattern).default([]),
+        images: z.array(imagePattern).default([]),
+      })
+      .prefault({}),
+  })
+  .superRefine(checkContainer);
 export type SlurmMachineClass = Readonly<z.infer<typeof slurmMachineClass>>;
 
 /** As what the jobs of an account count in the cluster, so that its own shares, limits and reports hold. */

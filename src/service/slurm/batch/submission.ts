@@ -3,11 +3,13 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '../../../core/errors.ts';
 import { shellWord } from '../../../core/text/shellWord.ts';
+import type { ClusterOptions } from '../../../remote/protocol/submission.ts';
 import type { RunnableJob } from '../../executor/executor.ts';
+import { isFetched, type JobContainer, leaveContainer } from '../../jobFiles/container.ts';
 import type { JobFolder } from '../../jobFiles/jobFolder.ts';
 import { parseRunnerSpec } from '../../jobFiles/runnerSpec.ts';
 import { splitWords } from '../../runner/commandLine.ts';
-import { setupLimitSeconds } from '../../runner/virtualEnvironment.ts';
+import { setupLimitSeconds, STEP_LIMIT_MS } from '../../runner/program/virtualEnvironment.ts';
 import { optionArguments, refusalOfOptions } from './jobOptions.ts';
 import { loadModules } from './moduleShell.ts';
 import type { SlurmAccount, SlurmMachineClass } from './slurmConfig.ts';
@@ -48,7 +50,10 @@ export async function prepareSubmission(
   const command = [program.node, program.runner, folder.path].map(shellWord).join(' ');
   const modules = [...new Set([...machineClass.modules, ...(cluster?.modules ?? [])])];
   writeFileSync(script, batchScript(command, modules, folder), { mode: 0o700 });
-  const setupSeconds = venv === null ? 0 : setupLimitSeconds(venv);
+  const container = containerOf(machineClass, cluster);
+  leaveContainer(folder, container);
+  const fetchSeconds = container !== undefined && isFetched(container) ? STEP_LIMIT_MS / 1000 : 0;
+  const setupSeconds = (venv === null ? 0 : setupLimitSeconds(venv)) + fetchSeconds;
   const minutes = Math.ceil((job.maxRuntime + setupSeconds) / 60) + SPARE_MINUTES;
   return [
     '--parsable',
@@ -63,6 +68,15 @@ export async function prepareSubmission(
     ...optionArguments(account, cluster),
     script,
   ];
+}
+
+/** The container of a job; undefined if its class has none, or the job chooses none. */
+function containerOf(
+  { container, gpus }: SlurmMachineClass,
+  { container: chosen }: ClusterOptions = {},
+): JobContainer | undefined {
+  const image = container?.image ?? chosen;
+  return container && image !== undefined ? { runtime: container.runtime, image, hasGpus: gpus > 0 } : undefined;
 }
 
 /**

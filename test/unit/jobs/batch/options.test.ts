@@ -107,7 +107,8 @@ test('each reason for which an option is not taken over is a sentence', () => {
     place: 'The machine class decides where a job runs.',
     cluster: 'The service decides how jobs enter a queue.',
     output: "All output is in the job's log, which farwharf watch shows.",
-    container: 'Jobs do not start in a container. Start it in the script, for example with apptainer exec.',
+    container:
+      'A job has the container of its machine class, or the one of --cluster container=IMAGE if the class allows that.',
     unsupported: 'Jobs have no such setting.',
   });
 });

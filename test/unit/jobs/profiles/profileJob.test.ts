@@ -21,6 +21,7 @@ test('the values of a profile become the terms of a submit', () => {
     environment: { SEED: '1' },
     requirements: 'requirements.txt',
     modules: ['cuda/12.4'],
+    container: 'docker://python:3.12',
     include: ['data/train.bin'],
     exclude: ['old'],
     results: 'results/train',
@@ -35,7 +36,7 @@ test('the values of a profile become the terms of a submit', () => {
     include: ['data/train.bin'],
     exclude: ['old'],
     venv: { requirements: 'requirements.txt', env: { SEED: '1' } },
-    cluster: { modules: ['cuda/12.4'] },
+    cluster: { modules: ['cuda/12.4'], container: 'docker://python:3.12' },
     resultsFolder: 'results/train',
   });
 });

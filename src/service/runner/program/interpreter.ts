@@ -1,6 +1,6 @@
 import { extname, join } from 'node:path';
-import { AppError } from '../../core/errors.ts';
-import { findProgram } from '../../core/processes/findProgram.ts';
+import { AppError } from '../../../core/errors.ts';
+import { findProgram } from '../../../core/processes/findProgram.ts';
 
 const NODE_EXTENSIONS = ['.js', '.mjs', '.ts'];
 
@@ -46,6 +46,32 @@ export function programFor(
     return { file: process.execPath, args: [path, ...args], env };
   }
   return { file: path, args, env: {} };
+}
+
+/**
+ * The program that runs a script in a container, which looks for it in its own search path.
+ *
+ * @param python the interpreter of the job's virtual environment, if it has one.
+ */
+export function programInContainer(
+  script: string,
+  args: readonly string[],
+  workspace: string,
+  python = 'python3',
+): ProgramCall {
+  const path = join(workspace, script);
+  const extension = extname(script);
+  const interpreter =
+    extension === '.py'
+      ? python
+      : extension === '.sh'
+        ? 'bash'
+        : NODE_EXTENSIONS.includes(extension)
+          ? 'node'
+          : undefined;
+  return interpreter === undefined
+    ? { file: path, args, env: {} }
+    : { file: interpreter, args: [path, ...args], env: {} };
 }
 
 /**

@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { assertStarts } from '../../../../src/service/runner/programFile.ts';
+import { assertStarts } from '../../../../../src/service/runner/program/programFile.ts';
 
 const everything = (): boolean => true;
 

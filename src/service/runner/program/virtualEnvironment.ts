@@ -1,17 +1,20 @@
 import { statSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { AppError } from '../../core/errors.ts';
-import { findPython } from './interpreter.ts';
-import type { JobFolder } from '../jobFiles/jobFolder.ts';
-import type { VirtualEnvironmentSpec } from '../jobFiles/runnerSpec.ts';
+import { AppError } from '../../../core/errors.ts';
+import type { JobFolder } from '../../jobFiles/jobFolder.ts';
+import type { VirtualEnvironmentSpec } from '../../jobFiles/runnerSpec.ts';
 
 export const STEP_LIMIT_MS = 30 * 60_000;
 
 export interface Step {
   readonly file: string;
   readonly args: readonly string[];
+  /** What it does, as in "while …". */
+  readonly doing: string;
   /** The message if this step fails. */
   readonly failure: string;
+  /** Whether nothing is charged if it fails, because the account's programs have no part in it. */
+  readonly isFree?: boolean;
 }
 
 /** Whether an environment must be built, rather than only variables set. */
@@ -35,12 +38,15 @@ export function activation(folder: JobFolder, searchPath: string): Record<string
 /**
  * The commands that build a job's virtual environment, in order.
  *
- * @throws AppError `missing` if the Python or the requirements file does not exist.
+ * @param python the interpreter that creates it.
+ * @throws AppError `missing` if the requirements file does not exist.
  */
-export function buildSteps(folder: JobFolder, spec: VirtualEnvironmentSpec, searchPath: string): readonly Step[] {
+export function buildSteps(folder: JobFolder, spec: VirtualEnvironmentSpec, python: string): readonly Step[] {
+  const doing = 'the virtual environment was set up';
   const steps: Step[] = [
     {
-      file: findPython(spec.python, searchPath),
+      doing,
+      file: python,
       args: ['-m', 'venv', folder.virtualEnvironment],
       failure:
         "Python's virtual environment could not be created. If its modules venv or ensurepip are missing, install them (on Debian and Ubuntu the package python3-venv), then submit again; the job's log has the details.",
@@ -49,7 +55,8 @@ export function buildSteps(folder: JobFolder, spec: VirtualEnvironmentSpec, sear
   const requirements = requirementsFile(folder, spec.requirements);
   if (requirements !== undefined) {
     steps.push({
-      file: join(binaries(folder), process.platform === 'win32' ? 'python.exe' : 'python'),
+      doing,
+      file: environmentPython(folder),
       args: ['-m', 'pip', 'install', '--disable-pip-version-check', '--no-input', '--requirement', requirements],
       failure: "The requirements could not be installed. The end of the job's log has the cause.",
     });
@@ -57,7 +64,13 @@ export function buildSteps(folder: JobFolder, spec: VirtualEnvironmentSpec, sear
   return steps;
 }
 
-function binaries(folder: JobFolder): string {
+/** The interpreter of the environment. */
+export function environmentPython(folder: JobFolder): string {
+  return join(binaries(folder), process.platform === 'win32' ? 'python.exe' : 'python');
+}
+
+/** The folder with the programs of the environment. */
+export function binaries(folder: JobFolder): string {
   return join(folder.virtualEnvironment, process.platform === 'win32' ? 'Scripts' : 'bin');
 }
 
