@@ -200,6 +200,29 @@ describe('a job in bubblewrap', () => {
     assert.equal(stdout, '');
   });
 
+  test('starts although a file of the system went away meanwhile', async (t) => {
+    if (process.getuid?.() !== 0) {
+      t.skip('NOT ROOT: nobody else adds and removes files in /etc');
+      return;
+    }
+    const data = await temporaryFolder(t);
+    const isolation = await isolationOf(testConfig({ isolation: 'bubblewrap' }), data);
+    assert.ok(isolation.type === 'bubblewrap');
+    const own = jobFolder(data);
+    for (const each of [own.workspace, own.virtualEnvironment, own.home, own.temporary]) await mkdir(each);
+    // As ldconfig and package managers have for a moment.
+    const passing = `/etc/farwharf-test-${process.pid}-release`;
+    await writeFile(passing, '');
+    t.after(() => rm(passing, { force: true }));
+    const inside = sandboxOptions(isolation.sandbox, own, { cwd: '/', variables: {} });
+    assert.ok(inside.includes(passing));
+    await rm(passing);
+    const { status, stderr } = spawnSync(isolation.sandbox.program, [...inside, '--', '/bin/true'], {
+      encoding: 'utf8',
+    });
+    assert.deepEqual([status, stderr], [0, '']);
+  });
+
   test('is prepared while other processes start and end', async (t) => {
     const data = await temporaryFolder(t);
     const isolation = await isolationOf(testConfig({ isolation: 'bubblewrap' }), data);

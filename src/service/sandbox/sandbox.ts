@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { sep } from 'node:path';
-import { assertNever } from '../../core/errors.ts';
+import { assertNever, systemCode } from '../../core/errors.ts';
 import { pathInside } from '../../core/files/pathInside.ts';
 import type { Sandbox } from '../jobFiles/confinement.ts';
 import type { JobFolder } from '../jobFiles/jobFolder.ts';
@@ -13,6 +13,8 @@ const ACCELERATORS = /^(?:nvidia.*|dri|kfd|infiniband)$/;
 
 type Mount =
   | { readonly type: 'read-only' | 'writable' | 'device'; readonly source: string; readonly at: string }
+  /** A part of the system, which may have been removed or replaced by the time of the mount. */
+  | { readonly type: 'system'; readonly source: string; readonly at: string }
   | { readonly type: 'link'; readonly source: string; readonly at: string }
   | { readonly type: 'empty' | 'proc' | 'dev'; readonly at: string };
 
@@ -85,7 +87,7 @@ function mountsOf(sandbox: Sandbox, folders: SandboxFolders): readonly Mount[] {
   const same = (type: 'read-only' | 'writable' | 'device') => (path: string) => ({ type, source: path, at: path });
   const system = systemPaths();
   const mounts: readonly Mount[] = [
-    ...system.map((path) => (isLink(path) ? linkAgain(path) : same('read-only')(path))),
+    ...system.flatMap(systemMount),
     ...nameServers(system).map(same('read-only')),
     { type: 'proc', at: '/proc' },
     ...kernelSettings().map(same('read-only')),
@@ -109,6 +111,8 @@ function mountArguments(mount: Mount): readonly string[] {
   switch (mount.type) {
     case 'read-only':
       return ['--ro-bind', mount.source, mount.at];
+    case 'system':
+      return ['--ro-bind-try', mount.source, mount.at];
     case 'writable':
       return ['--bind', mount.source, mount.at];
     case 'device':
@@ -162,8 +166,18 @@ function accelerators(): readonly string[] {
     .map((name) => `/dev/${name}`);
 }
 
-function linkAgain(path: string): Mount {
-  return { type: 'link', source: readlinkSync(path), at: path };
+/** Nothing for what was removed since it was listed, as programs that install packages do. */
+function systemMount(path: string): readonly Mount[] {
+  try {
+    return [
+      isLink(path)
+        ? { type: 'link', source: readlinkSync(path), at: path }
+        : { type: 'system', source: path, at: path },
+    ];
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return [];
+    throw error;
+  }
 }
 
 function isLink(path: string): boolean {
