@@ -20,6 +20,7 @@ import {
   receivedSubmissionStatus,
   type SubmissionStatus,
 } from './protocol/schemas.ts';
+import { environmentList, type KeptEnvironment } from './protocol/environment.ts';
 import { secretChange, secretList, secretPath, type StoredSecret } from './protocol/secret.ts';
 import { isMissingRoute, type JobSubmission, metaOf, submissionHeaders } from './transfers/submission.ts';
 import { Transport } from './http/transport.ts';
@@ -119,10 +120,9 @@ export class RemoteClient implements AsyncDisposable {
   }
 
   /**
-   * The pieces of a job's results, for services with the feature `result-content`: a record for each, or those that are wanted. See
-   * `protocol/contents.ts`.
+   * The pieces of a job's results, for services with the feature `result-content`: a record for each, see `protocol/contents.ts`.
    *
-   * @param wanted a bit for each record.
+   * @param wanted a bit for each record that is wanted; all by default.
    */
   async *streamResultContents(
     jobId: string,
@@ -157,6 +157,11 @@ export class RemoteClient implements AsyncDisposable {
   /** Removes a secret of the account. */
   async removeSecret(name: string, options?: RequestOptions): Promise<void> {
     await this.#json('DELETE', secretPath(name), options, secretChange);
+  }
+
+  /** What jobs of the account built for later ones. For services with the feature `environments`. */
+  async listEnvironments(options?: RequestOptions): Promise<readonly KeptEnvironment[]> {
+    return (await this.#json('GET', '/v1/environments', options, environmentList)).environments;
   }
 
   async getJob(jobId: string, options?: RequestOptions): Promise<Job> {

@@ -26,6 +26,7 @@ import { KnownLists } from './contents/knownLists.ts';
 import { ResultPieces } from './contents/resultPieces.ts';
 import { WaitingContents } from './contents/waitingContents.ts';
 import { currentOperator } from './admin/socket/operator.ts';
+import { KeptEnvironments } from './environments/keptEnvironments.ts';
 import { SecretVault } from './secrets/secretVault.ts';
 import type { ServeOptions } from './serveOptions.ts';
 import type { SignIns } from './signIn/signIns.ts';
@@ -77,6 +78,7 @@ export async function buildParts(
   const submissions = new Submissions(filesFolder);
   const contents = new ContentStore(data);
   const waiting = new WaitingContents(data, contents);
+  const environments = new KeptEnvironments(filesFolder, config.limits.environments_gb * 1e9);
   const isWaiting = (id: string): boolean => {
     const job = store.jobs.get(id);
     return job !== undefined && job.finishedAt === null && job.startedAt === null;
@@ -85,10 +87,11 @@ export async function buildParts(
     expiry,
     files,
     health,
-    tidySubmissions: async () => {
+    tidyFiles: async () => {
       await submissions.tidy(store);
       await contents.sweep(Date.now());
       await waiting.sweep(Date.now(), isWaiting);
+      await environments.sweep((id) => store.jobs.get(id)?.finishedAt === null);
     },
     settings: config.retention,
     log,
@@ -166,6 +169,7 @@ export async function buildParts(
     executor,
     contents,
     waiting,
+    environments,
     knownLists: new KnownLists(),
     resultPieces: new ResultPieces(),
     maxLogBytes: config.logs.max_mb_per_job * 1e6,

@@ -24,6 +24,7 @@ const attic = defineExecutor({
   create: async ({ attic: { slots }, machine_classes: classes }, { runner, log }) => ({
     capacity: slots,
     isLocal: true,
+    keepsEnvironments: () => false,
     refusal: () => undefined,
     async launch({ machineClass: name }, folder, signal) {
       log.info('launched', { shelf: classes.find((one) => one.name === name)?.shelf });

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { zstdCompressSync } from 'node:zlib';
 import { batchEntry, nameOfPiece } from '../../src/remote/protocol/contents.ts';
 import { openAdmin } from '../../src/service/admin/adminClient.ts';
+import { type BuiltRecord, environmentPaths } from '../../src/service/environments/environmentFolder.ts';
+import { KeptEnvironments } from '../../src/service/environments/keptEnvironments.ts';
 import { addAccount } from './support/accounts.ts';
 import { makeArchive } from './support/archive.ts';
 import { type ServiceClient, startService, testConfig } from './support/service.ts';
@@ -96,6 +99,26 @@ async function hidesOnPage({ path, stranger, jobs }: Setting): Promise<void> {
   for (const job of jobs) assert.deepEqual(await look(job), none);
 }
 
+/** What jobs of the owner built is listed for no other account. */
+async function hidesEnvironments({ owner, stranger }: Setting): Promise<void> {
+  const account = new KeptEnvironments(owner.data, 1e9).folderOf('ada') ?? '';
+  const { folder, built, lastUse } = environmentPaths(account, '0'.repeat(64));
+  const record: BuiltRecord = {
+    jobId: 'j',
+    tool: 'pip',
+    name: 'requirements.txt',
+    contents: '',
+    builtAt: 0,
+    seconds: 1,
+    bytes: 1,
+  };
+  await mkdir(folder, { recursive: true });
+  await writeFile(lastUse, '');
+  await writeFile(built, JSON.stringify(record));
+  assert.equal((await owner.json<{ environments: unknown[] }>('/v1/environments')).environments.length, 1);
+  assert.equal((await answer(stranger, 'GET', '/v1/environments')).body, '{"environments":[]}');
+}
+
 /** Every route has its case: one that is new has none, and this test fails until it does. */
 const CASES: Readonly<Record<string, (setting: Setting) => Promise<void>>> = {
   'GET /v1/jobs/:id': hidesJobs,
@@ -109,6 +132,7 @@ const CASES: Readonly<Record<string, (setting: Setting) => Promise<void>>> = {
   'GET /v1/jobs/:id/artifacts': hidesJobs,
   'GET /v1/jobs/:id/artifacts/contents': hidesJobs,
   'POST /v1/jobs/:id/artifacts/contents': hidesJobs,
+  'GET /v1/environments': hidesEnvironments,
   'GET /v1/jobs': async ({ stranger, owner, jobs }) => {
     const own = await stranger.submit({ 'a.sh': 'true' }, { script: 'a.sh' });
     const listed = await stranger.json<{ jobs: { job_id: string }[] }>('/v1/jobs?limit=500');

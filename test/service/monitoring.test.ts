@@ -56,6 +56,7 @@ function clusterThatCanFail(): { readonly isAway: (isAway: boolean) => void; rea
     create: async () => ({
       capacity: 4,
       isLocal: false,
+      keepsEnvironments: () => false,
       cluster,
       refusal: () => undefined,
       launch: () => Promise.reject(new AppError('unreachable', 'away')),

@@ -61,7 +61,7 @@ describe('a job in bubblewrap', () => {
        exit 0`,
     );
     assert.equal(job.state, 'succeeded', job.reason ?? '');
-    assert.equal(output, 'beside: venv workspace \ndata: jobs \n0\n');
+    assert.equal(output, 'beside: workspace \ndata: jobs \n0\n');
     await service.json(`/v1/jobs/${other}`, { method: 'DELETE' });
   });
 
@@ -192,7 +192,7 @@ describe('a job in bubblewrap', () => {
     assert.ok(isolation.type === 'bubblewrap');
     const own = jobFolder(data);
     for (const each of [own.workspace, own.virtualEnvironment, own.home, own.temporary]) await mkdir(each);
-    const inside = sandboxOptions(isolation.sandbox, own, { cwd: '/', variables: {} });
+    const inside = sandboxOptions(isolation.sandbox, { ...own, packages: undefined }, { cwd: '/', variables: {} });
     const { status, stdout } = spawnSync(isolation.sandbox.program, [...inside, '--', '/bin/cat', key, link], {
       encoding: 'utf8',
     });
@@ -214,7 +214,7 @@ describe('a job in bubblewrap', () => {
     const passing = `/etc/farwharf-test-${process.pid}-release`;
     await writeFile(passing, '');
     t.after(() => rm(passing, { force: true }));
-    const inside = sandboxOptions(isolation.sandbox, own, { cwd: '/', variables: {} });
+    const inside = sandboxOptions(isolation.sandbox, { ...own, packages: undefined }, { cwd: '/', variables: {} });
     assert.ok(inside.includes(passing));
     await rm(passing);
     const { status, stderr } = spawnSync(isolation.sandbox.program, [...inside, '--', '/bin/true'], {
@@ -231,7 +231,8 @@ describe('a job in bubblewrap', () => {
     t.after(() => others.forEach((other) => other.kill('SIGKILL')));
     const own = jobFolder(data);
     for (const each of [own.workspace, own.virtualEnvironment, own.home, own.temporary]) await mkdir(each);
-    for (let round = 0; round < 300; round += 1) sandboxOptions(isolation.sandbox, own, { cwd: '/', variables: {} });
+    for (let round = 0; round < 300; round += 1)
+      sandboxOptions(isolation.sandbox, { ...own, packages: undefined }, { cwd: '/', variables: {} });
   });
 
   test('of a service that is not root is isolated too', async (t) => {

@@ -1,40 +1,23 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
+import { skipWithoutPython, WHEEL, wheelFolder } from './support/packages.ts';
 import { startService, temporaryFolder, testConfig } from './support/service.ts';
 
-const HAS_PYTHON = spawnSync('python3', ['-c', 'import venv, ensurepip']).status === 0;
-const skip = HAS_PYTHON ? false : 'LOUD: python3 with venv and ensurepip is not installed on this machine';
-
-/** A wheel with the module `tiny`, so that pip has something to install without a network. */
-const MAKE_WHEEL = `
-import sys, zipfile
-with zipfile.ZipFile(sys.argv[1], 'w') as wheel:
-    wheel.writestr('tiny.py', 'VALUE = 42')
-    wheel.writestr('tiny-1.0.dist-info/METADATA', 'Metadata-Version: 2.1\\nName: tiny\\nVersion: 1.0\\n')
-    wheel.writestr('tiny-1.0.dist-info/WHEEL', 'Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n')
-    wheel.writestr('tiny-1.0.dist-info/RECORD', '')
-`;
-const WHEEL = 'tiny-1.0-py3-none-any.whl';
-
-async function makeWheel(t: TestContext): Promise<string> {
-  const path = join(await temporaryFolder(t), WHEEL);
-  assert.equal(spawnSync('python3', ['-c', MAKE_WHEEL, path]).status, 0);
-  return readFileSync(path, 'latin1');
-}
+const skip = skipWithoutPython;
 
 test('requirements are installed into an environment of the job, and the log shows how', { skip }, async (t) => {
   const service = await startService(t);
   const script = 'import os, sys, tiny; print(tiny.VALUE, sys.prefix != sys.base_prefix, os.environ["EXTRA"])';
-  const wheel = Buffer.from(await makeWheel(t), 'latin1');
+  const wheel = readFileSync(join(await wheelFolder(t), WHEEL));
   const files = { 'a.py': script, [WHEEL]: wheel, 'requirements.txt': `./${WHEEL}\n` };
   for (const requirements of [[`./${WHEEL}`], 'requirements.txt']) {
     const id = await service.submit(files, { script: 'a.py', venv: { requirements, env: { EXTRA: 'set' } } });
     const job = await service.untilEnd(id);
     assert.equal(job.state, 'succeeded', job.reason ?? '');
     const output = await service.output(id);
+    assert.match(await service.output(id, 'stderr'), /for this job only: .* names \.\/tiny-1\.0/);
     assert.match(output, /Successfully installed tiny-1.0/);
     assert.ok(output.endsWith('42 True set\n'), output);
     const artifacts = (await service.events(id)).filter(({ event }) => event === 'artifact');
@@ -57,7 +40,7 @@ test('a Python or a requirements file that is not there is named', async (t) => 
   const reasonFor = async (venv: object): Promise<string> =>
     (await service.untilEnd(await service.submit({ 'a.py': 'print(1)' }, { script: 'a.py', venv }))).reason ?? '';
   assert.match(await reasonFor({ python: '3.99' }), /python3.99 was not found/);
-  if (HAS_PYTHON) assert.match(await reasonFor({ requirements: 'none.txt' }), /has no none.txt/);
+  if (skip === false) assert.match(await reasonFor({ requirements: 'none.txt' }), /has no none.txt/);
 });
 
 test('a Python without the module venv says what to install', async (t) => {

@@ -24,7 +24,7 @@ const LAYERS: Record<string, readonly string[]> = {
 const FOLDERS: Record<string, string> = {
   core: '. text files processes rpc network oidc',
   remote: 'protocol http events transfers .',
-  workspace: 'files secrets git archive select pack extract results',
+  workspace: 'files environments secrets git archive select pack extract results',
   retrieval: `
     chunks kernel/assembly/layout kernel/assembly kernel postings tokenizer segments search ranking history building store vectors embedding
     semantic folder live .`,
@@ -36,7 +36,8 @@ const FOLDERS: Record<string, string> = {
     run/erasable run/models run/protocol run/answers run/process run/job run/history run/visits run/testing run/evals run/child/recording
     run/child/loading run/child`,
   service: `
-    store/database store/jobs store/accounts store/audit store config log jobFiles executor secrets contents folders sandbox runner/usage runner/program runner process
+    store/database store/jobs store/accounts store/audit store config log jobFiles executor secrets contents environments folders sandbox runner/usage runner/environment runner/program
+    runner/output runner process
     slurm/batch slurm jobs health streams tls http/access signIn http/submit http/page/views http/page http disk backup metrics admin/socket admin/operations admin . machine`,
   cli: 'terminal grammar command completion session signIn failures list jobs budgets secrets migration flows sweeps submit search serve admin admin/verbs mcp machines .',
   extension: `

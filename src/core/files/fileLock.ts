@@ -1,13 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { open, rename, rm, stat } from 'node:fs/promises';
+import { open, rename, rm, stat, utimes } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, systemCode } from '../errors.ts';
 
 const POLL_MS = 100;
 
 export interface LockOptions {
-  /** Longer than `work` ever takes: a lock that is older was left by a process that was killed, and is taken over. */
+  /**
+   * A lock without a sign of life for so long was left by a process that was killed, and is taken over. A process shows one four times as
+   * often while it works.
+   */
   readonly staleMs: number;
+  /** How long others may hold the lock; ten times `staleMs` by default. */
+  readonly maxWaitMs?: number;
+  /** Called repeatedly while another process holds the lock. */
+  readonly onWait?: () => void;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -15,20 +22,25 @@ export interface LockOptions {
  * Does `work` while no other process does work under the lock file `path`, whose folder exists. Two processes that take over the same
  * stale lock at the same moment can both work, so what they do must stay correct then, if more slowly.
  *
- * @throws what `work` throws, the signal's reason, AppError `conflict` if others hold the lock for more than ten times `staleMs`.
+ * @throws what `work` throws, the signal's reason, AppError `conflict` if others hold the lock for longer than `maxWaitMs`.
  */
 export async function withFileLock<T>(path: string, work: () => Promise<T>, options: LockOptions): Promise<T> {
-  const { staleMs, signal } = options;
-  const deadline = performance.now() + 10 * staleMs;
+  const { staleMs, maxWaitMs = 10 * staleMs, onWait, signal } = options;
+  const deadline = performance.now() + maxWaitMs;
   while (!(await tryLock(path))) {
     if (performance.now() > deadline)
       throw new AppError('conflict', `Other processes hold the lock ${path}. Try again.`);
     if (await isStale(path, staleMs)) await takeAway(path);
-    else await sleep(POLL_MS, undefined, { signal });
+    else {
+      onWait?.();
+      await sleep(POLL_MS, undefined, { signal });
+    }
   }
+  const beat = setInterval(() => void showLife(path), staleMs / 4).unref();
   try {
     return await work();
   } finally {
+    clearInterval(beat);
     await rm(path, { force: true });
   }
 }
@@ -40,6 +52,14 @@ async function tryLock(path: string): Promise<boolean> {
   } catch (error) {
     if (systemCode(error) === 'EEXIST') return false;
     throw error;
+  }
+}
+
+async function showLife(path: string): Promise<void> {
+  try {
+    await utimes(path, new Date(), new Date());
+  } catch {
+    // Another process took the lock over, or the file system is away for a moment.
   }
 }
 

@@ -80,7 +80,7 @@ const profile = z
       )
       .optional(),
     requirements: innerPath(
-      'A requirements file, whose packages are installed before the job starts: "requirements.txt".',
+      'A list of packages that are installed before the job starts: "requirements.txt", "uv.lock", "environment.yml" or "package-lock.json".',
     ).optional(),
     include: z
       .array(innerPath('A path in the folder.'))

@@ -40,6 +40,12 @@ const virtualEnvironment = z.strictObject({
     .transform((name) => (name.startsWith('python') ? name : `python${name}`))
     .optional(),
   requirements: z.union([z.array(singleLine.min(1)), requirementsFile]).optional(),
+  keep: z
+    .boolean()
+    .describe(
+      'false builds the environment for this job only; by default, later jobs with the same packages use it too',
+    )
+    .optional(),
   env: variables.optional(),
 });
 

@@ -11,6 +11,8 @@ export const limitsSettings = z.strictObject({
   upload_gb: z.number().positive().default(20),
   /** The results of one job, before they are packed. */
   results_gb: z.number().positive().default(20),
+  /** The environments that are kept for later jobs; 0 keeps none. */
+  environments_gb: z.number().min(0).default(20),
   /** Uploads at once. */
   uploads: z.int().min(1).default(4),
   /** Uploads of all accounts together at once. */

@@ -14,8 +14,8 @@ export interface HousekeepingOptions {
   readonly expiry: ExpiryTable;
   readonly files: JobFiles;
   readonly health: Health;
-  /** Removes old submissions that did not become jobs. */
-  readonly tidySubmissions: () => Promise<void>;
+  /** Removes old submissions that did not become jobs, and environments that are kept beyond their limit. */
+  readonly tidyFiles: () => Promise<void>;
   readonly settings: RetentionSettings;
   readonly log: Logger;
 }
@@ -70,8 +70,8 @@ export class Housekeeping {
   }
 
   async #sweep(signal: AbortSignal): Promise<void> {
-    const { expiry, files, log, settings, tidySubmissions } = this.#options;
-    await tidySubmissions();
+    const { expiry, files, log, settings, tidyFiles } = this.#options;
+    await tidyFiles();
     const removed = await removeExpired({ expiry, files, log, settings, now: this.#time.now(), signal });
     this.#resultsBytes = removed.resultsBytes;
     const { results, overflow, logs } = removed;

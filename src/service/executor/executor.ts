@@ -47,6 +47,8 @@ export interface Executor {
   readonly capacity: number;
   /** Whether runners write on this machine, whose file system then reports changes. */
   readonly isLocal: boolean;
+  /** Whether no job can change what jobs of another account build for later ones. */
+  keepsEnvironments(): boolean;
   /** Undefined if it starts jobs without asking anyone. */
   readonly cluster?: ClusterContact;
   /** Why no job can be started now; undefined if jobs can. */

@@ -36,6 +36,7 @@ export class ExecutorCalls {
         },
       }),
       refusal: () => executor.refusal(),
+      keepsEnvironments: () => executor.keepsEnvironments(),
       ...(executor.refusalOf && { refusalOf: executor.refusalOf.bind(executor) }),
       launch: (...args) => this.#watch('launch', executor.launch(...args)),
       status: (job, folder) => this.#watch('status', executor.status(job, folder)),

@@ -1,9 +1,12 @@
 import type * as z from 'zod';
 import { type account, UNPRICED_FEATURE } from '../../remote/protocol/schemas.ts';
 import { CONTENT_FEATURE, RESULT_CONTENT_FEATURE } from '../../remote/protocol/contents.ts';
+import { ENVIRONMENTS_FEATURE, type environmentList } from '../../remote/protocol/environment.ts';
 import { SECRETS_FEATURE } from '../../remote/protocol/secret.ts';
 import { MAX_RUNTIME_SECONDS } from '../../remote/protocol/submission.ts';
 import type { MachineClasses } from '../config/machineClasses.ts';
+import type { KeptEnvironments } from '../environments/keptEnvironments.ts';
+import type { Executor } from '../executor/executor.ts';
 import { toCredits } from '../store/accounts/credits.ts';
 import type { Store } from '../store/store.ts';
 import type { AccountGauge } from './access/accountGauge.ts';
@@ -13,10 +16,18 @@ interface AccountSources {
   readonly store: Store;
   readonly gauge: AccountGauge;
   readonly machineClasses: MachineClasses;
+  readonly environments: KeptEnvironments;
+  readonly executor: Pick<Executor, 'keepsEnvironments'>;
 }
 
 /** `GET /v1/me`. `credits` is what the key of the request can spend, so that clients that know nothing of budgets forecast correctly. */
-export function answerAccount({ store, gauge, machineClasses }: AccountSources): (context: AppContext) => Response {
+export function answerAccount({
+  store,
+  gauge,
+  machineClasses,
+  environments,
+  executor,
+}: AccountSources): (context: AppContext) => Response {
   return (context) => {
     const { id, plan } = context.var.account;
     const { key } = context.var.visit;
@@ -25,7 +36,13 @@ export function answerAccount({ store, gauge, machineClasses }: AccountSources):
       plan,
       credits: toCredits(store.spendable(id, { keyId: key?.id }).amount),
       rate_card: machineClasses.rateCard(),
-      features: [CONTENT_FEATURE, RESULT_CONTENT_FEATURE, SECRETS_FEATURE, UNPRICED_FEATURE],
+      features: [
+        CONTENT_FEATURE,
+        RESULT_CONTENT_FEATURE,
+        SECRETS_FEATURE,
+        UNPRICED_FEATURE,
+        ...(executor.keepsEnvironments() && environments.folderOf(id) !== undefined ? [ENVIRONMENTS_FEATURE] : []),
+      ],
       limits: {
         max_runtime: MAX_RUNTIME_SECONDS,
         max_upload_bytes: gauge.limitsOf(context.var.account).upload_bytes,
@@ -38,6 +55,26 @@ export function answerAccount({ store, gauge, machineClasses }: AccountSources):
           scopes: key.scopes?.split(',') ?? null,
         },
       }),
+    };
+    return context.json(body);
+  };
+}
+
+/** `GET /v1/environments`. */
+export function answerEnvironments({
+  environments,
+}: Pick<AccountSources, 'environments'>): (context: AppContext) => Promise<Response> {
+  return async (context) => {
+    const kept = await environments.list(context.var.account.id);
+    const body: z.infer<typeof environmentList> = {
+      environments: kept.map(({ name, contents, builtAt, lastUsedAt, seconds, bytes }) => ({
+        name,
+        contents,
+        built_at: new Date(builtAt).toISOString(),
+        last_used_at: new Date(lastUsedAt).toISOString(),
+        build_seconds: seconds,
+        bytes,
+      })),
     };
     return context.json(body);
   };

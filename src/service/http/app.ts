@@ -16,7 +16,7 @@ import { type AccountGauge, retryLater } from './access/accountGauge.ts';
 import type { App, AppContext } from './access/appEnv.ts';
 import { refuseBrowsers, requireKey } from './access/auth.ts';
 import { isAllowed, outOfScope, requireScope } from './access/keyScopes.ts';
-import { answerAccount } from './accountRoute.ts';
+import { answerAccount, answerEnvironments } from './accountRoute.ts';
 import { answerEvents } from './eventRoute.ts';
 import type { KeyAuthenticator, TokenAuthenticator } from './access/keyAuthenticator.ts';
 import type { Health } from '../health/health.ts';
@@ -31,6 +31,7 @@ import type { KnownLists } from '../contents/knownLists.ts';
 import type { ResultPieces } from '../contents/resultPieces.ts';
 import { addContentRoutes } from './contentRoutes.ts';
 import { addSecretRoutes } from './secretRoutes.ts';
+import type { KeptEnvironments } from '../environments/keptEnvironments.ts';
 import type { SecretVault } from '../secrets/secretVault.ts';
 import { SIGN_IN_PATH, type SignInDescription } from '../../remote/protocol/signIn.ts';
 import type { RequestMonitor } from './requestMonitor.ts';
@@ -75,7 +76,8 @@ export interface AppOptions {
   readonly killGraceMs: number;
   readonly maxLogBytes: number;
   readonly vault: SecretVault;
-  readonly executor: Pick<Executor, 'refusalOf'>;
+  readonly executor: Pick<Executor, 'refusalOf' | 'keepsEnvironments'>;
+  readonly environments: KeptEnvironments;
   readonly contents: ContentStore;
   readonly waiting: WaitingContents;
   readonly resultPieces: ResultPieces;
@@ -104,6 +106,7 @@ export function createApp(options: AppOptions): App {
 
   app.use('/v1/*', requireKey(authenticator, authFailures, options.signIn?.tokens), gauge.limitRate());
   app.get('/v1/me', answerAccount(options));
+  app.get('/v1/environments', requireScope('submit'), answerEnvironments(options));
   addSecretRoutes(app, options.vault);
   addContentRoutes(app, options);
   addJobRoutes(app, options);

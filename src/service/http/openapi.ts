@@ -1,10 +1,9 @@
-import * as z from 'zod';
+import type * as z from 'zod';
 import {
   account,
   artifactEventData,
   cancellation,
   endEventData,
-  failure,
   flowEventData,
   health,
   job,
@@ -15,33 +14,13 @@ import {
   submissionStatus,
   usageEventData,
 } from '../../remote/protocol/schemas.ts';
+import { environmentList } from '../../remote/protocol/environment.ts';
 import { secretBody, secretChange, secretList, secretName } from '../../remote/protocol/secret.ts';
 import { SIGN_IN_PATH, signInDescription } from '../../remote/protocol/signIn.ts';
 import { submission } from '../../remote/protocol/submission.ts';
+import { failures, header, json, keyFailures, query, schemaOf } from './openapiParts.ts';
 
 const JOB_ID_PARAMETER = { name: 'job_id', in: 'path', required: true, schema: { type: 'string' } };
-
-const schemaOf = (schema: z.ZodType, io: 'input' | 'output' = 'output') => {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io });
-  return rest;
-};
-const json = (description: string, schema: z.ZodType) => ({
-  description,
-  content: { 'application/json': { schema: schemaOf(schema) } },
-});
-const query = (name: string, schema: object) => ({ name, in: 'query', schema });
-const header = (name: string, schema: object, description: string) => ({ name, in: 'header', description, schema });
-const failures = (...codes: number[]) => Object.fromEntries(codes.map((code) => [code, json('Refused', failure)]));
-const later = (why: string) => ({
-  ...json(why, failure),
-  headers: { 'Retry-After': { description: 'Whole seconds', schema: { type: 'integer' } } },
-});
-/** The refusals of every request with a key or an access token: a wrong one, too many requests of its account, a service that is stopping. */
-const keyFailures = (...codes: number[]) => ({
-  ...failures(401, ...codes),
-  429: later('Too many for this account; try again later'),
-  503: later('The service is being restarted, try again in a moment; or no job can be started, as the detail says'),
-});
 
 const submissionForm = {
   type: 'object',
@@ -144,6 +123,12 @@ export function describeApi(version: string) {
         413,
         507,
       ),
+      '/v1/environments': {
+        get: {
+          summary: 'What jobs of the account built for later ones',
+          responses: { 200: json('The complete environments', environmentList), ...keyFailures(403) },
+        },
+      },
       '/v1/secrets': {
         get: {
           summary: 'The secrets of the account, without their values',

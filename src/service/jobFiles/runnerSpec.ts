@@ -5,8 +5,10 @@ import { DEFAULT_MAX_LOG_BYTES } from './jobFolder.ts';
 const virtualEnvironmentSpec = z.object({
   /** The command (`python3.11`) that creates the environment. */
   python: z.string().optional(),
-  /** Lines for pip, or the name of a requirements file in the workspace. */
+  /** Lines for pip, or the path of a file in the workspace that lists packages. */
   requirements: z.union([z.string(), z.array(z.string()).readonly()]).optional(),
+  /** Whether later jobs may use what this one builds; true by default. */
+  keep: z.boolean().optional(),
   env: z.record(z.string(), z.string()).readonly().optional(),
 });
 
@@ -21,6 +23,8 @@ const runnerSpec = z.object({
   /** The folder for results, relative to the workspace. */
   artifacts: z.string(),
   venv: virtualEnvironmentSpec.readonly().nullable(),
+  /** The folder of the account's environments that are kept for later jobs; absent if none are. */
+  environments: z.string().optional(),
   /** The names of the secrets that become variables of the job. */
   secrets: z.array(z.string()).readonly().optional(),
   /** What the job asks of a cluster, which its executor reads. */

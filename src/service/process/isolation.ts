@@ -122,10 +122,10 @@ async function tryOut(sandbox: Sandbox): Promise<string | undefined> {
   const path = await mkdtemp(join(jobs, 'isolation-'));
   const folder = jobFolder(path);
   try {
-    for (const each of [folder.workspace, folder.virtualEnvironment, folder.home, folder.temporary]) mkdirSync(each);
+    for (const each of [folder.workspace, folder.home, folder.temporary]) mkdirSync(each);
     const variables: Record<string, string> =
       process.versions['electron'] === undefined ? {} : { ELECTRON_RUN_AS_NODE: '1' };
-    const inside = sandboxOptions(sandbox, folder, { cwd: folder.workspace, variables });
+    const inside = sandboxOptions(sandbox, { ...folder, packages: undefined }, { cwd: folder.workspace, variables });
     const options = { timeout: PROBE_TIMEOUT_MS, env: NO_VARIABLES };
     await promisify(execFile)(sandbox.program, [...inside, '--', process.execPath, '--version'], options);
     return undefined;

@@ -48,6 +48,7 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
     capacity: settings.max_jobs ?? availableParallelism(),
     isLocal: true,
     refusal: () => unisolatedRefusal(isolation, accounts),
+    keepsEnvironments: () => isolation.type !== 'none' || accounts() < 2,
 
     async launch(job, folder, signal, secrets) {
       if (existsSync(folder.claim)) return;

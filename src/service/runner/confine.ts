@@ -4,7 +4,7 @@ import type { Confinement } from '../jobFiles/confinement.ts';
 import type { JobFolder } from '../jobFiles/jobFolder.ts';
 import { assertStarts } from './program/programFile.ts';
 import type { ProcessCall } from './runProcess.ts';
-import { sandboxOptions, seesPath } from '../sandbox/sandbox.ts';
+import { type PackagesMount, sandboxOptions, seesPath } from '../sandbox/sandbox.ts';
 
 /**
  * Makes a call run in the job's sandbox, if it has one. Checks that the program can be started, because otherwise bwrap would fail
@@ -14,10 +14,13 @@ import { sandboxOptions, seesPath } from '../sandbox/sandbox.ts';
  *
  * @throws the system's error, like `spawn`, for a program that cannot be started.
  */
-export function confine(call: ProcessCall, folder: JobFolder, { sandbox, limits }: Confinement): ProcessCall {
+export function confine(
+  call: ProcessCall,
+  { folder, packages }: { readonly folder: JobFolder; readonly packages: PackagesMount | undefined },
+  { sandbox, limits }: Confinement,
+): ProcessCall {
   if (sandbox === null) return call;
-  mkdirSync(folder.virtualEnvironment, { recursive: true, mode: 0o700 });
-  const folders = { ...folder, home: freshFolder(folder.home), temporary: freshFolder(folder.temporary) };
+  const folders = { ...folder, packages, home: freshFolder(folder.home), temporary: freshFolder(folder.temporary) };
   assertStarts(call.file, (path) => seesPath(sandbox, folders, path));
   // The sandbox has its own /tmp, wherever the service's is.
   const { TMPDIR: _1, TMP: _2, TEMP: _3, ...variables } = call.env;

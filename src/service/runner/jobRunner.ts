@@ -11,14 +11,15 @@ import { readConfinement } from '../jobFiles/confinement.ts';
 import { claimJob, DEFAULT_MAX_LOG_BYTES, jobFolder, writeMarker } from '../jobFiles/jobFolder.ts';
 import type { ExitMarker } from '../jobFiles/markers.ts';
 import type { RunnerSpec } from '../jobFiles/runnerSpec.ts';
-import { OutputLog } from './outputLog.ts';
+import { OutputLog } from './output/outputLog.ts';
 import { endProcesses, processIdentity } from '../../core/processes/processTree.ts';
 import { jobProcessTag } from '../jobFiles/jobProcessTag.ts';
 import { parseRunnerInput, takeSecrets } from '../jobFiles/runnerInput.ts';
 import { handBack, isPersons, takeOver } from './personsFiles.ts';
 import { SEALED, sealed } from '../jobFiles/reportSeal.ts';
 import { WITHOUT_MODULE } from '../jobFiles/runnerArguments.ts';
-import { runJob, type StopReason } from './runJob.ts';
+import type { StopReason } from './run.ts';
+import { runJob } from './runJob.ts';
 import { withoutModule } from './withoutModule.ts';
 
 const CANCEL_POLL_MS = 100;

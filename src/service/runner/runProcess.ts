@@ -5,7 +5,7 @@ import { AppError } from '../../core/errors.ts';
 import { endProcesses, killProcess, type ProcessReference } from '../../core/processes/processTree.ts';
 import type { ResourceLimits } from '../jobFiles/confinement.ts';
 import { JOB_ID_VARIABLE, jobProcessTag } from '../jobFiles/jobProcessTag.ts';
-import type { OutputLog } from './outputLog.ts';
+import type { OutputLog } from './output/outputLog.ts';
 import { untilOverLimit } from './resourceWatch.ts';
 import {
   NO_VARIABLES,

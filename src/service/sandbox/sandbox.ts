@@ -18,11 +18,16 @@ type Mount =
   | { readonly type: 'link'; readonly source: string; readonly at: string }
   | { readonly type: 'empty' | 'proc' | 'dev'; readonly at: string };
 
-/** The folders that only this job uses, in place of the system's. */
-export type SandboxFolders = Pick<
-  JobFolder,
-  'workspace' | 'virtualEnvironment' | 'requirements' | 'home' | 'temporary'
->;
+/** The folder with a job's packages. One that other jobs use too is read-only. */
+export interface PackagesMount {
+  readonly path: string;
+  readonly access: 'writable' | 'read-only';
+}
+
+/** The folders of a job, which take the place of the system's. */
+export interface SandboxFolders extends Pick<JobFolder, 'workspace' | 'requirements' | 'home' | 'temporary'> {
+  readonly packages: PackagesMount | undefined;
+}
 
 /**
  * Options for bwrap: a separate file system, in which the system is read-only and the job sees only its own folders of the service,
@@ -100,7 +105,8 @@ function mountsOf(sandbox: Sandbox, folders: SandboxFolders): readonly Mount[] {
     // If the service's home is its data folder, as with systemd's users, the job's home hides it.
     ...(sandbox.home === sandbox.data ? [] : [{ type: 'empty', at: sandbox.data } as const]),
     ...sandbox.hidden.filter(isReadable).map(hide),
-    ...[folders.workspace, folders.virtualEnvironment].map(same('writable')),
+    same('writable')(folders.workspace),
+    ...(folders.packages === undefined ? [] : [same(folders.packages.access)(folders.packages.path)]),
     ...[folders.requirements].filter(isReadable).map(same('read-only')),
   ];
   // The later of two mounts at the same place wins, and a stable sort keeps their order.

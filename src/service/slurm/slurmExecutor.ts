@@ -47,6 +47,7 @@ export interface SlurmOptions {
   readonly program: RunnerProgram;
   readonly classes: readonly SlurmMachineClass[];
   readonly accounts: ReadonlyMap<string, SlurmAccount>;
+  readonly keepsEnvironments: Executor['keepsEnvironments'];
   readonly users: ClusterUsers;
   readonly capacity: number;
   readonly pollMs: number;
@@ -75,10 +76,12 @@ export class SlurmExecutor implements Executor {
   // The shared file system does not report here what nodes write.
   readonly isLocal = false;
   readonly cluster: ClusterContact;
+  readonly keepsEnvironments: Executor['keepsEnvironments'];
 
   constructor(options: SlurmOptions) {
     this.#options = options;
     this.capacity = options.capacity;
+    this.keepsEnvironments = options.keepsEnvironments;
     const users = options.users.all.map(({ id }) => id);
     this.#queue = new ClusterQueue({ log: options.log, intervalMs: options.pollMs, users });
     this.cluster = this.#queue;

@@ -19,7 +19,7 @@ export const slurmKind = defineExecutor({
 
   sharedFolder: ({ slurm }) => slurm.folder,
 
-  async create({ slurm, machine_classes: classes }, { runner, data, filesFolder, log }) {
+  async create({ slurm, machine_classes: classes }, { runner, data, filesFolder, accounts: countAccounts, log }) {
     const users = await findClusterUsers(slurm);
     const [first] = users.all;
     if (first === undefined) throw new AppError('bad-input', 'No account has a user of the cluster.');
@@ -39,7 +39,10 @@ export const slurmKind = defineExecutor({
       throw error;
     }
     const program = { node, runner, hasLoginEnvironment: slurm.login_environment };
-    return new SlurmExecutor({ privacy, program, classes, accounts, users, capacity, pollMs: seconds * 1000, log });
+    // Jobs of persons cannot write to folders of the service; otherwise jobs of all accounts are those of one user.
+    const keepsEnvironments = (): boolean => users.all.every(({ isPerson }) => !isPerson) && countAccounts() < 2;
+    const pollMs = seconds * 1000;
+    return new SlurmExecutor({ privacy, program, classes, accounts, keepsEnvironments, users, capacity, pollMs, log });
   },
 
   async check({ slurm, machine_classes: classes }, { data }) {

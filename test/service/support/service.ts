@@ -184,6 +184,19 @@ export class ServiceClient {
     return logs.map(({ data }) => String(data['text'])).join('');
   }
 
+  /** Waits, as long as the job lives, until it has written something to a stream. */
+  async untilOutput(id: string, pattern: RegExp, stream = 'stdout'): Promise<void> {
+    const response = await this.request(`/v1/jobs/${id}/events`);
+    let text = '';
+    for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      text += chunk;
+      const complete = parseAll(text.slice(0, text.lastIndexOf('\n\n') + 2));
+      const written = complete.filter(({ event, data }) => event === 'log' && data['stream'] === stream);
+      if (pattern.test(written.map(({ data }) => String(data['text'])).join(''))) return;
+    }
+    assert.fail(`the job ended without ${pattern}: ${text}`);
+  }
+
   async credits(): Promise<number> {
     return (await this.json<{ credits: number }>('/v1/me')).credits;
   }

@@ -13,6 +13,7 @@ import { toCredits } from '../../store/accounts/credits.ts';
 import { serviceLine } from '../../store/jobs/events.ts';
 import type { Spendable } from '../../store/accounts/budgets.ts';
 import type { Store } from '../../store/store.ts';
+import type { KeptEnvironments } from '../../environments/keptEnvironments.ts';
 import type { SecretVault } from '../../secrets/secretVault.ts';
 import { outOfScope } from '../access/keyScopes.ts';
 import { refusal } from '../access/refusal.ts';
@@ -32,7 +33,8 @@ export interface AcceptContext extends CheckContext {
   readonly vault: Pick<SecretVault, 'has'>;
   /** Whether the key of the request may give secrets to jobs. */
   readonly mayUseSecrets: boolean;
-  readonly executor: Pick<Executor, 'refusalOf'>;
+  readonly executor: Pick<Executor, 'refusalOf' | 'keepsEnvironments'>;
+  readonly environments: Pick<KeptEnvironments, 'folderOf'>;
 }
 
 export type AcceptedJob = z.infer<typeof jobCreated>;
@@ -154,8 +156,9 @@ function chooseClass({ machine_class: name }: Submission, classes: MachineClasse
 function specOf(
   { files }: CheckedUpload,
   { id, submission }: { id: string; submission: Submission },
-  { killGraceMs, maxLogBytes }: Pick<AcceptContext, 'killGraceMs' | 'maxLogBytes'>,
+  { account, killGraceMs, maxLogBytes, executor, environments: kept }: AcceptContext,
 ): RunnerSpec {
+  const environments = executor.keepsEnvironments() ? kept.folderOf(account) : undefined;
   return {
     jobId: id,
     command: parseCommand(submission.script, files),
@@ -165,6 +168,7 @@ function specOf(
     // A submitted file of that name is kept.
     artifacts: files.some(({ path }) => path === 'artifacts') ? `artifacts-${id}` : 'artifacts',
     venv: submission.venv ?? null,
+    ...(environments !== undefined && { environments }),
     ...(submission.secrets && { secrets: [...new Set(submission.secrets)] }),
     ...(submission.cluster && { cluster: submission.cluster }),
   };

@@ -5,8 +5,9 @@ import { isFetched, type JobContainer } from '../../jobFiles/container.ts';
 import type { JobFolder } from '../../jobFiles/jobFolder.ts';
 import { JOB_ID_VARIABLE } from '../../jobFiles/jobProcessTag.ts';
 import { nodeName } from './nodeName.ts';
-import type { JobEnvironment } from './environment.ts';
-import { binaries, type Step } from './virtualEnvironment.ts';
+import type { Step } from '../environment/environmentBuild.ts';
+import { type JobPackages, locationVariables, programsOf } from '../environment/jobPackages.ts';
+import type { JobVariables } from './jobVariables.ts';
 
 // What a program needs to know of its node besides its own variables. Everything else describes programs outside the container.
 const OF_NODE =
@@ -32,7 +33,8 @@ interface Bind {
 export interface ContainerSurroundings {
   readonly container: JobContainer;
   readonly folder: JobFolder;
-  readonly environment: JobEnvironment;
+  readonly variables: JobVariables;
+  readonly packages: JobPackages | undefined;
   readonly binds: readonly Bind[];
 }
 
@@ -45,7 +47,12 @@ type Call = ContainedProgram & { readonly env: Readonly<Record<string, string>> 
  * @throws AppError `missing` if the node has no runtime or no such image, `bad-input` for a path that the runtime cannot be given.
  */
 export function callInContainer(program: ContainedProgram, surroundings: ContainerSurroundings): Call {
-  const { container, folder, environment } = surroundings;
+  const {
+    container,
+    folder,
+    variables: { inherited, own: ownVariables },
+    packages,
+  } = surroundings;
   if (!isFetched(container) && !existsSync(container.image))
     throw cannotStart(`the image ${container.image} is missing`);
   for (const each of [folder.virtualEnvironment, folder.home, folder.temporary]) {
@@ -64,13 +71,13 @@ export function callInContainer(program: ContainedProgram, surroundings: Contain
     const message = `The job could not start: a container cannot have ${unnameable}, because its path contains a colon or a comma. Ask the operator of the service to move it.`;
     throw new AppError('bad-input', message);
   }
-  const passed = Object.entries(environment.inherited).filter(([name]) => OF_NODE.test(name) && VARIABLE.test(name));
+  const passed = Object.entries(inherited).filter(([name]) => OF_NODE.test(name) && VARIABLE.test(name));
   const variables = {
     ...Object.fromEntries(passed),
-    ...(environment.hasVirtualEnvironment && { VIRTUAL_ENV: folder.virtualEnvironment }),
-    ...environment.own,
+    ...(packages && locationVariables(packages)),
+    ...ownVariables,
   };
-  const call = { ...surroundings, binds, variables };
+  const call = { ...surroundings, binds, inside: variables };
   return container.runtime === 'apptainer' ? inApptainer(program, call) : inPyxis(program, call);
 }
 
@@ -86,19 +93,21 @@ export function imageFetch(container: JobContainer, folder: JobFolder, searchPat
     doing: 'the image of the container was fetched',
     file: runtimeProgram('apptainer', searchPath),
     args: ['pull', folder.image, image],
+    cwd: folder.workspace,
     failure: `The job could not start: its image ${image} could not be fetched on ${nodeName()}. The end of the job's log has the cause.`,
     isFree: true,
   };
 }
 
-type Prepared = ContainerSurroundings & { readonly variables: Readonly<Record<string, string>> };
+/** @property inside the variables in the container. */
+type Prepared = ContainerSurroundings & { readonly inside: Readonly<Record<string, string>> };
 
 function inApptainer({ file, args, cwd }: ContainedProgram, prepared: Prepared): Call {
-  const { container, folder, environment, binds, variables } = prepared;
-  const { inherited, own } = environment;
+  const { container, folder, variables, packages, binds, inside } = prepared;
+  const { inherited, own } = variables;
   // Apptainer passes on the variables with this prefix, without it.
-  const first = environment.hasVirtualEnvironment ? { PREPEND_PATH: binaries(folder) } : {};
-  const prefixed = Object.entries({ ...variables, ...first }).map(
+  const first = packages === undefined ? {} : { PREPEND_PATH: programsOf(packages) };
+  const prefixed = Object.entries({ ...inside, ...first }).map(
     ([name, value]) => [`APPTAINERENV_${name}`, value] as const,
   );
   return {
@@ -125,9 +134,9 @@ function inApptainer({ file, args, cwd }: ContainedProgram, prepared: Prepared):
   };
 }
 
-function inPyxis({ file, args, cwd }: ContainedProgram, { container, environment, binds, variables }: Prepared): Call {
-  const { inherited } = environment;
-  const safe = Object.fromEntries(Object.entries(variables).filter(([name]) => !OBEYED_BY_SRUN.test(name)));
+function inPyxis({ file, args, cwd }: ContainedProgram, { container, variables, binds, inside }: Prepared): Call {
+  const { inherited } = variables;
+  const safe = Object.fromEntries(Object.entries(inside).filter(([name]) => !OBEYED_BY_SRUN.test(name)));
   const names = Object.keys(safe).join(',');
   const cpus = inherited['SLURM_CPUS_PER_TASK'];
   return {

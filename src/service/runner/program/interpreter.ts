@@ -1,6 +1,7 @@
 import { extname, join } from 'node:path';
 import { AppError } from '../../../core/errors.ts';
 import { findProgram } from '../../../core/processes/findProgram.ts';
+import { findPython } from '../environment/programFinder.ts';
 
 const NODE_EXTENSIONS = ['.js', '.mjs', '.ts'];
 
@@ -72,22 +73,4 @@ export function programInContainer(
   return interpreter === undefined
     ? { file: path, args, env: {} }
     : { file: interpreter, args: [path, ...args], env: {} };
-}
-
-/**
- * Path of a Python interpreter.
- *
- * @throws AppError `missing` with what to install.
- */
-export function findPython(name: string | undefined, searchPath: string): string {
-  const names = name === undefined ? ['python3', 'python'] : [name];
-  for (const candidate of names) {
-    const found = findProgram(candidate, searchPath);
-    if (found !== undefined) return found;
-  }
-  const message =
-    name === undefined
-      ? 'python3 was not found on the machine that runs jobs. Install Python 3 there, then submit again.'
-      : `${name} was not found on the machine that runs jobs. Install it there or name another Python in "venv", then submit again.`;
-  throw new AppError('missing', message);
 }

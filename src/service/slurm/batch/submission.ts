@@ -9,7 +9,7 @@ import { isFetched, type JobContainer, leaveContainer } from '../../jobFiles/con
 import type { JobFolder } from '../../jobFiles/jobFolder.ts';
 import { parseRunnerSpec } from '../../jobFiles/runnerSpec.ts';
 import { splitWords } from '../../runner/commandLine.ts';
-import { setupLimitSeconds, STEP_LIMIT_MS } from '../../runner/program/virtualEnvironment.ts';
+import { setupLimitSeconds, STEP_LIMIT_MS } from '../../runner/environment/environmentBuild.ts';
 import { optionArguments, refusalOfOptions } from './jobOptions.ts';
 import { loadModules } from './moduleShell.ts';
 import type { SlurmAccount, SlurmMachineClass } from './slurmConfig.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -46,4 +46,33 @@ test('a lock of a process that was killed is taken over, and waiting for another
   await utimes(lock, hourAgo, hourAgo);
   assert.equal(await withFileLock(lock, async () => 1, { staleMs: 60_000 }), 1);
   assert.deepEqual(await readdir(folder), []);
+});
+
+test('a lock is held for as long as its process works, however long that is', async (t) => {
+  const lock = join(await folderFor(t), 'lock');
+  const order: string[] = [];
+  let waits = 0;
+  const isWaitedFor = Promise.withResolvers<void>();
+  const first = withFileLock(
+    lock,
+    async () => {
+      await isWaitedFor.promise;
+      const { mtimeMs } = await stat(lock);
+      // The sign of life comes, whenever the machine gets to it.
+      while ((await stat(lock)).mtimeMs === mtimeMs) await sleep(10);
+      order.push('first');
+    },
+    { staleMs: 2_000 },
+  );
+  const second = withFileLock(lock, async () => void order.push('second'), {
+    staleMs: 60_000,
+    maxWaitMs: 60_000,
+    onWait: () => {
+      waits += 1;
+      isWaitedFor.resolve();
+    },
+  });
+  await Promise.all([first, second]);
+  assert.deepEqual(order, ['first', 'second']);
+  assert.ok(waits > 0);
 });

@@ -147,7 +147,7 @@ test('a clock that is set ahead while the service runs deletes nothing; time tha
   const { store, files, data } = place;
   const settings = retentionSettings.parse({ days: 30 });
   const health = new Health({ store, folders: [data], minFreeBytes: 0 });
-  const options = { expiry: store.expiry, files, health, tidySubmissions: async () => {}, settings, log: silentLogger };
+  const options = { expiry: store.expiry, files, health, tidyFiles: async () => {}, settings, log: silentLogger };
   const sweep = async (setAheadBy: number, passed: number): Promise<boolean> => {
     clock.mock.mockImplementation(() => NOW);
     const housekeeping = new Housekeeping(options);

@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { MarkedLineWriter } from '../../../../src/core/text/markedLines.ts';
 import type { LogEventData } from '../../../../src/remote/protocol/schemas.ts';
 import { type OutputPage, readOutput } from '../../../../src/service/jobs/outputReader.ts';
-import { OutputLog } from '../../../../src/service/runner/outputLog.ts';
+import { OutputLog } from '../../../../src/service/runner/output/outputLog.ts';
 
 /** As from this machine and as over a network: there is no difference but the way to it. */
 async function read(path: string, offset: number): Promise<OutputPage | undefined> {

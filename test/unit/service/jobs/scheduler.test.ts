@@ -35,6 +35,7 @@ async function setUp(
   const executor: Executor = {
     capacity,
     isLocal: true,
+    keepsEnvironments: () => false,
     refusal: () => undefined,
     launch: ({ id }, _folder, signal) => launch(id, signal),
     status: async () => ({ state: 'gone' }),

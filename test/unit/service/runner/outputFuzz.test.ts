@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { MarkedLineReader, textOf } from '../../../../src/core/text/markedLines.ts';
 import { readOutput } from '../../../../src/service/jobs/outputReader.ts';
-import { OutputLog } from '../../../../src/service/runner/outputLog.ts';
+import { OutputLog } from '../../../../src/service/runner/output/outputLog.ts';
 import { randomFrom, TIMES } from '../../../random.ts';
 import { heldMegabytes } from '../../heldMemory.ts';
 import { hostileOutput, markedLines } from '../../../service/support/hostileOutput.ts';

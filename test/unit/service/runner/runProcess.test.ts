@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { processIdentity } from '../../../../src/core/processes/processTree.ts';
-import { OutputLog } from '../../../../src/service/runner/outputLog.ts';
+import { OutputLog } from '../../../../src/service/runner/output/outputLog.ts';
 import { runProcess } from '../../../../src/service/runner/runProcess.ts';
 
 test('a program whose start cannot be noted does not go on', async (t) => {

@@ -34,6 +34,7 @@ function startExecutor(t: TestContext): SlurmExecutor {
     privacy,
     classes: [],
     accounts: new Map(),
+    keepsEnvironments: () => false,
     users: { all: [USER], of: () => USER },
     capacity: 1,
     pollMs: 1,

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { OutputLog } from '../../../../src/service/runner/outputLog.ts';
-import { temporaryFolder } from '../../workspace/temporaryFolder.ts';
+import { OutputLog } from '../../../../../src/service/runner/output/outputLog.ts';
+import { temporaryFolder } from '../../../workspace/temporaryFolder.ts';
 
 const READ_BYTES = 64 * 1024;
 

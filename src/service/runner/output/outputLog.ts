@@ -1,11 +1,11 @@
 import { appendFileSync, closeSync, openSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
-import { formatBytes } from '../../core/text/format.ts';
-import { MarkedLineReader, type OutputPiece } from '../../core/text/markedLines.ts';
-import { MAX_FRAME_BYTES } from '../../core/text/outputLimits.ts';
-import type { RedactedStream, SecretRedactor } from '../../core/text/secretRedactor.ts';
-import type { UsageEventData } from '../../remote/protocol/schemas.ts';
-import { type FlowFrame, type LogFrame, RUNNER_FILE_MODE, type UsageFrame } from '../jobFiles/jobFolder.ts';
+import { formatBytes } from '../../../core/text/format.ts';
+import { MarkedLineReader, type OutputPiece } from '../../../core/text/markedLines.ts';
+import { MAX_FRAME_BYTES } from '../../../core/text/outputLimits.ts';
+import type { RedactedStream, SecretRedactor } from '../../../core/text/secretRedactor.ts';
+import type { UsageEventData } from '../../../remote/protocol/schemas.ts';
+import { type FlowFrame, type LogFrame, RUNNER_FILE_MODE, type UsageFrame } from '../../jobFiles/jobFolder.ts';
 import { OutputTail } from './outputTail.ts';
 
 type StreamName = LogFrame['stream'];

@@ -1,0 +1,128 @@
+import { hash } from 'node:crypto';
+import { readdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { systemCode } from '../../core/errors.ts';
+import { withFileLock } from '../../core/files/fileLock.ts';
+import { removeTree } from '../jobFiles/removeTree.ts';
+import {
+  type BuiltRecord,
+  environmentPaths,
+  type EnvironmentPaths,
+  LOCK_STALE_MS,
+  readRecord,
+} from './environmentFolder.ts';
+
+const KEY = /^[0-9a-f]{64}$/;
+const REMOVED = '.removed';
+const HOUR_MS = 3_600_000;
+// A build may take two hours. What has no complete environment after a day was left by a failure.
+const UNBUILT_MS = 24 * HOUR_MS;
+
+/** An environment that jobs of an account can use. */
+export interface KeptEnvironment extends BuiltRecord {
+  /** Milliseconds since the epoch. */
+  readonly lastUsedAt: number;
+}
+
+interface Found {
+  readonly paths: EnvironmentPaths;
+  readonly built: BuiltRecord | undefined;
+  readonly lastUsedAt: number;
+}
+
+/**
+ * The environments that jobs built for later jobs of the same account. Runners add them, under a lock for each; the service lists them
+ * and deletes what was not used for longest. Accounts share nothing, so that no build of one runs in jobs of another.
+ */
+export class KeptEnvironments {
+  readonly #root: string;
+  readonly #maxBytes: number;
+
+  /** @param filesFolder the folder that runners can reach. @param maxBytes what an account may keep; 0 keeps nothing. */
+  constructor(filesFolder: string, maxBytes: number) {
+    this.#root = join(filesFolder, 'environments');
+    this.#maxBytes = maxBytes;
+  }
+
+  /** The folder of an account's environments; undefined if none are kept. */
+  folderOf(account: string): string | undefined {
+    return this.#maxBytes === 0 ? undefined : join(this.#root, hash('sha256', account).slice(0, 32));
+  }
+
+  /** The complete environments of an account, the newest first. */
+  async list(account: string): Promise<readonly KeptEnvironment[]> {
+    const folder = this.folderOf(account);
+    const found = folder === undefined ? [] : await findAll(folder);
+    return found
+      .flatMap(({ built, lastUsedAt }) => (built === undefined ? [] : [{ ...built, lastUsedAt }]))
+      .toSorted((a, b) => b.builtAt - a.builtAt);
+  }
+
+  /**
+   * Deletes environments of accounts that keep too much, those that were not used for longest first, and what failures left. Never
+   * deletes one that a job may use.
+   *
+   * @param isActive whether a job has not ended.
+   */
+  async sweep(isActive: (jobId: string) => boolean): Promise<void> {
+    const now = Date.now();
+    for (const account of await namesIn(this.#root)) {
+      const folder = join(this.#root, account);
+      for (const name of await namesIn(folder)) if (name.endsWith(REMOVED)) await removeTree(join(folder, name));
+      const found = (await findAll(folder)).toSorted((a, b) => b.lastUsedAt - a.lastUsedAt);
+      let bytes = 0;
+      for (const { paths, built, lastUsedAt } of found) {
+        bytes += built?.bytes ?? 0;
+        await forgetUsers(paths, isActive);
+        const isExtra = built === undefined ? now - lastUsedAt > UNBUILT_MS : bytes > this.#maxBytes;
+        if (isExtra && (await removeUnused(paths))) bytes -= built?.bytes ?? 0;
+      }
+    }
+  }
+}
+
+async function findAll(account: string): Promise<readonly Found[]> {
+  const keys = (await namesIn(account)).filter((name) => KEY.test(name));
+  const found = await Promise.all(keys.map((key) => find(environmentPaths(account, key))));
+  return found.filter((one) => one !== undefined);
+}
+
+/** Undefined if it was deleted meanwhile. */
+async function find(paths: EnvironmentPaths): Promise<Found | undefined> {
+  const built = readRecord<BuiltRecord>(paths.built);
+  try {
+    const { mtimeMs } = await stat(built === undefined ? paths.folder : paths.lastUse);
+    return { paths, built, lastUsedAt: mtimeMs };
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+async function forgetUsers({ users }: EnvironmentPaths, isActive: (jobId: string) => boolean): Promise<void> {
+  for (const jobId of await namesIn(users)) if (!isActive(jobId)) await rm(join(users, jobId), { force: true });
+}
+
+/** Deletes an environment, unless a job uses it. @returns whether it was deleted. */
+function removeUnused({ folder, lock, users }: EnvironmentPaths): Promise<boolean> {
+  return withFileLock(
+    lock,
+    async () => {
+      if ((await namesIn(users)).length > 0) return false;
+      // It disappears at once, so that a crash leaves no part of it.
+      await rename(folder, `${folder}${REMOVED}`);
+      await removeTree(`${folder}${REMOVED}`);
+      return true;
+    },
+    { staleMs: LOCK_STALE_MS },
+  );
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return [];
+    throw error;
+  }
+}

@@ -1,0 +1,170 @@
+import { mkdirSync } from 'node:fs';
+import { AppError } from '../../core/errors.ts';
+import { isInstallerVariable } from '../../workspace/environments/installerVariables.ts';
+import { type PackageList, readPackageList } from '../../workspace/environments/packageList.ts';
+import type { VirtualEnvironmentSpec } from '../jobFiles/runnerSpec.ts';
+import { buildSteps, type Step, STEP_LIMIT_MS, toolsOf } from './environment/environmentBuild.ts';
+import { environmentKey } from './environment/environmentKey.ts';
+import type { JobPackages } from './environment/jobPackages.ts';
+import { type BuildResult, keepEnvironment } from './environment/keepEnvironment.ts';
+import { linkNodeModules } from './environment/nodeModules.ts';
+import { type ProgramFinder, PROGRAMS_IN_CONTAINER, programsOnMachine } from './environment/programFinder.ts';
+import { imageFetch } from './program/containerCall.ts';
+import { variablesOnMachine } from './program/jobVariables.ts';
+import { notStarted, type Outcome, type Run, runConfined, searchPath, stopped } from './run.ts';
+import type { ProcessEnd } from './runProcess.ts';
+
+// They make Python load programs of the folder, which is not the same for later jobs.
+const FOLDER_VARIABLES = ['PYTHONPATH', 'PYTHONHOME', 'PYTHONSTARTUP'];
+
+/** What the setup led to: how the job ended if it failed, otherwise the run with its packages. */
+export interface SetUp {
+  readonly ending?: Outcome;
+  /** The run whose programs find the packages. */
+  readonly run: Run;
+  /** Seconds that its programs ran. */
+  readonly ranSeconds: number;
+  /** Called after the script has ended. */
+  readonly cleanUp?: (() => void) | undefined;
+}
+
+/** A run of a job that needs packages. */
+interface PackageRun {
+  readonly run: Run;
+  readonly venv: VirtualEnvironmentSpec;
+  readonly list: PackageList;
+  /** Seconds that were used before. */
+  readonly usedSeconds: number;
+}
+
+type Built = Pick<SetUp, 'ending' | 'ranSeconds'>;
+
+/**
+ * Fetches the image of the job's container, and installs its packages or takes those that an earlier job has installed, if it has them.
+ * Building a package runs a program that the account chose, so this counts as running the job: within its time limit, and charged. Waiting
+ * for another job's build is neither.
+ *
+ * @throws AppError for a list of packages that cannot be used.
+ */
+export async function setUp(run: Run, secretNames: readonly string[]): Promise<SetUp> {
+  const { folder, spec, container, signal } = run;
+  if (signal.aborted) return { run, ending: stopped(signal, 0), ranSeconds: 0 };
+  const fetch = container && imageFetch(container, folder, process.env['PATH'] ?? '');
+  const fetched = await runSteps(fetch === undefined ? [] : [fetch], { ...run, container: undefined }, 0);
+  if (fetched.ending !== undefined) return { run, ...fetched };
+  const { venv } = spec;
+  const list = venv === null ? undefined : readPackageList(folder.workspace, venv);
+  if (venv === null || list === undefined) return { run, ...fetched };
+  const request = { run, venv, list, usedSeconds: fetched.ranSeconds };
+  const { environments } = spec;
+  const why = whyNotKept(request, secretNames);
+  if (environments !== undefined && why === undefined)
+    return installKept(request, { account: environments, secretNames });
+  if (environments !== undefined) run.output.note(`the packages are installed for this job only: ${why}`);
+  const target = folder.virtualEnvironment;
+  mkdirSync(target, { recursive: true, mode: 0o700 });
+  const built = await install(request, { target, isKept: false });
+  if (built.ending !== undefined) return { run, ...built };
+  return { ...ready(request, { tool: list.tool, path: target, access: 'writable' }), ranSeconds: built.ranSeconds };
+}
+
+/** Why later jobs cannot use what this job installs; undefined if they can. */
+function whyNotKept({ run, venv, list }: PackageRun, secretNames: readonly string[]): string | undefined {
+  if (venv.keep === false) return 'it asks for that with "keep": false';
+  if (run.container !== undefined) return 'they belong to the image of its container';
+  if (list.localPackage !== undefined) return `${list.name} names ${list.localPackage}, which comes from the folder`;
+  const texts = [...list.files.map(({ text }) => text), ...[venv.requirements ?? []].flat()];
+  const used = secretNames.find((name) => texts.some((text) => text.includes(`\${${name}}`)));
+  return used && `${list.name} contains the secret ${used}, which must not stay in what is kept`;
+}
+
+async function installKept(
+  request: PackageRun,
+  { account, secretNames }: { readonly account: string; readonly secretNames: readonly string[] },
+): Promise<SetUp> {
+  const { run, venv, list, usedSeconds } = request;
+  const { spec, output, signal } = run;
+  const key = environmentKey(list, toolsOf({ list, spec: venv, programs: programsFor(run) }));
+  // What a build sees can stay in what it builds, or decide it.
+  const chosen = Object.keys(venv.env ?? {}).filter((name) => !isInstallerVariable(name));
+  const unseen = new Set([...secretNames, ...chosen, ...FOLDER_VARIABLES]);
+  const { inherited, own } = run.variables;
+  const variables = { inherited: without(inherited, new Set(FOLDER_VARIABLES)), own: without(own, unseen) };
+  let ranSeconds = usedSeconds;
+  const place = { account, key, list, jobId: spec.jobId, note: (text: string) => output.note(text), signal };
+  try {
+    const kept = await keepEnvironment<Outcome>(place, async (target): Promise<BuildResult<Outcome>> => {
+      const built = await install({ ...request, run: { ...run, variables } }, { target, isKept: true });
+      ranSeconds = built.ranSeconds;
+      const { ending } = built;
+      if (ending === undefined) return { isBuilt: true };
+      const failure = ending.outcome === 'not-started' ? (ending.detail ?? undefined) : undefined;
+      return { isBuilt: false, ending, failure };
+    });
+    if ('ending' in kept) return { run, ending: kept.ending, ranSeconds };
+    if ('failure' in kept) return { run, ending: notStarted(kept.failure, ranSeconds), ranSeconds };
+    return { ...ready(request, { tool: list.tool, path: kept.target, access: 'read-only' }), ranSeconds };
+  } catch (error) {
+    if (signal.aborted) return { run, ending: stopped(signal, ranSeconds), ranSeconds };
+    if (!(error instanceof AppError && error.code === 'conflict')) throw error;
+    const message = `Another job has been installing the packages of ${list.name} for longer than that may take. Submit again.`;
+    return { run, ending: notStarted(message, ranSeconds), ranSeconds };
+  }
+}
+
+/** Runs the steps of a build. Each of its programs sees the environment's folder, and can write there. */
+function install(
+  { run, venv, list, usedSeconds }: PackageRun,
+  { target, isKept }: { readonly target: string; readonly isKept: boolean },
+): Promise<Built> {
+  const packages: JobPackages = { tool: list.tool, path: target, access: 'writable' };
+  const steps = buildSteps({ list, spec: venv, folder: run.folder, target, isKept, programs: programsFor(run) });
+  return runSteps(steps, { ...run, packages }, usedSeconds);
+}
+
+function programsFor(run: Run): ProgramFinder {
+  if (run.container !== undefined) return PROGRAMS_IN_CONTAINER;
+  return programsOnMachine(searchPath(run, process.env['PATH'] ?? ''));
+}
+
+function ready({ run, list }: PackageRun, packages: JobPackages): Pick<SetUp, 'run' | 'cleanUp'> {
+  const cleanUp = list.tool === 'npm' ? linkNodeModules(run.folder.workspace, list, packages.path) : undefined;
+  return { run: { ...run, packages }, cleanUp };
+}
+
+async function runSteps(steps: readonly Step[], run: Run, usedSeconds: number): Promise<Built> {
+  const { spec, variables, packages, output } = run;
+  let ranSeconds = usedSeconds;
+  for (const step of steps) {
+    output.note(`${step.file} ${step.args.join(' ')}`);
+    const leftMs = 1000 * (spec.maxRuntimeSeconds - ranSeconds);
+    // The fetch of an image is no program of the job.
+    const env = step.isFree === true ? variables.inherited : variablesOnMachine(variables, packages);
+    const end = await runConfined({ ...step, env: { ...env, ...step.env } }, Math.min(STEP_LIMIT_MS, leftMs), run);
+    ranSeconds += end.ranSeconds;
+    const ending = endingOfStep(end, step, { ranSeconds, isOverTime: leftMs <= STEP_LIMIT_MS }, run);
+    if (ending !== undefined) return { ending, ranSeconds };
+  }
+  return { ranSeconds };
+}
+
+/** How a job ends with a step of its setup; undefined if it continues. */
+function endingOfStep(
+  { endedBy, code, detail }: ProcessEnd,
+  { doing, failure, isFree = false }: Step,
+  { ranSeconds, isOverTime }: { readonly ranSeconds: number; readonly isOverTime: boolean },
+  { output, signal }: Run,
+): Outcome | undefined {
+  if (endedBy === 'signal') return stopped(signal, ranSeconds);
+  if (endedBy === 'limit' && isOverTime) {
+    output.note(`the time limit was reached while ${doing}, which counts; increase it`);
+    return { outcome: 'timed_out', code: null, signal: null, detail: null, ranSeconds };
+  }
+  if (code === 0 && endedBy === 'itself') return undefined;
+  const sentence = endedBy === 'limit' ? `It took longer than 30 minutes until ${doing}.` : (detail ?? failure);
+  return notStarted(sentence, isFree ? 0 : ranSeconds);
+}
+
+function without(variables: Readonly<Record<string, string>>, names: ReadonlySet<string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(variables).filter(([name]) => !names.has(name)));
+}

@@ -1,0 +1,34 @@
+import { AppError } from '../../core/errors.ts';
+import { fieldOf, numberField, textField } from '../../core/jsonFields.ts';
+
+// The first one that lists where each package comes from.
+const LOWEST_VERSION = 2;
+
+/**
+ * The path of a package that a package-lock.json takes from the folder.
+ *
+ * @throws AppError `bad-input` for anything but a lock file of npm 7 or later.
+ */
+export function localPackage(text: string): string | undefined {
+  const lock = parse(text);
+  const packages = fieldOf(lock, 'packages');
+  if (
+    (numberField(lock, 'lockfileVersion') ?? 0) < LOWEST_VERSION ||
+    typeof packages !== 'object' ||
+    packages === null
+  ) {
+    const message = 'package-lock.json is not a lock file of npm 7 or later. Run npm install, then submit again.';
+    throw new AppError('bad-input', message);
+  }
+  const isLocal = (entry: unknown): boolean =>
+    fieldOf(entry, 'link') === true || textField(entry, 'resolved')?.startsWith('file:') === true;
+  return Object.entries(packages).find(([, entry]) => isLocal(entry))?.[0];
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,64 @@
+import { dirname, join } from 'node:path/posix';
+import { AppError } from '../../core/errors.ts';
+import { readListedFile, type ListedFile } from './listedPackageFile.ts';
+
+const MAX_FILES = 100;
+const INCLUDE = /^(?:-r|--requirement|-c|--constraint)(?:\s*=\s*|\s+|(?<=-[rc]))(\S.*)$/;
+const EDITABLE = /^(?:-e|--editable)(?:[\s=]|$)/;
+const FIND_LINKS = /^(?:-f|--find-links)(?:\s*=\s*|\s+|(?<=-f))(\S+)/;
+const URL_START = /^[a-z][a-z0-9+.-]*:\/\//i;
+const PACKAGE_FILE = /\.(?:whl|zip|tar\.(?:gz|bz2|xz)|tgz)$/i;
+
+/**
+ * Reads a requirements file and those that it includes (`-r`, `-c`).
+ *
+ * @throws AppError as `readListedFile`, and `bad-input` if there are too many.
+ */
+export function readPipFiles(root: string, file: string): readonly ListedFile[] {
+  const files = new Map<string, ListedFile>();
+  const waiting = [file];
+  for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) {
+    if (files.has(path)) continue;
+    if (files.size === MAX_FILES)
+      throw new AppError('bad-input', `${file} includes more than ${MAX_FILES} files. Merge some of them.`);
+    const found = readListedFile(root, path);
+    files.set(path, found);
+    for (const line of linesOf(found.text)) {
+      const included = INCLUDE.exec(line)?.[1];
+      if (included !== undefined && !URL_START.test(included)) waiting.push(join(dirname(path), included));
+    }
+  }
+  return [...files.values()];
+}
+
+/**
+ * The first line that installs something of the folder, or something that pip reads anew each time.
+ *
+ * The format is in the documentation of pip, "Requirements File Format".
+ */
+export function localPackage(text: string): string | undefined {
+  return linesOf(text).find((line) => {
+    const included = INCLUDE.exec(line)?.[1];
+    if (included !== undefined) return URL_START.test(included);
+    if (EDITABLE.test(line)) return true;
+    const folder = FIND_LINKS.exec(line)?.[1];
+    if (folder !== undefined) return !/^https?:/i.test(folder);
+    return !line.startsWith('-') && isPath(line);
+  });
+}
+
+function isPath(requirement: string): boolean {
+  const [target = ''] = requirement.split(/\s+(?=;|--)|\s*;/);
+  const url = target.includes(' @ ') ? target.slice(target.indexOf(' @ ') + 3) : target;
+  if (/^file:|\bfile:\//i.test(url)) return true;
+  return !url.includes('://') && (/[/\\]/.test(url) || PACKAGE_FILE.test(url) || url === '.');
+}
+
+/** The lines without comments; a backslash joins one to the next. */
+function linesOf(text: string): readonly string[] {
+  return text
+    .replaceAll(/\\\r?\n/g, ' ')
+    .split(/\r?\n/)
+    .map((line) => line.replace(/(?:^|\s)#.*$/, '').trim())
+    .filter((line) => line !== '');
+}

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { temporaryFolder } from './service.ts';
+
+const HAS_PYTHON = spawnSync('python3', ['-c', 'import venv, ensurepip']).status === 0;
+/** The option of tests that build a Python environment. */
+export const skipWithoutPython = HAS_PYTHON
+  ? false
+  : 'LOUD: python3 with venv and ensurepip is not installed on this machine';
+
+/** A wheel with the module `tiny`, so that pip has something to install without a network. */
+const MAKE_WHEEL = `
+import sys, zipfile
+with zipfile.ZipFile(sys.argv[1], 'w') as wheel:
+    wheel.writestr('tiny.py', 'VALUE = 42')
+    wheel.writestr('tiny-1.0.dist-info/METADATA', 'Metadata-Version: 2.1\\nName: tiny\\nVersion: 1.0\\n')
+    wheel.writestr('tiny-1.0.dist-info/WHEEL', 'Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n')
+    wheel.writestr('tiny-1.0.dist-info/RECORD', '')
+`;
+export const WHEEL = 'tiny-1.0-py3-none-any.whl';
+
+/** A folder with the wheel `tiny`. */
+export async function wheelFolder(t: TestContext): Promise<string> {
+  const folder = await temporaryFolder(t);
+  assert.equal(spawnSync('python3', ['-c', MAKE_WHEEL, join(folder, WHEEL)]).status, 0);
+  return folder;
+}
