@@ -1,6 +1,6 @@
 // Runs the tests that need a real VS Code: the suites in its extension host, then the packed extension in its window.
 // `--grep TEXT` picks tests by title, `--only suites`, `--only network`, `--only window` or `--only slurm` one of the parts.
-import { glob, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { glob, mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -26,6 +26,16 @@ const ROOT = resolve(import.meta.dirname, '..');
 const { values: flags } = parseArgs({ options: { grep: { type: 'string' }, only: { type: 'string' } } });
 // And the folders that they open. The second finds the window as the first left it, with a job that still runs.
 const SUITES = { first: 'workspace', reopened: 'workspace', search: 'large' };
+
+// The machine has no price, as everywhere, and once more one.
+const MACHINE_CLASSES = `
+[[machine_classes]]
+name = "local"
+
+[[machine_classes]]
+name = "paid"
+credits_per_minute = 0.1
+`;
 
 // A window waits most of the time: for VS Code, for a job, for a person's next key.
 const WINDOWS_AT_ONCE = 2;
@@ -105,6 +115,7 @@ async function runSuitesOnce(
   const file = join(scratch, 'report.jsonl');
   try {
     for (const folder of Object.values(folders)) await mkdir(folder);
+    await writeFile(join(folders.home, 'service.toml'), MACHINE_CLASSES, { mode: 0o600 });
     await using host = await startHost({
       extension: ROOT,
       userData: folders.userData,

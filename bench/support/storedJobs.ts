@@ -5,7 +5,7 @@ import { Store } from '../../src/service/store/store.ts';
 
 /** Fills the store of a data folder with jobs that have ended, and returns their IDs. */
 export async function storeFinishedJobs(data: string, count: number): Promise<string[]> {
-  const store = new Store(data, { start: toMicro(1e9), isToppedUpDaily: false });
+  const store = new Store(data, toMicro(1e9));
   const ids = Array.from({ length: count }, () => randomBytes(10).toString('hex'));
   const at = Date.now();
   const job = {

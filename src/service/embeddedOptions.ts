@@ -1,32 +1,51 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { requireOwn } from '../core/files/ownFiles.ts';
+import { thisMachine } from './config/machineClasses.ts';
 import { serviceFolder, stateFileOf } from './embedded.ts';
-import { DEFAULT_CONFIG } from './serviceConfig.ts';
+import { DEFAULT_CONFIG, readConfig, type ServiceConfig } from './serviceConfig.ts';
 import type { ServeOptions } from './serveOptions.ts';
 
 const IDLE_EXIT_MS = 10 * 60_000;
 // This user's next service waits for the end of this one.
 const DRAIN_MS = 2_000;
 
-/** A service for one person: nobody monitors it, and its log is only for failures. */
-const CONFIG = {
-  ...DEFAULT_CONFIG,
-  log: { ...DEFAULT_CONFIG.log, requests: false },
-  // Jobs run the person's own folder, and need programs, caches and data sets from all over the home. They are as fast as in a terminal.
-  process: { ...DEFAULT_CONFIG.process, isolation: 'none' as const, nice: 0 },
-  metrics: { enabled: false },
-  retention: { min_free_gb: 0.1 },
-};
+// Jobs run the person's own folder, and need programs, caches and data sets from all over the home. They are as fast as in a terminal.
+const DEFAULTS = { process: { isolation: 'none', nice: 0 } };
 
-/** The options of `farwharf serve --embedded`. */
-export function embeddedServeOptions(home: string, program: { runner: string; version: string }): ServeOptions {
+/**
+ * The options of `farwharf serve --embedded`.
+ *
+ * @param file the configuration that the user may write.
+ * @throws AppError of `readConfig`; `refused` for a file that others can write, because it names programs and folders for jobs.
+ */
+export async function embeddedServeOptions(
+  home: string,
+  program: { runner: string; version: string },
+  file: string = join(home, 'service.toml'),
+): Promise<ServeOptions> {
   return {
     ...program,
     host: '127.0.0.1',
     port: 0,
     data: serviceFolder(home),
-    config: CONFIG,
-    isToppedUpDaily: true,
+    config: await readOwnConfig(file),
     idleExitMs: IDLE_EXIT_MS,
     drainMs: DRAIN_MS,
     stateFile: stateFileOf(home),
+  };
+}
+
+/** A configuration for one person: nobody monitors the service, its log is only for failures, and jobs cost nothing unless the file has prices. */
+async function readOwnConfig(file: string): Promise<ServiceConfig> {
+  const isWritten = existsSync(file);
+  requireOwn(file);
+  const config = await readConfig(isWritten ? file : undefined, { defaults: DEFAULTS });
+  return {
+    ...config,
+    machine_classes: config.machine_classes ?? [thisMachine()],
+    log: { ...DEFAULT_CONFIG.log, requests: false },
+    metrics: { enabled: false },
+    retention: { min_free_gb: 0.1 },
   };
 }

@@ -62,10 +62,7 @@ export async function serve(
     await moveStore(shared, data, log);
   }
   growNewObjectSpace();
-  const store = new Store(data, {
-    start: toMicro(options.credits ?? DEFAULT_CREDITS),
-    isToppedUpDaily: options.isToppedUpDaily ?? false,
-  });
+  const store = new Store(data, toMicro(options.credits ?? DEFAULT_CREDITS));
   // Releases everything if the rest of the start fails.
   await using undo = new AsyncDisposableStore();
   undo.defer(() => store.dispose());

@@ -22,8 +22,6 @@ export interface ServeOptions {
   readonly apiKey?: string;
   /** Initial credits of the account `local`; default: 1000. An existing account keeps what it has. */
   readonly credits?: number;
-  /** Practice credits: once a day (UTC) the balance is topped up to `credits`. */
-  readonly isToppedUpDaily?: boolean;
   /** Whether stricter retention settings than at the last start may delete more than a tenth of what is stored. */
   readonly isRetentionConfirmed?: boolean;
   /** Stops the service after this time without unfinished jobs and requests. */

@@ -22,16 +22,22 @@ export type ServiceConfig = Readonly<z.infer<typeof serviceConfig>>;
 /** The configuration of a service that was started without one. */
 export const DEFAULT_CONFIG = schemaFor(DEFAULT_EXECUTOR, processKind).parse({});
 
+interface ReadOptions {
+  readonly executor?: string;
+  /** Settings by section. */
+  readonly defaults?: Readonly<Record<string, object>>;
+}
+
 /**
  * Reads a configuration file; `.json` is JSON, anything else TOML.
  *
  * @param path undefined for a configuration with nothing but `overrides`.
- * @param overrides settings from the command line, which win.
+ * @param options.defaults settings of sections that the file does not have; the other options are from the command line and win.
  * @throws AppError `missing` if the file cannot be read, `bad-input` that names what is wrong in it.
  */
 export async function readConfig(
   path: string | undefined,
-  overrides: { readonly executor?: string } = {},
+  { defaults = {}, ...overrides }: ReadOptions = {},
   executors: Executors = EXECUTORS,
 ): Promise<ServiceConfig> {
   const read = path === undefined ? {} : parseText(path, await readText(path));
@@ -41,7 +47,7 @@ export async function readConfig(
   if (load === undefined) throw invalid(path, `executor: must be one of ${Object.keys(executors).join(', ')}`);
   // A file may keep the sections of other executors, for a start with --executor.
   const isRead = (section: string): boolean => section === name || !Object.hasOwn(executors, section);
-  const own = Object.fromEntries(Object.entries(value).filter(([section]) => isRead(section)));
+  const own = Object.fromEntries(Object.entries(withDefaults(value, defaults)).filter(([section]) => isRead(section)));
   return serviceConfig.parse(checked(path, schemaFor(name, await load()), own));
 }
 
@@ -78,6 +84,18 @@ export function leastAccounts({ oidc }: ServiceConfig): number {
 /** The files of the service that jobs must not read. */
 export function hiddenFiles({ tls, secrets }: ServiceConfig): readonly string[] {
   return [tls?.key, secrets.key_file].filter((path) => path !== undefined);
+}
+
+function withDefaults(
+  value: Readonly<Record<string, unknown>>,
+  defaults: Readonly<Record<string, object>>,
+): Readonly<Record<string, unknown>> {
+  const sections = Object.entries(defaults).map(([name, settings]): [string, unknown] => {
+    const { [name]: own = {} } = value;
+    // Anything else is refused by the section's schema.
+    return [name, typeof own === 'object' && own !== null && !Array.isArray(own) ? { ...settings, ...own } : own];
+  });
+  return { ...value, ...Object.fromEntries(sections) };
 }
 
 function schemaFor<Shape extends z.ZodRawShape>(name: string, { shape }: ExecutorKind<Shape>) {

@@ -97,8 +97,7 @@ export async function buildParts(
     log,
   });
   await files.sweep((id) => store.jobs.get(id), log);
-  const machineClasses =
-    machineClassesOf(config) ?? localMachineClasses({ isPractice: options.isToppedUpDaily ?? false });
+  const machineClasses = machineClassesOf(config) ?? localMachineClasses();
   const kind = await executorOf(config, options.executors ?? EXECUTORS);
   const created = await kind.create(config, {
     runner,

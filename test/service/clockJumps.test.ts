@@ -37,7 +37,7 @@ async function startWithClock(
     NO_FAKE_STAT: '1',
   };
   const inside = ['env', ...Object.entries(variables).map(([name, value]) => `${name}=${value}`)];
-  const service = await ServiceProcess.start(home, { config: PRICED, isToppedUpDaily: false }, { inside });
+  const service = await ServiceProcess.start(home, { config: PRICED }, { inside });
   t.after(() => service.end('SIGKILL'));
   return { service, setClock };
 }

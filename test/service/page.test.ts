@@ -285,7 +285,7 @@ test('the output of a job is shown from its end, part by part, clean and complet
   const data = await temporaryFolder(t);
   const id = 'a'.repeat(20);
   const lines = Array.from({ length: 9_000 }, (_, index) => `line ${index}: ${'.'.repeat(60)}\n`);
-  const store = new Store(data, { start: 1e9, isToppedUpDaily: false });
+  const store = new Store(data, 1e9);
   const output = [...lines, '10 %\r50 %\r100 %\n', HOSTILE];
   await fillJob(store, id, { account: 'local', state: 'failed', reason: HOSTILE, output });
   store.dispose();
@@ -309,7 +309,7 @@ test('the output of a job is shown from its end, part by part, clean and complet
 
 test('ten thousand jobs are shown page by page, each once, newest first', async (t) => {
   const data = await temporaryFolder(t);
-  const store = new Store(data, { start: 1e12, isToppedUpDaily: false });
+  const store = new Store(data, 1e12);
   const ids = Array.from({ length: 10_000 }, (_, index) => index.toString(16).padStart(20, '0'));
   await fillJob(store, ids[0] ?? '', { account: 'local' });
   store.dispose();

@@ -14,7 +14,7 @@ const FAILED = 'b'.repeat(20);
 /** A service with every kind of job, and names that are hostile. */
 async function filledService(t: Parameters<typeof startService>[0]) {
   const data = await temporaryFolder(t);
-  const store = new Store(data, { start: 1e9, isToppedUpDaily: false });
+  const store = new Store(data, 1e9);
   store.addAccount({ id: 'eve', name: HOSTILE.slice(0, 150), plan: 'team', createdAt: Date.now() });
   store.grant('eve', { reference: 'start', amount: 1e9, at: Date.now() });
   const { secret: key } = store.keys.add({ account: 'eve', label: '', createdAt: Date.now(), expiresAt: null });

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { openAdmin } from '../../src/service/admin/adminClient.ts';
+import { embeddedServeOptions } from '../../src/service/embeddedOptions.ts';
 import { readConfig } from '../../src/service/serviceConfig.ts';
 import { jsonLines, Scratch } from './commandLine.ts';
 import { addAccount } from './support/accounts.ts';
@@ -113,7 +115,7 @@ test('the command line shows core-hours for classes without a price, beside the 
   await using scratch = await Scratch.create();
   const config = join(scratch.root, 'classes.toml');
   await writeFile(config, PAID + OWN);
-  const { env } = await scratch.serve(['--config', config]);
+  const { env, data } = await scratch.serve(['--config', config]);
   const folder = await scratch.folder('project', { 'a.sh': 'sleep 1' });
   const run = async (...args: readonly string[]) => {
     const done = await scratch.run(args, { env });
@@ -146,5 +148,55 @@ test('the command line shows core-hours for classes without a price, beside the 
   const [job] = jsonLines((await run('jobs', '--json')).stdout)
     .flatMap(({ jobs }) => jobs as { job_id: string }[])
     .slice(-1);
+  const seen = await run('admin', 'job', job?.job_id ?? '', '--data', data);
+  assert.match(seen.stdout, /^used +0\.00\d+ core-hours$/m);
+  assert.doesNotMatch(seen.stdout, /^credits/m);
   assert.match((await run('job', job?.job_id ?? '')).stdout, /^used +0\.00\d+ core-hours$/m);
+});
+
+test('the own machine has no prices and shows no credits', async () => {
+  await using scratch = await Scratch.create();
+  const me = await scratch.run(['me']);
+  assert.match(me.stdout, /^Jobs cost no credits, plan local on this machine\.\n\nMACHINE +CORES +GPUS/, me.stderr);
+  const folder = await scratch.folder('project', { 'a.sh': 'true' });
+  const sent = await scratch.run(['submit', folder, '--script', 'a.sh', '--max-runtime', '3600', '--watch']);
+  assert.match(sent.stderr, new RegExp(`Up to ${availableParallelism()} core-hours?\\.$`, 'm'));
+  const jobs = await scratch.run(['jobs']);
+  assert.match(jobs.stdout, /CORE-HOURS/);
+  for (const shown of [sent, jobs]) assert.doesNotMatch(shown.stdout + shown.stderr, /credits/i);
+});
+
+test('the own machine has the prices that its user writes, and runs jobs as before', async () => {
+  await using scratch = await Scratch.create();
+  const file = join(scratch.home, 'service.toml');
+  await mkdir(scratch.home, { recursive: true, mode: 0o700 });
+  await writeFile(file, PAID, { mode: 0o600 });
+  const { config } = await embeddedServeOptions(scratch.home, { runner: '', version: '' });
+  assert.partialDeepStrictEqual(config['process'], { isolation: 'none', nice: 0 });
+  const me = await scratch.run(['me']);
+  assert.match(
+    me.stdout,
+    /^1000 credits, plan local on this machine\.\n\nMACHINE +CREDITS\/MIN.*\npaid +0\.2/,
+    me.stderr,
+  );
+  const folder = await scratch.folder('project', { 'a.sh': 'true' });
+  const sent = await scratch.run(['submit', folder, '--script', 'a.sh', '--watch']);
+  assert.match(sent.stderr, /At most 12 credits of 1000\./);
+});
+
+test('a configuration of the own machine that is not valid, or that others can write, is refused with the reason', async () => {
+  await using scratch = await Scratch.create();
+  await mkdir(scratch.home, { recursive: true, mode: 0o700 });
+  const file = join(scratch.home, 'service.toml');
+  const options = () => embeddedServeOptions(scratch.home, { runner: '', version: '' });
+  for (const [text, reason] of [
+    [PAID.replace('0.2', '-1'), /credits_per_minute/],
+    ['process = 7', /process/],
+  ] as const) {
+    await writeFile(file, text, { mode: 0o600 });
+    await assert.rejects(options(), { code: 'bad-input', message: reason });
+  }
+  if (process.getuid === undefined) return;
+  await chmod(file, 0o666);
+  await assert.rejects(options(), { code: 'refused', message: /service\.toml/ });
 });

@@ -1,5 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 import { formatCredits, formatDuration } from '../../core/text/format.ts';
+import { describeHours, hoursOf } from '../../core/text/machineHours.ts';
 import type { AdminJob, AdminJobDetails } from '../../service/admin/operations/jobOperations.ts';
 import { isFinalState } from '../../remote/protocol/states.ts';
 import type { Context } from '../command/context.ts';
@@ -99,6 +100,8 @@ function describeCancel({ state }: AdminJob): string {
 /** What is known about a job, each with its label. */
 function describe(job: AdminJobDetails): readonly (readonly [string, string])[] {
   const { credits_charged: charged, credit_hold: hold, runner_pid: pid, files_removed_at: removedAt } = job;
+  const credits =
+    charged === null ? `${formatCredits(hold)} held` : `${formatCredits(charged)} charged of ${formatCredits(hold)}`;
   const lines: readonly (readonly [string, string | number | null])[] = [
     ['job', job.job_id],
     ['account', `${job.account_id} (${job.account_name})`],
@@ -114,10 +117,8 @@ function describe(job: AdminJobDetails): readonly (readonly [string, string])[] 
     ['ended', job.finished_at],
     ['time', timeOf(job) || null],
     ['time limit', formatDuration(job.max_runtime)],
-    [
-      'credits',
-      charged === null ? `${formatCredits(hold)} held` : `${formatCredits(charged)} charged of ${formatCredits(hold)}`,
-    ],
+    ['credits', job.unpriced_cpus === null ? credits : null],
+    ['used', usedBy(job)],
     ['executor ID', job.executor_id],
     ['runner', pid === null ? null : `process ${pid}`],
     ['files', removedAt === null ? job.folder : `deleted at ${removedAt}`],
@@ -126,10 +127,21 @@ function describe(job: AdminJobDetails): readonly (readonly [string, string])[] 
 }
 
 /** For how long a job has run, or ran. */
-function timeOf({ started_at: startedAt, finished_at: finishedAt }: AdminJob): string {
-  if (startedAt === null) return '';
+function timeOf(job: AdminJob): string {
+  const seconds = secondsOf(job);
+  return seconds === null ? '' : formatDuration(seconds);
+}
+
+/** `4 core-hours` for a job on a machine class without a price. */
+function usedBy(job: AdminJob): string | null {
+  const { unpriced_cpus: cpus, unpriced_gpus: gpus } = job;
+  return cpus === null ? null : describeHours(hoursOf({ cpus, gpus: gpus ?? 0 }, secondsOf(job) ?? 0)) || null;
+}
+
+function secondsOf({ started_at: startedAt, finished_at: finishedAt }: AdminJob): number | null {
+  if (startedAt === null) return null;
   const end = finishedAt === null ? Date.now() : Date.parse(finishedAt);
-  return formatDuration(Math.max(0, end - Date.parse(startedAt)) / 1000);
+  return Math.max(0, end - Date.parse(startedAt)) / 1000;
 }
 
 /** The start of a day (UTC), or a time before now. @throws AppError `bad-input`. */

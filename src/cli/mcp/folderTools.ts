@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { formatBytes, formatCount, formatCredits } from '../../core/text/format.ts';
+import { describeHours } from '../../core/text/machineHours.ts';
 import { numberField, textField } from '../../core/jsonFields.ts';
 import { printableText } from '../../core/text/printable.ts';
 import type { AgentToolInput } from '../../jobs/agentTools/agentTools.ts';
@@ -42,18 +43,28 @@ export async function preflightJob(run: Captured, root: string, input: AgentTool
   await submit(run.context, root, { ...submitFlags(input), dryRun: true });
   const { files, excluded, findings, ...rest } = lastObject(run.values());
   const data = { ...rest, findings, files: firstItems(files, MAX_FILES), excluded: firstItems(excluded, MAX_FILES) };
-  const highest = numberField(rest, 'max_credits');
-  const price = highest === undefined ? 'The price is unknown.' : `At most ${formatCredits(highest)} credits.`;
+  const price = highestPrice(rest);
   const size = formatBytes(numberField(rest, 'total_bytes') ?? 0);
   const heading = `${formatCount(data.files.count, 'file')}, ${size} would be sent. ${price} Nothing was sent.`;
   return { text: asText(heading, data), data };
+}
+
+function highestPrice(dryRun: object): string {
+  const [core, credits] = ['max_core_hours', 'max_credits'].map((name) => numberField(dryRun, name));
+  if (core !== undefined) {
+    const hours = describeHours({ core, gpu: numberField(dryRun, 'max_gpu_hours') ?? 0 });
+    return hours === '' ? 'It costs no credits.' : `Up to ${hours}.`;
+  }
+  return credits === undefined ? 'The price is unknown.' : `At most ${formatCredits(credits)} credits.`;
 }
 
 export async function submitJob(run: Captured, root: string, input: AgentToolInput<'submit_job'>) {
   await submit(run.context, root, submitFlags(input));
   const data = lastObject(run.values());
   const hold = numberField(data, 'credit_hold');
-  const price = hold === undefined ? '' : ` It costs at most ${formatCredits(hold)} credits.`;
+  const isUnpriced = numberField(data, 'unpriced_cpus') !== undefined;
+  const most = isUnpriced ? ' It costs no credits.' : ` It costs at most ${formatCredits(hold ?? 0)} credits.`;
+  const price = hold === undefined ? '' : most;
   return { text: `Job ${textField(data, 'job_id') ?? ''} was accepted.${price} Follow it with get_job.`, data };
 }
 

@@ -33,6 +33,8 @@ const JOB_FIELDS = [
   'reason',
   'credit_hold',
   'credits_charged',
+  'unpriced_cpus',
+  'unpriced_gpus',
 ] as const;
 
 export async function getJob({ context }: Captured, root: string, { job_id: id }: AgentToolInput<'get_job'>) {

@@ -78,6 +78,8 @@ export async function submit(context: Context, argument: string, flags: SubmitFl
     job_id: jobId,
     credit_hold: record.creditHold,
     credits_remaining: creditsRemaining,
+    unpriced_cpus: record.unpricedCpus,
+    unpriced_gpus: record.unpricedGpus,
     files: sent.files.length,
     total_bytes: sent.totalBytes,
     sent_bytes: report.sentBytes,

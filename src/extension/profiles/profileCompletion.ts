@@ -45,6 +45,6 @@ export async function completeProfile(
       creditsPerMinute === null
         ? l10n.t('no price on {0}', hostLabel(current))
         : l10n.t('{0} credits a minute on {1}', formatCredits(creditsPerMinute), hostLabel(current));
-    return item(machineClass, description === null ? price : `${price} · ${description}`, index);
+    return item(machineClass, description ? `${price} · ${description}` : price, index);
   });
 }

@@ -63,7 +63,7 @@ export const AGENT_TOOL_TEXTS: Readonly<Record<AgentToolName, AgentToolText>> = 
   submit_job: {
     title: 'Submit Job',
     description:
-      'Sends the folder as a job and runs a script of it on the service. Costs credits, at most the price that preflight_job shows. Returns at once with the job_id; follow it with get_job. Do not repeat it after an error without checking.',
+      'Sends the folder as a job and runs a script of it on the service. Costs at most what preflight_job shows. Returns at once with the job_id; follow it with get_job. Do not repeat it after an error without checking.',
     isReadOnly: false,
   },
   get_job: {

@@ -65,18 +65,19 @@ export class MachineClasses {
   }
 }
 
-/** The only class of a service without a configuration: the machine that it runs on. */
-export function localMachineClasses({ isPractice }: { isPractice: boolean }): MachineClasses {
-  return new MachineClasses([
-    {
-      name: 'local',
-      credits_per_minute: 0.1,
-      description: isPractice
-        ? 'This machine. Its credits are for practice and cost nothing: they are topped up to 1000 once a day.'
-        : 'The machine that the service runs on.',
-      cpus: availableParallelism(),
-      memory_gb: Math.round((totalmem() / 2 ** 30) * 10) / 10,
-      gpus: 0,
-    },
-  ]);
+/** The machine that this runs on, without a price. */
+export function thisMachine(): MachineClass {
+  return {
+    name: 'local',
+    description: 'This machine.',
+    cpus: availableParallelism(),
+    memory_gb: Math.round((totalmem() / 2 ** 30) * 10) / 10,
+    gpus: 0,
+  };
+}
+
+/** The only class of a service for others that has no configuration: the machine that it runs on, with a price. */
+export function localMachineClasses(): MachineClasses {
+  const description = 'The machine that the service runs on.';
+  return new MachineClasses([{ ...thisMachine(), description, credits_per_minute: 0.1 }]);
 }

@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { systemCode } from '../../core/errors.ts';
 import { requireOwn } from '../../core/files/ownFiles.ts';
-import { readConfig } from '../serviceConfig.ts';
 import { embeddedServeOptions } from '../embeddedOptions.ts';
 import type { ServeOptions } from '../serveOptions.ts';
 
@@ -51,17 +50,13 @@ function readOrCreateKey(root: string): string {
  * The options of a machine's service. It listens on a socket of its own for each host name, because the machines of a cluster share the
  * home folder.
  *
- * @throws AppError of `readConfig`.
+ * @throws AppError of `embeddedServeOptions`.
  */
 export async function machineServeOptions(root: string, { runner, version }: Program): Promise<ServeOptions> {
-  const options = embeddedServeOptions(homeOf(root), { runner, version });
-  const file = configFileOf(root);
-  const { config } = options;
-  const own = existsSync(file) ? await readConfig(file) : config;
+  const options = await embeddedServeOptions(homeOf(root), { runner, version }, configFileOf(root));
   return {
     ...options,
     apiKey: readOrCreateKey(root),
     socket: join(root, `run-${hostname()}`, 'sock'),
-    config: { ...own, log: config.log, metrics: config.metrics, retention: config.retention },
   };
 }

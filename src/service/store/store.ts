@@ -16,12 +16,11 @@ import { endEvent, EventTable, type ServiceEvent, stateEvent } from './jobs/even
 import { ExpiryTable } from './jobs/expiry.ts';
 import { GroupCommit } from './database/groupCommit.ts';
 import { IdentityTable } from './accounts/identities.ts';
-import { type CreditPolicy, LocalCredits } from './accounts/localCredits.ts';
 import { SecretTable } from './accounts/secrets.ts';
 import { UsageTable } from './accounts/usage.ts';
 import { type StoredSubmission, SubmissionTable } from './jobs/submissions.ts';
 import type { UnfinishedState } from '../../remote/protocol/states.ts';
-import { type Ending, endingByOperator, isUnpriced, JobTable, type NewJob, type StoredJob } from './jobs/jobs.ts';
+import { type Ending, endingByOperator, JobTable, type NewJob, type StoredJob } from './jobs/jobs.ts';
 import { JobSearch } from './jobs/jobSearch.ts';
 import { RetentionRecord } from './jobs/retentionRecord.ts';
 import type { StoreChange } from './jobs/storeChange.ts';
@@ -36,7 +35,6 @@ import { type KeptWorkspace, WorkspaceTable } from './jobs/workspaces.ts';
 export class Store implements Disposable {
   readonly #database: DatabaseSync;
   readonly #credits: CreditLedger;
-  readonly #localCredits: LocalCredits | undefined;
   readonly #commits: GroupCommit;
   readonly #changed = new Emitter<StoreChange>();
   /** Fires after a change is durable. */
@@ -68,15 +66,14 @@ export class Store implements Disposable {
   readonly #workspaces: WorkspaceTable;
 
   /**
-   * @param policy omitted if the store is opened without a service.
+   * @param startCredits the first micro-credits of the account `local`; omitted if the store is opened without a service.
    * @throws AppError of `openDatabase`, or `corrupt` if the credit ledger does not balance.
    */
-  constructor(folder: string, policy?: CreditPolicy) {
+  constructor(folder: string, startCredits?: number) {
     this.#database = openDatabase(join(folder, 'service.db'));
     this.#commits = new GroupCommit(this.#database);
     try {
       this.#credits = new CreditLedger(this.#database);
-      this.#localCredits = policy && new LocalCredits(this.#credits, policy);
       this.#events = new EventTable(this.#database);
       this.events = this.#events;
       this.#jobs = new JobTable(this.#database);
@@ -102,7 +99,8 @@ export class Store implements Disposable {
       this.file = new StoreFile(this.#database);
       this.#credits.check();
       this.purses.check();
-      inTransaction(this.#database, () => this.#localCredits?.grantStart(Date.now()));
+      if (startCredits !== undefined)
+        inTransaction(this.#database, () => this.#credits.grantStart(startCredits, Date.now()));
     } catch (error) {
       this.#database.close();
       throw error;
@@ -117,8 +115,6 @@ export class Store implements Disposable {
   /** @throws AppError `missing` if the account does not exist. */
   balances(account: string): Balances {
     const { id } = this.#accounts.get(account);
-    const local = this.#localCredits;
-    if (local?.isToppedUp(id) === true) inTransaction(this.#database, () => local.topUp(id, Date.now()));
     return this.#credits.balances(id);
   }
 
@@ -144,7 +140,6 @@ export class Store implements Disposable {
 
   /**
    * Adds the job and holds its credits, or does nothing if they, or what its key, group or project can still spend, are not sufficient.
-   * A job on a machine class without a price needs no credits, so it is added whatever they can spend.
    *
    * @param key the submission's idempotency key and fingerprint.
    */
@@ -155,11 +150,10 @@ export class Store implements Disposable {
     key?: Pick<StoredSubmission, 'key' | 'fingerprint'>,
   ): Promise<SubmitOutcome> {
     const outcome = await this.#commits.run((): SubmitOutcome => {
-      this.#localCredits?.topUp(job.account, job.createdAt);
       const { group } = this.#accounts.get(job.account);
       const spendable = (by: Spender) => this.purses.spendable(this.#credits.available(job.account), { ...by, group });
       const available = spendable(job);
-      if (!isUnpriced(job) && available.amount < job.hold) return { isAccepted: false, available };
+      if (available.amount < job.hold) return { isAccepted: false, available };
       this.#workspaces.insert(this.#jobs.insert({ ...job, group }), workspace);
       this.#credits.hold(job.account, job.id, job.hold, job.createdAt);
       this.budgets.charge({ ...job, group }, job.hold);

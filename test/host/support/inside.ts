@@ -29,7 +29,11 @@ export async function emptyFolder(): Promise<void> {
 }
 
 /** Submits the folder without being asked anything; gives our id of the job, or undefined when there is none. */
-export async function submit(job: { script: string; maxRuntime?: number }): Promise<string | undefined> {
+export async function submit(job: {
+  script: string;
+  maxRuntime?: number;
+  machineClass?: string;
+}): Promise<string | undefined> {
   const settings = vscode.workspace.getConfiguration('farwharf');
   await settings.update('confirmSubmit', 'never', vscode.ConfigurationTarget.Global);
   return vscode.commands.executeCommand<string | undefined>('farwharf.submitWorkspace', { maxRuntime: 900, ...job });

@@ -9,6 +9,7 @@ import { writeBudget } from '../../../src/jobs/ledger/budgets.ts';
 import { screenshotOfFailure } from '../support/failure.ts';
 
 const SCRIPT = 'train.mjs';
+const PRICED = '[[machine_classes]]\nname = "paid"\ncredits_per_minute = 0.1\n';
 const LONGEST_SECONDS = 320;
 
 suite('a running job over its hard budget', () => {
@@ -18,7 +19,10 @@ suite('a running job over its hard budget', () => {
     window = await openWindow({
       name: 'budget',
       settings: { 'farwharf.confirmSubmit': 'never' },
-      prepare: async (folder) => {
+      prepare: async (folder, scratch) => {
+        // Without a price, jobs on this machine count against no budget.
+        await mkdir(join(scratch, 'home'), { mode: 0o700 });
+        await writeFile(join(scratch, 'home', 'service.toml'), PRICED, { mode: 0o600 });
         await mkdir(folder);
         await writeFile(join(folder, SCRIPT), 'setInterval(() => {}, 1000);\n');
       },

@@ -14,9 +14,11 @@ import { OPTIONS_FILE } from './serviceOptionsFile.ts';
 const file = join(farwharfHome(), OPTIONS_FILE);
 const given = process.env['TEST_SERVE_OPTIONS'] ?? (existsSync(file) ? readFileSync(file, 'utf8') : undefined);
 const overrides = (given === undefined ? {} : JSON.parse(given)) as Partial<ServeOptions>;
-const embedded = embeddedServeOptions(farwharfHome(), { runner: built('jobRunner.mjs'), version: '0.0.0' });
+const embedded = await embeddedServeOptions(farwharfHome(), { runner: built('jobRunner.mjs'), version: '0.0.0' });
 const isolation = { ...DEFAULT_CONFIG.process, isolation: testedIsolation(), nice: 0 };
-const options = { ...embedded, config: { ...embedded.config, process: isolation }, ...overrides };
+// With prices, so that the tests of crashes and faults see what becomes of credits.
+const { machine_classes: _, ...config } = embedded.config;
+const options = { ...embedded, config: { ...config, process: isolation }, ...overrides };
 const stop = new AbortController();
 process.on('SIGTERM', () => (stop.signal.aborted ? process.exit(130) : stop.abort()));
 const log = createLogger((level, line) => process.stderr.write(`${level} ${line}\n`));

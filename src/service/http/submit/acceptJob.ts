@@ -11,6 +11,7 @@ import type { MachineClass, MachineClasses } from '../../config/machineClasses.t
 import type { RunnerSpec } from '../../jobFiles/runnerSpec.ts';
 import { toCredits } from '../../store/accounts/credits.ts';
 import { serviceLine } from '../../store/jobs/events.ts';
+import type { NewJob } from '../../store/jobs/jobs.ts';
 import type { Spendable } from '../../store/accounts/budgets.ts';
 import type { Store } from '../../store/store.ts';
 import type { KeptEnvironments } from '../../environments/keptEnvironments.ts';
@@ -95,8 +96,7 @@ export async function addJob(
   const machineClass = chooseClass(submission, machineClasses);
   checkClusterOptions(submission, { account, machineClass: machineClass.name }, context.executor);
   const hold = machineClasses.priceOf(machineClass.name, submission.max_runtime);
-  const hasPrice = machineClass.credits_per_minute !== undefined;
-  if (hasPrice) refuseWithoutCredits(hold, store.spendable(account, { keyId, project: submission.project ?? null }));
+  refuseWithoutCredits(hold, store.spendable(account, { keyId, project: submission.project ?? null }));
   const check = upload.part === 'tarball' ? checkArchive : checkContents;
   const checked = await check(upload.received, id, context, signal);
   const spec = specOf(checked, { id, submission }, context);
@@ -114,7 +114,7 @@ export async function addJob(
       maxRuntime,
       createdAt: Date.now(),
       hold,
-      ...(!hasPrice && { unpricedCpus: machineClass.cpus, unpricedGpus: machineClass.gpus }),
+      ...unpricedMachine(machineClass),
     },
     notesOn(checked),
     workspace,
@@ -151,6 +151,11 @@ function chooseClass({ machine_class: name }: Submission, classes: MachineClasse
   if (found !== undefined) return found;
   const message = `meta.machine_class: "${name}" does not exist. Available: ${classes.names.join(', ')}.`;
   throw new AppError('bad-input', message);
+}
+
+/** What a job has of its machine, if the class has no price. */
+function unpricedMachine({ credits_per_minute: price, cpus, gpus }: MachineClass): Partial<NewJob> {
+  return price === undefined ? { unpricedCpus: cpus, unpricedGpus: gpus } : {};
 }
 
 function specOf(

@@ -8,6 +8,9 @@ const MICRO = 1_000_000;
 /** Where credits come from: the only balance that is negative. */
 const ISSUED = 'issued';
 
+/** The reference of the first grant. */
+const START = 'start';
+
 /** Micro-credits of an account. */
 export interface Balances {
   readonly available: number;
@@ -24,7 +27,7 @@ export interface Grant {
 }
 
 interface Transaction {
-  readonly kind: 'grant' | 'top-up' | 'hold' | 'settle';
+  readonly kind: 'grant' | 'hold' | 'settle';
   readonly reference: string;
   readonly at: number;
   readonly note?: string | null;
@@ -71,7 +74,7 @@ const CHECKS = [
  * The double-entry ledger of all accounts, in micro-credits: each account has available, held and spent credits.
  *
  * Every transaction is a set of rows that sum to zero, and rows are only added. Each kind happens once per reference (a job, a
- * day) in an account, so a repetition after a crash changes nothing. Methods that write expect the caller's transaction, so that
+ * grant) in an account, so a repetition after a crash changes nothing. Methods that write expect the caller's transaction, so that
  * credits and the state of the job change together.
  */
 export class CreditLedger {
@@ -126,20 +129,11 @@ export class CreditLedger {
     return true;
   }
 
-  /** Whether an account has a grant with this reference. */
-  hasGrant(account: string, reference: string): boolean {
-    return this.#sql.granted.get(namesOf(account).available, account, reference) !== undefined;
-  }
-
-  /** Raises the balance to `target`, at most once a day (UTC). */
-  topUp(account: string, target: number, at: number): void {
-    const amount = Math.max(0, target - this.available(account));
-    const reference = new Date(at).toISOString().slice(0, 10);
-    this.#record(
-      account,
-      { kind: 'top-up', reference, at },
-      { [ISSUED]: -amount, [namesOf(account).available]: amount },
-    );
+  /** Grants the account `local` its first credits, once, even if they are another amount later. */
+  grantStart(amount: number, at: number): void {
+    const { available } = namesOf(LOCAL_ACCOUNT);
+    if (this.#sql.granted.get(available, LOCAL_ACCOUNT, START) !== undefined) return;
+    this.grant(LOCAL_ACCOUNT, { reference: START, amount, at });
   }
 
   /** Reserves `amount` for a job. The caller has checked that it is available. */

@@ -37,7 +37,14 @@ suite('tools of agents', () => {
 
     assert.match(await call('explain_failure', { job_id: jobId }), /no rate/);
     assert.match(await call('get_job', { job_id: jobId }), /failed/);
-    assert.match(await call('preflight_job', { script: 'broken.mjs', max_runtime: 600 }), /At most 1 credits/);
+    assert.match(
+      await call('preflight_job', { script: 'broken.mjs', max_runtime: 600, machine_class: 'paid' }),
+      /At most 1 credits/,
+    );
+    assert.match(
+      await call('preflight_job', { script: 'broken.mjs', max_runtime: 7_200, machine_class: 'local' }),
+      /Up to 2 core-hours/,
+    );
     await assert.rejects(call('get_job', { job_id: 'nonsense' }), /was not sent from the folder/);
   });
 });

@@ -56,7 +56,7 @@ suite('jobs', () => {
 
   test('credits are held while a job runs and charged when it ended', async () => {
     const workspace = await prepareWorkspace('credits');
-    await submit({ script: SCRIPT });
+    await submit({ script: SCRIPT, machineClass: 'paid' });
     const running = await jobIn('running');
     assert.ok(Number(running.creditHold) > 0, `held ${running.creditHold}`);
     await workspace.open();
@@ -78,7 +78,7 @@ suite('jobs', () => {
   test('a running job over a hard budget is cancelled after the time that the user chose', async () => {
     const settings = vscode.workspace.getConfiguration('farwharf');
     await prepareWorkspace('budget');
-    await submit({ script: SCRIPT });
+    await submit({ script: SCRIPT, machineClass: 'paid' });
     await jobIn('running');
     await settings.update('cancelOverBudget', 1, vscode.ConfigurationTarget.Global);
     await writeBudget(farwharfHome(), '', { hard: 0 });

@@ -95,8 +95,14 @@ suite('profiles', () => {
       document.uri,
       document.positionAt(at),
     );
-    const found = items.find(({ detail }) => detail?.includes('credits a minute'));
-    assert.equal(found?.insertText, '"local"', JSON.stringify(items));
+    const found = items.filter(({ detail }) => /price|credits a minute/.test(detail ?? ''));
+    assert.deepEqual(
+      found.map(({ insertText, detail }) => [insertText, detail]),
+      [
+        ['"local"', 'no price on this machine'],
+        ['"paid"', '0.1 credits a minute on this machine'],
+      ],
+    );
   });
 });
 

@@ -24,7 +24,7 @@ class Place {
 
   constructor(t: TestContext) {
     this.data = mkdtempSync(join(tmpdir(), 'farwharf-retention-'));
-    this.store = new Store(this.data, { start: 1e9, isToppedUpDaily: false });
+    this.store = new Store(this.data, 1e9);
     this.files = new JobFiles(this.data);
     t.after(() => {
       this.store.dispose();

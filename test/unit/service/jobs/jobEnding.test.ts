@@ -5,7 +5,7 @@ import { localMachineClasses } from '../../../../src/service/config/machineClass
 import type { ExitMarker } from '../../../../src/service/jobFiles/markers.ts';
 import type { StoredJob } from '../../../../src/service/store/jobs/jobs.ts';
 
-const machineClasses = localMachineClasses({ isPractice: false });
+const machineClasses = localMachineClasses();
 const job = { machineClass: 'local', hold: 1_000_000, maxRuntime: 60 } as StoredJob;
 const exited: ExitMarker = { outcome: 'exited', code: 0, signal: null, detail: null, at: 1, ranSeconds: 1 };
 

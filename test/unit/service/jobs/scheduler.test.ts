@@ -29,9 +29,9 @@ async function setUp(
   { capacity = 1, waiting }: { capacity?: number; waiting?: SchedulerOptions['waiting'] } = {},
 ) {
   const data = mkdtempSync(join(tmpdir(), 'farwharf-scheduler-'));
-  const store = new Store(data, { start: 0, isToppedUpDaily: false });
+  const store = new Store(data, 0);
   const files = new JobFiles(data);
-  const machineClasses = localMachineClasses({ isPractice: false });
+  const machineClasses = localMachineClasses();
   const executor: Executor = {
     capacity,
     isLocal: true,

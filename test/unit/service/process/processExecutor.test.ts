@@ -18,7 +18,7 @@ test('a service that ends does not wait for a runner that never takes its job', 
     runner,
     `import { writeFileSync } from 'node:fs'; writeFileSync('pid', String(process.pid)); setInterval(() => {}, 1e6);`,
   );
-  const machineClasses = localMachineClasses({ isPractice: false });
+  const machineClasses = localMachineClasses();
   const isolation = { type: 'none', why: 'this is a test', isChosen: true } as const;
   const executor = createProcessExecutor({
     runner,

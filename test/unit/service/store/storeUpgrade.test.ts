@@ -20,7 +20,7 @@ async function oldFolder(t: TestContext, change = ''): Promise<string> {
 }
 
 function open(folder: string): Store & Disposable {
-  const store = new Store(folder, { start: 1_000_000, isToppedUpDaily: false });
+  const store = new Store(folder, 1_000_000);
   return Object.assign(store, { [Symbol.dispose]: () => store.dispose() });
 }
 

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { limitsOf, limitsSettings } from '../../../../../src/service/config/limitsConfig.ts';
-import type { CreditPolicy } from '../../../../../src/service/store/accounts/localCredits.ts';
 import { Store } from '../../../../../src/service/store/store.ts';
 
 function folderOf(t: TestContext): string {
@@ -13,8 +12,8 @@ function folderOf(t: TestContext): string {
   return folder;
 }
 
-function open(folder: string, policy?: CreditPolicy): Store & Disposable {
-  const store = new Store(folder, policy);
+function open(folder: string, startCredits?: number): Store & Disposable {
+  const store = new Store(folder, startCredits);
   return Object.assign(store, { [Symbol.dispose]: () => store.dispose() });
 }
 
@@ -82,19 +81,10 @@ test('a revoked key stays revoked at its first time, and lists have the keys of 
   assert.throws(() => store.keys.revoke('unknown', 1), { code: 'missing' });
 });
 
-test('the operator gets the first credits once, whatever the policy is later', (t) => {
+test('the operator gets the first credits once, whatever they are later', (t) => {
   const folder = folderOf(t);
   for (const start of [500, 900]) {
-    using store = open(folder, { start, isToppedUpDaily: false });
+    using store = open(folder, start);
     assert.equal(store.balances('local').available, 500);
   }
-});
-
-test('practice credits are topped up to their amount, for the operator alone', async (t) => {
-  using store = open(folderOf(t), { start: 500, isToppedUpDaily: true });
-  store.addAccount({ id: 'lab', name: 'The lab', plan: 'team', createdAt: 0 });
-  assert.deepEqual([store.balances('local').available, store.balances('lab').available], [500, 0]);
-  const job = { id: 'a', account: 'local', script: 'a.sh', machineClass: 'cpu', maxRuntime: 60, createdAt: Date.now() };
-  await store.submit({ ...job, hold: 200 }, [], { spec: '{}', archive: null, boot: '' });
-  assert.equal(store.balances('local').available, 300);
 });
