@@ -9,8 +9,16 @@ import { refuseNested } from './folders/filesFolder.ts';
 import { refuseNetworkFileSystem } from './folders/networkFileSystem.ts';
 import { checkDisk } from './health/disk.ts';
 import { LogFile } from './log/logFile.ts';
-import { executorOf, hiddenFiles, leastAccounts, type ServiceConfig, sharedFolderOf } from './serviceConfig.ts';
+import {
+  executorOf,
+  hiddenFiles,
+  leastAccounts,
+  ownPaths,
+  type ServiceConfig,
+  sharedFolderOf,
+} from './serviceConfig.ts';
 import { readCertificate } from './tls/certificate.ts';
+import { checkVolume } from './volumes/checkVolumes.ts';
 
 /**
  * Checks whether a service with this configuration could run its jobs: its folders and their disk, the log, the certificate,
@@ -27,9 +35,11 @@ export async function checkService(
   const accounts = async (): Promise<number> => Math.max(leastAccounts(config), await countEnabledAccounts(data));
   const executor = await executorOf(config, executors);
   const retention = await checkRetention(data, config.retention);
-  const jobs = await executor.check(config, { data, hidden: hiddenFiles(config), accounts });
+  const jobs = await executor.check(config, { data, hidden: hiddenFiles(config), volumes: config.volumes, accounts });
   const signIns = await checkSignIns(config);
-  return { checks: [...folders, ...own, ...signIns, retention.check, ...jobs], retention: retention.preview };
+  const volumes = await checkVolumes(config, shared === undefined ? [data] : [data, shared]);
+  const checks = [...folders, ...own, ...volumes, ...signIns, retention.check, ...jobs];
+  return { checks, retention: retention.preview };
 }
 
 async function checkFolders(data: string, shared: string): Promise<readonly Check[]> {
@@ -61,6 +71,16 @@ async function checkMachine({ log, retention, tls }: ServiceConfig, data: string
     checks.push({ what: `the certificate ${tls.cert} and its key belong together`, problem: problemOfTls });
   }
   return checks;
+}
+
+function checkVolumes(config: ServiceConfig, folders: readonly string[]): Promise<readonly Check[]> {
+  const { volumes } = config;
+  const own = ownPaths(config, folders);
+  const check = async (volume: (typeof volumes)[number]): Promise<Check> => ({
+    what: `the volume ${volume.name}: ${volume.folder}, which jobs can ${volume.writable ? 'write' : 'read'}`,
+    problem: await problemOf(() => checkVolume(volume, { volumes, own })),
+  });
+  return Promise.all(volumes.map(check));
 }
 
 async function checkSignIns({ oidc }: ServiceConfig): Promise<readonly Check[]> {

@@ -98,6 +98,12 @@ function withDefaults(
   return { ...value, ...Object.fromEntries(sections) };
 }
 
+/** What belongs to the service, and no volume of jobs may reach: its folders, its files, and its program. */
+export function ownPaths(config: ServiceConfig, folders: readonly string[]): readonly string[] {
+  const files = [...hiddenFiles(config), config.tls?.cert, config.log.file].filter((path) => path !== undefined);
+  return [...folders, ...files, process.execPath, import.meta.dirname];
+}
+
 function schemaFor<Shape extends z.ZodRawShape>(name: string, { shape }: ExecutorKind<Shape>) {
   const executor = z.literal(name);
   const named = name === DEFAULT_EXECUTOR ? executor.default(name) : executor;

@@ -2,7 +2,14 @@ import { join } from 'node:path';
 import { METHOD_NAME_ALL } from 'hono/router';
 import type { Logger } from '../core/log.ts';
 import { EXECUTORS } from './executors.ts';
-import { executorOf, hiddenFiles, leastAccounts, machineClassesOf, type ServiceConfig } from './serviceConfig.ts';
+import {
+  executorOf,
+  hiddenFiles,
+  leastAccounts,
+  machineClassesOf,
+  ownPaths,
+  type ServiceConfig,
+} from './serviceConfig.ts';
 import { ExecutorCalls } from './executor/executorCalls.ts';
 import { Health } from './health/health.ts';
 import { Housekeeping } from './disk/housekeeping.ts';
@@ -27,6 +34,7 @@ import { ResultPieces } from './contents/resultPieces.ts';
 import { WaitingContents } from './contents/waitingContents.ts';
 import { currentOperator } from './admin/socket/operator.ts';
 import { KeptEnvironments } from './environments/keptEnvironments.ts';
+import { Volumes } from './volumes/volumes.ts';
 import { SecretVault } from './secrets/secretVault.ts';
 import type { ServeOptions } from './serveOptions.ts';
 import type { SignIns } from './signIn/signIns.ts';
@@ -106,10 +114,12 @@ export async function buildParts(
     data,
     filesFolder,
     hidden: hiddenFiles(config),
+    volumes: config.volumes,
     accounts: () => Math.max(leastAccounts(config), store.accounts.countEnabled()),
     log,
   });
-  const calls = new ExecutorCalls(created);
+  const volumes = new Volumes(config.volumes, ownPaths(config, [data, filesFolder]));
+  const calls = new ExecutorCalls(created, (job, folder) => volumes.leaveFor(job, folder));
   const { executor } = calls;
   const metrics = config.metrics.enabled
     ? await openMetrics({
@@ -166,6 +176,7 @@ export async function buildParts(
     killGraceMs,
     vault,
     executor,
+    volumes,
     contents,
     waiting,
     environments,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type * as z from 'zod';
@@ -182,6 +182,45 @@ await describeOnCluster('containers on a cluster, with a stand-in for their runt
       [],
     );
     assert.ok(!args.join(' ').includes(SECRET));
+  });
+
+  test('volumes are bound into a container under their own paths, and jobs without one have the folders themselves', async (t) => {
+    const runtime = standIn(t, 'apptainer');
+    const volumes = [
+      { name: 'data', folder: join(runtime.folder, 'data'), writable: false },
+      { name: 'cache', folder: join(runtime.folder, 'cache'), writable: true },
+    ];
+    for (const { folder } of volumes) mkdirSync(folder);
+    const { config, ...folders } = onCluster(cluster());
+    const container = { runtime: 'apptainer' as const, image: runtime.image('a.sif') };
+    const classes = [
+      machineClass('in', { partition: 'cpu-small', container }),
+      machineClass('out', { partition: 'cpu-small' }),
+    ];
+    const whole = { ...config, volumes, machine_classes: classes };
+    const service = await startService(t, { ...folders, config: whole });
+    const expected = `${volumes[0]?.folder} ${volumes[1]?.folder}\n`;
+    for (const machine_class of ['in', 'out']) {
+      const script = { 'a.sh': 'echo $FARWHARF_VOLUME_DATA $FARWHARF_VOLUME_CACHE' };
+      const { id, job } = await run(service, script, { machine_class, volumes: ['data', 'cache'] });
+      assert.equal(job.state, 'succeeded', job.reason ?? '');
+      assert.equal(await service.output(id), expected);
+    }
+    const [call] = runtime.takeCalls();
+    for (const [index, mode] of ['ro', 'rw'].entries()) {
+      const path = volumes[index]?.folder;
+      assert.ok(call?.args.includes(`${path}:${path}:${mode}`), call?.args.join(' '));
+    }
+    await service.stop();
+    // On the nodes, an empty file system lies over the private folder.
+    const unseen = { name: 'unseen', folder: join(cluster().privateFolder, 'volume'), writable: false };
+    mkdirSync(unseen.folder);
+    await using scratch = await Scratch.create();
+    const file = { 'service.json': JSON.stringify({ ...whole, volumes: [...volumes, unseen] }) };
+    const folder = await scratch.folder('etc', file);
+    const args = ['serve', '--config', `${folder}/service.json`, '--data', onCluster(cluster()).data, '--check'];
+    const { stdout, stderr } = await scratch.run(args, { env: { PATH: runtime.searchPath } });
+    assert.match(stdout + stderr, /PROBLEM +machine class out: .*: small\d lacks the folder of the volume unseen\./);
   });
 
   test('an image that the class fixes cannot be replaced, one that it does not allow is refused, and so is what is no image', async (t) => {

@@ -30,13 +30,13 @@ const FOLDERS: Record<string, string> = {
     semantic folder live .`,
   agents: 'options schema tools records run graph llm chat rag .',
   machines: 'ssh install tunnel .',
-  jobs: 'service signIn ledger archives source selection batch contents submitted output log logView metrics submit costs profiles sweeps results browsing . page failure ending agentTools',
+  jobs: 'service signIn ledger archives source selection batch contents submitted output log logView metrics submit/account submit costs profiles sweeps results browsing . page failure ending agentTools',
   flows: `
     graph syntax interpreter/values interpreter reading diagnostics editing assist layout drawing reach project migration versions traces types
     run/erasable run/models run/protocol run/answers run/process run/job run/history run/visits run/testing run/evals run/child/recording
     run/child/loading run/child`,
   service: `
-    store/database store/jobs store/accounts store/audit store config log jobFiles executor secrets contents environments folders sandbox runner/usage runner/environment runner/program
+    store/database store/jobs store/accounts store/audit store config log jobFiles volumes executor secrets contents environments folders sandbox runner/usage runner/environment runner/program
     runner/output runner process
     slurm/batch slurm jobs health streams tls http/access signIn http/submit http/page/views http/page http disk backup metrics admin/socket admin/operations admin . machine`,
   cli: 'terminal grammar command completion session signIn failures list jobs budgets secrets migration flows sweeps submit search serve admin admin/verbs mcp machines .',

@@ -3,6 +3,7 @@ import type { Machine } from '../../core/text/machineHours.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { currentPeriods, describeSpending } from '../../jobs/ledger/spending.ts';
 import { hasNoCredits, type Rate, readBalance, readRateCard } from '../../jobs/submit/estimate.ts';
+import { readVolumes } from '../../jobs/submit/account/volumeFindings.ts';
 import type { Context } from '../command/context.ts';
 import { Session } from '../session/session.ts';
 import { answerTable, type RecordColumn } from '../command/recordTable.ts';
@@ -23,7 +24,7 @@ function columns(rates: readonly Rate[]): readonly RecordColumn<Rate>[] {
 }
 
 /**
- * `farwharf me`: credits, plan, rate card, and what the jobs of this machine were charged. JSON: the service's own account object, and
+ * `farwharf me`: credits, plan, rate card, volumes, and what the jobs of this machine were charged. JSON: the service's own account object, and
  * `spent`: `[{ project, today, this_month }]`.
  */
 export async function showAccount(context: Context): Promise<void> {
@@ -44,6 +45,8 @@ export async function showAccount(context: Context): Promise<void> {
   terminal.answer(`${credits}${plan} on ${session.hostName}.`);
   const spending = describeSpending(spent);
   if (spending !== undefined) terminal.answer(`Spent by jobs from this machine: ${printableLine(spending)}.`);
+  const volumes = readVolumes(account).map(({ name, isWritable }) => (isWritable ? `${name} (can be written)` : name));
+  if (volumes.length > 0) terminal.answer(`Volumes: ${printableLine(volumes.join(', '))}.`);
   if (rates.length === 0) return;
   terminal.answer('');
   answerTable(terminal, columns(rates), rates);

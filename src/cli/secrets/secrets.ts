@@ -1,5 +1,5 @@
 import { AppError } from '../../core/errors.ts';
-import { storesSecrets } from '../../jobs/submit/secretFindings.ts';
+import { storesSecrets } from '../../jobs/submit/account/secretFindings.ts';
 import { httpStatus } from '../../jobs/service/api.ts';
 import type { RemoteClient } from '../../remote/client.ts';
 import { secretName, secretValue, type StoredSecret } from '../../remote/protocol/secret.ts';

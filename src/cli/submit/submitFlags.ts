@@ -26,6 +26,7 @@ export const SUBMIT_FLAGS = {
   project: textFlag('--project <name>', 'project to charge the job to'),
   venv: textFlag('--venv <file>', 'JSON file that describes the Python environment'),
   secret: listFlag('--secret <name>', 'give the job this secret of your account as a variable (see farwharf secret)'),
+  volume: listFlag('--volume <name>', 'give the job this volume of your account (see farwharf me)'),
   cluster: listFlag(
     '--cluster <option>',
     'ask the cluster of the service for account=, qos=, constraint=, reservation= or module=NAME, container=IMAGE, or mail at the end',

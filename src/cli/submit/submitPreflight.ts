@@ -5,7 +5,7 @@ import { httpStatus } from '../../jobs/service/api.ts';
 import type { SubmitDraft, SubmitIntent } from '../../jobs/submit/draft.ts';
 import { type CostEstimate, highestCredits } from '../../jobs/submit/estimate.ts';
 import type { SubmitPlan, SubmitTarget } from '../../jobs/submit/plan.ts';
-import { storesSecrets } from '../../jobs/submit/secretFindings.ts';
+import { storesSecrets } from '../../jobs/submit/account/secretFindings.ts';
 import { budgetCheck } from '../../jobs/submit/budgetCheck.ts';
 import { describeFinding, isAboutCredits, type JobFinding } from '../../jobs/submit/preflight.ts';
 import type { RemoteClient } from '../../remote/client.ts';
@@ -24,6 +24,7 @@ const FLAGS: Readonly<Record<JobFinding['type'], string>> = {
   'upload-size': 'List the files with --dry-run.',
   batch: '',
   secrets: '',
+  volumes: '',
   script: 'Specify another file with --script.',
   'left-out-read': 'Send it with --include PATH.',
 };

@@ -55,6 +55,7 @@ export async function submitTerms(
     exclude: [...(terms?.exclude ?? []), ...(flags.exclude ?? [])],
     venv: terms?.venv,
     secrets: [...new Set([...(terms?.secrets ?? []), ...(flags.secret ?? [])])],
+    volumes: [...new Set([...(terms?.volumes ?? []), ...(flags.volume ?? [])])],
     cluster: readClusterOptions(flags.cluster, terms?.cluster),
   };
 }
@@ -67,8 +68,8 @@ export async function withServiceOf(job: ProfileJob | undefined, context: Contex
 }
 
 /**
- * Says what the profile sends, and asks once for each folder before it sends variables and included paths, uses secrets or chooses the service. Without a terminal,
- * only `--env`, `--include`, `--secret` and `--remote` allow it.
+ * Says what the profile sends, and asks once for each folder before it sends variables and included paths, uses secrets or volumes, or chooses the service. Without a terminal,
+ * only `--env`, `--include`, `--secret`, `--volume` and `--remote` allow it.
  *
  * @param context the context of the command line, without the service of the profile.
  * @throws AppError `refused` if the user did not agree.
@@ -81,17 +82,18 @@ export async function agreeToProfile(
 ): Promise<void> {
   const { home, host, hostName } = session;
   const { env, remote, terminal } = context;
-  const { env: allowed = [], include: typed = [], secret: given = [] } = flags;
+  const { env: allowed = [], include: typed = [], secret: given = [], volume: named = [] } = flags;
   const isSwitch = remote === undefined && host !== resolveHost({ env });
   const isTyped = (path: string): boolean =>
     typed.some((one) => pathInside(resolve('/', one), resolve('/', path)) !== undefined);
-  const { variables, include, secrets } = job;
-  const access = { host, isSwitch, variables, include, secrets };
+  const { variables, include, secrets, volumes } = job;
+  const access = { host, isSwitch, variables, include, secrets, volumes };
   const asked = {
     ...access,
     variables: variables.filter((name) => !allowed.includes(name)),
     include: include.filter((path) => !isTyped(path)),
     secrets: secrets.filter((name) => !given.includes(name)),
+    volumes: volumes.filter((name) => !named.includes(name)),
   };
   const missing = await missingConsent(home, folder, asked);
   if (missing === undefined) {
@@ -104,6 +106,7 @@ export async function agreeToProfile(
       ...(missing.isSwitch ? [`--remote ${host}`] : []),
       ...missing.variables.map((name) => `--env ${name}`),
       ...missing.secrets.map((name) => `--secret ${name}`),
+      ...missing.volumes.map((name) => `--volume ${name}`),
       ...missing.include.map((path) => `--include ${shellWord(printableLine(path))}`),
     ].join(' ');
     throw new AppError('refused', `${what} You have not allowed this, so nothing was sent. Allow it with ${allowing}`);

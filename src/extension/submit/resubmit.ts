@@ -5,7 +5,7 @@ import { describeEstimate, estimateCost, highestCredits } from '../../jobs/submi
 import { preflightJob, refuseErrors } from '../../jobs/submit/preflight.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
 import { resubmitJob } from '../../jobs/submit/resubmit.ts';
-import { takesContents } from '../../jobs/submit/serviceLimits.ts';
+import { takesContents } from '../../jobs/submit/account/serviceLimits.ts';
 import { readSetting } from '../contributions/config.ts';
 import { requireTrust } from '../workspace/folders.ts';
 import { send } from './sending.ts';

@@ -3,7 +3,7 @@ import * as l10n from '@vscode/l10n';
 import { budgetCheck } from '../../jobs/submit/budgetCheck.ts';
 import { agreementTo, reviewConsent } from '../../jobs/submit/consent.ts';
 import { findScript, firstDraft, memoryOf, type SubmitDraft } from '../../jobs/submit/draft.ts';
-import { mayListSecrets } from '../../jobs/submit/secretFindings.ts';
+import { mayListSecrets } from '../../jobs/submit/account/secretFindings.ts';
 import { readRateCard } from '../../jobs/submit/estimate.ts';
 import { createPlanner, sendPlan } from '../../jobs/submit/plan.ts';
 import { readSetting } from '../contributions/config.ts';

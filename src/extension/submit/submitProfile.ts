@@ -61,7 +61,8 @@ export async function agreeToProfile(
   { job, host, isSwitch }: UsedProfile,
   folder: string,
 ): Promise<readonly string[] | undefined> {
-  const access = { host, isSwitch, variables: job.variables, include: job.include, secrets: job.secrets };
+  const { variables, include, secrets, volumes } = job;
+  const access = { host, isSwitch, variables, include, secrets, volumes };
   const missing = await missingConsent(home, folder, access);
   if (missing !== undefined) {
     const detail = l10n.t(

@@ -49,6 +49,8 @@ const fields = z.object({
   venv: z.record(z.string(), z.unknown()).nullable().default(null),
   /** The names of the secrets that the job gets. */
   secrets: z.array(z.string()).default([]),
+  /** The names of the volumes that the job has. */
+  volumes: z.array(z.string()).default([]),
   /** What the job asks of the cluster of its service. */
   cluster: clusterOptions.nullable().default(null),
   /** Absolute path of the folder that was sent. */

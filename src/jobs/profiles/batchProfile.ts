@@ -31,6 +31,7 @@ export function batchProfile({ path, text, folder, script = quotePath(path) }: B
     variables: [],
     include: [],
     secrets: [],
+    volumes: [],
     environment: names.toSorted(),
     combinations: combinations(tasks === undefined ? {} : { [TASK]: [...tasks] }),
     limits: { concurrency: array?.concurrency, maxCost: undefined },

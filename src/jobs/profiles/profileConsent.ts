@@ -9,7 +9,7 @@ import { AppError } from '../../core/errors.ts';
 import { LOCAL_HOST } from '../service/host.ts';
 import type { ProfileJob } from './profileJob.ts';
 
-/** What the profiles of a folder may do only after the user agreed: read variables of this machine, send what rules leave out, use secrets, and choose the service. */
+/** What the profiles of a folder may do only after the user agreed: read variables of this machine, send what rules leave out, use secrets and volumes, and choose the service. */
 export interface ProfileAccess {
   /** The host that gets the job. */
   readonly host: string;
@@ -20,11 +20,13 @@ export interface ProfileAccess {
   readonly include: readonly string[];
   /** Secrets of the user's account, which the code in the folder gets. */
   readonly secrets: readonly string[];
+  /** Volumes of the user's account, which the code in the folder reads and may write. */
+  readonly volumes: readonly string[];
 }
 
 const FILE = 'profileConsents.json';
 const MOST_FOLDERS = 1_000;
-/** By folder: hosts that its profiles may choose, `NAME host` for variables, `./PATH host` for included paths that they may send to a host, and `secret:NAME host`. */
+/** By folder: hosts that its profiles may choose, `NAME host` for variables, `./PATH host` for included paths that they may send to a host, and `secret:NAME host` or `volume:NAME host`. */
 const consents = z.record(z.string(), z.array(z.string()));
 
 /** The part of the access to which the user has not agreed for this folder; undefined if all of it was agreed to. */
@@ -39,25 +41,25 @@ export async function missingConsent(
   const variables = access.variables.filter((name) => !agreed.has(`${name} ${host}`));
   const include = access.include.filter((path) => !agreed.has(`./${path} ${host}`));
   const secrets = access.secrets.filter((name) => !agreed.has(`secret:${name} ${host}`));
-  const missing = { host, isSwitch, variables, include, secrets };
+  const volumes = access.volumes.filter((name) => !agreed.has(`volume:${name} ${host}`));
+  const missing = { host, isSwitch, variables, include, secrets, volumes };
   return needsConsent(missing) ? missing : undefined;
 }
 
 /** Whether there is anything to agree to. */
-export function needsConsent({ isSwitch, variables, include, secrets }: ProfileAccess): boolean {
-  return isSwitch || [variables, include, secrets].some((list) => list.length > 0);
+export function needsConsent({ isSwitch, variables, include, secrets, volumes }: ProfileAccess): boolean {
+  return isSwitch || [variables, include, secrets, volumes].some((list) => list.length > 0);
 }
 
 /** Remembers that the user agreed. Folders cannot write the file. */
 export async function saveConsent(
   home: string,
   folder: string,
-  { host, isSwitch, variables, include, secrets }: ProfileAccess,
+  { host, isSwitch, variables, include, secrets, volumes }: ProfileAccess,
 ): Promise<void> {
   const { [folder]: before = [], ...others } = await readConsents(home);
-  const sent = [...variables, ...include.map((path) => `./${path}`), ...secrets.map((name) => `secret:${name}`)].map(
-    (what) => `${what} ${host}`,
-  );
+  const used = [...secrets.map((name) => `secret:${name}`), ...volumes.map((name) => `volume:${name}`)];
+  const sent = [...variables, ...include.map((path) => `./${path}`), ...used].map((what) => `${what} ${host}`);
   const now = [...before, ...(isSwitch ? [host] : []), ...sent];
   const kept = Object.entries(others).slice(0, MOST_FOLDERS);
   makeFolder(home);
@@ -67,7 +69,7 @@ export async function saveConsent(
 /** What the profile is going to do, as the question or the refusal says it. */
 export function describeAccess(
   { name }: Pick<ProfileJob, 'name'>,
-  { isSwitch, variables, include, secrets }: ProfileAccess,
+  { isSwitch, variables, include, secrets, volumes }: ProfileAccess,
   service: string,
 ): string {
   const [them, rules] = [
@@ -84,6 +86,9 @@ export function describeAccess(
       : []),
     ...(secrets.length > 0
       ? [`gives your ${secrets.length === 1 ? 'secret' : 'secrets'} ${secrets.join(', ')} to the job`]
+      : []),
+    ...(volumes.length > 0
+      ? [`gives your ${volumes.length === 1 ? 'volume' : 'volumes'} ${volumes.join(', ')} to the job`]
       : []),
   ];
   return `Profile ${name} ${parts.join(', and ')}.`;

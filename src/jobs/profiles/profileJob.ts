@@ -19,6 +19,8 @@ export interface ProfileJob {
   readonly include: readonly string[];
   /** The names of the account's secrets that the job gets. */
   readonly secrets: readonly string[];
+  /** The names of the account's volumes that the job has. */
+  readonly volumes: readonly string[];
   /** The environment variables that the job gets, sorted. */
   readonly environment: readonly string[];
   /** The parameters of each job: those of every combination of the matrix, or of one job without any. */
@@ -65,6 +67,7 @@ export function profileJob({ name, profile }: NamedProfile, changes: ProfileChan
     variables: [...new Set(texts.flatMap((text = '') => environmentNames(text)))].toSorted(),
     include: profile.include ?? [],
     secrets: profile.secrets ?? [],
+    volumes: profile.volumes ?? [],
     environment: Object.keys(environment).toSorted(),
     combinations: combinations(matrix),
     limits: { concurrency: profile.concurrency, maxCost: profile.maxCost },
@@ -96,6 +99,7 @@ export function profileJob({ name, profile }: NamedProfile, changes: ProfileChan
         exclude,
         ...(Object.keys(venv).length > 0 && { venv }),
         ...(secrets && { secrets }),
+        ...(profile.volumes && { volumes: profile.volumes }),
         ...((modules !== undefined || container !== undefined) && {
           cluster: { ...(modules && { modules }), ...(container !== undefined && { container }) },
         }),

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { MAX_JOB_SECRETS, secretName } from '../../remote/protocol/secret.ts';
 import { imageName, MAX_RUNTIME_SECONDS, moduleName } from '../../remote/protocol/submission.ts';
+import { MAX_JOB_VOLUMES, volumeName } from '../../remote/protocol/volume.ts';
 import { checkMatrix, matrix } from './matrix.ts';
 
 const MOST_PROFILES = 200;
@@ -66,6 +67,11 @@ const profile = z
       .array(secretName)
       .max(MAX_JOB_SECRETS)
       .describe('Secrets of your account that the job gets as variables. Farwharf asks once before it uses them.')
+      .optional(),
+    volumes: z
+      .array(volumeName)
+      .max(MAX_JOB_VOLUMES)
+      .describe('Volumes of your account, whose folders the job has. Farwharf asks once before it uses them.')
       .optional(),
     modules: z
       .array(moduleName)

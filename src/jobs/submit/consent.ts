@@ -32,6 +32,7 @@ export function agreementTo({
       ...findings.filter(({ type }) => type === 'left-out-read').map(({ summary }) => summary),
     ],
     ...(draft.secrets && { jobSecrets: draft.secrets }),
+    ...(draft.volumes && { jobVolumes: draft.volumes }),
     choices: [...draft.include.map((path) => `+${path}`), ...draft.exclude.map((path) => `-${path}`)],
   };
 }
@@ -66,6 +67,8 @@ export function consentChanges(agreed: Agreement, now: Agreement): string[] {
     things.push(l10n.t('New: {0} looks like a secret.', secrets.slice(0, 3).map(printableLine).join(', ')));
   const given = added(agreed.jobSecrets ?? [], now.jobSecrets ?? []);
   if (given.length > 0) things.push(l10n.t('The job now gets the secrets {0}.', given.join(', ')));
+  const volumes = added(agreed.jobVolumes ?? [], now.jobVolumes ?? []);
+  if (volumes.length > 0) things.push(l10n.t('The job now gets the volumes {0}.', volumes.join(', ')));
   if (reasons.length > 0)
     things.push(l10n.t('Now left out as well: {0}.', reasons.map((reason) => EXCLUSION_REASONS[reason]).join(', ')));
   if (findings.length > 0) things.push(plural(findings.length, l10n.t('1 new finding.'), l10n.t('{0} new findings.')));

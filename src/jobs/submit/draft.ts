@@ -20,6 +20,7 @@ export interface SubmitIntent extends Partial<FileChoice> {
   readonly project?: string | undefined;
   readonly venv?: SubmitDraft['venv'];
   readonly secrets?: readonly string[] | undefined;
+  readonly volumes?: readonly string[] | undefined;
   readonly cluster?: ClusterOptions | undefined;
   readonly resultsFolder?: string | undefined;
   /** The batch script that the job comes from. */
@@ -37,6 +38,8 @@ export interface SubmitDraft extends FileChoice {
   readonly venv?: Readonly<Record<string, unknown>>;
   /** Names of secrets of the account, which the job gets as variables. */
   readonly secrets?: readonly string[];
+  /** Names of volumes of the account, whose folders the job has. */
+  readonly volumes?: readonly string[];
   /** What the job asks of the cluster of the service. */
   readonly cluster?: ClusterOptions;
   /** Where the results go, relative to the folder; the folder itself by default. */
@@ -60,6 +63,8 @@ export interface Agreement {
   readonly choices: readonly string[];
   /** Names of the secrets that the job gets; absent in agreements of earlier versions. */
   readonly jobSecrets?: readonly string[];
+  /** The same of the volumes that it has. */
+  readonly jobVolumes?: readonly string[];
 }
 
 /** What is stored about a folder's submits. */
@@ -71,6 +76,7 @@ export interface FolderMemory extends Partial<FileChoice> {
   readonly project?: string;
   readonly usesRequirements?: boolean;
   readonly secrets?: readonly string[];
+  readonly volumes?: readonly string[];
   /** Present after the user turned off the question. */
   readonly agreement?: Agreement;
 }
@@ -114,6 +120,7 @@ export function firstDraft(
   const machineClass = intent.machineClass ?? usual;
   const project = intent.project ?? memory.project ?? defaults.project;
   const secrets = intent.secrets ?? memory.secrets ?? [];
+  const volumes = intent.volumes ?? memory.volumes ?? [];
   const venv = intent.venv ?? (memory.usesRequirements === true ? REQUIREMENTS_VENV : undefined);
   return {
     script,
@@ -122,6 +129,7 @@ export function firstDraft(
     exclude: intent.exclude ?? memory.exclude ?? [],
     ...(venv && { venv }),
     ...(secrets.length > 0 && { secrets }),
+    ...(volumes.length > 0 && { volumes }),
     ...(intent.cluster && { cluster: intent.cluster }),
     ...(intent.resultsFolder && { resultsFolder: intent.resultsFolder }),
     ...(machineClass && { machineClass }),
@@ -136,7 +144,7 @@ export function memoryOf(
   agreement: Agreement | undefined,
   before: Pick<FolderMemory, 'maxRuntime' | 'machineClass' | 'project'> = {},
 ): Omit<FolderMemory, 'scripts'> {
-  const { include, exclude, venv, secrets, batch } = draft;
+  const { include, exclude, venv, secrets, volumes, batch } = draft;
   // The terms of a batch script are its own.
   const { maxRuntime, machineClass, project } = batch === undefined ? draft : before;
   return {
@@ -146,6 +154,7 @@ export function memoryOf(
     ...(machineClass !== undefined && { machineClass }),
     ...(project !== undefined && { project }),
     ...(secrets !== undefined && { secrets }),
+    ...(volumes !== undefined && { volumes }),
     usesRequirements: venv?.['requirements'] !== undefined,
     ...(agreement !== undefined && { agreement }),
   };

@@ -8,8 +8,9 @@ import type { BudgetCheck } from './budgetCheck.ts';
 import type { SubmitDraft } from './draft.ts';
 import { type CostEstimate, estimateCost, highestCredits, type Rate, readRateCard, recordedPrice } from './estimate.ts';
 import { type JobFinding, preflightJob, refuseErrors } from './preflight.ts';
-import { readLimits, takesContents } from './serviceLimits.ts';
-import { secretFindings } from './secretFindings.ts';
+import { readLimits, takesContents } from './account/serviceLimits.ts';
+import { secretFindings } from './account/secretFindings.ts';
+import { type AccountVolume, readVolumes, volumeFindings } from './account/volumeFindings.ts';
 import { type SubmitDeps, type SubmitOptions, submitWorkspace } from './submit.ts';
 
 const accountWithId = z.looseObject({ account_id: z.string().min(1) });
@@ -40,6 +41,8 @@ export interface SubmitPlan {
   readonly maxUploadBytes: number | undefined;
   /** The secrets that the job can get; undefined if the service stores none or they are not known. */
   readonly secretNames: readonly string[] | undefined;
+  /** The volumes that the job can have. */
+  readonly volumes: readonly AccountVolume[];
   /** Whether the service takes submissions by content. */
   readonly usesContents: boolean;
   /** The account that the job is charged to, if the service names it. */
@@ -75,11 +78,13 @@ export function planSubmit(
     findings: [
       ...scriptFindings,
       ...secretFindings(draft.secrets ?? [], target),
+      ...volumeFindings(draft.volumes ?? [], target),
       ...(batch === undefined ? [] : batchFindings(batch, machineClass)),
       ...preflightJob(account, { ...terms, estimatedBytes: selection.archiveBytes }, service),
       ...(budget?.(draft.project, highestCredits(estimate)) ?? []),
     ],
     secretNames: target.secretNames,
+    volumes: readVolumes(account),
     usesContents: takesContents(account),
     maxUploadBytes: readLimits(account).maxUploadBytes,
     accountId: accountWithId.safeParse(account).data?.account_id,
@@ -131,8 +136,8 @@ export async function sendPlan(
 ): Promise<JobRecord> {
   refuseErrors(plan.findings);
   const { host, selection, estimate, maxUploadBytes, accountId, usesContents } = plan;
-  const { script, maxRuntime, machineClass, project, venv, secrets, cluster, resultsFolder } = plan.draft;
-  const terms = { script, maxRuntime, machineClass, project, venv, secrets, cluster, resultsFolder };
+  const { script, maxRuntime, machineClass, project, venv, secrets, volumes, cluster, resultsFolder } = plan.draft;
+  const terms = { script, maxRuntime, machineClass, project, venv, secrets, volumes, cluster, resultsFolder };
   const sent = { ...recordedPrice(estimate), selection, maxUploadBytes, isTrusted };
   return submitWorkspace(deps, { ...terms, ...sent, host, account: accountId }, { ...options, usesContents });
 }

@@ -6,8 +6,9 @@ import { printableLine } from '../../core/text/printable.ts';
 import type { BatchFinding } from '../batch/batchTerms.ts';
 import type { ScriptFinding } from '../selection/scriptReview.ts';
 import { estimateCost, readRateCard } from './estimate.ts';
-import type { SecretFinding } from './secretFindings.ts';
-import { readLimits, readMachineClasses } from './serviceLimits.ts';
+import type { SecretFinding } from './account/secretFindings.ts';
+import { readLimits, readMachineClasses } from './account/serviceLimits.ts';
+import type { VolumeFinding } from './account/volumeFindings.ts';
 
 const SHOWN_CLASSES = 8;
 
@@ -30,6 +31,7 @@ export interface JobFinding {
     | 'upload-size'
     | BatchFinding['type']
     | SecretFinding['type']
+    | VolumeFinding['type']
     | ScriptFinding['type'];
   readonly severity: 'error' | 'warning';
   /** What is wrong, as a sentence without its full stop. */

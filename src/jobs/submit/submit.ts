@@ -30,6 +30,8 @@ export interface SubmitRequest {
   readonly machineClass?: string | undefined;
   /** Names of secrets of the account. */
   readonly secrets?: readonly string[] | undefined;
+  /** Names of volumes of the account. */
+  readonly volumes?: readonly string[] | undefined;
   readonly cluster?: ClusterOptions | undefined;
   /** Where the results go, relative to the folder. */
   readonly resultsFolder?: string | undefined;
@@ -99,7 +101,7 @@ export function draftRecord(
   request: SubmitRequest,
   sent: Pick<JobRecord, 'gitCommit' | 'gitChanges' | 'archive' | 'archiveBytes'>,
 ): JobRecord {
-  const { selection, secrets = [], ...terms } = request;
+  const { selection, secrets = [], volumes = [], ...terms } = request;
   const maxRuntime = Math.trunc(terms.maxRuntime);
   const createdAt = new Date().toISOString();
   // Terms that are not fields of a record are dropped.
@@ -107,6 +109,7 @@ export function draftRecord(
     ...terms,
     ...sent,
     secrets: [...secrets],
+    volumes: [...volumes],
     id,
     state: 'sending',
     maxRuntime,

@@ -88,6 +88,7 @@ function jobOf(draft: JobRecord) {
     ...(draft.venv !== null && { venv: draft.venv }),
     ...(draft.machineClass !== null && { machineClass: draft.machineClass }),
     ...(draft.secrets.length > 0 && { secrets: draft.secrets }),
+    ...(draft.volumes.length > 0 && { volumes: draft.volumes }),
     ...(draft.cluster !== null && { cluster: draft.cluster }),
   };
 }

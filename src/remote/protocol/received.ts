@@ -42,6 +42,7 @@ export function readerOf(field: z.core.$ZodType): z.ZodType {
   if (field instanceof z.ZodArray) return z.array(readerOf(field.element));
   const { type } = field._zod.def;
   if (type === 'number') return z.number();
+  if (type === 'boolean') return z.boolean();
   if (TEXT_TYPES.has(type)) return z.string();
   throw new TypeError(`A body of the protocol cannot have a field of type ${type}.`);
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { listedVolume } from './volume.ts';
 import { received } from './received.ts';
 import { declaredAccount, declaredJob } from './spellings.ts';
 import { JOB_STATES } from './states.ts';
@@ -40,6 +41,7 @@ export const account = z.object({
   limits: z
     .object({ max_runtime: z.int().describe('seconds'), max_upload_bytes: z.int() })
     .describe('limits of one submission; a job whose maximum cost exceeds the credits is refused'),
+  volumes: z.array(listedVolume).describe('what `meta.volumes` of the account can name'),
   key: z
     .object({
       key_id: z.string(),

@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import * as z from 'zod';
 import { MAX_JOB_SECRETS, secretName } from './secret.ts';
+import { MAX_JOB_VOLUMES, volumeName } from './volume.ts';
 
 /** The longest time limit that a job may have: 30 days. */
 export const MAX_RUNTIME_SECONDS = 30 * 24 * 3600;
@@ -101,6 +102,13 @@ export const submission = z.object({
     .describe('names of secrets of the account, which become variables of the job')
     .optional(),
   cluster: clusterOptions.optional(),
+  volumes: z
+    .array(volumeName)
+    .max(MAX_JOB_VOLUMES, `must be at most ${MAX_JOB_VOLUMES} names`)
+    .describe(
+      'names of volumes of the account (`volumes` of `GET /v1/me`), whose folders the job has as `FARWHARF_VOLUME_NAME`',
+    )
+    .optional(),
 });
 export type Submission = z.infer<typeof submission>;
 

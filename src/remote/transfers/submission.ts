@@ -14,6 +14,8 @@ export interface JobSubmission {
   readonly machineClass?: string;
   /** Names of secrets of the account, for services with the feature `secrets`. */
   readonly secrets?: readonly string[];
+  /** Names of volumes of the account. */
+  readonly volumes?: readonly string[];
   /** What the job asks of the cluster of the service. */
   readonly cluster?: ClusterOptions;
 }
@@ -26,6 +28,7 @@ export function metaOf({
   venv,
   machineClass,
   secrets = [],
+  volumes = [],
   cluster,
 }: JobSubmission): SubmissionMeta {
   if (!Number.isFinite(maxRuntime)) throw new AppError('bad-input', 'The time limit of a job must be a number.');
@@ -36,6 +39,7 @@ export function metaOf({
     ...(venv !== undefined && Object.keys(venv).length > 0 && { venv }),
     ...(machineClass && { machine_class: machineClass }),
     ...(secrets.length > 0 && { secrets: [...secrets] }),
+    ...(volumes.length > 0 && { volumes: [...volumes] }),
     ...(cluster !== undefined && { cluster }),
   };
 }

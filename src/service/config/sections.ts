@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { LOG_LEVELS } from '../../core/log.ts';
 import { limitsSettings } from './limitsConfig.ts';
 import { oidcSettings } from './oidcConfig.ts';
+import { volumesSettings } from './volumesConfig.ts';
 
 const REMOVED_LOG_SETTINGS = ['max_mb', 'keep'];
 const HOW_TO_ROTATE =
@@ -95,4 +96,6 @@ export const sections = {
   proxy: proxySettings.optional(),
   retention: retentionSettings.prefault({}),
   tls: tlsSettings.optional(),
+  /** Folders that jobs can have besides their own. */
+  volumes: volumesSettings,
 };

@@ -1,6 +1,7 @@
 import { AppError } from '../../core/errors.ts';
 import { Emitter } from '../../core/processes/lifetime.ts';
-import type { Executor } from './executor.ts';
+import type { JobFolder } from '../jobFiles/jobFolder.ts';
+import type { Executor, RunnableJob } from './executor.ts';
 
 /** A call of an executor that failed. */
 export interface FailedCall {
@@ -19,7 +20,11 @@ export class ExecutorCalls {
   /** The same executor, whose calls are watched. */
   readonly executor: Executor;
 
-  constructor(executor: Executor) {
+  /** @param beforeLaunch what a job needs before its runner starts; its failure is one of the launch. */
+  constructor(
+    executor: Executor,
+    beforeLaunch: (job: RunnableJob, folder: JobFolder) => Promise<void> = async () => {},
+  ) {
     const { cluster } = executor;
     this.executor = {
       capacity: executor.capacity,
@@ -38,7 +43,11 @@ export class ExecutorCalls {
       refusal: () => executor.refusal(),
       keepsEnvironments: () => executor.keepsEnvironments(),
       ...(executor.refusalOf && { refusalOf: executor.refusalOf.bind(executor) }),
-      launch: (...args) => this.#watch('launch', executor.launch(...args)),
+      launch: (job, folder, ...rest) =>
+        this.#watch(
+          'launch',
+          beforeLaunch(job, folder).then(() => executor.launch(job, folder, ...rest)),
+        ),
       status: (job, folder) => this.#watch('status', executor.status(job, folder)),
       externalId: (job) => executor.externalId(job),
       reportSecret: (jobId) => executor.reportSecret(jobId),

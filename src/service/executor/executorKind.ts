@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { messageOf } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
 import type { MachineClasses } from '../config/machineClasses.ts';
+import type { VolumeSettings } from '../config/volumesConfig.ts';
 import type { Executor } from './executor.ts';
 
 /** What the service passes to an executor besides its configuration. */
@@ -17,13 +18,14 @@ export interface ExecutorContext {
   readonly filesFolder: string;
   /** Files of the service that jobs must not read. */
   readonly hidden: readonly string[];
+  readonly volumes: readonly VolumeSettings[];
   /** Returns how many accounts are enabled. */
   readonly accounts: () => number;
   readonly log: Logger;
 }
 
 /** What is known when a configuration is checked without starting the service. */
-export interface CheckContext extends Pick<ExecutorContext, 'data' | 'hidden'> {
+export interface CheckContext extends Pick<ExecutorContext, 'data' | 'hidden' | 'volumes'> {
   /** Returns how many accounts are enabled. */
   readonly accounts: () => Promise<number>;
 }

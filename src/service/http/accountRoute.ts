@@ -8,6 +8,7 @@ import type { MachineClasses } from '../config/machineClasses.ts';
 import type { KeptEnvironments } from '../environments/keptEnvironments.ts';
 import type { Executor } from '../executor/executor.ts';
 import { toCredits } from '../store/accounts/credits.ts';
+import type { Volumes } from '../volumes/volumes.ts';
 import type { Store } from '../store/store.ts';
 import type { AccountGauge } from './access/accountGauge.ts';
 import type { AppContext } from './access/appEnv.ts';
@@ -18,6 +19,7 @@ interface AccountSources {
   readonly machineClasses: MachineClasses;
   readonly environments: KeptEnvironments;
   readonly executor: Pick<Executor, 'keepsEnvironments'>;
+  readonly volumes: Pick<Volumes, 'of'>;
 }
 
 /** `GET /v1/me`. `credits` is what the key of the request can spend, so that clients that know nothing of budgets forecast correctly. */
@@ -27,6 +29,7 @@ export function answerAccount({
   machineClasses,
   environments,
   executor,
+  volumes,
 }: AccountSources): (context: AppContext) => Response {
   return (context) => {
     const { id, plan } = context.var.account;
@@ -47,6 +50,7 @@ export function answerAccount({
         max_runtime: MAX_RUNTIME_SECONDS,
         max_upload_bytes: gauge.limitsOf(context.var.account).upload_bytes,
       },
+      volumes: [...volumes.of(id)],
       ...(key && {
         key: {
           key_id: key.id,

@@ -33,6 +33,7 @@ import { addContentRoutes } from './contentRoutes.ts';
 import { addSecretRoutes } from './secretRoutes.ts';
 import type { KeptEnvironments } from '../environments/keptEnvironments.ts';
 import type { SecretVault } from '../secrets/secretVault.ts';
+import type { Volumes } from '../volumes/volumes.ts';
 import { SIGN_IN_PATH, type SignInDescription } from '../../remote/protocol/signIn.ts';
 import type { RequestMonitor } from './requestMonitor.ts';
 import { createPage, FORM_PATHS } from './page/page.ts';
@@ -78,6 +79,7 @@ export interface AppOptions {
   readonly vault: SecretVault;
   readonly executor: Pick<Executor, 'refusalOf' | 'keepsEnvironments'>;
   readonly environments: KeptEnvironments;
+  readonly volumes: Pick<Volumes, 'of' | 'refusalOf'>;
   readonly contents: ContentStore;
   readonly waiting: WaitingContents;
   readonly resultPieces: ResultPieces;

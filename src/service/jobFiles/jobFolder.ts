@@ -43,6 +43,8 @@ const NAMES = {
   requirements: 'requirements.txt',
   /** How the job is separated from others: a `Confinement`. */
   confinement: 'confinement.json',
+  /** The folders that the job has besides its own: a list of `JobVolume`. */
+  volumes: 'volumes.json',
   /** The container of the job's programs: a `JobContainer`. */
   container: 'container.json',
   /** Its image, if that was fetched for the job. */

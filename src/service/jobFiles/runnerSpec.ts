@@ -27,6 +27,8 @@ const runnerSpec = z.object({
   environments: z.string().optional(),
   /** The names of the secrets that become variables of the job. */
   secrets: z.array(z.string()).readonly().optional(),
+  /** The names of the volumes that the job has. */
+  volumes: z.array(z.string()).readonly().optional(),
   /** What the job asks of a cluster, which its executor reads. */
   cluster: submission.shape.cluster,
 });

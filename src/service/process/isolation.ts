@@ -7,7 +7,9 @@ import { promisify } from 'node:util';
 import { AppError, messageOf } from '../../core/errors.ts';
 import { findProgram, isAccessible } from '../../core/processes/findProgram.ts';
 import { pathInside } from '../../core/files/pathInside.ts';
+import type { VolumeSettings } from '../config/volumesConfig.ts';
 import type { CheckContext } from '../executor/executorKind.ts';
+import { overlaps } from '../volumes/checkVolumes.ts';
 import { removeTree } from '../jobFiles/removeTree.ts';
 import type { Sandbox } from '../jobFiles/confinement.ts';
 import { jobFolder } from '../jobFiles/jobFolder.ts';
@@ -39,7 +41,7 @@ export type Isolation =
  */
 export async function findIsolation(
   settings: ProcessSettings,
-  { data, hidden }: Pick<CheckContext, 'data' | 'hidden'>,
+  { data, hidden, volumes = [] }: Pick<CheckContext, 'data' | 'hidden'> & Partial<Pick<CheckContext, 'volumes'>>,
 ): Promise<Isolation> {
   if (settings.isolation === 'none') return { type: 'none', why: 'the configuration says so', isChosen: true };
   const problem = (why: string): Isolation => {
@@ -66,6 +68,7 @@ export async function findIsolation(
     hasNetwork: settings.network,
   };
   refuseBelowWritable(sandbox);
+  refuseVolumes(sandbox, volumes);
   const failure = await tryOut(sandbox);
   return failure === undefined ? { type: 'bubblewrap', sandbox } : problem(`bubblewrap does not work: ${failure}`);
 }
@@ -83,6 +86,21 @@ function refuseBelowWritable({ writable, readOnly, hidden, data }: Sandbox): voi
     const below = inner.find((path) => (pathInside(folder, realpathSync(path)) ?? '') !== '');
     if (below === undefined) continue;
     const message = `[process] writable: jobs can write ${outer}, and ${below} is inside it. A job could replace that with a link, and the next job would see the link's target. Move one of them, or make only folders beside ${below} writable.`;
+    throw new AppError('bad-input', message);
+  }
+}
+
+/**
+ * The same for volumes, which only those jobs see that name them: jobs must be able to write them by no other name, and nothing else through them.
+ *
+ * @throws AppError `bad-input` that names both.
+ */
+function refuseVolumes({ writable, readOnly }: Sandbox, volumes: readonly VolumeSettings[]): void {
+  for (const { name, folder, writable: isWritable } of volumes) {
+    const others = [...writable, ...(isWritable ? readOnly : [])].filter((path) => isAccessible(path));
+    const other = others.find((path) => overlaps(realpathSync(path), realpathSync(folder)));
+    if (other === undefined) continue;
+    const message = `The volume ${name}: ${folder} and ${other}, which all jobs see, are the same or one lies in the other, and jobs can write one of them. Move one of them, or remove it from [process].`;
     throw new AppError('bad-input', message);
   }
 }

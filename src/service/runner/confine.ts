@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Confinement } from '../jobFiles/confinement.ts';
 import type { JobFolder } from '../jobFiles/jobFolder.ts';
+import type { JobVolume } from '../jobFiles/volumes.ts';
 import { assertStarts } from './program/programFile.ts';
 import type { ProcessCall } from './runProcess.ts';
 import { type PackagesMount, sandboxOptions, seesPath } from '../sandbox/sandbox.ts';
@@ -17,7 +18,7 @@ import { type PackagesMount, sandboxOptions, seesPath } from '../sandbox/sandbox
 export function confine(
   call: ProcessCall,
   { folder, packages }: { readonly folder: JobFolder; readonly packages: PackagesMount | undefined },
-  { sandbox, limits }: Confinement,
+  { sandbox, limits, volumes }: Confinement & { readonly volumes: readonly JobVolume[] },
 ): ProcessCall {
   if (sandbox === null) return call;
   const folders = { ...folder, packages, home: freshFolder(folder.home), temporary: freshFolder(folder.temporary) };
@@ -28,7 +29,7 @@ export function confine(
     ...call,
     sandbox: {
       program: sandbox.program,
-      options: sandboxOptions(sandbox, folders, { cwd: call.cwd, variables }),
+      options: sandboxOptions(sandbox, folders, { cwd: call.cwd, variables, volumes }),
       maxProcesses: limits.maxProcesses,
     },
   };

@@ -2,6 +2,7 @@ import type { ProcessReference } from '../../core/processes/processTree.ts';
 import type { Confinement } from '../jobFiles/confinement.ts';
 import type { JobContainer } from '../jobFiles/container.ts';
 import type { JobFolder } from '../jobFiles/jobFolder.ts';
+import type { JobVolume } from '../jobFiles/volumes.ts';
 import type { ExitMarker } from '../jobFiles/markers.ts';
 import type { RunnerSpec } from '../jobFiles/runnerSpec.ts';
 import { visibleSearchPath } from '../sandbox/sandbox.ts';
@@ -23,6 +24,7 @@ export interface Run {
   /** Undefined if the job needs none, or has none yet. */
   readonly packages: JobPackages | undefined;
   readonly container: JobContainer | undefined;
+  readonly volumes: readonly JobVolume[];
   readonly confinement: Confinement | undefined;
   readonly output: OutputLog;
   readonly signal: AbortSignal;
@@ -32,16 +34,17 @@ export interface Run {
 export function runConfined(
   call: ProcessCall,
   limitMs: number,
-  { folder, spec, variables, packages, container, confinement, output, signal }: Run,
+  { folder, spec, variables, packages, container, volumes, confinement, output, signal }: Run,
   onStart?: (pid: number, init: ProcessReference | undefined) => void,
 ): Promise<ProcessEnd> {
   const { jobId, killGraceMs } = spec;
+  const binds = volumes.map(({ folder: path, isWritable }) => ({ path, isWritable }));
   return runProcess(
     container !== undefined
-      ? callInContainer(call, { container, folder, variables, packages, binds: [] })
+      ? callInContainer(call, { container, folder, variables, packages, binds })
       : confinement === undefined
         ? call
-        : confine(call, { folder, packages }, confinement),
+        : confine(call, { folder, packages }, { ...confinement, volumes }),
     { jobId, limitMs, killGraceMs, resources: confinement?.limits, signal },
     { output, ...(onStart !== undefined && { onStart }) },
   );

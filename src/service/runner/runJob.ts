@@ -9,7 +9,9 @@ import { readContainer } from '../jobFiles/container.ts';
 import { pythonOf } from './environment/jobPackages.ts';
 import { jobVariables, variablesOnMachine } from './program/jobVariables.ts';
 import { programFor, programInContainer } from './program/interpreter.ts';
+import { volumeVariable } from '../../remote/protocol/volume.ts';
 import { type JobFolder, writeMarker } from '../jobFiles/jobFolder.ts';
+import { type JobVolume, placeInSandbox, readVolumes } from '../jobFiles/volumes.ts';
 import type { StartedMarker } from '../jobFiles/markers.ts';
 import type { SecretValues } from '../jobFiles/runnerInput.ts';
 import type { RunnerSpec } from '../jobFiles/runnerSpec.ts';
@@ -33,14 +35,22 @@ export async function runJob(
   try {
     const spec = parseOwnJson<RunnerSpec>(readFileSync(folder.spec, 'utf8'));
     const confinement = readConfinement(folder.confinement);
-    const variables = jobVariables(folder, spec, secrets);
+    const volumes = readVolumes(folder);
+    const isSandboxed = confinement !== undefined && confinement.sandbox !== null;
+    const variables = jobVariables(folder, spec, secrets, pathsOf(volumes, isSandboxed));
     const container = readContainer(folder);
-    const bare = { folder, spec, variables, packages: undefined, container, confinement, output, signal };
+    const bare = { folder, spec, variables, packages: undefined, container, volumes, confinement, output, signal };
     const { ending, ranSeconds, run, cleanUp } = await setUp(bare, Object.keys(secrets));
     return ending ?? (await runScript(run, ranSeconds).finally(cleanUp));
   } catch (error) {
     return notStarted(error instanceof AppError ? error.message : explain(error), 0);
   }
+}
+
+/** The variables with the paths of volumes, as the job sees them. */
+function pathsOf(volumes: readonly JobVolume[], isSandboxed: boolean): Record<string, string> {
+  const path = (volume: JobVolume): string => (isSandboxed ? placeInSandbox(volume) : volume.folder);
+  return Object.fromEntries(volumes.map((volume) => [volumeVariable(volume.name), path(volume)]));
 }
 
 /** @param setUpSeconds how much of the job's time limit is used up. */

@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { AppError } from '../../core/errors.ts';
+import { volumeVariable } from '../../remote/protocol/volume.ts';
 import { isInstallerVariable } from '../../workspace/environments/installerVariables.ts';
 import { type PackageList, readPackageList } from '../../workspace/environments/packageList.ts';
 import type { VirtualEnvironmentSpec } from '../jobFiles/runnerSpec.ts';
@@ -87,14 +88,15 @@ async function installKept(
   const key = environmentKey(list, toolsOf({ list, spec: venv, programs: programsFor(run) }));
   // What a build sees can stay in what it builds, or decide it.
   const chosen = Object.keys(venv.env ?? {}).filter((name) => !isInstallerVariable(name));
-  const unseen = new Set([...secretNames, ...chosen, ...FOLDER_VARIABLES]);
+  const ofVolumes = run.volumes.map(({ name }) => volumeVariable(name));
+  const unseen = new Set([...secretNames, ...chosen, ...ofVolumes, ...FOLDER_VARIABLES]);
   const { inherited, own } = run.variables;
   const variables = { inherited: without(inherited, new Set(FOLDER_VARIABLES)), own: without(own, unseen) };
   let ranSeconds = usedSeconds;
   const place = { account, key, list, jobId: spec.jobId, note: (text: string) => output.note(text), signal };
   try {
     const kept = await keepEnvironment<Outcome>(place, async (target): Promise<BuildResult<Outcome>> => {
-      const built = await install({ ...request, run: { ...run, variables } }, { target, isKept: true });
+      const built = await install({ ...request, run: { ...run, variables, volumes: [] } }, { target, isKept: true });
       ranSeconds = built.ranSeconds;
       const { ending } = built;
       if (ending === undefined) return { isBuilt: true };

@@ -4,6 +4,7 @@ import { assertNever, systemCode } from '../../core/errors.ts';
 import { pathInside } from '../../core/files/pathInside.ts';
 import type { Sandbox } from '../jobFiles/confinement.ts';
 import type { JobFolder } from '../jobFiles/jobFolder.ts';
+import { type JobVolume, placeInSandbox } from '../jobFiles/volumes.ts';
 import { isReadable, systemPaths } from './systemFolders.ts';
 
 const KERNEL_FOLDERS: ReadonlySet<string> = new Set(
@@ -39,9 +40,13 @@ export interface SandboxFolders extends Pick<JobFolder, 'workspace' | 'requireme
 export function sandboxOptions(
   sandbox: Sandbox,
   folders: SandboxFolders,
-  { cwd, variables }: { cwd: string; variables: Readonly<Record<string, string>> },
+  {
+    cwd,
+    variables,
+    volumes,
+  }: { cwd: string; variables: Readonly<Record<string, string>>; volumes?: readonly JobVolume[] },
 ): readonly string[] {
-  const mounts = mountsOf(sandbox, folders);
+  const mounts = mountsOf(sandbox, folders, volumes);
   return [
     '--die-with-parent',
     '--new-session',
@@ -88,7 +93,7 @@ function isVisible(mounts: readonly Mount[], path: string): boolean {
 }
 
 /** Ordered so that no mount hides another one inside it. */
-function mountsOf(sandbox: Sandbox, folders: SandboxFolders): readonly Mount[] {
+function mountsOf(sandbox: Sandbox, folders: SandboxFolders, volumes: readonly JobVolume[] = []): readonly Mount[] {
   const same = (type: 'read-only' | 'writable' | 'device') => (path: string) => ({ type, source: path, at: path });
   const system = systemPaths();
   const mounts: readonly Mount[] = [
@@ -105,6 +110,13 @@ function mountsOf(sandbox: Sandbox, folders: SandboxFolders): readonly Mount[] {
     // If the service's home is its data folder, as with systemd's users, the job's home hides it.
     ...(sandbox.home === sandbox.data ? [] : [{ type: 'empty', at: sandbox.data } as const]),
     ...sandbox.hidden.filter(isReadable).map(hide),
+    ...volumes.map(
+      (volume): Mount => ({
+        type: volume.isWritable ? 'writable' : 'read-only',
+        source: volume.realFolder,
+        at: placeInSandbox(volume),
+      }),
+    ),
     same('writable')(folders.workspace),
     ...(folders.packages === undefined ? [] : [same(folders.packages.access)(folders.packages.path)]),
     ...[folders.requirements].filter(isReadable).map(same('read-only')),

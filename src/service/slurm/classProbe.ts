@@ -1,5 +1,7 @@
 import { AppError } from '../../core/errors.ts';
 import { printableLine } from '../../core/text/printable.ts';
+import { shellWord } from '../../core/text/shellWord.ts';
+import type { VolumeSettings } from '../config/volumesConfig.ts';
 import type { Check } from '../executor/executorKind.ts';
 import { reportContainer } from './batch/containerShell.ts';
 import { reportModules } from './batch/moduleShell.ts';
@@ -17,12 +19,17 @@ const UNANSWERED = `a probe reported nothing within ${PROBE_WAIT_MS / 1000} s. T
 export async function checkClass(
   one: SlurmMachineClass,
   probe: Omit<ProbeJob, 'lines' | 'place'>,
+  volumes: readonly VolumeSettings[],
 ): Promise<Check | undefined> {
   const isName = (pattern: string): boolean => !pattern.endsWith('*');
   // A module may be what brings the runtime of containers.
   const reports = [
     ...reportModules({ always: one.modules, allowed: one.allow.modules.filter(isName) }),
     ...(one.container === undefined ? [] : reportContainer(one.container, one.allow.images.filter(isName))),
+    ...volumes.map(({ name, folder, writable }) => {
+      const path = shellWord(folder);
+      return `[ -d ${path} ] && [ -${writable ? 'w' : 'r'} ${path} ] || echo ${shellWord(`volume ${name}`)} >&3`;
+    }),
   ];
   if (reports.length === 0) return undefined;
   const what = `machine class ${one.name}: its nodes have what its jobs need`;
@@ -52,6 +59,7 @@ function problemIn(answer: string, { container }: SlurmMachineClass): string | u
   const missing = [
     ...named('module').map((name) => `the module ${name}`),
     ...named('image').map((path) => `the image ${path}`),
+    ...named('volume').map((name) => `the folder of the volume ${name}`),
   ];
   if (answer.split('\n').includes('no-runtime')) missing.unshift(runtime);
   if (missing.length === 0) return undefined;

@@ -1,4 +1,5 @@
 import { AppError } from '../../core/errors.ts';
+import type { VolumeSettings } from '../config/volumesConfig.ts';
 import { type Check, problemOf } from '../executor/executorKind.ts';
 import { dataIsReadable } from './privacyCheck.ts';
 import { checkClass } from './classProbe.ts';
@@ -19,6 +20,7 @@ interface Checked {
   readonly users: ClusterUsers;
   /** Whether jobs start with the login environment of their node. */
   readonly hasLoginEnvironment: boolean;
+  readonly volumes: readonly VolumeSettings[];
 }
 
 /**
@@ -26,7 +28,7 @@ interface Checked {
  * and that jobs cannot read the data folder.
  */
 export async function checkCluster(
-  { classes, accounts, users, hasLoginEnvironment }: Checked,
+  { classes, accounts, users, hasLoginEnvironment, volumes }: Checked,
   folders: Omit<Probe, 'user'>,
 ): Promise<readonly Check[]> {
   let partitions = new Set<string>();
@@ -56,7 +58,7 @@ export async function checkCluster(
   const { filesFolder } = folders;
   const probes = [
     ...[...places.values()].map((place) => checkPrivacy(place, { ...folders, user })),
-    ...classes.map((one) => checkClass(one, { filesFolder, user, hasLoginEnvironment })),
+    ...classes.map((one) => checkClass(one, { filesFolder, user, hasLoginEnvironment }, volumes)),
   ];
   return [...checks, ...(await Promise.all(probes)).filter((check) => check !== undefined)];
 }

@@ -45,12 +45,12 @@ export const slurmKind = defineExecutor({
     return new SlurmExecutor({ privacy, program, classes, accounts, keepsEnvironments, users, capacity, pollMs, log });
   },
 
-  async check({ slurm, machine_classes: classes }, { data }) {
+  async check({ slurm, machine_classes: classes }, { data, volumes }) {
     const users = await findClusterUsers(slurm);
     const folders = { data, filesFolder: slurm.folder };
     if (slurm.submit_as === 'account') openFilesFolder(slurm.folder, true);
     const { accounts, login_environment: hasLoginEnvironment } = slurm;
-    const checked = { classes, accounts, users, hasLoginEnvironment };
+    const checked = { classes, accounts, users, hasLoginEnvironment, volumes };
     const checks = await checkCluster(checked, folders);
     return [...checks, { what: describeClusterJobs(users), problem: undefined }];
   },

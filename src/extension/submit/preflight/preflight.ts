@@ -8,6 +8,7 @@ import { describeMost } from '../../../jobs/submit/estimate.ts';
 import { parseTimeLimit, rateText, timeLimitOffers } from './preflightText.ts';
 import { pickExcluded, pickIncluded } from './filePicks.ts';
 import { pickSecrets } from './secretPick.ts';
+import { pickVolumes } from './volumePick.ts';
 import { pickOne } from '../../ui/picks.ts';
 import { pickScript } from './scriptPick.ts';
 import type { SubmitView } from './submitView.ts';
@@ -84,6 +85,8 @@ async function change(
       return toggleRequirements(draft);
     case 'secrets':
       return pickSecrets(view);
+    case 'volumes':
+      return pickVolumes(view);
     case 'sent':
       return pickExcluded(view);
     case 'left':

@@ -17,6 +17,7 @@ export type PreflightChoice =
   | 'project'
   | 'requirements'
   | 'secrets'
+  | 'volumes'
   | 'sent'
   | 'left'
   | 'all';
@@ -39,6 +40,7 @@ const ROW_OF_FINDING: Readonly<Record<JobFinding['type'], PreflightChoice>> = {
   'upload-size': 'sent',
   batch: 'script',
   secrets: 'secrets',
+  volumes: 'volumes',
   script: 'script',
   'left-out-read': 'left',
 };
@@ -90,6 +92,11 @@ export function preflightRows(view: SubmitView, changes: readonly string[]): Pre
   if (view.secretNames !== undefined || secrets.length > 0) {
     const names = secrets.length === 0 ? l10n.t('none') : secrets.join(', ');
     rows.push({ choice: 'secrets', label: label`$(key) ${l10n.t('Secrets')}`, description: withoutIcons(names) });
+  }
+  const { volumes = [] } = draft;
+  if (view.volumes.length > 0 || volumes.length > 0) {
+    const names = volumes.length === 0 ? l10n.t('none') : volumes.join(', ');
+    rows.push({ choice: 'volumes', label: label`$(database) ${l10n.t('Volumes')}`, description: withoutIcons(names) });
   }
   rows.push(
     { label: label`${l10n.t('Files')}` },

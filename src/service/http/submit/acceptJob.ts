@@ -16,6 +16,7 @@ import type { Spendable } from '../../store/accounts/budgets.ts';
 import type { Store } from '../../store/store.ts';
 import type { KeptEnvironments } from '../../environments/keptEnvironments.ts';
 import type { SecretVault } from '../../secrets/secretVault.ts';
+import type { Volumes } from '../../volumes/volumes.ts';
 import { outOfScope } from '../access/keyScopes.ts';
 import { refusal } from '../access/refusal.ts';
 import { checkArchive, type CheckContext, checkContents, type CheckedUpload, MAX_STORED_BYTES } from './checkUpload.ts';
@@ -36,6 +37,7 @@ export interface AcceptContext extends CheckContext {
   readonly mayUseSecrets: boolean;
   readonly executor: Pick<Executor, 'refusalOf' | 'keepsEnvironments'>;
   readonly environments: Pick<KeptEnvironments, 'folderOf'>;
+  readonly volumes: Pick<Volumes, 'refusalOf'>;
 }
 
 export type AcceptedJob = z.infer<typeof jobCreated>;
@@ -93,6 +95,7 @@ export async function addJob(
   const { id, meta, key } = upload;
   const submission = parseSubmission(meta);
   checkSecrets(submission, context);
+  checkVolumes(submission, context);
   const machineClass = chooseClass(submission, machineClasses);
   checkClusterOptions(submission, { account, machineClass: machineClass.name }, context.executor);
   const hold = machineClasses.priceOf(machineClass.name, submission.max_runtime);
@@ -131,6 +134,11 @@ function checkSecrets({ secrets = [] }: Submission, { account, vault, mayUseSecr
   const [are, them] = missing.length === 1 ? ['is', 'it'] : ['are', 'them'];
   const message = `meta.secrets: ${missing.join(', ')} ${are} not set. Set ${them} with farwharf secret set NAME.`;
   throw new AppError('bad-input', message);
+}
+
+function checkVolumes({ volumes: names = [] }: Submission, { account, volumes }: AcceptContext): void {
+  const refused = volumes.refusalOf(names, account);
+  if (refused !== undefined) throw new AppError('bad-input', `meta.volumes: ${refused}`);
 }
 
 function checkClusterOptions(
@@ -176,6 +184,7 @@ function specOf(
     ...(environments !== undefined && { environments }),
     ...(submission.secrets && { secrets: [...new Set(submission.secrets)] }),
     ...(submission.cluster && { cluster: submission.cluster }),
+    ...(submission.volumes && { volumes: [...new Set(submission.volumes)] }),
   };
 }
 

@@ -14,11 +14,15 @@ export interface JobVariables {
   readonly own: Readonly<Record<string, string>>;
 }
 
-/** @throws AppError `missing` if a secret did not arrive. */
+/**
+ * @param paths more variables of the service, with paths.
+ * @throws AppError `missing` if a secret did not arrive.
+ */
 export function jobVariables(
   folder: JobFolder,
   { jobId, artifacts, venv, secrets: names = [] }: RunnerSpec,
   secrets: SecretValues,
+  paths: Readonly<Record<string, string>>,
 ): JobVariables {
   const lost = names.filter((name) => !Object.hasOwn(secrets, name));
   if (lost.length > 0) {
@@ -38,6 +42,7 @@ export function jobVariables(
     ...secrets,
     [JOB_ID_VARIABLE]: jobId,
     FARWHARF_ARTIFACTS: join(folder.workspace, artifacts),
+    ...paths,
   };
   return { inherited, own };
 }

@@ -42,7 +42,7 @@ suite('profiles', () => {
     const workspace = await prepareWorkspace('profile');
     await workspace.open();
     await openProfiles();
-    const consent = { host: 'local', isSwitch: false, variables: ['PATH'], include: [], secrets: [] };
+    const consent = { host: 'local', isSwitch: false, variables: ['PATH'], include: [], secrets: [], volumes: [] };
     await saveConsent(farwharfHome(), workspaceFolder(), consent);
     await vscode.workspace
       .getConfiguration('farwharf')

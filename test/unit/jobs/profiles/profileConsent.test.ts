@@ -19,6 +19,7 @@ const access: ProfileAccess = {
   variables: ['TOKEN'],
   include: ['.env'],
   secrets: ['HF_TOKEN'],
+  volumes: ['datasets'],
 };
 
 test('a folder is asked once for a service and for the variables that it sends there', async (t) => {
@@ -33,6 +34,7 @@ test('a folder is asked once for a service and for the variables that it sends t
     variables: ['KEY'],
     include: [],
     secrets: [],
+    volumes: [],
   });
   assert.deepEqual(await missingConsent(home, '/a', { ...access, include: ['.env', 'id_rsa'] }), {
     host: GPU,
@@ -40,6 +42,7 @@ test('a folder is asked once for a service and for the variables that it sends t
     variables: [],
     include: ['id_rsa'],
     secrets: [],
+    volumes: [],
   });
   assert.deepEqual(await missingConsent(home, '/b', access), {
     host: GPU,
@@ -47,10 +50,13 @@ test('a folder is asked once for a service and for the variables that it sends t
     variables: [],
     include: [],
     secrets: [],
+    volumes: [],
   });
   assert.deepEqual((await missingConsent(home, '/a', { ...access, secrets: ['HF_TOKEN', 'API_KEY'] }))?.secrets, [
     'API_KEY',
   ]);
+  const more = await missingConsent(home, '/a', { ...access, volumes: ['datasets', 'models'] });
+  assert.deepEqual(more?.volumes, ['models']);
   const elsewhere = { ...access, host: 'https://other.example.org' };
   assert.deepEqual(await missingConsent(home, '/a', elsewhere), elsewhere);
 });
@@ -66,12 +72,12 @@ test('a damaged file of consents means that nothing was agreed to', async (t) =>
 test('the question names the service and the variables', () => {
   assert.equal(
     describeAccess({ name: 'train' }, access, 'gpu.example.org'),
-    'Profile train sends this folder to gpu.example.org, which is not your selected service, and reads TOKEN from your environment and sends it to gpu.example.org, and sends .env to gpu.example.org even if a rule leaves it out, and gives your secret HF_TOKEN to the job.',
+    'Profile train sends this folder to gpu.example.org, which is not your selected service, and reads TOKEN from your environment and sends it to gpu.example.org, and sends .env to gpu.example.org even if a rule leaves it out, and gives your secret HF_TOKEN to the job, and gives your volume datasets to the job.',
   );
   assert.equal(
     describeAccess(
       { name: 'train' },
-      { ...access, isSwitch: false, variables: ['A', 'B'], include: [], secrets: [] },
+      { ...access, isSwitch: false, variables: ['A', 'B'], include: [], secrets: [], volumes: [] },
       'this machine',
     ),
     'Profile train reads A, B from your environment and sends them to this machine.',
@@ -97,18 +103,25 @@ test("a profile finds the user's services by their names only", () => {
 });
 
 test('each part of the question is there by itself, for one and for several', () => {
-  const nothing = { host: GPU, isSwitch: false, variables: [], include: [], secrets: [] };
+  const nothing = { host: GPU, isSwitch: false, variables: [], include: [], secrets: [], volumes: [] };
   const ask = (part: Partial<ProfileAccess>): string => describeAccess({ name: 'p' }, { ...nothing, ...part }, 'gpu');
   assert.equal(ask({ isSwitch: true }), 'Profile p sends this folder to gpu, which is not your selected service.');
   assert.equal(ask({ variables: ['A'] }), 'Profile p reads A from your environment and sends it to gpu.');
   assert.equal(ask({ include: ['a', 'b\u001b[2J'] }), 'Profile p sends a, b to gpu even if a rule leaves them out.');
   assert.equal(ask({ secrets: ['A', 'B'] }), 'Profile p gives your secrets A, B to the job.');
+  assert.equal(ask({ volumes: ['a', 'b'] }), 'Profile p gives your volumes a, b to the job.');
 });
 
 test('there is something to agree to if any part has something', () => {
-  const nothing = { host: GPU, isSwitch: false, variables: [], include: [], secrets: [] };
+  const nothing = { host: GPU, isSwitch: false, variables: [], include: [], secrets: [], volumes: [] };
   assert.equal(needsConsent(nothing), false);
-  for (const part of [{ isSwitch: true }, { variables: ['A'] }, { include: ['a'] }, { secrets: ['A'] }]) {
+  for (const part of [
+    { isSwitch: true },
+    { variables: ['A'] },
+    { include: ['a'] },
+    { secrets: ['A'] },
+    { volumes: ['a'] },
+  ]) {
     assert.equal(needsConsent({ ...nothing, ...part }), true);
   }
 });
@@ -121,6 +134,7 @@ test('what was agreed to is kept with what was agreed before, for the last 1,001
     variables: [name],
     include: [],
     secrets: [],
+    volumes: [],
   });
   await saveConsent(home, '/first', variable('A'));
   await saveConsent(home, '/first', variable('B'));

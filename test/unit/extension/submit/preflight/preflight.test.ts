@@ -40,6 +40,7 @@ const view: SubmitView = {
   estimate: { type: 'known', creditsPerMinute: 0.3, highest: 6, balance: 312 },
   findings: [],
   secretNames: undefined,
+  volumes: [],
   usesContents: false,
   maxUploadBytes: undefined,
   accountId: undefined,
@@ -53,6 +54,14 @@ test('the first row submits and shows the script, the place, what is sent and th
   assert.equal(first?.label, '$(rocket) Submit train.py');
   assert.equal(first?.description, 'to gpu.example.org · a10g');
   assert.equal(first?.detail, '3 files, 3.0 MB will be sent. At most 6 credits of 312.');
+});
+
+test('volumes have a row where the account has some, or the job asks for some', () => {
+  assert.equal(find(preflightRows(view, []), 'volumes'), undefined);
+  const own = { ...view, volumes: [{ name: 'datasets', isWritable: false }] };
+  assert.equal(find(preflightRows(own, []), 'volumes')?.description, 'none');
+  const asked = { ...view, draft: { ...draft, volumes: ['datasets', 'cache'] } };
+  assert.equal(find(preflightRows(asked, []), 'volumes')?.description, 'datasets, cache');
 });
 
 test('what is new since the last agreement stands in the first row', () => {

@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n';
-import { printableLine } from '../../core/text/printable.ts';
-import { MAX_JOB_SECRETS, secretName, SECRETS_FEATURE } from '../../remote/protocol/secret.ts';
-import { receivedAccount } from '../../remote/protocol/schemas.ts';
+import { printableLine } from '../../../core/text/printable.ts';
+import { MAX_JOB_SECRETS, secretName, SECRETS_FEATURE } from '../../../remote/protocol/secret.ts';
+import { receivedAccount } from '../../../remote/protocol/schemas.ts';
 import { readFeatures } from './serviceLimits.ts';
 
 /** Secrets that a job cannot get. */

@@ -5,7 +5,7 @@ import {
   readLimits,
   readMachineClasses,
   takesContents,
-} from '../../../../src/jobs/submit/serviceLimits.ts';
+} from '../../../../../src/jobs/submit/account/serviceLimits.ts';
 
 test('limits are those that a service states, above zero', () => {
   const none = { maxRuntime: undefined, maxUploadBytes: undefined };
