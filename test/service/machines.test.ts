@@ -3,9 +3,10 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { jsonLines, type RunOptions, Scratch, until } from './commandLine.ts';
-import { sshProblem, SshServer } from './support/sshServer.ts';
+import { sshIsMissing, SshServer } from './support/sshServer.ts';
 
-const skip = sshProblem();
+const missing = await sshIsMissing();
+const skip = missing === undefined ? false : `NO SSH SERVER: ${missing}`;
 
 interface Lab extends AsyncDisposable {
   readonly scratch: Scratch;
@@ -38,7 +39,7 @@ async function openLab(options: readonly string[] = []): Promise<Lab> {
 const listing = async (folder: string): Promise<readonly string[]> =>
   (await readdir(folder, { recursive: true })).toSorted();
 
-describe('a machine over SSH', { skip: skip ?? false }, () => {
+describe('a machine over SSH', { skip }, () => {
   test('is connected, runs a job whose connection is cut, and is left as it was', async () => {
     await using lab = await openLab(['MaxSessions 1', 'AllowTcpForwarding no', 'AllowStreamLocalForwarding no']);
     const { scratch, server } = lab;

@@ -3,22 +3,28 @@ import { once } from 'node:events';
 import { chmod, copyFile, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { programsAreMissing } from '../../../scripts/programs.ts';
 import { findProgram } from '../../../src/core/processes/findProgram.ts';
 import { until } from '../commandLine.ts';
 import { freePort } from './freePort.ts';
 
 const run = promisify(execFile);
+// Which is rarely on the PATH of users.
+const SSHD = '/usr/sbin/sshd';
 
-/** Why tests that need OpenSSH's server are skipped; undefined if it is there. */
-export function sshProblem(): string | undefined {
+/** Why tests that need OpenSSH's server are skipped; undefined if it is there. Root on Debian gets it for them. */
+export async function sshIsMissing(): Promise<string | undefined> {
   if (process.platform === 'win32') return 'sshd is tested on Unix';
-  const path = `${process.env['PATH'] ?? ''}:/usr/sbin`;
-  const missing = ['ssh', 'ssh-keygen', 'sshd'].filter((name) => findProgram(name, path) === undefined);
-  return missing.length === 0
-    ? undefined
-    : `${missing.join(', ')} missing: apt-get install openssh-server openssh-client`;
+  return programsAreMissing("OpenSSH's server", {
+    programs: ['ssh', 'ssh-keygen', findSshd() ?? SSHD],
+    packages: ['openssh-client', 'openssh-server'],
+  });
+}
+
+function findSshd(): string | undefined {
+  return findProgram('sshd', `${process.env['PATH'] ?? ''}:${dirname(SSHD)}`);
 }
 
 /** OpenSSH's server on loopback, with a home folder of its own: a machine to connect. */
@@ -84,8 +90,7 @@ export class SshServer implements AsyncDisposable {
       ].join('\n'),
     );
     if (process.getuid?.() === 0) await mkdir('/run/sshd', { recursive: true });
-    const sshd = findProgram('sshd', `${process.env['PATH'] ?? ''}:/usr/sbin`) ?? 'sshd';
-    this.#child = spawn(sshd, ['-D', '-e', '-f', path], { stdio: 'ignore', detached: true });
+    this.#child = spawn(findSshd() ?? SSHD, ['-D', '-e', '-f', path], { stdio: 'ignore', detached: true });
     await until(() => canConnect(this.#port));
   }
 
