@@ -108,7 +108,8 @@ const TRANSLATED = ['extension/**/*.ts', 'webview/**/*.ts'];
 /** What is translated below the extension. The other texts of the layers there are English. */
 const TRANSLATED_BELOW = [
   'jobs/page/*.ts',
-  'jobs/submit/{budgetCheck,consent,estimate,preflight,secretFindings}.ts',
+  'jobs/submit/{budgetCheck,consent,estimate,preflight}.ts',
+  'jobs/submit/account/{secretFindings,packages}.ts',
   'jobs/selection/exclusions.ts',
   'jobs/sweeps/sweepProgress.ts',
 ];

@@ -11,6 +11,7 @@ import {
 import { formatBytes, formatCount } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { EXCLUSION_REASONS, groupExclusions } from '../../jobs/selection/exclusions.ts';
+import { describePackages } from '../../jobs/submit/account/packages.ts';
 import {
   estimateArchiveBytes,
   type Exclusion,
@@ -71,6 +72,7 @@ export function showSelection(
   const { draft } = dryRun;
   if (!terminal.isJson && draft?.batch !== undefined) terminal.note(describeBatch(selection.root, draft));
   if (!terminal.isJson) for (const line of describeExclusions(selection)) terminal.note(line);
+  if (dryRun.packages !== undefined) terminal.note(`  packages: ${describePackages(dryRun.packages)}`);
   for (const finding of dryRun.findings) terminal.note(`  ${finding.severity}: ${describeWithFlag(finding)}`);
   if (dryRun.unchecked !== undefined) terminal.note(dryRun.unchecked);
   const outcome =

@@ -1,6 +1,7 @@
 import { AppError } from '../../core/errors.ts';
 import { batchFindings } from '../../jobs/batch/batchTerms.ts';
 import { firstDraft } from '../../jobs/submit/draft.ts';
+import { describePackages, forecastPackages } from '../../jobs/submit/account/packages.ts';
 import { describeEstimate } from '../../jobs/submit/estimate.ts';
 import { planSubmit, sendPlan, type SubmitPlan, type SubmitTarget } from '../../jobs/submit/plan.ts';
 import { refuseErrors } from '../../jobs/submit/preflight.ts';
@@ -37,10 +38,12 @@ export async function submit(context: Context, argument: string, flags: SubmitFl
   const intent = { ...terms, ...((terms.venv ?? venv) && { venv: { ...terms.venv, ...venv } }) };
   const memory = { memory: { scripts: [] }, defaults: DEFAULT_TERMS, rates: [] };
   const draft = firstDraft(intent, flow?.script ?? script ?? '', memory);
+  const packagesFor = (target: SubmitTarget) => forecastPackages(folder, draft.venv, target.environments);
   const { terminal, signal } = context;
   const onService = await withServiceOf(job, context);
   if (flags.dryRun) {
-    const plan = (target: SubmitTarget) => planSubmit(target, draft, summary, scriptFindings);
+    const plan = async (target: SubmitTarget) =>
+      planSubmit(target, draft, summary, scriptFindings, await packagesFor(target));
     const local = [...scriptFindings, ...(draft.batch === undefined ? [] : batchFindings(draft.batch, undefined))];
     const findings = await checkDryRun(() => new Session(onService), plan, { local, intent, signal });
     return showSelection(sent, findings, context);
@@ -52,7 +55,7 @@ export async function submit(context: Context, argument: string, flags: SubmitFl
   await checkUnanswered(session, context, { folder: selection.root, again: flags.again });
   const account = await readAccount(await session.client(), { signal });
   const target = await targetOf(session, account, intent);
-  const plan = planSubmit(target, draft, summary, scriptFindings);
+  const plan = planSubmit(target, draft, summary, scriptFindings, await packagesFor(target));
   refuseErrors(plan.findings, describeWithFlag);
   announce(sent, plan, { context, hostName: session.hostName });
   const report = new SendingReport(terminal);
@@ -90,11 +93,12 @@ export async function submit(context: Context, argument: string, flags: SubmitFl
 
 function announce(
   selection: Selection,
-  { draft, estimate, findings }: SubmitPlan,
+  { draft, estimate, findings, packages }: SubmitPlan,
   { context: { terminal }, hostName }: { readonly context: Context; readonly hostName: string },
 ): void {
   terminal.note(`${describeSize(selection)} will be sent to ${hostName}. ${describeEstimate(estimate)}`);
   if (draft.batch !== undefined) terminal.note(describeBatch(selection.root, draft));
+  if (packages !== undefined) terminal.note(`  packages: ${describePackages(packages)}`);
   for (const line of describeExclusions(selection)) terminal.note(line);
   for (const finding of findings) terminal.note(`  note: ${describeWithFlag(finding)}`);
 }

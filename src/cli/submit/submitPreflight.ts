@@ -6,6 +6,7 @@ import type { SubmitDraft, SubmitIntent } from '../../jobs/submit/draft.ts';
 import { type CostEstimate, highestCredits } from '../../jobs/submit/estimate.ts';
 import type { SubmitPlan, SubmitTarget } from '../../jobs/submit/plan.ts';
 import { storesSecrets } from '../../jobs/submit/account/secretFindings.ts';
+import { keepsEnvironments, type PackagesForecast } from '../../jobs/submit/account/packages.ts';
 import { budgetCheck } from '../../jobs/submit/budgetCheck.ts';
 import { describeFinding, isAboutCredits, type JobFinding } from '../../jobs/submit/preflight.ts';
 import type { RemoteClient } from '../../remote/client.ts';
@@ -25,6 +26,7 @@ const FLAGS: Readonly<Record<JobFinding['type'], string>> = {
   batch: '',
   secrets: '',
   volumes: '',
+  packages: '',
   script: 'Specify another file with --script.',
   'left-out-read': 'Send it with --include PATH.',
 };
@@ -38,6 +40,8 @@ export interface DryRunFindings {
   readonly estimate?: CostEstimate;
   /** The terms of the job; undefined for a sweep, and if the service was not reached. */
   readonly draft?: SubmitDraft;
+  /** Undefined if the job installs no packages, or that is not known. */
+  readonly packages?: PackagesForecast | undefined;
 }
 
 /** The account; undefined if the service has no accounts (404). @throws the service's or the system's error. */
@@ -53,17 +57,19 @@ export async function readAccount(
   }
 }
 
-/** Where a session sends jobs, with the budgets there, and the names of secrets if the job needs some. @throws AppError as `readBudgets` does. */
+/** Where a session sends jobs, with the budgets there, and with secrets' names and kept environments if the job needs some. @throws AppError as `readBudgets` does. */
 export async function targetOf(
   session: Session,
   account: unknown,
-  { secrets = [] }: Pick<SubmitIntent, 'secrets'>,
+  { secrets = [], venv }: Pick<SubmitIntent, 'secrets' | 'venv'>,
 ): Promise<SubmitTarget> {
   const { home, host, asyncLedger: ledger, hostName: service } = session;
   const budget = await budgetCheck({ home, ledger, service: session.sender() }, host);
   const isAsking = secrets.length > 0 && storesSecrets(account);
   const stored = isAsking ? await (await session.client()).listSecrets() : undefined;
-  return { host, service, account, budget, secretNames: stored?.map(({ name }) => name) };
+  const isInstalling = venv?.['requirements'] !== undefined && keepsEnvironments(account);
+  const environments = isInstalling ? await (await session.client()).listEnvironments() : undefined;
+  return { host, service, account, budget, environments, secretNames: stored?.map(({ name }) => name) };
 }
 
 /**
@@ -73,7 +79,7 @@ export async function targetOf(
  */
 export async function checkDryRun(
   openSession: () => Session,
-  plan: (target: SubmitTarget) => Pick<SubmitPlan, 'findings'> & Pick<DryRunFindings, 'estimate' | 'draft'>,
+  plan: (target: SubmitTarget) => Promise<Pick<SubmitPlan, 'findings'> & Partial<DryRunFindings>>,
   {
     local,
     intent,
@@ -83,8 +89,8 @@ export async function checkDryRun(
   try {
     await using session = openSession();
     const account = await readAccount(await session.client(), { signal, timeout: DRY_RUN_TIMEOUT_SECONDS });
-    const { findings, estimate, draft } = plan(await targetOf(session, account, intent));
-    return { findings, unchecked: undefined, ...(estimate && { estimate }), ...(draft && { draft }) };
+    const { findings, estimate, draft, packages } = await plan(await targetOf(session, account, intent));
+    return { findings, unchecked: undefined, packages, ...(estimate && { estimate }), ...(draft && { draft }) };
   } catch (error) {
     signal.throwIfAborted();
     return { findings: local, unchecked: `Limits and prices were not checked: ${printableLine(messageOf(error))}` };

@@ -73,7 +73,7 @@ export async function submitSweep(
   if (flags.dryRun) {
     const batch = first.batch === undefined ? [] : batchFindings(first.batch, undefined);
     const local = [...new Set([...reviews.values()].flat()), ...batch];
-    const plan = (target: SubmitTarget) => ({ findings: sweepFindings(planWith(target), target.budget) });
+    const plan = async (target: SubmitTarget) => ({ findings: sweepFindings(planWith(target), target.budget) });
     const found = await checkDryRun(() => new Session(onService), plan, { local, intent: first, signal });
     const jobs = drafts.map(({ script, maxRuntime }, index) => ({
       parameters: job.combinations[index],

@@ -1,3 +1,4 @@
+import type { KeptEnvironment } from '../../remote/protocol/environment.ts';
 import type * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { AppError, systemCode } from '../../core/errors.ts';
@@ -81,6 +82,11 @@ export class Hosts implements vscode.Disposable {
 
   async cancel(host: string, jobId: string): Promise<void> {
     await this.#use(host, (client) => client.cancel(jobId));
+  }
+
+  /** What jobs of the account on a host installed for later ones. */
+  environments(host: string): Promise<readonly KeptEnvironment[]> {
+    return this.#use(host, (client) => client.listEnvironments());
   }
 
   /** The secrets of the account on a host. */

@@ -4,6 +4,7 @@ import { budgetCheck } from '../../jobs/submit/budgetCheck.ts';
 import { agreementTo, reviewConsent } from '../../jobs/submit/consent.ts';
 import { findScript, firstDraft, memoryOf, type SubmitDraft } from '../../jobs/submit/draft.ts';
 import { mayListSecrets } from '../../jobs/submit/account/secretFindings.ts';
+import { keepsEnvironments } from '../../jobs/submit/account/packages.ts';
 import { readRateCard } from '../../jobs/submit/estimate.ts';
 import { createPlanner, sendPlan } from '../../jobs/submit/plan.ts';
 import { readSetting } from '../contributions/config.ts';
@@ -66,7 +67,8 @@ export async function submit(
   const budget = await budgetCheck(services, host);
   const stored = mayListSecrets(account) ? await services.hosts.secrets(host).listSecrets() : undefined;
   const secretNames = stored?.map(({ name: secret }) => secret);
-  const target = { host, service: hostLabel(host), account, budget, secretNames };
+  const environments = keepsEnvironments(account) ? await services.hosts.environments(host) : undefined;
+  const target = { host, service: hostLabel(host), account, budget, secretNames, environments };
   const defaults = defaultsOf(uri);
   if (profile !== undefined && profile.job.combinations.length > 1) {
     const request = { profile, asked, target, selection, reader, defaults, notes: news };

@@ -1,3 +1,4 @@
+import { PACKAGE_LISTS } from '../../workspace/environments/packageList.ts';
 import {
   estimateArchiveBytes,
   type Exclusion,
@@ -10,7 +11,6 @@ import { suggestScripts } from './scriptSuggestions.ts';
 
 /** The most files, exclusions, secrets, scripts and findings that are listed. Each list costs the thread that shows it about 1 ms to receive. */
 export const MAX_LISTED = 1_000;
-const REQUIREMENTS = 'requirements.txt';
 const NAMED_PATHS = 3;
 
 /** The paths that are left out for one reason. */
@@ -32,7 +32,8 @@ export interface SelectedFolder {
   readonly archiveBytes: number;
   /** The largest files, sorted by size. */
   readonly largest: readonly SelectedFile[];
-  readonly hasRequirements: boolean;
+  /** The files on top that list packages. */
+  readonly packageLists: readonly string[];
   /** Command lines to offer: recent ones whose script would be sent, and scripts in the folder, best first. */
   readonly scripts: { readonly recent: readonly string[]; readonly found: readonly string[] };
   readonly exclusionCount: number;
@@ -67,7 +68,7 @@ export function summarizeSelection(
     totalBytes,
     archiveBytes: estimateArchiveBytes(selection),
     largest: [...files].sort((a, b) => b.size - a.size || (a.path < b.path ? -1 : 1)).slice(0, MAX_LISTED),
-    hasRequirements: files.some(({ path }) => path === REQUIREMENTS),
+    packageLists: PACKAGE_LISTS.filter((name) => files.some(({ path }) => path === name)),
     scripts: { recent, found: found.slice(0, MAX_LISTED) },
     exclusionCount: excluded.length,
     exclusions: groups.map(([reason, group]) => ({

@@ -74,7 +74,8 @@ export interface FolderMemory extends Partial<FileChoice> {
   readonly maxRuntime?: number;
   readonly machineClass?: string;
   readonly project?: string;
-  readonly usesRequirements?: boolean;
+  /** The list of packages that is installed. */
+  readonly packages?: string;
   readonly secrets?: readonly string[];
   readonly volumes?: readonly string[];
   /** Present after the user turned off the question. */
@@ -88,8 +89,12 @@ export interface SubmitDefaults {
   readonly project: string;
 }
 
-/** The environment that installs the packages in the folder's requirements.txt. */
-export const REQUIREMENTS_VENV: Readonly<Record<string, unknown>> = { requirements: 'requirements.txt' };
+/** A draft that installs the packages of a list in the folder; undefined installs none. */
+export function withPackages({ venv: before, ...rest }: SubmitDraft, list: string | undefined): SubmitDraft {
+  const { requirements: _, ...others } = before ?? {};
+  const venv = list === undefined ? others : { ...others, requirements: list };
+  return Object.keys(venv).length === 0 ? rest : { ...rest, venv };
+}
 
 /** The script line of the intent or of the last submit; undefined if the user must choose one. */
 export function findScript(
@@ -121,7 +126,7 @@ export function firstDraft(
   const project = intent.project ?? memory.project ?? defaults.project;
   const secrets = intent.secrets ?? memory.secrets ?? [];
   const volumes = intent.volumes ?? memory.volumes ?? [];
-  const venv = intent.venv ?? (memory.usesRequirements === true ? REQUIREMENTS_VENV : undefined);
+  const venv = intent.venv ?? (memory.packages === undefined ? undefined : { requirements: memory.packages });
   return {
     script,
     maxRuntime: intent.maxRuntime ?? memory.maxRuntime ?? defaults.maxRuntime,
@@ -145,6 +150,7 @@ export function memoryOf(
   before: Pick<FolderMemory, 'maxRuntime' | 'machineClass' | 'project'> = {},
 ): Omit<FolderMemory, 'scripts'> {
   const { include, exclude, venv, secrets, volumes, batch } = draft;
+  const packages = venv?.['requirements'];
   // The terms of a batch script are its own.
   const { maxRuntime, machineClass, project } = batch === undefined ? draft : before;
   return {
@@ -155,7 +161,7 @@ export function memoryOf(
     ...(project !== undefined && { project }),
     ...(secrets !== undefined && { secrets }),
     ...(volumes !== undefined && { volumes }),
-    usesRequirements: venv?.['requirements'] !== undefined,
+    ...(typeof packages === 'string' && { packages }),
     ...(agreement !== undefined && { agreement }),
   };
 }

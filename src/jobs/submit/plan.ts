@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { KeptEnvironment } from '../../remote/protocol/environment.ts';
 import type { JobRecord } from '../ledger/record.ts';
 import { batchFindings, chooseMachineClass } from '../batch/batchTerms.ts';
 import type { FileChoice } from '../selection/fileTree.ts';
@@ -11,6 +12,7 @@ import { type JobFinding, preflightJob, refuseErrors } from './preflight.ts';
 import { readLimits, takesContents } from './account/serviceLimits.ts';
 import { secretFindings } from './account/secretFindings.ts';
 import { type AccountVolume, readVolumes, volumeFindings } from './account/volumeFindings.ts';
+import { forecastPackages, offeredLists, type PackagesFinding, type PackagesForecast } from './account/packages.ts';
 import { type SubmitDeps, type SubmitOptions, submitWorkspace } from './submit.ts';
 
 const accountWithId = z.looseObject({ account_id: z.string().min(1) });
@@ -25,6 +27,8 @@ export interface SubmitTarget {
   readonly budget?: BudgetCheck;
   /** The names of the account's secrets; undefined if they are not known. */
   readonly secretNames?: readonly string[] | undefined;
+  /** What the service keeps of packages that jobs of the account installed; undefined if it keeps none, or that is not known. */
+  readonly environments?: readonly KeptEnvironment[] | undefined;
 }
 
 /** A draft applied to a folder and an account: what to show before it is sent, and all that sending needs. */
@@ -43,6 +47,10 @@ export interface SubmitPlan {
   readonly secretNames: readonly string[] | undefined;
   /** The volumes that the job can have. */
   readonly volumes: readonly AccountVolume[];
+  /** What happens with the job's packages; undefined if it installs none, or that is not known. */
+  readonly packages: PackagesForecast | undefined;
+  /** The lists of packages in the folder that the service can install. */
+  readonly packageLists: readonly string[];
   /** Whether the service takes submissions by content. */
   readonly usesContents: boolean;
   /** The account that the job is charged to, if the service names it. */
@@ -63,6 +71,7 @@ export function planSubmit(
   asked: SubmitDraft,
   selection: SelectedFolder,
   scriptFindings: readonly ScriptFinding[] = [],
+  packages?: PackagesForecast | PackagesFinding,
 ): SubmitPlan {
   const { host, service, account, budget } = target;
   const draft = withMachineClass(asked, account);
@@ -77,6 +86,7 @@ export function planSubmit(
     estimate,
     findings: [
       ...scriptFindings,
+      ...(packages !== undefined && 'type' in packages ? [packages] : []),
       ...secretFindings(draft.secrets ?? [], target),
       ...volumeFindings(draft.volumes ?? [], target),
       ...(batch === undefined ? [] : batchFindings(batch, machineClass)),
@@ -85,6 +95,8 @@ export function planSubmit(
     ],
     secretNames: target.secretNames,
     volumes: readVolumes(account),
+    packages: packages !== undefined && 'type' in packages ? undefined : packages,
+    packageLists: offeredLists(selection.packageLists, account),
     usesContents: takesContents(account),
     maxUploadBytes: readLimits(account).maxUploadBytes,
     accountId: accountWithId.safeParse(account).data?.account_id,
@@ -119,7 +131,11 @@ export function createPlanner(
       choice = draft;
     }
     const complete = await folder.withRuntime(selection, draft.script);
-    return planSubmit(target, draft, complete, await folder.review(complete, draft.script));
+    const [review, packages] = await Promise.all([
+      folder.review(complete, draft.script),
+      forecastPackages(complete.root, draft.venv, target.environments),
+    ]);
+    return planSubmit(target, draft, complete, review, packages);
   };
 }
 

@@ -9,6 +9,7 @@ import { estimateCost, readRateCard } from './estimate.ts';
 import type { SecretFinding } from './account/secretFindings.ts';
 import { readLimits, readMachineClasses } from './account/serviceLimits.ts';
 import type { VolumeFinding } from './account/volumeFindings.ts';
+import type { PackagesFinding } from './account/packages.ts';
 
 const SHOWN_CLASSES = 8;
 
@@ -32,6 +33,7 @@ export interface JobFinding {
     | BatchFinding['type']
     | SecretFinding['type']
     | VolumeFinding['type']
+    | PackagesFinding['type']
     | ScriptFinding['type'];
   readonly severity: 'error' | 'warning';
   /** What is wrong, as a sentence without its full stop. */

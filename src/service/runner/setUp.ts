@@ -54,7 +54,7 @@ export async function setUp(run: Run, secretNames: readonly string[]): Promise<S
   const fetched = await runSteps(fetch === undefined ? [] : [fetch], { ...run, container: undefined }, 0);
   if (fetched.ending !== undefined) return { run, ...fetched };
   const { venv } = spec;
-  const list = venv === null ? undefined : readPackageList(folder.workspace, venv);
+  const list = venv === null ? undefined : await readPackageList(folder.workspace, venv);
   if (venv === null || list === undefined) return { run, ...fetched };
   const request = { run, venv, list, usedSeconds: fetched.ranSeconds };
   const { environments } = spec;

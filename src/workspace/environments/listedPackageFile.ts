@@ -1,4 +1,4 @@
-import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { readFile, realpath, stat } from 'node:fs/promises';
 import { join, normalize } from 'node:path';
 import { AppError } from '../../core/errors.ts';
 import { pathInside } from '../../core/files/pathInside.ts';
@@ -19,23 +19,15 @@ export interface ListedFile {
  *
  * @throws AppError `missing` if it does not exist, `bad-input` if it is too large.
  */
-export function readListedFile(root: string, path: string): ListedFile {
-  const real = realPath(join(root, path));
-  if (real === undefined || pathInside(realpathSync(root), real) === undefined || !statSync(real).isFile()) {
+export async function readListedFile(root: string, path: string): Promise<ListedFile> {
+  const real = await realpath(join(root, path)).catch(() => undefined);
+  const stats =
+    real !== undefined && pathInside(await realpath(root), real) !== undefined ? await stat(real) : undefined;
+  if (real === undefined || stats?.isFile() !== true)
     throw new AppError('missing', `The folder has no ${path}. Add it or correct "requirements", then submit again.`);
-  }
-  const { size } = statSync(real);
-  if (size > MAX_BYTES) {
-    const message = `${path} has ${formatBytes(size)}, and lists of packages may have at most ${formatBytes(MAX_BYTES)}.`;
+  if (stats.size > MAX_BYTES) {
+    const message = `${path} has ${formatBytes(stats.size)}, and lists of packages may have at most ${formatBytes(MAX_BYTES)}.`;
     throw new AppError('bad-input', message);
   }
-  return { path: normalize(path).replaceAll('\\', '/'), text: readFileSync(real, 'utf8') };
-}
-
-function realPath(path: string): string | undefined {
-  try {
-    return realpathSync(path);
-  } catch {
-    return undefined;
-  }
+  return { path: normalize(path).replaceAll('\\', '/'), text: await readFile(real, 'utf8') };
 }

@@ -32,6 +32,9 @@ export interface PackageList {
   readonly localPackage: string | undefined;
 }
 
+/** The lists of packages that are offered, if a folder has them on top. */
+export const PACKAGE_LISTS: readonly string[] = ['requirements.txt', 'uv.lock', 'environment.yml', 'package-lock.json'];
+
 const UNSUPPORTED: Readonly<Record<string, string>> = {
   'pyproject.toml': 'Name its lock file, uv.lock, which uv lock writes.',
   'poetry.lock': 'Write the packages to a requirements file with poetry export, and name that.',
@@ -59,10 +62,10 @@ export function toolFor(file: string): PackageTool {
  * @returns undefined if nothing is installed.
  * @throws AppError `missing` for a file that the folder does not have, `bad-input` for one that cannot be used.
  */
-export function readPackageList(
+export async function readPackageList(
   root: string,
   { python, requirements, env = {} }: EnvironmentDescription,
-): PackageList | undefined {
+): Promise<PackageList | undefined> {
   if (requirements === undefined) {
     if (python === undefined) return undefined;
     return { tool: 'pip', name: python, files: [], contents: digest('pip', [], python, env), localPackage: undefined };
@@ -80,7 +83,7 @@ export function readPackageList(
     };
   }
   const tool = toolFor(requirements);
-  const files = READERS[tool].read(root, requirements);
+  const files = await READERS[tool].read(root, requirements);
   const texts = files.flatMap(({ path, text }) => [path, text]);
   const listed = tool === 'pip' ? files : files.slice(0, 1);
   const localPackage = listed.map(({ text }) => READERS[tool].localPackage(text)).find((found) => found !== undefined);
@@ -88,7 +91,7 @@ export function readPackageList(
 }
 
 interface Reader {
-  readonly read: (root: string, file: string) => readonly ListedFile[];
+  readonly read: (root: string, file: string) => Promise<readonly ListedFile[]>;
   readonly localPackage: (text: string) => string | undefined;
 }
 
@@ -101,10 +104,10 @@ const READERS: Readonly<Record<PackageTool, Reader>> = {
 
 /** Reads a file and files beside it that its tool reads too. */
 function withSiblings(...names: readonly string[]): Reader['read'] {
-  return (root, file) =>
-    [file, ...names.map((name) => `${file.slice(0, -basename(file).length)}${name}`)].map((path) =>
-      readListedFile(root, path),
-    );
+  return (root, file) => {
+    const folder = file.slice(0, -basename(file).length);
+    return Promise.all([file, ...names.map((name) => `${folder}${name}`)].map((path) => readListedFile(root, path)));
+  };
 }
 
 function digest(

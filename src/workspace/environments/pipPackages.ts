@@ -14,14 +14,14 @@ const PACKAGE_FILE = /\.(?:whl|zip|tar\.(?:gz|bz2|xz)|tgz)$/i;
  *
  * @throws AppError as `readListedFile`, and `bad-input` if there are too many.
  */
-export function readPipFiles(root: string, file: string): readonly ListedFile[] {
+export async function readPipFiles(root: string, file: string): Promise<readonly ListedFile[]> {
   const files = new Map<string, ListedFile>();
   const waiting = [file];
   for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) {
     if (files.has(path)) continue;
     if (files.size === MAX_FILES)
       throw new AppError('bad-input', `${file} includes more than ${MAX_FILES} files. Merge some of them.`);
-    const found = readListedFile(root, path);
+    const found = await readListedFile(root, path);
     files.set(path, found);
     for (const line of linesOf(found.text)) {
       const included = INCLUDE.exec(line)?.[1];

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { assertNever } from '../../../core/errors.ts';
 import { formatDuration } from '../../../core/text/format.ts';
-import { REQUIREMENTS_VENV, type SubmitDraft } from '../../../jobs/submit/draft.ts';
+import { type SubmitDraft, withPackages } from '../../../jobs/submit/draft.ts';
 import { type PreflightChoice, preflightRows, preflightTitle } from './preflightItems.ts';
 import { describeMost } from '../../../jobs/submit/estimate.ts';
 import { parseTimeLimit, rateText, timeLimitOffers } from './preflightText.ts';
@@ -81,8 +81,8 @@ async function change(
       return pickTimeLimit(view);
     case 'project':
       return askProject(view);
-    case 'requirements':
-      return toggleRequirements(draft);
+    case 'packages':
+      return pickPackages(view);
     case 'secrets':
       return pickSecrets(view);
     case 'volumes':
@@ -166,8 +166,20 @@ async function askProject(view: SubmitView): Promise<SubmitDraft | 'back'> {
   return answer.trim() === '' ? rest : { ...rest, project: answer.trim() };
 }
 
-function toggleRequirements({ venv: before, ...rest }: SubmitDraft): SubmitDraft {
-  const { requirements, ...others } = before ?? {};
-  const venv = requirements === undefined ? { ...others, ...REQUIREMENTS_VENV } : others;
-  return Object.keys(venv).length === 0 ? rest : { ...rest, venv };
+async function pickPackages(view: SubmitView): Promise<SubmitDraft | 'back' | undefined> {
+  const { draft, packageLists } = view;
+  const installed = draft.venv?.['requirements'];
+  const items: (PickItem & { readonly list: string | undefined })[] = [
+    { label: label`${l10n.t('None')}`, description: label`${l10n.t('uses what the machine has')}`, list: undefined },
+    ...packageLists.map((list) => ({ label: withoutIcons(list), list })),
+  ];
+  const active = items.find(({ list }) => list === installed);
+  const chosen = await pickOne({
+    title: l10n.t('{0}: packages', preflightTitle(view)),
+    placeholder: l10n.t('Select the list of packages to install before the script starts.'),
+    items,
+    hasBack: true,
+    ...(active === undefined ? {} : { active }),
+  });
+  return chosen === undefined || chosen === 'back' ? chosen : withPackages(draft, chosen.list);
 }

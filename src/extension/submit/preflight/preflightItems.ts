@@ -2,6 +2,7 @@ import * as l10n from '@vscode/l10n';
 import { formatBytes, formatCredits, formatDuration, plural } from '../../../core/text/format.ts';
 import { type Printable, printableLine } from '../../../core/text/printable.ts';
 import { describeEstimate } from '../../../jobs/submit/estimate.ts';
+import { describePackages } from '../../../jobs/submit/account/packages.ts';
 import type { JobFinding } from '../../../jobs/submit/preflight.ts';
 import { exclusionSentence, headline, largestSentence } from './preflightText.ts';
 import type { SubmitView } from './submitView.ts';
@@ -15,7 +16,7 @@ export type PreflightChoice =
   | 'machine'
   | 'time'
   | 'project'
-  | 'requirements'
+  | 'packages'
   | 'secrets'
   | 'volumes'
   | 'sent'
@@ -30,7 +31,6 @@ export interface PreflightRow {
   readonly detail?: Printable;
 }
 
-const REQUIREMENTS = 'requirements.txt';
 /** The row that fixes each finding. */
 const ROW_OF_FINDING: Readonly<Record<JobFinding['type'], PreflightChoice>> = {
   'machine-class': 'machine',
@@ -41,6 +41,7 @@ const ROW_OF_FINDING: Readonly<Record<JobFinding['type'], PreflightChoice>> = {
   batch: 'script',
   secrets: 'secrets',
   volumes: 'volumes',
+  packages: 'packages',
   script: 'script',
   'left-out-read': 'left',
 };
@@ -77,15 +78,12 @@ export function preflightRows(view: SubmitView, changes: readonly string[]): Pre
       description: withoutIcons(draft.project ?? l10n.t({ message: 'none', comment: ['project'] })),
     },
   ];
-  if (selection.hasRequirements) {
-    const answer =
-      draft.venv?.['requirements'] !== undefined
-        ? l10n.t('installs the packages in {0} first', REQUIREMENTS)
-        : l10n.t('uses the installed packages only, not {0}', REQUIREMENTS);
+  const installed = draft.venv?.['requirements'];
+  if (view.packageLists.length > 0 || installed !== undefined) {
     rows.push({
-      choice: 'requirements',
+      choice: 'packages',
       label: label`$(package) ${l10n.t('Packages')}`,
-      description: withoutIcons(answer),
+      description: withoutIcons(packagesText(view, installed)),
     });
   }
   const { secrets = [] } = draft;
@@ -155,6 +153,13 @@ function machineText({ draft, rates }: SubmitView): { description: Printable; de
       ? label`${name}`
       : label`${l10n.t('{0} · {1} credits a minute', name, formatCredits(creditsPerMinute))}`;
   return rate.description === null ? { description } : { description, detail: withoutIcons(rate.description) };
+}
+
+function packagesText({ packages }: SubmitView, installed: unknown): string {
+  if (packages !== undefined) return describePackages(packages);
+  if (installed === undefined) return l10n.t('installs none');
+  const name = typeof installed === 'string' ? installed : l10n.t('the listed packages');
+  return l10n.t('installs {0} first', name);
 }
 
 function leftText({ selection }: SubmitView): Printable {

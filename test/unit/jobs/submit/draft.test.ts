@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { suggestScripts } from '../../../../src/jobs/selection/scriptSuggestions.ts';
-import { findScript, firstDraft, memoryOf, REQUIREMENTS_VENV } from '../../../../src/jobs/submit/draft.ts';
+import { findScript, firstDraft, memoryOf, withPackages } from '../../../../src/jobs/submit/draft.ts';
 
 const files = ['train.py', 'my script.py'].map((path) => ({ path, size: 1, mode: 0o644, mtimeMs: 0 }));
 const folderWith = (scripts: readonly string[]) => ({ root: '/w', scripts: suggestScripts(files, scripts) });
@@ -19,14 +19,14 @@ test('the script is the one asked for, else the last one while its file is there
 });
 
 test('a term comes from the intent, then from memory, then from the settings', () => {
-  const memory = { scripts: [], maxRuntime: 60, project: 'tides', include: ['.env'], usesRequirements: true };
+  const memory = { scripts: [], maxRuntime: 60, project: 'tides', include: ['.env'], packages: 'requirements.txt' };
   const set = { maxRuntime: 7200, machineClass: 'small', project: 'waves' };
   assert.deepEqual(firstDraft({ maxRuntime: 5, machineClass: 'a10g' }, 'a.py', { memory, defaults: set, rates }), {
     script: 'a.py',
     maxRuntime: 5,
     machineClass: 'a10g',
     project: 'tides',
-    venv: REQUIREMENTS_VENV,
+    venv: { requirements: 'requirements.txt' },
     include: ['.env'],
     exclude: [],
   });
@@ -48,7 +48,7 @@ test('what is remembered of a draft makes the same draft again', () => {
     maxRuntime: 60,
     machineClass: 'a10g',
     project: 'tides',
-    venv: REQUIREMENTS_VENV,
+    venv: { requirements: 'requirements.txt' },
     include: ['.env'],
     exclude: ['big.bin'],
   };
@@ -74,9 +74,8 @@ test('a batch script asks for its machine itself, and leaves what is remembered 
     maxRuntime: 7,
     machineClass: 'x',
     project: 'y',
-    usesRequirements: false,
   });
-  assert.deepEqual(memoryOf(draft, undefined), { include: [], exclude: [], usesRequirements: false });
+  assert.deepEqual(memoryOf(draft, undefined), { include: [], exclude: [] });
 });
 
 test('every term of an intent wins, an empty one is none, and all of them are remembered with the agreement', () => {
@@ -85,7 +84,7 @@ test('every term of an intent wins, an empty one is none, and all of them are re
     maxRuntime: 1,
     machineClass: 'small',
     project: 'old',
-    usesRequirements: true,
+    packages: 'requirements.txt',
     secrets: ['OLD'],
     include: ['a'],
     exclude: ['b'],
@@ -110,7 +109,6 @@ test('every term of an intent wins, an empty one is none, and all of them are re
     machineClass: 'a10g',
     project: 'new',
     secrets: ['NEW'],
-    usesRequirements: false,
     agreement,
   });
   const empty = firstDraft({ secrets: [], project: '', resultsFolder: '', machineClass: '' }, 'a.py', {
@@ -123,7 +121,16 @@ test('every term of an intent wins, an empty one is none, and all of them are re
     maxRuntime: 1,
     include: ['a'],
     exclude: ['b'],
-    venv: REQUIREMENTS_VENV,
+    venv: { requirements: 'requirements.txt' },
   });
   assert.deepEqual(firstDraft({}, 'a.py', { memory, defaults, rates }).secrets, ['OLD']);
+});
+
+test('packages are chosen and left out without touching the rest of the environment', () => {
+  const draft = { script: 'a.py', maxRuntime: 60, include: [], exclude: [], venv: { python: '3.12' } };
+  const chosen = withPackages(draft, 'uv.lock');
+  assert.deepEqual(chosen.venv, { python: '3.12', requirements: 'uv.lock' });
+  assert.deepEqual(withPackages(chosen, undefined), draft);
+  const { venv: _, ...bare } = draft;
+  assert.deepEqual(withPackages(withPackages(bare, 'requirements.txt'), undefined), bare);
 });

@@ -16,9 +16,9 @@ function folderWith(t: TestContext, files: Readonly<Record<string, string>>): st
 }
 
 /** What a requirements file takes from the folder. */
-function localOf(t: TestContext, text: string): string | undefined {
-  return readPackageList(folderWith(t, { 'requirements.txt': text }), { requirements: 'requirements.txt' })
-    ?.localPackage;
+async function localOf(t: TestContext, text: string): Promise<string | undefined> {
+  const root = folderWith(t, { 'requirements.txt': text });
+  return (await readPackageList(root, { requirements: 'requirements.txt' }))?.localPackage;
 }
 
 test('the name of a file decides what installs its packages', () => {
@@ -29,29 +29,32 @@ test('the name of a file decides what installs its packages', () => {
   }
 });
 
-test('the hash changes with all that decides what is installed, and with nothing else', (t) => {
+test('the hash changes with all that decides what is installed, and with nothing else', async (t) => {
   const files = { 'requirements.txt': '-r b/more.txt\ntiny', 'b/more.txt': '-c ../limits.txt', 'limits.txt': 'x<3' };
-  const hash = (changed: object, description: object = {}): string | undefined => {
+  const hash = async (changed: object, description: object = {}): Promise<string | undefined> => {
     const root = folderWith(t, { ...files, ...changed });
-    return readPackageList(root, { requirements: 'requirements.txt', ...description })?.contents;
+    return (await readPackageList(root, { requirements: 'requirements.txt', ...description }))?.contents;
   };
-  const base = hash({});
+  const base = await hash({});
   assert.match(base ?? '', /^[0-9a-f]{64}$/);
-  assert.equal(hash({ 'other.txt': 'x' }), base);
-  const changes = [
+  assert.equal(await hash({ 'other.txt': 'x' }), base);
+  const changes = await Promise.all([
     hash({ 'limits.txt': 'x<4' }),
     hash({ 'b/more.txt': '-c ../limits.txt\ny' }),
     hash({}, { python: 'python3.12' }),
     hash({}, { env: { PIP_PRE: '1' } }),
     hash({}, { requirements: ['tiny'] }),
     hash({}, { requirements: [], python: 'python3' }),
-  ];
+  ]);
   assert.equal(new Set([base, ...changes]).size, changes.length + 1);
-  assert.equal(hash({}, { env: { CFLAGS: '1', UV_X: '2' } }), hash({}, { env: { UV_X: '2', CFLAGS: '1' } }));
-  assert.equal(hash({}, { env: { LEARNING_RATE: '0.1' } }), base, 'jobs of a sweep share their packages');
+  assert.equal(
+    await hash({}, { env: { CFLAGS: '1', UV_X: '2' } }),
+    await hash({}, { env: { UV_X: '2', CFLAGS: '1' } }),
+  );
+  assert.equal(await hash({}, { env: { LEARNING_RATE: '0.1' } }), base, 'jobs of a sweep share their packages');
 });
 
-test('requirements that come from the folder, or change without it, are found', (t) => {
+test('requirements that come from the folder, or change without it, are found', async (t) => {
   const local = [
     '.',
     './lib',
@@ -67,7 +70,7 @@ test('requirements that come from the folder, or change without it, are found', 
     './lib ; python_version > "3.8"',
     'tiny\\\n==1.0\n./lib',
   ];
-  for (const text of local) assert.notEqual(localOf(t, text), undefined, text);
+  for (const text of local) assert.notEqual(await localOf(t, text), undefined, text);
   const remote = [
     'tiny',
     'tiny[extra]==1.0 ; sys_platform == "linux"  # ./not this',
@@ -78,54 +81,55 @@ test('requirements that come from the folder, or change without it, are found', 
     '-f https://example.org/wheels.html',
     'tiny==1.0 \\\n  --hash=sha256:abc',
   ];
-  for (const text of remote) assert.equal(localOf(t, text), undefined, text);
+  for (const text of remote) assert.equal(await localOf(t, text), undefined, text);
 });
 
-test('lock files name what they take from the folder', (t) => {
+test('lock files name what they take from the folder', async (t) => {
   const uv = (source: string): string => `[[package]]\nname = "x"\nsource = { ${source} }\n`;
   const read = (files: Readonly<Record<string, string>>, requirements: string) =>
     readPackageList(folderWith(t, files), { requirements });
-  const ofUv = (source: string) => read({ 'uv.lock': uv(source), 'pyproject.toml': '' }, 'uv.lock')?.localPackage;
-  assert.equal(ofUv('registry = "https://example.org/simple"'), undefined);
-  assert.equal(ofUv('editable = "."'), undefined, 'the project itself is not installed');
-  assert.equal(ofUv('directory = "libs/a"'), 'libs/a');
+  const ofUv = async (source: string) =>
+    (await read({ 'uv.lock': uv(source), 'pyproject.toml': '' }, 'uv.lock'))?.localPackage;
+  assert.equal(await ofUv('registry = "https://example.org/simple"'), undefined);
+  assert.equal(await ofUv('editable = "."'), undefined, 'the project itself is not installed');
+  assert.equal(await ofUv('directory = "libs/a"'), 'libs/a');
   const npm = (entry: object): string =>
     JSON.stringify({ lockfileVersion: 3, packages: { '': {}, 'node_modules/a': entry } });
-  const ofNpm = (entry: object) =>
-    read({ 'package-lock.json': npm(entry), 'package.json': '{}' }, 'package-lock.json')?.localPackage;
-  assert.equal(ofNpm({ resolved: 'https://example.org/a.tgz' }), undefined);
-  assert.equal(ofNpm({ resolved: 'packages/a', link: true }), 'node_modules/a');
-  assert.equal(ofNpm({ resolved: 'file:a.tgz' }), 'node_modules/a');
+  const ofNpm = async (entry: object) =>
+    (await read({ 'package-lock.json': npm(entry), 'package.json': '{}' }, 'package-lock.json'))?.localPackage;
+  assert.equal(await ofNpm({ resolved: 'https://example.org/a.tgz' }), undefined);
+  assert.equal(await ofNpm({ resolved: 'packages/a', link: true }), 'node_modules/a');
+  assert.equal(await ofNpm({ resolved: 'file:a.tgz' }), 'node_modules/a');
   for (const text of ['{"lockfileVersion":1}', '[]', 'nothing']) {
-    assert.throws(
+    await assert.rejects(
       () => read({ 'package-lock.json': text, 'package.json': '{}' }, 'package-lock.json'),
       /npm 7 or later/,
     );
   }
   const conda = (line: string) =>
     read({ 'environment.yml': `dependencies:\n  - numpy=2\n  - pip:\n${line}\n` }, 'environment.yml');
-  assert.equal(conda('      - torch==2.0')?.localPackage, undefined);
-  assert.equal(conda('      - -e ./lib')?.localPackage, '-e ./lib');
-  assert.equal(conda('      - "-r requirements.txt"')?.localPackage, '-r requirements.txt');
+  assert.equal((await conda('      - torch==2.0'))?.localPackage, undefined);
+  assert.equal((await conda('      - -e ./lib'))?.localPackage, '-e ./lib');
+  assert.equal((await conda('      - "-r requirements.txt"'))?.localPackage, '-r requirements.txt');
 });
 
-test('only files of the folder are read', (t) => {
+test('only files of the folder are read', async (t) => {
   const root = folderWith(t, { 'a/requirements.txt': '', 'secret.txt': 'outside/of/the/folder' });
   symlinkSync('../secret.txt', join(root, 'a/link.txt'));
   symlinkSync('..', join(root, 'a/up'));
   writeFileSync(join(root, 'a/including.txt'), '-r ../secret.txt');
   for (const requirements of ['link.txt', 'up/secret.txt', 'including.txt', '../secret.txt', '.', 'none.txt']) {
-    assert.throws(() => readPackageList(join(root, 'a'), { requirements }), {
+    await assert.rejects(() => readPackageList(join(root, 'a'), { requirements }), {
       code: 'missing',
       message: /^The folder has no/,
     });
   }
   const many = Array.from({ length: 200 }, (_, index) => [`r${index}.txt`, `-r r${index + 1}.txt`] as const);
   const chain = folderWith(t, Object.fromEntries(many));
-  assert.throws(() => readPackageList(chain, { requirements: 'r0.txt' }), {
+  await assert.rejects(() => readPackageList(chain, { requirements: 'r0.txt' }), {
     code: 'bad-input',
     message: /more than 100 files/,
   });
   const circle = folderWith(t, { 'a.txt': '-r b.txt', 'b.txt': '-r a.txt' });
-  assert.equal(readPackageList(circle, { requirements: 'a.txt' })?.files.length, 2);
+  assert.equal((await readPackageList(circle, { requirements: 'a.txt' }))?.files.length, 2);
 });

@@ -41,6 +41,8 @@ const view: SubmitView = {
   findings: [],
   secretNames: undefined,
   volumes: [],
+  packages: undefined,
+  packageLists: ['requirements.txt'],
   usesContents: false,
   maxUploadBytes: undefined,
   accountId: undefined,
@@ -81,9 +83,26 @@ test('each term has its row, with what it is now', () => {
 });
 
 test('packages are a question only where the folder lists some', () => {
-  assert.ok(find(preflightRows(view, []), 'requirements'));
-  const without = { ...view, selection: summarize({ files: files.slice(0, 2) }) };
-  assert.equal(find(preflightRows(without, []), 'requirements'), undefined);
+  assert.equal(find(preflightRows(view, []), 'packages')?.description, 'installs none');
+  assert.equal(find(preflightRows({ ...view, packageLists: [] }, []), 'packages'), undefined);
+});
+
+test('the row of packages says what happens with them', () => {
+  const venv = { requirements: 'requirements.txt' };
+  const row = (packages: SubmitView['packages']) =>
+    find(preflightRows({ ...view, draft: { ...draft, venv }, packages }, []), 'packages')?.description;
+  const name = 'requirements.txt';
+  assert.equal(row(undefined), 'installs requirements.txt first');
+  assert.equal(row({ name, state: 'ready' }), 'requirements.txt is installed already');
+  assert.equal(
+    row({ name, state: 'install', lastSeconds: 180 }),
+    'requirements.txt will be installed first (last time 3 min)',
+  );
+  assert.equal(row({ name, state: 'install', lastSeconds: undefined }), 'requirements.txt will be installed first');
+  assert.equal(
+    row({ name, state: 'install-for-job', localPackage: '-e .' }),
+    'requirements.txt will be installed for this job only, because -e . comes from the folder',
+  );
 });
 
 test('what the service would refuse, findings and an empty folder are pointed out before the terms', () => {

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Scratch } from './commandLine.ts';
+
+const LOCK = JSON.stringify({ lockfileVersion: 3, packages: { '': {} } });
+const FILES = {
+  'a.mjs': 'console.log("done")\n',
+  'package.json': '{}',
+  'package-lock.json': LOCK,
+  'farwharf.json': JSON.stringify({
+    profiles: {
+      node: { script: 'a.mjs', requirements: 'package-lock.json' },
+      none: { script: 'a.mjs', requirements: 'none.txt' },
+      poetry: { script: 'a.mjs', requirements: 'poetry.lock' },
+    },
+  }),
+};
+
+test('a submit says whether its packages are installed already, and refuses a list that cannot be', async () => {
+  await using scratch = await Scratch.create();
+  const { env } = await scratch.serve();
+  const folder = await scratch.folder('project', FILES);
+  const submit = (profile: string, ...flags: readonly string[]) =>
+    scratch.run(['submit', folder, '--profile', profile, ...flags], { env });
+  assert.match((await submit('node', '--dry-run')).stderr, /packages: package-lock\.json will be installed first\n/);
+  const first = await submit('node', '--watch');
+  assert.equal(first.exit, 0, first.stderr);
+  assert.match(first.stderr, /building the environment of package-lock\.json/);
+  assert.match((await submit('node', '--dry-run')).stderr, /packages: package-lock\.json is installed already\n/);
+  const second = await submit('node', '--watch');
+  assert.match(second.stderr, /the environment of package-lock\.json is ready/);
+  await scratch.folder('project', { 'package-lock.json': `${LOCK}\n` });
+  assert.match((await submit('node', '--dry-run')).stderr, /will be installed first \(last time \S+ \S+\)\n/);
+  for (const [profile, message] of [
+    ['none', /The folder has no none\.txt/],
+    ['poetry', /Write the packages to a requirements file with poetry export/],
+  ] as const) {
+    const refused = await submit(profile);
+    assert.equal(refused.exit, 2);
+    assert.match(refused.stderr, message);
+    assert.match(refused.stderr, /Nothing was sent/);
+  }
+});

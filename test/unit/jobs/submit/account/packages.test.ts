@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { KeptEnvironment } from '../../../../../src/remote/protocol/environment.ts';
+import { describePackages, forecastPackages, offeredLists } from '../../../../../src/jobs/submit/account/packages.ts';
+import { readPackageList } from '../../../../../src/workspace/environments/packageList.ts';
+import { temporaryFolder } from '../../../workspace/temporaryFolder.ts';
+
+const VENV = { requirements: 'requirements.txt' };
+
+function kept(name: string, contents: string, seconds: number): KeptEnvironment {
+  const at = '2027-05-01T00:00:00Z';
+  return { name, contents, built_at: at, last_used_at: at, build_seconds: seconds, bytes: 1 };
+}
+
+test('what earlier jobs installed is recognized by its contents', async (t) => {
+  const root = temporaryFolder(t);
+  writeFileSync(join(root, 'requirements.txt'), 'numpy\n');
+  const contents = (await readPackageList(root, VENV))?.contents ?? '';
+  const older = kept('requirements.txt', 'another', 60);
+  const ready = await forecastPackages(root, VENV, [older, kept('requirements.txt', contents, 90)]);
+  assert.deepEqual(ready, { name: 'requirements.txt', state: 'ready' });
+  const lines = { requirements: ['numpy'] };
+  assert.deepEqual(await forecastPackages(root, lines, [older]), {
+    name: '1 requirement',
+    state: 'install',
+    lastSeconds: undefined,
+  });
+  const again = await forecastPackages(root, VENV, [older]);
+  assert.deepEqual(again, { name: 'requirements.txt', state: 'install', lastSeconds: 60 });
+  const own = await forecastPackages(root, { ...VENV, keep: false }, [kept('requirements.txt', contents, 90)]);
+  assert.ok(own !== undefined && 'state' in own);
+  assert.equal(describePackages(own), 'requirements.txt will be installed for this job only');
+});
+
+test('a list that is missing or cannot be used is an error before anything is sent', async (t) => {
+  const root = temporaryFolder(t);
+  for (const [requirements, detail] of [
+    ['none.txt', /^The folder has no none\.txt/],
+    ['poetry.lock', /poetry export/],
+  ] as const) {
+    const finding = await forecastPackages(root, { requirements }, []);
+    assert.ok(finding !== undefined && 'type' in finding);
+    assert.equal(finding.severity, 'error');
+    assert.match(finding.detail, detail);
+  }
+});
+
+test('nothing is said of packages where it is not known', async (t) => {
+  const root = temporaryFolder(t);
+  assert.equal(await forecastPackages(root, VENV, undefined), undefined);
+  assert.equal(await forecastPackages(root, undefined, []), undefined);
+  assert.equal(await forecastPackages(root, { env: { A: '1' } }, []), undefined);
+  assert.equal(await forecastPackages(root, { conda: 'of another service' }, []), undefined);
+  const lists = ['requirements.txt', 'uv.lock'];
+  assert.deepEqual(offeredLists(lists, { features: ['environments'] }), lists);
+  assert.deepEqual(offeredLists(lists, {}), ['requirements.txt']);
+});
