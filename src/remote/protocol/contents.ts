@@ -32,7 +32,7 @@ export const MAX_PIECES = 1_048_576;
 export const MAX_LISTS = 65_536;
 
 /** The largest frame of a piece: Zstandard adds little to what it cannot compress. */
-const MAX_FRAME_BYTES: number = MAX_PIECE_BYTES + 4_096;
+export const MAX_FRAME_BYTES: number = MAX_PIECE_BYTES + 4_096;
 
 /** The header of a piece in a batch: its name, and the length of its Zstandard frame (RFC 8878) as 32 bits, little-endian. */
 export const PIECE_HEADER_BYTES = NAME_BYTES + 4;

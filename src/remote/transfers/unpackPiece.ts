@@ -1,18 +1,32 @@
-import { constants, zstdDecompressSync } from 'node:zlib';
-import { MAX_PIECE_BYTES } from '../protocol/contents.ts';
+import { constants, type ZstdDecompress, zstdDecompressSync } from 'node:zlib';
+import { MAX_FRAME_BYTES, MAX_PIECE_BYTES } from '../protocol/contents.ts';
 
 // A frame states how much memory it needs. Usual compression levels of such small pieces need 8 MB at most.
 const WINDOW_LOG = 23;
 
+interface Unpacked {
+  readonly buffer: Buffer;
+  readonly engine: ZstdDecompress;
+}
+
 /** Undefined for anything but one frame of at most the largest piece, for which another thread would cost more than it saves. */
 export function unpackPiece(frame: Buffer): Buffer | undefined {
+  if (frame.length > MAX_FRAME_BYTES) return undefined;
   try {
-    return zstdDecompressSync(frame, {
+    const unpacked: unknown = zstdDecompressSync(frame, {
       maxOutputLength: MAX_PIECE_BYTES,
       chunkSize: MAX_PIECE_BYTES / 2, // most pieces are unpacked at once
       params: { [constants.ZSTD_d_windowLogMax]: WINDOW_LOG },
+      info: true,
     });
+    // What follows the frame would be stored, and other decoders might read it.
+    return hasEngine(unpacked) && unpacked.engine.bytesWritten === frame.length ? unpacked.buffer : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** The option `info` adds the engine, which the types of Node.js do not know. */
+function hasEngine(unpacked: unknown): unpacked is Unpacked {
+  return typeof unpacked === 'object' && unpacked !== null && 'engine' in unpacked;
 }

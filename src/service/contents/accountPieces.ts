@@ -6,6 +6,7 @@ import { AppError, systemCode } from '../../core/errors.ts';
 import { writeAtomically } from '../../core/files/atomicFile.ts';
 import { syncFolder } from '../../core/files/durableFiles.ts';
 import { statIfThere } from '../../core/files/statIfThere.ts';
+import { Yielder } from '../../core/processes/yielder.ts';
 import { MAX_PIECES } from '../../remote/protocol/contents.ts';
 import { encodePack, type NewPiece, type Pack, readPack } from './packFile.ts';
 import type { PieceLocation } from './packReader.ts';
@@ -53,7 +54,9 @@ export class AccountPieces {
       .toSorted()
       .map((name) => join(folder, name));
     const packs = await Promise.all(paths.map((path) => limit(() => readPack(path).catch(() => undefined))));
+    const yielder = new Yielder();
     for (const [index, path] of paths.entries()) {
+      if (yielder.isDue) await yielder.pause();
       const pack = packs[index];
       if (pack === undefined) await rm(path, { force: true });
       else account.#insert(path, pack);
@@ -72,10 +75,10 @@ export class AccountPieces {
 
   /** Where pieces are, whose packs are marked as used and exist as they were written. */
   async findAll(names: readonly Buffer[]): Promise<readonly (PieceLocation | undefined)[]> {
-    const packs = new Set(names.flatMap((name) => this.find(name)?.path ?? []));
+    const packs = new Set((await this.#locate(names)).flatMap((location) => location?.path ?? []));
     const limit = pLimit(FILES_AT_ONCE);
     await Promise.all([...packs].map((path) => limit(() => this.#mark(path))));
-    return names.map((name) => this.find(name));
+    return this.#locate(names);
   }
 
   /** Stores pieces that the account lacks in one pack, which is on the disk then. @throws AppError `limit` if there is no room. */
@@ -115,6 +118,17 @@ export class AccountPieces {
   /** The path of a pack of this name, whether it exists or not. */
   pathOf(pack: string): string {
     return join(this.#folder, basename(pack));
+  }
+
+  /** What was deleted meanwhile counts as lacking when it is read. */
+  async #locate(names: readonly Buffer[]): Promise<readonly (PieceLocation | undefined)[]> {
+    const found: (PieceLocation | undefined)[] = [];
+    const yielder = new Yielder();
+    for (const name of names) {
+      if (yielder.isDue) await yielder.pause();
+      found.push(this.find(name));
+    }
+    return found;
   }
 
   #insert(path: string, pack: Pack): void {

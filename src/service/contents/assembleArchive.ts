@@ -1,3 +1,4 @@
+import { Yielder } from '../../core/processes/yielder.ts';
 import type { ContentStore } from './contentStore.ts';
 import { PackReader } from './packReader.ts';
 import { LackingContents, type SubmittedContents } from './submittedContents.ts';
@@ -21,9 +22,10 @@ export async function* assembleArchive(
   { account, frames, signal }: Assembly,
 ): AsyncGenerator<Buffer, void> {
   await using reader = new PackReader();
+  const yielder = new Yielder(signal);
   let isLacking = false;
   for (const { name } of pieces) {
-    signal.throwIfAborted();
+    if (yielder.isDue) await yielder.pause();
     const piece = await store.read(account, name, reader);
     isLacking ||= piece === undefined;
     // The rest is read all the same, so that everything that is damaged is found, and sent again, at once.

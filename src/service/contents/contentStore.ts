@@ -41,8 +41,10 @@ export class ContentStore {
     // A request can name one list many times.
     const lists = new Map<string, readonly Buffer[] | undefined>();
     let count = 0;
+    const yielder = new Yielder();
     await using reader = new PackReader();
     for (const name of names) {
+      if (yielder.isDue) await yielder.pause();
       const key = name.toString('hex');
       if (lists.has(key)) continue;
       const list = (await this.read(account, name, reader))?.bytes;

@@ -36,14 +36,19 @@ export class PackReader implements AsyncDisposable {
   #open: { readonly path: string; readonly file: FileHandle } | undefined;
   #held: Buffer = Buffer.alloc(0);
   #heldFrom = 0;
+  #last: { readonly name: Buffer; readonly piece: ReadPiece } | undefined;
 
   /** @throws DamagedPack, also if the pack is gone; the system's error. */
   async read(location: PieceLocation): Promise<ReadPiece> {
     const { path, name } = location;
+    // Empty regions of files are one piece many times.
+    if (this.#last?.name.equals(name) === true) return this.#last.piece;
     const frame = await this.#readFrame(location);
     const bytes = frame && unpackPiece(frame);
     if (frame === undefined || bytes === undefined || !nameOfPiece(bytes).equals(name)) throw new DamagedPack(path);
-    return { bytes, frame };
+    const piece = { bytes, frame };
+    this.#last = { name, piece };
+    return piece;
   }
 
   async #readFrame({ path, offset, bytes }: PieceLocation): Promise<Buffer | undefined> {

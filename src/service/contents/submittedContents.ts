@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { AppError } from '../../core/errors.ts';
+import { Yielder } from '../../core/processes/yielder.ts';
 import { formatBytes } from '../../core/text/format.ts';
 import { MAX_LISTS, MAX_PIECES, NAME_BYTES, namesIn } from '../../remote/protocol/contents.ts';
 import { type ContentStore, tooManyPieces } from './contentStore.ts';
@@ -40,7 +41,8 @@ export interface SubmittedContents {
  *
  * @param submission the names of the lists, or the path of the file with them.
  * @param maxBytes the most that the pieces may have together, compressed, each as often as it occurs: the limit for an archive.
- * @throws AppError `bad-input` for a submission that is not a list of names, `limit` for one that is too large; LackingContents.
+ * @throws AppError `bad-input` for a submission that is not a list of names, `limit` for one that is too large; LackingContents; the signal's
+ *   reason.
  */
 export async function findContents(
   store: Pick<ContentStore, 'read' | 'locate'>,
@@ -48,7 +50,13 @@ export async function findContents(
     account,
     submission,
     maxBytes,
-  }: { readonly account: string; readonly submission: string | Buffer; readonly maxBytes: number },
+    signal,
+  }: {
+    readonly account: string;
+    readonly submission: string | Buffer;
+    readonly maxBytes: number;
+    readonly signal: AbortSignal;
+  },
 ): Promise<SubmittedContents> {
   const size = typeof submission === 'string' ? (await stat(submission)).size : submission.length;
   const isTooLong = size > MAX_LISTS * NAME_BYTES;
@@ -57,7 +65,7 @@ export async function findContents(
   if (lists === undefined || names === undefined || names.length === 0) {
     throw new AppError('bad-input', 'The part "contents" must be the SHA-256 of each list of the submission.');
   }
-  const { pieceNames, counts, isWhole } = await readLists(store, account, names);
+  const { pieceNames, counts, isWhole } = await readLists(store, account, names, signal);
   const found = await store.locate(account, [...names, ...pieceNames]);
   const here = found.filter((location) => location !== undefined);
   const pieces = found.slice(names.length).filter((location) => location !== undefined);
@@ -77,25 +85,44 @@ async function contentOf(submission: string | Buffer): Promise<Buffer> {
   return typeof submission === 'string' ? readFile(submission) : submission;
 }
 
-/** The names in lists, and whether the account has all of the lists. @throws AppError `bad-input` or `limit`. */
+/** The names in lists, and whether the account has all of the lists. @throws AppError `bad-input` or `limit`, the signal's reason. */
 async function readLists(
   store: Pick<ContentStore, 'read'>,
   account: string,
   lists: readonly Buffer[],
+  signal: AbortSignal,
 ): Promise<{ readonly pieceNames: readonly Buffer[]; readonly counts: readonly number[]; readonly isWhole: boolean }> {
   const pieceNames: Buffer[] = [];
   const counts: number[] = [];
+  // A submission can name one list many times.
+  const known = new Map<string, readonly Buffer[]>();
+  const yielder = new Yielder(signal);
   let isWhole = true;
   await using reader = new PackReader();
   for (const list of lists) {
-    const found = await store.read(account, list, reader);
-    isWhole &&= found !== undefined;
-    if (found === undefined) continue;
-    const own = namesIn(found.bytes);
-    if (own === undefined) throw new AppError('bad-input', 'A list of the submission is not a list.');
+    if (yielder.isDue) await yielder.pause();
+    const key = list.toString('latin1');
+    const own = known.get(key) ?? (await readList(store, account, list, reader));
+    isWhole &&= own !== undefined;
+    if (own === undefined) continue;
+    known.set(key, own);
     if (pieceNames.length + own.length > MAX_PIECES) throw tooManyPieces();
     for (const name of own) pieceNames.push(name);
     counts.push(own.length);
   }
   return { pieceNames, counts, isWhole };
+}
+
+/** The names in a list; undefined if the account lacks it. @throws AppError `bad-input` for a piece that is not a list. */
+async function readList(
+  store: Pick<ContentStore, 'read'>,
+  account: string,
+  list: Buffer,
+  reader: PackReader,
+): Promise<readonly Buffer[] | undefined> {
+  const found = await store.read(account, list, reader);
+  if (found === undefined) return undefined;
+  const names = namesIn(found.bytes);
+  if (names === undefined) throw new AppError('bad-input', 'A list of the submission is not a list.');
+  return names;
 }

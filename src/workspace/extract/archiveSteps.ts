@@ -79,6 +79,8 @@ export async function readTarSteps(
   const yielder = new Yielder(signal);
   const startedAt = performance.now();
   for await (const chunk of tar) {
+    // Chunks can be empty, and each takes time before it comes.
+    if (yielder.isDue) await yielder.pause();
     for (let start = 0; start < chunk.length; start += SLICE_BYTES) {
       reader.write(chunk.subarray(start, start + SLICE_BYTES));
       if (performance.now() - startedAt > seconds * 1000) {

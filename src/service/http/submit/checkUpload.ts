@@ -83,7 +83,7 @@ export async function checkContents(
   signal: AbortSignal,
 ): Promise<CheckedUpload> {
   const { account, maxUploadBytes: maxBytes, contents, waiting, diskRefusal, freeBytes } = context;
-  const found = await findContents(contents, { account, submission: received, maxBytes });
+  const found = await findContents(contents, { account, submission: received, maxBytes, signal });
   const refusal = await diskRefusal(found.bytes);
   if (refusal !== undefined) throw new AppError('no-space', refusal);
   const free = await freeBytes();

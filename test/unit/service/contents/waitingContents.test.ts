@@ -27,7 +27,8 @@ async function setUp(t: TestContext) {
   await add();
   const submission = join(data, 'names');
   writeFileSync(submission, nameOfPiece(list));
-  const find = () => findContents(store, { account: 'ada', submission, maxBytes: 1e9 });
+  const signal = AbortSignal.any([]);
+  const find = () => findContents(store, { account: 'ada', submission, maxBytes: 1e9, signal });
   const packs = (folder: string): string[] =>
     globSync(`${folder}/*/*.pack`, { cwd: data }).map((path) => join(data, path));
   return { data, store, waiting, add, find, packs };
