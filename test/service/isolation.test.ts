@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { zstdCompressSync } from 'node:zlib';
 import { batchEntry, nameOfPiece } from '../../src/remote/protocol/contents.ts';
 import { openAdmin } from '../../src/service/admin/adminClient.ts';
-import { type BuiltRecord, environmentPaths } from '../../src/service/environments/environmentFolder.ts';
+import {
+  type BuiltRecord,
+  environmentPaths,
+  environmentsIn,
+} from '../../src/service/environments/environmentFolder.ts';
 import { KeptEnvironments } from '../../src/service/environments/keptEnvironments.ts';
 import { addAccount } from './support/accounts.ts';
 import { makeArchive } from './support/archive.ts';
@@ -101,7 +106,7 @@ async function hidesOnPage({ path, stranger, jobs }: Setting): Promise<void> {
 
 /** What jobs of the owner built is listed for no other account. */
 async function hidesEnvironments({ owner, stranger }: Setting): Promise<void> {
-  const account = new KeptEnvironments(owner.data, 1e9).folderOf('ada') ?? '';
+  const account = join(environmentsIn(owner.data), new KeptEnvironments(owner.data, 1e9).nameOf('ada') ?? '');
   const { folder, built, lastUse } = environmentPaths(account, '0'.repeat(64));
   const record: BuiltRecord = {
     jobId: 'j',

@@ -97,6 +97,8 @@ export function deleteScript(nonce: string): string {
   return [
     ROOT,
     'parents="$(cat "$root/parents" 2>/dev/null)"',
+    // The packages that jobs installed are read-only, and jobs leave folders as they like.
+    'find "$root" -type d -exec chmod u+rwx {} + 2>/dev/null',
     `rm -rf "$root" || exit ${FAILED}`,
     'for p in $parents; do case "$p" in .local|.local/share) rmdir "$HOME/$p" 2>/dev/null;; esac; done',
     `echo; echo "${nonce} deleted"`,

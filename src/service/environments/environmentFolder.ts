@@ -47,6 +47,11 @@ export interface EnvironmentPaths {
   readonly builtBy: (jobId: string) => string;
 }
 
+/** The folder of all environments, beside that of the jobs. */
+export function environmentsIn(filesFolder: string): string {
+  return join(filesFolder, 'environments');
+}
+
 const NAMES = { built: 'built.json', failed: 'failed.json', builder: 'builder', users: 'users', lastUse: 'last-use' };
 const BUILDS = 'builds';
 
@@ -70,13 +75,13 @@ export function buildsOf({ folder }: EnvironmentPaths): string {
   return join(folder, BUILDS);
 }
 
-/** Undefined if the file does not exist. */
+/** Undefined if the file does not exist, or is damaged, so that what it describes counts as missing. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows the type
 export function readRecord<T>(path: string): T | undefined {
   try {
     return parseOwnJson<T>(readFileSync(path, 'utf8'));
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') return undefined;
+    if (systemCode(error) === 'ENOENT' || error instanceof SyntaxError) return undefined;
     throw error;
   }
 }

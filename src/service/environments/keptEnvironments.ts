@@ -7,6 +7,7 @@ import { removeTree } from '../jobFiles/removeTree.ts';
 import {
   type BuiltRecord,
   environmentPaths,
+  environmentsIn,
   type EnvironmentPaths,
   LOCK_STALE_MS,
   readRecord,
@@ -40,19 +41,19 @@ export class KeptEnvironments {
 
   /** @param filesFolder the folder that runners can reach. @param maxBytes what an account may keep; 0 keeps nothing. */
   constructor(filesFolder: string, maxBytes: number) {
-    this.#root = join(filesFolder, 'environments');
+    this.#root = environmentsIn(filesFolder);
     this.#maxBytes = maxBytes;
   }
 
-  /** The folder of an account's environments; undefined if none are kept. */
-  folderOf(account: string): string | undefined {
-    return this.#maxBytes === 0 ? undefined : join(this.#root, hash('sha256', account).slice(0, 32));
+  /** The name of the folder of an account's environments; undefined if none are kept. */
+  nameOf(account: string): string | undefined {
+    return this.#maxBytes === 0 ? undefined : hash('sha256', account).slice(0, 32);
   }
 
   /** The complete environments of an account, the newest first. */
   async list(account: string): Promise<readonly KeptEnvironment[]> {
-    const folder = this.folderOf(account);
-    const found = folder === undefined ? [] : await findAll(folder);
+    const name = this.nameOf(account);
+    const found = name === undefined ? [] : await findAll(join(this.#root, name));
     return found
       .flatMap(({ built, lastUsedAt }) => (built === undefined ? [] : [{ ...built, lastUsedAt }]))
       .toSorted((a, b) => b.builtAt - a.builtAt);

@@ -44,7 +44,7 @@ export function answerAccount({
         RESULT_CONTENT_FEATURE,
         SECRETS_FEATURE,
         UNPRICED_FEATURE,
-        ...(executor.keepsEnvironments() && environments.folderOf(id) !== undefined ? [ENVIRONMENTS_FEATURE] : []),
+        ...(executor.keepsEnvironments() && environments.nameOf(id) !== undefined ? [ENVIRONMENTS_FEATURE] : []),
       ],
       limits: {
         max_runtime: MAX_RUNTIME_SECONDS,

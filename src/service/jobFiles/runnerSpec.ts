@@ -23,8 +23,11 @@ const runnerSpec = z.object({
   /** The folder for results, relative to the workspace. */
   artifacts: z.string(),
   venv: virtualEnvironmentSpec.readonly().nullable(),
-  /** The folder of the account's environments that are kept for later jobs; absent if none are. */
-  environments: z.string().optional(),
+  /** The name of the folder of the account's environments, which are kept for later jobs; absent if none are. */
+  environments: z
+    .string()
+    .regex(/^[0-9a-f]{32}$/)
+    .optional(),
   /** The names of the secrets that become variables of the job. */
   secrets: z.array(z.string()).readonly().optional(),
   /** The names of the volumes that the job has. */

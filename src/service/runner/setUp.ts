@@ -1,8 +1,10 @@
 import { mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { AppError } from '../../core/errors.ts';
 import { volumeVariable } from '../../remote/protocol/volume.ts';
 import { isInstallerVariable } from '../../workspace/environments/installerVariables.ts';
 import { type PackageList, readPackageList } from '../../workspace/environments/packageList.ts';
+import { environmentsIn } from '../environments/environmentFolder.ts';
 import type { VirtualEnvironmentSpec } from '../jobFiles/runnerSpec.ts';
 import { buildSteps, type Step, STEP_LIMIT_MS, toolsOf } from './environment/environmentBuild.ts';
 import { environmentKey } from './environment/environmentKey.ts';
@@ -57,7 +59,7 @@ export async function setUp(run: Run, secretNames: readonly string[]): Promise<S
   const list = venv === null ? undefined : await readPackageList(folder.workspace, venv);
   if (venv === null || list === undefined) return { run, ...fetched };
   const request = { run, venv, list, usedSeconds: fetched.ranSeconds };
-  const { environments } = spec;
+  const environments = spec.environments && join(environmentsIn(dirname(dirname(folder.path))), spec.environments);
   const why = whyNotKept(request, secretNames);
   if (environments !== undefined && why === undefined)
     return installKept(request, { account: environments, secretNames });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chownSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -50,6 +50,24 @@ test('an inspection changes nothing, and reads this machine', { skip: process.pl
     assert.equal(inspection.clockAheadMs, 0);
     assert.deepEqual(inspection.builds, []);
     assert.deepEqual(readdirSync(home), []);
+  } finally {
+    rmSync(home, { recursive: true });
+  }
+});
+
+test('what jobs made read-only is deleted too', { skip: process.platform === 'win32' }, () => {
+  const home = mkdtempSync(join(tmpdir(), 'farwharf-home-'));
+  // Permissions do not stop root.
+  const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+  try {
+    if (user.uid !== undefined) chownSync(home, user.uid, user.gid);
+    const env = { PATH: process.env['PATH'] ?? '', HOME: home };
+    const place = '"$HOME/.local/share/farwharf-service/environments/a/lib"';
+    const make = `mkdir -p ${place}; touch ${place}/x.py; chmod -R a-w "$HOME/.local/share/farwharf-service/environments"`;
+    execFileSync('sh', ['-c', make], { env, ...user });
+    const output = execFileSync('sh', ['-c', SCRIPTS.delete], { encoding: 'utf8', env, ...user });
+    assert.match(output, /nonce deleted/);
+    assert.deepEqual(readdirSync(join(home, '.local/share')), []);
   } finally {
     rmSync(home, { recursive: true });
   }

@@ -36,7 +36,7 @@ export interface AcceptContext extends CheckContext {
   /** Whether the key of the request may give secrets to jobs. */
   readonly mayUseSecrets: boolean;
   readonly executor: Pick<Executor, 'refusalOf' | 'keepsEnvironments'>;
-  readonly environments: Pick<KeptEnvironments, 'folderOf'>;
+  readonly environments: Pick<KeptEnvironments, 'nameOf'>;
   readonly volumes: Pick<Volumes, 'refusalOf'>;
 }
 
@@ -171,7 +171,7 @@ function specOf(
   { id, submission }: { id: string; submission: Submission },
   { account, killGraceMs, maxLogBytes, executor, environments: kept }: AcceptContext,
 ): RunnerSpec {
-  const environments = executor.keepsEnvironments() ? kept.folderOf(account) : undefined;
+  const environments = executor.keepsEnvironments() ? kept.nameOf(account) : undefined;
   return {
     jobId: id,
     command: parseCommand(submission.script, files),

@@ -3,7 +3,11 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { type BuiltRecord, environmentPaths } from '../../../../src/service/environments/environmentFolder.ts';
+import {
+  type BuiltRecord,
+  environmentPaths,
+  environmentsIn,
+} from '../../../../src/service/environments/environmentFolder.ts';
 import { KeptEnvironments } from '../../../../src/service/environments/keptEnvironments.ts';
 
 function filesFolder(t: TestContext): string {
@@ -37,8 +41,9 @@ function add(
 }
 
 test('what was not used for longest is deleted beyond the limit, but nothing that a job uses', async (t) => {
-  const kept = new KeptEnvironments(filesFolder(t), 100);
-  const [ada = '', bob = ''] = ['ada', 'bob'].map((name) => kept.folderOf(name));
+  const files = filesFolder(t);
+  const kept = new KeptEnvironments(files, 100);
+  const [ada = '', bob = ''] = ['ada', 'bob'].map((name) => join(environmentsIn(files), kept.nameOf(name) ?? ''));
   assert.notEqual(ada, bob);
   const now = Date.now();
   const oldest = add(ada, '1', { bytes: 60, usedAt: now - 3_000 });
@@ -59,9 +64,11 @@ test('what was not used for longest is deleted beyond the limit, but nothing tha
 });
 
 test('what a failed build left is deleted after a day', async (t) => {
-  const kept = new KeptEnvironments(filesFolder(t), 100);
-  const paths = environmentPaths(kept.folderOf('ada') ?? '', '5'.repeat(64));
+  const files = filesFolder(t);
+  const kept = new KeptEnvironments(files, 100);
+  const paths = environmentPaths(join(environmentsIn(files), kept.nameOf('ada') ?? ''), '5'.repeat(64));
   mkdirSync(paths.builtBy('job-5'), { recursive: true });
+  writeFileSync(paths.built, '{"jobId":"job-5",'); // cut off by a full disk, or changed by a job that is not isolated
   await kept.sweep(() => false);
   assert.ok(existsSync(paths.folder));
   const dayAgo = Date.now() / 1000 - 25 * 3600;
@@ -73,7 +80,7 @@ test('what a failed build left is deleted after a day', async (t) => {
 
 test('without room, nothing is kept', async (t) => {
   const kept = new KeptEnvironments(filesFolder(t), 0);
-  assert.equal(kept.folderOf('ada'), undefined);
+  assert.equal(kept.nameOf('ada'), undefined);
   assert.deepEqual(await kept.list('ada'), []);
   await kept.sweep(() => false);
 });
