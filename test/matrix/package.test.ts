@@ -18,7 +18,7 @@ suite('the installed package', { concurrency: 2 }, () => {
     const done = await scratch.run(args);
     assert.equal(done.exit, 0, done.stderr);
     assert.match(done.stdout, /step +loss +held out/);
-    assert.match(done.stderr, /succeeded.*credits.*results in /);
+    assert.match(done.stderr, /succeeded.*core-hours.*results in /);
     assert.doesNotMatch(done.stderr, /Warning|\n +at /);
     const names = await readdir(folder);
     for (const name of RESULTS) assert.ok(names.includes(name), `${name} is not among ${names.join(', ')}`);
