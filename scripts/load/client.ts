@@ -44,11 +44,13 @@ interface Call {
 export class LoadClient {
   readonly url: string;
   readonly #key: string;
-  readonly #agent = new Agent({ keepAlive: true });
+  readonly #agent: Agent;
 
-  constructor(url: string, key: string) {
+  /** @param agent makes the connections; by default those of the system. */
+  constructor(url: string, key: string, agent: Agent = new Agent({ keepAlive: true })) {
     this.url = url;
     this.#key = key;
+    this.#agent = agent;
   }
 
   /** Submits an archive with the script `job.sh`, and returns the job's ID. */

@@ -3,7 +3,7 @@ import { makeArchive } from '../../test/service/support/archive.ts';
 import { type LoadClient, RefusedError, type SeenEvent } from './client.ts';
 import { type JobKind, randomKind, scriptOf } from './jobKind.ts';
 import { pick, type Random } from '../../test/random.ts';
-import type { Site } from './site.ts';
+import type { LoadedSite } from './site.ts';
 import type { Witness } from './witness.ts';
 
 // Every second client whose answer was lost sends its submission again, under the same key.
@@ -30,7 +30,7 @@ export interface SentJob {
 }
 
 export interface LoadOptions {
-  readonly site: Site;
+  readonly site: LoadedSite;
   readonly witness: Witness;
   readonly random: Random;
   readonly senders: number;

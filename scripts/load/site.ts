@@ -24,8 +24,21 @@ export interface SiteOptions {
   readonly env?: NodeJS.ProcessEnv;
 }
 
+/** A service that load is put on, however its clients reach it. */
+export interface LoadedSite {
+  readonly name: string;
+  /** The folder of the store. */
+  readonly data: string;
+  /** The folder that the jobs' files are in. */
+  readonly files: string;
+  /** A client of the service that listens now, or of the next one. */
+  client(signal: AbortSignal): Promise<LoadClient>;
+  /** Ends the service. */
+  end(signal: NodeJS.Signals): Promise<void>;
+}
+
 /** A service that dies and is started again, always with the same data. */
-export class Site {
+export class Site implements LoadedSite {
   readonly name: string;
   readonly data: string;
   /** The folder that the jobs' files are in. */

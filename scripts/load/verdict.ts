@@ -7,7 +7,7 @@ import { isFinalState } from '../../src/remote/protocol/states.ts';
 import type { JobAnswer, LoadClient, SeenEvent } from './client.ts';
 import type { Load, SentJob } from './load.ts';
 import { processesOfJobs } from './processes.ts';
-import type { Site } from './site.ts';
+import type { LoadedSite } from './site.ts';
 import type { Witness } from './witness.ts';
 
 const END_TIMEOUT_MS = 180_000;
@@ -18,6 +18,8 @@ const NEEDED_LATER = new Set(['results.tar.gz']);
 export interface Verdict {
   /** Every job that the service has. */
   readonly jobs: number;
+  /** By ID, the state that it has ended in. */
+  readonly endings: ReadonlyMap<string, string>;
   readonly states: ReadonlyMap<string, number>;
   /** Submissions whose answer was lost and that became a job. */
   readonly keptUnanswered: number;
@@ -28,7 +30,7 @@ export interface Verdict {
 }
 
 /** Waits until every job of a service has ended after the last kill, and returns what is wrong. */
-export async function judge(site: Site, load: Load, witness: Witness, signal: AbortSignal): Promise<Verdict> {
+export async function judge(site: LoadedSite, load: Load, witness: Witness, signal: AbortSignal): Promise<Verdict> {
   const faults = load.wrongAnswers.map((answer) => `an answer: ${answer}`);
   const client = await site.client(signal);
   for (const job of load.accepted.values()) if (job.kind.isCancelled) await load.cancel(job, signal);
@@ -60,6 +62,7 @@ export async function judge(site: Site, load: Load, witness: Witness, signal: Ab
   faults.push(...leftFolders(site.files, ids));
   return {
     jobs: jobs.length,
+    endings: new Map(jobs.map(({ job_id: id, state }) => [id, state])),
     states,
     keptUnanswered: load.sent.filter(({ name, id }) => id === undefined && known.has(name)).length,
     harmed: load.sent.filter(({ isHarmed }) => isHarmed).length,

@@ -34,14 +34,14 @@ export class SshServer implements AsyncDisposable {
   readonly home: string;
   /** The configuration for `ssh -F`, in which the machine is named `testbox`. */
   readonly config: string;
-  readonly #port: number;
+  readonly port: number;
   #child: ChildProcess | undefined;
 
   private constructor(root: string, port: number) {
     this.root = root;
     this.home = join(root, 'there');
     this.config = join(root, 'config');
-    this.#port = port;
+    this.port = port;
   }
 
   static async create(): Promise<SshServer> {
@@ -56,7 +56,7 @@ export class SshServer implements AsyncDisposable {
     await server.know('host');
     await writeFile(
       server.config,
-      `Host testbox\n HostName 127.0.0.1\n Port ${server.#port}\n User ${userInfo().username}\n IdentityFile ${join(root, 'id')}\n` +
+      `Host testbox\n HostName 127.0.0.1\n Port ${server.port}\n User ${userInfo().username}\n IdentityFile ${join(root, 'id')}\n` +
         ` IdentitiesOnly yes\n UserKnownHostsFile ${join(root, 'known_hosts')}\n HostKeyAlias testbox\n BatchMode yes\n`,
     );
     return server;
@@ -76,7 +76,7 @@ export class SshServer implements AsyncDisposable {
       path,
       [
         'ListenAddress 127.0.0.1',
-        `Port ${this.#port}`,
+        `Port ${this.port}`,
         `HostKey ${join(this.root, 'host')}`,
         `AuthorizedKeysFile ${join(this.root, 'authorized_keys')}`,
         'PasswordAuthentication no',
@@ -85,13 +85,15 @@ export class SshServer implements AsyncDisposable {
         'StrictModes no',
         'PidFile none',
         `SetEnv HOME=${this.home}`,
+        // Connections that are cut on purpose would lock this address out.
+        ...((await hasPenalties()) ? ['PerSourcePenalties no'] : []),
         ...options,
         '',
       ].join('\n'),
     );
     if (process.getuid?.() === 0) await mkdir('/run/sshd', { recursive: true });
     this.#child = spawn(findSshd() ?? SSHD, ['-D', '-e', '-f', path], { stdio: 'ignore', detached: true });
-    await until(() => canConnect(this.#port));
+    await until(() => canConnect(this.port));
   }
 
   /** Stops the server and breaks all of its connections. */
@@ -105,6 +107,11 @@ export class SshServer implements AsyncDisposable {
     await ended;
   }
 
+  /** The processes of its connections. */
+  async sessions(): Promise<readonly { readonly pid: number }[]> {
+    return (await sessionsOf(this.#child?.pid ?? 0)).map((pid) => ({ pid }));
+  }
+
   /** Ends every connection, without a word, as a network does. */
   async cut(): Promise<void> {
     for (const child of await sessionsOf(this.#child?.pid ?? 0)) process.kill(child, 'SIGKILL');
@@ -114,6 +121,13 @@ export class SshServer implements AsyncDisposable {
     await this.stop();
     await rm(this.root, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   }
+}
+
+/** Whether sshd refuses addresses whose connections failed: OpenSSH 9.8 and later. */
+async function hasPenalties(): Promise<boolean> {
+  const { stderr } = await run(findSshd() ?? SSHD, ['-V']);
+  const [, major = '0', minor = '0'] = /OpenSSH_(\d+)\.(\d+)/.exec(stderr) ?? [];
+  return Number(major) > 9 || (Number(major) === 9 && Number(minor) >= 8);
 }
 
 /** The processes of connections: the children of the server, and theirs. */
