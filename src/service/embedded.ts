@@ -22,6 +22,8 @@ const START_BYTES = 512 * 1024;
 // A service is idle most of the time. V8's default for short-lived objects costs 40 MB more with a job of 20,000 files.
 const SMALL_HEAP = '--max-semi-space-size=4';
 const EMBEDDED = ['serve', '--embedded'];
+// Where Slurm's programs find their cluster, if that is not the usual place.
+const SERVICE_VARIABLES = ['ELECTRON_RUN_AS_NODE', 'SLURM_CONF'];
 
 export type ServiceAddress = Pick<ServiceState, 'url' | 'key' | 'socket'>;
 
@@ -98,7 +100,7 @@ function startService({
   const child = spawn(node, [SMALL_HEAP, cli, ...serveArguments], {
     cwd: serviceFolder(home),
     // Its jobs get the same variables, so it gets none of the keys and tokens of a person's shell or editor.
-    env: { ...allowedEnvironment(env, ['ELECTRON_RUN_AS_NODE']), FARWHARF_HOME: home },
+    env: { ...allowedEnvironment(env, SERVICE_VARIABLES), FARWHARF_HOME: home },
     detached: true,
     windowsHide: true,
     // It prints its address and key, which must not be logged.

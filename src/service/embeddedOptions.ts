@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { requireOwn } from '../core/files/ownFiles.ts';
-import { thisMachine } from './config/machineClasses.ts';
+import { type MachineClass, thisMachine } from './config/machineClasses.ts';
 import { serviceFolder, stateFileOf } from './embedded.ts';
 import { DEFAULT_CONFIG, readConfig, type ServiceConfig } from './serviceConfig.ts';
 import type { ServeOptions } from './serveOptions.ts';
@@ -16,20 +16,22 @@ const DEFAULTS = { process: { isolation: 'none', nice: 0 } };
 /**
  * The options of `farwharf serve --embedded`.
  *
- * @param file the configuration that the user may write.
+ * @param options.file the configuration that the user may write.
+ * @param options.machine the only class if the file has none.
  * @throws AppError of `readConfig`; `refused` for a file that others can write, because it names programs and folders for jobs.
  */
 export async function embeddedServeOptions(
   home: string,
   program: { runner: string; version: string },
-  file: string = join(home, 'service.toml'),
+  { file = join(home, 'service.toml'), machine = thisMachine() }: { file?: string; machine?: MachineClass } = {},
 ): Promise<ServeOptions> {
   return {
     ...program,
     host: '127.0.0.1',
     port: 0,
     data: serviceFolder(home),
-    config: await readOwnConfig(file),
+    config: await readOwnConfig(file, machine),
+    isPersonal: true,
     idleExitMs: IDLE_EXIT_MS,
     drainMs: DRAIN_MS,
     stateFile: stateFileOf(home),
@@ -37,13 +39,13 @@ export async function embeddedServeOptions(
 }
 
 /** A configuration for one person: nobody monitors the service, its log is only for failures, and jobs cost nothing unless the file has prices. */
-async function readOwnConfig(file: string): Promise<ServiceConfig> {
+async function readOwnConfig(file: string, machine: MachineClass): Promise<ServiceConfig> {
   const isWritten = existsSync(file);
   requireOwn(file);
   const config = await readConfig(isWritten ? file : undefined, { defaults: DEFAULTS });
   return {
     ...config,
-    machine_classes: config.machine_classes ?? [thisMachine()],
+    machine_classes: config.machine_classes ?? [machine],
     log: { ...DEFAULT_CONFIG.log, requests: false },
     metrics: { enabled: false },
     retention: { min_free_gb: 0.1 },

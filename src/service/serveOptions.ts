@@ -28,6 +28,8 @@ export interface ServeOptions {
   readonly idleExitMs?: number;
   /** A file with URL, key and process ID while the service runs, readable by this user only. */
   readonly stateFile?: string;
+  /** Whether the service belongs to the person who uses it, so that jobs may read its data while it has no other account. */
+  readonly isPersonal?: boolean;
   /** Time between SIGTERM and SIGKILL for a job; default: 5000. */
   readonly killGraceMs?: number;
   /** Time for open requests when the service stops; default: 30 s. */

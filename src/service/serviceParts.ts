@@ -116,6 +116,7 @@ export async function buildParts(
     hidden: hiddenFiles(config),
     volumes: config.volumes,
     accounts: () => Math.max(leastAccounts(config), store.accounts.countEnabled()),
+    isPersonal: options.isPersonal ?? false,
     log,
   });
   const volumes = new Volumes(config.volumes, ownPaths(config, [data, filesFolder]));

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openAdmin } from '../../src/service/admin/adminClient.ts';
 import { refuseNested } from '../../src/service/folders/filesFolder.ts';
 import { Scratch } from './commandLine.ts';
+import { addAccount } from './support/accounts.ts';
 import { GATE, openGate } from './support/gate.ts';
 import { startService, temporaryFolder } from './support/service.ts';
 import { ServiceProcess } from './support/serviceProcess.ts';
@@ -53,6 +54,22 @@ await describeOnCluster('a service and the jobs of its cluster', (cluster) => {
       readdirSync(data).filter((name) => name.startsWith('.probe')),
       [],
     );
+  });
+
+  test("a person's own service may be in a home that the nodes share, until it has another account", async (t) => {
+    const { config } = onCluster(cluster());
+    const service = await startService(t, {
+      config,
+      data: join(await temporaryFolder(t), 'data'),
+      isPersonal: true,
+    });
+    const own = await service.submit({ 'a.sh': 'true' }, { script: 'a.sh' });
+    assert.equal((await service.untilEnd(own)).state, 'succeeded');
+    await addAccount(service, 'ada');
+    const refused = await service.submit({ 'a.sh': 'true' }, { script: 'a.sh' });
+    while ((await service.job(refused)).reason === null) await sleep(50);
+    assert.match((await service.job(refused)).reason ?? '', /can read the data folder/);
+    await service.json(`/v1/jobs/${refused}`, { method: 'DELETE' });
   });
 
   test('what a probe has shown is remembered, so that a cluster that is down does not stop the next start', async (t) => {

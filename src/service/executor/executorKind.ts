@@ -21,6 +21,8 @@ export interface ExecutorContext {
   readonly volumes: readonly VolumeSettings[];
   /** Returns how many accounts are enabled. */
   readonly accounts: () => number;
+  /** As `ServeOptions.isPersonal`. */
+  readonly isPersonal: boolean;
   readonly log: Logger;
 }
 

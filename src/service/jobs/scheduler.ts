@@ -176,8 +176,8 @@ export class Scheduler {
       } catch (error) {
         if (signal.aborted) return;
         this.#options.log.error('following a job failed', { jobId: job.id, error });
-        if (error instanceof AppError && error.code !== 'unreachable') {
-          failure ??= error;
+        if (failure === undefined && error instanceof AppError && error.code !== 'unreachable') {
+          failure = error;
         } else {
           this.#noteDelay(job.id, error);
           await sleep(retryMs, undefined, { signal, ref: false }).catch(() => {});

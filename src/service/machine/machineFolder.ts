@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { systemCode } from '../../core/errors.ts';
 import { requireOwn } from '../../core/files/ownFiles.ts';
+import { thisMachine } from '../config/machineClasses.ts';
 import { embeddedServeOptions } from '../embeddedOptions.ts';
 import type { ServeOptions } from '../serveOptions.ts';
 
@@ -53,7 +54,9 @@ function readOrCreateKey(root: string): string {
  * @throws AppError of `embeddedServeOptions`.
  */
 export async function machineServeOptions(root: string, { runner, version }: Program): Promise<ServeOptions> {
-  const options = await embeddedServeOptions(homeOf(root), { runner, version }, configFileOf(root));
+  // Its clients show the class beside the name of the machine, to which neither "local" nor "This machine." fits.
+  const machine = { ...thisMachine(), name: 'default', description: 'The whole machine.' };
+  const options = await embeddedServeOptions(homeOf(root), { runner, version }, { file: configFileOf(root), machine });
   return {
     ...options,
     apiKey: readOrCreateKey(root),

@@ -19,7 +19,8 @@ export const slurmKind = defineExecutor({
 
   sharedFolder: ({ slurm }) => slurm.folder,
 
-  async create({ slurm, machine_classes: classes }, { runner, data, filesFolder, accounts: countAccounts, log }) {
+  async create({ slurm, machine_classes: classes }, context) {
+    const { runner, data, filesFolder, accounts: countAccounts, isPersonal, log } = context;
     const users = await findClusterUsers(slurm);
     const [first] = users.all;
     if (first === undefined) throw new AppError('bad-input', 'No account has a user of the cluster.');
@@ -31,7 +32,9 @@ export const slurmKind = defineExecutor({
       const changeable = changeableByJobs([node, runner], id);
       if (changeable !== undefined) log.warn(changeable);
     }
-    const privacy = new PrivacyCheck({ data, filesFolder, user: first, classes, log });
+    // What a person's own job reads in the person's own home is the person's. Clusters share it with their nodes.
+    const isNeeded = (): boolean => !isPersonal || countAccounts() > 1;
+    const privacy = new PrivacyCheck({ data, filesFolder, user: first, classes, isNeeded, log });
     try {
       await privacy.start();
     } catch (error) {

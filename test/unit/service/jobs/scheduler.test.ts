@@ -26,7 +26,11 @@ async function setUp(
   t: TestContext,
   ids: readonly string[],
   launch: (id: string, signal: AbortSignal) => Promise<void>,
-  { capacity = 1, waiting }: { capacity?: number; waiting?: SchedulerOptions['waiting'] } = {},
+  {
+    capacity = 1,
+    waiting,
+    cleanUp = async () => {},
+  }: { capacity?: number; waiting?: SchedulerOptions['waiting']; cleanUp?: Executor['cleanUp'] } = {},
 ) {
   const data = mkdtempSync(join(tmpdir(), 'farwharf-scheduler-'));
   const store = new Store(data, 0);
@@ -42,7 +46,7 @@ async function setUp(
     externalId: () => undefined,
     reportSecret: () => undefined,
     cancel: async () => {},
-    cleanUp: async () => {},
+    cleanUp,
     forget: () => {},
     stop: async () => {},
   };
@@ -99,6 +103,20 @@ async function setUp(
 async function refuse(): Promise<void> {
   throw new AppError('refused', 'Not this one.');
 }
+
+test('a job that can neither be started nor ended says why, and is not tried again at once', {
+  timeout: GUARD_MS,
+}, async (t) => {
+  const failures = ['The cluster is misconfigured.', 'The cluster is still misconfigured.'];
+  const { scheduler, job } = await setUp(t, ['ada0'], refuse, {
+    cleanUp: async () => {
+      throw new AppError('refused', failures.shift() ?? 'It was tried again at once.');
+    },
+  });
+  scheduler.start();
+  while (job('ada0').reason === null && failures.length > 0) await sleep(5);
+  assert.equal(job('ada0').reason, 'The cluster is misconfigured.');
+});
 
 test('a job that is cancelled while it waits costs its account no turn', async (t) => {
   const order: string[] = [];
