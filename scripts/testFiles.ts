@@ -11,8 +11,6 @@ interface Options {
   readonly concurrency: number;
   /** Only tests with this in their names. */
   readonly grep?: string | undefined;
-  /** The environment of the files; that of this process by default. */
-  readonly env?: NodeJS.ProcessEnv;
 }
 
 /** Runs test files as `node --test` does, and yields the outcome of each test. */
@@ -39,10 +37,9 @@ async function* runFiles({
   files,
   concurrency,
   grep,
-  env = process.env,
 }: Options): AsyncGenerator<{ file: string; event: TestEvent }, void> {
   const patterns = grep === undefined ? {} : { testNamePatterns: [grep] };
-  const options = { files: [...files], concurrency, timeout: TEST_TIMEOUT_MS, env, ...patterns }; // `env` is not in Node.js's types yet
+  const options = { files: [...files], concurrency, timeout: TEST_TIMEOUT_MS, ...patterns };
   const events = run(options) as AsyncIterable<{ type: string; data: Outcome }>;
   const silent = new Set(files);
   for await (const { type, data } of events) {
@@ -67,7 +64,7 @@ interface Outcome {
 }
 
 function describe(isPassed: boolean, { name: title, skip, details }: Outcome): TestEvent | undefined {
-  if (skip !== undefined) return { type: 'skip', title };
+  if (skip !== undefined) return { type: 'skip', title: typeof skip === 'string' ? `${title}: ${skip}` : title };
   const { error } = details;
   if (!isPassed) {
     if (error !== undefined && 'failureType' in error && error.failureType === 'subtestsFailed') return undefined; // each of them was reported

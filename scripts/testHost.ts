@@ -1,5 +1,5 @@
 // Runs the tests that need a real VS Code: the suites in its extension host, then the packed extension in its window.
-// `--grep TEXT` picks tests by title, `--only suites`, `--only network`, `--only window` or `--only slurm` one of the parts.
+// `--grep TEXT` picks tests by title, `--only suites`, `--only network`, `--only window` or `--only ssh` one of the parts.
 import { glob, mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -19,7 +19,6 @@ import type { Host, HostOptions } from './vscode/host.ts';
 import { installCodeServer } from './vscode/install.ts';
 import { endProcessesOf } from './vscode/processes.ts';
 import { Counts, followReport, type PartReport, PartReports, printEvent, summary } from './vscode/report.ts';
-import { SERVICE_VARIABLE, startSlurmService } from './vscode/slurmService.ts';
 import { Unavailable } from './vscode/unavailable.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -49,10 +48,12 @@ build('--tests');
 await packExtension();
 // The windows do not keep all cores busy, and neither do the others, each of which is one window.
 await Promise.all([
-  part('window', 'The packed extension in its window', (report) => runWindow('*.test.ts', report)),
+  part('window', 'The packed extension in its window', (report) => runWindow('ui', WINDOWS_AT_ONCE, report)),
   part('suites', 'Suites in the extension host', (report) => runSuites(SUITES, report))
     .then(() => part('network', 'The extension host behind a proxy', runBehindProxy))
-    .then(() => part('slurm', 'The main job in its window, with its jobs on a Slurm cluster', runWindowOnSlurm)),
+    .then(() =>
+      part('ssh', 'The main job in its window, on machines over SSH', (report) => runWindow('ssh', 1, report)),
+    ),
 ]);
 process.stdout.write(`\n${summary(counts)}\n`);
 process.exitCode = counts.failed > 0 ? 1 : 0;
@@ -162,19 +163,12 @@ async function runSuite(
 }
 
 /** The tests of the window run in processes of their own, as `node --test` runs them. */
-async function runWindow(pattern: string, report: PartReport, env = process.env): Promise<void> {
+async function runWindow(folder: string, concurrency: number, report: PartReport): Promise<void> {
   await installCodeServer(logOf(report));
   await findChromium(logOf(report));
-  const files = await Array.fromAsync(glob(`test/host/ui/${pattern}`, { cwd: ROOT }), (file) => join(ROOT, file));
-  const options = { files, concurrency: WINDOWS_AT_ONCE, grep: flags.grep, env };
-  for await (const event of runWindowTestFiles(options)) printEvent(event, report);
-}
-
-/** The same test as without a cluster: the user of a window need not know where jobs run. */
-async function runWindowOnSlurm(report: PartReport): Promise<void> {
-  await using service = await startSlurmService();
-  const given = JSON.stringify({ url: service.url, key: service.key });
-  await runWindow('window.test.ts', report, { ...process.env, [SERVICE_VARIABLE]: given });
+  const pattern = `test/host/${folder}/*.test.ts`;
+  const files = await Array.fromAsync(glob(pattern, { cwd: ROOT }), (file) => join(ROOT, file));
+  for await (const event of runWindowTestFiles({ files, concurrency, grep: flags.grep })) printEvent(event, report);
 }
 
 function logOf({ print }: PartReport): (line: string) => void {

@@ -8,9 +8,7 @@ import { findChromium, launchBrowser } from './browser.ts';
 import { isolatedEnvironment } from './environment.ts';
 import { type CodeServer, installCodeServer } from './install.ts';
 import { endProcessesOf } from './processes.ts';
-import { writeStateFile } from '../../src/service/stateFile.ts';
 import { installExtension, startServer } from './server.ts';
-import { type GivenService, SERVICE_VARIABLE } from './slurmService.ts';
 import { emptyWindowUrl, openWorkbench, WAIT_TIMEOUT_MS, workbenchUrl } from './workbench.ts';
 
 /** A window of the real workbench with the packed extension in it, and nothing left of either when disposed. */
@@ -26,6 +24,8 @@ interface WindowOptions {
   /** Name of the folder that is opened; without one, the window is empty and the folder is the home folder of its user. */
   readonly name: string | undefined;
   readonly settings?: Readonly<Record<string, unknown>>;
+  /** Variables of its processes. */
+  readonly env?: NodeJS.ProcessEnv;
   /** Whether VS Code asks for trust, so that the folder opens in Restricted Mode. */
   readonly asksForTrust?: boolean;
   /** Fills the folder. `scratch` is removed with the window. */
@@ -44,6 +44,7 @@ const VIEWPORT = { width: 1280, height: 800 };
 export async function openWindow({
   name,
   settings,
+  env,
   asksForTrust = false,
   prepare,
   adapt,
@@ -60,10 +61,9 @@ export async function openWindow({
   await prepare(folder, scratch);
   const userData = join(scratch, 'data');
   const home = join(scratch, 'home');
-  useGivenService(home);
   const options = {
     userData,
-    env: { ...isolatedEnvironment(home), ...(name === undefined ? { HOME: folder } : {}) },
+    env: { ...isolatedEnvironment(home), ...(name === undefined ? { HOME: folder } : {}), ...env },
     asksForTrust,
     ...(settings === undefined ? {} : { settings }),
   };
@@ -85,12 +85,4 @@ export async function openWindow({
     scratch,
     [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose](),
   };
-}
-
-/** Makes a window find the service of the test run where it would find its own running service. */
-function useGivenService(home: string): void {
-  const given = process.env[SERVICE_VARIABLE];
-  if (given === undefined) return;
-  const { url, key } = JSON.parse(given) as GivenService;
-  writeStateFile(join(home, 'service', 'state.json'), { url, key, pid: process.pid, version: 'given' });
 }

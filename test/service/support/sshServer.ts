@@ -35,19 +35,22 @@ export class SshServer implements AsyncDisposable {
   /** The configuration for `ssh -F`, in which the machine is named `testbox`. */
   readonly config: string;
   readonly port: number;
+  readonly #env: Readonly<Record<string, string>>;
   #child: ChildProcess | undefined;
 
-  private constructor(root: string, port: number) {
+  private constructor(root: string, port: number, env: Readonly<Record<string, string>>) {
     this.root = root;
     this.home = join(root, 'there');
     this.config = join(root, 'config');
     this.port = port;
+    this.#env = { HOME: this.home, ...env };
   }
 
-  static async create(): Promise<SshServer> {
+  /** @param env variables of its sessions. */
+  static async create(env: Readonly<Record<string, string>> = {}): Promise<SshServer> {
     const root = await realpath(await mkdtemp(join(tmpdir(), 'farwharf-ssh-')));
     await chmod(root, 0o755);
-    const server = new SshServer(root, await freePort());
+    const server = new SshServer(root, await freePort(), env);
     await mkdir(server.home);
     for (const name of ['id', 'host', 'other']) {
       await run('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(root, name)]);
@@ -84,7 +87,9 @@ export class SshServer implements AsyncDisposable {
         'UsePAM no',
         'StrictModes no',
         'PidFile none',
-        `SetEnv HOME=${this.home}`,
+        `SetEnv ${Object.entries(this.#env)
+          .map(([name, value]) => `"${name}=${value}"`)
+          .join(' ')}`,
         // Connections that are cut on purpose would lock this address out.
         ...((await hasPenalties()) ? ['PerSourcePenalties no'] : []),
         ...options,
