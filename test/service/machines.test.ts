@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -66,16 +67,31 @@ describe('a machine over SSH', { skip }, () => {
     const folder = await scratch.folder('work', {
       'train.sh': `for i in 1 2 3; do echo step $i; done\nwhile [ ! -e ${gate} ]; do sleep 0.05; done\necho step 4 > result.txt; echo step 4\n`,
     });
+    // The line is still broken when the command connects again.
+    const broken = ['broken-1', 'broken-2'].map((name) => join(server.root, name));
+    const ssh = join(server.root, 'ssh-broken');
+    const attempts = broken.map((path) => `rm ${path} 2> /dev/null && exit 255`).join('\n');
+    await writeFile(ssh, `#!/bin/sh\n${attempts}\nexec ssh "$@"\n`, { mode: 0o755 });
+    const breakLine = async (): Promise<void> => {
+      for (const path of broken) await writeFile(path, '');
+      await server.cut();
+      await writeFile(gate, '');
+    };
     let isCut = false;
     const job = await scratch.run(['submit', folder, '--script', 'train.sh', '--watch', '--download'], {
-      env: { FARWHARF_REMOTE_HOST: 'testbox' },
+      env: { FARWHARF_REMOTE_HOST: 'testbox', FARWHARF_SSH: ssh },
       onOutput: ({ stdout }) => {
         if (isCut || !stdout.includes('step 3')) return;
         isCut = true;
-        void server.cut().then(() => writeFile(gate, ''));
+        void breakLine();
       },
     });
     assert.equal(job.exit, 0, job.stderr);
+    assert.deepEqual(
+      broken.filter((path) => existsSync(path)),
+      [],
+      'both attempts failed',
+    );
     assert.equal(job.stdout, 'step 1\nstep 2\nstep 3\nstep 4\n');
     assert.equal(await readFile(join(folder, 'result.txt'), 'utf8'), 'step 4\n');
 

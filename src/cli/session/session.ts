@@ -55,13 +55,17 @@ export class Session implements AsyncDisposable {
     return this.#client;
   }
 
-  /** Connects again. The local service may have restarted at another address, and is started if it was killed. */
+  /**
+   * Connects again. The local service may have restarted at another address, and is started if it was killed. If that fails, the client of before
+   * remains in use.
+   */
   async reconnect(): Promise<RemoteClient> {
     this.#context.terminal.phase(`no response from ${this.hostName}; trying again …`);
     const before = this.#client;
-    this.#client = this.#connect();
+    const client = await this.#connect();
+    this.#client = Promise.resolve(client);
     await (await before)?.close();
-    return this.#client;
+    return client;
   }
 
   /** The service for submits and for questions about jobs. Each call uses the current client, because the local service may restart at another address. */
