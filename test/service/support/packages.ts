@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
+import { chmod, writeFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { temporaryFolder } from './service.ts';
 
@@ -26,4 +27,17 @@ export async function wheelFolder(t: TestContext): Promise<string> {
   const folder = await temporaryFolder(t);
   assert.equal(spawnSync('python3', ['-c', MAKE_WHEEL, join(folder, WHEEL)]).status, 0);
   return folder;
+}
+
+/** A folder of programs on the search path of the service. */
+export async function programs(t: TestContext, scripts: Readonly<Record<string, string>>): Promise<string> {
+  const bin = await temporaryFolder(t);
+  for (const [name, text] of Object.entries(scripts)) {
+    await writeFile(join(bin, name), `#!/bin/sh\n${text}\n`);
+    await chmod(join(bin, name), 0o755);
+  }
+  const path = process.env['PATH'];
+  process.env['PATH'] = `${bin}${delimiter}${path}`;
+  t.after(() => (process.env['PATH'] = path));
+  return bin;
 }
