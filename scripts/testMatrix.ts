@@ -1,6 +1,6 @@
 // Tests what is shipped, the npm package and the extension as they are packed, on every platform that package.json promises,
-// and prints a table. `--only TEXT` picks rows. `--short`: the lowest and the newest Node.js only, without the unit tests, and without the
-// newest VS Code, in which `npm run test:host` tests everything.
+// and prints a table. `--only TEXT` picks rows. `--short`: the lowest and the newest Node.js only, without the unit tests; a job and a search
+// only in each environment; and without the newest VS Code, in which `npm run test:host` tests everything.
 // `--artefacts FOLDER` tests the package and the extension that lie there instead of packing them.
 import { chmod, cp, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -27,6 +27,7 @@ const { values: flags } = parseArgs({
   options: { short: { type: 'boolean' }, only: { type: 'string' }, artefacts: { type: 'string' } },
 });
 const PACKAGE_COLUMNS = ['main job', 'flow', 'search', 'serve'];
+const BRIEF_COLUMNS = ['main job', 'search'];
 const WINDOW_COLUMNS = ['main job', 'flow', 'search'];
 const UNIT_TESTS = 'unit tests';
 
@@ -42,7 +43,8 @@ try {
   const kit = await makeKit(scratch, flags.artefacts);
   await testNodes(kit);
   for (const environment of ENVIRONMENTS) {
-    await addRow(environment.name, kit.tarball, PACKAGE_COLUMNS, (report) => testEnvironment(kit, environment, report));
+    const columns = flags.short === true ? BRIEF_COLUMNS : PACKAGE_COLUMNS;
+    await addRow(environment.name, kit.tarball, columns, (report) => testEnvironment(kit, environment, report));
   }
   for (const release of flags.short === true ? [oldestRelease()] : [oldestRelease(), newestRelease()]) {
     const name = `VS Code ${release.vscode} (code-server, Node.js ${release.node})`;
@@ -114,11 +116,11 @@ async function testNodes(kit: Kit): Promise<void> {
 
 async function testEnvironment(kit: Kit, environment: Environment, report: Report): Promise<void> {
   if (process.platform !== 'linux') throw new Unavailable('the environments are made with programs of Linux');
-  await testPackage(kit, environment, report);
+  await testPackage(kit, environment, report, flags.short);
 }
 
 /** Runs the tests of the npm package on a copy of the kit. */
-async function testPackage(kit: Kit, environment: Environment, report: Report): Promise<void> {
+async function testPackage(kit: Kit, environment: Environment, report: Report, isBrief = false): Promise<void> {
   const base = await mkdtemp(join(scratch, 'row-'));
   await chmod(base, 0o755); // another user may be the one who runs the tests
   const folder = join(base, environment.folder ?? 'kit');
@@ -131,6 +133,7 @@ async function testPackage(kit: Kit, environment: Environment, report: Report): 
       examples: join(folder, 'examples'),
       scratch: join(folder, 'tmp'),
       isNewUser: environment.isNewUser ?? false,
+      isBrief,
     };
     const command = {
       node,

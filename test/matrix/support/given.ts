@@ -14,6 +14,8 @@ export interface Given {
   readonly scratch: string;
   /** Whether the user has an empty home folder instead of a FARWHARF_HOME. */
   readonly isNewUser: boolean;
+  /** Whether only a job and a search are tested. */
+  readonly isBrief: boolean;
 }
 
 /** @throws Error when the test was not started by `npm run test:matrix`. */
