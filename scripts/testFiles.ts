@@ -42,12 +42,20 @@ async function* runFiles({
   const options = { files: [...files], concurrency, timeout: TEST_TIMEOUT_MS, ...patterns };
   const events = run(options) as AsyncIterable<{ type: string; data: Outcome }>;
   const silent = new Set(files);
+  // Of tests that a file declares through a shared function, whose events name that function's file and come before those of their suite.
+  let shared: TestEvent[] = [];
   for await (const { type, data } of events) {
     if (type !== 'test:pass' && type !== 'test:fail') continue;
     // Node.js reports a file as a test of its own if none of its tests ran.
     const hasRun = data.name !== data.file || type === 'test:fail' || grep !== undefined;
     if (hasRun) silent.delete(data.file);
     const event = describe(type === 'test:pass', data);
+    if (!files.includes(data.file)) {
+      if (event !== undefined) shared.push(event);
+      continue;
+    }
+    for (const one of shared) yield { file: data.file, event: one };
+    shared = [];
     if (hasRun && event !== undefined) yield { file: data.file, event };
   }
   // Such as one whose process ended early, or whose report was lost.

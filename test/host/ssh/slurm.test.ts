@@ -1,12 +1,10 @@
+import { suite } from 'node:test';
 import { slurmIsMissing } from '../../../scripts/slurm/cluster.ts';
 import { sshIsMissing } from '../../service/support/sshServer.ts';
 import { openLoginNode } from '../support/jobHost.ts';
-import { describeMainJob } from '../support/mainJob.ts';
+import { declareMainJob } from '../support/mainJob.ts';
 
 const missing = (await sshIsMissing()) ?? (await slurmIsMissing());
+const skip = missing === undefined ? false : `NO SLURM: ${missing}`;
 
-describeMainJob(
-  'the packed extension with the login node of a cluster',
-  openLoginNode,
-  missing && `NO SLURM: ${missing}`,
-);
+suite('the packed extension with the login node of a cluster', { skip }, () => declareMainJob(openLoginNode));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, afterEach, before, suite, test } from 'node:test';
+import { after, afterEach, before, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
 import {
@@ -19,17 +19,14 @@ import { FIRST_LINE, type GatedWorkspace, LAST_LINE, RESULT, SCRIPT, writeGatedW
 
 const FOLDER = 'quick start';
 const COUNTER = 'count.mjs';
+
 /**
- * Declares the tests of the main job, which are the same wherever jobs run.
+ * Declares the tests of the main job, which are the same wherever jobs run. The suite around them is declared in the test file, because
+ * a failed test belongs to the file of its suite.
  *
  * @param open starts what the jobs of the window run on.
- * @param skip why that is not possible here.
  */
-export function describeMainJob(title: string, open: () => Promise<JobHost>, skip?: string): void {
-  suite(title, { skip: skip ?? false }, () => declareMainJob(open));
-}
-
-function declareMainJob(open: () => Promise<JobHost>): void {
+export function declareMainJob(open: () => Promise<JobHost>): void {
   const opened = new AsyncDisposableStore();
   let host: JobHost;
   let window: Window;

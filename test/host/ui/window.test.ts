@@ -1,4 +1,5 @@
+import { suite } from 'node:test';
 import { openThisMachine } from '../support/jobHost.ts';
-import { describeMainJob } from '../support/mainJob.ts';
+import { declareMainJob } from '../support/mainJob.ts';
 
-describeMainJob('the packed extension in a window', openThisMachine);
+suite('the packed extension in a window', () => declareMainJob(openThisMachine));

@@ -44,6 +44,23 @@ suite('test files that drive a window', () => {
     assert.deepEqual(await outcomes(path), ['retry fails at first', 'pass fails at first']);
   });
 
+  test('own the tests that a function of another file declares', async () => {
+    const path = join(folder, 'shared.test.mjs');
+    await writeFile(
+      join(folder, 'declares.mjs'),
+      `import { test } from 'node:test';
+       export const declare = () => { test('is fine', () => {}); test('fails', () => { throw new Error('no'); }); };`,
+    );
+    await writeFile(
+      path,
+      `import { suite } from 'node:test';
+       import { declare } from './declares.mjs';
+       suite('a suite', declare);`,
+    );
+    const once = ['pass is fine', 'fail fails'];
+    assert.deepEqual(await outcomes(path), [...once.map((line) => line.replace('fail ', 'retry ')), ...once]);
+  });
+
   test('fail if they fail twice', async () => {
     const path = join(folder, 'broken.test.mjs');
     await writeFile(path, `import { test } from 'node:test';\ntest('fails', () => { throw new Error('no'); });`);
