@@ -1,9 +1,16 @@
 import { promisify } from 'node:util';
 import { constants, zstdCompress, type ZstdOptions } from 'node:zlib';
-import { batchEntry, MAX_BATCH_PIECES, PIECE_HEADER_BYTES } from '../protocol/contents.ts';
+import {
+  batchEntry,
+  MAX_BATCH_PIECES,
+  MAX_FRAME_BYTES,
+  MAX_PIECE_BYTES,
+  PIECE_HEADER_BYTES,
+} from '../protocol/contents.ts';
 
 const BATCH_BYTES = 4 * 1024 * 1024;
-const OPTIONS: ZstdOptions = { params: { [constants.ZSTD_c_compressionLevel]: 3 } };
+const LEVEL = { [constants.ZSTD_c_compressionLevel]: 3 };
+const FRAME_OVERHEAD = MAX_FRAME_BYTES - MAX_PIECE_BYTES;
 const compress = promisify<Buffer, ZstdOptions, Buffer>(zstdCompress);
 
 /** Pieces for one request, compressed on several cores. */
@@ -20,7 +27,9 @@ export class PieceBatch {
   }
 
   add(name: Buffer, bytes: Buffer): void {
-    const entry = compress(bytes, OPTIONS).then((frame) => batchEntry(name, frame));
+    // Node.js 24 writes an empty frame behind one that fills its output exactly, so the output has room for more than the frame.
+    const options = { params: LEVEL, chunkSize: bytes.length + FRAME_OVERHEAD };
+    const entry = compress(bytes, options).then((frame) => batchEntry(name, frame));
     entry.catch(() => {}); // reported by `take`
     this.#entries.push(entry);
     this.#bytes += bytes.length + PIECE_HEADER_BYTES;
