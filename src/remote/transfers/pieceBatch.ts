@@ -9,7 +9,8 @@ import {
 } from '../protocol/contents.ts';
 
 const BATCH_BYTES = 4 * 1024 * 1024;
-const LEVEL = { [constants.ZSTD_c_compressionLevel]: 3 };
+// Level 3 takes more than twice the processor time for 3 % fewer bytes of source code.
+const LEVEL = { [constants.ZSTD_c_compressionLevel]: 1 };
 const FRAME_OVERHEAD = MAX_FRAME_BYTES - MAX_PIECE_BYTES;
 const compress = promisify<Buffer, ZstdOptions, Buffer>(zstdCompress);
 
