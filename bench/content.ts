@@ -1,7 +1,10 @@
-// What a second submission of a folder sends and how long it takes, by content against `rsync -az` to another folder of this machine (as
-// over ssh: `-e` with a local command), if rsync is installed: 2 GB in 20,000 files of which one of 4 KB changes, and a file of 1 GB into
-// whose middle 1 MB is inserted. `--small` is a tenth of both. Fails if more is sent than rsync sends for the many files, or if more than
-// 3 MB are sent for the inserted one. One piece of contents has up to 256 KB, which is allowed for few files.
+// What submissions and results cost by content, beside `rsync -az` to and from an rsync daemon over the same connection, if rsync is
+// installed: 2 GB in 20,000 files of which one of 4 KB changes; a file of 1 GB into whose middle 1 MB is inserted; a checkpoint of 2 GB
+// of which the next job changes 10 MB. First submissions are measured beside the same folder sent as a whole archive.
+// `--small` is a tenth of all. `--line 20mbit` slows the connection down for what follows a change, and with `--all` also for what comes
+// before it (Linux, root).
+// Fails if more is sent than rsync sends for the many files, or over 3 MB for the inserted one, or over 12 MB for the checkpoint. One
+// piece of contents has up to 256 KB, which is allowed for few files.
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -18,22 +21,29 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { RsyncDaemon, type Transfer } from './support/rsyncDaemon.ts';
+import { runScript } from './support/children.ts';
+import { inOwnNetwork, limitLine, startLoopback, unlimitLine } from './support/slowLine.ts';
 
-const scale = process.argv.includes('--small') ? 0.1 : 1;
+const { values } = parseArgs({
+  options: { small: { type: 'boolean' }, line: { type: 'string' }, all: { type: 'boolean' } },
+});
+const line = values.line;
+if (line !== undefined && inOwnNetwork()) startLoopback();
+if (line !== undefined && values.all === true) limitLine(line);
+const scale = values.small === true ? 0.1 : 1;
 const builtCli = resolve(import.meta.dirname, '../dist/cli.mjs');
 const MAX_INSERTED_BYTES = 3e6;
 const MAX_CHANGED_BYTES = 300e3;
+const MAX_CHECKPOINT_BYTES = 12e6;
+const CHANGED_MB = 10;
 const root = mkdtempSync(join(tmpdir(), 'farwharf-content-'));
-
-interface Sent {
-  readonly bytes: number;
-  readonly seconds: number;
-}
 
 /** Half text, half bytes that do not compress, as in a folder with code and data. */
 function contentsOf(bytes: number, seed: string): Buffer {
-  const line = createHash('sha256').update(seed).digest('hex');
-  return Buffer.concat([Buffer.from(`${line}\n`.repeat(bytes / 2 / 65)), randomBytes(bytes / 2)]).subarray(0, bytes);
+  const text = createHash('sha256').update(seed).digest('hex');
+  return Buffer.concat([Buffer.from(`${text}\n`.repeat(bytes / 2 / 65)), randomBytes(bytes / 2)]).subarray(0, bytes);
 }
 
 function makeManyFiles(folder: string): void {
@@ -64,79 +74,142 @@ function insert(folder: string): void {
   renameSync(`${path}.new`, path);
 }
 
-function submit(folder: string, env: NodeJS.ProcessEnv): Sent {
-  const started = performance.now();
-  const args = [builtCli, 'submit', folder, '--script', 'run.sh', '--json'];
-  const receipt = JSON.parse(
-    execFileSync(process.execPath, args, {
+/** Shell commands that write the same checkpoint each time, and with `isChanged` other bytes into its middle. */
+function checkpointScript(isChanged: boolean): string {
+  const noise = (key: string): string => `openssl enc -aes-128-ctr -K ${key} -iv 0 </dev/zero 2>/dev/null`;
+  const megabytes = Math.round(2000 * scale);
+  const change = `${noise('02')} | dd of=out/checkpoint.bin bs=1000000 seek=${megabytes / 2} count=${CHANGED_MB} iflag=fullblock conv=notrunc status=none`;
+  return `mkdir -p out\n${noise('01')} | head -c ${megabytes}000000 > out/checkpoint.bin\n${isChanged ? `${change}\n` : ''}`;
+}
+
+/** Runs something on the slow connection, if there is one. */
+function onLine<T>(run: () => T): T {
+  if (line === undefined || values.all === true) return run();
+  limitLine(line);
+  try {
+    return run();
+  } finally {
+    unlimitLine();
+  }
+}
+
+const describe = (sent: Transfer | undefined): string =>
+  sent === undefined ? 'not installed' : `${(sent.bytes / 1000).toFixed(0)} KB in ${sent.seconds.toFixed(1)} s`;
+
+const serviceLog = join(root, 'service.log');
+const log = openSync(serviceLog, 'w');
+const serve = spawn(process.execPath, [builtCli, 'serve', '--port', '0', '--data', join(root, 'service'), '--json'], {
+  stdio: ['ignore', 'pipe', log],
+});
+const rsync = await RsyncDaemon.start(root);
+try {
+  if (serve.stdout === null) throw new Error('The service has no output.');
+  const [start] = (await once(serve.stdout, 'data')) as [Buffer];
+  const { url, key } = JSON.parse(start.toString()) as { readonly url: string; readonly key: string };
+  const env = {
+    ...process.env,
+    FARWHARF_HOME: join(root, 'home'),
+    FARWHARF_REMOTE_HOST: url,
+    FARWHARF_API_KEY: key,
+  };
+  const farwharf = (...args: readonly string[]): string =>
+    execFileSync(process.execPath, [builtCli, ...args], {
       env,
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'ignore'],
       maxBuffer: 1e9,
-    }),
-  ) as { readonly sent_bytes: number };
-  return { bytes: receipt.sent_bytes, seconds: (performance.now() - started) / 1000 };
-}
+    });
+  /** Returns when the job has ended, so that it does not slow down what is measured next. */
+  const settle = (id: string): void => void farwharf('watch', id);
 
-/** Undefined without rsync. */
-function sync(folder: string, copy: string): Sent | undefined {
-  const started = performance.now();
-  try {
-    const shell = join(root, 'local.sh');
-    writeFileSync(shell, '#!/bin/sh\nshift\nexec "$@"\n', { mode: 0o755 });
-    const args = ['-az', '--stats', '-e', shell, `${folder}/`, `here:${copy}/`];
-    const stats = execFileSync('rsync', args, { encoding: 'utf8', env: { ...process.env, LC_ALL: 'C' } });
-    const sent = /Total bytes sent: ([\d,]+)/.exec(stats)?.[1] ?? '';
-    return { bytes: Number(sent.replaceAll(',', '')), seconds: (performance.now() - started) / 1000 };
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
-  }
-}
+  const submit = (folder: string): Transfer & { readonly id: string } => {
+    const started = performance.now();
+    const receipt = JSON.parse(farwharf('submit', folder, '--script', 'run.sh', '--json')) as {
+      readonly job_id: string;
+      readonly sent_bytes: number;
+    };
+    const seconds = (performance.now() - started) / 1000;
+    settle(receipt.job_id);
+    return { id: receipt.job_id, bytes: receipt.sent_bytes, seconds };
+  };
 
-const describe = (sent: Sent | undefined): string =>
-  sent === undefined ? 'not installed' : `${(sent.bytes / 1000).toFixed(0)} KB in ${sent.seconds.toFixed(1)} s`;
+  /** What the service has sent of results until now. */
+  const sentResults = (): number =>
+    readFileSync(serviceLog, 'utf8')
+      .split('\n')
+      .filter((text) => text.includes('/artifacts'))
+      .reduce((sum, text) => sum + Number(/"sent":(\d+)/.exec(text)?.[1] ?? 0), 0);
 
-const serve = spawn(process.execPath, [builtCli, 'serve', '--port', '0', '--data', join(root, 'service'), '--json'], {
-  stdio: ['ignore', 'pipe', 'ignore'],
-});
-try {
-  const [line] = (await once(serve.stdout, 'data')) as [Buffer];
-  const { url, key } = JSON.parse(line.toString()) as { readonly url: string; readonly key: string };
-  const home = join(root, 'home');
-  const env = { ...process.env, FARWHARF_HOME: home, FARWHARF_REMOTE_HOST: url, FARWHARF_API_KEY: key };
-  const cases = [
+  const download = (id: string, into: string): Transfer => {
+    const before = sentResults();
+    const started = performance.now();
+    farwharf('download', id, '--into', into, '--on-conflict', 'overwrite');
+    return { seconds: (performance.now() - started) / 1000, bytes: sentResults() - before };
+  };
+
+  const submissions = [
     {
       name: `${(2 * scale).toFixed(1)} GB in ${Math.round(20_000 * scale)} files, one of 4 KB changed`,
       make: makeManyFiles,
       change: (folder: string) => writeFileSync(join(folder, 'part7', 'file7.dat'), randomBytes(4_096)),
-      isGood: (own: Sent, peer: Sent | undefined) =>
+      isGood: (own: Transfer, peer: Transfer | undefined) =>
         peer === undefined || own.bytes <= Math.max(peer.bytes, MAX_CHANGED_BYTES),
     },
     {
       name: `${scale} GB, 1 MB inserted in its middle`,
       make: makeLargeFile,
       change: insert,
-      isGood: (own: Sent) => own.bytes <= MAX_INSERTED_BYTES,
+      isGood: (own: Transfer) => own.bytes <= MAX_INSERTED_BYTES,
     },
   ];
-  for (const [index, { name, make, change, isGood }] of cases.entries()) {
+  for (const [index, { name, make, change, isGood }] of submissions.entries()) {
     const folder = join(root, `case${index}`);
     mkdirSync(folder);
     writeFileSync(join(folder, 'run.sh'), 'true\n');
     make(folder);
-    const copy = join(root, `copy${index}`);
-    const first = submit(folder, env);
-    const firstSync = sync(folder, copy);
+    const archive = runScript('archiveSubmitOnce.ts', folder, join(root, 'whole.tar.gz'), url, key) as Transfer & {
+      readonly job_id: string;
+    };
+    farwharf('add', archive.job_id);
+    settle(archive.job_id);
+    const first = submit(folder);
+    const firstSync = rsync?.push(`case${index}`, `copy${index}`);
     change(folder);
-    const own = submit(folder, env);
-    const peer = sync(folder, copy);
-    process.stdout.write(`${name}\n  first:   farwharf ${describe(first)}, rsync ${describe(firstSync)}\n`);
+    const own = onLine(() => submit(folder));
+    const peer = onLine(() => rsync?.push(`case${index}`, `copy${index}`));
+    process.stdout.write(
+      `${name}\n  first:   farwharf ${describe(first)}, as an archive ${describe(archive)}, rsync ${describe(firstSync)}\n`,
+    );
     process.stdout.write(`  changed: farwharf ${describe(own)}, rsync ${describe(peer)}\n`);
     if (!isGood(own, peer)) process.exitCode = 1;
-    for (const path of [folder, copy]) rmSync(path, { recursive: true, force: true });
+    for (const path of [folder, join(root, `copy${index}`)]) rmSync(path, { recursive: true, force: true });
   }
+
+  const folder = join(root, 'training');
+  const peerFolder = join(root, 'peer');
+  const results = join(root, 'results');
+  for (const path of [folder, peerFolder, results]) mkdirSync(path);
+  const train = (isChanged: boolean): string => {
+    const script = checkpointScript(isChanged);
+    writeFileSync(join(folder, 'run.sh'), script);
+    execFileSync('sh', ['-c', script], { cwd: peerFolder });
+    return submit(folder).id;
+  };
+  const first = download(train(false), results);
+  const firstSync = rsync?.pull('peer', 'peerCopy');
+  const changed = train(true);
+  const own = onLine(() => download(changed, results));
+  const peer = onLine(() => rsync?.pull('peer', 'peerCopy'));
+  const checkpoint = readFileSync(join(results, 'out/checkpoint.bin'));
+  if (!checkpoint.equals(readFileSync(join(peerFolder, 'out/checkpoint.bin')))) {
+    throw new Error('The downloaded checkpoint is not the one that the job wrote.');
+  }
+  process.stdout.write(`results: a checkpoint of ${2 * scale} GB, of which ${CHANGED_MB} MB changed\n`);
+  process.stdout.write(`  first:   farwharf ${describe(first)}, rsync ${describe(firstSync)}\n`);
+  process.stdout.write(`  changed: farwharf ${describe(own)}, rsync ${describe(peer)}\n`);
+  if (own.bytes > MAX_CHECKPOINT_BYTES) process.exitCode = 1;
 } finally {
+  rsync?.stop();
   serve.kill('SIGTERM');
   await once(serve, 'exit');
   rmSync(root, { recursive: true, force: true, maxRetries: 5 });

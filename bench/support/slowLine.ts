@@ -1,0 +1,46 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+
+const MARK = 'FARWHARF_BENCH_LINE';
+
+/**
+ * Runs this program again in a network of its own, whose loopback device `limitLine` can slow down. Needs Linux, root and iproute2.
+ *
+ * @returns true in the program that was started, and never otherwise.
+ */
+export function inOwnNetwork(): boolean {
+  if (process.env[MARK] !== undefined) return true;
+  const [program = '', ...args] = [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
+  const { status, error } = spawnSync('unshare', ['--net', program, ...args], {
+    stdio: 'inherit',
+    env: { ...process.env, [MARK]: '1' },
+  });
+  if (error !== undefined) throw error;
+  process.exit(status ?? 1);
+}
+
+export function startLoopback(): void {
+  execFileSync('ip', ['link', 'set', 'lo', 'up']);
+}
+
+/** Limits the loopback device, both directions together. @param rate as tc(8) writes it, such as 20mbit. */
+export function limitLine(rate: string): void {
+  // The loopback device sends up to 64 KB at once, which the bucket must be able to hold.
+  execFileSync('tc', [
+    'qdisc',
+    'replace',
+    'dev',
+    'lo',
+    'root',
+    'tbf',
+    'rate',
+    rate,
+    'burst',
+    '128kb',
+    'latency',
+    '400ms',
+  ]);
+}
+
+export function unlimitLine(): void {
+  execFileSync('tc', ['qdisc', 'del', 'dev', 'lo', 'root']);
+}
