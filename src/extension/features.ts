@@ -122,8 +122,10 @@ export async function startFeatures(shell: Shell): Promise<Features> {
     );
     disposables.add(
       lostContacts.onDidChange((id) => {
-        // The status bar and the view offer to sign in too.
-        if (lostContacts.get(id)?.reason === 'refused') run('account', account.refresh(signal));
+        // The status bar and the view offer to sign in too, and say at once that a service responds again.
+        const lost = lostContacts.get(id);
+        const isNews = lost === undefined ? account.state === 'unreachable' : lost.reason === 'refused';
+        if (isNews) run('account', account.refresh(signal));
       }),
     );
     disposables.add(vscode.workspace.onDidGrantWorkspaceTrust(() => follower.update()));

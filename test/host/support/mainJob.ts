@@ -149,6 +149,7 @@ export function declareMainJob(open: () => Promise<JobHost>): void {
       await host.server.start();
     }
     await counter.filter({ hasText: 'running', hasNotText: 'last seen' }).click();
+    await window.page.locator('.part.sidebar', { hasNotText: 'does not respond' }).waitFor();
     await writeFile(gate, '');
     await logLine('counted to').waitFor();
     await counter.getByRole('button', { name: 'Cancel Job' }).click();
