@@ -24,13 +24,13 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { RsyncDaemon, type Transfer } from './support/rsyncDaemon.ts';
 import { runScript } from './support/children.ts';
-import { inOwnNetwork, limitLine, startLoopback, unlimitLine } from './support/slowLine.ts';
+import { enterOwnNetwork, limitLine, unlimitLine } from './support/slowLine.ts';
 
 const { values } = parseArgs({
   options: { small: { type: 'boolean' }, line: { type: 'string' }, all: { type: 'boolean' } },
 });
 const line = values.line;
-if (line !== undefined && inOwnNetwork()) startLoopback();
+if (line !== undefined) enterOwnNetwork();
 if (line !== undefined && values.all === true) limitLine(line);
 const scale = values.small === true ? 0.1 : 1;
 const builtCli = resolve(import.meta.dirname, '../dist/cli.mjs');

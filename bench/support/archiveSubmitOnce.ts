@@ -10,5 +10,5 @@ const { bytes } = await packWorkspace(await selectFiles(root, { isTrusted: true 
 const client = new RemoteClient(url, key);
 const { job_id } = await client.submitJob(archive, { script: 'run.sh', maxRuntime: 60 });
 process.stdout.write(JSON.stringify({ bytes, seconds: (performance.now() - started) / 1000, job_id }));
-client.close();
+await client.close();
 rmSync(archive);

@@ -2,23 +2,14 @@ import { execFileSync, spawnSync } from 'node:child_process';
 
 const MARK = 'FARWHARF_BENCH_LINE';
 
-/**
- * Runs this program again in a network of its own, whose loopback device `limitLine` can slow down. Needs Linux, root and iproute2.
- *
- * @returns true in the program that was started, and never otherwise.
- */
-export function inOwnNetwork(): boolean {
-  if (process.env[MARK] !== undefined) return true;
-  const [program = '', ...args] = [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
-  const { status, error } = spawnSync('unshare', ['--net', program, ...args], {
-    stdio: 'inherit',
-    env: { ...process.env, [MARK]: '1' },
-  });
-  if (error !== undefined) throw error;
-  process.exit(status ?? 1);
-}
-
-export function startLoopback(): void {
+/** Runs this program again in a network of its own, whose loopback device `limitLine` can slow down, and ends. Needs Linux, root and iproute2. */
+export function enterOwnNetwork(): void {
+  if (process.env[MARK] === undefined) {
+    const args = ['--net', process.execPath, ...process.execArgv, ...process.argv.slice(1)];
+    const { status, error } = spawnSync('unshare', args, { stdio: 'inherit', env: { ...process.env, [MARK]: '1' } });
+    if (error !== undefined) throw error;
+    process.exit(status ?? 1);
+  }
   execFileSync('ip', ['link', 'set', 'lo', 'up']);
 }
 

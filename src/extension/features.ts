@@ -28,6 +28,7 @@ import { ProfileEditor } from './profiles/profileEditor.ts';
 import { reportError } from './ui/report.ts';
 import { Search } from './search/search.ts';
 import { announceResults } from './results/resultNotifications.ts';
+import { registerAuthenticationProvider } from './services/authenticationProvider.ts';
 import type { Shell } from './shell.ts';
 import { showStatus } from './status/statusBar.ts';
 import { keepSettling } from './submit/unanswered.ts';
@@ -94,6 +95,7 @@ export async function startFeatures(shell: Shell): Promise<Features> {
   setUp('account', () => {
     disposables.add(hosts.onDidChange(() => run('account', account.refresh(signal))));
     disposables.add(showListState(jobsView, services));
+    disposables.add(registerAuthenticationProvider(services, shell.context.globalState));
     run(
       'account',
       account.keepFresh(() => vscode.window.state.focused, signal),

@@ -62,6 +62,7 @@ const NO_TEXTS: Readonly<Record<string, readonly string[]>> = {
   ],
   'extension/search/editorPreview.ts': ["'1px solid'"],
   'extension/flows/runs/flowInputs.ts': ['`shared.${key}`'],
+  'extension/services/authenticationProvider.ts': ["'Farwharf'"],
   'extension/services/connectMachine.ts': ["'user@gpu-box'"],
   'extension/services/signIn.ts': ["'known hosts'", '`ssh ${destination}`', "'https://gpu.example.org'"],
   // Names of features in the extension log, and keys of stored values, locks and rows.

@@ -4,6 +4,11 @@ import type { Redactor } from '../../core/redact.ts';
 /** What a key is for. The key for a job service is never sent to a language model at the same origin, nor the reverse. */
 export type KeyKind = 'key' | 'modelKey';
 
+/** What follows the prefix in the names of secrets that have it. */
+export function hostsIn(names: readonly string[], prefix: string): string[] {
+  return names.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
+}
+
 /** API keys in the system's secret storage, one per origin. A key is only returned for the origin it was entered for. */
 export class Keys {
   readonly #secrets: vscode.SecretStorage;
@@ -29,6 +34,11 @@ export class Keys {
 
   async delete(host: string): Promise<void> {
     await this.#secrets.delete(this.#prefix + new URL(host).origin);
+  }
+
+  /** The origins that have a key. */
+  async origins(): Promise<string[]> {
+    return hostsIn(await this.#secrets.keys(), this.#prefix);
   }
 
   /** Calls `listener` with the origin whose key this or another window stored or deleted. */

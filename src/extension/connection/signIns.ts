@@ -3,6 +3,7 @@ import * as l10n from '@vscode/l10n';
 import type { Redactor } from '../../core/redact.ts';
 import { lockFileOf, signInFolder } from '../../jobs/signIn/signInFile.ts';
 import { readRecord, type SignInRecord } from '../../jobs/signIn/signInRecord.ts';
+import { hostsIn } from './keys.ts';
 import type { KeySource } from '../../remote/http/bearer.ts';
 
 const PREFIX = 'farwharf.signIn ';
@@ -34,6 +35,11 @@ export class SignIns {
 
   async delete(host: string): Promise<void> {
     await this.#secrets.delete(PREFIX + host);
+  }
+
+  /** The hosts that somebody is signed in to. */
+  async hosts(): Promise<string[]> {
+    return hostsIn(await this.#secrets.keys(), PREFIX);
   }
 
   /** The access tokens of a sign-in to this host. The library for renewing them is loaded only for people who have signed in. */

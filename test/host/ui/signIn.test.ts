@@ -85,4 +85,24 @@ suite('signing in', () => {
     await choose(window.page, 'Submit');
     await window.page.locator('.part.sidebar .monaco-list-row', { hasText: 'succeeded' }).nth(1).waitFor();
   });
+
+  test('the Accounts menu of VS Code shows the service, and signs out of it', async () => {
+    const { page } = window;
+    const item = page.locator('.monaco-menu .action-item', { hasText: `${new URL(service.url).host} (Farwharf)` });
+    const openAccounts = async (): Promise<void> => {
+      await page.locator('.part.activitybar').getByRole('button', { name: 'Accounts' }).click();
+      await page.locator('.monaco-menu').first().waitFor();
+    };
+    await openAccounts();
+    await item.click();
+    await page.locator('.monaco-menu .action-item', { hasText: /^Sign Out$/ }).click();
+    await page.locator('.monaco-dialog-box').getByRole('button', { name: 'Sign Out' }).click();
+    await page.locator('.monaco-dialog-box').waitFor({ state: 'detached' });
+    // The menu does not change while it is open.
+    for (await openAccounts(); (await item.count()) > 0; await openAccounts()) await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    await runCommand(page, 'Farwharf: Select Host');
+    await choose(page, service.url);
+    await input('Sign in to').waitFor();
+  });
 });
