@@ -59,12 +59,14 @@ export async function withArchive<T>(
   try {
     const { signal, onDownload } = options;
     const onProgress = (doneBytes: number, totalBytes: number): void => onDownload?.(doneBytes, totalBytes);
-    const offering = offersContents(service) ? service : undefined;
-    const records = offering && (await fetchRecords(offering, jobId, signal));
-    if (offering !== undefined && records !== undefined) {
-      const assembling = { dest: tar, records, maxBytes: MOST_ARCHIVE_BYTES, signal, onProgress };
-      const isAssembled = await assembleResults({ service: offering, home }, { ...record, jobId }, assembling);
-      if (isAssembled) return await use({ path: tar, records }, record);
+    let records: Buffer | undefined;
+    if (offersContents(service)) {
+      records = await fetchRecords(service, jobId, signal);
+      if (records !== undefined) {
+        const assembling = { dest: tar, records, maxBytes: MOST_ARCHIVE_BYTES, signal, onProgress };
+        const isAssembled = await assembleResults({ service, home }, { ...record, jobId }, assembling);
+        if (isAssembled) return await use({ path: tar, records }, record);
+      }
     }
     await fetchArchive(service, jobId, archive, options);
     return await use({ path: archive, records }, record);

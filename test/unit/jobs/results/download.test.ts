@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { gunzipSync } from 'node:zlib';
 import { ArchiveStore } from '../../../../src/jobs/archives/archives.ts';
 import { directArchiver } from '../../../../src/jobs/archives/archiver.ts';
 import { directLedger } from '../../../../src/jobs/ledger/asyncLedger.ts';
@@ -12,6 +13,9 @@ import { defaultDecisions } from '../../../../src/jobs/results/placeFiles.ts';
 import { JobLedger } from '../../../../src/jobs/ledger/ledger.ts';
 import { ResultJournals } from '../../../../src/jobs/results/resultJournals.ts';
 import type { JobRecord } from '../../../../src/jobs/ledger/record.ts';
+import { PieceCutter } from '../../../../src/workspace/pack/pieceCutter.ts';
+import { smallDisk } from '../../../smallDisk.ts';
+import { PieceService } from '../contents/resultPieces.ts';
 import { makeRecord, tempHome } from '../fixtures.ts';
 import { connectTo } from '../testClient.ts';
 import { type Answers, sendJson, TestService } from '../testService.ts';
@@ -142,8 +146,26 @@ test('another folder is made where it is missing', async (t) => {
 
 test('a job without results says so', async (t) => {
   const setting = await setUp(t, (_, response) => sendJson(response, { detail: 'none' }, 404));
-  await assert.rejects(downloadResults(setting.deps, setting.record.id), { code: 'missing', message: /no results/ });
+  await assert.rejects(downloadResults(setting.deps, setting.record.id), {
+    code: 'missing',
+    message: 'The service has no results for this job. It says: none',
+  });
   isClean(setting);
+  const silent = await setUp(t, (_, response) => void response.writeHead(404).end());
+  await assert.rejects(downloadResults(silent.deps, silent.record.id), {
+    code: 'missing',
+    message: 'The service has no results for this job. The job may still be running, or they were deleted there.',
+  });
+  const broken = await setUp(t, (_, response) => sendJson(response, { detail: 'none' }, 500));
+  await assert.rejects(downloadResults(broken.deps, broken.record.id), { message: 'HTTP 500: none' });
+  const unsent = makeRecord({ folder: broken.folder, jobId: null });
+  broken.jobs.insert(unsent);
+  for (const id of [unsent.id, 'unknown']) {
+    await assert.rejects(downloadResults(broken.deps, id), {
+      code: 'missing',
+      message: 'The service did not return a job ID, so the results cannot be downloaded.',
+    });
+  }
 });
 
 test('a download that is cut leaves nothing behind', async (t) => {
@@ -228,15 +250,73 @@ test('what a killed download left is removed by the next one, a running one is n
 });
 
 test('a full disk is said as such', async (t) => {
-  const tiny = process.env['FARWHARF_TEST_TINY_DISK'];
-  if (tiny === undefined)
-    return t.skip('FARWHARF_TEST_TINY_DISK names no small file system: a full disk cannot be tried');
+  const small = smallDisk(t);
+  if (small === undefined) return;
   const setting = await setUp(t, serveArchive(archiveOf(t, { 'a.txt': 'x' })));
-  t.after(() => rmSync(join(tiny, 'downloads'), { recursive: true, force: true }));
-  const big = (_: unknown, response: Parameters<NonNullable<Answers['artifacts']>>[1]): void =>
-    void response.writeHead(200, { 'content-type': 'application/gzip' }).end(Buffer.alloc(20_000_000, 1));
-  const http = await TestService.start(t, { artifacts: big });
-  const deps = { ...setting.deps, home: tiny, service: connectTo(http.url) };
+  const endless = Buffer.concat([Buffer.of(0x1f, 0x8b, 8), Buffer.alloc(30_000_000)]);
+  const http = await TestService.start(t, { artifacts: serveArchive(endless) });
+  const deps = { ...setting.deps, home: small.home, service: connectTo(http.url) };
   await assert.rejects(downloadResults(deps, setting.record.id), { code: 'no-space' });
-  assert.deepEqual(readdirSync(join(tiny, 'downloads')), []);
+  assert.deepEqual(readdirSync(join(small.home, 'downloads')), []);
+});
+
+test('results of which much is on this machine are fetched by content, and the rest as an archive', async (t) => {
+  const large = randomBytes(300_000).toString('hex');
+  const contents = { 'large.txt': large, 'small.txt': 'first' };
+  const setting = await setUp(t, serveArchive(archiveOf(t, contents)));
+  const { service } = setting.deps;
+  const answering = (files: Readonly<Record<string, string>>) => {
+    const pieces: Buffer[] = [];
+    const cutter = new PieceCutter();
+    const tar = gunzipSync(archiveOf(t, files));
+    for (const bytes of [tar]) cutter.write(bytes, (piece) => pieces.push(Buffer.from(piece)));
+    cutter.end((piece) => pieces.push(Buffer.from(piece)));
+    return new PieceService(pieces);
+  };
+  const fetch = async (files: Readonly<Record<string, string>>, record: JobRecord) => {
+    const offered = answering(files);
+    let archives = 0;
+    const offering = {
+      downloadArtifacts: (...call: Parameters<typeof service.downloadArtifacts>) => {
+        archives += 1;
+        return service.downloadArtifacts(...call);
+      },
+      me: () => offered.me(),
+      streamResultContents: (job: string, wanted?: Uint8Array) => offered.streamResultContents(job, wanted),
+    };
+    const progress: (readonly [number, number | undefined])[] = [];
+    await downloadResults({ ...setting.deps, service: offering }, record.id, {
+      onPhase: (phase) => void (phase.type === 'download' && progress.push([phase.doneBytes, phase.totalBytes])),
+    });
+    return { archives, asked: offered.asked, progress, pieces: offered.pieces };
+  };
+  const first = await fetch(contents, setting.record);
+  assert.deepEqual([first.archives, first.asked], [1, []]);
+
+  const next = makeRecord({ folder: setting.folder, jobId: 'job-2', state: 'succeeded' });
+  setting.jobs.insert(next);
+  const second = await fetch({ ...contents, 'small.txt': 'other' }, next);
+  assert.equal(second.archives, 0);
+  assert.equal(second.asked.length, 1);
+  assert.ok((second.asked[0]?.length ?? 0) < second.pieces.length / 2);
+  const total = second.pieces.reduce((sum, piece) => sum + piece.length, 0);
+  assert.deepEqual(second.progress.at(-1), [total, total]);
+  assert.equal(readFileSync(join(setting.folder, 'small (job job-2).txt'), 'utf8'), 'other');
+  assert.equal(readFileSync(join(setting.folder, 'large.txt'), 'utf8'), large);
+  isClean(setting);
+
+  const damaged = {
+    me: async () => ({ features: ['result-content'] }),
+    streamResultContents: async function* () {
+      yield Buffer.alloc(35);
+    },
+  };
+  await assert.rejects(
+    downloadResults({ ...setting.deps, service: { ...damaged, downloadArtifacts: () => assert.fail() } }, next.id),
+    {
+      code: 'corrupt',
+      message: 'The list of the contents of the results is not valid, so nothing was saved. Download them again.',
+    },
+  );
+  isClean(setting);
 });

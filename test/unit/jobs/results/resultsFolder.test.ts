@@ -18,6 +18,9 @@ test('a folder for results that leads out of the one that was sent is refused', 
   mkdirSync(join(folder, 'a'));
   symlinkSync(outside, join(folder, 'a', 'link'));
   for (const resultsFolder of ['a/link', 'a/link/deeper', '../x', '..']) {
-    await assert.rejects(resultsFolderOf({ folder, resultsFolder }), { code: 'refused' }, resultsFolder);
+    await assert.rejects(resultsFolderOf({ folder, resultsFolder }), {
+      code: 'refused',
+      message: `The profile puts the results into ${resultsFolder}, which leads out of ${folder}, so nothing was written. Specify a folder with --into DIR.`,
+    });
   }
 });

@@ -8,6 +8,7 @@ import { crc32 } from 'node:zlib';
 import { combineCrc } from '../../../../src/workspace/archive/combineCrc.ts';
 import type { EarlierPacking } from '../../../../src/workspace/pack/earlierArchive.ts';
 import { packWorkspace } from '../../../../src/workspace/pack/pack.ts';
+import { groupFiles } from '../../../../src/workspace/pack/segments.ts';
 import { selectFiles } from '../../../../src/workspace/select/selection.ts';
 import { temporaryFolder } from '../temporaryFolder.ts';
 
@@ -120,4 +121,29 @@ test('the checksum of two texts is computed from those of each', () => {
     const [a, b] = [randomBytes(first), randomBytes(second)];
     assert.equal(combineCrc(crc32(a), crc32(b), b.length), crc32(Buffer.concat([a, b])), `${first} and ${second}`);
   }
+});
+
+test('files are grouped up to 512 files or 4 MB, and a file of 1 MB has a group of its own', () => {
+  // Hashes of these names are no borders.
+  const names: string[] = [];
+  for (let index = 0; names.length < 1_200; index += 1) {
+    if (((hash('sha256', `${index}`, 'buffer')[0] ?? 0) & 0x3f) !== 0) names.push(`${index}`);
+  }
+  const sizes = (all: readonly number[]): number[] =>
+    groupFiles(all.map((size, index) => ({ path: names[index] ?? '', size, mode: 0o644, mtimeMs: 0 }))).map(
+      (group) => group.length,
+    );
+  const files = (count: number, size: number): number[] => Array.from({ length: count }, () => size);
+  assert.deepEqual(sizes([]), []);
+  assert.deepEqual(sizes(files(1_200, 10)), [512, 512, 176]);
+  assert.deepEqual(sizes(files(10, 2 ** 20 - 1)), [5, 5]);
+  assert.deepEqual(sizes(files(16, 2 ** 19)), [8, 8]);
+  assert.deepEqual(sizes([10, 10, 2 ** 20, 2 ** 20, 10, 2 ** 20 - 1, 10]), [2, 1, 1, 3]);
+
+  const border = Array.from({ length: 10_000 }, (_, index) => `${index}`).find((name) => !names.includes(name));
+  const paths = [names[0], border, names[1], names[2]].map((path = '') => ({ path, size: 1, mode: 0o644, mtimeMs: 0 }));
+  assert.deepEqual(
+    groupFiles(paths).map((group) => group.length),
+    [2, 2],
+  );
 });

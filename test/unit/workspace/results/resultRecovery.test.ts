@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { linkSync, lstatSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, lstatSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { recoverResults } from '../../../../src/workspace/results/resultRecovery.ts';
@@ -75,5 +75,16 @@ test('a journal that does not list steps is an error that names it', async (t) =
       message: `${journal} cannot be read, so an interrupted download cannot be undone.`,
     });
     assert.deepEqual(readdirSync(folder).sort(), [STAGING, 'a.txt'], content);
+  }
+});
+
+test('without a journal, or without the staging folder, nothing is undone and both go', async (t) => {
+  for (const removed of ['journal', 'staging'] as const) {
+    const { folder, journal, recover } = interrupted(t, { 'a.txt': 'a' });
+    rmSync(removed === 'journal' ? journal : join(folder, STAGING), { recursive: true });
+    assert.equal(await recover(), undefined);
+    assert.deepEqual(readdirSync(folder), ['a.txt'], removed);
+    assert.equal(existsSync(journal), false);
+    assert.equal(await recover(), undefined);
   }
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { type Exclusion, selectFiles, type Selection } from '../../../../src/workspace/select/selection.ts';
@@ -332,4 +332,20 @@ test('a missing folder, a file and an abort are clear failures', async (t) => {
   await assert.rejects(selectFiles(join(root, 'file'), { isTrusted: true }), { code: 'bad-input' });
   const signal = AbortSignal.abort();
   await assert.rejects(selectFiles(root, { isTrusted: true, signal }), { name: 'AbortError' });
+});
+
+test('a file of 25 MB or more is sent, and said', async (t) => {
+  const root = temporaryFolder(t);
+  writeTree(root, { large: '', 'not-quite': '' });
+  truncateSync(join(root, 'large'), 25_000_000);
+  truncateSync(join(root, 'not-quite'), 24_999_999);
+  const selection = await selectFiles(root, { isTrusted: false });
+  assert.deepEqual(paths(selection), ['large', 'not-quite']);
+  assert.deepEqual(selection.findings, [
+    {
+      type: 'large-file',
+      path: 'large',
+      message: 'large has 25.0 MB. Leave it out if the job does not need it.',
+    },
+  ]);
 });
