@@ -56,7 +56,12 @@ test('more records than results can have are not read to their end', async () =>
 });
 
 test('a service that refuses to list them is asked for the archive, another failure ends the download', async () => {
-  const failing = (error: Error) => ({ me: () => Promise.reject(error), streamResultContents: () => assert.fail() });
+  const failing = (error: Error) => ({
+    me: async (): Promise<never> => {
+      throw error;
+    },
+    streamResultContents: () => assert.fail(),
+  });
   assert.equal(await fetchRecords(failing(new RemoteError(404, 'HTTP 404: none')), 'j'), undefined);
   await assert.rejects(fetchRecords(failing(new Error('no route')), 'j'), /^Error: no route$/);
   const signal = AbortSignal.abort(new Error('enough'));
