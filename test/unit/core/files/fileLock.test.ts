@@ -76,3 +76,22 @@ test('a lock is held for as long as its process works, however long that is', as
   assert.deepEqual(order, ['first', 'second']);
   assert.ok(waits > 0);
 });
+
+test('a lock that others hold for too long is a conflict, and one without a folder the error of the system', async (t) => {
+  const folder = await folderFor(t);
+  const lock = join(folder, 'lock');
+  await writeFile(lock, '');
+  const work = (): Promise<void> => assert.fail();
+  await assert.rejects(withFileLock(lock, work, { staleMs: 60_000, maxWaitMs: 0 }), {
+    code: 'conflict',
+    message: `Other processes hold the lock ${lock}. Try again.`,
+  });
+  assert.deepEqual(await readdir(folder), ['lock'], 'it stays theirs');
+  await assert.rejects(withFileLock(join(folder, 'none', 'lock'), work, { staleMs: 60_000 }), { code: 'ENOENT' });
+});
+
+test('only the user may read a lock', { skip: process.platform === 'win32' }, async (t) => {
+  const lock = join(await folderFor(t), 'lock');
+  const mode = await withFileLock(lock, async () => (await stat(lock)).mode & 0o777, { staleMs: 60_000 });
+  assert.equal(mode, 0o600);
+});

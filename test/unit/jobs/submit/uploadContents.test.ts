@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { ArchiveStore } from '../../../../src/jobs/archives/archives.ts';
+import type { JobService } from '../../../../src/jobs/service/api.ts';
 import { newRecord } from '../../../../src/jobs/ledger/record.ts';
 import { Selections } from '../../../../src/jobs/selection/selections.ts';
 import { uploadContents } from '../../../../src/jobs/submit/uploadContents.ts';
@@ -13,7 +14,13 @@ import { tempHome } from '../fixtures.ts';
 const SILENT = { onProgress: () => {}, onAsk: () => {} };
 
 /** Uploads the archive of a folder to a service whose contents are answered by `post`. */
-async function start(t: TestContext, post: () => Promise<Buffer>, signal?: AbortSignal, bytes = 100_000) {
+async function start(
+  t: TestContext,
+  post: () => Promise<Buffer>,
+  signal?: AbortSignal,
+  bytes = 100_000,
+  submitJob: JobService['submitJob'] = () => assert.fail('no job was to be submitted'),
+) {
   const home = tempHome(t);
   const store = new ArchiveStore(home);
   await store.prepare();
@@ -36,11 +43,14 @@ async function start(t: TestContext, post: () => Promise<Buffer>, signal?: Abort
   });
   const service = {
     postContents: post,
-    submitJob: () => assert.fail('no job was to be submitted'),
+    submitJob,
     getSubmission: async () => undefined,
   };
   const files = (): string[] => readdirSync(join(home, 'archives'));
-  return { files, store, upload: () => uploadContents(service, draft, home, { ...SILENT, signal }) };
+  const progress: (readonly number[])[] = [];
+  const onProgress = (...call: readonly number[]): void => void progress.push(call);
+  const upload = () => uploadContents(service, draft, home, { ...SILENT, onProgress, signal });
+  return { files, store, progress, bytes: packed.bytes, upload };
 }
 
 const STORED = ['j1.manifest.json', 'j1.segments.json', 'j1.tar.gz'];
@@ -76,4 +86,62 @@ test('the archive is sent where it is small or has no segments, or the service h
   }
   rmSync(old.store.segmentsPath('j1'));
   assert.equal(await old.upload(), undefined);
+});
+
+/** The service has all contents already. */
+const HAS_ALL = async (): Promise<Buffer> => Buffer.alloc(2_048);
+
+test('in place of an archive whose contents the service has, their names are sent', async (t) => {
+  const sent: [part: unknown, bytes: number][] = [];
+  const submitJob: JobService['submitJob'] = async (path, _job, { part, onProgress } = {}) => {
+    const { length } = readFileSync(path);
+    sent.push([part, length % 32]);
+    onProgress?.(length / 2, length);
+    onProgress?.(length, length);
+    return { job_id: 'job-1' };
+  };
+  const { upload, files, progress, bytes } = await start(t, HAS_ALL, undefined, 100_000, submitJob);
+  assert.deepEqual(await upload(), { type: 'accepted', created: { job_id: 'job-1' } });
+  assert.deepEqual(sent, [['contents', 0]]);
+  assert.deepEqual(files(), STORED);
+  const almost = Math.floor(0.99 * bytes);
+  assert.deepEqual(
+    progress.map(([done, total]) => [done, total]),
+    [almost, almost, bytes].map((done) => [done, bytes]),
+  );
+  const counts = progress.map(([, , count = 0]) => count);
+  assert.deepEqual(
+    counts,
+    counts.toSorted((a, b) => a - b),
+  );
+  assert.ok((counts.at(-1) ?? 0) > (counts[0] ?? 0));
+});
+
+test('contents that the service lost meanwhile are sent again, three times at most', async (t) => {
+  let requests = 0;
+  const lacking = async (): Promise<never> => {
+    requests += 1;
+    throw new RemoteError(424, 'HTTP 424: lacking');
+  };
+  const lost = await start(t, HAS_ALL, undefined, 100_000, lacking);
+  assert.equal(await lost.upload(), undefined);
+  assert.equal(requests, 3);
+  const again = await start(t, HAS_ALL, undefined, 100_000, async () => {
+    requests += 1;
+    return requests < 5 ? lacking() : { job_id: 'job-1' };
+  });
+  assert.equal((await again.upload())?.type, 'accepted');
+  const refused = await start(t, HAS_ALL, undefined, 100_000, () => {
+    throw new RemoteError(402, 'HTTP 402: no credits');
+  });
+  assert.equal((await refused.upload())?.type, 'not-taken');
+});
+
+test('an archive that is damaged is no job', async (t) => {
+  const { store, upload } = await start(t, async () => Buffer.alloc(2_048, 0xff));
+  const { archive } = await store.packedFiles('j1');
+  const bytes = readFileSync(archive);
+  writeFileSync(archive, bytes.fill(0xff));
+  const end = await upload();
+  assert.equal(end?.type, 'not-taken');
 });
