@@ -91,3 +91,7 @@ test('a service that refuses is reported after what is in the spool', async (t) 
   await assert.rejects(reading(), /no such route/);
   assert.deepEqual(seen, ['line 1']);
 });
+
+test('a service that never sends anything is not waited for', async (t) => {
+  assert.deepEqual(await read(t, silentAfter([]), [line(1)]), ['line 1']);
+});

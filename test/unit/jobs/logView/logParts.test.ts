@@ -50,6 +50,16 @@ test('a log that grows gets new parts, and its last part has the new lines and t
   assert.match(await parts.read(1, signal), /^line 100\n[^]*more\n› failed after 1 min/);
 });
 
+test('a part begins after output only, however often the state changes', async (t) => {
+  const spool = await spoolOf(t, [...Array.from({ length: 250 }, () => state('queued')), log('a\n'), log('b\n')]);
+  const parts = new LogParts(spool, { partLines: 100 });
+  await parts.update(signal);
+  assert.deepEqual(
+    parts.all.map(({ firstLine }) => firstLine),
+    [1, 252],
+  );
+});
+
 test('lines of 10 MB are shortened where they are shown, and saved whole', async (t) => {
   const long = 'x'.repeat(1_000_000);
   const spool = await spoolOf(t, [...Array.from({ length: 10 }, () => log(long)), log('\nafter\n')]);

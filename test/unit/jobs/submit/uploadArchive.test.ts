@@ -28,11 +28,11 @@ async function upload(tries: readonly Try[], { isCancelled = false } = {}) {
   const draft = makeRecord({ host: HOST, archiveBytes: 100, jobId: null, machineClass: null });
   const service: Pick<JobService, 'submitJob' | 'getSubmission'> = {
     submitJob: async (_archive, _job, options = {}) => {
-      const { idempotencyKey, offset, onProgress } = options;
+      const { idempotencyKey, offset } = options;
       assert.equal(idempotencyKey, draft.id);
       requests.push(offset);
       const { sent, error } = tries[requests.length - 1] ?? assert.fail('one request too many');
-      if (sent !== undefined) onProgress?.(sent, 100);
+      if (sent !== undefined) options.onProgress?.(sent, 100);
       if (isCancelled) stop.abort(new Error('stopped'));
       if (error !== undefined) throw error;
       return CREATED;

@@ -93,11 +93,11 @@ const HAS_ALL = async (): Promise<Buffer> => Buffer.alloc(2_048);
 
 test('in place of an archive whose contents the service has, their names are sent', async (t) => {
   const sent: [part: unknown, bytes: number][] = [];
-  const submitJob: JobService['submitJob'] = async (path, _job, { part, onProgress } = {}) => {
+  const submitJob: JobService['submitJob'] = async (path, _job, options = {}) => {
     const { length } = readFileSync(path);
-    sent.push([part, length % 32]);
-    onProgress?.(length / 2, length);
-    onProgress?.(length, length);
+    sent.push([options.part, length % 32]);
+    options.onProgress?.(length / 2, length);
+    options.onProgress?.(length, length);
     return { job_id: 'job-1' };
   };
   const { upload, files, progress, bytes } = await start(t, HAS_ALL, undefined, 100_000, submitJob);

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
 import { test } from 'node:test';
-import { type KnownRun, planRuns, type TarPart } from '../../../../src/workspace/extract/planTar.ts';
+import { gzipSync } from 'node:zlib';
+import {
+  type KnownRun,
+  planArchive,
+  planRuns,
+  planTar,
+  type TarPart,
+} from '../../../../src/workspace/extract/planTar.ts';
 import { paxHeader, tarEnd, tarEntry } from '../archive/tarBuilder.ts';
 
 const FREE_BYTES = 1e9;
@@ -101,4 +109,19 @@ test('what is known of a run counts for the limits and names of the whole archiv
     code: 'refused',
   });
   await assert.rejects(planRuns([run(entry, known)], FREE_BYTES, t.signal), { code: 'corrupt' });
+});
+
+test('an archive in memory is planned with its ratio and limits, and one that is damaged is refused', async (t) => {
+  const { files, skipped } = await planArchive(gzipSync(TAR), FREE_BYTES, t.signal);
+  assert.deepEqual([files.map(({ path }) => path), skipped.map(({ path }) => path)], [['large.bin', LONG], ['link']]);
+  const stream = await planTar(Readable.from([TAR.subarray(0, 5_000), TAR.subarray(5_000)]), FREE_BYTES, t.signal);
+  assert.deepEqual(stream, { files, skipped });
+  for (const bytes of [TAR, gzipSync(TAR).subarray(0, -9), gzipSync(TAR.subarray(0, -1_024)), Buffer.alloc(0)]) {
+    await assert.rejects(planArchive(bytes, FREE_BYTES, t.signal), { code: 'corrupt' });
+  }
+  const bomb = gzipSync(Buffer.concat([tarEntry({ name: 'zeros', body: Buffer.alloc(40e6) }), tarEnd]));
+  await assert.rejects(planArchive(bomb, FREE_BYTES, t.signal), { code: 'limit', message: /times its size/ });
+  await assert.rejects(planArchive(gzipSync(TAR), 100, t.signal), { code: 'no-space' });
+  const signal = AbortSignal.abort(new Error('enough'));
+  await assert.rejects(planArchive(gzipSync(TAR), FREE_BYTES, signal), /^Error: enough$/);
 });
