@@ -73,7 +73,7 @@ test('a job whose response was lost is found', async () => {
   assert.equal(requests.length, 1);
 });
 
-test('an upload without progress is continued three times, and one with progress goes on', async () => {
+test('an upload without progress is continued three times, and one with progress continues', async () => {
   const stuck = await upload([lost(10, 0), lost(10, 0), lost(10, 0), lost(10, 0)]);
   assert.equal(stuck.end.type, 'unknown');
   assert.equal(stuck.requests.length, 4);
