@@ -116,7 +116,7 @@ class Tour {
     await dialog.locator('.monaco-list-row').first().waitFor();
     const home = (await path.inputValue()).replace(/farwharf-sample\/?$/, '');
     await path.fill(`${home}${OWN.folder}/`);
-    await dialog.getByRole('button', { name: 'OK' }).click();
+    await dialog.getByRole('button', { name: 'Open Folder' }).click();
     await page.locator('.explorer-folders-view .monaco-list-row', { hasText: OWN.script }).waitFor();
     await this.#step('submit').waitFor();
     await this.picture('own-folder');

@@ -68,6 +68,7 @@ import { compareResult } from './commands/results/compareResult.ts';
 import { saveResults } from './commands/results/saveResults.ts';
 import { createSampleFolder } from './commands/submit/createSampleFolder.ts';
 import { openWalkthrough } from './commands/submit/openWalkthrough.ts';
+import { openOwnFolder } from './commands/submit/openOwnFolder.ts';
 import { openIgnoreRule } from './commands/submit/openIgnoreRule.ts';
 import { returnToSubmit } from './commands/submit/returnToSubmit.ts';
 import { cancelSweep } from './commands/sweeps/cancelSweep.ts';
@@ -82,6 +83,7 @@ import { submitWorkspace } from './commands/submit/submitWorkspace.ts';
 export const commands: Readonly<Record<CommandId, Command>> = {
   'farwharf.openWalkthrough': openWalkthrough,
   'farwharf.createSampleFolder': createSampleFolder,
+  'farwharf.openOwnFolder': openOwnFolder,
   'farwharf.submitWorkspace': submitWorkspace,
   'farwharf.submitFile': submitFile,
   'farwharf.submitProfile': submitProfile,

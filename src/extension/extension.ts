@@ -13,7 +13,7 @@ import { INDEX_VIEW, JOBS_VIEW, TASK_TYPE } from './contributions/names.ts';
 import type { IndexNode } from './search/index/indexTree.ts';
 import { startProfilesWhereNeeded } from './profiles/profileStart.ts';
 import type { Shell } from './shell.ts';
-import { continueTour } from './workspace/sampleTour.ts';
+import { continueTour } from './workspace/folderTour.ts';
 
 // Indexing waits until the window has finished opening.
 const IDLE_AFTER_MS = 3_000;

@@ -33,7 +33,7 @@ import type { Shell } from './shell.ts';
 import { showStatus } from './status/statusBar.ts';
 import { keepSettling } from './submit/unanswered.ts';
 import { askModal, showInformation, showWarning } from './ui/show.ts';
-import { sampleFolders } from './workspace/sampleTour.ts';
+import { sampleFolders } from './workspace/folderTour.ts';
 
 export interface Features {
   /** The code of the commands is loaded on first use. */

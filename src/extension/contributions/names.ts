@@ -3,6 +3,7 @@
 export const COMMANDS = [
   'farwharf.openWalkthrough',
   'farwharf.createSampleFolder',
+  'farwharf.openOwnFolder',
   'farwharf.submitWorkspace',
   'farwharf.submitFile',
   'farwharf.submitProfile',

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { freeName } from '../../workspace/freeName.ts';
-import { openSample } from '../../workspace/sampleTour.ts';
+import { openSample } from '../../workspace/folderTour.ts';
 import type { Command } from '../command.ts';
 
 /** Asks where, copies the quickstart example there, and opens the copy. Returns its path, or undefined if the user cancelled. */
