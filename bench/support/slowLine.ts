@@ -2,9 +2,12 @@ import { execFileSync, spawnSync } from 'node:child_process';
 
 const MARK = 'FARWHARF_BENCH_LINE';
 
+/** Whether this program runs in a network of its own. */
+export const hasOwnNetwork: boolean = process.env[MARK] !== undefined;
+
 /** Runs this program again in a network of its own, whose loopback device `limitLine` can slow down, and ends. Needs Linux, root and iproute2. */
 export function enterOwnNetwork(): void {
-  if (process.env[MARK] === undefined) {
+  if (!hasOwnNetwork) {
     const args = ['--net', process.execPath, ...process.execArgv, ...process.argv.slice(1)];
     const { status, error } = spawnSync('unshare', args, { stdio: 'inherit', env: { ...process.env, [MARK]: '1' } });
     if (error !== undefined) throw error;

@@ -28,7 +28,10 @@ const PACKAGES: Readonly<Record<string, NodePackage>> = {
 const OLDEST_GLIBC = 2.28;
 
 /** The package for a machine. @throws AppError `missing` if there is none, with the way out. */
-export function nodePackageFor(machine: string, { system, architecture, libc }: Inspection): NodePackage {
+export function nodePackageFor(
+  machine: string,
+  { system, architecture, libc }: Pick<Inspection, 'system' | 'architecture' | 'libc'>,
+): NodePackage {
   const way = 'Install Node.js 22.18 or later there, for example with conda or a module, and name it with --node PATH.';
   const found = PACKAGES[`${system} ${architecture}`];
   if (found === undefined) {
