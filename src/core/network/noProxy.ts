@@ -26,7 +26,7 @@ function splitPort(entry: string): { name: string; entryPort: string | undefined
 
 function isInRange(address: string, range: string): boolean {
   const [start = '', bits] = range.split('/');
-  if (isIP(start) === 0 || isIP(start) !== isIP(address)) return false;
+  if (isIP(start) !== isIP(address)) return false;
   const family = isIPv4(start) ? 'ipv4' : 'ipv6';
   const length = bits === undefined ? (family === 'ipv4' ? 32 : 128) : Number(bits);
   if (!Number.isInteger(length) || length < 0 || length > (family === 'ipv4' ? 32 : 128)) return false;

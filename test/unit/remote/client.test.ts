@@ -435,3 +435,19 @@ test('a refusal has its status, its detail and its wait in whole seconds', async
   const bare = await refusal('bare');
   assert.deepEqual([bare.message, bare.detail], ['HTTP 599: unknown status', undefined]);
 });
+
+test('of the failures of all addresses the last one is reported, and a summary with a message as it is', async (t) => {
+  const parts = [new Error('first'), new Error('last')];
+  const failing = async (error: Error) => {
+    const { client } = await serve(t, () => assert.fail(), {
+      fetch: async () => {
+        throw new TypeError('fetch failed', { cause: Object.assign(error, { code: 'ECONNREFUSED' }) });
+      },
+    });
+    return rejection(client.me());
+  };
+  assert.equal(await failing(new AggregateError(parts)), parts[1]);
+  const [summary, empty] = [new AggregateError(parts, 'no address works'), new AggregateError([])];
+  assert.equal(await failing(summary), summary);
+  assert.equal(await failing(empty), empty);
+});

@@ -82,3 +82,19 @@ test('without IDs, events that differ from the first may follow a gap', async ()
   assert.deepEqual(await judge([spooled('a'), spooled('b')], [['a'], ['c']]), ['skip', 'gap']);
   assert.deepEqual(await judge([], [['a'], ['b']]), ['new', 'new']);
 });
+
+test('where opaque IDs do not show what comes next, events may be missing', async () => {
+  const opaque = [spooled('a', 'x1'), spooled('b', 'x2')];
+  // It started again, and then something else follows than is stored.
+  assert.deepEqual(
+    await judge(opaque, [
+      ['a', 'x1'],
+      ['c', 'x3'],
+      ['d', 'x4'],
+    ]),
+    ['skip', 'gap', 'new'],
+  );
+  assert.deepEqual(await judge(opaque, [['c', 'x3']]), ['new'], 'it continues after the last ID');
+  assert.deepEqual(await judge(opaque, [['c']]), ['gap'], 'an event without an ID');
+  assert.deepEqual(await judge([spooled('a')], [['b', 'x2']]), ['gap'], 'no ID is known');
+});

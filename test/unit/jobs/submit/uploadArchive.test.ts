@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { JobRecord } from '../../../../src/jobs/ledger/record.ts';
 import type { JobService } from '../../../../src/jobs/service/api.ts';
 import { uploadArchive } from '../../../../src/jobs/submit/uploadArchive.ts';
 import { RemoteError } from '../../../../src/remote/http/errors.ts';
@@ -19,17 +20,25 @@ interface Try {
   readonly has?: number | 'job' | 'unknown';
 }
 
+interface Setting extends Partial<JobRecord> {
+  readonly isCancelled?: boolean;
+  readonly part?: 'contents';
+}
+
 /** Uploads an archive of 100 bytes, with an outcome for each request. */
-async function upload(tries: readonly Try[], { isCancelled = false } = {}) {
+async function upload(tries: readonly Try[], { isCancelled = false, part, ...fields }: Setting = {}) {
   const stop = new AbortController();
   const requests: (number | undefined)[] = [];
   const progress: (readonly [number, number, number])[] = [];
   let asked = 0;
-  const draft = makeRecord({ host: HOST, archiveBytes: 100, jobId: null, machineClass: null });
+  const draft = makeRecord({ host: HOST, archiveBytes: 100, jobId: null, ...fields });
+  const jobs: unknown[] = [];
   const service: Pick<JobService, 'submitJob' | 'getSubmission'> = {
-    submitJob: async (_archive, _job, options = {}) => {
+    submitJob: async (archive, job, options = {}) => {
       const { idempotencyKey, offset } = options;
-      assert.equal(idempotencyKey, draft.id);
+      assert.deepEqual([archive, idempotencyKey, options.signal], ['/archive', draft.id, stop.signal]);
+      assert.equal(options.part, part);
+      jobs.push(job);
       requests.push(offset);
       const { sent, error } = tries[requests.length - 1] ?? assert.fail('one request too many');
       if (sent !== undefined) options.onProgress?.(sent, 100);
@@ -47,10 +56,11 @@ async function upload(tries: readonly Try[], { isCancelled = false } = {}) {
   };
   const end = await uploadArchive(service, draft, '/archive', {
     signal: stop.signal,
+    ...(part !== undefined && { part }),
     onProgress: (...call) => progress.push(call),
     onAsk: () => (asked += 1),
   });
-  return { end, requests, progress, asked };
+  return { end, requests, progress, asked, jobs };
 }
 
 const lost = (sent: number, has?: Try['has']): Try => ({ sent, error: LOST, ...(has !== undefined && { has }) });
@@ -125,4 +135,21 @@ test('a cancelled upload is no job unless all of it was sent', async () => {
   assert.match(String(complete.end.type === 'not-taken' && complete.end.error), /stopped/);
   assert.equal(complete.asked, 1);
   assert.equal((await upload([lost(100, 'job')], { isCancelled: true })).end.type, 'accepted');
+});
+
+test('a job is sent with what its draft has, and nothing else', async () => {
+  const terms = { script: 'a.py', maxRuntime: 60 };
+  const little = await upload([{ sent: 100 }], { ...terms, machineClass: null });
+  assert.deepEqual(little.jobs, [terms]);
+  const all = {
+    ...terms,
+    project: 'p',
+    venv: { python: '3.12' },
+    machineClass: 'gpu',
+    secrets: ['A'],
+    volumes: ['data'],
+    cluster: { qos: 'long' },
+  };
+  const full = await upload([{ sent: 100 }], { ...all, part: 'contents' });
+  assert.deepEqual(full.jobs, [all]);
 });

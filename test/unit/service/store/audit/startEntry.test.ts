@@ -31,7 +31,8 @@ test('the audit trail has each start with the settings that changed, and no secr
   recordStart(audit, { ...config, limits: { uploads: 3 }, machines: [] }, FACTS);
   const [changed, same, first, ...others] = [...audit.newestFirst()];
   assert.deepEqual(others, []);
-  assert.equal(first?.verb, 'service.start');
+  const { verb, operator, outcome } = first ?? {};
+  assert.deepEqual([verb, operator, outcome], ['service.start', FACTS.operator, 'done']);
   assert.partialDeepStrictEqual(first?.after, {
     version: '1.2.3',
     settings: { 'limits.uploads': 2, 'machines.cpu.name': 'cpu', 'machines.cpu.cores': 4, 'metrics.token': 'set' },
@@ -49,10 +50,10 @@ test('a deletion that a start was confirmed for is an entry of its own', (t) => 
   const { audit } = openStore(t);
   recordStart(audit, {}, { ...FACTS, deletion: 'Jobs after 30 days' });
   assert.deepEqual(
-    [...audit.newestFirst()].map(({ verb, input }) => [verb, input]),
+    [...audit.newestFirst()].map(({ verb, input, outcome }) => [verb, input, outcome]),
     [
-      ['service.start', { changed: [] }],
-      ['retention.confirm', { deletion: 'Jobs after 30 days' }],
+      ['service.start', { changed: [] }, 'done'],
+      ['retention.confirm', { deletion: 'Jobs after 30 days' }, 'done'],
     ],
   );
 });
