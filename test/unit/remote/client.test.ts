@@ -451,3 +451,18 @@ test('of the failures of all addresses the last one is reported, and a summary w
   assert.equal(await failing(summary), summary);
   assert.equal(await failing(empty), empty);
 });
+
+test('an error of a fetch that is not about the connection is passed on as it is', async (t) => {
+  for (const error of [
+    new TypeError('not a URL'),
+    new TypeError('wrong', { cause: new Error('why') }),
+    new Error('no'),
+  ]) {
+    const { client } = await serve(t, () => assert.fail(), {
+      fetch: async () => {
+        throw error;
+      },
+    });
+    assert.equal(await rejection(client.me()), error);
+  }
+});

@@ -211,6 +211,22 @@ test('remarks are in the order of the lines, those about a machine class only wh
   const texts = shown(many, undefined);
   assert.equal(texts.length, 22);
   assert.deepEqual(texts.slice(-2), ['error Line 39 of j', 'warning 9 more options of j are not taken over']);
+  const all = batchFindings(
+    { source: 'j', remarks: many.slice(0, 21).map(({ isFatal: _, ...rest }) => rest), request: undefined },
+    'cpu',
+  );
+  assert.deepEqual(
+    [all[0], all[20]],
+    [
+      { type: 'batch', severity: 'warning', summary: 'Line 10 of j, --o10, is not taken over', detail: 'no' },
+      {
+        type: 'batch',
+        severity: 'warning',
+        summary: '1 more options of j are not taken over',
+        detail: 'Only the first are listed.',
+      },
+    ],
+  );
 });
 
 test('a long option is shortened where it is shown', () => {
@@ -346,6 +362,19 @@ test('a machine class is chosen by its price among those that are enough, and wh
   ]);
   assert.deepEqual(reasonsFor(CARD.rate_card, '#SBATCH --gres=gpu:h100:1'), [
     'No machine class names GPUs of type h100. The job gets oldgpu, with 8 cores, 32 GB, 2 GPUs.',
+  ]);
+  assert.deepEqual(reasonsFor(undefined, '#SBATCH -c 1'), [
+    'No machine class has as much, so the job gets the default one. The service lists no machine classes. Choose one if it needs more.',
+  ]);
+  const vague = [{ machine_class: 'vague', credits_per_minute: 1 }, { credits_per_minute: 0 }];
+  assert.deepEqual(reasonsFor(vague, '#SBATCH --gres=gpu:h100:1'), [
+    'No machine class names GPUs of type h100. The job gets vague, with unknown resources.',
+  ]);
+  assert.deepEqual(reasonsFor(vague, '#SBATCH --gpus=1'), [], 'a GPU of any type');
+  assert.deepEqual(reasonsFor(CARD.rate_card, '#SBATCH --gres=gpu:a100:1'), []);
+  assert.deepEqual(reasonsFor(CARD.rate_card, '#SBATCH -p small'), [], 'nothing but the name');
+  assert.deepEqual(reasonsFor([{ machine_class: 'a', memory_gb: 4 }], '#SBATCH -p a --mem=8G'), [
+    'Machine class a has 4 GB. Choose another one if the job needs more.',
   ]);
   const unpriced = [{ machine_class: 'free' }, { machine_class: 'paid', credits_per_minute: 1, cpus: 4 }];
   assert.equal(chooseMachineClass({ rate_card: unpriced }, jobOf('#SBATCH -c 4').request).machineClass, 'paid');

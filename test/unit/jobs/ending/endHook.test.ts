@@ -95,6 +95,12 @@ test('a hook is a program with arguments or a secure URL, nothing else', () => {
     { url: 'http://chat.example.org/' },
     { url: 'file:///etc/passwd' },
   ];
-  for (const value of [...wrong, {}, { url: 'https://ada:secret@example.org/' }])
+  for (const value of [
+    ...wrong,
+    {},
+    { url: 'https://ada:secret@example.org/' },
+    { url: 'https://ada@example.org/' },
+    { url: 'https://:secret@example.org/' },
+  ])
     assert.equal(isHook(value), false, JSON.stringify(value));
 });

@@ -4,7 +4,7 @@ import { maskedChecksum } from '../../../../src/jobs/metrics/eventRecords.ts';
 import { readMetricFiles } from '../../../../src/jobs/metrics/metricFiles.ts';
 import type { SeriesPoint } from '../../../../src/jobs/metrics/series.ts';
 import { seeded } from '../../../random.ts';
-import { event, field, record, scalar } from './eventFiles.ts';
+import { event, field, float, record, scalar } from './eventFiles.ts';
 
 const EVENTS = 'events.out.tfevents.1700000000.host.1.0';
 
@@ -55,6 +55,52 @@ test('scalars of event files are read as TensorFlow 1, TensorFlow 2 and PyTorch 
   ];
   for (const bytes of [1, 13, 100_000])
     assert.deepEqual(await pointsOf({ [EVENTS]: file }, bytes), { loss, accuracy: [[10, 0.75]], lr: [[400, 0.25]] });
+});
+
+test('fields of other numbers and types, in any order, change nothing', async () => {
+  const value = Buffer.concat([
+    field(1, 7),
+    scalar('loss', 0.5),
+    float(3, 9),
+    field(2, Buffer.alloc(4, 1)),
+    field(9, Buffer.from('more')),
+    float(8, 9),
+    field(7, Buffer.from('type')),
+  ]);
+  const summary = Buffer.concat([field(2, scalar('other', 1)), field(1, 3), field(1, value), float(1, 2)]);
+  const file = record(
+    Buffer.concat([
+      field(6, field(1, scalar('graph', 1))),
+      field(5, 8),
+      field(5, summary),
+      field(1, 99),
+      field(2, 12),
+      field(2, Buffer.of(5)),
+      field(3, 77),
+    ]),
+  );
+  const unnamed = event(1, float(2, 1), scalar('', 1), field(1, Buffer.from('empty')));
+  assert.deepEqual(await pointsOf({ [EVENTS]: Buffer.concat([file, unnamed]) }), { loss: [[12, 0.5]] });
+});
+
+test('a tensor is read only if it has one number of a known type', async () => {
+  const half = Buffer.alloc(4);
+  half.writeFloatLE(0.5);
+  const tensor = (tag: string, ...fields: readonly Buffer[]): Buffer =>
+    Buffer.concat([field(1, Buffer.from(tag)), field(8, Buffer.concat(fields))]);
+  const file = event(
+    1,
+    tensor('single', float(5, 0.5), field(1, 1)),
+    tensor('packed', field(1, 1), field(5, half)),
+    tensor('two', field(1, 1), field(4, Buffer.concat([half, half]))),
+    tensor('short', field(1, 2), field(4, half)),
+    tensor('text', field(1, 7), field(8, half)),
+    tensor('elsewhere', field(1, 1), field(7, half)),
+    tensor('untyped', field(4, half)),
+    tensor('type as text', field(1, Buffer.of(1)), field(4, half)),
+    tensor('none', field(1, 1)),
+  );
+  assert.deepEqual(await pointsOf({ [EVENTS]: file }), { single: [[1, 0.5]], packed: [[1, 0.5]] });
 });
 
 test('the same metric of several runs has a name for each of their folders', async () => {

@@ -56,6 +56,26 @@ test('mistakes in a matrix are reported at their places', () => {
   const values = Array.from({ length: 100 }, (_, index) => index);
   const large = { script: 'a.py ${matrix:a} ${matrix:b}', matrix: { a: values, b: values } };
   assert.match(problemsOf(large).join(), /Has 10,000 combinations\. Must be at most 500\./);
+  const reader = '${matrix:x}';
+  for (const [field, place] of [
+    [{ arguments: ['a', reader] }, `"${reader}"`],
+    [{ machineClass: reader }, `"${reader}"`],
+    [{ project: reader }, `"${reader}"`],
+    [{ environment: { A: 'a', SEED: reader } }, `"${reader}"`],
+  ] as const) {
+    assert.deepEqual(problemsOf({ ...train, ...field }), [`${place.slice(0, 12)} "matrix" has no parameter x.`]);
+    assert.deepEqual(problemsOf({ ...train, ...field, matrix: { x: [1] } }), []);
+  }
+  assert.deepEqual(problemsOf({ ...train, maxCost: 2 }), ['2}}} Has no effect without "matrix".']);
+  const parameters = (count: number) => {
+    const names = Array.from({ length: count }, (_, index) => `p${index}`);
+    const script = `a.py ${names.map((name) => `\${matrix:${name}}`).join(' ')}`;
+    return problemsOf({ script, matrix: Object.fromEntries(names.map((name) => [name, [1]])) }).join();
+  };
+  assert.deepEqual([parameters(1), parameters(20)], ['', '']);
+  for (const count of [0, 21]) assert.match(parameters(count), /Must have 1 to 20 parameters\.$/);
+  const exactly = { script: large.script, matrix: { a: values, b: values.slice(0, 5) } };
+  assert.deepEqual(problemsOf(exactly), []);
   for (const value of [null, [], { a: 1 }, 'two\nlines']) {
     assert.equal(problemsOf({ script: 'a.py ${matrix:a}', matrix: { a: [value] } }).length, 1, JSON.stringify(value));
   }
