@@ -91,8 +91,11 @@ test('after each cut it continues after the last event ID, without loss or dupli
     },
     job: (_, response) => running(response),
   });
-  const last = await followJob(setting, setting.record.id, { ...FAST, signal: t.signal });
+  const contacts: boolean[] = [];
+  const onContact = (isReachable: boolean): void => void contacts.push(isReachable);
+  const last = await followJob(setting, setting.record.id, { ...FAST, signal: t.signal, onContact });
   assert.equal(last.exitCode, 0);
+  assert.deepEqual(contacts, [true, true, true], 'the service responded each time');
   assert.deepEqual(kinds(await spooled(setting.spool)), kinds(whole as SpooledEvent[]));
   assert.deepEqual(setting.http.lastEventIds, [undefined, '2', '4', '6']);
 });

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { basename, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { gunzipSync } from 'node:zlib';
 import { processOwner } from '../../../../src/core/processes/processOwner.ts';
 import { ArchiveStore } from '../../../../src/jobs/archives/archives.ts';
 import { Selections } from '../../../../src/jobs/selection/selections.ts';
@@ -70,6 +71,45 @@ test('a folder is packed from the archive that was last sent from it, unless all
   assert.deepEqual(used, [undefined, first.archive, undefined, third.archive]);
   const [one, other] = [first, second].map(({ archive }) => readFileSync(archive ?? ''));
   assert.deepEqual(other, one);
+});
+
+test('an archive that refers to an earlier one is sent whole, and the copy that was sent is removed', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 60_000 });
+  const bodies: Buffer[] = [];
+  const setting = await setUp(
+    t,
+    {
+      submit: async (request, response) => {
+        const body = await readAll(request);
+        // It takes contents no longer.
+        if (request.url !== '/v1/jobs') return sendJson(response, { detail: 'none' }, 404);
+        bodies.push(body);
+        if (bodies.length === 3) return sendJson(response, { detail: 'no' }, 402);
+        sendJson(response, { job_id: `job-${bodies.length}` });
+      },
+    },
+    3_000_000,
+  );
+  const { folder, home, request, deps } = setting;
+  const options = { usesContents: true };
+  await submitWorkspace(deps, request, options);
+  writeFileSync(join(folder, 'train.py'), 'print("again")\n');
+  const again = { ...request, selection: await (deps.selections as Selections).select(folder, { isTrusted: false }) };
+  const second = await submitWorkspace(deps, again, options);
+  assert.ok(statSync(second.archive ?? '').isDirectory(), 'it refers to the first');
+  const body = bodies[1] ?? assert.fail();
+  const start = body.indexOf('\r\n\r\n', body.indexOf('name="tarball"')) + 4;
+  const unpacked = gunzipSync(body.subarray(start, body.lastIndexOf('\r\n--')));
+  assert.ok(unpacked.includes('print("again")') && unpacked.includes(readFileSync(join(folder, 'data.bin'))));
+  const partial = (): string[] => readdirSync(join(home, 'archives')).filter((name) => name.endsWith('.partial'));
+  assert.deepEqual(partial(), []);
+  await assert.rejects(submitWorkspace(deps, again, options), { status: 402 });
+  assert.deepEqual(partial(), []);
+  const stop = new AbortController();
+  const onPhase = ({ type }: { readonly type: string }): void =>
+    void (type === 'pack' && stop.abort(new Error('enough')));
+  await assert.rejects(submitWorkspace(deps, again, { ...options, signal: stop.signal, onPhase }), /^Error: enough$/);
+  assert.equal(bodies.length, 3);
 });
 
 test('an accepted job is on record with its archive, manifest, phases and hold', async (t) => {
