@@ -45,6 +45,7 @@ print('started', flush=True)
 ctypes.CDLL(None).syscall(60, 0)
 `;
 
+const onlyPosix = { skip: process.platform === 'win32' && 'NOT ON WINDOWS: it has no signals' };
 const isPossible = process.platform === 'linux' && process.arch === 'x64' && existsSync(PYTHON);
 
 test('looking for the processes of a job costs no more for one that says its environment is gigabytes long', {
@@ -129,6 +130,21 @@ test('a process whose first thread has ended is found by its mark and stopped', 
   assert.deepEqual(await exited, [null, 'SIGTERM']);
 });
 
+test('a process that is asked to stop has time to tidy up', onlyPosix, async (t) => {
+  const mark = randomUUID();
+  const env = { PATH: process.env['PATH'], FARWHARF_TEST_MARK: mark };
+  const script = `trap 'sleep 0.3; echo tidy; exit 3' TERM; echo started; while :; do sleep 0.01; done`;
+  const child = spawn('sh', ['-c', script], { detached: true, stdio: ['ignore', 'pipe', 'inherit'], env });
+  t.after(() => child.kill('SIGKILL'));
+  const exited = once(child, 'exit');
+  const printed: string[] = [];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => printed.push(text));
+  await once(child.stdout, 'data');
+  await endProcesses({ group: child.pid, mark: `FARWHARF_TEST_MARK=${mark}` }, 60_000);
+  assert.deepEqual(await exited, [3, null]);
+  assert.equal(printed.join(''), 'started\ntidy\n');
+});
+
 test('a process that replaces its environment when it is asked to stop is stopped all the same', {
   skip: process.platform !== 'linux' && 'only Linux shows the environment of a process',
 }, async (t) => {
@@ -152,7 +168,6 @@ test('a boot of this machine is the same whatever the clock is set to', {
   assert.equal(bootIdentity(), before);
 });
 
-const onlyPosix = { skip: process.platform === 'win32' && 'NOT ON WINDOWS: it has no signals' };
 
 /** A process in a group of its own, which runs a script for sh. */
 async function startScript(t: TestContext, script: string): Promise<{ pid: number; exited: Promise<unknown[]> }> {

@@ -275,6 +275,10 @@ No file changed since job job-0 succeeded. Suspect its input, the machine or the
 - Job: job-1
 `,
   );
+  const some = { since, files: files.slice(0, 20), diff: '+b\n', isCut: false };
+  const page = failurePage({ ...little, frames: [...frames, ...frames], changes: some });
+  assert.ok(page.includes('- changed: f19.py\n\n```diff\n+b\n\n```\n\n## Environment'), page);
+  assert.ok(page.includes('  10 ten\n```\n\ntrain.py, line 9'), page);
   assert.match(
     failurePage({ ...little, changes: undefined }),
     /\n\nUnknown: no earlier job with this script succeeded here, or its files are no longer stored\.\n\n## Environment/,
