@@ -168,7 +168,6 @@ test('a boot of this machine is the same whatever the clock is set to', {
   assert.equal(bootIdentity(), before);
 });
 
-
 /** A process in a group of its own, which runs a script for sh. */
 async function startScript(t: TestContext, script: string): Promise<{ pid: number; exited: Promise<unknown[]> }> {
   const child = spawn('sh', ['-c', script], { detached: true, stdio: ['ignore', 'pipe', 'inherit'] });

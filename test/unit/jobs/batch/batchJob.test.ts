@@ -211,10 +211,7 @@ test('remarks are in the order of the lines, those about a machine class only wh
   const texts = shown(many, undefined);
   assert.equal(texts.length, 22);
   assert.deepEqual(texts.slice(-2), ['error Line 39 of j', 'warning 9 more options of j are not taken over']);
-  const all = batchFindings(
-    { source: 'j', remarks: many.slice(0, 21).map(({ isFatal: _, ...rest }) => rest), request: undefined },
-    'cpu',
-  );
+  const all = batchFindings({ source: 'j', remarks: many.slice(0, 21), request: undefined }, 'cpu');
   assert.deepEqual(
     [all[0], all[20]],
     [
