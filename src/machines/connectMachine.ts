@@ -1,5 +1,7 @@
 import { AppError } from '../core/errors.ts';
 import { formatDuration } from '../core/text/format.ts';
+import type { OfferedClass } from '../remote/protocol/machineLink.ts';
+import { configureCluster } from './install/cluster.ts';
 import { type Inspection, inspectMachine, isPlainPath } from './install/inspection.ts';
 import { fetchNode, NODE_VERSION, nodePackageFor } from './install/nodePackage.ts';
 import { PLACE_NODE } from './install/scripts.ts';
@@ -31,6 +33,8 @@ export interface ConnectOptions {
   readonly signal?: AbortSignal;
   /** Asks the user to agree; `question` says what happens. */
   readonly confirm: (question: string) => Promise<boolean>;
+  /** Whether jobs shall run on the cluster that was found there, with these machine classes, or on the machine itself. */
+  readonly chooseCluster: (classes: readonly OfferedClass[]) => Promise<boolean>;
   readonly onPhase?: (phase: ConnectPhase) => void;
   /** Something that the user should know, as a sentence. */
   readonly onNote?: (note: string) => void;
@@ -61,6 +65,9 @@ export async function connectMachine(options: ConnectOptions): Promise<Machine> 
       destination: `versions/${bundle.build}`,
       onProgress: (doneBytes, totalBytes) => onPhase?.({ type: 'copy', what: 'Farwharf', doneBytes, totalBytes }),
     });
+  }
+  if (inspection.hasSlurm && !inspection.hasConfig) {
+    await configureCluster(call, { build: bundle.build, node, choose: options.chooseCluster, onNote });
   }
   onPhase?.({ type: 'start' });
   const tunnel = await openTunnel(call, bundle.build, node);

@@ -1,11 +1,11 @@
-import { once } from 'node:events';
 import { AppError } from '../core/errors.ts';
 import { printableLine } from '../core/text/printable.ts';
 import { dismantled } from '../remote/protocol/machineLink.ts';
 import { deleteScript, dismantleScript } from './install/scripts.ts';
 import { forgetMachine, type Machine } from './machineRecords.ts';
 import { closeSharedConnection, type SshClient } from './ssh/sshCommand.ts';
-import { newNonce, openSession, type SshCall } from './ssh/sshSession.ts';
+import { runToEnd } from './ssh/runToEnd.ts';
+import type { SshCall } from './ssh/sshSession.ts';
 
 export interface RemoveOptions {
   readonly client: SshClient;
@@ -52,14 +52,4 @@ async function dismantle(
   const problem = `The service on ${call.machine} could not be stopped (${printableLine(result.error)}).`;
   if (await confirm(`${problem} Delete its files all the same? Jobs that still run there lose theirs.`)) return 0;
   throw new AppError('conflict', `${problem} Nothing was removed. Delete its files all the same with --remove --yes.`);
-}
-
-/** Runs a script to its end, and returns the line of its nonce. */
-async function runToEnd(call: SshCall, scriptOf: (nonce: string) => string): Promise<string> {
-  const nonce = newNonce();
-  const { child, line } = await openSession(call, nonce, scriptOf(nonce));
-  child.stdin.end();
-  child.stdout.resume();
-  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-  return line;
 }

@@ -3,7 +3,9 @@ import { AppError } from '../../core/errors.ts';
 import { farwharfHome } from '../../core/files/home.ts';
 import { requireOwnHome } from '../../core/files/ownFiles.ts';
 import { formatBytes, formatDuration } from '../../core/text/format.ts';
+import { printable } from '../../core/text/printable.ts';
 import { type ConnectPhase, connectMachine, machineNameOf } from '../../machines/connectMachine.ts';
+import { describeOfferedClass } from '../../machines/install/cluster.ts';
 import { findMachine, type Machine } from '../../machines/machineRecords.ts';
 import { removeMachine } from '../../machines/removeMachine.ts';
 import { confirm } from '../command/confirm.ts';
@@ -35,6 +37,16 @@ export async function connect(context: Context, destination: string, flags: Conn
     dist: builtFolder(context),
     signal,
     confirm: agree,
+    chooseCluster: async (classes) => {
+      terminal.clearStatus();
+      terminal.note(
+        `${report.name} is a login node of a Slurm cluster, on which jobs can run with these machine classes:`,
+      );
+      for (const offered of classes) terminal.note(printable`  ${describeOfferedClass(offered)}`);
+      if (await agree('Run jobs on the cluster?')) return true;
+      terminal.note(`Jobs run on ${report.name} itself. For the cluster:  farwharf connect ${destination} --yes`);
+      return false;
+    },
     onPhase: report.show,
     onNote: (note) => terminal.note(note),
   });
@@ -63,13 +75,13 @@ function knownMachine(home: string, destination: string, name: string | undefine
 /** Shows what is done while a machine is connected. */
 class ConnectReport {
   readonly #context: Context;
-  readonly #name: string;
+  readonly name: string;
   readonly #started = performance.now();
   #copy: { readonly what: string; readonly progress: Progress; bytes: number } | undefined;
 
   constructor(context: Context, name: string) {
     this.#context = context;
-    this.#name = name;
+    this.name = name;
   }
 
   readonly show = (phase: ConnectPhase): void => {
@@ -84,9 +96,9 @@ class ConnectReport {
       return;
     }
     this.#endCopy();
-    if (phase.type === 'inspect') terminal.status(`inspecting ${this.#name} …`);
+    if (phase.type === 'inspect') terminal.status(`inspecting ${this.name} …`);
     else if (phase.type === 'download') terminal.status('downloading Node.js …');
-    else terminal.status(`starting the service on ${this.#name} …`);
+    else terminal.status(`starting the service on ${this.name} …`);
   };
 
   finish(): void {

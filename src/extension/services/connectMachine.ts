@@ -4,6 +4,7 @@ import { assertNever, isAbort } from '../../core/errors.ts';
 import { formatBytes } from '../../core/text/format.ts';
 import { machineHost } from '../../jobs/service/host.ts';
 import { type ConnectPhase, connectMachine as connect, machineNameOf } from '../../machines/connectMachine.ts';
+import { describeOfferedClass } from '../../machines/install/cluster.ts';
 import type { Machine } from '../../machines/machineRecords.ts';
 import { configuredHosts } from '../../machines/ssh/configuredHosts.ts';
 import { writeUserSetting } from '../contributions/config.ts';
@@ -14,6 +15,8 @@ import { askModal, askText, pickRow, showInformation, showProgress, showWarning 
 import type { Services } from './services.ts';
 
 const COPY = l10n.t('Copy');
+const USE_CLUSTER = l10n.t('Use Cluster');
+const USE_NODE = l10n.t('Use Login Node');
 
 /** Connects a machine that the user can ssh to, and selects it as the host. Does nothing if the user cancels. */
 export async function connectMachine(services: Services): Promise<void> {
@@ -32,7 +35,8 @@ export async function connectMachine(services: Services): Promise<void> {
 }
 
 function connectWithProgress({ home, questions, dist }: Services, destination: string): Promise<Machine> {
-  const title = l10n.t('Connecting {0}', machineNameOf(destination));
+  const name = machineNameOf(destination);
+  const title = l10n.t('Connecting {0}', name);
   const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
   const work = (progress: vscode.Progress<{ message?: string }>, token: vscode.CancellationToken): Promise<Machine> =>
     withSignal(token, async (signal) =>
@@ -42,6 +46,11 @@ function connectWithProgress({ home, questions, dist }: Services, destination: s
         dist,
         signal,
         confirm: async (question) => (await askModal(question, {}, COPY)) === COPY,
+        chooseCluster: async (classes) => {
+          const question = l10n.t('{0} is a login node of a Slurm cluster. Run jobs on the cluster?', name);
+          const detail = classes.map(describeOfferedClass).join('\n');
+          return (await askModal(question, { detail }, USE_CLUSTER, USE_NODE)) === USE_CLUSTER;
+        },
         onPhase: (phase) => progress.report({ message: describePhase(phase) }),
         onNote: (note) => void showWarning(note),
       }),

@@ -17,6 +17,8 @@ export interface Inspection {
   readonly cores: number;
   readonly gpus: number;
   readonly hasSlurm: boolean;
+  /** Whether the service there has a configuration file. */
+  readonly hasConfig: boolean;
   readonly freeBytes: number | undefined;
   readonly isWritable: boolean;
   /** How far the machine's clock is ahead of ours, in milliseconds; 0 if it is about the same. */
@@ -54,6 +56,7 @@ export function readInspection(output: string, now: number): Inspection {
     cores: number('cores'),
     gpus: number('gpus'),
     hasSlurm: one('slurm') !== '',
+    hasConfig: one('config') === 'yes',
     freeBytes: one('free_kb') === '' ? undefined : number('free_kb') * 1024,
     isWritable: one('writable') === 'yes',
     clockAheadMs: Math.abs(skewMs) < CLOCK_TOLERANCE_MS ? 0 : skewMs,

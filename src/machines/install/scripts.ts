@@ -20,6 +20,7 @@ export function inspectScript(nonce: string): string {
     'test -w "${d:-/}" && echo "writable=yes"',
     'echo "free_kb=$(df -Pk "${d:-/}" 2>/dev/null | tail -n 1 | tr -s " " | cut -d " " -f 4)"',
     'command -v sbatch >/dev/null 2>&1 && echo "slurm=$(command -v sbatch)"',
+    'test -e "$root/service.toml" && echo "config=yes"',
     'echo "gpus=$(nvidia-smi -L 2>/dev/null | grep -c GPU)"',
     'for v in "$root"/versions/*/; do test -f "${v}machineService.mjs" && echo "build=$(basename "$v")"; done',
     'own="$(cat "$root/node" 2>/dev/null)"',
@@ -79,6 +80,12 @@ export function attachScript(nonce: string, build: string, node?: string): strin
     `if test -x "$node" -a -f "$entry"; then exec "$node" "$entry" attach "$root" ${nonce}${node === undefined ? '' : ' upgrade'}; fi`,
     `echo; echo "${nonce} missing"`,
   ].join('; ');
+}
+
+/** Says what jobs could use of the cluster. @param isAccepted also configures the service for it. */
+export function clusterScript(nonce: string, build: string, node: string, isAccepted: boolean): string {
+  const command = `cluster "$root" ${nonce} ${isAccepted ? 'accept' : 'ask'}`;
+  return [ROOT, `exec "${node}" "${SERVICE}/${build}/${ENTRY}" ${command}`].join('; ');
 }
 
 /** Stops the service for good. @param isForced cancels its jobs. */

@@ -18,3 +18,20 @@ export function isNewerVersion(version: string, than: string): boolean {
 /** The answer of a machine that is to be disconnected: how many jobs have not ended, 0 once its service has stopped. */
 export const dismantled = z.union([z.object({ unfinished: z.int() }), z.object({ error: z.string() })]);
 export type Dismantled = z.infer<typeof dismantled>;
+
+/** A machine class that the service of a login node would have. */
+const offeredClass = z.object({
+  name: z.string(),
+  description: z.string(),
+  cpus: z.number(),
+  memory_gb: z.number(),
+  gpus: z.number(),
+});
+export type OfferedClass = z.infer<typeof offeredClass>;
+
+/** What jobs could use of the cluster of a login node, or why that is not known. */
+export const clusterOffer = z.union([
+  z.object({ classes: z.array(offeredClass).readonly() }),
+  z.object({ error: z.string() }),
+]);
+export type ClusterOffer = z.infer<typeof clusterOffer>;

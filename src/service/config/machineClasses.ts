@@ -1,6 +1,7 @@
 import { availableParallelism, totalmem } from 'node:os';
 import * as z from 'zod';
 import { toMicro } from '../store/accounts/credits.ts';
+import { countGpus } from './countGpus.ts';
 
 /** A machine class of the configuration: what jobs can request. Without a price, its jobs cost no credits. Executors may add fields. */
 export const machineClass = z.strictObject({
@@ -72,7 +73,7 @@ export function thisMachine(): MachineClass {
     description: 'This machine.',
     cpus: availableParallelism(),
     memory_gb: Math.round((totalmem() / 2 ** 30) * 10) / 10,
-    gpus: 0,
+    gpus: countGpus(),
   };
 }
 

@@ -31,7 +31,7 @@ export function homeOf(root: string): string {
 }
 
 /** The configuration that the user may edit. */
-function configFileOf(root: string): string {
+export function configFileOf(root: string): string {
   return join(root, 'service.toml');
 }
 

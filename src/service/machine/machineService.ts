@@ -8,6 +8,7 @@ import { Redactor } from '../../core/redact.ts';
 import { openServiceLog } from '../log/serviceLog.ts';
 import { serve } from '../serve.ts';
 import { attach } from './attach.ts';
+import { offerCluster } from './cluster.ts';
 import { dismantle } from './dismantle.ts';
 import { locateProgram, machineServeOptions, type Program } from './machineFolder.ts';
 
@@ -38,6 +39,9 @@ switch (command) {
       process.stderr.write(`${printableLine(messageOf(error))}\n`); // the process that waits for the start reads it from the log
       process.exitCode = 1;
     });
+    break;
+  case 'cluster':
+    process.stdout.write(`\n${nonce} ${JSON.stringify(await offerCluster(program, root, mode === 'accept'))}\n`);
     break;
   case 'dismantle':
     process.stdout.write(`\n${nonce} ${JSON.stringify(await dismantle(program, root, mode === 'force'))}\n`);

@@ -15,7 +15,7 @@ const FULL_QUEUE = /MaxSubmitJob|MaxJobCount/;
 // A warning about the name of this machine is not a refusal.
 const SUDO = /^sudo: (?!unable to resolve host)/m;
 
-export type SlurmProgram = 'sbatch' | 'squeue' | 'sacct' | 'scancel' | 'scontrol' | 'sinfo';
+export type SlurmProgram = 'sbatch' | 'squeue' | 'sacct' | 'sacctmgr' | 'scancel' | 'scontrol' | 'sinfo';
 
 export interface SlurmCall {
   readonly signal?: AbortSignal;

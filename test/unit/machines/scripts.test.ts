@@ -8,6 +8,7 @@ import { findProgram } from '../../../src/core/processes/findProgram.ts';
 import { readInspection } from '../../../src/machines/install/inspection.ts';
 import {
   attachScript,
+  clusterScript,
   deleteScript,
   dismantleScript,
   inspectScript,
@@ -20,6 +21,7 @@ const SCRIPTS = {
   inspect: inspectScript('nonce'),
   upload: uploadScript('nonce', { destination: 'node', size: 1, sha256: BUILD, check: PLACE_NODE }),
   attach: attachScript('nonce', BUILD, '/opt/my node/bin/node'),
+  cluster: clusterScript('nonce', BUILD, '/opt/my node/bin/node', true),
   dismantle: dismantleScript('nonce', BUILD, true),
   delete: deleteScript('nonce'),
 };

@@ -1,0 +1,46 @@
+import { AppError } from '../../core/errors.ts';
+import { formatCount } from '../../core/text/format.ts';
+import { printableLine } from '../../core/text/printable.ts';
+import { type ClusterOffer, clusterOffer, type OfferedClass } from '../../remote/protocol/machineLink.ts';
+import { runToEnd } from '../ssh/runToEnd.ts';
+import type { SshCall } from '../ssh/sshSession.ts';
+import { clusterScript } from './scripts.ts';
+
+export interface ClusterOptions {
+  readonly build: string;
+  /** Path of Node.js on the machine. */
+  readonly node: string;
+  /** Whether jobs shall run on the cluster, with these machine classes; otherwise they run on the machine itself. */
+  readonly choose: (classes: readonly OfferedClass[]) => Promise<boolean>;
+  readonly onNote?: ((note: string) => void) | undefined;
+}
+
+/** `short: 4 cores, 15.6 GB. Partition short, at most 4:00:00` */
+export function describeOfferedClass({ name, cpus, memory_gb: memoryGb, gpus, description }: OfferedClass): string {
+  const resources = [formatCount(cpus, 'core'), `${memoryGb} GB`, ...(gpus > 0 ? [formatCount(gpus, 'GPU')] : [])];
+  return printableLine(`${name}: ${resources.join(', ')}. ${description}`);
+}
+
+/**
+ * Asks the user whether jobs shall run on the Slurm cluster of a login node, and configures the service there if so.
+ *
+ * @throws as `openSession`; AppError `refused` if the configuration cannot be written.
+ */
+export async function configureCluster(call: SshCall, { build, node, choose, onNote }: ClusterOptions): Promise<void> {
+  const { machine } = call;
+  const ask = async (isAccepted: boolean): Promise<ClusterOffer> =>
+    clusterOffer.parse(JSON.parse(await runToEnd(call, (nonce) => clusterScript(nonce, build, node, isAccepted))));
+  const offer = await ask(false);
+  if ('error' in offer) {
+    const reason = printableLine(offer.error);
+    onNote?.(`${machine} has Slurm, but its cluster cannot be used: ${reason} Jobs run on ${machine} itself.`);
+    return;
+  }
+  if (!(await choose(offer.classes))) return;
+  const accepted = await ask(true);
+  if (!('error' in accepted)) return;
+  throw new AppError(
+    'refused',
+    `The service on ${machine} was not configured for its cluster: ${printableLine(accepted.error)} Connect again.`,
+  );
+}

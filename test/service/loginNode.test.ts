@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { jsonLines, Scratch } from './commandLine.ts';
+import { describeOnCluster } from './support/slurm.ts';
+import { sshIsMissing, SshServer } from './support/sshServer.ts';
+
+const ROOT = '.local/share/farwharf-service';
+
+const missing = await sshIsMissing();
+if (missing !== undefined) test('a login node', (t) => t.skip(`NO SSH SERVER: ${missing}`));
+else {
+  await describeOnCluster('a login node of a Slurm cluster', (cluster) => {
+    const open = async (t: TestContext, env: Readonly<Record<string, string>> = cluster().env) => {
+      const scratch = await Scratch.create();
+      const server = await SshServer.create({ PATH: process.env['PATH'] ?? '', ...env });
+      await server.start();
+      const connect = (...flags: string[]) =>
+        scratch.run(['connect', 'testbox', '--ssh-config', server.config, '--node', process.execPath, ...flags]);
+      t.after(async () => {
+        await connect('--remove', '--yes');
+        await server[Symbol.asyncDispose]();
+        await scratch[Symbol.asyncDispose]();
+      });
+      const config = (): Promise<string> => readFile(join(server.home, ROOT, 'service.toml'), 'utf8');
+      return { scratch, server, connect, config };
+    };
+
+    test('offers machine classes for its partitions, with which jobs run on its nodes', async (t) => {
+      const { scratch, server, connect, config } = await open(t);
+      const before = await readdir(server.home);
+      const connected = await connect('--yes', '--json');
+      assert.equal(connected.exit, 0, connected.stderr);
+      assert.equal(jsonLines(connected.stdout)[0]?.['executor'], 'slurm');
+      assert.match(connected.stderr, /testbox is a login node of a Slurm cluster/);
+      assert.match(connected.stderr, /^ {2}cpu-small: \d+ cores?, [\d.]+ GB\. Partition cpu-small/m);
+      assert.match(await config(), /^executor = "slurm"$[^]*^partition = "cpu-small"$/m);
+
+      const folder = await scratch.folder('work', { 'run.sh': 'echo "ran in $SLURM_JOB_PARTITION"\n' });
+      const env = { FARWHARF_REMOTE_HOST: 'testbox' };
+      for (const partition of ['cpu-small', 'cpu-large']) {
+        const flags = ['--script', 'run.sh', '--machine-class', partition, '--watch'];
+        const job = await scratch.run(['submit', folder, ...flags], { env });
+        assert.equal(job.exit, 0, job.stderr);
+        assert.equal(job.stdout, `ran in ${partition}\n`);
+      }
+      const removed = await connect('--remove', '--yes');
+      assert.equal(removed.exit, 0, removed.stderr);
+      assert.deepEqual(await readdir(server.home), before);
+    });
+
+    test('runs jobs itself if the offer is not accepted, and on the cluster once it is', async (t) => {
+      const { connect, config } = await open(t);
+      const declined = await connect();
+      assert.equal(declined.exit, 0, declined.stderr);
+      assert.match(declined.stderr, /Jobs run on testbox itself\. For the cluster: {2}farwharf connect testbox --yes/);
+      await assert.rejects(config(), { code: 'ENOENT' });
+      const accepted = await connect('--yes', '--json');
+      assert.equal(jsonLines(accepted.stdout)[0]?.['executor'], 'slurm', accepted.stderr);
+    });
+
+    test('keeps a configuration that its user wrote, and says why a cluster that does not respond is not used', async (t) => {
+      const { server, connect, config } = await open(t, { SLURM_CONF: '/nonexistent/slurm.conf' });
+      const unusable = await connect('--yes', '--json');
+      assert.equal(jsonLines(unusable.stdout)[0]?.['executor'], 'process', unusable.stderr);
+      assert.match(unusable.stderr, /testbox has Slurm, but its cluster cannot be used: .*Jobs run on testbox itself/);
+      await connect('--remove', '--yes');
+      await mkdir(join(server.home, ROOT), { recursive: true, mode: 0o700 });
+      const own = 'executor = "process"\n';
+      await writeFile(join(server.home, ROOT, 'service.toml'), own, { mode: 0o600 });
+      const connected = await connect('--yes', '--json');
+      assert.equal(jsonLines(connected.stdout)[0]?.['executor'], 'process', connected.stderr);
+      assert.doesNotMatch(connected.stderr, /Slurm/);
+      assert.equal(await config(), own);
+    });
+  });
+}
