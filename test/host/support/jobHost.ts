@@ -14,6 +14,8 @@ export interface JobHost extends AsyncDisposable {
   readonly env: NodeJS.ProcessEnv;
   /** The SSH server of a machine, which the window has to connect. */
   readonly server?: SshServer;
+  /** Whether connecting it offers its cluster. */
+  readonly hasCluster?: boolean;
 }
 
 export async function openThisMachine(): Promise<JobHost> {
@@ -22,7 +24,7 @@ export async function openThisMachine(): Promise<JobHost> {
 
 /** A machine over SSH that runs jobs as processes. */
 export async function openSshMachine(): Promise<JobHost> {
-  return startMachine({}, async () => {});
+  return startMachine({});
 }
 
 /** The login node of a Slurm cluster of its own. */
@@ -32,38 +34,17 @@ export async function openLoginNode(): Promise<JobHost> {
   opened.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
   const cluster = await SlurmCluster.start(folder);
   opened.defer(() => cluster.stop());
-  const config = [
-    'executor = "slurm"',
-    '[slurm]',
-    `folder = ${JSON.stringify(join(cluster.sharedFolder, 'jobs'))}`,
-    'poll_seconds = 0.5',
-    '[[machine_classes]]',
-    'name = "small"',
-    'partition = "cpu-small"',
-    'memory_gb = 0.25',
-  ];
-  const machine = opened.use(
-    await startMachine(cluster.env, async (home) => {
-      const service = join(home, '.local/share/farwharf-service');
-      await mkdir(service, { recursive: true, mode: 0o700 });
-      await writeFile(join(service, 'service.toml'), config.join('\n'), { mode: 0o600 });
-    }),
-  );
+  const machine = opened.use(await startMachine(cluster.env));
   const resources = opened.move();
-  return { ...machine, [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose]() };
+  return { ...machine, hasCluster: true, [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose]() };
 }
 
-/** @param prepare fills the home folder of the user there. */
-async function startMachine(
-  env: Readonly<Record<string, string>>,
-  prepare: (home: string) => Promise<void>,
-): Promise<JobHost> {
+async function startMachine(env: Readonly<Record<string, string>>): Promise<JobHost> {
   await using opened = new AsyncDisposableStore();
   // Node.js is installed there, so that nothing large is copied.
   const path = [dirname(process.execPath), process.env['PATH']].join(delimiter);
   const server = opened.use(await SshServer.create({ PATH: path, ...env }));
   opened.defer(() => endProcessesOf(server.home));
-  await prepare(server.home);
   await server.start();
   const home = join(server.root, 'here');
   await mkdir(join(home, '.ssh'), { recursive: true });

@@ -45,7 +45,7 @@ export function declareMainJob(open: () => Promise<JobHost>): void {
     });
     opened.use(window);
     opened.defer(() => workspace.open()); // a job that a failed test left behind ends by itself
-    if (host.server !== undefined) await connectMachine(window.page, host.label);
+    if (host.server !== undefined) await connectMachine(window.page, host.label, host.hasCluster === true);
   });
   after(() => opened[Symbol.asyncDispose]());
   afterEach((t) => screenshotOfFailure(window.page, t));
@@ -178,9 +178,10 @@ function counterScript(gate: string): string {
   ].join('\n');
 }
 
-async function connectMachine(page: Page, name: string): Promise<void> {
+async function connectMachine(page: Page, name: string, hasCluster: boolean): Promise<void> {
   await runCommand(page, 'Farwharf: Connect a Machine over SSH');
   await choose(page, name);
+  if (hasCluster) await page.locator('.monaco-dialog-box').getByRole('button', { name: 'Use Cluster' }).click();
   await showNotification(page, `Connected ${name}. New jobs run there.`);
   await runCommand(page, 'Notifications: Clear All Notifications');
 }
