@@ -1,4 +1,5 @@
-import { link, mkdir, mkdtemp, readdir, readlink, rm, symlink } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { link, mkdir, mkdtemp, readdir, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import type { CodeServer } from './install.ts';
 
@@ -14,6 +15,7 @@ export async function withoutRipgrep(codeServer: CodeServer): Promise<PartialCod
   const remove = (): Promise<void> => rm(partial, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
   try {
     await linkTree(folder, partial);
+    await tolerateAbsence(join(partial, 'node_modules', '@vscode', 'ripgrep', 'lib', 'index.js'));
   } catch (error) {
     await remove();
     throw error;
@@ -36,4 +38,14 @@ async function linkTree(source: string, target: string): Promise<void> {
     } else if (entry.isSymbolicLink()) await symlink(await readlink(from), to);
     else if (!RIPGREP.test(entry.name)) await link(from, to);
   }
+}
+
+/**
+ * The package that replaces VS Code's own in an older release (`Release.instead`) throws when it is loaded without the program, which ends
+ * the extension host. VS Code's own only names the path.
+ */
+async function tolerateAbsence(index: string): Promise<void> {
+  if (!existsSync(index)) return;
+  await rm(index); // a hard link to the file of the installed one
+  await writeFile(index, "export const rgPath = new URL('../bin/rg', import.meta.url).pathname;\n");
 }

@@ -127,7 +127,9 @@ function look(): Before {
 
 async function putBack({ editor, tab, visibleRange, previewTab, uris }: Before): Promise<void> {
   const { tabGroups } = vscode.window;
-  const group = tab === undefined ? tabGroups.activeTabGroup : tab.group;
+  // Looked up again: VS Code can replace its groups, and refuses to close a tab of a replaced one.
+  const group =
+    tabGroups.all.find(({ viewColumn }) => viewColumn === tab?.group.viewColumn) ?? tabGroups.activeTabGroup;
   const added = group.tabs.filter((open) => open.isPreview && !uris.has(uriOf(open) ?? ''));
   const options = { viewColumn: group.viewColumn, preserveFocus: true };
   const lost = previewTab?.input;
