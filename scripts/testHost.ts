@@ -18,6 +18,7 @@ import { EVIDENCE } from './vscode/evidence.ts';
 import type { Host, HostOptions } from './vscode/host.ts';
 import { installCodeServer } from './vscode/install.ts';
 import { endProcessesOf } from './vscode/processes.ts';
+import { RELEASE_VARIABLE } from './vscode/releases.ts';
 import { Counts, followReport, type PartReport, PartReports, printEvent, summary } from './vscode/report.ts';
 import { Unavailable } from './vscode/unavailable.ts';
 
@@ -175,8 +176,9 @@ function logOf({ print }: PartReport): (line: string) => void {
   return (line) => print(`-- ${line}\n`);
 }
 
-/** Desktop VS Code where there is one; the same workbench in a browser otherwise. */
+/** Desktop VS Code where there is one, unless a version of code-server was named; the same workbench in a browser otherwise. */
 async function startHost(options: HostOptions): Promise<Host> {
+  if (process.env[RELEASE_VARIABLE]) return startCodeServerHost(options);
   try {
     return await startDesktopHost(options);
   } catch (error) {

@@ -1,10 +1,6 @@
 import { appendFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import Mocha from 'mocha';
 import type { TestEvent } from './events.ts';
-
-/** Nobody would see what Mocha prints inside VS Code. */
-class Silent extends Mocha.reporters.Base {}
 
 /**
  * Runs every `*.test.js` of a folder inside VS Code and reports to the outside by lines of JSON in `FARWHARF_TEST_REPORT`.
@@ -15,6 +11,8 @@ export async function runMocha(folder: string): Promise<void> {
   const report = process.env['FARWHARF_TEST_REPORT'];
   if (report === undefined) throw new Error('FARWHARF_TEST_REPORT is not set.');
   const tell = (event: TestEvent) => appendFileSync(report, `${JSON.stringify(event)}\n`);
+  const { default: Mocha } = await import('mocha'); // which is an ES module: only newer versions of Node.js return this from require()
+  class Silent extends Mocha.reporters.Base {} // nobody would see what Mocha prints inside VS Code
   const mocha = new Mocha({ ui: 'tdd', timeout: 300_000, reporter: Silent });
   const grep = process.env['FARWHARF_TEST_GREP'];
   if (grep) mocha.grep(grep);
