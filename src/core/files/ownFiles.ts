@@ -1,5 +1,5 @@
 // Files of this user that others must neither write nor read: existing ones are checked, new ones are created private.
-import { chmodSync, lstatSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { chmodSync, closeSync, lstatSync, openSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { AppError, messageOf, systemCode } from '../errors.ts';
 import { makeFolder } from './makeFolder.ts';
@@ -69,6 +69,20 @@ export function ensureUnlistedFolder(path: string): void {
 /** Removes the permissions of other users for a file, if it exists. @throws AppError `permission` as for folders. */
 export function ensurePrivateFile(path: string): void {
   tighten(path, 0o600);
+}
+
+/**
+ * Creates an empty file that only this user can read, unless the file exists. An existing file is not opened, because closing it would
+ * release all locks that this process has on it, such as those of SQLite: https://www.sqlite.org/howtocorrupt.html
+ *
+ * @throws the system's error if it cannot be created.
+ */
+export function createPrivateFile(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch (error) {
+    if (systemCode(error) !== 'EEXIST') throw error;
+  }
 }
 
 /**

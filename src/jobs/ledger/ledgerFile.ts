@@ -1,9 +1,9 @@
-import { chmodSync, closeSync, mkdirSync, openSync, renameSync, statSync } from 'node:fs';
+import { chmodSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { messageOf, systemCode } from '../../core/errors.ts';
-import { requireOwnHome } from '../../core/files/ownFiles.ts';
+import { createPrivateFile, requireOwnHome } from '../../core/files/ownFiles.ts';
 
 const SCHEMA_VERSION = 1;
 const BUSY_TIMEOUT_MS = 5_000;
@@ -126,7 +126,7 @@ function recordsOf(path: string): Rows | undefined {
 
 function openDatabase(path: string): DatabaseSync {
   // SQLite creates its journal files with the mode of the database, so the mode must be right before that.
-  closeSync(openSync(path, 'a', 0o600));
+  createPrivateFile(path);
   if ((statSync(path).mode & 0o077) !== 0 && process.platform !== 'win32') chmodSync(path, 0o600);
   const database = new DatabaseSync(path);
   try {

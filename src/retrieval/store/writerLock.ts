@@ -1,6 +1,6 @@
-import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { createPrivateFile } from '../../core/files/ownFiles.ts';
 import type { Disposable } from '../../core/processes/lifetime.ts';
 
 /**
@@ -11,7 +11,7 @@ import type { Disposable } from '../../core/processes/lifetime.ts';
  */
 export function takeWriterLock(folder: string): Disposable | undefined {
   const path = join(folder, 'writer.lock');
-  closeSync(openSync(path, 'a', 0o600));
+  createPrivateFile(path);
   const database = new DatabaseSync(path, { timeout: 0 });
   try {
     database.exec('BEGIN EXCLUSIVE');

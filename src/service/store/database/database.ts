@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, openSync, readdirSync, renameSync } from 'node:fs
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../../core/errors.ts';
-import { ensurePrivateFile, ensurePrivateFolder, requireOwn } from '../../../core/files/ownFiles.ts';
+import { createPrivateFile, ensurePrivateFile, ensurePrivateFolder, requireOwn } from '../../../core/files/ownFiles.ts';
 import { MIGRATIONS } from './migrations.ts';
 
 const SQLITE_BUSY = 5;
@@ -35,7 +35,7 @@ export function openLocked(path: string): DatabaseSync {
   const folder = dirname(path);
   ensurePrivateFolder(folder);
   // SQLite creates its other files with the mode of this one.
-  closeSync(openSync(path, 'a', 0o600));
+  createPrivateFile(path);
   // Its journal and the copies of upgrades contain the same rows.
   for (const name of readdirSync(folder)) {
     if (!name.startsWith(basename(path))) continue;

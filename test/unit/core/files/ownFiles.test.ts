@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
@@ -13,8 +14,10 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import {
+  createPrivateFile,
   ensurePrivateFile,
   ensurePrivateFolder,
   requireOwn,
@@ -204,4 +207,27 @@ test('a private folder of another user is not taken over', {
     message: `${home} belongs to user ${NOBODY}, who could read and change the data of user 0 in it. Change its owner:  sudo chown -R 0 '${home}'`,
   });
   assert.equal(modeOf(home), 0o700);
+});
+
+test('a private file is created empty, and an existing one keeps its content', (t) => {
+  const { home, state } = makeHome(t);
+  const path = join(home, 'new');
+  createPrivateFile(path);
+  assert.deepEqual([modeOf(path), readFileSync(path, 'utf8')], [0o600, '']);
+  createPrivateFile(state);
+  assert.equal(readFileSync(state, 'utf8'), '{}');
+  assert.throws(() => createPrivateFile(join(home, 'missing', 'file')), { code: 'ENOENT' });
+});
+
+test('a file that this process has locked stays locked when it is created again', (t) => {
+  const path = join(makeHome(t).home, 'database');
+  createPrivateFile(path);
+  const database = new DatabaseSync(path);
+  t.after(() => database.close());
+  database.exec('BEGIN EXCLUSIVE');
+  createPrivateFile(path);
+  const program = `new (require('node:sqlite').DatabaseSync)(process.argv[1]).exec('BEGIN EXCLUSIVE')`;
+  const { status, stderr } = spawnSync(process.execPath, ['-e', program, path], { encoding: 'utf8' });
+  assert.equal(status, 1);
+  assert.match(stderr, /database is locked/);
 });

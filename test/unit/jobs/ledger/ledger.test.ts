@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -325,4 +325,20 @@ test('two processes that open a new ledger together and insert at once lose noth
   assert.equal(ledger.problem, undefined);
   assert.equal(ledger.list({ limit: 1_000 }).length, 200);
   assert.equal(ledger.revision(), 400);
+});
+
+test('a ledger that is open keeps its lock when this process opens the file once more', (t) => {
+  const home = tempHome(t);
+  const [mine, another] = [new JobLedger(home), new JobLedger(home)];
+  t.after(() => mine.dispose());
+  const record = makeRecord();
+  mine.insert(record);
+  another.dispose();
+  // Needs the file for itself, as the last process that closes it does before it deletes the journal.
+  const program = `new (require('node:sqlite').DatabaseSync)(process.argv[1]).exec('PRAGMA journal_mode = DELETE')`;
+  const file = join(home, 'jobs.sqlite');
+  const { status, stderr } = spawnSync(process.execPath, ['-e', program, file], { encoding: 'utf8' });
+  assert.notEqual(status, 0);
+  assert.match(stderr, /database is locked/);
+  assert.deepEqual(mine.list(), [record]);
 });
