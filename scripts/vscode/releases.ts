@@ -12,7 +12,7 @@ export interface Release {
    * from a git repository, or that download a binary when they are installed.
    */
   readonly instead: Readonly<Record<string, string>>;
-  /** Whether its command line takes `--vscode-option`. Without it, test suites cannot run in its extension host. */
+  /** Whether its command line takes `--vscode-option`, which its VS Code needs to run test suites in its extension host. */
   readonly takesVscodeOptions: boolean;
 }
 

@@ -33,7 +33,7 @@ const STOP_TIMEOUT_MS = 5_000;
  */
 export async function startServer(codeServer: CodeServer, options: ServerOptions): Promise<Server> {
   const args = [...(await commonArguments(codeServer, options)), '--bind-addr', '127.0.0.1:0'];
-  // The driver is what makes the workbench accept the folder of a test suite in its address.
+  // Without the driver, newer workbenches do not accept the folder of a test suite in their address.
   if (codeServer.release.takesVscodeOptions) args.push('--vscode-option', 'enable-smoke-test-driver');
   const child = spawn(codeServer.node, args, {
     env: cleanEnvironment(options.env),
