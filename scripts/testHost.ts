@@ -18,7 +18,7 @@ import { EVIDENCE } from './vscode/evidence.ts';
 import type { Host, HostOptions } from './vscode/host.ts';
 import { installCodeServer } from './vscode/install.ts';
 import { endProcessesOf } from './vscode/processes.ts';
-import { RELEASE_VARIABLE } from './vscode/releases.ts';
+import { chosenRelease, RELEASE_VARIABLE } from './vscode/releases.ts';
 import { Counts, followReport, type PartReport, PartReports, printEvent, summary } from './vscode/report.ts';
 import { Unavailable } from './vscode/unavailable.ts';
 
@@ -76,7 +76,7 @@ async function part(name: string, title: string, run: (report: PartReport) => Pr
 }
 
 async function runBehindProxy(report: PartReport): Promise<void> {
-  await using network = await startCompanyNetwork();
+  await using network = await startCompanyNetwork(chosenRelease());
   await runSuites({ network: 'workspace' }, report, network.env);
 }
 

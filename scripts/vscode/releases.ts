@@ -14,6 +14,11 @@ export interface Release {
   readonly instead: Readonly<Record<string, string>>;
   /** Whether its command line takes `--vscode-option`, which its VS Code needs to run test suites in its extension host. */
   readonly takesVscodeOptions: boolean;
+  /**
+   * The variable that adds a certificate authority to those that its extension host trusts. On Linux, older versions read the system's
+   * store from fixed paths; newer ones leave that to Node.js, for which `SSL_CERT_FILE` is the store.
+   */
+  readonly authorityVariable: 'NODE_EXTRA_CA_CERTS' | 'SSL_CERT_FILE';
 }
 
 /** In the order of their versions. Pinned, so that a test of yesterday's sources has yesterday's result. */
@@ -24,8 +29,16 @@ const RELEASES: readonly Release[] = [
     node: '22.19.0', // the version inside the desktop's VS Code 1.105
     instead: { argon2: '0.44.0', '@parcel/watcher': '2.5.1', '@vscode/ripgrep': '1.18.0' },
     takesVscodeOptions: false,
+    authorityVariable: 'NODE_EXTRA_CA_CERTS',
   },
-  { codeServer: '4.139.1', vscode: '1.139.1', node: '24.21.0', instead: {}, takesVscodeOptions: true },
+  {
+    codeServer: '4.139.1',
+    vscode: '1.139.1',
+    node: '24.21.0',
+    instead: {},
+    takesVscodeOptions: true,
+    authorityVariable: 'SSL_CERT_FILE',
+  },
 ];
 
 /** The environment variable that names the version of code-server to use; the newest that is tested unless set. */

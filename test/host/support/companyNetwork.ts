@@ -1,10 +1,17 @@
+import type { Release } from '../../../scripts/vscode/releases.ts';
 import { Scratch } from '../../service/commandLine.ts';
 import { deadAddress } from '../../service/support/forwardProxy.ts';
 import { serveRemotely } from '../../service/support/remoteService.ts';
 import { type Network, NETWORK_VARIABLE } from './network.ts';
 
-/** A service with a private authority's certificate, and the environment of a VS Code whose system trusts that authority. */
-export async function startCompanyNetwork(): Promise<AsyncDisposable & { readonly env: NodeJS.ProcessEnv }> {
+/**
+ * A service with a private authority's certificate, and the environment of a VS Code whose system trusts that authority.
+ *
+ * @param authorityVariable as in `Release`.
+ */
+export async function startCompanyNetwork({
+  authorityVariable,
+}: Pick<Release, 'authorityVariable'>): Promise<AsyncDisposable & { readonly env: NodeJS.ProcessEnv }> {
   const scratch = await Scratch.create();
   const { url, key, place, authority } = await serveRemotely(scratch);
   const dead = await deadAddress();
@@ -12,8 +19,8 @@ export async function startCompanyNetwork(): Promise<AsyncDisposable & { readonl
   return {
     env: {
       [NETWORK_VARIABLE]: JSON.stringify(network),
-      SSL_CERT_FILE: authority.cert,
       NODE_EXTRA_CA_CERTS: undefined,
+      [authorityVariable]: authority.cert,
       // With this, Node sends the requests of its global agents to a proxy, those to this machine too.
       NODE_USE_ENV_PROXY: '1',
       HTTP_PROXY: `http://${dead}`,

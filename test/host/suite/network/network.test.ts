@@ -16,7 +16,9 @@ const target = `CONNECT ${new URL(network.url).host}`;
 async function setProxy(proxy: string): Promise<void> {
   const settings = vscode.workspace.getConfiguration('http');
   await settings.update('proxy', proxy, vscode.ConfigurationTarget.Global);
-  await settings.update('systemCertificatesNode', true, vscode.ConfigurationTarget.Global);
+  const option = 'systemCertificatesNode'; // VS Code 1.105 does not have it
+  const isKnown = settings.inspect(option)?.defaultValue !== undefined;
+  if (isKnown) await settings.update(option, true, vscode.ConfigurationTarget.Global);
 }
 
 /** Waits until VS Code itself asks the proxy, by a request that is none of ours. */
