@@ -1,6 +1,6 @@
 import { type FileRole, roleOf } from './roles.ts';
 import { scanWords } from '../tokenizer/scanWords.ts';
-import type { WordAnalyzer } from '../tokenizer/words.ts';
+import { hasJoinedWords, type WordAnalyzer } from '../tokenizer/words.ts';
 
 /** What a path says about its file. */
 export interface AnalyzedPath {
@@ -41,17 +41,27 @@ export class PathAnalyzer {
     return analyzed;
   }
 
-  /** The terms of a file's, folder's or definition's name, each once. */
+  /** The terms of a file's, folder's or definition's name, each once; of a name in parts only those of its parts. */
   termsOf(name: string): readonly string[] {
     const terms = new Set<string>();
     scanWords(name, (word) => {
-      for (const term of this.#analyzer.termsOf(word)) if (!NUMBER.test(term)) terms.add(term);
+      const all = this.#analyzer.termsOf(word);
+      const parts = all.length > 1 && !hasJoinedWords(word) ? all.slice(1) : all;
+      for (const term of parts) if (!NUMBER.test(term)) terms.add(term);
     });
     return [...terms];
   }
 }
 
 const LEAST_PREFIX = 3;
+
+interface NameQuery {
+  readonly terms: readonly string[];
+  /** The weight of each term. */
+  readonly weights: readonly number[];
+  /** How much a term of a name says, from 0 to 1. */
+  readonly rarity?: (term: string) => number;
+}
 
 /**
  * How much of a query a name says, and nothing else: the share of the query's terms that are in the name, or begin with a part of it,
@@ -60,8 +70,7 @@ const LEAST_PREFIX = 3;
  * @param enclosing the terms of what encloses the name, in which the query's terms count as well.
  */
 export function likeness(
-  terms: readonly string[],
-  weights: readonly number[],
+  { terms, weights, rarity = () => 1 }: NameQuery,
   names: readonly string[],
   enclosing: readonly string[] = [],
 ): number {
@@ -73,8 +82,9 @@ export function likeness(
     total += own;
     const name = names.find((part) => isSimilar(term, part));
     if (name === undefined && !enclosing.some((part) => isSimilar(term, part))) continue;
-    count += 1;
-    weight += own;
+    const part = name === undefined ? 1 : rarity(name);
+    count += part;
+    weight += part * own;
     if (name !== undefined) found.add(name);
   }
   const share = (count / terms.length + (total === 0 ? 0 : weight / total)) / 2;

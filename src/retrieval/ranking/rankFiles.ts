@@ -2,6 +2,7 @@ import type { Match } from '../search/segmentSet.ts';
 import { type Blend, BLEND } from './weights.ts';
 import type { MentionedFile } from './mentionedFiles.ts';
 import { likeness, type PathAnalyzer } from './pathTerms.ts';
+import { MOST_BITS } from '../search/queryTerms.ts';
 import type { FileRole } from './roles.ts';
 
 /** A file of a ranking. */
@@ -51,15 +52,16 @@ export function rankFiles(
   const nameWeight = defining.size > 0 ? blend.nameBesideDefinition : blend.name;
   const files = [...Map.groupBy(matches, ({ source }) => source.path)].map(([path, places]) => {
     const parts = coherence.map((part, at) => part * (places[at]?.score ?? 0));
-    return { path, places, keywords: parts.reduce((sum, part) => sum + part, 0) };
+    return { path, places, keywords: coverageOf(places, terms) * parts.reduce((sum, part) => sum + part, 0) };
   });
+  const rarity = rarityOfNames(files.map(({ path }) => paths.analyze(path).name));
   const best = files.reduce((most, { keywords }) => Math.max(most, keywords), 0);
   const most = Math.max(1, best);
   return files
     .map(({ path, places, keywords }): RankedFile => {
       const { role, ...parts } = paths.analyze(path);
-      const name = best * nameWeight * likeness(terms, weights, parts.name);
-      const folder = best * blend.folder * likeness(terms, weights, parts.folder);
+      const name = best * nameWeight * likeness({ terms, weights, rarity }, parts.name);
+      const folder = best * blend.folder * likeness({ terms, weights }, parts.folder);
       const own = defining.get(path);
       const definition = own === undefined ? 0 : best * blend.definition;
       const fit = mentioned.get(path)?.fit ?? 0;
@@ -71,6 +73,24 @@ export function rankFiles(
       return { path, places: own === undefined ? places : definitionsFirst(places, own), reasons, score };
     })
     .sort((a, b) => b.score - a.score);
+}
+
+/**
+ * How much of a query the places of a file contain together, from 0 to 1: the square root of the share of its terms. Proportional to the
+ * share, a rare term would count less than two common ones. One more of each, because a file may have other forms of the words alone.
+ */
+function coverageOf(places: readonly Match[], terms: readonly string[]): number {
+  let bits = places.reduce((all, place) => all | place.terms, 0);
+  let count = 1;
+  for (; bits !== 0; bits &= bits - 1) count += 1;
+  return Math.sqrt(count / (1 + Math.min(MOST_BITS, terms.length)));
+}
+
+/** How much a term in the names of files says about one of them, from 0 to 1: less, the more of them have it. */
+function rarityOfNames(names: readonly (readonly string[])[]): (term: string) => number {
+  const counts = new Map<string, number>();
+  for (const term of names.flat()) counts.set(term, (counts.get(term) ?? 0) + 1);
+  return (term) => 1 / Math.sqrt(counts.get(term) ?? 1);
 }
 
 function definitionsFirst(places: readonly Match[], defining: ReadonlySet<number>): readonly Match[] {

@@ -27,7 +27,7 @@ export function rankPlaces<T extends Place>(
   const ranked = places.map((place) => {
     const { symbols, scope } = place.chunk;
     const enclosing = symbols.length === 0 ? [] : scope.flatMap((name) => paths.termsOf(name));
-    const fits = symbols.map((name) => likeness(terms, weights, paths.termsOf(name), enclosing));
+    const fits = symbols.map((name) => likeness({ terms, weights }, paths.termsOf(name), enclosing));
     return { place, score: place.score + most * Math.max(0, ...fits) };
   });
   return ranked.sort((a, b) => b.score - a.score).map(({ place }) => place);

@@ -23,8 +23,8 @@ export interface Blend {
 
 /** Chosen with the figures of `bench/fileRanking.ts` on its development repositories, rounded; `symbol` with those of `bench/docstrings.ts`. */
 export const BLEND: Blend = {
-  coherence: [1, 0.7, 0.5, 0.4, 0.3, 0.25, 0.2],
-  name: 2.5,
+  coherence: [1, 0.5, 0.33],
+  name: 2.75,
   folder: 1,
   nameBesideDefinition: 0.75,
   definition: 1,

@@ -12,6 +12,8 @@ import { type Scored, TopK } from './topK.ts';
 const MOST_EXPANSIONS = 32;
 // How much more a rare term indicates where the best documents are; measured: of 1, 2 and 3 the best by a little.
 const RARITY = 3;
+// The first terms of a query are known of each result; longer queries are pasted.
+export const MOST_BITS = 31;
 
 // The same word counts by itself, too, so that its other forms count less.
 const INFLECTION = 0.5;
@@ -29,27 +31,27 @@ interface SegmentTerms {
 export function findTerms(segments: SearchedSegments, query: TermQuery): readonly SegmentTerms[] {
   const { all, totals } = segments;
   const found = all.map((live) => ({ live, lists: [] as WeightedList[], promise: 0 }));
-  const add = ({ segments: holding, starts }: FoundTerm, holders: number, factor = 1): void => {
+  const add = ({ segments: holding, starts }: FoundTerm, holders: number, { factor = 1, bit = 0 } = {}): void => {
     const weight = factor * termWeight(holders, totals);
     const promise = weight ** RARITY;
     for (const [at, start] of starts.entries()) {
       const own = found[holding[at] ?? 0];
       if (own === undefined) continue;
       const { postings, lengths } = own.live.segment;
-      own.lists.push({ start, weight });
+      own.lists.push({ start, weight, bit });
       own.promise += promise * (countPostings(postings, start) / lengths.length);
     }
   };
-  for (const term of query.terms) {
+  for (const [at, term] of query.terms.entries()) {
     const holders = segments.holdersOf(term);
-    if (holders > 0) add(segments.find(term), holders);
+    if (holders > 0) add(segments.find(term), holders, { bit: at < MOST_BITS ? 1 << at : 0 });
   }
   for (const { term, factor } of query.definitions) {
     const holders = segments.holdersOf(term);
-    if (holders > 0) add(segments.find(term), holders, factor);
+    if (holders > 0) add(segments.find(term), holders, { factor });
   }
   for (const term of inflectionTerms(query.words, segments))
-    add(segments.find(term), segments.holdersOf(term), INFLECTION);
+    add(segments.find(term), segments.holdersOf(term), { factor: INFLECTION });
   const taken = new Set(query.terms);
   for (const prefix of query.prefixes) {
     // Together they represent one word, and have the weight of a word that occurs in as many documents.

@@ -8,6 +8,8 @@ import type { TopK } from './topK.ts';
 export interface Found {
   readonly live: LiveSegment;
   readonly document: number;
+  /** The bits of the terms that it contains. */
+  readonly terms: number;
 }
 
 /** Statistics of the whole index for BM25. */
@@ -39,6 +41,9 @@ export class Ranker {
   readonly #sums = new Float64Array(RANGE);
   /** Terms of the range that together stay below the threshold; a document without any other term is no candidate. */
   readonly #optional: Scorer[] = [];
+  /** The other terms, each with a bit for each document of the range that contains it. */
+  readonly #others: Scorer[] = [];
+  readonly #holders: number[] = [];
 
   constructor({ averageLength }: Totals, best: TopK<Found>) {
     this.#averageLength = averageLength;
@@ -81,6 +86,7 @@ export class Ranker {
     const [optional, sums, from] = [this.#optional, this.#sums, range * RANGE];
     let optionalCount = 0;
     let optionalBound = 0;
+    let otherCount = 0;
     let bits = 0;
     for (const scorer of scorers) {
       const bound = scorer.boundOf(range);
@@ -89,7 +95,10 @@ export class Ranker {
         optionalBound += bound;
         optional[optionalCount++] = scorer;
       } else {
-        bits |= scorer.addTo(sums, from);
+        const holders = scorer.addTo(sums, from);
+        this.#others[otherCount] = scorer;
+        this.#holders[otherCount++] = holders;
+        bits |= holders;
       }
     }
     for (; bits !== 0; bits &= bits - 1) {
@@ -100,12 +109,18 @@ export class Ranker {
       if (excluded?.[document] === 1) continue;
       // Scores of optional terms are added as long as the threshold can still be reached.
       let rest = optionalBound;
+      let terms = 0;
       for (let at = optionalCount - 1; at >= 0 && sum + rest >= this.#best.threshold; at -= 1) {
         const scorer = optional[at];
         rest -= scorer?.boundOf(range) ?? 0;
-        sum += scorer?.score(document) ?? 0;
+        const score = scorer?.score(document) ?? 0;
+        if (score > 0) terms |= scorer?.bit ?? 0;
+        sum += score;
       }
-      if (sum + rest >= this.#best.threshold) this.#best.offer({ live, document }, sum);
+      if (sum + rest < this.#best.threshold) continue;
+      for (let at = 0; at < otherCount; at += 1)
+        if ((((this.#holders[at] ?? 0) >>> place) & 1) === 1) terms |= this.#others[at]?.bit ?? 0;
+      this.#best.offer({ live, document, terms }, sum);
     }
   }
 }

@@ -15,6 +15,8 @@ export function toScore(units: number): number {
 export interface WeightedList {
   readonly start: number;
   readonly weight: number;
+  /** A bit that stands for the term in `Found.terms`; 0 for what only adds to the scores. */
+  readonly bit: number;
 }
 
 /** What a term adds to the scores of a segment's documents, and its upper bound in each range of documents. */
@@ -25,6 +27,7 @@ export class Scorer {
   readonly #bounds: Float64Array;
   readonly #parts: Float64Array;
   #lengths: Uint16Array = new Uint16Array(0);
+  bit = 0;
   #weight = 0;
   #factor = 0;
   readonly #base = K1 * (1 - B);
@@ -38,7 +41,8 @@ export class Scorer {
   }
 
   /** Starts the list of a segment, and adds the highest score in each range of documents to the sums of the ranges. */
-  open({ postings, lengths }: Segment, { start, weight }: WeightedList, sums: Float64Array): void {
+  open({ postings, lengths }: Segment, { start, weight, bit }: WeightedList, sums: Float64Array): void {
+    this.bit = bit;
     if (weight !== this.#weight) this.#weigh(weight);
     if (this.#levels.length < sums.length) this.#levels = new Uint8Array(sums.length);
     else this.#levels.fill(0);

@@ -20,6 +20,8 @@ export interface Match {
   readonly startLine: number;
   readonly endLine: number;
   readonly score: number;
+  /** A bit for each of the query's first `MOST_BITS` terms that it contains. */
+  readonly terms: number;
 }
 
 interface Place {
@@ -168,7 +170,7 @@ export class SegmentSet {
       if (live === undefined) continue;
       for (const document of documentsWith(live, term)) {
         if (matches.length >= most) return matches;
-        if (live.removed[document] !== 1) matches.push(toMatch({ live, document }, 0));
+        if (live.removed[document] !== 1) matches.push(toMatch({ live, document, terms: 0 }, 0));
       }
     }
     return matches;
@@ -189,7 +191,7 @@ export class SegmentSet {
       let document = source.firstDocument;
       const end = document + source.documentCount;
       while (document + 1 < end && (live.segment.firstLines[document + 1] ?? 0) <= line) document += 1;
-      return toMatch({ live, document }, 0);
+      return toMatch({ live, document, terms: 0 }, 0);
     }
     return undefined;
   }
@@ -228,7 +230,7 @@ function byPlace(a: Found, b: Found): number {
 }
 
 function toMatch(found: Found, score: number): Match {
-  const { live, document } = found;
+  const { live, document, terms } = found;
   const source = sourceOf(found);
   if (source === undefined) throw new Error('A document has no source.');
   return {
@@ -237,5 +239,6 @@ function toMatch(found: Found, score: number): Match {
     startLine: live.segment.firstLines[document] ?? 0,
     endLine: live.segment.lastLines[document] ?? 0,
     score,
+    terms,
   };
 }

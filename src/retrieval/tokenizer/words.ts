@@ -11,6 +11,7 @@ const CJK_RUNS =
 // A case change (fooBar, HTTPServer), the start or end of digits, or a separator.
 const ONE_PART = /^(?:\p{Lu}(?=\p{Ll}))?[\p{Ll}\p{Lo}\p{Lm}\p{M}]+$/u;
 const PARTS = /\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{Lo}\p{Lm}\p{M}]+|\p{N}+/gu;
+const POSSESSIVE = /(?<=\p{L})['’]s(?![\p{L}\p{N}_$])/gu;
 
 // The endings that Porter's stemmer removes, completely or in part.
 const ENDINGS =
@@ -55,7 +56,7 @@ export class WordAnalyzer {
   queryTerms(query: string): readonly string[] {
     const all = new Set<string>();
     const telling = new Set<string>();
-    scanWords(query, (word) => {
+    scanWords(query.replaceAll(POSSESSIVE, ''), (word) => {
       for (const term of this.termsOf(word)) {
         all.add(term);
         if (!isStopWord(word)) telling.add(term);

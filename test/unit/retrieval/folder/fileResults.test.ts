@@ -57,6 +57,38 @@ test('the best place of a file is the definition whose name says what the query 
   assert.deepEqual([line?.path, line?.symbols], ['src/client.ts', ['log']], 'a line in the query says more');
 });
 
+test('a file with all words of a query comes before one with some of them often', async (t) => {
+  const other = method('x', 'storm') + method('y', 'anchor');
+  const others = Array.from({ length: 9 }, (_, at) => [`src/x${at}.ts`, other] as const);
+  const index = await indexOf(t, {
+    'src/one.ts': method('f', 'harbor') + method('g', 'storm') + method('h', 'harbor'),
+    'src/two.ts': `function k() {\n${lines(8, '  harbor(storm, anchor);')}${lines(12, '  calm();')}}\n`,
+    ...Object.fromEntries(others),
+  });
+  const hits = await index.search('harbor in a storm at anchor', 10);
+  assert.equal(hits[0]?.path, 'src/two.ts');
+});
+
+test('a word in the names of many results says less than one in the name of a single file', async (t) => {
+  const names = ['job', 'jobPage', 'jobRow', 'jobList', 'jobTree', 'jobLink', 'jobView', 'zone'];
+  const text = method('f', 'job') + method('g', 'zone');
+  const index = await indexOf(t, Object.fromEntries(names.map((name) => [`src/${name}.ts`, text])));
+  const hits = await index.search('zone of a job', 10);
+  const gains = new Map(hits.map(({ path, reasons }) => [path, reasons?.name ?? 0]));
+  assert.ok((gains.get('src/job.ts') ?? 1) < 0.3 * (gains.get('src/zone.ts') ?? 0));
+});
+
+test('the words of a name in parts say as much as a name of one word', async (t) => {
+  const text = method('f', 'atomic') + method('g', 'file') + method('h', 'single');
+  const index = await indexOf(t, { 'src/atomicFile.ts': text, 'src/single.ts': text });
+  const gain = async (query: string, path: string): Promise<number> => {
+    const [hit] = await index.search(query, 10);
+    assert.equal(hit?.path, path);
+    return (hit?.reasons?.name ?? 0) / (hit?.reasons?.keywords ?? 1);
+  };
+  assert.equal(await gain('atomic file', 'src/atomicFile.ts'), await gain('single', 'src/single.ts'));
+});
+
 test('of methods with the same name, the best place of a file is the one in the class that the query names', async (t) => {
   const resetIn = (name: string, word: string): string =>
     `class ${name} {\n  reset() {\n${lines(20, `    ${word}();`)}  }\n}\n\n`;

@@ -28,7 +28,8 @@ function fresh(sources: Sources): SegmentSet {
 
 const plain = (matches: readonly Match[]): string[] =>
   matches.map(
-    ({ source, ordinal, startLine, endLine, score }) => `${source.path} ${ordinal} ${startLine}-${endLine} ${score}`,
+    ({ source, ordinal, startLine, endLine, score, terms }) =>
+      `${source.path} ${ordinal} ${startLine}-${endLine} ${score} ${terms}`,
   );
 
 const anyOf = (terms: readonly string[]): TermQuery => ({
@@ -108,6 +109,15 @@ test('the best of 4,000 chunks are those that scoring every chunk gives', () => 
       distinct.join(' '),
     );
     for (const [at, { score }] of found.entries()) assert.ok(Math.abs(score - (expected[at]?.[1] ?? 0)) < 1e-7);
+    for (const { source, ordinal, terms: bits } of found) {
+      const counts = documents.find(({ name }) => name === `${source.path} ${ordinal}`)?.counts;
+      const contained = distinct.filter((_, at) => ((bits >> at) & 1) === 1);
+      assert.deepEqual(
+        contained,
+        distinct.filter((term) => counts?.has(term)),
+        'the terms that it contains',
+      );
+    }
   }
 });
 

@@ -39,5 +39,11 @@ test('a query loses its stop words unless it has nothing else', () => {
   const query = (text: string): readonly string[] => new WordAnalyzer().queryTerms(text);
   assert.deepEqual(query('where is the archive'), ['archiv']);
   assert.deepEqual(query('to be or not to be'), ['to', 'be', 'or', 'not']);
+  assert.deepEqual(
+    query("the user's keys, and James’s"),
+    ['user', 'key', 'jame'],
+    'nor is the s of a possessive a word',
+  );
+  assert.deepEqual(query("print('s')"), ['print', 's']);
   assert.deepEqual(query('😀 !!'), []);
 });

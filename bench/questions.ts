@@ -1,0 +1,44 @@
+// Whether a folder's search has the answer of a question among its first three files, for the questions in `ranking/questions.json`:
+// of somebody new to this repository, written with the file that answers each before any of them was searched (`.farwharfignore` keeps
+// them out of the index). Two sets of twenty:
+// ranking is changed with a view to the first, and the second checks it. `--explain` shows what made up the scores of misses.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import * as z from 'zod';
+import { explainScore } from '../src/retrieval/ranking/explanation.ts';
+import { readCommits } from '../src/workspace/git/commitLog.ts';
+import { indexFolder } from './ranking/indexedFolder.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const FILE = 'bench/ranking/questions.json';
+const SHOWN = 3;
+const DEPTH = 50;
+const { values } = parseArgs({ options: { explain: { type: 'boolean' } } });
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+const sets = z
+  .record(z.string(), z.record(z.string(), z.array(z.string())))
+  .parse(JSON.parse(readFileSync(join(ROOT, FILE), 'utf8')));
+const home = mkdtempSync(join(tmpdir(), 'farwharf-bench-questions-'));
+try {
+  using index = await indexFolder(ROOT, home);
+  await index.history.update(readCommits, { signal: new AbortController().signal, isStored: false });
+  for (const [name, questions] of Object.entries(sets)) {
+    let answered = 0;
+    for (const [question, answers] of Object.entries(questions)) {
+      const found = await index.search(question, DEPTH);
+      const rank = found.findIndex(({ path }) => answers.includes(path)) + 1;
+      const isAnswered = rank > 0 && rank <= SHOWN;
+      if (isAnswered) answered += 1;
+      print(`${rank > 0 ? String(rank).padStart(3) : '  -'} ${question}`);
+      if (isAnswered || values.explain !== true) continue;
+      for (const hit of [...found.slice(0, SHOWN), ...found.slice(SHOWN).filter((_, at) => at === rank - 1 - SHOWN)])
+        if (hit.reasons !== undefined)
+          print(`        ${hit.path}:${hit.startLine} ${explainScore(hit.score, hit.reasons)}`);
+    }
+    print(`${name}: ${answered} of ${Object.keys(questions).length} in the first ${SHOWN}\n`);
+  }
+} finally {
+  rmSync(home, { recursive: true });
+}
