@@ -28,7 +28,7 @@ if [ ! -e '${this.#full}' ]; then
   echo '${CLAIM}' > "$folder/claim.json"
   echo '${started}' > "$folder/started.json"
 fi
-echo "1|$state|Resources|node1|\${folder##*/}" >> '${this.#queue}'
+echo "1|$state|Resources|node1|$(id -u)|N/A|\${folder##*/}" >> '${this.#queue}'
 echo 1`;
     const programs = { sbatch: submit, squeue: `cat '${this.#queue}'`, scancel: ':', sacct: 'exit 1' };
     for (const [name, script] of Object.entries(programs)) {
@@ -45,7 +45,7 @@ echo 1`;
   addStrangers(count: number): void {
     const lines = Array.from(
       { length: count },
-      (_, i) => `${i + 10}|RUNNING|None|node1|${String(i).padStart(20, '0')}\n`,
+      (_, i) => `${i + 10}|RUNNING|None|node1|0|N/A|${String(i).padStart(20, '0')}\n`,
     );
     writeFileSync(this.#queue, lines.join(''), { flag: 'a' });
   }

@@ -218,7 +218,8 @@ await describeOnCluster('a service whose jobs run on a Slurm cluster', (cluster)
     await service.untilRunning(other);
     const waiting = await service.submit({ 'a.sh': 'echo never' }, { script: 'a.sh', machine_class: 'large' });
     // Slurm needs a while to find the reason, and longer on a busy machine.
-    const reason = /^Waiting in the cluster: (Resources|Priority)\.$/;
+    const reason =
+      /^Waiting in the cluster: (Resources|Priority)\. The cluster expects to start it in about \d+ (min|h|d)[.;]/;
     while (!reason.test((await service.job(waiting)).reason ?? '')) {
       assert.equal((await service.job(waiting)).finished_at, null);
       await sleep(50);

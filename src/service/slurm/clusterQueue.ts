@@ -4,9 +4,10 @@ import type { Logger } from '../../core/log.ts';
 import type { ClusterContact } from '../executor/executor.ts';
 import { type ClusterJob, phaseOf } from './queueState.ts';
 import { slurm } from './slurmCommand.ts';
+import { StartEstimates } from './startEstimates.ts';
 
 /** Arguments of `squeue` for `parseQueue`. The name comes last, because the other fields never contain a bar. */
-export const QUERY = ['-h', '-t', 'all', '-o', '%i|%T|%r|%N|%U|%j'];
+export const QUERY = ['-h', '-t', 'all', '-o', '%i|%T|%r|%N|%U|%S|%j'];
 const PHASE_ORDER = { running: 2, waiting: 1, ended: 0 };
 
 /** A job of the service, as the cluster knows it. Other users can give their jobs the same name. */
@@ -20,6 +21,8 @@ export interface JobName {
 export interface SeenJob extends ClusterJob {
   /** In how many consecutive responses it was in this state. */
   readonly timesSeen: number;
+  /** A sentence about the start of a job that waits; empty if the cluster expects nothing. */
+  readonly expectation: string;
 }
 
 /**
@@ -31,6 +34,7 @@ export class ClusterQueue implements ClusterContact {
   readonly #intervalMs: number;
   readonly #users: readonly number[];
   readonly #stop = new AbortController();
+  readonly #estimates = new StartEstimates();
   #jobs: ReadonlyMap<string, SeenJob> = new Map();
   #answers = 0;
   #answeredAt: number | undefined;
@@ -105,10 +109,13 @@ export class ClusterQueue implements ClusterContact {
 
   #remember(jobs: ReadonlyMap<string, ClusterJob>): ReadonlyMap<string, SeenJob> {
     const seen = new Map<string, SeenJob>();
+    const now = Date.now();
+    this.#estimates.observe(jobs, now);
     for (const [key, job] of jobs) {
       const before = this.#jobs.get(key);
       const isSame = before?.state === job.state && before.reason === job.reason;
-      seen.set(key, { ...job, timesSeen: isSame ? before.timesSeen + 1 : 1 });
+      const timesSeen = isSame ? before.timesSeen + 1 : 1;
+      seen.set(key, { ...job, timesSeen, expectation: this.#estimates.describe(job, now) });
     }
     return seen;
   }
@@ -123,11 +130,14 @@ export function findJob(answer: string, name: JobName): ClusterJob | undefined {
 function parseQueue(text: string): ReadonlyMap<string, ClusterJob> {
   const jobs = new Map<string, ClusterJob>();
   for (const line of text.split('\n')) {
-    const [number = '', state = '', reason = '', nodes = '', user = '', ...rest] = line.split('|');
+    const [number = '', state = '', reason = '', nodes = '', user = '', start = '', ...rest] = line.split('|');
     const name = rest.join('|').trim();
     if (name === '') continue;
     const key = keyOf({ name, user: Number(user) });
-    const job = { number: Number(number), name, state, reason, nodes };
+    // In the time zone of this machine; `N/A` if the cluster does not know.
+    const time = Date.parse(start);
+    const startsAt = Number.isNaN(time) ? undefined : time;
+    const job = { number: Number(number), name, state, reason, nodes, startsAt };
     const other = jobs.get(key);
     if (other === undefined || PHASE_ORDER[phaseOf(job)] >= PHASE_ORDER[phaseOf(other)]) jobs.set(key, job);
   }

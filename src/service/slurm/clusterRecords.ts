@@ -11,7 +11,7 @@ const ACCOUNTED_DAYS = 60;
 
 /** The job according to the cluster's accounting, after the queue has forgotten it; undefined without accounting. */
 export async function accountOf({ name, user }: JobName): Promise<ClusterJob | undefined> {
-  const format = 'JobIDRaw,State,Reason,NodeList,UID,JobName';
+  const format = 'JobIDRaw,State,Reason,NodeList,UID,Start,JobName';
   const since = `--starttime=now-${ACCOUNTED_DAYS}days`;
   try {
     const filters = [since, `--name=${name}`, `--user=${user}`];

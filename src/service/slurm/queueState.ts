@@ -9,6 +9,8 @@ export interface ClusterJob {
   readonly state: string;
   readonly reason: string;
   readonly nodes: string;
+  /** When it started, or is expected to start, in milliseconds. */
+  readonly startsAt?: number | undefined;
   /** The ID of the user who cancelled the job, which only the cluster's accounting knows. */
   readonly cancelledBy?: number | undefined;
 }
@@ -60,14 +62,15 @@ export function wasDropped({ state, nodes }: ClusterJob, { hasStarted, words }: 
   return NODE_LOST.has(state) || (state === 'CANCELLED' && nodes !== '' && words === '');
 }
 
-/** Why a job waits in the cluster. */
-export function waitingReason({ state, reason }: ClusterJob): string {
+/** Why a job waits in the cluster. @param expectation a sentence about its start; may be empty. */
+export function waitingReason({ state, reason }: ClusterJob, expectation = ''): string {
   if (HELD.test(reason)) {
     return `Held in the cluster (${reason}). It can start once an administrator of the cluster has released it.`;
   }
-  if (!NO_REASON.has(reason)) return `Waiting in the cluster: ${reason}.`;
+  const more = expectation === '' ? '' : ` ${expectation}`;
+  if (!NO_REASON.has(reason)) return `Waiting in the cluster: ${reason}.${more}`;
   // Slurm has no reason until its scheduler has considered the job for the first time.
-  return state === 'PENDING' ? 'Waiting in the cluster.' : `Waiting in the cluster: ${state.toLowerCase()}.`;
+  return state === 'PENDING' ? `Waiting in the cluster.${more}` : `Waiting in the cluster: ${state.toLowerCase()}.`;
 }
 
 /** The ending of a job that the site put back into its queue after it had started. What it left would mislead a second run. */

@@ -148,7 +148,7 @@ export class SlurmExecutor implements Executor {
     if (hasStarted) return { state: 'running' };
     const never = job.timesSeen < SURE_ANSWERS ? undefined : neverStarts(job);
     if (never !== undefined) return { state: 'gone', ending: failedAs(never) };
-    return { state: 'waiting', reason: waitingReason(job) };
+    return { state: 'waiting', reason: waitingReason(job, job.expectation) };
   }
 
   externalId(job: OwnedJob): string | undefined {

@@ -45,7 +45,7 @@ function startExecutor(t: TestContext): SlurmExecutor {
 }
 
 test('a job that only the accounts of a cluster still have is not waited for for ever', async (t) => {
-  const cluster = fakeCluster(t, { squeue: 'exit 0', sacct: 'echo "7|RUNNING|None|n1|12345|j1"' });
+  const cluster = fakeCluster(t, { squeue: 'exit 0', sacct: 'echo "7|RUNNING|None|n1|12345|N/A|j1"' });
   const folder = jobFolder(cluster);
   writeFileSync(folder.claim, '{}');
   const executor = startExecutor(t);
@@ -72,9 +72,9 @@ test('what narrows the answers of squeue for a person does not hide jobs from th
 
 test('who cancelled a job is asked of the accounts, and waited for while they are behind', async (t) => {
   const cluster = fakeCluster(t, {
-    squeue: 'echo "7|CANCELLED|None|n1|12345|j1"',
+    squeue: 'echo "7|CANCELLED|None|n1|12345|N/A|j1"',
     sacct:
-      'cd "$(dirname "$0")"; if mkdir asked 2>&-; then echo "7|RUNNING|None|n1|12345|j1"; else echo "7|CANCELLED by 12345|None|n1|12345|j1"; fi',
+      'cd "$(dirname "$0")"; if mkdir asked 2>&-; then echo "7|RUNNING|None|n1|12345|N/A|j1"; else echo "7|CANCELLED by 12345|None|n1|12345|N/A|j1"; fi',
   });
   const folder = jobFolder(cluster);
   writeFileSync(folder.claim, '{}');

@@ -1,0 +1,52 @@
+import { formatDuration } from '../../core/text/format.ts';
+import { type ClusterJob, phaseOf } from './queueState.ts';
+
+const MAX_ERRORS = 20;
+const MINUTE = 60;
+const HOUR = 3_600;
+const DAY = 86_400;
+
+interface Estimate {
+  /** Milliseconds. */
+  readonly startsAt: number;
+}
+
+/** When the cluster expects to start jobs that wait, and how wrong it was about those that have started. */
+export class StartEstimates {
+  /** What the cluster expected when it first said so, by the job's key. */
+  readonly #first = new Map<string, Estimate>();
+  /** Seconds between the expected and the true start of the jobs that started last. */
+  readonly #errors: number[] = [];
+
+  /** Learns from an answer of the cluster. @param now milliseconds. */
+  observe(jobs: ReadonlyMap<string, ClusterJob>, now: number): void {
+    for (const key of this.#first.keys()) if (!jobs.has(key)) this.#first.delete(key);
+    for (const [key, job] of jobs) {
+      const first = this.#first.get(key);
+      if (phaseOf(job) === 'waiting') {
+        if (first === undefined && job.startsAt !== undefined) this.#first.set(key, { startsAt: job.startsAt });
+        continue;
+      }
+      this.#first.delete(key);
+      if (first === undefined || phaseOf(job) !== 'running') continue;
+      this.#errors.push(Math.abs((job.startsAt ?? now) - first.startsAt) / 1000);
+      if (this.#errors.length > MAX_ERRORS) this.#errors.shift();
+    }
+  }
+
+  /** A sentence about a job that waits; empty if the cluster expects nothing. Rounded, so that it seldom changes. @param now milliseconds. */
+  describe({ state, startsAt }: ClusterJob, now: number): string {
+    if (state !== 'PENDING' || startsAt === undefined) return '';
+    const expected = `The cluster expects to start it in about ${roughly((startsAt - now) / 1000)}`;
+    const error = this.#errors.toSorted((a, b) => a - b)[this.#errors.length >> 1];
+    return error === undefined || error < MINUTE
+      ? `${expected}.`
+      : `${expected}; lately such estimates were off by about ${roughly(error)}.`;
+  }
+}
+
+/** The longer, the coarser: a minute at least. */
+function roughly(seconds: number): string {
+  const unit = seconds < 10 * MINUTE ? MINUTE : seconds < HOUR ? 10 * MINUTE : seconds < DAY ? HOUR : DAY;
+  return formatDuration(Math.max(1, Math.round(seconds / unit)) * unit);
+}
