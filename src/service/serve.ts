@@ -10,7 +10,7 @@ import { currentOperator } from './admin/socket/operator.ts';
 import { removeUnfinishedBackups } from './backup/writeBackup.ts';
 import { confirmRetention } from './disk/confirmRetention.ts';
 import { EXECUTORS } from './executors.ts';
-import { sharedFolderOf } from './serviceConfig.ts';
+import { mayLeaveJobsOf, sharedFolderOf } from './serviceConfig.ts';
 import { claimFilesFolder, filesFolderOf, refuseNested } from './folders/filesFolder.ts';
 import { refuseNetworkFileSystem } from './folders/networkFileSystem.ts';
 import { moveFiles } from './folders/moveFiles.ts';
@@ -29,6 +29,8 @@ import { Store } from './store/store.ts';
 const DEFAULT_CREDITS = 1_000;
 const KEY_BYTES = 32;
 const HEALTH_MS = 10_000;
+// Commands that follow each other use the same service.
+const DISCONNECTED_EXIT_MS = 10_000;
 // Time for uploads in progress when the service stops.
 const DEFAULT_DRAIN_MS = 30_000;
 
@@ -57,6 +59,7 @@ export async function serve(
   // A user's own service lives in the user's home, which is often on a network.
   if (stateFile === undefined) refuseNetworkFileSystem(data);
   const shared = await sharedFolderOf(options.config, options.executors ?? EXECUTORS);
+  const mayLeaveJobs = await mayLeaveJobsOf(options.config, options.executors ?? EXECUTORS);
   if (shared !== undefined) {
     refuseNested(data, shared);
     await moveStore(shared, data, log);
@@ -129,8 +132,9 @@ export async function serve(
   if (drain !== undefined) log.warn('the service is drained: farwharf admin resume', { since: new Date(drain.since) });
   log.info('service started', { url, data, files: filesFolder });
   const run = async (): Promise<void> => {
-    await untilDone(options.idleExitMs, signal, () => {
-      if (store.unfinished.count > 0) monitor.touch();
+    const idleExitMs = mayLeaveJobs ? DISCONNECTED_EXIT_MS : options.idleExitMs;
+    await untilDone(idleExitMs, signal, () => {
+      if (!mayLeaveJobs && store.unfinished.count > 0) monitor.touch();
       return monitor.idleMs();
     });
     if (stateFile !== undefined) removeStateFile(stateFile, process.pid);

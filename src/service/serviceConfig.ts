@@ -70,6 +70,11 @@ export async function sharedFolderOf(config: ServiceConfig, executors: Executors
   return (await executorOf(config, executors)).sharedFolder?.(config);
 }
 
+/** Whether the service ends while jobs run, because nobody is connected. */
+export async function mayLeaveJobsOf(config: ServiceConfig, executors: Executors): Promise<boolean> {
+  return (await executorOf(config, executors)).mayLeaveJobs?.(config) ?? false;
+}
+
 /** The machine classes of a configuration; undefined if it has none. */
 export function machineClassesOf({ machine_classes: classes }: ServiceConfig): MachineClasses | undefined {
   const [first, ...rest] = classes ?? [];

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { jsonLines, Scratch } from './commandLine.ts';
+import { jsonLines, Scratch, until } from './commandLine.ts';
 import { describeOnCluster } from './support/slurm.ts';
 import { sshIsMissing, SshServer } from './support/sshServer.ts';
 
@@ -48,6 +49,34 @@ else {
       const removed = await connect('--remove', '--yes');
       assert.equal(removed.exit, 0, removed.stderr);
       assert.deepEqual(await readdir(server.home), before);
+    });
+
+    test('where nothing may keep running follows jobs again when somebody connects', async (t) => {
+      const { scratch, server, connect, config } = await open(t);
+      assert.equal((await connect('--yes')).exit, 0);
+      const file = join(server.home, ROOT, 'service.toml');
+      await writeFile(file, (await config()).replace('[slurm]', '[slurm]\nservice = "while-connected"'));
+      const state = join(server.home, ROOT, 'home/service/state.json');
+      const isRunning = (): boolean => existsSync(state);
+      const { pid } = JSON.parse(await readFile(state, 'utf8')) as { readonly pid: number };
+      process.kill(pid, 'SIGTERM');
+      await until(() => !isRunning());
+
+      const gate = join(server.root, 'gate');
+      const script = `echo begun; until [ -e ${gate} ]; do sleep 0.1; done; echo done; mkdir -p out; echo 1 > out/one.txt\n`;
+      const folder = await scratch.folder('work', { 'run.sh': script });
+      const env = { FARWHARF_REMOTE_HOST: 'testbox' };
+      const sent = await scratch.run(['submit', folder, '--script', 'run.sh', '--json'], { env });
+      const id = String(jsonLines(sent.stdout)[0]?.['job_id']);
+      await until(async () => (await cluster().command('squeue', '-h', '-t', 'RUNNING', '-o', '%j')) !== '');
+      await until(() => !isRunning());
+      assert.notEqual(await cluster().command('squeue', '-h', '-t', 'RUNNING', '-o', '%j'), '', 'the job runs on');
+      await writeFile(gate, '');
+      const watched = await scratch.run(['watch', id], { env });
+      assert.equal(watched.exit, 0, watched.stderr);
+      assert.equal(watched.stdout, 'begun\ndone\n');
+      assert.equal((await scratch.run(['download', id], { env })).exit, 0);
+      assert.equal(await readFile(join(folder, 'out/one.txt'), 'utf8'), '1\n');
     });
 
     test('runs jobs itself if the offer is not accepted, and on the cluster once it is', async (t) => {

@@ -49,7 +49,9 @@ function connectWithProgress({ home, questions, dist }: Services, destination: s
         chooseCluster: async (classes) => {
           const question = l10n.t('{0} is a login node of a Slurm cluster. Run jobs on the cluster?', name);
           const detail = classes.map(describeOfferedClass).join('\n');
-          return (await askModal(question, { detail }, USE_CLUSTER, USE_NODE)) === USE_CLUSTER;
+          const answer = await askModal(question, { detail }, USE_CLUSTER, USE_NODE);
+          if (answer === undefined) AbortSignal.abort().throwIfAborted();
+          return answer === USE_CLUSTER;
         },
         onPhase: (phase) => progress.report({ message: describePhase(phase) }),
         onNote: (note) => void showWarning(note),

@@ -47,6 +47,8 @@ interface Definition<Shape extends z.ZodRawShape, Config = z.output<z.ZodObject<
   readonly shape: Shape;
   /** The folder for the files of jobs, if it is not the data folder. */
   readonly sharedFolder?: (config: Config) => string;
+  /** Whether the service ends while jobs run, because nobody is connected. */
+  readonly mayLeaveJobs?: (config: Config) => boolean;
   /** @throws AppError when jobs cannot or must not run. */
   readonly create: (config: Config, context: ExecutorContext) => Promise<Executor>;
   /** Checks whether jobs could run. */
@@ -57,11 +59,12 @@ interface Definition<Shape extends z.ZodRawShape, Config = z.output<z.ZodObject<
 export type ExecutorKind<Shape extends z.ZodRawShape = z.ZodRawShape> = Definition<Shape, object>;
 
 export function defineExecutor<Shape extends z.ZodRawShape>(definition: Definition<Shape>): ExecutorKind<Shape> {
-  const { shape, sharedFolder, create, check } = definition;
+  const { shape, sharedFolder, mayLeaveJobs, create, check } = definition;
   const schema = z.object(shape);
   return {
     shape,
     ...(sharedFolder && { sharedFolder: (config) => sharedFolder(schema.parse(config)) }),
+    ...(mayLeaveJobs && { mayLeaveJobs: (config) => mayLeaveJobs(schema.parse(config)) }),
     create: (config, context) => create(schema.parse(config), context),
     check: (config, context) => check(schema.parse(config), context),
   };

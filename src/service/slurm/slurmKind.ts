@@ -19,8 +19,16 @@ export const slurmKind = defineExecutor({
 
   sharedFolder: ({ slurm }) => slurm.folder,
 
+  mayLeaveJobs: ({ slurm }) => slurm.service === 'while-connected',
+
   async create({ slurm, machine_classes: classes }, context) {
     const { runner, data, filesFolder, accounts: countAccounts, isPersonal, log } = context;
+    if (!isPersonal && slurm.service === 'while-connected') {
+      throw new AppError(
+        'bad-input',
+        'slurm.service: only the service of one person, which farwharf connect starts, can be "while-connected".',
+      );
+    }
     const users = await findClusterUsers(slurm);
     const [first] = users.all;
     if (first === undefined) throw new AppError('bad-input', 'No account has a user of the cluster.');

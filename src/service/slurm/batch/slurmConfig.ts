@@ -95,6 +95,11 @@ export const slurmSettings = z
     submit_as: z.enum(['service', 'account']).default('service'),
     /** By the IDs of the service's accounts. */
     accounts: z.record(z.string(), slurmAccount).default({}),
+    /**
+     * Whether a person's own service stays while jobs have not ended, or only while a client is connected, for login nodes on which nothing
+     * may keep running.
+     */
+    service: z.enum(['while-needed', 'while-connected']).default('while-needed'),
     /** Node.js on the nodes; default: the path of the one that runs the service. */
     node: z.string().startsWith('/', 'must be an absolute path').optional(),
   })
