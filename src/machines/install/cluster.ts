@@ -28,8 +28,10 @@ export function describeOfferedClass({ name, cpus, memory_gb: memoryGb, gpus, de
  */
 export async function configureCluster(call: SshCall, { build, node, choose, onNote }: ClusterOptions): Promise<void> {
   const { machine } = call;
-  const ask = async (isAccepted: boolean): Promise<ClusterOffer> =>
-    clusterOffer.parse(JSON.parse(await runToEnd(call, (nonce) => clusterScript(nonce, build, node, isAccepted))));
+  const ask = async (isAccepted: boolean): Promise<ClusterOffer> => {
+    const line = await runToEnd(call, (nonce) => clusterScript(nonce, build, node, isAccepted));
+    return readOffer(line) ?? { error: 'its answer is not understood.' };
+  };
   const offer = await ask(false);
   if ('error' in offer) {
     const reason = printableLine(offer.error);
@@ -43,4 +45,12 @@ export async function configureCluster(call: SshCall, { build, node, choose, onN
     'refused',
     `The service on ${machine} was not configured for its cluster: ${printableLine(accepted.error)} Connect again.`,
   );
+}
+
+function readOffer(line: string): ClusterOffer | undefined {
+  try {
+    return clusterOffer.safeParse(JSON.parse(line)).data;
+  } catch {
+    return undefined; // not JSON
+  }
 }

@@ -1,5 +1,9 @@
 import * as z from 'zod';
 
+// Bounds for what a hostile machine could show.
+const MAX_TEXT = 300;
+const MAX_CLASSES = 100;
+
 /** What a machine's service says when an SSH session attaches to it: how to reach the service, or why that is not possible. */
 export const greeting = z.union([
   z.object({ key: z.string().min(1), version: z.string(), executor: z.string() }),
@@ -21,8 +25,8 @@ export type Dismantled = z.infer<typeof dismantled>;
 
 /** A machine class that the service of a login node would have. */
 const offeredClass = z.object({
-  name: z.string(),
-  description: z.string(),
+  name: z.string().max(MAX_TEXT),
+  description: z.string().max(MAX_TEXT),
   cpus: z.number(),
   memory_gb: z.number(),
   gpus: z.number(),
@@ -31,7 +35,7 @@ export type OfferedClass = z.infer<typeof offeredClass>;
 
 /** What jobs could use of the cluster of a login node, or why that is not known. */
 export const clusterOffer = z.union([
-  z.object({ classes: z.array(offeredClass).readonly() }),
+  z.object({ classes: z.array(offeredClass).max(MAX_CLASSES).readonly() }),
   z.object({ error: z.string() }),
 ]);
 export type ClusterOffer = z.infer<typeof clusterOffer>;
