@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, afterEach, before, suite, test } from 'node:test';
 import type { Locator } from 'playwright-core';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
-import { choose, runCommand, showNotification } from '../../../scripts/vscode/workbench.ts';
+import { choose, runCommand, showNotification, WAIT_TIMEOUT_MS } from '../../../scripts/vscode/workbench.ts';
 import { Scratch, type Service } from '../../service/commandLine.ts';
 import { screenshotOfFailure } from '../support/failure.ts';
 import { filesWith, processesWith } from '../support/keySearch.ts';
@@ -95,8 +95,15 @@ suite('signing in', () => {
     };
     await openAccounts();
     await item.click();
-    await page.locator('.monaco-menu .action-item', { hasText: /^Sign Out$/ }).click();
-    await page.locator('.monaco-dialog-box').getByRole('button', { name: 'Sign Out' }).click();
+    const signOut = page.locator('.monaco-menu .action-item', { hasText: /^Sign Out$/ });
+    const confirm = page.locator('.monaco-dialog-box').getByRole('button', { name: 'Sign Out' });
+    // For its first tenth of a second a menu ignores clicks.
+    const deadline = Date.now() + WAIT_TIMEOUT_MS;
+    while (!(await confirm.isVisible())) {
+      assert.ok(Date.now() < deadline, 'VS Code does not ask whether to sign out');
+      await signOut.click({ timeout: 1_000 }).catch(() => {});
+    }
+    await confirm.click();
     await page.locator('.monaco-dialog-box').waitFor({ state: 'detached' });
     // The menu does not change while it is open.
     for (await openAccounts(); (await item.count()) > 0; await openAccounts()) await page.keyboard.press('Escape');
