@@ -327,6 +327,59 @@ test('a job that the service no longer knows is lost, and its log is closed', as
   );
 });
 
+test('a job that is known to have ended is not lost when the service forgets it', async (t) => {
+  const setting = await setUp(t, {
+    events: (_, response) => {
+      sendEvents(response, [state('running'), state('succeeded')], 1);
+      cut(response);
+    },
+    job: (_, response) => sendJson(response, { detail: 'no such job' }, 410),
+  });
+  const last = await followJob(setting, setting.record.id, { ...FAST, signal: t.signal });
+  assert.deepEqual([last.state, last.reason], ['succeeded', null]);
+  assert.equal((await spooled(setting.spool)).at(-1)?.event, 'end');
+});
+
+test('a job in a state that nobody knows is followed on, and its log says so once', async (t) => {
+  const setting = await setUp(t, {
+    events: (_, response, attempt) => {
+      if (attempt === 12) sendEvents(response, [end], 2);
+      else if (attempt === 1) sendEvents(response, [log('a\n')], 1);
+      else response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end();
+    },
+    job: (_, response) => sendJson(response, { state: 'defrosting' }),
+  });
+  const last = await followJob(setting, setting.record.id, { ...FAST, signal: t.signal });
+  assert.equal(last.exitCode, 0);
+  const notes = (await spooled(setting.spool)).filter(({ own }) => own === true);
+  assert.deepEqual(
+    notes.map(({ event, data }) => [event, data]),
+    [
+      [
+        'gap',
+        {
+          text: 'The service closed this log. The job\'s state is "defrosting", which Farwharf does not know, so it cannot tell whether the job has ended.',
+        },
+      ],
+    ],
+  );
+});
+
+test('a refused key ends the following, from the log or from the job', async (t) => {
+  for (const status of [401, 403]) {
+    const refusing = (_: unknown, response: ServerResponse): void => sendJson(response, { detail: 'no' }, status);
+    for (const answers of [
+      { events: refusing, job: (_: unknown, response: ServerResponse) => running(response) },
+      { events: (_: unknown, response: ServerResponse) => cut(response), job: refusing },
+    ]) {
+      const setting = await setUp(t, answers);
+      const following = followJob(setting, setting.record.id, { ...FAST, signal: t.signal });
+      await assert.rejects(following, { status });
+    }
+  }
+});
+
 test('a service with its own field names: events are stored unchanged, and the job shows the end', async (t) => {
   const setting = await setUp(t, {
     events: (_, response) => {

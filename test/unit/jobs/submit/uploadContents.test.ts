@@ -143,5 +143,12 @@ test('an archive that is damaged is no job', async (t) => {
   const bytes = readFileSync(archive);
   writeFileSync(archive, bytes.fill(0xff));
   const end = await upload();
-  assert.equal(end?.type, 'not-taken');
+  assert.ok(end?.type === 'not-taken' && end.error instanceof Error);
+  assert.deepEqual(
+    [end.error.name, end.error.message],
+    [
+      'DamagedArchive',
+      'The files that were packed before are damaged on this disk. Submit the folder again with all files read again.',
+    ],
+  );
 });
