@@ -250,11 +250,15 @@ test('a script that is not there stops everything before anything is packed or s
     code: 'missing',
     message: /Did you mean train\.py\?/,
   });
-  await assert.rejects(submitWorkspace(setting.deps, { ...setting.request, maxRuntime: Number.NaN }), {
-    code: 'bad-input',
-  });
+  for (const maxRuntime of [Number.NaN, Infinity, 0, 0.99]) {
+    await assert.rejects(submitWorkspace(setting.deps, { ...setting.request, maxRuntime }), {
+      code: 'bad-input',
+      message: 'The time limit must be at least 1 second.',
+    });
+  }
   assert.equal(setting.http.attempts.submit, 0);
   assert.equal(existsSync(join(setting.home, 'archives')), false);
+  assert.equal((await submitWorkspace(setting.deps, { ...setting.request, maxRuntime: 1 })).maxRuntime, 1);
 });
 
 for (const phase of ['select', 'pack', 'upload'] as const) {
