@@ -36,7 +36,7 @@ export function recordStart(
   const sha256 = createHash('sha256').update(JSON.stringify(settings)).digest('hex');
   const last = lastSettings(audit);
   const entry = { at: new Date().toISOString(), operator, verb: START, outcome: 'done' };
-  if (last !== undefined && JSON.stringify(last) === JSON.stringify(settings)) {
+  if (JSON.stringify(last) === JSON.stringify(settings)) {
     return audit.append({ ...entry, after: { version, sha256 } satisfies RecordedStart });
   }
   const changed = Object.keys({ ...last, ...settings }).filter(

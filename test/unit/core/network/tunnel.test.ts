@@ -5,10 +5,11 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { createServer as createTlsServer } from 'node:tls';
+import { connect as connectTls, createServer as createTlsServer } from 'node:tls';
 import type { Proxy } from '../../../../src/core/network/proxy.ts';
 import { ProxyError } from '../../../../src/core/network/proxyError.ts';
-import { connectToProxy, openTunnel } from '../../../../src/core/network/tunnel.ts';
+import { rejection } from '../../rejection.ts';
+import { connected, connectToProxy, openTunnel } from '../../../../src/core/network/tunnel.ts';
 
 const TARGET = 'jobs.example.org:443';
 
@@ -115,4 +116,25 @@ test('an abort while a proxy is silent is an abort, and closes the connection', 
     await rejected;
     await closed;
   }
+});
+
+test('an error of the handshake shows that nothing was sent, and no other error does', async (t) => {
+  const plain = await asProxy(
+    t,
+    createTcpServer((socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')),
+  );
+  const folder = join(import.meta.dirname, '../../../fixtures/tls');
+  const [key, cert] = ['key.pem', 'cert.pem'].map((name) => readFileSync(join(folder, name)));
+  const untrusted = await asProxy(t, createTlsServer({ key, cert }));
+  const errorOf = async ({ host, port }: Proxy) => {
+    const socket = connectTls({ host, port });
+    const error: NodeJS.ErrnoException = await rejection(connected(socket, 'secureConnect', t.signal));
+    assert.equal(socket.destroyed, true);
+    return error;
+  };
+  const handshake = await errorOf(plain);
+  assert.match(handshake.code ?? '', /^ERR_SSL_/);
+  assert.equal(handshake.syscall, 'connect');
+  const { code, syscall } = await errorOf(untrusted);
+  assert.deepEqual([code, syscall], ['DEPTH_ZERO_SELF_SIGNED_CERT', undefined]);
 });
