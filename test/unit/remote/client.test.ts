@@ -383,6 +383,32 @@ test('contents are posted as bytes, and the answer is bytes', async (t) => {
   assert.deepEqual(asked, ['POST', '/v1/contents/lacking', 'application/octet-stream', '3', [1, 2, 3]]);
 });
 
+test('all records of results are streamed, or the pieces that are asked for with bits', async (t) => {
+  const asked: unknown[] = [];
+  const { client } = await serve(t, (request, response) => {
+    void (async () => {
+      const { method, url, headers } = request;
+      asked.push([method, url, headers['content-type'], [...(await readAll(request))]]);
+      if (url?.includes('/gone/') === true) return answerJson(response, { detail: 'removed' }, 410);
+      response.write(Buffer.of(1, 2));
+      response.end(Buffer.of(3));
+    })();
+  });
+  const read = async (...call: Parameters<typeof client.streamResultContents>): Promise<number[]> => {
+    const chunks = await Array.fromAsync(client.streamResultContents(...call));
+    return chunks.flatMap((chunk) => [...chunk]);
+  };
+  assert.deepEqual(await read('j'), [1, 2, 3]);
+  assert.deepEqual(await read('j', Uint8Array.of(5, 128)), [1, 2, 3]);
+  assert.deepEqual(asked, [
+    ['GET', '/v1/jobs/j/artifacts/contents', undefined, []],
+    ['POST', '/v1/jobs/j/artifacts/contents', 'application/octet-stream', [5, 128]],
+  ]);
+  assert.equal((await rejection(read('gone'))).message, 'HTTP 410: removed');
+  const signal = AbortSignal.abort(new Error('enough'));
+  assert.equal((await rejection(read('j', undefined, { signal }))).message, 'enough');
+});
+
 test('a successful response that cannot be used says why', async (t) => {
   const { client } = await serve(t, (request, response) => {
     if (request.url === '/v1/jobs/page') response.writeHead(200, { 'content-type': 'TEXT/HTML' }).end('<p>');
