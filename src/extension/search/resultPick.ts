@@ -52,6 +52,7 @@ export class ResultPick {
   /** The row whose place is shown, or will be shown soon. */
   #shown: ResultItem | undefined;
   #isOpened = false;
+  #isClosed = false;
 
   constructor(options: ResultPickOptions) {
     this.#options = options;
@@ -76,6 +77,7 @@ export class ResultPick {
     this.closed = promise;
     disposables.add(
       pick.onDidHide(() => {
+        this.#isClosed = true; // results may still arrive
         clearTimeout(this.#timer);
         void this.#leave().finally(() => {
           this.#preview.dispose();
@@ -154,7 +156,7 @@ export class ResultPick {
   #showSoon(item: ResultItem | undefined): void {
     clearTimeout(this.#timer);
     const place = item?.place;
-    if (place === undefined) return;
+    if (place === undefined || this.#isClosed) return;
     this.#shown = item;
     this.#timer = setTimeout(() => {
       this.#preview.show(place).catch(() => {}); // a file that vanished; opening it reports the error

@@ -97,6 +97,23 @@ suite('searching in a window', () => {
     await tab('needle.ts').waitFor({ state: 'detached' });
   });
 
+  test('results that arrive after Escape open no editor', async () => {
+    await openWelcome();
+    await openSearch();
+    await row('"exact words"').waitFor();
+    await list().locator('input.input').fill(NEEDLE.words);
+    await window.page.keyboard.press('Escape');
+    await list().waitFor({ state: 'hidden' });
+    await openSearch(); // takes longer than those results
+    await window.page.keyboard.type('wombat burrow');
+    await row('burrows.md').waitFor();
+    await editorLine('wombat burrow').waitFor();
+    await window.page.keyboard.press('Escape');
+    await editorLine('Read me first').waitFor();
+    await tab('burrows.md').waitFor({ state: 'detached' });
+    assert.equal(await tab('needle.ts').count(), 0);
+  });
+
   test('a file is one result, whose other places the keyboard lists and removes, and a button says why it is where it is', async () => {
     await openSearch();
     await window.page.keyboard.type('wombat burrow');
