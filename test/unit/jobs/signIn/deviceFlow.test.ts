@@ -34,7 +34,9 @@ test('a person confirms a code, while the provider is asked until it has tokens 
   const { record, provider, prompts } = await signIn(t, [refusing('authorization_pending'), GRANTED], {
     verification_uri_complete: completeUrl,
   });
+  const started = performance.now();
   const { fresh_until: until, ...rest } = await record;
+  assert.ok(performance.now() - started > 1_500, 'it was asked twice, a second apart');
   assert.deepEqual(rest, { ...provider.offer, access_token: accessToken(), refresh_token: 'r' });
   assert.ok(until > Date.now() && until <= Date.now() + 240_000);
   assert.deepEqual(prompts, [{ url: 'https://sso.example.org/device', code: 'ABCD', completeUrl }]);

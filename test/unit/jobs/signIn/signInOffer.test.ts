@@ -56,3 +56,14 @@ test('a service cannot speak for another address, nor smuggle anything into a re
   await assert.rejects(offerOf({ ...GOOD, client_id: 'a\r\nb' }), /invalid characters/);
   await assert.rejects(offerOf({ ...GOOD, scopes_supported: ['openid profile'] }), /invalid characters/);
 });
+
+test('a service is asked for JSON, until the caller gives up', async () => {
+  const asked: unknown[] = [];
+  const { signal } = new AbortController();
+  const fetch = async (url: unknown, init: RequestInit = {}): Promise<Response> => {
+    asked.push([String(url), new Headers(init.headers).get('accept'), init.signal === signal]);
+    return Response.json(GOOD);
+  };
+  await readSignInOffer(HOST, { fetch, signal });
+  assert.deepEqual(asked, [[`${HOST}/.well-known/oauth-protected-resource`, 'application/json', true]]);
+});

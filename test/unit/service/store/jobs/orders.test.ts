@@ -33,6 +33,21 @@ test('a job that an operator cancels ends with their sentence, before what else 
   assert.equal(await reasonOf('e', sentence, 'Exit code 1.', 'failed'), 'Exit code 1.');
 });
 
+test('the end of a job without a price says what it had of its machine', async (t) => {
+  const { store, add, finish } = storeOf(t);
+  const endOf = async (id: string, change: object): Promise<unknown> => {
+    const { number } = finish(await add(id, change));
+    return JSON.parse(store.events.page(number, 0, 1e6).at(-1)?.data ?? '');
+  };
+  const end = { state: 'succeeded', exit_code: 0, credits_charged: 0 };
+  assert.deepEqual(await endOf('a', {}), end);
+  assert.deepEqual(await endOf('b', { unpricedCpus: 4, unpricedGpus: 1 }), {
+    ...end,
+    unpriced_cpus: 4,
+    unpriced_gpus: 1,
+  });
+});
+
 test('the number of a job at its executor is stored with it', async (t) => {
   const { store, add } = storeOf(t);
   assert.equal((await add('a')).executorId, null);
