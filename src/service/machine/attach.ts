@@ -11,7 +11,7 @@ import { type Greeting, isNewerVersion } from '../../remote/protocol/machineLink
 import { connectEmbeddedService, stateFileOf } from '../embedded.ts';
 import { readStateFile } from '../stateFile.ts';
 import { stopService } from './stopService.ts';
-import { homeOf, machineServeOptions, type Program } from './machineFolder.ts';
+import { homeOf, machineServeOptions, type Program, socketOf } from './machineFolder.ts';
 
 interface Attachment {
   readonly root: string;
@@ -54,7 +54,7 @@ function join(stream: Duplex, connection: Duplex): void {
 
 /** A connection to the service, which is started again if it has ended because it was idle. */
 async function openConnection(program: Program, root: string): Promise<Socket> {
-  const { socket = '' } = await machineServeOptions(root, program);
+  const socket = socketOf(root);
   try {
     return await connectTo(socket);
   } catch {

@@ -47,9 +47,13 @@ function readOrCreateKey(root: string): string {
   return readFileSync(file, 'utf8');
 }
 
+/** The socket of the service: one for each host name, because the machines of a cluster share the home folder. */
+export function socketOf(root: string): string {
+  return join(root, `run-${hostname()}`, 'sock');
+}
+
 /**
- * The options of a machine's service. It listens on a socket of its own for each host name, because the machines of a cluster share the
- * home folder.
+ * The options of a machine's service.
  *
  * @throws AppError of `embeddedServeOptions`.
  */
@@ -60,6 +64,6 @@ export async function machineServeOptions(root: string, { runner, version }: Pro
   return {
     ...options,
     apiKey: readOrCreateKey(root),
-    socket: join(root, `run-${hostname()}`, 'sock'),
+    socket: socketOf(root),
   };
 }
