@@ -20,6 +20,20 @@ async function listOf(bytes: Buffer): Promise<string[]> {
   }
 }
 
+// The first test, because Zopfli is loaded once.
+test('packing changes nothing about uncaught errors of the program that packs', async () => {
+  const errorHandlers = () => [process.listeners('uncaughtException'), process.listeners('unhandledRejection')];
+  const before = errorHandlers();
+  const folder = await mkdtemp(join(tmpdir(), 'farwharf-zip-'));
+  try {
+    await writeFile(join(folder, 'a.zip'), Buffer.from(ZIP, 'base64'));
+    await addToZip(join(folder, 'a.zip'), { 'a.js': 'added' });
+    assert.deepEqual(errorHandlers(), before);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
 test('the names in a zip file are listed, those that are not ASCII too', async () => {
   assert.deepEqual(await listOf(Buffer.from(ZIP, 'base64')), ['a.txt', 'dir/ü.txt']);
 });
