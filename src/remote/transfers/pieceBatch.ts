@@ -9,8 +9,8 @@ import {
 } from '../protocol/contents.ts';
 
 const BATCH_BYTES = 4 * 1024 * 1024;
-// Level 3 takes more than twice the processor time for 3 % fewer bytes of source code.
-const LEVEL = { [constants.ZSTD_c_compressionLevel]: 1 };
+// Level 1 takes less than half the processor time, for 3 % more bytes of source code but 50 % more of a column of numbers.
+const LEVEL = { [constants.ZSTD_c_compressionLevel]: 3 };
 const FRAME_OVERHEAD = MAX_FRAME_BYTES - MAX_PIECE_BYTES;
 const compress = promisify<Buffer, ZstdOptions, Buffer>(zstdCompress);
 
