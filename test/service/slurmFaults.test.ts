@@ -10,6 +10,9 @@ import { ServiceProcess } from './support/serviceProcess.ts';
 import { describeOnCluster, onCluster } from './support/slurm.ts';
 
 await describeOnCluster('a service whose Slurm cluster fails', (cluster) => {
+  // A controller that was killed and gave a number twice takes the node out of use until an administrator says otherwise, at any time.
+  const resumeNodes = () => Promise.all([cluster().untilReady(), sleep(500)]);
+
   const start = (t: TestContext): Promise<ServiceClient> => startService(t, onCluster(cluster()));
 
   test('a service that is killed while it hands jobs over loses none and runs none twice', async (t) => {
@@ -48,8 +51,7 @@ await describeOnCluster('a service whose Slurm cluster fails', (cluster) => {
     await sleep(1_000);
     cluster().restart('slurmctld');
     for (const id of ids) {
-      // A controller that gave a number twice takes the node out of use until an administrator says otherwise, at any time.
-      while ((await service.job(id)).finished_at === null) await Promise.all([cluster().untilReady(), sleep(500)]);
+      while ((await service.job(id)).finished_at === null) await resumeNodes();
       const job = await service.job(id);
       assert.deepEqual([job.state, await service.output(id)], ['succeeded', 'once\n'], `${id}: ${job.reason}`);
     }
@@ -59,7 +61,7 @@ await describeOnCluster('a service whose Slurm cluster fails', (cluster) => {
     const folders = onCluster(cluster());
     const service = await startService(t, folders);
     const id = await service.submit({ 'a.sh': 'echo begun; sleep 600' }, { script: 'a.sh', machine_class: 'large' });
-    await service.untilRunning(id);
+    while ((await service.job(id)).started_at === null) await resumeNodes();
     await cluster().kill('slurmd.large1');
     // What the controller does by itself when a node has been silent for SlurmdTimeout.
     await cluster().command('scontrol', 'update', 'NodeName=large1', 'State=DOWN', 'Reason=killed');
@@ -77,7 +79,7 @@ await describeOnCluster('a service whose Slurm cluster fails', (cluster) => {
     const folders = onCluster(cluster());
     const service = await startService(t, folders);
     const id = await service.submit({ 'a.sh': `echo made > result.txt; ${GATE}` }, { script: 'a.sh' });
-    await service.untilRunning(id);
+    while ((await service.job(id)).started_at === null) await resumeNodes();
     const number = (await cluster().command('squeue', '-h', `--name=${id}`, '-o', '%i')).trim();
     await cluster().command('scontrol', 'update', `JobId=${number}`, 'Requeue=1');
     await openGate(folders.data, id);
@@ -88,6 +90,7 @@ await describeOnCluster('a service whose Slurm cluster fails', (cluster) => {
     await cluster().command('scontrol', 'requeue', number);
     const show = (): Promise<string> => cluster().command('scontrol', 'show', 'job', number);
     await until(async () => {
+      await resumeNodes();
       const text = await show();
       if (/JobState=PENDING/.test(text))
         await cluster()
