@@ -6,15 +6,10 @@ const MINUTE = 60;
 const HOUR = 3_600;
 const DAY = 86_400;
 
-interface Estimate {
-  /** Milliseconds. */
-  readonly startsAt: number;
-}
-
 /** When the cluster expects to start jobs that wait, and how wrong it was about those that have started. */
 export class StartEstimates {
-  /** What the cluster expected when it first said so, by the job's key. */
-  readonly #first = new Map<string, Estimate>();
+  /** The start, in milliseconds, that the cluster expected when it first said so, by the job's key. */
+  readonly #first = new Map<string, number>();
   /** Seconds between the expected and the true start of the jobs that started last. */
   readonly #errors: number[] = [];
 
@@ -24,12 +19,12 @@ export class StartEstimates {
     for (const [key, job] of jobs) {
       const first = this.#first.get(key);
       if (phaseOf(job) === 'waiting') {
-        if (first === undefined && job.startsAt !== undefined) this.#first.set(key, { startsAt: job.startsAt });
+        if (first === undefined && job.startsAt !== undefined) this.#first.set(key, job.startsAt);
         continue;
       }
       this.#first.delete(key);
       if (first === undefined || phaseOf(job) !== 'running') continue;
-      this.#errors.push(Math.abs((job.startsAt ?? now) - first.startsAt) / 1000);
+      this.#errors.push(Math.abs((job.startsAt ?? now) - first) / 1000);
       if (this.#errors.length > MAX_ERRORS) this.#errors.shift();
     }
   }
