@@ -334,6 +334,7 @@ test('the command sends only what changed, and says how much', async () => {
   const first = await submit();
   assert.ok(first.sent > 8_000_000 && first.sent < 8_300_000, String(first.sent));
   assert.ok(first.total > 8_000_000);
+  assert.doesNotMatch(first.stderr, /the service had the rest/);
   const again = await submit();
   assert.ok(again.sent < 5_000, String(again.sent));
   writeFileSync(join(folder, 'small', '3.txt'), 'changed\n');
@@ -376,12 +377,20 @@ test('where the account has no room for contents, the archive is sent', async (t
   const { env, data } = await scratch.serve(['--config', config]);
   const folder = await scratch.folder('project', { 'a.sh': 'cat text | wc -c\n' });
   const text = (): string => randomBytes(350_000).toString('hex');
+  let reported = 0;
   for (let round = 0; round < 4; round += 1) {
     writeFileSync(join(folder, 'text'), text());
     const done = await scratch.run(['submit', folder, '--script', 'a.sh', '--watch'], { env });
     assert.equal(done.exit, 0, done.stderr);
     assert.equal(done.stdout.trim(), '700000');
+    const reasons = done.stderr.match(
+      /did not accept only what changed \(HTTP 400: .*\), so the whole archive is sent\./g,
+    );
+    // In the progress, and as the first lines of the log.
+    if (reasons !== null) reported += 1;
+    assert.ok(reasons === null || reasons.length <= 2, done.stderr);
   }
+  assert.ok(reported > 0);
   const bytes = globSync('contents/*/*', { cwd: data }).reduce((sum, file) => sum + statSync(join(data, file)).size, 0);
   assert.ok(bytes <= 1_000_000, String(bytes));
   t.diagnostic(`${bytes} bytes are stored`);

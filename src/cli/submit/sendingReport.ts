@@ -7,8 +7,9 @@ import type { Terminal } from '../terminal/terminal.ts';
 /** Shows the progress of a submit: a bar for packing, a bar for the upload, and a line when each is done. */
 export class SendingReport {
   readonly #terminal: Terminal;
-  #current: { readonly type: 'pack' | 'upload'; readonly progress: Progress; totalBytes: number } | undefined;
-
+  #current:
+    | { readonly type: 'pack' | 'upload'; readonly progress: Progress; readonly firstBytes: number; totalBytes: number }
+    | undefined;
   #sentBytes = 0;
 
   constructor(terminal: Terminal) {
@@ -28,6 +29,11 @@ export class SendingReport {
       this.#terminal.phase('the connection to the service was lost; checking what arrived …');
       return;
     }
+    if (phase.type === 'whole') {
+      this.#current = undefined;
+      this.#terminal.note(phase.reason);
+      return;
+    }
     if (phase.type === 'accepted') {
       this.#finish();
       this.#reportAccepted(phase);
@@ -36,7 +42,7 @@ export class SendingReport {
     if (this.#current?.type !== phase.type) {
       this.#finish();
       const progress = new Progress(this.#terminal, phase.type === 'pack' ? 'packing' : 'uploading');
-      this.#current = { type: phase.type, progress, totalBytes: phase.totalBytes };
+      this.#current = { type: phase.type, progress, firstBytes: phase.doneBytes, totalBytes: phase.totalBytes };
     }
     this.#current.totalBytes = phase.totalBytes;
     const isAllSent = phase.type === 'upload' && phase.doneBytes >= phase.totalBytes;
@@ -46,14 +52,18 @@ export class SendingReport {
 
   #finish(): void {
     if (this.#current === undefined) return;
-    const { type, progress, totalBytes } = this.#current;
+    const { type, progress, firstBytes, totalBytes } = this.#current;
     this.#current = undefined;
     const time = formatDuration(progress.seconds);
-    const isPart = type === 'upload' && this.#sentBytes < totalBytes;
-    const amount = isPart
-      ? `${formatBytes(this.#sentBytes)} of ${formatBytes(totalBytes)}, because the service had the rest,`
-      : formatBytes(totalBytes);
-    this.#terminal.phase(`${type === 'pack' ? 'packed' : 'uploaded'} ${amount} in ${time}`);
+    if (type === 'pack') {
+      this.#terminal.phase(`packed ${formatBytes(totalBytes)} in ${time}`);
+      return;
+    }
+    const sent = formatBytes(this.#sentBytes);
+    // What was done at the first report was not sent. Contents also take fewer bytes than the archive.
+    const isPart = firstBytes > 0 && this.#sentBytes < totalBytes;
+    const amount = isPart ? `${sent} of ${formatBytes(totalBytes)}, because the service had the rest,` : sent;
+    this.#terminal.phase(`uploaded ${amount} in ${time}`);
   }
 
   #reportAccepted({ record, creditsRemaining }: Extract<SubmitPhase, { type: 'accepted' }>): void {

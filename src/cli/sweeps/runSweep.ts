@@ -30,9 +30,10 @@ export async function runSweep(
   const { signal, terminal } = context;
   const service = session.sender();
   const deps = { service, ledger: session.asyncLedger, home: session.home };
+  const onPhase = reportPhases(sweep, context);
   let end: SweepEnd;
   try {
-    end = await sendSweep(deps, sweep, { signal, onPhase: (phase) => show(phase, sweep, context) });
+    end = await sendSweep(deps, sweep, { signal, onPhase });
   } catch (error) {
     const sent = session.ledger.list({ sweep: sweep.id, withRemoved: true, limit: sweep.drafts.length });
     terminal.note(`${sent.length} of ${sweep.drafts.length} jobs were sent. They keep running.`);
@@ -52,19 +53,26 @@ export function shortSweepId({ id }: Pick<Sweep, 'id'>): string {
   return id.slice(0, SHORT_ID);
 }
 
-function show(phase: SweepPhase, sweep: Sweep, { terminal }: Context): void {
-  if (phase.type === 'retry') {
-    terminal.phase(`the service cannot be reached; trying again … (${messageOf(phase.error)})`);
-  } else if (phase.type === 'wait') {
-    const why = phase.reason === 'concurrency' ? 'its limit of jobs at once' : 'its cost limit';
-    terminal.status(
-      `${describeCounts(countJobs(sweep.drafts.length, phase.records, Date.now()))} · waiting for ${why}`,
-    );
-  } else if (phase.phase.type === 'accepted') {
-    const { jobId, sweep: place } = phase.phase.record;
-    const parameters = describeParameters(place?.parameters ?? {});
-    terminal.phase(`${phase.index + 1} of ${sweep.drafts.length}: ${parameters}: accepted as job ${jobId}`);
-  }
+function reportPhases(sweep: Sweep, { terminal }: Context): (phase: SweepPhase) => void {
+  let reason: string | undefined;
+  return (phase) => {
+    if (phase.type === 'retry') {
+      terminal.phase(`the service cannot be reached; trying again … (${messageOf(phase.error)})`);
+    } else if (phase.type === 'wait') {
+      const why = phase.reason === 'concurrency' ? 'its limit of jobs at once' : 'its cost limit';
+      terminal.status(
+        `${describeCounts(countJobs(sweep.drafts.length, phase.records, Date.now()))} · waiting for ${why}`,
+      );
+    } else if (phase.phase.type === 'accepted') {
+      const { jobId, sweep: place } = phase.phase.record;
+      const parameters = describeParameters(place?.parameters ?? {});
+      terminal.phase(`${phase.index + 1} of ${sweep.drafts.length}: ${parameters}: accepted as job ${jobId}`);
+    } else if (phase.phase.type === 'whole' && phase.phase.reason !== reason) {
+      // Usually each job of the sweep has the same reason.
+      ({ reason } = phase.phase);
+      terminal.note(reason);
+    }
+  };
 }
 
 function describeSweepEnd(sweep: Sweep, { type, records }: SweepEnd): readonly string[] {

@@ -20,9 +20,14 @@ export async function send(
   try {
     const record = await showProgress({ location, title, cancellable: true }, (progress, token) => {
       let shown = 0;
+      let isWhole = false;
       const onPhase = (phase: SubmitPhase): void => {
         if (phase.type === 'accepted') void services.memory.addSubmitted(phase.record.id);
-        const { message, percent } = phaseText(phase);
+        if (phase.type === 'whole') {
+          isWhole = true;
+          services.log.warn('the whole archive is sent', { reason: phase.reason });
+        }
+        const { message, percent } = phaseText(phase, isWhole);
         progress.report({ message, increment: Math.max(0, percent - shown) });
         shown = Math.max(shown, percent);
       };
@@ -41,14 +46,18 @@ export async function send(
 // Packing is local and fast, so it gets the smaller part of the bar.
 const PACK_SHARE = 30;
 
-function phaseText(phase: SubmitPhase): { message: string; percent: number } {
+/** @param isWhole whether everything is sent, because the service does not take only what changed. The log of the job says why. */
+function phaseText(phase: SubmitPhase, isWhole: boolean): { message: string; percent: number } {
   if (phase.type === 'select') return { message: l10n.t('reading the folder'), percent: 0 };
   if (phase.type === 'ask') return { message: l10n.t('connection lost; checking what arrived'), percent: 0 };
   if (phase.type === 'accepted') return { message: l10n.t('accepted'), percent: 100 };
+  if (phase.type === 'whole') return { message: l10n.t('sending the whole archive'), percent: PACK_SHARE };
   const { doneBytes, totalBytes } = phase;
   const share = totalBytes === 0 ? 1 : Math.min(1, doneBytes / totalBytes);
   const amount = l10n.t('{0} of {1}', formatBytes(doneBytes), formatBytes(totalBytes));
-  return phase.type === 'pack'
-    ? { message: l10n.t('packed {0}', amount), percent: share * PACK_SHARE }
-    : { message: l10n.t('uploaded {0}', amount), percent: PACK_SHARE + share * (100 - PACK_SHARE) };
+  if (phase.type === 'pack') return { message: l10n.t('packed {0}', amount), percent: share * PACK_SHARE };
+  const message = isWhole
+    ? l10n.t('uploaded {0} of the whole archive; the log says why', amount)
+    : l10n.t('uploaded {0}', amount);
+  return { message, percent: PACK_SHARE + share * (100 - PACK_SHARE) };
 }

@@ -23,13 +23,18 @@ export interface SendDeps {
   readonly home: string;
 }
 
-/** The phase of a submit. `pack` and `upload` are repeated; `ask` means that the response was lost and the service is queried. */
+/**
+ * The phase of a submit. `pack` and `upload` are repeated; `ask` means that the response was lost and the service is queried; `whole`, that
+ * the upload begins again with everything, because the service does not take only what changed.
+ */
 export type SubmitPhase =
   | { readonly type: 'select'; readonly files: number; readonly bytes: number }
   | { readonly type: 'pack'; readonly doneBytes: number; readonly totalBytes: number }
   /** `sentBytes` also counts what was sent again after a lost connection. */
   | { readonly type: 'upload'; readonly doneBytes: number; readonly totalBytes: number; readonly sentBytes: number }
   | { readonly type: 'ask' }
+  /** The reason is a sentence. */
+  | { readonly type: 'whole'; readonly reason: string }
   | { readonly type: 'accepted'; readonly record: JobRecord; readonly creditsRemaining: number | null };
 
 export interface SubmitOptions {
@@ -66,8 +71,10 @@ export async function sendArchive(
   await store.place(draft.id);
   const started = performance.now();
   let sentBytes = draft.archiveBytes ?? 0;
+  let reason: string | undefined;
   const onPhase = (phase: SubmitPhase): void => {
     if (phase.type === 'upload') ({ sentBytes } = phase);
+    if (phase.type === 'whole') ({ reason } = phase);
     options.onPhase?.(phase);
   };
   const created = await upload(deps, draft, { ...options, onPhase });
@@ -76,6 +83,7 @@ export async function sendArchive(
   await store.setLatest(draft.folder, draft.id).catch(() => {});
   await writePhases(deps.home, record, options.packSeconds, {
     sentBytes,
+    reason,
     seconds: (performance.now() - started) / 1000,
   });
   options.onPhase?.({ type: 'accepted', record, creditsRemaining: created.credits_remaining ?? null });
@@ -91,14 +99,23 @@ async function upload(
   options: SubmitOptions,
 ): Promise<JobCreated> {
   const { signal, onPhase, usesContents } = options;
+  let earlierBytes = 0;
   const reports: UploadOptions = {
     signal,
-    onProgress: (doneBytes, totalBytes, sentBytes) => onPhase?.({ type: 'upload', doneBytes, totalBytes, sentBytes }),
+    onProgress: (doneBytes, totalBytes, sentBytes) =>
+      onPhase?.({ type: 'upload', doneBytes, totalBytes, sentBytes: earlierBytes + sentBytes }),
     onAsk: () => onPhase?.({ type: 'ask' }),
   };
-  const byContent =
-    usesContents === true && canSendContents(service) ? await uploadContents(service, draft, home, reports) : undefined;
-  const end = byContent ?? (await uploadWhole(service, draft, home, reports));
+  const sendWhole = (): Promise<UploadEnd> => uploadWhole(service, draft, home, reports);
+  let end: UploadEnd;
+  if (usesContents === true && canSendContents(service)) {
+    const byContent = await uploadContents(service, draft, home, reports);
+    if (byContent.type === 'whole') {
+      earlierBytes = byContent.sentBytes;
+      if (byContent.reason !== undefined) onPhase?.({ type: 'whole', reason: byContent.reason });
+      end = await sendWhole();
+    } else end = byContent;
+  } else end = await sendWhole();
   if (end.type === 'accepted') return end.created;
   if (end.type === 'not-taken') await ledger.delete(draft.id);
   else await ledger.update(draft.id, { state: 'unknown', reason: messageOf(end.error) });
@@ -152,11 +169,12 @@ async function writePhases(
   home: string,
   record: JobRecord,
   packSeconds: number | undefined,
-  sent: { readonly sentBytes: number; readonly seconds: number },
+  sent: { readonly sentBytes: number; readonly reason: string | undefined; readonly seconds: number },
 ): Promise<void> {
   const size = formatBytes(record.archiveBytes ?? 0);
   const lines = [
     ...(packSeconds === undefined ? [] : [`packed ${size} in ${formatDuration(packSeconds)}`]),
+    ...(sent.reason === undefined ? [] : [sent.reason]),
     `uploaded ${formatBytes(sent.sentBytes)} in ${formatDuration(sent.seconds)}`,
   ];
   // These lines are only for information, so a failure to write them is ignored.

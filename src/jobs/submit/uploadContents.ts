@@ -7,37 +7,46 @@ import type { JobRecord } from '../ledger/record.ts';
 import { httpStatus, type JobService } from '../service/api.ts';
 import { DamagedArchive } from '../../workspace/archive/inflateSegment.ts';
 import { type UploadEnd, type UploadOptions, uploadArchive } from './uploadArchive.ts';
+import { wholeReason } from './wholeReason.ts';
 
 // Below this, asking what the service has costs more than sending it.
 const LEAST_BYTES = 32 * 1024;
 const LACKING = 424;
-// A service that has no room or another idea of contents gets the archive.
-const USES_ARCHIVE: ReadonlySet<number> = new Set([400, 404, 405, 413, LACKING]);
+// The archive would be refused in the same way. A service that has no room or another idea of contents gets the archive.
+const REFUSES_ALL: ReadonlySet<number> = new Set([401, 402, 403, 429, 502, 503, 504, 507]);
 const MAX_TRIES = 3;
+
+/** The archive itself should be sent. */
+export interface WholeArchive {
+  readonly type: 'whole';
+  /** A sentence that says why, if contents were tried. */
+  readonly reason?: string;
+  /** What the requests for contents took. */
+  readonly sentBytes: number;
+}
 
 type Service = Pick<JobService, 'submitJob' | 'getSubmission'> & ContentService;
 
 /**
  * Sends what the service lacks of an archive, and then the names of its contents in its place.
  *
- * @returns undefined if the archive itself should be sent, because it is small or has no segments, the service does not take its contents, or the
- * connection is too bad for them.
+ * @returns `whole` if the archive is small or has no segments, the service does not take its contents, or the connection is too bad for them.
  */
 export async function uploadContents(
   service: Service,
   draft: JobRecord,
   home: string,
   { signal, onProgress, onAsk }: Omit<UploadOptions, 'part'>,
-): Promise<UploadEnd | undefined> {
+): Promise<UploadEnd | WholeArchive> {
   const totalBytes = draft.archiveBytes ?? 0;
-  if (totalBytes < LEAST_BYTES) return undefined;
+  if (totalBytes < LEAST_BYTES) return { type: 'whole', sentBytes: 0 };
   const store = new ArchiveStore(home);
   const names = store.namesPath(draft.id);
   let sentBytes = 0;
   const report = (share: number, sent: number): void => onProgress(Math.floor(share * totalBytes), totalBytes, sent);
   try {
     const segments = await readSegments(store.segmentsPath(draft.id));
-    if (segments === undefined) return undefined;
+    if (segments === undefined) return { type: 'whole', sentBytes };
     const contents = contentsOf((await store.packedFiles(draft.id)).archive, segments);
     await writeFile(names, Buffer.concat(contents.lists.map(({ name }) => name)), { mode: 0o600 });
     for (let tries = 1; ; tries += 1) {
@@ -59,9 +68,8 @@ export async function uploadContents(
         },
         onAsk,
       });
-      const status = end.type === 'not-taken' ? httpStatus(end.error) : undefined;
-      if (status !== LACKING) return end;
-      if (tries === MAX_TRIES) return undefined;
+      if (end.type !== 'not-taken' || httpStatus(end.error) !== LACKING) return end;
+      if (tries === MAX_TRIES) return { type: 'whole', reason: wholeReason(end.error), sentBytes };
     }
   } catch (error) {
     // Until here, nothing was sent that can become a job.
@@ -69,7 +77,8 @@ export async function uploadContents(
     if (error instanceof DamagedArchive) return { type: 'not-taken', error };
     const status = httpStatus(error);
     // An upload of the archive continues where a bad connection interrupted it.
-    return status === undefined || USES_ARCHIVE.has(status) ? undefined : { type: 'not-taken', error };
+    if (status !== undefined && REFUSES_ALL.has(status)) return { type: 'not-taken', error };
+    return { type: 'whole', reason: wholeReason(error), sentBytes };
   } finally {
     await rm(names, { force: true });
   }

@@ -13,7 +13,12 @@ import { directLedger } from '../../../../src/jobs/ledger/asyncLedger.ts';
 import { JobLedger } from '../../../../src/jobs/ledger/ledger.ts';
 import { resubmitJob } from '../../../../src/jobs/submit/resubmit.ts';
 import { EventSpool } from '../../../../src/jobs/log/spool.ts';
-import { type SubmitDeps, type SubmitRequest, submitWorkspace } from '../../../../src/jobs/submit/submit.ts';
+import {
+  type SubmitDeps,
+  type SubmitPhase,
+  type SubmitRequest,
+  submitWorkspace,
+} from '../../../../src/jobs/submit/submit.ts';
 import { makeRecord, tempHome } from '../fixtures.ts';
 import { connectTo } from '../testClient.ts';
 import { type Answers, sendJson, TestService } from '../testService.ts';
@@ -161,6 +166,31 @@ test('contents are sent before the archive to services that take them, and to no
   assert.deepEqual(paths.splice(0), ['/v1/jobs']);
   await submitWorkspace(setting.deps, setting.request, { usesContents: true });
   assert.deepEqual(paths, ['/v1/contents/lacking-lists', '/v1/jobs']);
+});
+
+test('a submit says once why everything is sent, keeps it in the log of the job, and counts what was sent for nothing', async (t) => {
+  const answers: Answers = {
+    submit: async (request, response) => {
+      await readAll(request);
+      if (request.url === '/v1/jobs') sendJson(response, { job_id: 'job-1' });
+      else if (request.url === '/v1/contents/pieces') sendJson(response, { detail: 'the space is full.' }, 413);
+      else response.end(); // it has nothing
+    },
+  };
+  const setting = await setUp(t, answers, 100_000);
+  const phases: SubmitPhase[] = [];
+  const options = { usesContents: true, onPhase: (phase: SubmitPhase) => void phases.push(phase) };
+  const record = await submitWorkspace(setting.deps, setting.request, options);
+  assert.equal(record.jobId, 'job-1');
+  const reason =
+    'The service did not accept only what changed (HTTP 413: the space is full), so the whole archive is sent.';
+  assert.deepEqual(
+    phases.filter(({ type }) => type === 'whole'),
+    [{ type: 'whole', reason }],
+  );
+  const uploads = phases.filter((phase) => phase.type === 'upload');
+  assert.ok((uploads.at(-1)?.sentBytes ?? 0) > (record.archiveBytes ?? 0));
+  assert.ok(readFileSync(new EventSpool(setting.home, record.id).path, 'utf8').includes(reason));
 });
 
 for (const status of [400, 401, 402, 413, 503]) {

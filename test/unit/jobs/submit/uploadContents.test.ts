@@ -68,24 +68,33 @@ test('an upload of contents that is stopped or refused is certainly no job, and 
   );
   assert.deepEqual(await stopped.upload(), { type: 'not-taken', error: reason });
   assert.deepEqual(stopped.files(), STORED);
-  const refused = await start(t, () => Promise.reject(new RemoteError(401, 'HTTP 401: invalid key')));
-  assert.equal((await refused.upload())?.type, 'not-taken');
+  for (const status of [401, 402, 403, 429, 502, 503, 507]) {
+    const refused = await start(t, () => Promise.reject(new RemoteError(status, `HTTP ${status}`)));
+    assert.equal((await refused.upload()).type, 'not-taken', String(status));
+  }
 });
 
 test('the archive is sent where it is small or has no segments, or the service has no room or another idea of contents', async (t) => {
-  for (const status of [400, 404, 405, 413]) {
-    const { upload } = await start(t, () => Promise.reject(new RemoteError(status, `HTTP ${status}`)));
-    assert.equal(await upload(), undefined, String(status));
+  for (const status of [302, 400, 404, 405, 413, 415, 422, 500, 501]) {
+    const { upload } = await start(t, () =>
+      Promise.reject(new RemoteError(status, `HTTP ${status}: no\u001b[2J room.`)),
+    );
+    const reason = `The service did not accept only what changed (HTTP ${status}: no room), so the whole archive is sent.`;
+    assert.deepEqual(await upload(), { type: 'whole', reason, sentBytes: 0 });
   }
+  const long = await start(t, () => Promise.reject(new RemoteError(413, 'x'.repeat(5_000))));
+  const end = await long.upload();
+  assert.ok(end.type === 'whole' && (end.reason?.length ?? 0) < 300);
+  const untried = { type: 'whole', sentBytes: 0 };
   const small = await start(t, () => assert.fail('not asked'), undefined, 10_000);
-  assert.equal(await small.upload(), undefined);
+  assert.deepEqual(await small.upload(), untried);
   const old = await start(t, () => assert.fail('not asked'));
   for (const damage of [() => '{"format":', () => JSON.stringify({ format: 1, segments: [] })]) {
     writeFileSync(old.store.segmentsPath('j1'), damage());
-    assert.equal(await old.upload(), undefined);
+    assert.deepEqual(await old.upload(), untried);
   }
   rmSync(old.store.segmentsPath('j1'));
-  assert.equal(await old.upload(), undefined);
+  assert.deepEqual(await old.upload(), untried);
 });
 
 /** The service has all contents already. */
@@ -124,17 +133,19 @@ test('contents that the service lost meanwhile are sent again, three times at mo
     throw new RemoteError(424, 'HTTP 424: lacking');
   };
   const lost = await start(t, HAS_ALL, undefined, 100_000, lacking);
-  assert.equal(await lost.upload(), undefined);
+  const end = await lost.upload();
+  assert.ok(end.type === 'whole' && end.sentBytes > 0);
+  assert.match(end.reason ?? '', /\(HTTP 424: lacking\)/);
   assert.equal(requests, 3);
   const again = await start(t, HAS_ALL, undefined, 100_000, async () => {
     requests += 1;
     return requests < 5 ? lacking() : { job_id: 'job-1' };
   });
-  assert.equal((await again.upload())?.type, 'accepted');
+  assert.equal((await again.upload()).type, 'accepted');
   const refused = await start(t, HAS_ALL, undefined, 100_000, () => {
     throw new RemoteError(402, 'HTTP 402: no credits');
   });
-  assert.equal((await refused.upload())?.type, 'not-taken');
+  assert.equal((await refused.upload()).type, 'not-taken');
 });
 
 test('an archive that is damaged is no job', async (t) => {
@@ -143,7 +154,7 @@ test('an archive that is damaged is no job', async (t) => {
   const bytes = readFileSync(archive);
   writeFileSync(archive, bytes.fill(0xff));
   const end = await upload();
-  assert.ok(end?.type === 'not-taken' && end.error instanceof Error);
+  assert.ok(end.type === 'not-taken' && end.error instanceof Error);
   assert.deepEqual(
     [end.error.name, end.error.message],
     [
