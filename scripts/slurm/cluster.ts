@@ -22,6 +22,8 @@ const FIRST_PORT_OF_SYSTEM = 32_768;
 export interface ClusterOptions {
   /** Of each node, whatever the machine has. */
   readonly cpus?: number;
+  /** Whether the large node reserves a processor and 1,000 MB for its system. */
+  readonly reserves?: boolean;
 }
 
 /** The daemons of one cluster and where to reach it. */

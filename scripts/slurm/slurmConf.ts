@@ -20,13 +20,13 @@ export const NODES: readonly NodeSpec[] = [
 export function slurmConf(
   folder: string,
   [controller = 0, ...ports]: readonly number[],
-  { cpus: cpusOfEach }: { readonly cpus?: number } = {},
+  { cpus: cpusOfEach, reserves = false }: { readonly cpus?: number; readonly reserves?: boolean } = {},
 ): string {
   const [host = 'localhost'] = hostname().split('.');
   const user = userInfo().username;
   const nodes = NODES.map(
     ({ name, cpus, memoryMb }, index) =>
-      `NodeName=${name} NodeHostname=${host} NodeAddr=127.0.0.1 Port=${ports[index]} CPUs=${cpusOfEach ?? cpus} RealMemory=${memoryMb} Feature=on-${name} State=UNKNOWN`,
+      `NodeName=${name} NodeHostname=${host} NodeAddr=127.0.0.1 Port=${ports[index]} CPUs=${cpusOfEach ?? cpus} RealMemory=${memoryMb} Feature=on-${name}${reserves && cpus > 2 ? ' CoreSpecCount=1 MemSpecLimit=1000' : ''} State=UNKNOWN`,
   );
   return `ClusterName=farwharf
 SlurmctldHost=${host}(127.0.0.1)

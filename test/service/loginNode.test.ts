@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { jsonLines, Scratch, until } from './commandLine.ts';
+import type { SlurmCluster } from '../../scripts/slurm/cluster.ts';
 import { describeOnCluster } from './support/slurm.ts';
 import { sshIsMissing, SshServer } from './support/sshServer.ts';
 
@@ -12,7 +14,7 @@ const ROOT = '.local/share/farwharf-service';
 const missing = await sshIsMissing();
 if (missing !== undefined) test('a login node', (t) => t.skip(`NO SSH SERVER: ${missing}`));
 else {
-  await describeOnCluster('a login node of a Slurm cluster', (cluster) => {
+  const declare = (cluster: () => SlurmCluster): void => {
     const open = async (t: TestContext, env: Readonly<Record<string, string>> = cluster().env) => {
       const scratch = await Scratch.create();
       const server = await SshServer.create({ PATH: process.env['PATH'] ?? '', ...env });
@@ -28,7 +30,9 @@ else {
       return { scratch, server, connect, config };
     };
 
-    test('offers machine classes for its partitions, with which jobs run on its nodes', async (t) => {
+    test('offers machine classes for the partitions that its user may use, with which jobs run on its nodes', async (t) => {
+      await cluster().command('scontrol', 'create', 'PartitionName=barred', 'Nodes=large1', 'AllowAccounts=physics');
+      await cluster().command('scontrol', 'create', 'PartitionName=reserved', 'Nodes=large1', 'ReqResv=YES');
       const { scratch, server, connect, config } = await open(t);
       const before = await readdir(server.home);
       const connected = await connect('--yes', '--json');
@@ -37,6 +41,9 @@ else {
       assert.match(connected.stderr, /testbox is a login node of a Slurm cluster/);
       assert.match(connected.stderr, /^ {2}cpu-small: \d+ cores?, [\d.]+ GB\. Partition cpu-small/m);
       assert.match(await config(), /^executor = "slurm"$[^]*^partition = "cpu-small"$/m);
+      // All but what the node reserves for its system.
+      assert.match(connected.stderr, /^ {2}cpu-large: 3 cores, 10\.7 GB\. Partition cpu-large, a whole node/m);
+      assert.doesNotMatch(connected.stderr + (await config()), /barred|reserved/);
 
       const folder = await scratch.folder('work', { 'run.sh': 'echo "ran in $SLURM_JOB_PARTITION"\n' });
       const env = { FARWHARF_REMOTE_HOST: 'testbox' };
@@ -103,5 +110,44 @@ else {
       assert.doesNotMatch(connected.stderr, /Slurm/);
       assert.equal(await config(), own);
     });
-  });
+
+    test('whose programs answer with anything and much of it is offered and configured with what is usable', async (t) => {
+      const hostile = [
+        'good*|up|4|4000|(null)|1:00:00',
+        'e\u001b]0;x\u0007|up|4|4000|(null)|1:00',
+        'q"]\n[slurm]\nnode = "/tmp/x|up|4|4000|(null)|1:00',
+        `long|up|4|4000|gpu:${'t'.repeat(400_000)}:2,gpu:a100:99999999999999999999|1:00`,
+        `${'n'.repeat(400_000)}|up|4|4000|(null)|1:00`,
+        'huge|up|4|999999999999999999999|(null)|1:00',
+      ];
+      const bin = await mkdtemp(join(tmpdir(), 'farwharf-bin-'));
+      t.after(() => rm(bin, { recursive: true }));
+      const program = async (name: string, lines: readonly string[]): Promise<void> => {
+        await writeFile(join(bin, `${name}.txt`), `${lines.join('\n')}\n`);
+        await writeFile(join(bin, name), `#!/bin/sh\ncat '${join(bin, name)}.txt'\n`, { mode: 0o755 });
+      };
+      await program('sinfo', hostile);
+      await program('sacctmgr', [
+        'physics|normal"\u001b[2J',
+        ...Array.from({ length: 100_000 }, (_, index) => `a${index}|q${index}`),
+      ]);
+      await program(
+        'scontrol',
+        Array.from({ length: 40 }, () => 'x'.repeat(1_000_000)),
+      );
+      const { connect, config } = await open(t, { ...cluster().env, PATH: `${bin}:${process.env['PATH'] ?? ''}` });
+      const connected = await connect('--yes', '--json');
+      assert.equal(connected.exit, 0, connected.stderr);
+      assert.equal(jsonLines(connected.stdout)[0]?.['executor'], 'slurm');
+      // oxlint-disable-next-line no-control-regex -- the characters that must not be printed
+      assert.doesNotMatch(connected.stderr, /[\u0000-\u0009\u000b-\u001f]/);
+      assert.ok(connected.stderr.length < 10_000);
+      const written = await config();
+      const sections = new Set(written.match(/^\[.*$/gm));
+      assert.deepEqual([...sections], ['[slurm]', '[[machine_classes]]', '[machine_classes.allow]']);
+      const names = [...written.matchAll(/^name = "(.*)"$/gm)].map(([, name]) => name);
+      assert.deepEqual(names, ['good', 'long', 'long-node']);
+    });
+  };
+  await describeOnCluster('a login node of a Slurm cluster', declare, { reserves: true });
 }

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { linkSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../../core/errors.ts';
 import type { ClusterOffer } from '../../remote/protocol/machineLink.ts';
@@ -16,12 +16,31 @@ export async function offerCluster(program: Program, root: string, isAccepted: b
   try {
     const { classes, config } = await proposeCluster(join(root, 'cluster'));
     if (isAccepted) {
-      // Never in place of a file that the user wrote.
-      writeFileSync(configFileOf(root), config, { flag: 'wx', mode: 0o600 });
+      writeNew(configFileOf(root), config);
       if (readStateFile(stateFileOf(homeOf(root))) !== undefined) await dismantle(program, root, false);
     }
-    return { classes };
+    // The client needs no more of them, and reads no more.
+    return {
+      classes: classes.map(({ name, description, cpus, memory_gb, gpus }) => ({
+        name,
+        description,
+        cpus,
+        memory_gb,
+        gpus,
+      })),
+    };
   } catch (error) {
     return { error: messageOf(error) };
+  }
+}
+
+/** Writes a file whole or not at all, and never in place of one that the user wrote. @throws the system's error. */
+function writeNew(path: string, text: string): void {
+  const draft = `${path}.${process.pid}`;
+  try {
+    writeFileSync(draft, text, { mode: 0o600, flush: true });
+    linkSync(draft, path);
+  } finally {
+    rmSync(draft, { force: true });
   }
 }

@@ -32,7 +32,9 @@ const ENDED = new Set(
   ),
 );
 // The cluster accepts such a job and never starts it, unless it is configured with EnforcePartLimits.
-const NEVER_STARTS = /^(PartitionTimeLimit|PartitionConfig|PartitionNodeLimit|BadConstraints|AccountNotAllowed)$/;
+const NEVER_STARTS = /^(PartitionTimeLimit|PartitionConfig|PartitionNodeLimit|BadConstraints)$/;
+// Slurm's short reasons, and the sentences that squeue prints in their place.
+const NOT_ALLOWED = /^(AccountNotAllowed|QOSNotAllowed|(Job's (account|QOS)|User's group) not (known|permitted))/i;
 // The node was lost, which is not the job's fault.
 const NODE_LOST = new Set(['NODE_FAIL', 'BOOT_FAIL', 'LAUNCH_FAILED']);
 const NO_REASON = new Set(['', 'None', 'NonZeroExitCode']);
@@ -48,7 +50,11 @@ export function phaseOf({ state }: ClusterJob): ClusterPhase {
 
 /** Why a waiting job will never start; undefined while it may. */
 export function neverStarts({ state, reason }: ClusterJob): string | undefined {
-  if (state !== 'PENDING' || !NEVER_STARTS.test(reason)) return undefined;
+  if (state !== 'PENDING') return undefined;
+  if (NOT_ALLOWED.test(reason)) {
+    return `The cluster would never start the job, because its partition does not accept it: ${reason}. Choose another machine class, or another account or quality of service of the cluster.`;
+  }
+  if (!NEVER_STARTS.test(reason)) return undefined;
   return `The cluster would never start the job (${reason}), because it requests more than its partition allows. Lower the time limit or choose another machine class.`;
 }
 

@@ -2,10 +2,12 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { AppError, messageOf, systemCode } from '../../core/errors.ts';
 import { textField } from '../../core/jsonFields.ts';
+import { printableLine } from '../../core/text/printable.ts';
 import { allowedEnvironment } from '../../core/processes/childEnvironment.ts';
 import { asUser, type ClusterUser } from './clusterUsers.ts';
 
 const run = promisify(execFile);
+const MAX_WORDS = 2_000;
 const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
 // Slurm's own programs wait 9 to 18 seconds for a controller that is down, and much longer for one that hangs.
 const TIMEOUT_MS = 20_000;
@@ -21,6 +23,8 @@ export interface SlurmCall {
   readonly signal?: AbortSignal;
   /** By default it runs as the service's own user. */
   readonly user?: ClusterUser | undefined;
+  /** More output than this is an error. */
+  readonly maxBytes?: number;
 }
 
 /**
@@ -32,14 +36,14 @@ export interface SlurmCall {
 export async function slurm(
   program: SlurmProgram,
   args: readonly string[],
-  { signal, user }: SlurmCall = {},
+  { signal, user, maxBytes = MAX_ANSWER_BYTES }: SlurmCall = {},
 ): Promise<string> {
   const [file, ...words] = user?.isPerson === true ? asUser(user.name, program, args) : [program, ...args];
   try {
     const { stdout } = await run(file, words, {
       timeout: TIMEOUT_MS,
       killSignal: 'SIGKILL',
-      maxBuffer: MAX_ANSWER_BYTES,
+      maxBuffer: maxBytes,
       env: environmentForSlurm(),
       ...(signal && { signal }),
     });
@@ -71,17 +75,23 @@ function explained(program: SlurmProgram, cause: unknown, user: ClusterUser | un
     const message = `${program} was not found. Install Slurm's client programs on this machine (on Debian and Ubuntu the package slurm-client), or serve with --executor process.`;
     return new AppError('missing', message, { cause });
   }
+  if (systemCode(cause) === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') {
+    return new AppError('unreachable', `The cluster's answer to ${program} is too long to be read.`, { cause });
+  }
   if (cause instanceof Error && 'killed' in cause && cause.killed === true) {
     return new AppError('unreachable', `The cluster did not answer ${program} for ${TIMEOUT_MS / 1000} s.`, { cause });
   }
-  const words = clusterWords(stderr) || messageOf(cause);
+  const words = clusterWords(stderr) || printableLine(messageOf(cause)).slice(0, MAX_WORDS);
   if (NO_ANSWER.test(words)) return new AppError('unreachable', `The cluster does not answer: ${words}`, { cause });
   if (FULL_QUEUE.test(words)) return new AppError('unreachable', `The cluster takes no more jobs: ${words}`, { cause });
   return new AppError('refused', `The cluster refused: ${words}`, { cause });
 }
 
-/** What a program wrote to standard error, in one line and without the program's name before each message. */
+/** The beginning of what a program wrote to standard error, in one line and without the program's name before each message. */
 function clusterWords(stderr: string): string {
-  const lines = stderr.split('\n').map((line) => line.replace(/^\w+: (error: )?/, '').trim());
-  return lines.filter((line) => line !== '').join('; ');
+  const lines = stderr
+    .slice(0, MAX_WORDS)
+    .split('\n')
+    .map((line) => line.replace(/^\w+: (error: )?/, '').trim());
+  return printableLine(lines.filter((line) => line !== '').join('; '));
 }

@@ -1,3 +1,8 @@
+// Longer than the name of any model and any time, and more GPUs than any node has.
+const MAX_TYPE = 32;
+const MAX_GPUS = 1_024;
+const MAX_LIMIT = 20;
+
 /** The `--format` of sinfo(1) that `readPartitions` reads. */
 export const PARTITION_FORMAT = '%P|%a|%c|%m|%G|%l';
 
@@ -29,9 +34,11 @@ export function readPartitions(output: string): readonly Partition[] {
 
 function readLine(line: string): Partition | undefined {
   const [partition = '', state, cpus = '', memory = '', gres = '', limit = ''] = line.split('|');
-  const { 1: name, 2: star } = /^([\w.-]+)(\*?)$/.exec(partition) ?? [];
+  const { 1: name, 2: star } = /^([\w.-]{1,64})(\*?)$/.exec(partition) ?? [];
   // A plus sign means that some nodes have more.
-  const [cpuCount, memoryMb] = [cpus, memory].map((count) => (/^\d+\+?$/.test(count) ? Number.parseInt(count, 10) : 0));
+  const [cpuCount, memoryMb] = [cpus, memory].map((count) =>
+    /^\d{1,15}\+?$/.test(count) ? Number.parseInt(count, 10) : 0,
+  );
   if (name === undefined || state !== 'up' || !cpuCount || !memoryMb) return undefined;
   return { name, isDefault: star === '*', cpus: cpuCount, memoryMb, ...readGpus(gres), timeLimit: readLimit(limit) };
 }
@@ -39,14 +46,13 @@ function readLine(line: string): Partition | undefined {
 /** `gpu:a100:4(S:0-1),gpu:v100:2`, `gpu:2`, `(null)` */
 function readGpus(gres: string): Pick<Partition, 'gpus' | 'gpuTypes'> {
   const found = [...gres.matchAll(/(?:^|,)gpu(?::([A-Za-z][\w.-]*))?:(\d+)/g)];
-  return {
-    gpus: found.reduce((sum, [, , count]) => sum + Number(count), 0),
-    gpuTypes: found.flatMap(([, type]) => type ?? []),
-  };
+  const gpus = found.reduce((sum, [, , count]) => sum + Number(count), 0);
+  const types = new Set(found.flatMap(([, type = '']) => (type !== '' && type.length <= MAX_TYPE ? [type] : [])));
+  return { gpus: Math.min(gpus, MAX_GPUS), gpuTypes: [...types] };
 }
 
 function readLimit(limit: string): string | undefined {
-  return /^[\d:-]+$/.test(limit) ? limit : undefined;
+  return limit.length <= MAX_LIMIT && /^[\d:-]+$/.test(limit) ? limit : undefined;
 }
 
 function withLeast(a: Partition, b: Partition): Partition {

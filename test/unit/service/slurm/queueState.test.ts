@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import {
   type ClusterJob,
   endingOfClusterJob,
+  neverStarts,
   waitingReason,
   wasDropped,
 } from '../../../../src/service/slurm/queueState.ts';
@@ -31,6 +32,21 @@ test('a job that waits says why, and only that it waits while Slurm has no reaso
     assert.equal(waitingReason({ ...job('PENDING'), reason }), 'Waiting in the cluster.');
   }
   assert.equal(waitingReason({ ...job('CONFIGURING'), reason: 'None' }), 'Waiting in the cluster: configuring.');
+});
+
+test('a job that its partition does not accept, or that asks for too much of it, never starts', () => {
+  const never = (reason: string) => neverStarts({ ...job('PENDING'), reason }) ?? '';
+  for (const reason of [
+    'AccountNotAllowed',
+    "Job's account not known, so it can't use this partition (gpu allows physics)",
+    "Job's account not permitted to use this partition (gpu allows physics not chem)",
+    "Job's QOS not permitted to use this partition (gpu allows high not normal)",
+  ]) {
+    assert.match(never(reason), /does not accept it: .*Choose another machine class, or another account/);
+  }
+  assert.match(never('PartitionTimeLimit'), /Lower the time limit/);
+  for (const reason of ['Resources', 'Priority', 'QOSMaxJobsPerUserLimit', 'Dependency'])
+    assert.equal(never(reason), '');
 });
 
 test('what the cluster took from a job is not charged, and what the job did itself is', () => {
