@@ -10,6 +10,8 @@ import { Scratch } from './commandLine.ts';
 import { type ServiceClient, startService, temporaryFolder } from './support/service.ts';
 import { describeOnCluster, onCluster } from './support/slurm.ts';
 
+// As users set it for their own eyes.
+process.env['SLURM_TIME_FORMAT'] = 'relative';
 await describeOnCluster('a service whose jobs run on a Slurm cluster', (cluster) => {
   const start = (t: TestContext): Promise<ServiceClient> => startService(t, onCluster(cluster()));
 

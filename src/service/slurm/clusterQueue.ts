@@ -134,14 +134,17 @@ function parseQueue(text: string): ReadonlyMap<string, ClusterJob> {
     const name = rest.join('|').trim();
     if (name === '') continue;
     const key = keyOf({ name, user: Number(user) });
-    // In the time zone of this machine; `N/A` if the cluster does not know.
-    const time = Date.parse(start);
-    const startsAt = Number.isNaN(time) ? undefined : time;
-    const job = { number: Number(number), name, state, reason, nodes, startsAt };
+    const job = { number: Number(number), name, state, reason, nodes, startsAt: readTime(start) };
     const other = jobs.get(key);
     if (other === undefined || PHASE_ORDER[phaseOf(job)] >= PHASE_ORDER[phaseOf(other)]) jobs.set(key, job);
   }
   return jobs;
+}
+
+/** A time in the time zone of this machine, in milliseconds; undefined for `N/A`, and for what is no time of the standard form. */
+function readTime(text: string): number | undefined {
+  const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(time) ? undefined : time;
 }
 
 function keyOf({ name, user }: JobName): string {

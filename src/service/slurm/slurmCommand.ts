@@ -44,7 +44,7 @@ export async function slurm(
       timeout: TIMEOUT_MS,
       killSignal: 'SIGKILL',
       maxBuffer: maxBytes,
-      env: environmentForSlurm(),
+      env: environmentForSlurm(program),
       ...(signal && { signal }),
     });
     return stdout;
@@ -56,11 +56,12 @@ export async function slurm(
 
 /**
  * The variables that sbatch may see, because jobs get them, and those for reaching the cluster. Variables that filter the output of
- * squeue and the others are left out, because hidden jobs would count as lost.
+ * squeue and the others are left out, because hidden jobs would count as lost. Times that are read have the form of ISO 8601.
  */
-function environmentForSlurm(): NodeJS.ProcessEnv {
+function environmentForSlurm(program: SlurmProgram): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => /^(SLURM|SBATCH)_/.test(name));
-  return { ...allowedEnvironment(process.env), ...Object.fromEntries(own) };
+  const times = program === 'sbatch' ? {} : { SLURM_TIME_FORMAT: 'standard' };
+  return { ...allowedEnvironment(process.env), ...Object.fromEntries(own), ...times };
 }
 
 function explained(program: SlurmProgram, cause: unknown, user: ClusterUser | undefined): AppError {

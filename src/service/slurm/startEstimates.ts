@@ -5,6 +5,10 @@ const MAX_ERRORS = 20;
 const MINUTE = 60;
 const HOUR = 3_600;
 const DAY = 86_400;
+// Slurm counts a running job without a time limit as one of a year. What lies behind one is not known.
+const MOST_AHEAD_MS = 180 * DAY * 1_000;
+// A scheduler with much to do renews its expectations in minutes. An older one is not true any more.
+const MOST_BEHIND_MS = 10 * MINUTE * 1_000;
 
 /** When the cluster expects to start jobs that wait, and how wrong it was about those that have started. */
 export class StartEstimates {
@@ -19,25 +23,38 @@ export class StartEstimates {
     for (const [key, job] of jobs) {
       const first = this.#first.get(key);
       if (phaseOf(job) === 'waiting') {
-        if (first === undefined && job.startsAt !== undefined) this.#first.set(key, job.startsAt);
+        const expected = expectedStart(job, now);
+        if (first === undefined && expected !== undefined) this.#first.set(key, expected);
         continue;
       }
       this.#first.delete(key);
       if (first === undefined || phaseOf(job) !== 'running') continue;
-      this.#errors.push(Math.abs((job.startsAt ?? now) - first) / 1000);
+      const { startsAt: started = now } = job;
+      this.#errors.push(Math.abs((isNear(started, now) ? started : now) - first) / 1000);
       if (this.#errors.length > MAX_ERRORS) this.#errors.shift();
     }
   }
 
   /** A sentence about a job that waits; empty if the cluster expects nothing. Rounded, so that it seldom changes. @param now milliseconds. */
-  describe({ state, startsAt }: ClusterJob, now: number): string {
-    if (state !== 'PENDING' || startsAt === undefined) return '';
-    const expected = `The cluster expects to start it in about ${roughly((startsAt - now) / 1000)}`;
+  describe(job: ClusterJob, now: number): string {
+    const start = job.state === 'PENDING' ? expectedStart(job, now) : undefined;
+    if (start === undefined) return '';
+    const expected = `The cluster expects to start it in about ${roughly((start - now) / 1000)}`;
     const error = this.#errors.toSorted((a, b) => a - b)[this.#errors.length >> 1];
     return error === undefined || error < MINUTE
       ? `${expected}.`
       : `${expected}; lately such estimates were off by about ${roughly(error)}.`;
   }
+}
+
+/** When the cluster expects to start a job, unless that is absurd. */
+function expectedStart({ startsAt }: ClusterJob, now: number): number | undefined {
+  const isSensible = startsAt !== undefined && isNear(startsAt, now) && startsAt >= now - MOST_BEHIND_MS;
+  return isSensible ? startsAt : undefined;
+}
+
+function isNear(time: number, now: number): boolean {
+  return Math.abs(time - now) <= MOST_AHEAD_MS;
 }
 
 /** The longer, the coarser: a minute at least. */

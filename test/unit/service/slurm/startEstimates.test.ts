@@ -45,3 +45,22 @@ test('it says how wrong the cluster was about the jobs that have started lately'
   for (let index = 0; index < 20; index += 1) start(`exact ${index}`, MINUTE, MINUTE);
   assert.equal(described(), 'The cluster expects to start it in about 5 min.');
 });
+
+test('an absurd time is no expectation, and does not count as an error', () => {
+  const estimates = new StartEstimates();
+  const now = Date.UTC(2026, 0, 1);
+  const day = 24 * 60 * MINUTE;
+  const absurd = [Date.UTC(9999, 11, 31), now + 365 * day, 0, -8.64e15, now - day, now - 11 * MINUTE];
+  for (const [index, time] of absurd.entries()) {
+    assert.equal(estimates.describe(job('PENDING', time), now), '', String(time));
+    const key = `absurd ${index}`;
+    estimates.observe(new Map([[key, job('PENDING', time)]]), now);
+    estimates.observe(new Map([[key, job('RUNNING', now)]]), now);
+  }
+  const soon = 'The cluster expects to start it in about 1 min';
+  assert.equal(estimates.describe(job('PENDING', now - 5 * MINUTE), now), `${soon}.`);
+  // The cluster's clock, or its word for a job that it has just started.
+  estimates.observe(new Map([['odd', job('PENDING', now + 60 * MINUTE)]]), now);
+  estimates.observe(new Map([['odd', job('RUNNING', 0)]]), now);
+  assert.equal(estimates.describe(job('PENDING', now), now), `${soon}; lately such estimates were off by about 1 h.`);
+});
