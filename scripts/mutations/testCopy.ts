@@ -31,6 +31,8 @@ interface UnchangedRun {
 interface Options {
   /** The first runs of test files, which copies of the same checkout share; undefined if the test failed. */
   readonly unchanged?: Map<string, Promise<UnchangedRun | undefined>>;
+  /** Called with each test file that fails with unchanged sources. It decides about no mutant. */
+  readonly onFailed?: (test: string) => void;
   /** Ends what runs, with an `AbortError` or the reason of the abort. */
   readonly signal?: AbortSignal;
 }
@@ -50,14 +52,16 @@ export class TestCopy {
   /** What each file of the copy was like when it was made. */
   #filled = new Map<string, string>();
   readonly #unchanged: Map<string, Promise<UnchangedRun | undefined>>;
+  readonly #onFailed: ((test: string) => void) | undefined;
   readonly #signal: AbortSignal | undefined;
   /** Test files that failed together with others, but not alone. */
   readonly #separate = new Set<string>();
 
-  private constructor(scratch: string, root: string, { unchanged = new Map(), signal }: Options) {
+  private constructor(scratch: string, root: string, { unchanged = new Map(), onFailed, signal }: Options) {
     this.#scratch = scratch;
     this.#root = root;
     this.#unchanged = unchanged;
+    this.#onFailed = onFailed;
     this.#signal = signal;
     this.folder = join(scratch, 'copy');
   }
@@ -147,7 +151,9 @@ export class TestCopy {
     await this.#repair();
     const executed = await ExecutedCode.read(this.folder, reports);
     await rm(reports, { recursive: true });
-    return hasPassed ? { ms, executed } : undefined;
+    if (hasPassed) return { ms, executed };
+    this.#onFailed?.(test);
+    return undefined;
   }
 
   async #runChanged(source: ChangedSource, tests: readonly string[], limit: Limit): Promise<TestRun> {

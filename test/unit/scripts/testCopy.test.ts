@@ -95,6 +95,22 @@ test('other', () => { never(false); });
   assert.deepEqual(await executing('2 : 3'), []);
 });
 
+test('a test file that fails with unchanged sources is named once, and decides about no mutant', async (t) => {
+  const root = await checkout(t, {
+    [SOURCE.path]: ORIGINAL,
+    'test/a.test.ts': `import { test } from 'node:test';
+import { isChanged } from '../src/a.ts';
+test('a', () => { throw new Error(String(isChanged)); });
+`,
+  });
+  const named: string[] = [];
+  const copy = await TestCopy.create(root, { onFailed: (test) => named.push(test) });
+  t.after(async () => copy.dispose());
+  assert.deepEqual(await copy.executing(['test/a.test.ts'], SOURCE, 1), []);
+  assert.equal(await copy.isNoticed(['test/a.test.ts'], SOURCE), false);
+  assert.deepEqual(named, ['test/a.test.ts']);
+});
+
 test('an interrupt ends the test that runs, and nothing is left', async (t) => {
   const root = await checkout(t, {
     [SOURCE.path]: ORIGINAL,
