@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { test, type TestContext } from 'node:test';
 import { TIMES } from '../../../random.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { runningProcesses } from '../../../../src/core/processes/procfs.ts';
+import { namespaceOf, processIds, runningProcesses } from '../../../../src/core/processes/procfs.ts';
 import {
   bootIdentity,
   endProcesses,
@@ -277,3 +277,22 @@ test('a sandbox that has ended, or has no namespace of its own, has no processes
   process.kill(pid, 'SIGKILL');
   await exited;
 });
+
+test('a sandbox is emptied but for its first process, unless that is a later one with the same ID', {
+  skip: !canUnshare() && 'ONLY ON LINUX with namespaces for users',
+}, async (t) => {
+  const script = 'sleep 600 & echo started; wait; exec sleep 600';
+  const sandbox = await startScript(t, `exec unshare -Urpf --kill-child sh -c '${script}'`);
+  const pid = Number(readFileSync(`/proc/${sandbox.pid}/task/${sandbox.pid}/children`, 'utf8'));
+  const init = { pid, identity: processIdentity(pid) ?? assert.fail() };
+  const beside = (): number[] => processIds().filter((each) => each !== pid && namespaceOf(each) === namespaceOf(pid));
+  assert.equal(beside().length, 1);
+  await endProcesses({ init: { pid, identity: 'another' } }, 0);
+  assert.equal(beside().length, 1);
+  await endProcesses({ init }, 0);
+  assert.deepEqual([beside(), processIdentity(pid)], [[], init.identity]);
+});
+
+function canUnshare(): boolean {
+  return spawnSync('unshare', ['-Urpf', 'true']).status === 0;
+}
