@@ -118,6 +118,7 @@ test('nothing is left of a request that has ended, however it did', async (t) =>
   const before = timers();
   for (const client of clients) {
     for (const id of ['j', 'cut']) await client.getJob(id, { signal }).catch(() => {});
-    assert.deepEqual([timers(), getEventListeners(signal, 'abort').length], [before, 0]);
+    assert.ok(timers() <= before, 'a timer of an earlier test may end meanwhile');
+    assert.equal(getEventListeners(signal, 'abort').length, 0);
   }
 });
