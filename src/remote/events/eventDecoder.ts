@@ -66,7 +66,7 @@ export class EventDecoder {
     while (position < text.length) {
       const first = text.charCodeAt(position);
       if (first === LF || first === CR) {
-        position += first === CR && text.charCodeAt(position + 1) === LF ? 2 : 1;
+        position += 1; // the LF of a CRLF is one more blank line, which changes nothing
         if (this.#data === undefined) continue;
         events.push(this.#takeEvent(this.#data));
         if (events.length === limit) break;
