@@ -152,7 +152,6 @@ function nextLineEnd(text: string, start: number): number {
 /** A value without surrounding white space. Usually it has one space before it and none after, and `trim` is not called. */
 function trimmed(text: string, start: number, end: number): string {
   const from = text.charCodeAt(start) === 0x20 ? start + 1 : start;
-  if (from >= end) return '';
   return isInk(text.charCodeAt(from)) && isInk(text.charCodeAt(end - 1))
     ? text.slice(from, end)
     : text.slice(from, end).trim();

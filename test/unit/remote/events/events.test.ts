@@ -147,6 +147,25 @@ test('leaving the loop closes the source and gives nothing more', async () => {
   assert.deepEqual(await events.next(), { done: true, value: undefined });
 });
 
+test('a source is closed once, and not asked again', async () => {
+  const calls: string[] = [];
+  const source: AsyncIterator<Uint8Array> = {
+    next: async () => {
+      calls.push('next');
+      return { done: false, value: Buffer.from('data: 1\n\n') };
+    },
+    return: async () => {
+      calls.push('return');
+      return { done: true, value: undefined };
+    },
+  };
+  const events = parseEvents({ [Symbol.asyncIterator]: () => source })[Symbol.asyncIterator]();
+  await events.next();
+  await Promise.all([events.return?.(), events.return?.()]);
+  assert.equal((await events.next()).done, true);
+  assert.deepEqual(calls, ['next', 'return']);
+});
+
 test('events that came before a failure of the source are given first', async () => {
   async function* source(): AsyncGenerator<Uint8Array> {
     yield Buffer.from('data: 1\n\ndata: 2\n\ndata: 3');
@@ -176,7 +195,7 @@ test('a call of next that follows a finished one waits for those before it', asy
   const [first, second] = [events.next(), events.next()];
   const results = [await first, ...(await Promise.all([second, events.next()]))];
   assert.deepEqual(
-    results.map(({ value }) => value?.data),
+    results.map(({ done, value }) => (done === true ? 'end' : value.data)),
     [1, 2, 3],
   );
 });

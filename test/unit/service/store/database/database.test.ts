@@ -75,3 +75,17 @@ test('a transaction within another is undone alone, and with the outer one', (t)
   const notes = database.prepare('SELECT text FROM notes').all();
   assert.deepEqual([result, notes.map(({ text }) => text), database.isTransaction], ['result', ['outer'], false]);
 });
+
+test('a store of which others can write a file is not opened', { skip: process.platform === 'win32' }, (t) => {
+  const path = storePath(t);
+  openDatabase(path).close();
+  for (const file of [path, `${path}.v1`]) {
+    writeFileSync(file, '', { flag: 'a' });
+    chmodSync(file, 0o602);
+    assert.throws(() => openDatabase(path), { code: 'refused' }, file);
+    chmodSync(file, 0o600);
+  }
+  writeFileSync(join(dirname(path), 'other'), '');
+  chmodSync(join(dirname(path), 'other'), 0o602);
+  openDatabase(path).close();
+});
