@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { seeded } from '../test/random.ts';
 import { findMutants, type Mutant } from './mutations/mutants.ts';
+import { canConfine } from './mutations/confinement.ts';
 import { NearestTests } from './mutations/nearestTests.ts';
 import { TestCopy } from './mutations/testCopy.ts';
 
@@ -22,6 +23,9 @@ const { values: flags } = parseArgs({
     only: { type: 'string', default: '' },
   },
 });
+
+// A change of code that stops processes could stop those of the whole machine.
+if (!canConfine) throw new Error('Mutants run on Linux only, where unshare(1) gives tests process IDs of their own.');
 
 const root = join(import.meta.dirname, '..');
 const print = (line: string): void => void process.stdout.write(`${line}\n`);

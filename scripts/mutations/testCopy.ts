@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { cp, lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative, sep } from 'node:path';
+import { confined } from './confinement.ts';
 import { ExecutedCode } from './executedCode.ts';
-import { unmountBelow } from './mounts.ts';
 
 const LINKED = ['node_modules', 'dist'];
 const LEFT_OUT = [...LINKED, 'out', '.git', '.vscode-test'];
@@ -180,7 +180,8 @@ export class TestCopy {
   /** A process group of its own, so that programs which a test started are killed with it. */
   async #run(tests: readonly string[], { totalMs, silenceMs }: Limit, env: NodeJS.ProcessEnv = {}): Promise<TestRun> {
     this.#signal?.throwIfAborted();
-    const child = spawn(process.execPath, [RUNNER, ...tests], {
+    const [program = '', ...args] = confined([process.execPath, RUNNER, ...tests]);
+    const child = spawn(program, args, {
       cwd: this.folder,
       stdio: ['ignore', 'pipe', 'ignore'],
       detached: true,
@@ -206,7 +207,6 @@ export class TestCopy {
     clearTimeout(timer);
     this.#signal?.removeEventListener('abort', kill);
     kill();
-    await unmountBelow(this.#scratch);
     this.#signal?.throwIfAborted();
     return {
       hasPassed: child.exitCode === 0,
