@@ -31,6 +31,8 @@ const KEY_BYTES = 32;
 const HEALTH_MS = 10_000;
 // Commands that follow each other use the same service.
 const DISCONNECTED_EXIT_MS = 10_000;
+// How long a cluster that does not take jobs now keeps such a service. It may be down for days.
+const HANDOVER_MS = 10 * 60_000;
 // Time for uploads in progress when the service stops.
 const DEFAULT_DRAIN_MS = 30_000;
 
@@ -135,7 +137,9 @@ export async function serve(
     const idleExitMs = mayLeaveJobs ? DISCONNECTED_EXIT_MS : options.idleExitMs;
     await untilDone(idleExitMs, signal, () => {
       if (!mayLeaveJobs && store.unfinished.count > 0) monitor.touch();
-      return monitor.idleMs();
+      const idleMs = monitor.idleMs();
+      const mayHandOver = mayLeaveJobs && idleMs >= DISCONNECTED_EXIT_MS && idleMs < HANDOVER_MS;
+      return mayHandOver && hasUnsentJobs(store) ? 0 : idleMs;
     });
     if (stateFile !== undefined) removeStateFile(stateFile, process.pid);
     log.info('service ends', { openStreams: monitor.openStreams });
@@ -150,6 +154,11 @@ export async function serve(
     log.info('service ended');
   };
   return { url, key, closed: run(), reload: () => server.certificate?.reload(), routes };
+}
+
+/** Whether jobs wait here that the executor's own system does not know yet, and that it would not start while no service runs. */
+function hasUnsentJobs({ jobs }: Pick<Store, 'jobs'>): boolean {
+  return jobs.unfinished().some(({ state, executorId }) => state === 'queued' && executorId === null);
 }
 
 async function untilDone(idleExitMs: number | undefined, signal: AbortSignal, idleMs: () => number): Promise<void> {

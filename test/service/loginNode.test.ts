@@ -2,14 +2,19 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { findMachine } from '../../src/machines/machineRecords.ts';
+import { openTunnel } from '../../src/machines/tunnel/tunnel.ts';
 import { jsonLines, Scratch, until } from './commandLine.ts';
 import type { SlurmCluster } from '../../scripts/slurm/cluster.ts';
 import { describeOnCluster } from './support/slurm.ts';
 import { sshIsMissing, SshServer } from './support/sshServer.ts';
 
 const ROOT = '.local/share/farwharf-service';
+// After ten seconds without a client, such a service ends.
+const DISCONNECTED_MS = 13_000;
 
 const missing = await sshIsMissing();
 if (missing !== undefined) test('a login node', (t) => t.skip(`NO SSH SERVER: ${missing}`));
@@ -28,6 +33,22 @@ else {
       });
       const config = (): Promise<string> => readFile(join(server.home, ROOT, 'service.toml'), 'utf8');
       return { scratch, server, connect, config };
+    };
+
+    /** A machine whose service ends without clients, and has ended. */
+    const openWhileConnected = async (t: TestContext) => {
+      const { connect, config, ...rest } = await open(t);
+      assert.equal((await connect('--yes')).exit, 0);
+      const root = join(rest.server.home, ROOT);
+      const text = (await config()).replace('[slurm]', '[slurm]\nservice = "while-connected"');
+      await writeFile(join(root, 'service.toml'), text);
+      const state = join(root, 'home/service/state.json');
+      const isRunning = (): boolean => existsSync(state);
+      const pidOf = async (): Promise<number> =>
+        (JSON.parse(await readFile(state, 'utf8')) as { readonly pid: number }).pid;
+      process.kill(await pidOf(), 'SIGTERM');
+      await until(() => !isRunning());
+      return { ...rest, isRunning, pidOf };
     };
 
     test('offers machine classes for the partitions that its user may use, with which jobs run on its nodes', async (t) => {
@@ -59,16 +80,7 @@ else {
     });
 
     test('where nothing may keep running follows jobs again when somebody connects', async (t) => {
-      const { scratch, server, connect, config } = await open(t);
-      assert.equal((await connect('--yes')).exit, 0);
-      const file = join(server.home, ROOT, 'service.toml');
-      await writeFile(file, (await config()).replace('[slurm]', '[slurm]\nservice = "while-connected"'));
-      const state = join(server.home, ROOT, 'home/service/state.json');
-      const isRunning = (): boolean => existsSync(state);
-      const { pid } = JSON.parse(await readFile(state, 'utf8')) as { readonly pid: number };
-      process.kill(pid, 'SIGTERM');
-      await until(() => !isRunning());
-
+      const { scratch, server, isRunning } = await openWhileConnected(t);
       const gate = join(server.root, 'gate');
       const script = `echo begun; until [ -e ${gate} ]; do sleep 0.1; done; echo done; mkdir -p out; echo 1 > out/one.txt\n`;
       const folder = await scratch.folder('work', { 'run.sh': script });
@@ -84,6 +96,65 @@ else {
       assert.equal(watched.stdout, 'begun\ndone\n');
       assert.equal((await scratch.run(['download', id], { env })).exit, 0);
       assert.equal(await readFile(join(folder, 'out/one.txt'), 'utf8'), '1\n');
+    });
+
+    test('where nothing may keep running hands over a job before it ends, and follows jobs after a crash for all clients', async (t) => {
+      const { scratch, server, isRunning, pidOf } = await openWhileConnected(t);
+
+      // Nobody is connected while the cluster does not take the job.
+      await cluster().end('slurmctld');
+      const gate = join(server.root, 'gate');
+      const script = `echo begun; until [ -e ${gate} ]; do sleep 0.1; done; echo done\n`;
+      const folder = await scratch.folder('work', { 'run.sh': script });
+      const env = { FARWHARF_REMOTE_HOST: 'testbox' };
+      const sent = await scratch.run(['submit', folder, '--script', 'run.sh', '--json'], { env });
+      assert.equal(sent.exit, 0, sent.stderr);
+      const id = String(jsonLines(sent.stdout)[0]?.['job_id']);
+      await sleep(DISCONNECTED_MS);
+      assert.ok(isRunning(), 'it stays until the cluster has the job');
+      cluster().restart('slurmctld');
+      await until(async () => (await cluster().command('squeue', '-h', '-t', 'RUNNING', '-o', '%j')) !== '');
+      await until(() => !isRunning());
+
+      // Two clients follow it; the service is killed, and then one of them leaves.
+      const leaving = new AbortController();
+      const watch = (signal?: AbortSignal) => {
+        const begun = Promise.withResolvers<void>();
+        const onOutput = ({ stdout }: { readonly stdout: string }): void =>
+          void (stdout.includes('begun') && begun.resolve());
+        return {
+          begun: begun.promise,
+          ended: scratch.run(['watch', id], { env, onOutput, ...(signal && { signal }) }),
+        };
+      };
+      const [staying, other] = [watch(), watch(leaving.signal)];
+      await Promise.all([staying.begun, other.begun]);
+      const killed = await pidOf();
+      process.kill(killed, 'SIGKILL');
+      await until(async () => isRunning() && (await pidOf()) !== killed);
+      leaving.abort();
+      await other.ended;
+      await sleep(DISCONNECTED_MS);
+      assert.ok(isRunning(), 'one client is still connected');
+      await writeFile(gate, '');
+      const watched = await staying.ended;
+      assert.equal(watched.exit, 0, watched.stderr);
+      assert.equal(watched.stdout, 'begun\ndone\n');
+      await until(() => !isRunning());
+    });
+
+    test('where nothing may keep running stays for a client that has nothing to ask, and ends without it', async (t) => {
+      const { scratch, isRunning, pidOf } = await openWhileConnected(t);
+      const machine = findMachine(scratch.home, 'testbox');
+      assert.ok(machine);
+      const client = { home: scratch.home, env: process.env };
+      const tunnel = await openTunnel({ client, target: machine, machine: 'testbox' }, machine.build);
+      t.after(() => tunnel.close());
+      const first = await pidOf();
+      await sleep(DISCONNECTED_MS);
+      assert.equal(await pidOf(), first);
+      tunnel.close();
+      await until(() => !isRunning());
     });
 
     test('runs jobs itself if the offer is not accepted, and on the cluster once it is', async (t) => {

@@ -1,7 +1,11 @@
-import type { NearChunk } from '../ranking/nearChunks.ts';
-
-/** A chunk of a file. */
-export type ChunkLocation = Omit<NearChunk, 'standardScore'>;
+/** A chunk of a file in a semantic ranking. */
+export interface ChunkLocation {
+  readonly path: string;
+  /** The hash of the file's bytes from which it was cut. */
+  readonly hash: string;
+  /** The index of the chunk in the file, from 0. */
+  readonly ordinal: number;
+}
 
 /** The state of semantic ranking. Unless it is `ready`, search uses keywords only. */
 export type SemanticState =
@@ -22,5 +26,5 @@ export interface NearestOptions {
 export interface SemanticRanking {
   readonly state: SemanticState;
   /** The `limit` chunks closest to the query, best first; none unless it is ready. Rejects only on abort. */
-  nearest(query: string, limit: number, options?: NearestOptions): Promise<readonly NearChunk[]>;
+  nearest(query: string, limit: number, options?: NearestOptions): Promise<readonly ChunkLocation[]>;
 }

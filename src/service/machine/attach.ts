@@ -3,15 +3,22 @@ import { connect, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, messageOf } from '../../core/errors.ts';
 import { Multiplexer } from '../../core/network/multiplexer.ts';
 import { openSocketAddress } from '../../core/files/socketAddress.ts';
 import { requireOwn } from '../../core/files/ownFiles.ts';
 import { type Greeting, isNewerVersion } from '../../remote/protocol/machineLink.ts';
 import { connectEmbeddedService, stateFileOf } from '../embedded.ts';
+import { EXECUTORS } from '../executors.ts';
+import { mayLeaveJobsOf } from '../serviceConfig.ts';
+import { knowsKey } from '../serviceProof.ts';
 import { readStateFile } from '../stateFile.ts';
 import { stopService } from './stopService.ts';
 import { homeOf, machineServeOptions, type Program, socketOf } from './machineFolder.ts';
+
+// A third of the time after which such a service ends.
+const PRESENCE_MS = 3_000;
 
 interface Attachment {
   readonly root: string;
@@ -27,12 +34,17 @@ interface Attachment {
  */
 export async function attach(program: Program, { root, nonce, isUpgrade }: Attachment): Promise<void> {
   const greet = (greeting: Greeting): void => void process.stdout.write(`\n${nonce} ${JSON.stringify(greeting)}\n`);
+  let needsClients: boolean;
   try {
-    greet(await connectService(program, root, isUpgrade));
+    const connected = await connectService(program, root, isUpgrade);
+    ({ needsClients } = connected);
+    greet(connected.greeting);
   } catch (error) {
     greet({ error: messageOf(error) });
     return;
   }
+  const session = new AbortController();
+  if (needsClients) void keepService(root, session.signal);
   await new Promise<void>((resolve) => {
     const onChannel = (channel: Duplex): void => {
       openConnection(program, root).then(
@@ -42,6 +54,16 @@ export async function attach(program: Program, { root, nonce, isUpgrade }: Attac
     };
     void new Multiplexer(process.stdin, process.stdout, { onChannel, onClose: resolve });
   });
+  session.abort();
+}
+
+/** Shows a service that ends without clients that there is one, which may have nothing to ask for minutes. */
+async function keepService(root: string, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await sleep(PRESENCE_MS, undefined, { signal }).catch(() => {});
+    const running = readStateFile(stateFileOf(homeOf(root)));
+    if (running !== undefined && !signal.aborted) await knowsKey(running);
+  }
 }
 
 function join(stream: Duplex, connection: Duplex): void {
@@ -70,7 +92,13 @@ async function connectTo(socket: string): Promise<Socket> {
   return connection;
 }
 
-async function connectService(program: Program, root: string, isUpgrade: boolean): Promise<Greeting> {
+/** The service as the client sees it, and whether it ends soon without clients. */
+interface ConnectedService {
+  readonly greeting: Greeting;
+  readonly needsClients: boolean;
+}
+
+async function connectService(program: Program, root: string, isUpgrade: boolean): Promise<ConnectedService> {
   const home = homeOf(root);
   const stateFile = stateFileOf(home);
   const running = readStateFile(stateFile);
@@ -90,5 +118,6 @@ async function connectService(program: Program, root: string, isUpgrade: boolean
   }
   for (const path of [dirname(expected), expected]) requireOwn(path);
   const version = readStateFile(stateFile)?.version ?? program.version;
-  return { key, version, executor: config.executor };
+  const needsClients = await mayLeaveJobsOf(config, EXECUTORS);
+  return { greeting: { key, version, executor: config.executor }, needsClients };
 }
