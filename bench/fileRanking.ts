@@ -1,7 +1,8 @@
 // Whether a folder's search finds the files that answer questions: NDCG@10 over labelled repositories in the format of the Semble
 // benchmark, by category and language, beside peers on the same chunks that get the same information; and how many tokens a language
 // model must read. The argument is a folder as `readLabelled` describes; it is not shipped. `--whole` searches whole checkouts, instead
-// of the part that the benchmark names; `--misses` lists the questions that are not answered perfectly.
+// of the part that the benchmark names; `--misses` lists the questions that are not answered perfectly;
+// `--model FOLDER` measures semantic ranking too, with the static model in that folder.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +12,7 @@ import { readCommits } from '../src/workspace/git/commitLog.ts';
 import { interval } from './ranking/bootstrap.ts';
 import { type FindPlaces, firstOfFiles, openFilePeers } from './ranking/filePeers.ts';
 import { indexFolder } from './ranking/indexedFolder.ts';
+import { openNearChunks } from './ranking/nearChunks.ts';
 import { type LabelledQuery, type Location, ndcg, readLabelled, recall } from './ranking/labelledSet.ts';
 
 const LIMIT = 10;
@@ -22,7 +24,7 @@ const OURS = 'farwharf';
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { whole: { type: 'boolean' }, misses: { type: 'boolean' } },
+  options: { whole: { type: 'boolean' }, misses: { type: 'boolean' }, model: { type: 'string' } },
 });
 const home = mkdtempSync(join(tmpdir(), 'farwharf-bench-ranking-'));
 
@@ -39,7 +41,8 @@ try {
   const recalls = BUDGETS.map((): number[] => []);
   for (const { name: repository, language, checkout, root, queries } of readLabelled(positionals[0] ?? '.')) {
     if (queries.length === 0) continue;
-    using index = await indexFolder(values.whole === true ? checkout : join(checkout, root), home);
+    const folder = values.whole === true ? checkout : join(checkout, root);
+    using index = await indexFolder(folder, home);
     const measure = async (engine: string, find: FindPlaces): Promise<void> => {
       for (const { query, category, targets } of queries) {
         const found = await find(query);
@@ -55,6 +58,10 @@ try {
     await measure('farwharf, no commits', (query) => index.search(query, LIMIT));
     await index.history.update(readCommits, HISTORY_OPTIONS);
     await measure(OURS, (query) => index.search(query, LIMIT));
+    if (values.model !== undefined) {
+      const near = await openNearChunks(index, { model: values.model, root: folder, home });
+      await measure('farwharf, model', async (query) => index.search(query, LIMIT, { near: await near(query) }));
+    }
     for (const [engine, find] of openFilePeers(index, LIMIT)) await measure(engine, find);
     for (const [at, maxTokens] of BUDGETS.entries()) {
       for (const { query, targets } of queries) {

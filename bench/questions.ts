@@ -1,7 +1,8 @@
 // Whether a folder's search has the answer of a question among its first three files, for the questions in `ranking/questions.json`:
 // of somebody new to this repository, written with the file that answers each before any of them was searched (`.farwharfignore` keeps
 // them out of the index). Two sets of twenty:
-// ranking is changed with a view to the first, and the second checks it. `--explain` shows what made up the scores of misses.
+// ranking is changed with a view to the first, and the second checks it. `--explain` shows what made up the scores of misses; `--model FOLDER`
+// adds semantic ranking with the static model in that folder.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,13 +10,14 @@ import { parseArgs } from 'node:util';
 import * as z from 'zod';
 import { explainScore } from '../src/retrieval/ranking/explanation.ts';
 import { readCommits } from '../src/workspace/git/commitLog.ts';
+import { openNearChunks } from './ranking/nearChunks.ts';
 import { indexFolder } from './ranking/indexedFolder.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const FILE = 'bench/ranking/questions.json';
 const SHOWN = 3;
 const DEPTH = 50;
-const { values } = parseArgs({ options: { explain: { type: 'boolean' } } });
+const { values } = parseArgs({ options: { explain: { type: 'boolean' }, model: { type: 'string' } } });
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const sets = z
   .record(z.string(), z.record(z.string(), z.array(z.string())))
@@ -24,10 +26,12 @@ const home = mkdtempSync(join(tmpdir(), 'farwharf-bench-questions-'));
 try {
   using index = await indexFolder(ROOT, home);
   await index.history.update(readCommits, { signal: new AbortController().signal, isStored: false });
+  const near =
+    values.model === undefined ? undefined : await openNearChunks(index, { model: values.model, root: ROOT, home });
   for (const [name, questions] of Object.entries(sets)) {
     let answered = 0;
     for (const [question, answers] of Object.entries(questions)) {
-      const found = await index.search(question, DEPTH);
+      const found = await index.search(question, DEPTH, { near: await near?.(question) });
       const rank = found.findIndex(({ path }) => answers.includes(path)) + 1;
       const isAnswered = rank > 0 && rank <= SHOWN;
       if (isAnswered) answered += 1;

@@ -120,7 +120,7 @@ try {
   ] as const) {
     const rows = new QuantizedRows(DIMENSIONS, { simd });
     rows.add(vectors);
-    measure(name, (query) => rows.nearest(query, TOP, () => true).map(({ row }) => row), '');
+    measure(name, (query) => rows.nearest(query, TOP, () => true).rows.map(({ row }) => row), '');
   }
 
   const { peers, missing } = openVectorPeers(createRequire(import.meta.url), vectors);

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { seeded } from '../test/random.ts';
 import { findMutants, type Mutant } from './mutations/mutants.ts';
+import { canConfine } from './mutations/confinement.ts';
 import { NearestTests } from './mutations/nearestTests.ts';
 import { TestCopy } from './mutations/testCopy.ts';
 
@@ -22,6 +23,9 @@ const { values: flags } = parseArgs({
     only: { type: 'string', default: '' },
   },
 });
+
+// A change of code that stops processes could stop those of the whole machine.
+if (!canConfine) throw new Error('Mutants run on Linux only, where unshare(1) gives tests process IDs of their own.');
 
 const root = join(import.meta.dirname, '..');
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -42,7 +46,8 @@ const scores = new Map(AREAS.map((area) => [area, { killed: 0, survived: 0 }]));
 const waiting = sample.slice(Number(flags.from)).entries();
 const interrupted = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort());
-const copies = { unchanged: new Map(), signal: interrupted.signal };
+const onFailed = (test: string): void => print(`left out ${test}, which fails with unchanged sources`);
+const copies = { unchanged: new Map(), onFailed, signal: interrupted.signal };
 await Promise.all(Array.from({ length: COPIES }, testWaiting)).catch((error: unknown) => {
   if (!interrupted.signal.aborted) throw error;
   process.exitCode = 130;

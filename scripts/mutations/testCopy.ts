@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { cp, lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative, sep } from 'node:path';
+import { confined } from './confinement.ts';
 import { ExecutedCode } from './executedCode.ts';
-import { unmountBelow } from './mounts.ts';
 
 const LINKED = ['node_modules', 'dist'];
 const LEFT_OUT = [...LINKED, 'out', '.git', '.vscode-test'];
@@ -31,6 +31,8 @@ interface UnchangedRun {
 interface Options {
   /** The first runs of test files, which copies of the same checkout share; undefined if the test failed. */
   readonly unchanged?: Map<string, Promise<UnchangedRun | undefined>>;
+  /** Called with each test file that fails with unchanged sources. It decides about no mutant. */
+  readonly onFailed?: (test: string) => void;
   /** Ends what runs, with an `AbortError` or the reason of the abort. */
   readonly signal?: AbortSignal;
 }
@@ -50,14 +52,16 @@ export class TestCopy {
   /** What each file of the copy was like when it was made. */
   #filled = new Map<string, string>();
   readonly #unchanged: Map<string, Promise<UnchangedRun | undefined>>;
+  readonly #onFailed: ((test: string) => void) | undefined;
   readonly #signal: AbortSignal | undefined;
   /** Test files that failed together with others, but not alone. */
   readonly #separate = new Set<string>();
 
-  private constructor(scratch: string, root: string, { unchanged = new Map(), signal }: Options) {
+  private constructor(scratch: string, root: string, { unchanged = new Map(), onFailed, signal }: Options) {
     this.#scratch = scratch;
     this.#root = root;
     this.#unchanged = unchanged;
+    this.#onFailed = onFailed;
     this.#signal = signal;
     this.folder = join(scratch, 'copy');
   }
@@ -147,7 +151,9 @@ export class TestCopy {
     await this.#repair();
     const executed = await ExecutedCode.read(this.folder, reports);
     await rm(reports, { recursive: true });
-    return hasPassed ? { ms, executed } : undefined;
+    if (hasPassed) return { ms, executed };
+    this.#onFailed?.(test);
+    return undefined;
   }
 
   async #runChanged(source: ChangedSource, tests: readonly string[], limit: Limit): Promise<TestRun> {
@@ -174,7 +180,8 @@ export class TestCopy {
   /** A process group of its own, so that programs which a test started are killed with it. */
   async #run(tests: readonly string[], { totalMs, silenceMs }: Limit, env: NodeJS.ProcessEnv = {}): Promise<TestRun> {
     this.#signal?.throwIfAborted();
-    const child = spawn(process.execPath, [RUNNER, ...tests], {
+    const [program = '', ...args] = confined([process.execPath, RUNNER, ...tests]);
+    const child = spawn(program, args, {
       cwd: this.folder,
       stdio: ['ignore', 'pipe', 'ignore'],
       detached: true,
@@ -200,7 +207,6 @@ export class TestCopy {
     clearTimeout(timer);
     this.#signal?.removeEventListener('abort', kill);
     kill();
-    await unmountBelow(this.#scratch);
     this.#signal?.throwIfAborted();
     return {
       hasPassed: child.exitCode === 0,

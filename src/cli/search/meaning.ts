@@ -7,7 +7,8 @@ import type { FolderIndex } from '../../retrieval/folder/folderIndex.ts';
 import { parseQuery } from '../../retrieval/search/query.ts';
 import type { EmbeddingEstimate } from '../../retrieval/embedding/embeddingEstimate.ts';
 import { FolderVectors } from '../../retrieval/semantic/folderVectors.ts';
-import type { ChunkLocation, SemanticState } from '../../retrieval/semantic/semanticRanking.ts';
+import type { NearChunk } from '../../retrieval/ranking/nearChunks.ts';
+import type { SemanticState } from '../../retrieval/semantic/semanticRanking.ts';
 import {
   type EmbeddingChoice,
   readEmbeddingChoice,
@@ -90,7 +91,7 @@ export async function nearestPlaces(
   query: string,
   root: string,
   context: Context,
-): Promise<{ readonly near: readonly ChunkLocation[]; readonly state: SemanticState } | undefined> {
+): Promise<{ readonly near: readonly NearChunk[]; readonly state: SemanticState } | undefined> {
   const home = farwharfHome(context.env);
   const choice = await readEmbeddingChoice(home, root);
   if (choice === undefined) return undefined;

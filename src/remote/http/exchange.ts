@@ -212,7 +212,6 @@ async function* timed(body: AsyncIterable<Uint8Array>, timer: ReadTimer): AsyncG
     yield chunk;
     timer.touch();
   }
-  timer.pause();
 }
 
 /** Node's own fetch throws `fetch failed`, with the system's error as the cause. */

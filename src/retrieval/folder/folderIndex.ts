@@ -191,7 +191,7 @@ export class FolderIndex implements Disposable {
 
   /**
    * The best `limit` files, best first, each with its best chunk in its current text; or the best chunks. A string is parsed as a user's
-   * query. With a semantic ranking of the same query, the two rankings have equal weight, and the scores are those of the combination.
+   * query. With the chunks that are closest to the same query, each gains by how close it is.
    */
   async search(query: Query | string, limit: number, options: FolderSearchOptions = {}): Promise<readonly FolderHit[]> {
     return this.#searches.search(typeof query === 'string' ? parseQuery(query) : query, limit, options);

@@ -1,8 +1,8 @@
 import type { Chunk } from '../chunks/chunk.ts';
-import { FUSED_DEPTH, fuseFiles, fuseMatches } from './fusedMatches.ts';
 import type { IndexedFile } from '../building/indexedFile.ts';
 import type { FolderHistory } from '../history/folderHistory.ts';
 import type { PathAnalyzer } from '../ranking/pathTerms.ts';
+import { addMeaning, type FoundChunk, joinNear, type NearChunk } from '../ranking/nearChunks.ts';
 import { type MentionedFile, mentionedFiles } from '../ranking/mentionedFiles.ts';
 import { type RankedFile, rankFiles, type Reasons } from '../ranking/rankFiles.ts';
 import { rankPlaces } from '../ranking/rankPlaces.ts';
@@ -10,15 +10,16 @@ import { wantedRoles } from '../ranking/wantedRoles.ts';
 import { fileMentions } from '../search/fileMentions.ts';
 import { holdsPhrases, PHRASE_GROWTH } from '../search/phrase.ts';
 import type { Query } from '../search/query.ts';
-import type { Match, SegmentSet } from '../search/segmentSet.ts';
+import type { SegmentSet } from '../search/segmentSet.ts';
 import type { TermQuery } from '../search/termQuery.ts';
-import type { ChunkLocation } from '../semantic/semanticRanking.ts';
 
 // Files may change between the search and the reading of the results; then they are indexed and the search is repeated.
 const SEARCH_TRIES = 3;
 // The best chunks whose files are ranked, and how many more that are for more results. Twice as many do not rank better.
 const RANKED_DEPTH = 150;
 const DEPTH_PER_FILE = 5;
+// Enough places by words that those which are good in both respects are among them.
+const MIXED_DEPTH = 100;
 // The other places of a file are listed if they score this part of its best one.
 const LEAST_OF_BEST = 0.3;
 const MOST_PLACES = 6;
@@ -40,8 +41,8 @@ export interface FolderHit extends Pick<Chunk, 'text' | 'symbols' | 'scope'>, Pl
 }
 
 export interface FolderSearchOptions {
-  /** A semantic ranking, which has the same weight as keywords. */
-  readonly near?: readonly ChunkLocation[] | undefined;
+  /** The chunks closest to the query, which gain by how close they are. */
+  readonly near?: readonly NearChunk[] | undefined;
   /** Whether each chunk is a result, instead of each file. */
   readonly isByPlace?: boolean | undefined;
 }
@@ -54,12 +55,10 @@ export interface SearchedFolder {
   update(paths: readonly string[]): Promise<void>;
 }
 
-type RankedChunk = Pick<Match, 'source' | 'ordinal' | 'score'>;
-
 interface Candidate {
   readonly score: number;
   readonly reasons?: Reasons | undefined;
-  readonly places: readonly RankedChunk[];
+  readonly places: readonly FoundChunk[];
   /** Whether the places have their final order, because more than the score of their words decided it. */
   readonly isOrdered: boolean;
 }
@@ -72,17 +71,12 @@ export function searchFolder(
   folder: SearchedFolder,
 ): readonly FolderHit[] {
   const wanted = near.filter(({ path }) => query.paths.accepts(path));
-  const least = isByPlace ? (wanted.length === 0 ? 0 : FUSED_DEPTH) : Math.max(RANKED_DEPTH, DEPTH_PER_FILE * limit);
+  const least = isByPlace ? (wanted.length === 0 ? 0 : MIXED_DEPTH) : Math.max(RANKED_DEPTH, DEPTH_PER_FILE * limit);
   let most = limit < 1 ? 0 : Math.max(limit, least);
   for (let tries = 1; ; ) {
     const found = folder.set.search(terms, most);
-    const candidates = isByPlace
-      ? fuseMatches(found, wanted, (path) => folder.set.source(path)).map((match) => ({
-          score: match.score,
-          places: [match],
-          isOrdered: true,
-        }))
-      : rankedFiles(found, wanted, { query, terms, folder });
+    const chunks = joinNear(found, wanted, (path) => folder.set.source(path));
+    const candidates = isByPlace ? rankedPlaces(chunks) : rankedFiles(chunks, { query, terms, folder });
     const { hits, stale } = readHits(candidates, { terms: terms.terms, phrases: query.phrases, limit }, folder);
     if (stale.length > 0 && tries < SEARCH_TRIES) {
       tries += 1;
@@ -94,9 +88,13 @@ export function searchFolder(
   }
 }
 
+function rankedPlaces(chunks: readonly FoundChunk[]): readonly Candidate[] {
+  const best = Math.max(1, chunks[0]?.score ?? 0);
+  return addMeaning(chunks, best).map((chunk) => ({ score: chunk.score, places: [chunk], isOrdered: true }));
+}
+
 function rankedFiles(
-  found: readonly Match[],
-  near: readonly ChunkLocation[],
+  chunks: readonly FoundChunk[],
   { query, terms, folder }: { readonly query: Query; readonly terms: TermQuery; readonly folder: SearchedFolder },
 ): readonly Candidate[] {
   const weights = folder.set.weigh(terms.terms);
@@ -104,16 +102,13 @@ function rankedFiles(
   const defining = definingChunks(terms, folder);
   const mentions = fileMentions(query.text);
   const mentioned = mentionedFiles(mentions, mentions.length === 0 ? [] : pathsOf(folder, query));
-  const matches = [...found, ...unfound(mentioned, found, folder)];
+  const all = [...chunks, ...unfound(mentioned, chunks, folder)];
   const votes = folder.history.votes(terms);
   const facts = { terms: terms.terms, weights, wanted, defining, mentioned, votes };
-  const ranked = rankFiles(matches, facts, folder.paths).map((file) => ({
+  return rankFiles(all, facts, folder.paths).map((file) => ({
     ...atLine(file, mentioned.get(file.path)?.line, folder),
     isOrdered: file.reasons.definition > 0 || file.reasons.mention > 0,
   }));
-  if (near.length === 0) return ranked;
-  const fused = fuseFiles(ranked, near, (path) => folder.set.source(path));
-  return fused.map((file) => ({ ...file, isOrdered: true }));
 }
 
 /** The chunks that define what the whole query names: with the same first letter, else with another. */
@@ -135,20 +130,26 @@ function* pathsOf(folder: SearchedFolder, { paths }: Query): Generator<string, v
 /** The files that the query mentions, and that contain none of its words. */
 function unfound(
   mentioned: ReadonlyMap<string, MentionedFile>,
-  found: readonly Match[],
+  chunks: readonly FoundChunk[],
   folder: SearchedFolder,
-): readonly Match[] {
+): readonly FoundChunk[] {
   if (mentioned.size === 0) return [];
-  const known = new Set(found.map(({ source }) => source.path));
-  return [...mentioned.keys()].filter((path) => !known.has(path)).flatMap((path) => folder.set.matchAt(path) ?? []);
+  const known = new Set(chunks.map(({ source }) => source.path));
+  const others = [...mentioned.keys()].filter((path) => !known.has(path));
+  return others.flatMap((path) => chunkAt(path, undefined, folder) ?? []);
 }
 
 /** The file with the place of a line first. */
 function atLine(file: RankedFile, line: number | undefined, folder: SearchedFolder): RankedFile {
-  const place = line === undefined ? undefined : folder.set.matchAt(file.path, line);
+  const place = line === undefined ? undefined : chunkAt(file.path, line, folder);
   if (place === undefined) return file;
   const best = { ...place, score: file.places[0]?.score ?? 0 };
   return { ...file, places: [best, ...file.places.filter(({ ordinal }) => ordinal !== place.ordinal)] };
+}
+
+function chunkAt(path: string, line: number | undefined, { set }: SearchedFolder): FoundChunk | undefined {
+  const match = set.matchAt(path, line);
+  return match === undefined ? undefined : { ...match, closeness: 0 };
 }
 
 /**

@@ -17,7 +17,6 @@ import type { ReadCommits } from '../history/commit.ts';
 import { LiveFolder } from './liveFolder.ts';
 import { parseQuery, plainQuery, type Query } from '../search/query.ts';
 import type { OpenModel } from '../semantic/semanticIndex.ts';
-import { fuseRankings } from '../semantic/rankFusion.ts';
 
 export interface LiveIndexOptions {
   /** FARWHARF_HOME. */
@@ -172,15 +171,10 @@ export class LiveIndex implements IndexService, Disposable {
   ): Promise<readonly ServiceHit[]> {
     const chosen = this.#chosen(folders);
     const hits = await Promise.all(chosen.map((live) => live.search(query, { limit, isSemantic, isByPlace })));
-    // Scores of semantic and keyword rankings are not comparable, so the ranks within each folder count.
-    const isMixed = isSemantic && chosen.some(({ status }) => status.semantic !== undefined);
-    const ranked = isMixed
-      ? fuseRankings(hits, ({ folder, path, startLine }) => JSON.stringify([folder, path, startLine]))
-      : hits.flat().map((item) => ({ item, score: item.score }));
-    return ranked
-      .toSorted((a, b) => b.score - a.score)
-      .slice(0, limit)
-      .map(({ item }) => item);
+    return hits
+      .flat()
+      .sort((a, b) => b.score - a.score)
+      .slice(0, limit);
   }
 
   #chosen(folders: readonly string[] | undefined): readonly LiveFolder[] {

@@ -3,7 +3,7 @@ import type { Reasons } from './rankFiles.ts';
 /** The parts of a file's score in one line: `12.3 = 0.4 (test) × (25.1 keywords + 5.6 file name)`. */
 export function explainScore(
   score: number,
-  { keywords, name, folder, definition, mention, history, role, factor }: Reasons,
+  { keywords, name, folder, definition, mention, history, meaning, role, factor }: Reasons,
 ): string {
   const parts = Object.entries({
     keywords,
@@ -12,6 +12,7 @@ export function explainScore(
     folder,
     'path in the query': mention,
     'past commits': history,
+    meaning,
   })
     .filter(([, value]) => value > 0)
     .map(([title, value]) => `${value.toFixed(1)} ${title}`);

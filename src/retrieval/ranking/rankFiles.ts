@@ -1,5 +1,5 @@
-import type { Match } from '../search/segmentSet.ts';
 import { type Blend, BLEND } from './weights.ts';
+import { addMeaning, type FoundChunk } from './nearChunks.ts';
 import type { MentionedFile } from './mentionedFiles.ts';
 import { likeness, type PathAnalyzer } from './pathTerms.ts';
 import { MOST_BITS } from '../search/queryTerms.ts';
@@ -11,7 +11,7 @@ export interface RankedFile {
   readonly score: number;
   readonly reasons: Reasons;
   /** Its chunks, best first. */
-  readonly places: readonly Match[];
+  readonly places: readonly FoundChunk[];
 }
 
 /** What made up the score of a file: the sum of the signals, multiplied by the factor of its role. */
@@ -25,6 +25,8 @@ export interface Reasons {
   readonly mention: number;
   /** Of past commits whose messages fit the query. */
   readonly history: number;
+  /** Of the closeness of its closest chunk to the query. */
+  readonly meaning: number;
   readonly role: FileRole;
   readonly factor: number;
 }
@@ -43,14 +45,16 @@ interface RankingQuery {
 
 /** Ranks the files of chunks that are sorted by score, best first; equal scores in the order of their best chunks. */
 export function rankFiles(
-  matches: readonly Match[],
+  chunks: readonly FoundChunk[],
   { terms, weights, wanted, defining, mentioned, votes }: RankingQuery,
   paths: PathAnalyzer,
   blend: Blend = BLEND,
 ): readonly RankedFile[] {
   const { coherence, roles } = blend;
   const nameWeight = defining.size > 0 ? blend.nameBesideDefinition : blend.name;
-  const files = [...Map.groupBy(matches, ({ source }) => source.path)].map(([path, places]) => {
+  // A name says exactly what is meant.
+  const meaningWeight = defining.size > 0 ? 0 : blend.meaning;
+  const files = [...Map.groupBy(chunks, ({ source }) => source.path)].map(([path, places]) => {
     const parts = coherence.map((part, at) => part * (places[at]?.score ?? 0));
     return { path, places, keywords: coverageOf(places, terms) * parts.reduce((sum, part) => sum + part, 0) };
   });
@@ -67,10 +71,12 @@ export function rankFiles(
       const fit = mentioned.get(path)?.fit ?? 0;
       const mention = most * blend.mention * fit;
       const history = best * blend.history * (votes.get(path) ?? 0);
+      const meaning = most * meaningWeight * Math.max(...places.map(({ closeness }) => closeness));
       const factor = fit > 0 || wanted.has(role) ? 1 : roles[role];
-      const reasons = { keywords, name, folder, definition, mention, history, role, factor };
-      const score = factor * (keywords + name + folder + definition + mention + history);
-      return { path, places: own === undefined ? places : definitionsFirst(places, own), reasons, score };
+      const reasons = { keywords, name, folder, definition, mention, history, meaning, role, factor };
+      const score = factor * (keywords + name + folder + definition + mention + history + meaning);
+      const ordered = meaning > 0 ? addMeaning(places, most, meaningWeight) : places;
+      return { path, places: own === undefined ? ordered : definitionsFirst(ordered, own), reasons, score };
     })
     .sort((a, b) => b.score - a.score);
 }
@@ -79,7 +85,7 @@ export function rankFiles(
  * How much of a query the places of a file contain together, from 0 to 1: the square root of the share of its terms. Proportional to the
  * share, a rare term would count less than two common ones. One more of each, because a file may have other forms of the words alone.
  */
-function coverageOf(places: readonly Match[], terms: readonly string[]): number {
+function coverageOf(places: readonly FoundChunk[], terms: readonly string[]): number {
   let bits = places.reduce((all, place) => all | place.terms, 0);
   let count = 1;
   for (; bits !== 0; bits &= bits - 1) count += 1;
@@ -93,7 +99,7 @@ function rarityOfNames(names: readonly (readonly string[])[]): (term: string) =>
   return (term) => 1 / Math.sqrt(counts.get(term) ?? 1);
 }
 
-function definitionsFirst(places: readonly Match[], defining: ReadonlySet<number>): readonly Match[] {
+function definitionsFirst(places: readonly FoundChunk[], defining: ReadonlySet<number>): readonly FoundChunk[] {
   const { true: first = [], false: others = [] } = Object.groupBy(places, ({ ordinal }) =>
     defining.has(ordinal) ? 'true' : 'false',
   );

@@ -15,6 +15,8 @@ export interface Blend {
   readonly mention: number;
   /** The part of the best keyword score that the file gains for which past commits speak most. */
   readonly history: number;
+  /** The part of the best keyword score that a chunk gains for each standard deviation by which it is closer to the query than the mean. */
+  readonly meaning: number;
   /** The part of a file's best score that a place gains in the order of its places if its definition has the words of the query as its name. */
   readonly symbol: number;
   /** What the score of a file is multiplied by. */
@@ -30,6 +32,7 @@ export const BLEND: Blend = {
   definition: 1,
   mention: 6,
   history: 0.25,
+  meaning: 0.12,
   symbol: 2,
   roles: {
     source: 1,

@@ -10,10 +10,11 @@ import { ChunkLocations } from './chunkLocations.ts';
 import type { Embedder } from '../embedding/embedder.ts';
 import { embedTexts } from '../embedding/embedTexts.ts';
 import { type EmbeddingEstimate, estimateEmbedding } from '../embedding/embeddingEstimate.ts';
-import type { ChunkLocation, SemanticRanking, SemanticState, NearestOptions } from './semanticRanking.ts';
+import type { NearChunk } from '../ranking/nearChunks.ts';
+import type { ChunkLocation, NearestOptions, SemanticRanking, SemanticState } from './semanticRanking.ts';
 import { vectorsFolder } from './embeddingChoice.ts';
 import { QueryVectors } from './queryVectors.ts';
-import { keyOf, VectorStore } from '../vectors/vectorStore.ts';
+import { type FoundKey, keyOf, VectorStore } from '../vectors/vectorStore.ts';
 
 const LOCATIONS_FILE = 'places.json';
 // After the first build, this many chunks may lack vectors while changed files are indexed.
@@ -147,7 +148,7 @@ export class FolderVectors implements SemanticRanking, Disposable {
     await this.#locations.write(join(this.#folder, LOCATIONS_FILE));
   }
 
-  async nearest(query: string, limit: number, options: NearestOptions = {}): Promise<readonly ChunkLocation[]> {
+  async nearest(query: string, limit: number, options: NearestOptions = {}): Promise<readonly NearChunk[]> {
     const { signal, accepts = () => true } = options;
     if (this.state.type === 'unfinished' || query.trim() === '') return [];
     const acceptedLocations = (key: string): ChunkLocation[] =>
@@ -158,7 +159,9 @@ export class FolderVectors implements SemanticRanking, Disposable {
       this.#failure = undefined;
       // A vector at a right angle to the query has nothing in common with it.
       const related = found.filter(({ score }) => score > 0);
-      return related.flatMap(({ key }) => acceptedLocations(key)).slice(0, limit);
+      const at = ({ key, standardScore }: FoundKey): NearChunk[] =>
+        acceptedLocations(key).map((location) => ({ ...location, standardScore }));
+      return related.flatMap(at).slice(0, limit);
     } catch (error) {
       signal?.throwIfAborted();
       this.#failure = messageOf(error);

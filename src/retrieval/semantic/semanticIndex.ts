@@ -6,7 +6,8 @@ import type { Query } from '../search/query.ts';
 import type { Source } from '../segments/segment.ts';
 import type { Embedder } from '../embedding/embedder.ts';
 import { FolderVectors } from './folderVectors.ts';
-import type { ChunkLocation, SemanticState } from './semanticRanking.ts';
+import type { NearChunk } from '../ranking/nearChunks.ts';
+import type { SemanticState } from './semanticRanking.ts';
 import { type EmbeddingChoice, readEmbeddingChoice } from './embeddingChoice.ts';
 
 // Files that are saved in quick succession are embedded together.
@@ -76,7 +77,7 @@ export class SemanticIndex implements Disposable {
   }
 
   /** The results closest to a query; none while chunks lack vectors. Each call runs the model. */
-  async nearest(query: Query): Promise<readonly ChunkLocation[]> {
+  async nearest(query: Query): Promise<readonly NearChunk[]> {
     const accepts = (path: string): boolean => query.paths.accepts(path);
     return (await this.#vectors?.nearest(query.text, NEAR, { accepts, signal: this.#end.signal })) ?? [];
   }

@@ -1,11 +1,7 @@
-/** A chunk of a file in a semantic ranking. */
-export interface ChunkLocation {
-  readonly path: string;
-  /** The hash of the file's bytes from which it was cut. */
-  readonly hash: string;
-  /** The index of the chunk in the file, from 0. */
-  readonly ordinal: number;
-}
+import type { NearChunk } from '../ranking/nearChunks.ts';
+
+/** A chunk of a file. */
+export type ChunkLocation = Omit<NearChunk, 'standardScore'>;
 
 /** The state of semantic ranking. Unless it is `ready`, search uses keywords only. */
 export type SemanticState =
@@ -26,5 +22,5 @@ export interface NearestOptions {
 export interface SemanticRanking {
   readonly state: SemanticState;
   /** The `limit` chunks closest to the query, best first; none unless it is ready. Rejects only on abort. */
-  nearest(query: string, limit: number, options?: NearestOptions): Promise<readonly ChunkLocation[]>;
+  nearest(query: string, limit: number, options?: NearestOptions): Promise<readonly NearChunk[]>;
 }

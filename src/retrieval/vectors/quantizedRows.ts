@@ -11,10 +11,18 @@ const ROWS_AT = QUERY_BYTES + BLOCK_ROWS * Int32Array.BYTES_PER_ELEMENT;
 /** The maximum length of a vector; the query takes two bytes per number. */
 const MAX_DIMENSIONS = QUERY_BYTES / 2;
 
-export interface FoundRow {
+interface FoundRow {
   readonly row: number;
   /** The approximate cosine with the query. */
   readonly score: number;
+}
+
+interface NearestRows {
+  /** Best first. */
+  readonly rows: readonly FoundRow[];
+  /** The mean of the cosines of all rows with the query, wanted or not, and their standard deviation. */
+  readonly mean: number;
+  readonly deviation: number;
 }
 
 /** The size of a row in bytes, with padding. */
@@ -64,14 +72,15 @@ export class QuantizedRows {
   }
 
   /** Approximately the `limit` rows closest to a vector of length 1, best first, among those for which `isWanted` is true. */
-  nearest(query: Float32Array, limit: number, isWanted: (row: number) => boolean): readonly FoundRow[] {
+  nearest(query: Float32Array, limit: number, isWanted: (row: number) => boolean): NearestRows {
     const best = new TopK<number>(limit);
-    if (this.#count === 0 || limit < 1) return [];
+    if (this.#count === 0 || limit < 1) return { rows: [], mean: 0, deviation: 0 };
     const numbers = new Int16Array(this.#memory.buffer, 0, this.#stride).fill(0);
     const queryScale = quantize(query, numbers.subarray(0, this.#dimensions), this.#queryRange());
     const products = new Int32Array(this.#memory.buffer, QUERY_BYTES, BLOCK_ROWS);
     const scales = this.#scales;
     let threshold = -Infinity;
+    let [sum, squares] = [0, 0];
     for (let from = 0; from < this.#count; from += BLOCK_ROWS) {
       const rows = Math.min(BLOCK_ROWS, this.#count - from);
       const padded = Math.ceil(rows / ROWS_PER_STEP) * ROWS_PER_STEP;
@@ -79,13 +88,20 @@ export class QuantizedRows {
       this.#memory.dots(0, at, at + padded * this.#stride, this.#stride, QUERY_BYTES);
       for (let index = 0; index < rows; index += 1) {
         const score = (products[index] ?? 0) * (scales[from + index] ?? 0);
+        sum += score;
+        squares += score * score;
         if (score > threshold && isWanted(from + index)) {
           best.offer(from + index, score);
           ({ threshold } = best);
         }
       }
     }
-    return best.sorted().map(({ item, score }) => ({ row: item, score: score * queryScale }));
+    const mean = sum / this.#count;
+    return {
+      rows: best.sorted().map(({ item, score }) => ({ row: item, score: score * queryScale })),
+      mean: mean * queryScale,
+      deviation: Math.sqrt(Math.max(0, squares / this.#count - mean * mean)) * queryScale,
+    };
   }
 
   /** The query is quantized more finely than the rows, but no sum of products may exceed 32 bits. */

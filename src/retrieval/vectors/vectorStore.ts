@@ -11,10 +11,12 @@ const REPLACED_VECTORS = 32_768;
 // The exact vectors are read for this many of the nearest rounded rows, which include the true ten nearest.
 const LEAST_RESCORED = 40;
 
-interface FoundKey {
+export interface FoundKey {
   readonly key: string;
   /** The cosine of the angle between the two. */
   readonly score: number;
+  /** By how many standard deviations the cosine is above the mean of all texts. */
+  readonly standardScore: number;
 }
 
 /** Consecutive rows, and the location of their exact numbers. */
@@ -108,10 +110,11 @@ export class VectorStore implements Disposable {
     if (this.#rows === undefined || limit < 1) return [];
     const unit = this.#normalized(query);
     const isWantedRow = (row: number): boolean => isWanted(this.#keys[row] ?? '');
-    const found = this.#rows.nearest(unit, Math.max(2 * limit, LEAST_RESCORED), isWantedRow);
-    const rescored = found.map(({ row, score }) => {
+    const { rows, mean, deviation } = this.#rows.nearest(unit, Math.max(2 * limit, LEAST_RESCORED), isWantedRow);
+    const rescored = rows.map(({ row, score: rounded }) => {
       const exact = this.#readExact(row);
-      return { key: this.#keys[row] ?? '', score: exact === undefined ? score : dot(unit, exact) };
+      const score = exact === undefined ? rounded : dot(unit, exact);
+      return { key: this.#keys[row] ?? '', score, standardScore: deviation > 0 ? (score - mean) / deviation : 0 };
     });
     return rescored.sort((a, b) => b.score - a.score || (a.key < b.key ? -1 : 1)).slice(0, limit);
   }

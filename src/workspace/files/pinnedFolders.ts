@@ -25,10 +25,13 @@ export class PinnedFolders {
   /** The last used folder, since files arrive folder by folder. */
   #last: { readonly folder: string; readonly path: string } | undefined;
 
-  /** @throws the system's error if `root` is not a folder; it may be a link to one. */
-  constructor(root: string, isRealFolder = false) {
+  /**
+   * @param platform for tests; this system by default.
+   * @throws the system's error if `root` is not a folder; it may be a link to one.
+   */
+  constructor(root: string, isRealFolder = false, platform: string = process.platform) {
     this.#root = root;
-    const hasHandles = process.platform === 'linux' && existsSync(HANDLES);
+    const hasHandles = platform === 'linux' && existsSync(HANDLES);
     this.#rootHandle = hasHandles ? openSync(root, isRealFolder ? OPEN_REAL_FOLDER : OPEN_FOLDER) : undefined;
     if (this.#rootHandle === undefined) this.#identities.set('', rootIdentity(root, isRealFolder));
   }
@@ -95,7 +98,7 @@ export class PinnedFolders {
   #checked(folder: string): string {
     const absolute = folder === '' ? this.#root : this.at(folder);
     const stats = folder === '' ? statSync(absolute, { bigint: true }) : lstatSync(absolute, { bigint: true });
-    if (!stats.isDirectory()) throw replaced(folder);
+    if (!stats.isDirectory()) throw replaced(folder || this.#root);
     this.#compare(folder, identityOf(stats));
     return absolute;
   }
@@ -103,7 +106,7 @@ export class PinnedFolders {
   #compare(folder: string, identity: string): void {
     const known = this.#identities.get(folder);
     if (known === undefined) this.#identities.set(folder, identity);
-    else if (known !== identity) throw replaced(folder);
+    else if (known !== identity) throw replaced(folder || this.#root);
   }
 }
 
@@ -118,7 +121,8 @@ function openRealFolder(path: string, folder: string): number {
 
 function rootIdentity(root: string, isRealFolder: boolean): string {
   const stats = isRealFolder ? lstatSync(root, { bigint: true }) : statSync(root, { bigint: true });
-  if (!stats.isDirectory()) throw replaced(root);
+  // As Linux reports it when it opens the root.
+  if (!stats.isDirectory()) throw Object.assign(new Error(`ENOTDIR: not a directory, ${root}`), { code: 'ENOTDIR' });
   return identityOf(stats);
 }
 

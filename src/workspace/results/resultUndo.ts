@@ -13,7 +13,7 @@ export class ResultPlace {
 
   /**
    * @param name the name of the staging folder.
-   * @throws the system's error if one of the folders does not exist, AppError `refused` if the staging folder is a link.
+   * @throws the system's error if one of the folders does not exist, or the one for files is a link.
    */
   constructor(folder: string, name: string) {
     this.#folders = new PinnedFolders(folder);
@@ -56,10 +56,6 @@ export class ResultPlace {
   part(path: string): string {
     const slash = path.lastIndexOf('/');
     return this.#folders.at(`${path.slice(0, slash + 1)}${this.#name}.part`);
-  }
-
-  forget(folder: string): void {
-    this.#folders.forget(folder);
   }
 }
 
@@ -122,7 +118,7 @@ export function undoSteps(steps: readonly ResultStep[], place: ResultPlace, labe
 
   for (const step of steps.toReversed()) {
     try {
-      if (step.type === 'folder') removeEmpty(step.target, place);
+      if (step.type === 'folder') rmdirSync(place.target(step.target));
       else if (step.type === 'new') undoNew(step.source, step.target);
       else undoReplace(step);
     } catch (error) {
@@ -132,9 +128,4 @@ export function undoSteps(steps: readonly ResultStep[], place: ResultPlace, labe
     }
   }
   return { files, beside, failed };
-}
-
-function removeEmpty(folder: string, place: ResultPlace): void {
-  place.forget(folder);
-  rmdirSync(place.target(folder));
 }

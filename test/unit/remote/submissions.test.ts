@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { metaOf } from '../../../src/remote/transfers/submission.ts';
 import { answerJson, serve } from './server.ts';
 
 test('the outcome of a submission is a job, a check, or the bytes received so far', async (t) => {
@@ -38,4 +39,20 @@ test('a service without keys for submissions knows no outcome, and any other fai
   for (let index = 0; index < 4; index += 1) assert.equal(await client.getSubmission('key'), undefined);
   await assert.rejects(client.getSubmission('key'), { status: 500 });
   await assert.rejects(client.getSubmission('key'), { status: 401 });
+});
+
+test('what a job asks for is sent, and what is empty is left out', () => {
+  const least = { script: 'a.sh', maxRuntime: 60 };
+  assert.deepEqual(metaOf(least), { script: 'a.sh', max_runtime: 60 });
+  assert.deepEqual(
+    metaOf({ ...least, secrets: [], volumes: [], venv: {}, project: '', machineClass: '' }),
+    metaOf(least),
+  );
+  const cluster = { qos: 'high' };
+  assert.deepEqual(metaOf({ ...least, secrets: ['KEY'], volumes: ['data'], cluster }), {
+    ...metaOf(least),
+    secrets: ['KEY'],
+    volumes: ['data'],
+    cluster,
+  });
 });

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { canConfine } from '../../../scripts/mutations/confinement.ts';
 import { TestCopy } from '../../../scripts/mutations/testCopy.ts';
 
 const RUNNER = 'scripts/mutations/runTests.ts';
@@ -93,6 +94,43 @@ test('other', () => { never(false); });
   assert.deepEqual(await executing('return 1', 1), ['test/direct.test.ts']);
   assert.deepEqual(await executing('return isAsked'), ['test/other.test.ts']);
   assert.deepEqual(await executing('2 : 3'), []);
+});
+
+test('a test file that fails with unchanged sources is named once, and decides about no mutant', async (t) => {
+  const root = await checkout(t, {
+    [SOURCE.path]: ORIGINAL,
+    'test/a.test.ts': `import { test } from 'node:test';
+import { isChanged } from '../src/a.ts';
+test('a', () => { throw new Error(String(isChanged)); });
+`,
+  });
+  const named: string[] = [];
+  const copy = await TestCopy.create(root, { onFailed: (test) => named.push(test) });
+  t.after(async () => copy.dispose());
+  assert.deepEqual(await copy.executing(['test/a.test.ts'], SOURCE, 1), []);
+  assert.equal(await copy.isNoticed(['test/a.test.ts'], SOURCE), false);
+  assert.deepEqual(named, ['test/a.test.ts']);
+});
+
+test('a change cannot reach the processes outside of its tests', {
+  skip: !canConfine && 'NOT POSSIBLE HERE',
+}, async (t) => {
+  const root = await checkout(t, {
+    [SOURCE.path]: ORIGINAL,
+    'test/a.test.ts': `import { readdirSync, writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { isChanged } from '../src/a.ts';
+test('a', () => {
+  const seen = readdirSync('/proc').filter((name) => Number(name) > 0);
+  if (isChanged) writeFileSync(process.env.TMPDIR + '/seen', JSON.stringify(seen));
+});
+`,
+  });
+  const copy = await TestCopy.create(root);
+  t.after(async () => copy.dispose());
+  assert.equal(await copy.isNoticed(['test/a.test.ts'], SOURCE), false);
+  const seen = JSON.parse(await readFile(join(dirname(copy.folder), 'tmp/seen'), 'utf8')) as string[];
+  assert.ok(seen.includes('1') && seen.length < 10, seen.join());
 });
 
 test('an interrupt ends the test that runs, and nothing is left', async (t) => {

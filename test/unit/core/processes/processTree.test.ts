@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,6 +20,7 @@ import {
 const PYTHON = '/usr/bin/python3';
 const MAX_RSS_KB = 600_000;
 const MODULE = JSON.stringify(new URL('../../../../src/core/processes/processTree.ts', import.meta.url).href);
+const PROCFS = JSON.stringify(new URL('../../../../src/core/processes/procfs.ts', import.meta.url).href);
 
 // Tells the kernel that its environment is a gigabyte and a half which were never written (prctl(2), PR_SET_MM_MAP).
 const LONG_ENVIRONMENT = `
@@ -276,4 +277,40 @@ test('a sandbox that has ended, or has no namespace of its own, has no processes
   assert.equal(processIdentity(pid), identity);
   process.kill(pid, 'SIGKILL');
   await exited;
+});
+
+// In a sandbox of its own, so that whatever it stops by mistake is in there too.
+const EMPTY_A_SANDBOX = `
+  import { spawn } from 'node:child_process';
+  import { once } from 'node:events';
+  import { readFileSync } from 'node:fs';
+  const { endProcesses, processIdentity } = await import(${MODULE});
+  const { namespaceOf, processIds } = await import(${PROCFS});
+  const script = 'sleep 600 & echo started; wait; exec sleep 600';
+  const sandbox = spawn('unshare', ['-pf', '--kill-child', 'sh', '-c', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(sandbox.stdout, 'data');
+  const pid = Number(readFileSync('/proc/' + sandbox.pid + '/task/' + sandbox.pid + '/children', 'utf8'));
+  const identity = processIdentity(pid);
+  const beside = () => processIds().filter((each) => each !== pid && namespaceOf(each) === namespaceOf(pid)).length;
+  const counts = [beside()];
+  for (const each of ['another', identity]) {
+    await endProcesses({ init: { pid, identity: each } }, 0);
+    counts.push(beside());
+  }
+  const isOutsideRunning = sandbox.exitCode === null && sandbox.signalCode === null;
+  console.log(JSON.stringify({ counts, isFirstRunning: processIdentity(pid) === identity, isOutsideRunning }));
+  process.exit();
+`;
+const SANDBOX = ['-Urpf', '--mount-proc', '--kill-child'];
+
+test('a sandbox is emptied but for its first process, unless that is a later one with the same ID', {
+  skip: spawnSync('unshare', [...SANDBOX, 'true']).status !== 0 && 'ONLY ON LINUX with namespaces for users',
+}, () => {
+  const program = [process.execPath, '--input-type=module', '-e', EMPTY_A_SANDBOX];
+  const { stdout, stderr } = spawnSync('unshare', [...SANDBOX, ...program], { encoding: 'utf8' });
+  assert.deepEqual(
+    JSON.parse(stdout || '{}'),
+    { counts: [1, 1, 0], isFirstRunning: true, isOutsideRunning: true },
+    stderr,
+  );
 });

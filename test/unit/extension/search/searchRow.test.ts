@@ -35,6 +35,7 @@ test('a row says how many other places its file has, and why it is where it is o
     definition: 0,
     mention: 0,
     history: 5,
+    meaning: 0,
     role: 'test',
     factor: 0.4,
   } as const;

@@ -61,6 +61,13 @@ test('without a charge nothing is said, and without projects only the sums', () 
   assert.equal(describeSpending([{ project: null, today: 0, thisMonth: 2.5 }]), '0 credits today, 2.5 this month');
 });
 
+test('five projects are named, those that cost most, and more are hinted at', () => {
+  const spent = Array.from({ length: 6 }, (_, index) => ({ project: `p${index}`, today: 0, thisMonth: 1 + index }));
+  const named = 'p5 6, p4 5, p3 4, p2 3, p1 2';
+  assert.equal(describeSpending(spent), `0 credits today, 21 this month (${named}, …)`);
+  assert.equal(describeSpending(spent.slice(1)), `0 credits today, 20 this month (${named})`);
+});
+
 const running = (minutesAgo: number, fields: Partial<JobRecord> = {}): JobRecord =>
   makeRecord({
     jobId: randomUUID(),

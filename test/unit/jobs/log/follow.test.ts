@@ -100,6 +100,19 @@ test('after each cut it continues after the last event ID, without loss or dupli
   assert.deepEqual(setting.http.lastEventIds, [undefined, '2', '4', '6']);
 });
 
+test('after a cut it continues after the last event that has an ID', async (t) => {
+  const setting = await setUp(t, {
+    events: (_, response, attempt) => {
+      sendEvents(response, whole.slice(2 * attempt - 2, 2 * attempt - 1), 2 * attempt - 1);
+      sendEvents(response, whole.slice(2 * attempt - 1, 2 * attempt));
+      cut(response);
+    },
+    job: (_, response) => running(response),
+  });
+  await followJob(setting, setting.record.id, { ...FAST, signal: t.signal });
+  assert.deepEqual(setting.http.lastEventIds, [undefined, '1', '3', '5']);
+});
+
 test('a connection that brought events sets the delay back to the first', { timeout: GUARD_MS }, async (t) => {
   const setting = await setUp(t, {
     events: (request, response) => {

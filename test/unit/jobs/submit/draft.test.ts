@@ -86,6 +86,7 @@ test('every term of an intent wins, an empty one is none, and all of them are re
     project: 'old',
     packages: 'requirements.txt',
     secrets: ['OLD'],
+    volumes: ['old'],
     include: ['a'],
     exclude: ['b'],
   };
@@ -95,6 +96,7 @@ test('every term of an intent wins, an empty one is none, and all of them are re
     project: 'new',
     venv: { python: '3.12' },
     secrets: ['NEW'],
+    volumes: ['new'],
     include: ['c'],
     exclude: ['d'],
     resultsFolder: 'out',
@@ -109,9 +111,10 @@ test('every term of an intent wins, an empty one is none, and all of them are re
     machineClass: 'a10g',
     project: 'new',
     secrets: ['NEW'],
+    volumes: ['new'],
     agreement,
   });
-  const empty = firstDraft({ secrets: [], project: '', resultsFolder: '', machineClass: '' }, 'a.py', {
+  const empty = firstDraft({ secrets: [], volumes: [], project: '', resultsFolder: '', machineClass: '' }, 'a.py', {
     memory,
     defaults,
     rates,
@@ -123,7 +126,8 @@ test('every term of an intent wins, an empty one is none, and all of them are re
     exclude: ['b'],
     venv: { requirements: 'requirements.txt' },
   });
-  assert.deepEqual(firstDraft({}, 'a.py', { memory, defaults, rates }).secrets, ['OLD']);
+  const { secrets, volumes } = firstDraft({}, 'a.py', { memory, defaults, rates });
+  assert.deepEqual([secrets, volumes], [['OLD'], ['old']]);
 });
 
 test('packages are chosen and left out without touching the rest of the environment', () => {

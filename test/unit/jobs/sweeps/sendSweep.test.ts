@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { ArchiveStore } from '../../../../src/jobs/archives/archives.ts';
 import { directLedger } from '../../../../src/jobs/ledger/asyncLedger.ts';
 import { JobLedger } from '../../../../src/jobs/ledger/ledger.ts';
 import { Selections } from '../../../../src/jobs/selection/selections.ts';
@@ -277,6 +279,25 @@ for (const [what, change] of [
     assert.deepEqual(await filesIn(home), []);
   });
 }
+
+test('a sweep is packed from the archive that was last sent from its folder, unless all files are to be read again', async (t) => {
+  const home = tempHome(t);
+  const { selections, plan } = await planSweep(t, 'https://jobs.example.org');
+  const folder = plan.jobs[0]?.plan.selection.root ?? '';
+  const archives = new ArchiveStore(home);
+  await archives.prepare();
+  const last = randomUUID();
+  await archives.setLatest(folder, last);
+  const used: (string | undefined)[] = [];
+  const watched: typeof selections.pack = (id, dest, options) => {
+    used.push(options.earlier?.archive);
+    return selections.pack(id, dest, options);
+  };
+  const deps = { selections: { pack: watched, checkScript: selections.checkScript.bind(selections) }, home };
+  for (const rehash of [undefined, false, true]) await createSweep(deps, plan, { isTrusted: false, rehash });
+  const archive = archives.archivePath(last);
+  assert.deepEqual(used, [archive, archive, undefined]);
+});
 
 test('a sweep that is cancelled while its files are packed, or once it is stored, leaves nothing', async (t) => {
   const home = tempHome(t);

@@ -104,7 +104,8 @@ test('a line may have 8 MB and no more, whole or in pieces', async () => {
   line.write('data:');
   const [event] = await parse(line, '\n\n');
   assert.equal(String(event?.data).length, limit - 5);
-  const isLimit = { name: 'AppError', code: 'limit' };
+  const message = 'The service sent a line longer than 8 MB. Check that the address is that of a job service.';
+  const isLimit = { name: 'AppError', code: 'limit', message };
   await assert.rejects(parse(Buffer.concat([line, Buffer.from('x\n\n')])), isLimit);
   await assert.rejects(parse(line.subarray(0, 100), line.subarray(100), 'x'), isLimit);
 });
@@ -123,7 +124,11 @@ test('a line without an end fails once it is too long, not when memory is used u
 
 test('an event of more than 16 MB fails', async () => {
   const line = `data: ${'x'.repeat(1024 * 1024)}\n`;
-  await assert.rejects(parse(...Array.from({ length: 17 }, () => line)), { name: 'AppError', code: 'limit' });
+  await assert.rejects(parse(...Array.from({ length: 17 }, () => line)), {
+    name: 'AppError',
+    code: 'limit',
+    message: 'The service sent an event larger than 16 MB. Check that the address is that of a job service.',
+  });
 });
 
 test('leaving the loop closes the source and gives nothing more', async () => {
@@ -140,6 +145,25 @@ test('leaving the loop closes the source and gives nothing more', async () => {
   await events.return?.();
   assert.equal(isClosed, true);
   assert.deepEqual(await events.next(), { done: true, value: undefined });
+});
+
+test('a source is closed once, and not asked again', async () => {
+  const calls: string[] = [];
+  const source: AsyncIterator<Uint8Array> = {
+    next: async () => {
+      calls.push('next');
+      return { done: false, value: Buffer.from('data: 1\n\n') };
+    },
+    return: async () => {
+      calls.push('return');
+      return { done: true, value: undefined };
+    },
+  };
+  const events = parseEvents({ [Symbol.asyncIterator]: () => source })[Symbol.asyncIterator]();
+  await events.next();
+  await Promise.all([events.return?.(), events.return?.()]);
+  assert.equal((await events.next()).done, true);
+  assert.deepEqual(calls, ['next', 'return']);
 });
 
 test('events that came before a failure of the source are given first', async () => {
@@ -162,6 +186,17 @@ test('calls of next that do not wait for each other get the events in order', as
   assert.deepEqual(
     results.map(({ done, value }) => (done === true ? 'end' : value.data)),
     [1, 2, 3, 'end'],
+  );
+});
+
+test('a call of next that follows a finished one waits for those before it', async () => {
+  const source = chunks(...['data: 1\n\n', 'data: ', '2\n\n', 'data: 3\n\n'].map((text) => Buffer.from(text)));
+  const events = parseEvents(source)[Symbol.asyncIterator]();
+  const [first, second] = [events.next(), events.next()];
+  const results = [await first, ...(await Promise.all([second, events.next()]))];
+  assert.deepEqual(
+    results.map(({ done, value }) => (done === true ? 'end' : value.data)),
+    [1, 2, 3],
   );
 });
 

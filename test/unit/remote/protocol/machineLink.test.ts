@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { dismantled, greeting, isNewerVersion } from '../../../../src/remote/protocol/machineLink.ts';
+import { clusterOffer, dismantled, greeting, isNewerVersion } from '../../../../src/remote/protocol/machineLink.ts';
 
 test('versions are compared by their numbers, from the first on', () => {
   for (const [version, than] of [
@@ -39,4 +39,17 @@ test('a machine that is disconnected says how many jobs have not ended, or why i
   assert.deepEqual(dismantled.parse({ error: 'busy' }), { error: 'busy' });
   for (const other of [{}, { unfinished: 1.5 }, { unfinished: '0' }])
     assert.equal(dismantled.safeParse(other).success, false);
+});
+
+test('a login node offers at most 100 classes with short texts, or says why it cannot', () => {
+  const text = 'x'.repeat(300);
+  const offered = { name: text, description: text, cpus: 8, memory_gb: 0.5, gpus: 0 };
+  const many = (length: number): object[] => Array.from({ length }, () => offered);
+  const isOffer = (...classes: readonly object[]): boolean => clusterOffer.safeParse({ classes }).success;
+  assert.deepEqual(clusterOffer.parse({ classes: [offered] }), { classes: [offered] });
+  assert.deepEqual(clusterOffer.parse({ error: 'no Slurm' }), { error: 'no Slurm' });
+  assert.deepEqual([isOffer(), isOffer({ ...offered, name: '', description: '' })], [true, true]);
+  assert.deepEqual([isOffer(...many(100)), isOffer(...many(101))], [true, false]);
+  for (const field of Object.keys(offered)) assert.equal(isOffer({ ...offered, [field]: null }), false, field);
+  for (const field of ['name', 'description']) assert.equal(isOffer({ ...offered, [field]: `${text}x` }), false, field);
 });

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isInside, submission } from '../../../../src/remote/protocol/submission.ts';
+import {
+  clusterOptions,
+  imageName,
+  isInside,
+  moduleName,
+  submission,
+} from '../../../../src/remote/protocol/submission.ts';
 
 const MINIMAL = { script: 'train.py', max_runtime: 60 };
 
@@ -111,4 +117,86 @@ test('a job gets at most 16 secrets', () => {
   assert.equal(refusalOf({ secrets: names(16) }), undefined);
   assert.equal(refusalOf({ secrets: names(17) }), 'secrets: must be at most 16 names');
   assert.match(refusalOf({ secrets: ['lower'] }) ?? '', /^secrets\.0: must be capital letters/);
+});
+
+test('a job has at most 16 volumes, by their names', () => {
+  const volumes = Array.from({ length: 17 }, (_, index) => `v${index}`);
+  assert.deepEqual(submission.parse({ ...MINIMAL, volumes: volumes.slice(1) }).volumes, volumes.slice(1));
+  assert.equal(submission.safeParse({ ...MINIMAL, volumes }).error?.issues[0]?.message, 'must be at most 16 names');
+  assert.equal(submission.safeParse({ ...MINIMAL, volumes: ['../x'] }).success, false);
+});
+
+test('a module is named as modules are: no option of the command, and no path that it would load', () => {
+  for (const name of ['cuda', 'cuda/12.4', '_a/9+x', 'a-b.c/d/e', 'x'.repeat(200)])
+    assert.equal(moduleName.parse(name), name);
+  for (const name of [
+    '',
+    '-a',
+    '--force',
+    '/etc/x',
+    './x',
+    '../x',
+    'a/../b',
+    'a//b',
+    'a/',
+    'a b',
+    'a;b',
+    'a\n',
+    'x'.repeat(201),
+  ]) {
+    assert.equal(moduleName.safeParse(name).success, false, JSON.stringify(name));
+  }
+});
+
+test('an image is an absolute path or an address from which it is fetched, without a way up', () => {
+  const images = [
+    '/images/a.sif',
+    'docker://debian:12',
+    'oras://r.org/a',
+    'library://a/b:1',
+    'https://x.org/a.sif',
+    'r.org:5000#a/b:1@x',
+    '/...',
+  ];
+  for (const name of images) assert.equal(imageName.parse(name), name);
+  const refused = [
+    '',
+    'a.sif',
+    './a',
+    '../a',
+    '/a/../b',
+    '/a/..',
+    '/./a',
+    'instance://a',
+    'shub://a',
+    'docker://a b',
+    '-a',
+    '/a;b',
+    '/a\n',
+    `/${'a'.repeat(1000)}`,
+  ];
+  for (const name of refused) assert.equal(imageName.safeParse(name).success, false, JSON.stringify(name));
+});
+
+test('what a job asks of its cluster is one line each, of at most 200 characters, 100 modules, and nothing else', () => {
+  const asked = {
+    account: 'a',
+    qos: 'q',
+    constraint: 'c',
+    reservation: 'r',
+    modules: ['m'],
+    container: '/i',
+    mail: true,
+  };
+  assert.deepEqual(submission.parse({ ...MINIMAL, cluster: asked }).cluster, asked);
+  for (const field of ['account', 'qos', 'constraint', 'reservation']) {
+    assert.equal(clusterOptions.safeParse({ [field]: 'x'.repeat(200) }).success, true, field);
+    for (const value of ['', 'x'.repeat(201), 'a\nb', 5]) {
+      assert.equal(clusterOptions.safeParse({ [field]: value }).success, false, `${field}: ${value}`);
+    }
+  }
+  const modules = Array.from({ length: 101 }, () => 'm');
+  assert.equal(clusterOptions.safeParse({ modules: modules.slice(1) }).success, true);
+  assert.equal(clusterOptions.safeParse({ modules }).error?.issues[0]?.message, 'must be at most 100 names');
+  assert.equal(clusterOptions.safeParse({ partition: 'p' }).success, false);
 });

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { createCipheriv } from 'node:crypto';
 import { test } from 'node:test';
-import { entriesIn, nameOfPiece } from '../../../../src/remote/protocol/contents.ts';
+import {
+  entriesIn,
+  MAX_BATCH_PIECES,
+  MAX_PIECE_BYTES,
+  nameOfPiece,
+  PIECE_HEADER_BYTES,
+} from '../../../../src/remote/protocol/contents.ts';
 import { PieceBatch } from '../../../../src/remote/transfers/pieceBatch.ts';
 import { unpackPiece } from '../../../../src/remote/transfers/unpackPiece.ts';
 
@@ -31,4 +37,27 @@ test('a piece becomes exactly one frame, whatever its size', async () => {
     index += 1;
   }
   assert.equal(index, pieces.length);
+});
+
+test('a batch is full by its bytes or its number of pieces, and empty again once it is taken', async () => {
+  const batch = new PieceBatch();
+  const state = () => ({ isEmpty: batch.isEmpty, isFull: batch.isFull });
+  const addMany = (count: number, piece: Buffer): void => {
+    for (let added = 0; added < count; added += 1) batch.add(nameOfPiece(piece), piece);
+  };
+  assert.deepEqual(state(), { isEmpty: true, isFull: false });
+  const header = PIECE_HEADER_BYTES;
+  addMany(15, Buffer.alloc(MAX_PIECE_BYTES - header));
+  addMany(1, Buffer.alloc(MAX_PIECE_BYTES - 2 * header));
+  assert.deepEqual(state(), { isEmpty: false, isFull: false });
+  addMany(1, Buffer.alloc(0));
+  assert.deepEqual(state(), { isEmpty: false, isFull: true });
+  await batch.take();
+  assert.deepEqual(state(), { isEmpty: true, isFull: false });
+  assert.equal((await batch.take()).length, 0);
+  addMany(MAX_BATCH_PIECES - 1, Buffer.alloc(1));
+  assert.equal(batch.isFull, false);
+  addMany(1, Buffer.alloc(1));
+  assert.equal(batch.isFull, true);
+  await batch.take();
 });

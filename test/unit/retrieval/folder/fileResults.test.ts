@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { FolderIndex } from '../../../../src/retrieval/folder/folderIndex.ts';
+import type { NearChunk } from '../../../../src/retrieval/ranking/nearChunks.ts';
 import { countTokens, searchWithin } from '../../../../src/retrieval/folder/tokenBudget.ts';
 
 /** An index of these files, until the end of the test. */
@@ -55,6 +56,35 @@ test('the best place of a file is the definition whose name says what the query 
   assert.deepEqual([first?.path, first?.symbols], ['src/client.ts', ['retryRequest']]);
   const [line] = await index.search('src/client.ts:40 retry request', 10);
   assert.deepEqual([line?.path, line?.symbols], ['src/client.ts', ['log']], 'a line in the query says more');
+});
+
+test('what is close to a query in meaning gains by how close it is, and less than the words of the query give', async (t) => {
+  const index = await indexOf(t, {
+    'src/pier.ts': method('moor', 'harbor'),
+    'src/quay.ts': method('tie', 'rope') + method('untie', 'rope'),
+    'src/wind.ts': method('blow', 'harbor'),
+  });
+  const at = (path: string, ordinal: number, standardScore: number): NearChunk => ({
+    path,
+    ordinal,
+    standardScore,
+    hash: index.source(path)?.hash ?? '',
+  });
+  const paths = async (near: readonly NearChunk[], isByPlace = false): Promise<string[]> =>
+    (await index.search('harbor', 10, { near, isByPlace })).map(({ path, startLine }) => `${path}:${startLine}`);
+  for (const isByPlace of [false, true]) {
+    const first = ['src/pier.ts:1', 'src/wind.ts:1'];
+    assert.deepEqual(await paths([], isByPlace), first);
+    const near = [at('src/quay.ts', 1, 4), at('src/wind.ts', 0, 3)];
+    assert.deepEqual(await paths(near, isByPlace), [...first.toReversed(), 'src/quay.ts:34']);
+    assert.deepEqual(await paths([at('src/quay.ts', 1, 20)], isByPlace), ['src/quay.ts:34', ...first]);
+    assert.deepEqual(await paths([at('src/wind.ts', 0, -2)], isByPlace), first, 'nothing is taken away');
+  }
+  const [wind] = await index.search('harbor', 1, { near: [at('src/wind.ts', 0, 3)] });
+  const { keywords = 0, meaning = 0 } = wind?.reasons ?? {};
+  assert.ok(meaning > 0 && meaning < keywords, `${meaning} of ${keywords}`);
+  const changed = { ...at('src/quay.ts', 1, 20), hash: 'of another text' };
+  assert.ok(!(await paths([changed])).some((path) => path.startsWith('src/quay.ts')), 'the file has changed since');
 });
 
 test('a file with all words of a query comes before one with some of them often', async (t) => {

@@ -34,10 +34,14 @@ for (const dimensions of [1, 7, 8, 9, 64, 384, 1536]) {
       const wanted = randomUnit(dimensions, random);
       const found = fast.nearest(wanted, 20, all);
       assert.deepEqual(found, plain.nearest(wanted, 20, all));
-      for (const { row, score } of found) {
+      for (const { row, score } of found.rows) {
         const exact = cosine(wanted, vectors[row] ?? wanted);
         assert.ok(Math.abs(score - exact) < 0.01, `${score} is not about ${exact}`);
       }
+      const cosines = vectors.map((vector) => cosine(wanted, vector));
+      const mean = cosines.reduce((sum, one) => sum + one, 0) / cosines.length;
+      const variance = cosines.reduce((sum, one) => sum + (one - mean) ** 2, 0) / cosines.length;
+      assert.ok(Math.abs(found.mean - mean) < 0.01 && Math.abs(found.deviation - Math.sqrt(variance)) < 0.01);
     }
   });
 }
@@ -47,7 +51,7 @@ test('sums do not overflow where all numbers of many dimensions are as large as 
     const rows = new QuantizedRows(dimensions);
     const flat = new Float32Array(dimensions).fill(1 / Math.sqrt(dimensions));
     rows.add([flat, flat.map((value) => -value)]);
-    const [first, second] = rows.nearest(flat, 2, all);
+    const [first, second] = rows.nearest(flat, 2, all).rows;
     assert.ok(Math.abs((first?.score ?? 0) - 1) < 0.01 && first?.row === 0, String(first?.score));
     assert.ok(Math.abs((second?.score ?? 0) + 1) < 0.01 && second?.row === 1, String(second?.score));
   }
@@ -59,21 +63,21 @@ test('rows over several blocks and growths of the memory are all found', () => {
   const vectors = Array.from({ length: 20_000 }, () => randomUnit(16, random));
   for (let from = 0; from < vectors.length; from += 777) rows.add(vectors.slice(from, from + 777));
   for (const row of [0, 1, 4095, 4096, 8191, 12_288, 19_999]) {
-    assert.equal(rows.nearest(vectors[row] ?? new Float32Array(16), 3, all)[0]?.row, row);
+    assert.equal(rows.nearest(vectors[row] ?? new Float32Array(16), 3, all).rows[0]?.row, row);
   }
 });
 
 test('only wanted rows are found, none of none, and a row of zeros is near to nothing', () => {
   const rows = new QuantizedRows(8);
   const east = Float32Array.of(1, 0, 0, 0, 0, 0, 0, 0);
-  assert.deepEqual(rows.nearest(east, 5, all), []);
+  assert.deepEqual(rows.nearest(east, 5, all), { rows: [], mean: 0, deviation: 0 });
   rows.add([east, new Float32Array(8), east]);
   assert.deepEqual(
-    rows.nearest(east, 5, (row) => row !== 0).map(({ row }) => row),
+    rows.nearest(east, 5, (row) => row !== 0).rows.map(({ row }) => row),
     [2, 1],
   );
-  assert.equal(rows.nearest(east, 3, all)[2]?.score, 0);
-  assert.deepEqual(rows.nearest(east, 0, all), []);
+  assert.equal(rows.nearest(east, 3, all).rows[2]?.score, 0);
+  assert.deepEqual(rows.nearest(east, 0, all).rows, []);
 });
 
 test('more dimensions than can be searched are refused', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -102,4 +102,20 @@ test('a store with rows that belong to nothing is not upgraded, and stays as it 
   const database = new DatabaseSync(join(folder, 'service.db'));
   t.after(() => database.close());
   assert.deepEqual({ ...database.prepare('PRAGMA user_version').get() }, { user_version: 1 });
+});
+
+test('before an upgrade, a copy of the store is kept beside it, and at no other start', async (t) => {
+  const folder = await oldFolder(t);
+  const copies = (): string[] => readdirSync(folder).filter((name) => name.startsWith('service.db.'));
+  open(folder).dispose();
+  assert.deepEqual(copies(), ['service.db.v1']);
+  const copy = new DatabaseSync(join(folder, 'service.db.v1'), { readOnly: true });
+  assert.deepEqual({ ...copy.prepare('PRAGMA user_version').get() }, { user_version: 1 });
+  copy.close();
+  rmSync(join(folder, 'service.db.v1'));
+  open(folder).dispose();
+  assert.deepEqual(copies(), []);
+  for (const name of readdirSync(folder)) rmSync(join(folder, name));
+  open(folder).dispose();
+  assert.deepEqual(copies(), [], 'a new store');
 });

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { type StagedArchive, stageArchive } from '../../../../src/workspace/extract/extract.ts';
+import { recoverResults } from '../../../../src/workspace/results/resultRecovery.ts';
 import { isProtectedPath } from '../../../../src/workspace/results/protectedNames.ts';
 import { applyResults, planResults, type ResultDecision } from '../../../../src/workspace/results/results.ts';
 import { tarEntry, tarGz, writeArchive } from '../archive/tarBuilder.ts';
@@ -234,4 +235,21 @@ test('what keeps results from being written is said with what to do', async (t) 
     code: 'refused',
     message: 'out/x was not written: out is a link here. Move it away or skip this result.',
   });
+});
+
+test('a file that cannot be restored is named, and its original is restored once that is possible', async (t) => {
+  const { folder, staged } = await stage(t, { a: 'mine' }, { a: 'r' });
+  await planResults(staged, folder);
+  const inTheWay = join(folder, `${basename(dirname(staged.staging))}.part`);
+  mkdirSync(inTheWay);
+  const [label, journal] = ['1', journalOf(folder)];
+  await assert.rejects(applyResults(staged, folder, decide(['a', 'write']), { label, journal }), {
+    code: 'corrupt',
+    message:
+      /\. These files could not be restored yet: a\. The originals are kept, and the next farwharf command tries again\.$/,
+  });
+  rmdirSync(inTheWay);
+  assert.deepEqual((await recoverResults(staged.staging, journal))?.failed, []);
+  assert.equal(text(folder, 'a'), 'mine');
+  assert.deepEqual([readdirSync(folder), existsSync(journal)], [['a'], false]);
 });

@@ -88,3 +88,17 @@ test('the operator gets the first credits once, whatever they are later', (t) =>
     assert.equal(store.balances('local').available, 500);
   }
 });
+
+test('an account is in one group at most, and what it is called changes alone', (t) => {
+  using store = open(folderOf(t));
+  for (const id of ['b', 'a', 'c']) store.addAccount({ id, name: id, plan: 'team', createdAt: 0 });
+  for (const id of ['b', 'a']) store.accounts.setGroup(id, 'lab');
+  store.accounts.setGroup('c', 'other');
+  assert.deepEqual(store.accounts.members('lab'), ['a', 'b']);
+  assert.equal(store.accounts.setGroup('a', null).group, null);
+  store.accounts.dissolve('lab');
+  assert.deepEqual([store.accounts.members('lab'), store.accounts.members('other')], [[], ['c']]);
+  const { name, plan, group } = store.accounts.edit('c', { plan: 'large' });
+  assert.deepEqual([name, plan, group], ['c', 'large', 'other']);
+  assert.throws(() => store.accounts.setGroup('nobody', 'lab'), { code: 'missing' });
+});

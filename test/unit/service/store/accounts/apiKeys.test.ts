@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { keyDigest } from '../../../../../src/service/store/accounts/apiKeys.ts';
+import { hasScope, keyDigest, SCOPES } from '../../../../../src/service/store/accounts/apiKeys.ts';
 import { Store } from '../../../../../src/service/store/store.ts';
 
 const MINUTE_MS = 60_000;
@@ -45,4 +45,11 @@ test('keys and ids are never the same twice', (t) => {
   );
   assert.equal(new Set(made.map(({ secret }) => secret)).size, 50);
   assert.equal(store.keys.list('local').length, 50);
+});
+
+test('a key without scopes may do everything, and one with scopes only what they name', () => {
+  const allowed = (scopes: string | null): readonly string[] => SCOPES.filter((scope) => hasScope({ scopes }, scope));
+  assert.deepEqual(allowed(null), SCOPES);
+  assert.deepEqual(allowed('read,cancel'), ['read', 'cancel']);
+  assert.deepEqual([allowed('reader'), allowed('')], [[], []]);
 });

@@ -125,9 +125,12 @@ test('a job counts for the group in which it was submitted, and for no other; re
   assert.equal(store.accounts.get('ada').group, null);
   assert.equal(store.spendable('ada', {}).limit, 'account');
   finish(store, 'b', 10);
-  assert.throws(() => store.budgets.get('group', 'other'), { code: 'missing' });
+  assert.throws(() => store.budgets.get('group', 'other'), {
+    code: 'missing',
+    message: 'The group "other" does not exist.',
+  });
   assert.equal(store.budgets.add({ ...GROUP, name: 'other' }).cost, 10, 'its earlier jobs count again');
-  assert.throws(() => store.budgets.add(GROUP), { code: 'conflict' });
+  assert.throws(() => store.budgets.add(GROUP), { code: 'conflict', message: 'The group "lab" already exists.' });
   const usage = store.usage.read(0, 2);
   assert.deepEqual(
     usage.map(({ group, charged }) => [group, charged]).toSorted(([, a], [, b]) => Number(a) - Number(b)),

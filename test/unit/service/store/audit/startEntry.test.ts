@@ -57,3 +57,15 @@ test('a deletion that a start was confirmed for is an entry of its own', (t) => 
     ],
   );
 });
+
+test('of settings that came or went, an entry has what they were before, and other entries in between do not matter', (t) => {
+  const { audit } = openStore(t);
+  recordStart(audit, { limits: { uploads: 2 }, plain: 'x'.repeat(200) }, FACTS);
+  const after = { settings: { 'limits.uploads': 9 } };
+  audit.append({ at: '2026-01-01T00:00:00.000Z', operator: { user: 'ada' }, verb: 'x', after, outcome: 'done' });
+  recordStart(audit, { limits: { streams: 3 }, plain: 'x'.repeat(200) }, FACTS);
+  const [last] = audit.newestFirst();
+  assert.deepEqual(last?.input, { changed: ['limits.uploads', 'limits.streams'] });
+  assert.deepEqual(last?.before, { 'limits.uploads': 2, 'limits.streams': null });
+  assert.partialDeepStrictEqual(last?.after, { settings: { 'limits.streams': 3, plain: 'x'.repeat(200) } });
+});

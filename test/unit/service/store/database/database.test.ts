@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { openDatabase } from '../../../../../src/service/store/database/database.ts';
+import { inTransaction, openDatabase } from '../../../../../src/service/store/database/database.ts';
 
 function storePath(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'farwharf-store-'));
@@ -50,4 +50,42 @@ test('the folder and the files of a store are for this user only', { skip: proce
   const modes = [dirname(path), path, `${path}-wal`].map((file) => statSync(file).mode & 0o777);
   database.close();
   assert.deepEqual(modes, [0o700, 0o600, 0o600]);
+});
+
+test('a transaction within another is undone alone, and with the outer one', (t) => {
+  const database = openDatabase(storePath(t));
+  t.after(() => database.close());
+  database.exec('CREATE TABLE notes (text TEXT)');
+  const note = (text: string): void => void database.prepare('INSERT INTO notes VALUES (?)').run(text);
+  const failing = (text: string) => () => {
+    note(text);
+    throw new Error(text);
+  };
+  const result = inTransaction(database, () => {
+    note('outer');
+    assert.throws(() => inTransaction(database, failing('inner')), /^Error: inner$/);
+    return inTransaction(database, () => 'result');
+  });
+  const failed = (): void =>
+    inTransaction(database, () => {
+      inTransaction(database, () => note('lost'));
+      failing('last')();
+    });
+  assert.throws(failed, /^Error: last$/);
+  const notes = database.prepare('SELECT text FROM notes').all();
+  assert.deepEqual([result, notes.map(({ text }) => text), database.isTransaction], ['result', ['outer'], false]);
+});
+
+test('a store of which others can write a file is not opened', { skip: process.platform === 'win32' }, (t) => {
+  const path = storePath(t);
+  openDatabase(path).close();
+  for (const file of [path, `${path}.v1`]) {
+    writeFileSync(file, '', { flag: 'a' });
+    chmodSync(file, 0o602);
+    assert.throws(() => openDatabase(path), { code: 'refused' }, file);
+    chmodSync(file, 0o600);
+  }
+  writeFileSync(join(dirname(path), 'other'), '');
+  chmodSync(join(dirname(path), 'other'), 0o602);
+  openDatabase(path).close();
 });
