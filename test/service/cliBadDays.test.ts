@@ -18,7 +18,7 @@ test('a job that fails gives 1 and its reason', async () => {
 test('bad use gives 2 and says what to do, before anything is sent', async () => {
   await using scratch = await Scratch.create();
   const env = { FARWHARF_REMOTE_HOST: 'http://127.0.0.1:9' };
-  const folder = await scratch.folder('project', { 'train.py': '', 'bad.json': '[]' });
+  const folder = await scratch.folder('project', { 'train.py': '', 'bad.json': '[]', 'agent.ts': '' });
   const empty = await scratch.folder('empty', {});
   const ignored = await scratch.folder('ignored', { '.farwharfignore': '*', 'train.py': '' });
   const cases: [readonly string[], RegExp][] = [
@@ -30,7 +30,17 @@ test('bad use gives 2 and says what to do, before anything is sent', async () =>
     [['submit', join(folder, 'train.py'), '--script', 'train.py'], /is a file/],
     [['submit', folder, '--script', 'train.py', '--max-runtime', 'long'], /whole number/],
     [['submit', folder, '--script', 'train.py', '--venv', join(folder, 'bad.json')], /JSON object/],
-    [['submit', folder, '--script', 'train.py', '--venv', join(folder, 'none.json')], /cannot be read/],
+    [
+      ['submit', folder, '--script', 'train.py', '--venv', join(folder, 'none.json')],
+      /none\.json does not exist\. Check/,
+    ],
+    [['submit', folder, '--script', 'train.py', '--venv', folder], /is a folder\. Enter the path of a file/],
+    [['flow', 'check', folder], /is a folder\. Enter the path of a file/],
+    [
+      ['flow', 'eval', join(folder, 'agent.ts'), '--data', join(folder, 'none.csv')],
+      /none\.csv does not exist\. Check/,
+    ],
+    [['search', ' ', '--folder', folder], /Enter words to search for/],
     [['submit', folder, '--bogus'], /unknown option '--bogus'/],
     [['bogus'], /unknown command 'bogus'/],
     [['watch'], /missing required argument/],

@@ -244,7 +244,10 @@ test('farwharf submit --volume and a profile name volumes; an unknown one is rep
   const me = await scratch.run(['me'], { env });
   assert.match(me.stdout, /^Volumes: datasets, cache \(can be written\)\.$/m);
   const wrong = await submit('--script', 'a.sh', '--volume', 'dataset');
-  assert.match(wrong.stderr, /has no volume dataset for you\. Did you mean datasets\? Your volumes: datasets, cache\./);
+  assert.match(
+    wrong.stderr,
+    /You have no volume dataset on \S+\. Did you mean datasets\? Your volumes: datasets, cache\./,
+  );
   assert.equal((await service.json<{ jobs: unknown[] }>('/v1/jobs')).jobs.length, 2);
 });
 

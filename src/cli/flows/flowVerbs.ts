@@ -60,7 +60,7 @@ export function flowVerb(): Verb {
         summary: 'save a run of a flow file as a test next to the file',
         args: ['<file>'],
         flags: {
-          run: textFlagOr('--run <run>', 'run ID (default: the last run)', 'last'),
+          run: textFlagOr('--run <run>', 'run ID', 'last'),
           name: textFlagOr('--name <name>', 'name of the test', 'run'),
           env: environmentFlag(),
           json: jsonFlag(),

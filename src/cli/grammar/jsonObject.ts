@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { AppError, messageOf } from '../../core/errors.ts';
+import { readProblem } from '../../core/files/readProblem.ts';
 
 /** The text of a file that a flag names. @throws AppError `missing` if it cannot be read. */
 export async function readNamedFile(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (cause) {
-    throw new AppError('missing', `${path} cannot be read: ${messageOf(cause)}`, { cause });
+    throw new AppError('missing', readProblem(path, cause), { cause });
   }
 }
 

@@ -49,6 +49,6 @@ export function recordOf(session: Session, name: string): JobRecord {
   if (record !== undefined) return record;
   throw new AppError(
     'missing',
-    `Job ${printableLine(name)} was not sent from this machine, so its files are not known.`,
+    `Job ${printableLine(name)} was not sent from this machine, so its files are not known. List the jobs sent from this machine:  farwharf jobs`,
   );
 }

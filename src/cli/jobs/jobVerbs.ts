@@ -74,7 +74,7 @@ export function jobVerbs(): readonly Verb[] {
       args: ['<id>'],
       flags: {
         into: textFlag('--into <dir>', 'folder for the results (default: the folder that was sent)'),
-        only: listFlag('--only <path>', 'write only this file or folder of the results (can be repeated)'),
+        only: listFlag('--only <path>', 'write only this file or folder of the results'),
         onConflict: conflictFlag(),
         json: jsonFlag(),
       },

@@ -36,7 +36,10 @@ export async function listResults(
   const inside = resultPath(path);
   const found = await browsed.find(place.record.id, inside);
   if (found === undefined)
-    throw new AppError('missing', `Job ${printableLine(name)} has no result ${printableLine(path)}.`);
+    throw new AppError(
+      'missing',
+      `Job ${printableLine(name)} has no result ${printableLine(path)}. List its results:  farwharf results ${printableLine(name)}`,
+    );
   const files = found === 'folder' ? await browsed.under(place.record.id, [inside]) : [found];
   const listed = files.map((file) => ({ path: file.path, size: file.size }));
   if (terminal.json({ job_id: place.record.jobId, files: listed })) return;

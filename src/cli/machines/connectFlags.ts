@@ -4,7 +4,10 @@ export const CONNECT_FLAGS = {
   name: textFlag('--name <name>', 'name for --remote (default: the destination without the user)'),
   sshConfig: textFlag('--ssh-config <file>', 'ssh configuration to use (default: that of ssh)'),
   node: textFlag('--node <path>', 'path of Node.js 22.18 or later on that machine (default: found, or copied)'),
-  yes: switchFlag('--yes', 'agree to what would be asked: copying Node.js, canceling jobs when removing'),
+  yes: switchFlag(
+    '--yes',
+    'agree to what would be asked: copying Node.js, running jobs on a cluster, canceling jobs when removing',
+  ),
   remove: switchFlag('--remove', 'disconnect the machine and delete everything that was installed there'),
   json: jsonFlag(),
 };

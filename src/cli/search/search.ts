@@ -1,3 +1,4 @@
+import { AppError } from '../../core/errors.ts';
 import { formatCount } from '../../core/text/format.ts';
 import type { FolderIndex } from '../../retrieval/folder/folderIndex.ts';
 import type { FolderHit, FolderSearchOptions } from '../../retrieval/folder/folderSearch.ts';
@@ -21,6 +22,9 @@ interface SearchFlags {
  */
 export async function search(context: Context, query: string, flags: SearchFlags): Promise<void> {
   const { terminal } = context;
+  if (query.trim() === '') {
+    throw new AppError('bad-input', "Enter words to search for, such as  farwharf search 'retry delay'");
+  }
   const { index, root } = await openUpToDateIndex(flags.folder, context, { usesHistory: flags.history });
   using opened = index;
   const { describeFallback, nearestPlaces } = await import('./meaning.ts');

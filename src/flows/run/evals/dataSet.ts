@@ -2,7 +2,8 @@ import { stat } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { stableJson } from '../../../agents/records/plainJson.ts';
-import { AppError, messageOf } from '../../../core/errors.ts';
+import { AppError } from '../../../core/errors.ts';
+import { readProblem } from '../../../core/files/readProblem.ts';
 import { type Check, readChecks } from './check.ts';
 import { type Row, rowsOf } from './rows.ts';
 
@@ -38,7 +39,7 @@ const rowSchema = z.strictObject({
  */
 export async function readDataSet(path: string): Promise<readonly EvalCase[]> {
   const stats = await stat(path).catch((cause: unknown) => {
-    throw new AppError('missing', `The data set ${path} cannot be read: ${messageOf(cause)}`, { cause });
+    throw new AppError('missing', readProblem(`The data set ${path}`, cause), { cause });
   });
   if (!stats.isFile()) throw new AppError('bad-input', `The data set ${path} is not a file.`);
   const cases = new CaseList(path);

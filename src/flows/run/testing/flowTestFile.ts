@@ -2,7 +2,8 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import * as z from 'zod';
 import { recordingEntrySchema } from '../../../agents/records/schemas.ts';
-import { AppError, messageOf } from '../../../core/errors.ts';
+import { AppError } from '../../../core/errors.ts';
+import { readProblem } from '../../../core/files/readProblem.ts';
 import { writeAtomically } from '../../../core/files/atomicFile.ts';
 import { stepReachSchema } from '../history/runRecord.ts';
 import { runInput } from '../protocol/runInput.ts';
@@ -61,7 +62,7 @@ export async function readFlowTest(path: string): Promise<FlowTest> {
   try {
     text = await readFile(path, 'utf8');
   } catch (cause) {
-    throw new AppError('missing', `The test ${path} cannot be read: ${messageOf(cause)}`, { cause });
+    throw new AppError('missing', readProblem(`The test ${path}`, cause), { cause });
   }
   try {
     return flowTestSchema.parse(JSON.parse(text.replaceAll(FOLDER_TOKEN, asInJson(dirname(path)))));

@@ -37,10 +37,10 @@ export function volumeFindings(
   const guess = nearest(missing[0] ?? '', own);
   const detail =
     own.length === 0
-      ? l10n.t('Your account has no volumes there. Ask its operator, or submit without.')
+      ? l10n.t('Your account has no volumes. Ask the operator of the service, or submit without one.')
       : guess === undefined
         ? l10n.t('Your volumes: {0}.', own.join(', '))
         : l10n.t('Did you mean {0}? Your volumes: {1}.', guess, own.join(', '));
-  const summary = l10n.t('{0} has no volume {1} for you', service, missing.join(', '));
+  const summary = l10n.t('You have no volume {0} on {1}', missing.join(', '), service);
   return [{ type: 'volumes', severity: 'error', summary: printableLine(summary), detail: printableLine(detail) }];
 }

@@ -30,11 +30,11 @@ test('a volume that the account does not have is an error before the upload, wit
     {
       type: 'volumes',
       severity: 'error',
-      summary: 'gpu.example.org has no volume dataset for you',
+      summary: 'You have no volume dataset on gpu.example.org',
       detail: 'Did you mean datasets? Your volumes: datasets, cache, odd.',
     },
   ]);
   assert.equal(find(['zzzzzz'])[0]?.detail, 'Your volumes: datasets, cache, odd.');
-  assert.match(find(['a'], { account_id: 'ada' })[0]?.detail ?? '', /^Your account has no volumes there\./);
-  assert.match(volumeFindings(['a'], { account: undefined, service: 's' })[0]?.detail ?? '', /no volumes there/);
+  assert.match(find(['a'], { account_id: 'ada' })[0]?.detail ?? '', /^Your account has no volumes\. Ask/);
+  assert.match(volumeFindings(['a'], { account: undefined, service: 's' })[0]?.detail ?? '', /no volumes\. Ask/);
 });
