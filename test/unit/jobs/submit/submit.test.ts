@@ -356,6 +356,27 @@ test('a job is sent again from its kept archive, as it was', async (t) => {
   assert.deepEqual(gzipOf(bodies[1])?.subarray(0, 200), gzipOf(bodies[0])?.subarray(0, 200));
 });
 
+test('of a job that is sent again, files are left only if the service may have taken it', async (t) => {
+  let answer: 'accept' | 'refuse' | 'lose' = 'accept';
+  const setting = await setUp(t, {
+    submit: async (request, response) => {
+      await readAll(request);
+      if (answer === 'lose') request.socket.destroy();
+      else if (answer === 'refuse') sendJson(response, { detail: 'no' }, 400);
+      else sendJson(response, { job_id: 'job-1' });
+    },
+  });
+  const { id } = await submitWorkspace(setting.deps, setting.request);
+  const stored = (): number => readdirSync(join(setting.home, 'archives')).length;
+  const before = stored();
+  answer = 'refuse';
+  await assert.rejects(resubmitJob(setting.deps, id), { status: 400 });
+  assert.equal(stored(), before);
+  answer = 'lose';
+  await assert.rejects(resubmitJob(setting.deps, id), { code: 'outcome-unknown' });
+  assert.ok(stored() > before);
+});
+
 test('a job that was removed from the list is sent again as one that is in it, and one that never was is not sent', async (t) => {
   const setting = await setUp(t, {
     submit: async (request, response, attempt) => {
