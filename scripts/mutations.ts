@@ -1,7 +1,8 @@
 // Changes one place of a copy of the sources at a time, by the mutators of StrykerJS (without those of regular expressions), and
 // counts how many of a seeded sample of such mutants are killed by the unit tests that execute the place, as Stryker does:
 // `--sample`, `--seed`, `--only TEXT` (in the path), `--from N` to continue a run that was interrupted. The nearest test runs first, then the
-// `--tests` nearest, and all others for what survives these.
+// `--tests` nearest, and all others for what survives these. Linux only, because tests of changed code run where they see no processes but
+// their own.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -24,7 +25,6 @@ const { values: flags } = parseArgs({
   },
 });
 
-// A change of code that stops processes could stop those of the whole machine.
 if (!canConfine) throw new Error('Mutants run on Linux only, where unshare(1) gives tests process IDs of their own.');
 
 const root = join(import.meta.dirname, '..');

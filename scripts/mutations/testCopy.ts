@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, cp, lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative, sep } from 'node:path';
 import { confined } from './confinement.ts';
@@ -68,7 +68,10 @@ export class TestCopy {
 
   static async create(root: string, options: Options = {}): Promise<TestCopy> {
     const copy = new TestCopy(await mkdtemp(join(tmpdir(), 'farwharf-mutations-')), root, options);
+    // Tests that root runs may start programs as another user, who needs a folder for temporary files too.
+    await chmod(copy.#scratch, 0o711);
     await mkdir(join(copy.#scratch, 'tmp'));
+    await chmod(join(copy.#scratch, 'tmp'), 0o1777);
     await copy.#fill();
     return copy;
   }
@@ -145,6 +148,7 @@ export class TestCopy {
 
   async #measure(test: string): Promise<UnchangedRun | undefined> {
     const reports = await mkdtemp(join(this.#scratch, 'coverage-'));
+    await chmod(reports, 0o1777);
     const started = performance.now();
     const { hasPassed } = await this.#run([test], { totalMs: 10 * 60_000 }, { NODE_V8_COVERAGE: reports });
     const ms = performance.now() - started;

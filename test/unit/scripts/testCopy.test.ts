@@ -133,6 +133,27 @@ test('a', () => {
   assert.ok(seen.includes('1') && seen.length < 10, seen.join());
 });
 
+test('a test that root runs may start programs of other users', {
+  skip: process.getuid?.() !== 0 && 'ONLY FOR ROOT',
+}, async (t) => {
+  const root = await checkout(t, {
+    [SOURCE.path]: ORIGINAL,
+    'test/a.test.ts': `import { execFileSync } from 'node:child_process';
+import { test } from 'node:test';
+import { isChanged } from '../src/a.ts';
+test('a', () => {
+  const folders = ['TMPDIR', 'NODE_V8_COVERAGE'].flatMap((name) => process.env[name] ?? []);
+  if (isChanged) folders.push('/');
+  for (const folder of folders) execFileSync('test', ['-w', folder], { uid: 65_534, gid: 65_534 });
+});
+`,
+  });
+  const copy = await TestCopy.create(root);
+  t.after(async () => copy.dispose());
+  assert.deepEqual(await copy.executing(['test/a.test.ts'], { path: SOURCE.path, start: 0 }, 1), ['test/a.test.ts']);
+  assert.equal(await copy.isNoticed(['test/a.test.ts'], SOURCE), true);
+});
+
 test('an interrupt ends the test that runs, and nothing is left', async (t) => {
   const root = await checkout(t, {
     [SOURCE.path]: ORIGINAL,
