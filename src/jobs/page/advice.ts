@@ -33,16 +33,17 @@ export function adviseOn(record: JobRecord, usage: UsageSeries, account: unknown
   const cheaper = own && hasSucceeded(record) ? cheaperClass(own, card, usage, seconds) : undefined;
   // What was charged may be rounded, so its part is more accurate than the time at the new rate.
   const charged = record.creditsCharged ?? (seconds / 60) * (own?.credits_per_minute ?? 0);
-  const credits = cheaper && charged * cheaper.part;
-  const used = describeUsed(record, usage, own, seconds);
-  const saving =
-    cheaper === undefined || credits === undefined
-      ? ''
-      : ` ${l10n.t('The class {0} would have cost {1} instead of {2} credits.', printableLine(cheaper.machineClass), formatCredits(credits), formatCredits(charged))}`;
-  return {
-    sentence: l10n.t('Used {0}.', used) + saving,
-    cheaper: cheaper === undefined || credits === undefined ? null : { machineClass: cheaper.machineClass, credits },
-  };
+  const used = l10n.t('Used {0}.', describeUsed(record, usage, own, seconds));
+  if (cheaper === undefined) return { sentence: used, cheaper: null };
+  const { machineClass, part } = cheaper;
+  const credits = charged * part;
+  const saving = l10n.t(
+    'The class {0} would have cost {1} instead of {2} credits.',
+    printableLine(machineClass),
+    formatCredits(credits),
+    formatCredits(charged),
+  );
+  return { sentence: `${used} ${saving}`, cheaper: { machineClass, credits } };
 }
 
 /** The cheapest class that has what the job used, and the part of the own price that it costs. */

@@ -71,8 +71,7 @@ async function findLeftOut(
   { paths }: PathRead,
 ): Promise<Pick<LeftOutRead, 'path' | 'exclusion'> | undefined> {
   for (const path of paths) {
-    if (path.startsWith('..')) continue;
-    const exclusion = ruleOf(rules, path);
+    const exclusion = ruleOf(rules, path); // none for a path outside of the folder
     if (exclusion === undefined) continue;
     if (exclusion.path === path || (await lstat(join(root, path)).catch(() => undefined))) return { path, exclusion };
   }

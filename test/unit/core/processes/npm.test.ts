@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { npmReason, runNpm } from '../../../../src/core/processes/npm.ts';
@@ -26,6 +26,12 @@ test('a failed npm differs from one that is not installed', { skip }, async (t) 
   assert.deepEqual(await runNpm([], makeNpm(t, 'echo no; exit 3')), { type: 'failed', output: 'no\n' });
   assert.deepEqual(await runNpm([], makeNpm(t, 'kill -9 $$')), { type: 'failed', output: '' });
   assert.deepEqual(await runNpm([], { cwd: temporaryFolder(t), env: { PATH: '/nonexistent' } }), { type: 'missing' });
+});
+
+test('an npm that may not be started is an error of the system', { skip }, async (t) => {
+  const { cwd } = makeNpm(t, 'exit 0');
+  chmodSync(join(cwd, 'npm'), 0o644);
+  await assert.rejects(runNpm([], { cwd, env: { PATH: cwd } }), { code: 'EACCES' });
 });
 
 test('only the last 4,000 characters of what npm prints are returned', { skip }, async (t) => {

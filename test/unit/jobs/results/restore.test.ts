@@ -47,6 +47,17 @@ test('everything is restored, with files that a download would set aside, unless
   assert.equal(read('.gitignore'), 'mine');
 });
 
+test('over a local file, one that tools read is set aside, and one that they act on at once is left out', async (t) => {
+  const { deps, folder, record, read, archive } = setUp(t);
+  const source = tempHome(t);
+  writeTree(source, { '.gitignore': 'old', '.env': 'old' });
+  execFileSync('tar', ['czf', archive, '-C', source, '.gitignore', '.env']);
+  writeTree(folder, { '.gitignore': 'mine', '.env': 'mine' });
+  const { written, skipped, setAside } = await restoreFiles(deps, record, { paths: [], onConflict: 'overwrite' });
+  assert.deepEqual([written, skipped, setAside.map(({ path }) => path)], [[], ['.env'], ['.gitignore']]);
+  assert.deepEqual([read('.gitignore'), read('.env')], ['mine', 'mine']);
+});
+
 test('files that are no longer stored cannot be restored, and the folder stays as it was', async (t) => {
   const { deps, folder, archive, record } = setUp(t);
   writeFileSync(archive, 'damaged');

@@ -77,11 +77,9 @@ test('what did not arrive is said with its service', () => {
       'You stopped before the job service on this machine responded. 99 % of the files were sent, so the job most likely does not exist. Check with the service before you send it again.',
     ],
   );
-  const refused = outcomeUnknown(
-    'local',
-    { sentBytes: 0, totalBytes: 0, isCancelled: false },
-    new RemoteError(502, ''),
-  );
+  const cause = new RemoteError(502, '');
+  const refused = outcomeUnknown('local', { sentBytes: 0, totalBytes: 0, isCancelled: false }, cause);
+  assert.equal(refused.cause, cause);
   assert.equal(
     refused.message,
     'The response of the job service on this machine does not say whether the job was accepted. All files were sent, so the job may be running. Check with the service before you send it again.',

@@ -1,5 +1,16 @@
 import assert from 'node:assert/strict';
-import { existsSync, linkSync, lstatSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { recoverResults } from '../../../../src/workspace/results/resultRecovery.ts';
@@ -87,4 +98,23 @@ test('without a journal, or without the staging folder, nothing is undone and bo
     assert.equal(existsSync(journal), false);
     assert.equal(await recover(), undefined);
   }
+});
+
+test('what cannot be undone is reported, and stays in the journal until it can be', async (t) => {
+  const { folder, journal, recover } = interrupted(t, { 'a.txt': 'a' });
+  const replaced = { type: 'replace', source: 'a.txt', target: 'gone/b.txt', mark: 'x', backup: '0' } as const;
+  const inGone = { type: 'new', source: 'a.txt', target: 'gone/c.txt' } as const;
+  const added = { type: 'new', source: 'a.txt', target: 'a.txt' } as const;
+  saveSteps(journal, { label: '7', steps: [added, inGone, replaced] });
+  writeTree(join(folder, STAGING), { 'replaced/0': 'mine' });
+  const inTheWay = join(folder, `${STAGING}.part`);
+  mkdirSync(inTheWay);
+  const failed = async () => (await recover())?.failed.map(({ path }) => path);
+  assert.deepEqual(await failed(), ['gone/b.txt', 'a.txt']);
+  rmdirSync(inTheWay);
+  assert.deepEqual(await failed(), ['gone/b.txt']);
+  mkdirSync(join(folder, 'gone'));
+  assert.deepEqual(await failed(), []);
+  assert.equal(readFileSync(join(folder, 'gone/b.txt'), 'utf8'), 'mine');
+  assert.deepEqual([readdirSync(folder), existsSync(journal)], [['gone'], false]);
 });
