@@ -1,5 +1,5 @@
-// The search engine against lunr, MiniSearch and SQLite's FTS5 as they come, on the same chunks in one run: building, queries,
-// opening, size and one changed file; then a whole folder on one processor and on all. The folders are those given, each by
+// The search engine against lunr, MiniSearch and SQLite's FTS5 as they come, and against FTS5 with the same information (identifiers
+// split, names and paths as fields), on the same chunks in one run: building, queries, opening, size and one changed file; then a whole folder on one processor and on all. The folders are those given, each by
 // itself, else sources that an install brings (openai, Apache-2.0; zod, MIT) and those of this repository, together; four copies of
 // these are then the whole folder, since in a smaller one a thread's start takes as long as what it does.
 // How well the engine ranks is measured by `ranking`, meaning by `vectors`.
@@ -140,7 +140,7 @@ function printMeasured(
   corpus: EngineCorpus,
 ): void {
   say(
-    `${name.padEnd(10)} | build ${buildMs.toFixed(0)} ms CPU (${(corpus.bytes / 1000 / buildMs).toFixed(1)} MB/s` +
+    `${name.padEnd(14)} | build ${buildMs.toFixed(0)} ms CPU (${(corpus.bytes / 1000 / buildMs).toFixed(1)} MB/s` +
       `${firstMs === undefined ? '' : `; the first one ${firstMs.toFixed(0)} ms`}) | ` +
       `query p50 ${p50.toFixed(3)} p95 ${p95.toFixed(3)} ms | open ${loadMs?.toFixed(1) ?? '-'} ms | ` +
       `${(bytes / corpus.bytes).toFixed(3)} of the text`,

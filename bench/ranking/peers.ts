@@ -1,5 +1,6 @@
 import type { Chunk } from '../../src/retrieval/chunks/chunk.ts';
 import { DatabaseSync } from 'node:sqlite';
+import { codeTokens } from '../support/codeTokens.ts';
 import { MiniSearch } from '../support/miniSearch.ts';
 import { openFts5, openMiniSearch, PEERS, type SearchPeer } from '../support/searchPeers.ts';
 
@@ -16,17 +17,6 @@ export const RANKED: Readonly<Record<string, (chunks: readonly Chunk[]) => Searc
   'FTS5, porter': (chunks) => openFts5(chunks, 'porter unicode61'),
   ...INFORMED,
 };
-
-const WORD = /[\p{L}\p{N}_$]+/gu;
-const PART = /\p{Lu}+(?!\p{Ll})|\p{Lu}?\p{Ll}+|\p{N}+/gu;
-
-/** Words whole and in the parts of their identifiers, as our own analysis has them. */
-function codeTokens(text: string): string[] {
-  return (text.match(WORD) ?? []).flatMap((word) => {
-    const parts = word.match(PART) ?? [];
-    return parts.length > 1 ? [word, ...parts] : [word];
-  });
-}
 
 // As much more as names and paths count in our index.
 const FIELD_WEIGHTS = { symbols: 8, path: 2 };

@@ -9,6 +9,7 @@ import { decodeSegment, encodeSegment } from '../../src/retrieval/segments/segme
 import { SegmentSet } from '../../src/retrieval/search/segmentSet.ts';
 import { toTermQuery } from '../../src/retrieval/search/termQuery.ts';
 import { WordAnalyzer } from '../../src/retrieval/tokenizer/words.ts';
+import { codeTokens } from './codeTokens.ts';
 import { MiniSearch } from './miniSearch.ts';
 
 /** An index that takes the chunks of one file after the other, so that a large folder need not be in memory. */
@@ -148,26 +149,36 @@ class MiniSearchPeer implements EnginePeer {
   }
 }
 
+type FieldsOf = (chunk: Chunk, path: string) => readonly string[];
+
+/** What our index gets: identifiers whole and in parts, in the text, the names of definitions and the path. */
+const informedFields: FieldsOf = ({ text, symbols, scope }, path) =>
+  [text, [...symbols, ...scope].join(' '), path].map((field) => codeTokens(field).join(' '));
+
 /** Contentless, with positions, in one transaction of a file with a write-ahead log. */
 class Fts5Peer implements EnginePeer {
   readonly #file: string;
   readonly #database: DatabaseSync;
   readonly #insert: ReturnType<DatabaseSync['prepare']>;
+  readonly #fieldsOf: FieldsOf;
   #find: ReturnType<DatabaseSync['prepare']> | undefined;
   #count = 0;
 
-  constructor(file: string) {
+  constructor(file: string, columns: readonly string[] = ['text'], fieldsOf: FieldsOf = ({ text }) => [text]) {
+    this.#fieldsOf = fieldsOf;
     this.#file = file;
     for (const end of ['', '-wal', '-shm']) rmSync(`${file}${end}`, { force: true });
     this.#database = new DatabaseSync(file);
     this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
-    this.#database.exec("CREATE VIRTUAL TABLE chunks USING fts5(text, content='')");
-    this.#insert = this.#database.prepare('INSERT INTO chunks(rowid, text) VALUES (?, ?)');
+    this.#database.exec(`CREATE VIRTUAL TABLE chunks USING fts5(${columns.join(', ')}, content='')`);
+    this.#insert = this.#database.prepare(
+      `INSERT INTO chunks(rowid, ${columns.join(', ')}) VALUES (?${', ?'.repeat(columns.length)})`,
+    );
     this.#database.exec('BEGIN');
   }
 
-  add(_path: string, chunks: readonly Chunk[]): void {
-    for (const { text } of chunks) this.#insert.run(this.#count++, text);
+  add(path: string, chunks: readonly Chunk[]): void {
+    for (const chunk of chunks) this.#insert.run(this.#count++, ...this.#fieldsOf(chunk, path));
   }
 
   finish(): void {
@@ -195,6 +206,11 @@ export const ENGINE_PEERS: readonly {
   { name: 'lunr', mostBytes: 80e6, open: () => new LunrPeer() },
   { name: 'MiniSearch', mostBytes: 40e6, open: () => new MiniSearchPeer() },
   { name: 'FTS5', mostBytes: Infinity, open: (file) => new Fts5Peer(file) },
+  {
+    name: 'FTS5, informed',
+    mostBytes: 80e6,
+    open: (file) => new Fts5Peer(file, ['text', 'names', 'path'], informedFields),
+  },
 ];
 
 function wordsOf(text: string): string[] {
