@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { StaticModel } from '../src/retrieval/embedding/staticModel.ts';
+import { StaticModel } from '../src/retrieval/embedding/static/staticModel.ts';
 import { randomFrom } from '../test/random.ts';
 import { bytesOf, safetensors, tokenizerDefinition, writeStaticModel } from '../test/staticModel.ts';
 import { EngineCorpus } from './support/engineCorpus.ts';

@@ -1,5 +1,5 @@
 import { basename, dirname, resolve } from 'node:path';
-import { StaticModel } from '../../src/retrieval/embedding/staticModel.ts';
+import { StaticModel } from '../../src/retrieval/embedding/static/staticModel.ts';
 import type { FolderIndex } from '../../src/retrieval/folder/folderIndex.ts';
 import { FolderVectors } from '../../src/retrieval/semantic/folderVectors.ts';
 import type { NearChunk } from '../../src/retrieval/ranking/nearChunks.ts';

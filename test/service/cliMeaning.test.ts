@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { openModelHub } from '../modelHub.ts';
 import { writeStaticModel } from '../staticModel.ts';
 import { jsonLines, Scratch } from './commandLine.ts';
 import { expectedVector, writeTinyModel } from './support/tinyModel.ts';
@@ -105,6 +106,29 @@ test('a local model is installed when that was agreed to, and ranks without any 
   const found = await scratch.run(['search', 'ship', '--folder', folder]);
   assert.match(found.stdout, /^sea\.md:1/);
   assert.equal(found.stderr, '');
+});
+
+test('a static model is downloaded when that was agreed to, and needs no library', async () => {
+  await using scratch = await Scratch.create();
+  const folder = await scratch.folder('project', FOLDER);
+  await writeStaticModel(join(scratch.root, 'hub/test/tiny'));
+  using hub = await openModelHub(join(scratch.root, 'hub'));
+  const options = { env: { PATH: '', HF_ENDPOINT: hub.address } };
+  const flags = ['--meaning', 'local', '--model', 'test/tiny'];
+  const asked = await scratch.run(['index', folder, ...flags], options);
+  assert.equal(asked.exit, 2);
+  assert.match(asked.stderr, /The model test\/tiny is downloaded from 127\.0\.0\.1:\d+ into .*Nothing was installed/);
+  assert.deepEqual(hub.requested, [], 'nobody has agreed yet');
+  const done = await scratch.run(['index', folder, ...flags, '--yes'], options);
+  assert.equal(done.exit, 0, done.stderr);
+  assert.match(done.stderr, /Semantic ranking is on, with local\/test\/tiny@[0-9a-f]{12}: 2 new texts/);
+  assert.equal(hub.requested.length, 3);
+  const found = await scratch.run(['search', 'ship', '--folder', folder], options);
+  assert.match(found.stdout, /^sea\.md:1/);
+  assert.equal(found.stderr, '');
+  const again = await scratch.run(['index', folder], options);
+  assert.equal(again.exit, 0, again.stderr);
+  assert.equal(hub.requested.length, 3, 'it is downloaded once');
 });
 
 test('a static model in a folder needs no installation and no question', async () => {

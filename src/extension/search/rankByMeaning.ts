@@ -10,9 +10,12 @@ import {
 } from '../../retrieval/semantic/embeddingChoice.ts';
 import {
   DEFAULT_MODEL,
-  MODEL_HUB,
+  hasModel,
+  modelHub,
   needsModelLibrary,
   openChosenModel,
+  prepareStaticModel,
+  STATIC_MODEL,
 } from '../../retrieval/embedding/localEmbedder.ts';
 import { findModelLibrary, installModelLibrary } from '../../retrieval/embedding/modelLibrary.ts';
 import { withSignal } from '../ui/abort.ts';
@@ -52,8 +55,14 @@ function choices(current: EmbeddingChoice | undefined): readonly ChoiceItem[] {
   const hub: ChoiceItem = {
     label: label`$(cloud-download) ${l10n.t('A small model, downloaded once')}`,
     description: withoutIcons(DEFAULT_MODEL),
-    detail: label`${l10n.t('About 25 MB from {0}', new URL(MODEL_HUB).host)}`,
+    detail: label`${l10n.t('About 25 MB from {0}', new URL(modelHub()).host)}`,
     choose: async () => ({ provider: 'local' }),
+  };
+  const table: ChoiceItem = {
+    label: label`$(cloud-download) ${l10n.t('A static model, downloaded once')}`,
+    description: withoutIcons(STATIC_MODEL),
+    detail: label`${l10n.t('About 30 MB from {0}. Fast, and needs no library', new URL(modelHub()).host)}`,
+    choose: async () => ({ provider: 'local', model: STATIC_MODEL }),
   };
   const own: ChoiceItem = {
     label: label`$(folder) ${l10n.t('A model in a folder...')}`,
@@ -65,7 +74,7 @@ function choices(current: EmbeddingChoice | undefined): readonly ChoiceItem[] {
     detail: label`${l10n.t('Removes the vectors of this folder')}`,
     choose: async () => 'words',
   };
-  return current === undefined ? [hub, own] : [hub, own, words];
+  return current === undefined ? [hub, table, own] : [hub, table, own, words];
 }
 
 async function chooseModelFolder(): Promise<EmbeddingChoice | undefined> {
@@ -88,10 +97,13 @@ async function prepare(choice: EmbeddingChoice, search: Search, folder: vscode.W
     status === undefined
       ? l10n.t('the chunks of this folder')
       : plural(status.chunks, l10n.t('1 chunk'), l10n.t('{0} chunks'));
-  const needsLibrary = await needsModelLibrary(choice);
+  const needsLibrary = choice.model !== STATIC_MODEL && (await needsModelLibrary(choice, home));
   const sentences = [
     ...(needsLibrary && findModelLibrary(home) === undefined
       ? [l10n.t('First, npm installs a library of about 35 MB.')]
+      : []),
+    ...(choice.localModelPath === undefined && !hasModel(choice, home)
+      ? [l10n.t('The model is downloaded from {0}.', new URL(modelHub()).host)]
       : []),
     l10n.t(
       'The model then processes {0} in the background, on this machine and at no cost. Until it is done, search uses keyword ranking.',
@@ -111,6 +123,7 @@ async function prepare(choice: EmbeddingChoice, search: Search, folder: vscode.W
       const onProgress = (done: number, total: number): void =>
         progress.report({ message: `${Math.floor((100 * done) / Math.max(total, 1))} %` });
       if (needsLibrary) await installModelLibrary(home, { signal, onProgress });
+      else await prepareStaticModel(choice, { home, signal, onProgress });
       const model = await openChosenModel(choice, { home, program: modelProgram, mayDownload: true, onProgress });
       model.dispose();
       signal.throwIfAborted();

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { allowedEnvironment } from '../../core/processes/childEnvironment.ts';
@@ -8,10 +9,13 @@ import type { Embedder, EmbedOptions } from './embedder.ts';
 import type { ModelService } from './modelWorker.ts';
 import { findModelLibrary, MODEL_LIBRARY } from './modelLibrary.ts';
 import type { ModelPlace } from './modelPlace.ts';
-import { isStaticModel } from './staticModelFiles.ts';
+import { fetchStaticModel } from './static/fetchStaticModel.ts';
+import { isStaticModel } from './static/staticModelFiles.ts';
 
 export const DEFAULT_MODEL = 'Xenova/all-MiniLM-L6-v2';
-export const MODEL_HUB = 'https://huggingface.co';
+/** A static model, which needs no library and is many times faster. */
+export const STATIC_MODEL = 'minishlab/potion-base-8M';
+const MODEL_HUB = 'https://huggingface.co';
 
 export interface LocalEmbedderOptions extends ModelPlace {
   /** The program of the model's thread, `modelWorker`. */
@@ -74,9 +78,48 @@ interface ChosenModel {
   readonly localModelPath?: string | undefined;
 }
 
-/** Whether a model runs on a library that must be installed, which all do but static models in a folder. */
-export async function needsModelLibrary({ model = DEFAULT_MODEL, localModelPath }: ChosenModel): Promise<boolean> {
-  return localModelPath === undefined || !(await isStaticModel(join(localModelPath, model)));
+/** The address of the model hub. */
+export function modelHub(): string {
+  return process.env['HF_ENDPOINT'] ?? MODEL_HUB;
+}
+
+/** Whether a model runs on a library that must be installed, which all do but static models. True for one that is not here yet. */
+export async function needsModelLibrary(chosen: ChosenModel, home: string): Promise<boolean> {
+  return !(await isStaticModel(folderOf(chosen, home)));
+}
+
+/** Whether a model was downloaded, or is in the folder that was named. */
+export function hasModel(chosen: ChosenModel, home: string): boolean {
+  return existsSync(folderOf(chosen, home));
+}
+
+/**
+ * Downloads a model from the hub, if it is a static one and not there. Returns whether it is a static one.
+ *
+ * @throws AppError `bad-input` if the name is none of a hub, `unreachable` if the hub cannot be reached or has no such model, `limit` if it is
+ * too large; the signal's reason on abort.
+ */
+export async function prepareStaticModel(
+  chosen: ChosenModel,
+  {
+    home,
+    signal,
+    onProgress = () => {},
+  }: Pick<ChosenModelOptions, 'home' | 'onProgress'> & { readonly signal?: AbortSignal | undefined },
+): Promise<boolean> {
+  const folder = folderOf(chosen, home);
+  if (hasModel(chosen, home) || chosen.localModelPath !== undefined || chosen.model === undefined)
+    return isStaticModel(folder);
+  return fetchStaticModel(chosen.model, folder, { hub: modelHub(), signal, onProgress });
+}
+
+function folderOf({ model = DEFAULT_MODEL, localModelPath }: ChosenModel, home: string): string {
+  return join(localModelPath ?? hubFolder(home), model);
+}
+
+/** The folder for downloads. */
+function hubFolder(home: string): string {
+  return join(home, 'models', 'hub');
 }
 
 /**
@@ -90,7 +133,10 @@ export async function openChosenModel(
   { home, program, libraryFrom, mayDownload, onProgress }: ChosenModelOptions,
 ): Promise<LocalEmbedder> {
   const { model = DEFAULT_MODEL, localModelPath } = chosen;
-  const needsLibrary = await needsModelLibrary(chosen);
+  const isStatic = mayDownload
+    ? await prepareStaticModel(chosen, { home, onProgress })
+    : await isStaticModel(folderOf(chosen, home));
+  const needsLibrary = !isStatic;
   const library = needsLibrary ? findModelLibrary(home, libraryFrom) : undefined;
   if (needsLibrary && library === undefined) {
     throw new AppError(
@@ -98,9 +144,9 @@ export async function openChosenModel(
       `Local embeddings need the package ${MODEL_LIBRARY}. Install it beside farwharf (npm install ${MODEL_LIBRARY}), choose a model in the model2vec format, which does not need it, or choose another embeddingProvider.`,
     );
   }
-  const folder = localModelPath ?? join(home, 'models', 'hub');
+  const folder = localModelPath ?? hubFolder(home);
   const mayFetch = mayDownload && localModelPath === undefined;
-  const download = mayFetch ? (process.env['HF_ENDPOINT'] ?? MODEL_HUB) : undefined;
+  const download = mayFetch ? modelHub() : undefined;
   return LocalEmbedder.open({ library, model, folder, download, program, onProgress });
 }
 

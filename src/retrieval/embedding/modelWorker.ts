@@ -4,7 +4,7 @@ import { threadData } from '../../core/processes/threadData.ts';
 import { serveCalls } from '../../core/rpc/serveCalls.ts';
 import type { ModelPlace } from './modelPlace.ts';
 import { SentenceModel } from './sentenceModel.ts';
-import { StaticModel } from './staticModel.ts';
+import { StaticModel } from './static/staticModel.ts';
 
 export type ModelService = {
   readonly model: {

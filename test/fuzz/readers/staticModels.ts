@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { StaticModel } from '../../../src/retrieval/embedding/staticModel.ts';
+import { StaticModel } from '../../../src/retrieval/embedding/static/staticModel.ts';
 import { exampleTable, safetensors, tokenizerDefinition, writeStaticModel } from '../../staticModel.ts';
 import { allowRefusal, type FuzzedReader, nothingToClose } from '../reader.ts';
 

@@ -9,7 +9,7 @@ import {
   needsModelLibrary,
   openChosenModel,
 } from '../../../../src/retrieval/embedding/localEmbedder.ts';
-import { StaticModel } from '../../../../src/retrieval/embedding/staticModel.ts';
+import { StaticModel } from '../../../../src/retrieval/embedding/static/staticModel.ts';
 import {
   bytesOf,
   exampleTable,
@@ -119,8 +119,9 @@ test('texts with more different words than are added at once, and vectors of any
 
 test('a static model in a folder is recognised, and runs in a thread without any library', async (t: TestContext) => {
   const { folder, model, files } = await write();
-  assert.equal(await needsModelLibrary({ model, localModelPath: folder }), false);
-  const options = { home: join(base, 'empty-home'), program, mayDownload: false };
+  const home = join(base, 'empty-home');
+  assert.equal(await needsModelLibrary({ model, localModelPath: folder }, home), false);
+  const options = { home, program, mayDownload: false };
   const embedder = await openChosenModel({ model, localModelPath: folder }, options);
   t.after(() => embedder.dispose());
   assert.match(embedder.id, new RegExp(`^local/${model}@[0-9a-f]{12}$`));
@@ -128,11 +129,15 @@ test('a static model in a folder is recognised, and runs in a thread without any
   assert.deepEqual(Array.from((await embedder.embed(['ship']))[0] ?? []), [1, 0, 0, 0]);
 
   await mkdir(join(files, 'onnx'));
-  assert.equal(await needsModelLibrary({ model, localModelPath: folder }), false, 'config.json says what it is');
+  assert.equal(await needsModelLibrary({ model, localModelPath: folder }, home), false, 'config.json says what it is');
   await writeFile(join(files, 'config.json'), '{"model_type": "bert"}');
-  assert.equal(await needsModelLibrary({ model, localModelPath: folder }), true, 'a sentence model with both weights');
-  assert.equal(await needsModelLibrary({ model: 'absent', localModelPath: folder }), true);
-  assert.equal(await needsModelLibrary({ model }), true, 'a model to be downloaded');
+  assert.equal(
+    await needsModelLibrary({ model, localModelPath: folder }, home),
+    true,
+    'a sentence model with both weights',
+  );
+  assert.equal(await needsModelLibrary({ model: 'absent', localModelPath: folder }, home), true);
+  assert.equal(await needsModelLibrary({ model }, home), true, 'a model to be downloaded');
 });
 
 test('embedding in the thread can be stopped', async (t) => {

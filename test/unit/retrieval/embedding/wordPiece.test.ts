@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { WordPiece } from '../../../../src/retrieval/embedding/wordPiece.ts';
+import { WordPiece } from '../../../../src/retrieval/embedding/static/wordPiece.ts';
 import { tokenizerDefinition } from '../../../staticModel.ts';
 
 const TOKENS =

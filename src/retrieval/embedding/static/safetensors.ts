@@ -1,5 +1,5 @@
-import { AppError } from '../../core/errors.ts';
-import { fieldOf } from '../../core/jsonFields.ts';
+import { AppError } from '../../../core/errors.ts';
+import { fieldOf } from '../../../core/jsonFields.ts';
 
 // The format allows 100 MB. A model with a table of vectors needs 200 bytes.
 const MOST_HEADER_BYTES = 1_000_000;

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { AppError, messageOf } from '../../core/errors.ts';
-import { Yielder } from '../../core/processes/yielder.ts';
-import type { ModelPlace } from './modelPlace.ts';
+import { AppError, messageOf } from '../../../core/errors.ts';
+import { Yielder } from '../../../core/processes/yielder.ts';
 import { EmbeddingTable } from './embeddingTable.ts';
 import { Safetensors, type Tensor } from './safetensors.ts';
 import { readModelFile, TABLE_FILE, TOKENIZER_FILE } from './staticModelFiles.ts';
@@ -51,7 +50,7 @@ export class StaticModel {
    *
    * @throws AppError `missing` if a file cannot be read, `limit` if one is too large, `corrupt` if one is not valid.
    */
-  static async open({ model, folder }: Pick<ModelPlace, 'model' | 'folder'>): Promise<StaticModel> {
+  static async open({ model, folder }: { readonly model: string; readonly folder: string }): Promise<StaticModel> {
     try {
       const table = await readModelFile(join(folder, model), TABLE_FILE);
       const tokenizer = await readModelFile(join(folder, model), TOKENIZER_FILE);

@@ -1,15 +1,15 @@
 import { constants, existsSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AppError, messageOf } from '../../core/errors.ts';
-import { textField } from '../../core/jsonFields.ts';
+import { AppError, messageOf } from '../../../core/errors.ts';
+import { textField } from '../../../core/jsonFields.ts';
 
 export const TABLE_FILE = 'model.safetensors';
 export const TOKENIZER_FILE = 'tokenizer.json';
-const CONFIG_FILE = 'config.json';
+export const CONFIG_FILE = 'config.json';
 
-// The largest models with a table of words have 130 MB, and a tokenizer of 2 MB.
-const MOST_BYTES: Readonly<Record<string, number>> = {
+/** Of each file: the largest models with a table of words have 130 MB, and a tokenizer of 2 MB. */
+export const MOST_BYTES: Readonly<Record<string, number>> = {
   [TABLE_FILE]: 256_000_000,
   [TOKENIZER_FILE]: 32_000_000,
   [CONFIG_FILE]: 1_000_000,
@@ -21,7 +21,11 @@ const MOST_BYTES: Readonly<Record<string, number>> = {
  */
 export async function isStaticModel(folder: string): Promise<boolean> {
   if (![TABLE_FILE, TOKENIZER_FILE].every((file) => existsSync(join(folder, file)))) return false;
-  if (!existsSync(join(folder, 'onnx'))) return true;
+  return !existsSync(join(folder, 'onnx')) || isStaticConfig(folder);
+}
+
+/** Whether the `config.json` in a folder describes a static model; false if there is none. */
+export async function isStaticConfig(folder: string): Promise<boolean> {
   try {
     const config: unknown = JSON.parse((await readModelFile(folder, CONFIG_FILE)).toString());
     return textField(config, 'model_type') === 'model2vec';

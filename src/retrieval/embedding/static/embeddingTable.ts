@@ -1,6 +1,6 @@
-import { AppError } from '../../core/errors.ts';
-import { ENTRY_BYTES, SUMMED_PER_STEP } from '../kernel/assembly/layout/vectors.ts';
-import { PAGE_BYTES, startKernel } from '../kernel/kernelInstance.ts';
+import { AppError } from '../../../core/errors.ts';
+import { ENTRY_BYTES, SUMMED_PER_STEP } from '../../kernel/assembly/layout/vectors.ts';
+import { PAGE_BYTES, startKernel } from '../../kernel/kernelInstance.ts';
 
 const NUMBER_BYTES = 4;
 // Rows are added this many at a time.

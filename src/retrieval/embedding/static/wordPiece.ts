@@ -1,5 +1,5 @@
-import { AppError } from '../../core/errors.ts';
-import { fieldOf, numberField, textField } from '../../core/jsonFields.ts';
+import { AppError } from '../../../core/errors.ts';
+import { fieldOf, numberField, textField } from '../../../core/jsonFields.ts';
 
 const MOST_WORD_CHARACTERS = 100;
 const MOST_TOKENS = 1_000_000;
