@@ -41,7 +41,7 @@ test('JSON output has the exact service text, with control characters escaped', 
   const account = { credits: 5, plan: HOSTILE };
   await using fake = await startFake((_request, response) => void response.end(JSON.stringify(account)));
   const done = await scratch.run(['me', '--json'], { env: fake.env });
-  assert.deepEqual(jsonLines(done.stdout), [{ ...account, spent: [] }]);
+  assert.deepEqual(jsonLines(done.stdout), [{ ...account, spent: [], used: [] }]);
   assert.doesNotMatch(done.stdout, OBEYED);
 });
 

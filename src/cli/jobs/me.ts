@@ -1,5 +1,5 @@
 import { formatCredits } from '../../core/text/format.ts';
-import type { Machine } from '../../core/text/machineHours.ts';
+import { describeHours, type Machine } from '../../core/text/machineHours.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { currentPeriods, describeSpending } from '../../jobs/ledger/spending.ts';
 import { hasNoCredits, type Rate, readBalance, readRateCard } from '../../jobs/submit/estimate.ts';
@@ -25,15 +25,22 @@ function columns(rates: readonly Rate[]): readonly RecordColumn<Rate>[] {
 
 /**
  * `farwharf me`: credits, plan, rate card, volumes, and what the jobs of this machine were charged. JSON: the service's own account object, and
- * `spent`: `[{ project, today, this_month }]`.
+ * `spent`: `[{ project, today, this_month }]`, and `used`, this month's hours of classes without a price: `[{ machine_class, core_hours, gpu_hours }]`.
  */
 export async function showAccount(context: Context): Promise<void> {
   await using session = new Session(context);
   const { terminal, signal } = context;
   const account = await (await session.client()).me({ signal });
-  const spent = session.ledger.spending(session.host, currentPeriods(Date.now()));
+  const periods = currentPeriods(Date.now());
+  const spent = session.ledger.spending(session.host, periods);
+  const used = session.ledger.use(session.host, periods);
   const asJson = spent.map(({ project, today, thisMonth }) => ({ project, today, this_month: thisMonth }));
-  if (terminal.json({ ...account, spent: asJson })) return;
+  const usedAsJson = used.map(({ machineClass, hours }) => ({
+    machine_class: machineClass,
+    core_hours: hours.core,
+    gpu_hours: hours.gpu,
+  }));
+  if (terminal.json({ ...account, spent: asJson, used: usedAsJson })) return;
   const balance = readBalance(account);
   const rates = readRateCard(account);
   const credits = hasNoCredits(rates)
@@ -45,6 +52,13 @@ export async function showAccount(context: Context): Promise<void> {
   terminal.answer(`${credits}${plan} on ${session.hostName}.`);
   const spending = describeSpending(spent);
   if (spending !== undefined) terminal.answer(`Spent by jobs from this machine: ${printableLine(spending)}.`);
+  const hours = used
+    .map((use) => ({ name: use.machineClass ?? 'default', amount: describeHours(use.hours) }))
+    .filter(({ amount }) => amount !== '')
+    .map(({ name, amount }) => `${name} ${amount}`);
+  if (hours.length > 0) {
+    terminal.answer(`Used this month by jobs from this machine: ${printableLine(hours.join('; '))}.`);
+  }
   const volumes = readVolumes(account).map(({ name, isWritable }) => (isWritable ? `${name} (can be written)` : name));
   if (volumes.length > 0) terminal.answer(`Volumes: ${printableLine(volumes.join(', '))}.`);
   if (rates.length === 0) return;

@@ -19,6 +19,7 @@ export function directLedger(ledger: JobLedger): AsyncLedger {
     get: async (id) => ledger.get(id),
     list: async (query) => ledger.list(query),
     spending: async (host, periods) => ledger.spending(host, periods),
+    use: async (host, periods) => ledger.use(host, periods),
     hosts: async () => ledger.hosts(),
     find: async (name, host) => ledger.find(name, host),
     findJob: async (host, jobId) => ledger.findJob(host, jobId),

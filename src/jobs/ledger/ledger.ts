@@ -8,7 +8,7 @@ import { openLedgerFile, resultCode } from './ledgerFile.ts';
 import { jobMatcher } from './jobFilter.ts';
 import { DEFAULT_LIMIT, type ListQuery, listStatement } from './listQuery.ts';
 import type { JobPatch, JobRecord } from './record.ts';
-import { type CurrentPeriods, type ProjectSpending, spendingOf } from './spending.ts';
+import { type ClassUse, type CurrentPeriods, type ProjectSpending, spendingOf, useOf } from './spending.ts';
 
 const SQLITE_CONSTRAINT = 19;
 
@@ -75,6 +75,11 @@ export class JobLedger {
   /** What the jobs of a host were charged in the current periods, by project. Jobs that were removed from the list count too. */
   spending(host: string, periods: CurrentPeriods): ProjectSpending[] {
     return spendingOf(this.#database, host, periods);
+  }
+
+  /** What the jobs of a host used in the current month of machine classes without a price. Removed ones count too. */
+  use(host: string, periods: Pick<CurrentPeriods, 'month'>): ClassUse[] {
+    return useOf(this.#database, host, periods);
   }
 
   /** The hosts to which jobs were sent. */

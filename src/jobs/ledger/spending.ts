@@ -1,6 +1,7 @@
 import * as l10n from '@vscode/l10n';
 import type { DatabaseSync } from 'node:sqlite';
 import { formatCredits } from '../../core/text/format.ts';
+import type { MachineHours } from '../../core/text/machineHours.ts';
 
 /** Credits that jobs of one project were charged. Jobs count when they end. */
 export interface ProjectSpending {
@@ -8,6 +9,13 @@ export interface ProjectSpending {
   readonly project: string | null;
   readonly today: number;
   readonly thisMonth: number;
+}
+
+/** What jobs have used of a machine class without a price. Jobs count when they end. */
+export interface ClassUse {
+  /** Null for the class that a service chose without naming it. */
+  readonly machineClass: string | null;
+  readonly hours: MachineHours;
 }
 
 /** The beginning of the current day and month in this machine's time zone, in milliseconds since 1970. */
@@ -24,15 +32,16 @@ export function currentPeriods(now: number): CurrentPeriods {
   return { day: new Date(year, month, date.getDate()).getTime(), month: new Date(year, month).getTime() };
 }
 
+// A service can give times in any zone, or none.
+const ENDED_AT = "coalesce(unixepoch(record ->> 'finishedAt'), unixepoch(created_at))";
+
 /** What the jobs of a host in the ledger's database were charged, by project. */
 export function spendingOf(database: DatabaseSync, host: string, { day, month }: CurrentPeriods): ProjectSpending[] {
-  // A service can give times in any zone, or none.
-  const endedAt = "coalesce(unixepoch(record ->> 'finishedAt'), unixepoch(created_at))";
   return database
     .prepare(
       `SELECT record ->> 'project' AS project, sum(record ->> 'creditsCharged') AS thisMonth,
-              sum(iif(${endedAt} >= ?, record ->> 'creditsCharged', 0)) AS today
-       FROM jobs WHERE host = ? AND record ->> 'creditsCharged' > 0 AND ${endedAt} >= ?
+              sum(iif(${ENDED_AT} >= ?, record ->> 'creditsCharged', 0)) AS today
+       FROM jobs WHERE host = ? AND record ->> 'creditsCharged' > 0 AND ${ENDED_AT} >= ?
        GROUP BY project ORDER BY project`,
     )
     .all(day / 1000, host, month / 1000)
@@ -40,6 +49,24 @@ export function spendingOf(database: DatabaseSync, host: string, { day, month }:
       project: typeof project === 'string' ? project : null,
       today: Number(today),
       thisMonth: Number(thisMonth),
+    }));
+}
+
+/** What the jobs of a host that ended since `month` used of machine classes without a price, most first. */
+export function useOf(database: DatabaseSync, host: string, { month }: Pick<CurrentPeriods, 'month'>): ClassUse[] {
+  const hours =
+    "max(0, unixepoch(record ->> 'finishedAt', 'subsec') - unixepoch(record ->> 'startedAt', 'subsec')) / 3600.0";
+  return database
+    .prepare(
+      `SELECT record ->> 'machineClass' AS machineClass, total(${hours} * (record ->> 'unpricedCpus')) AS core,
+              total(${hours} * (record ->> 'unpricedGpus')) AS gpu
+       FROM jobs WHERE host = ? AND record ->> 'unpricedCpus' IS NOT NULL AND ${ENDED_AT} >= ?
+       GROUP BY machineClass HAVING core > 0 ORDER BY core DESC`,
+    )
+    .all(host, month / 1000)
+    .map(({ machineClass, core, gpu }) => ({
+      machineClass: typeof machineClass === 'string' ? machineClass : null,
+      hours: { core: Number(core), gpu: Number(gpu) },
     }));
 }
 

@@ -68,6 +68,41 @@ test('five projects are named, those that cost most, and more are hinted at', ()
   assert.equal(describeSpending(spent.slice(1)), `0 credits today, 20 this month (${named})`);
 });
 
+test('hours of classes without a price are added up by class, for this month, each at the end of its job', (t) => {
+  const ledger = new JobLedger(tempHome(t));
+  const hour = (
+    finishedAt: string,
+    machineClass: string | null,
+    cpus: number | null,
+    gpus = 0,
+    fields = {},
+  ): JobRecord =>
+    ended(finishedAt, 0, {
+      startedAt: new Date(Date.parse(finishedAt) - 3_600_000).toISOString(),
+      machineClass,
+      unpricedCpus: cpus,
+      unpricedGpus: gpus,
+      ...fields,
+    });
+  for (const record of [
+    hour(TODAY, 'gpu', 16, 2),
+    hour(THIS_MONTH, 'gpu', 16, 1, { removed: true }),
+    hour(THIS_MONTH, null, 2),
+    hour(LAST_MONTH, 'gpu', 16, 2),
+    hour(TODAY, 'gpu', 16, 2, { host: 'https://gpu.example.org' }),
+    hour(TODAY, 'priced', null),
+    hour(TODAY, 'odd', 4, 0, { startedAt: 'yesterday' }),
+    hour(TODAY, 'late', 4, 0, { startedAt: iso(2026, 10, 20, 11) }),
+    hour(TODAY, 'never started', 4, 0, { startedAt: null }),
+  ])
+    ledger.insert(record);
+  assert.deepEqual(ledger.use('local', currentPeriods(NOW)), [
+    { machineClass: 'gpu', hours: { core: 32, gpu: 3 } },
+    { machineClass: null, hours: { core: 2, gpu: 0 } },
+  ]);
+  ledger.dispose();
+});
+
 const running = (minutesAgo: number, fields: Partial<JobRecord> = {}): JobRecord =>
   makeRecord({
     jobId: randomUUID(),
