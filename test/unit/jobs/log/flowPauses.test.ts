@@ -27,6 +27,9 @@ test('it is found in the log of a service without flow events, where lines may b
 test('what is no question, or is too large to be stored, is none', () => {
   const pauses = new FlowPauses();
   assert.equal(pauses.push('flow', end({ pause: { question: 5 } })), null);
-  assert.equal(pauses.push('flow', end({ pause: { ...pause, question: 'x'.repeat(20_000) } })), null);
+  const room = 20_000 - JSON.stringify({ ...pause, question: '' }).length;
+  const largest = { ...pause, question: 'x'.repeat(room) };
+  assert.deepEqual(pauses.push('flow', end({ pause: largest })), largest);
+  assert.equal(pauses.push('flow', end({ pause: { ...pause, question: 'x'.repeat(room + 1) } })), null);
   assert.equal(pauses.push('flow', 'run-end'), undefined);
 });

@@ -37,6 +37,15 @@ test('metrics.jsonl has a JSON object per line, and other lines add nothing', as
   for (const bytes of [1, 7, 1_000]) assert.deepEqual(await pointsOf({ 'out/metrics.jsonl': text }, bytes), { loss });
 });
 
+test('a line of metrics that is too long is left out, also at the end', async () => {
+  const line = (step: number, length: number): string => `{"step": ${step}, "loss": 1}`.padEnd(length);
+  const most = 16 * 1024;
+  const text = [line(1, most), line(2, most + 1), line(3, 0), line(4, most)].join('\n');
+  const steps = async (log: string) => (await pointsOf({ 'metrics.jsonl': log }))['loss']?.map(([step]) => step);
+  assert.deepEqual(await steps(text), [1, 3, 4]);
+  assert.deepEqual(await steps(`${text} `), [1, 3]);
+});
+
 test('scalars of event files are read as TensorFlow 1, TensorFlow 2 and PyTorch write them, cut anywhere', async () => {
   const half = Buffer.alloc(4);
   half.writeFloatLE(0.5);

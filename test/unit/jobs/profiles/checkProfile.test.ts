@@ -26,7 +26,9 @@ test('a script, a machine class and a service that do not exist are marked at th
     ['"h10"', 'Machine class "h10" does not exist there. Available: a10g, h100.'],
     ['"trian.py"', 'trian.py does not exist in this folder.'],
   ]);
-  const [service, ...others] = await check({ script: 'train.py', service: 'evil.example.org', machineClass: 'x' });
+  const classesOf = () => assert.fail('no other service has the classes of this one');
+  const unknown = { script: 'train.py', service: 'evil.example.org', machineClass: 'x' };
+  const [service, ...others] = await check(unknown, { ...surroundings, classesOf });
   assert.equal(service?.[0], '"evil.example.org"');
   assert.deepEqual(others, []);
 });

@@ -40,11 +40,13 @@ test('the key comes from the environment, and its lack names the variable', () =
   const home = '/nowhere';
   const env = { FARWHARF_REMOTE_HOST: 'https://X/', FARWHARF_API_KEY: ' k-1 ' };
   assert.equal(resolveKey('https://x', { home, env }), 'k-1');
-  assert.throws(() => resolveKey('https://x', { home, env: {} }), {
-    code: 'not-signed-in',
-    message:
-      'No key is set for https://x. Set FARWHARF_API_KEY to the key of your account, and FARWHARF_REMOTE_HOST=https://x; or sign in, if the service offers it:  farwharf login --remote https://x',
-  });
+  for (const none of [{}, { FARWHARF_API_KEY: ' ' }]) {
+    assert.throws(() => resolveKey('https://x', { home, env: none }), {
+      code: 'not-signed-in',
+      message:
+        'No key is set for https://x. Set FARWHARF_API_KEY to the key of your account, and FARWHARF_REMOTE_HOST=https://x; or sign in, if the service offers it:  farwharf login --remote https://x',
+    });
+  }
 });
 
 test('a key belongs to one address: another port, scheme, path or host gets none', () => {

@@ -100,12 +100,12 @@ test('a service that puts off without a wait is not asked for ever, nor many tim
 test('waiting ends with its signal, and with the client', async (t) => {
   const stop = new AbortController();
   const reason = new Error('enough');
-  const { client } = await serve(t, (_request, response) => putOff(response, '30'), {
+  const { client } = await serve(t, (_request, response) => putOff(response, '600'), {
     retryAfter: { onWait: () => stop.abort(reason) },
   });
   assert.equal(await rejection(client.me({ signal: stop.signal })), reason);
 
-  const other = await serve(t, (_request, response) => putOff(response, '30'), {
+  const other = await serve(t, (_request, response) => putOff(response, '600'), {
     retryAfter: { onWait: () => void other.client.close() },
   });
   await assert.rejects(other.client.me(), { code: 'bad-input', message: /closed/ });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findToken, hasPrivateKey } from '../../../../src/workspace/secrets/secretFormats.ts';
+import { findToken, hasPrivateKey, SECRET_FORMATS } from '../../../../src/workspace/secrets/secretFormats.ts';
 import { findSecretInBytes, SecretScanner } from '../../../../src/workspace/secrets/secretScanner.ts';
 
 /** Nothing that looks like a token may stand in this file itself. */
@@ -120,4 +120,30 @@ test('a private key is found with real and with escaped line ends, and its first
   const pgp = join('-----BEGIN PGP PRIVATE', ' KEY BLOCK-----\nVersion: GnuPG v2\n\n', body);
   assert.equal(hasPrivateKey(pgp), true);
   assert.equal(findSecretInBytes(Buffer.from(`text\n${pgp}`)), 'private key');
+});
+
+test('a private key of a documentation, or of few different characters, is none', () => {
+  const key = (body: string): string => join('-----BEGIN PRIVATE', ' KEY-----\n', body);
+  assert.equal(hasPrivateKey(key(mixed(200))), true);
+  for (const body of [`EXAMPLE${mixed(193)}`, `xxxx${mixed(196)}`]) assert.equal(hasPrivateKey(key(body)), false, body);
+});
+
+test('binary data is not searched', () => {
+  const [, token] = TOKENS[0] ?? assert.fail();
+  const wide = Buffer.from(` ${token} `, 'utf16le');
+  const binary = Buffer.concat([Buffer.alloc(64), Buffer.from(` ${token} `), wide, Buffer.alloc(63), wide]);
+  assert.equal(findSecretInBytes(binary), undefined);
+  const scanner = new SecretScanner();
+  assert.deepEqual([scanner.scan(binary), scanner.scan(Buffer.from(token))], [undefined, undefined]);
+});
+
+test('what identifies the formats changes with each of them', () => {
+  const lines = SECRET_FORMATS.split('\n');
+  const names = new Set(TOKENS.map(([name]) => name));
+  for (const name of names)
+    assert.ok(
+      lines.some((line) => line.startsWith(name) && line.length > name.length + 5),
+      name,
+    );
+  assert.equal(new Set(lines).size, lines.length);
 });
