@@ -5,7 +5,7 @@ import { requireOwnHome } from '../../core/files/ownFiles.ts';
 import { formatBytes, formatDuration } from '../../core/text/format.ts';
 import { printable } from '../../core/text/printable.ts';
 import { type ConnectPhase, connectMachine, machineNameOf } from '../../machines/connectMachine.ts';
-import { describeOfferedClass } from '../../machines/install/cluster.ts';
+import { describeOffer } from '../../machines/install/cluster.ts';
 import { findMachine, type Machine } from '../../machines/machineRecords.ts';
 import { removeMachine } from '../../machines/removeMachine.ts';
 import { confirm } from '../command/confirm.ts';
@@ -42,7 +42,7 @@ export async function connect(context: Context, destination: string, flags: Conn
       terminal.note(
         `${report.name} is a login node of a Slurm cluster, on which jobs can run with these machine classes:`,
       );
-      for (const offered of classes) terminal.note(printable`  ${describeOfferedClass(offered)}`);
+      for (const line of describeOffer(classes)) terminal.note(printable`  ${line}`);
       if (await agree('Run jobs on the cluster?')) return true;
       terminal.note(`Jobs run on ${report.name} itself. For the cluster:  farwharf connect ${destination} --yes`);
       return false;

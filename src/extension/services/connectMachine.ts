@@ -4,7 +4,7 @@ import { assertNever, isAbort } from '../../core/errors.ts';
 import { formatBytes } from '../../core/text/format.ts';
 import { machineHost } from '../../jobs/service/host.ts';
 import { type ConnectPhase, connectMachine as connect, machineNameOf } from '../../machines/connectMachine.ts';
-import { describeOfferedClass } from '../../machines/install/cluster.ts';
+import { describeOffer } from '../../machines/install/cluster.ts';
 import type { Machine } from '../../machines/machineRecords.ts';
 import { configuredHosts } from '../../machines/ssh/configuredHosts.ts';
 import { writeUserSetting } from '../contributions/config.ts';
@@ -17,6 +17,8 @@ import type { Services } from './services.ts';
 const COPY = l10n.t('Copy');
 const USE_CLUSTER = l10n.t('Use Cluster');
 const USE_NODE = l10n.t('Use Login Node');
+// A dialog does not scroll on every system.
+const MOST_SHOWN = 12;
 
 /** Connects a machine that the user can ssh to, and selects it as the host. Does nothing if the user cancels. */
 export async function connectMachine(services: Services): Promise<void> {
@@ -48,7 +50,7 @@ function connectWithProgress({ home, questions, dist }: Services, destination: s
         confirm: async (question) => (await askModal(question, {}, COPY)) === COPY,
         chooseCluster: async (classes) => {
           const question = l10n.t('{0} is a login node of a Slurm cluster. Run jobs on the cluster?', name);
-          const detail = classes.map(describeOfferedClass).join('\n');
+          const detail = describeOffer(classes, MOST_SHOWN).join('\n');
           const answer = await askModal(question, { detail }, USE_CLUSTER, USE_NODE);
           if (answer === undefined) AbortSignal.abort().throwIfAborted();
           return answer === USE_CLUSTER;

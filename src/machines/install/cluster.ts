@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import { AppError } from '../../core/errors.ts';
 import { formatCount } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
@@ -15,8 +16,14 @@ export interface ClusterOptions {
   readonly onNote?: ((note: string) => void) | undefined;
 }
 
-/** `short: 4 cores, 15.6 GB. Partition short, at most 4:00:00` */
-export function describeOfferedClass({ name, cpus, memory_gb: memoryGb, gpus, description }: OfferedClass): string {
+/** A line for each machine class, `short: 4 cores, 15.6 GB. Partition short, at most 4:00:00`, and with more than `most` one that says how many more. */
+export function describeOffer(classes: readonly OfferedClass[], most = Number.POSITIVE_INFINITY): readonly string[] {
+  const lines = classes.slice(0, most).map((offered) => describeOfferedClass(offered));
+  const more = classes.length - lines.length;
+  return more > 0 ? [...lines, l10n.t('and {0} more', more)] : lines;
+}
+
+function describeOfferedClass({ name, cpus, memory_gb: memoryGb, gpus, description }: OfferedClass): string {
   const resources = [formatCount(cpus, 'core'), `${memoryGb} GB`, ...(gpus > 0 ? [formatCount(gpus, 'GPU')] : [])];
   return printableLine(`${name}: ${resources.join(', ')}. ${description}`);
 }
