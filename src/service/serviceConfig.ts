@@ -118,7 +118,9 @@ function schemaFor<Shape extends z.ZodRawShape>(name: string, { shape }: Executo
 function checked<T>(path: string | undefined, schema: z.ZodType<T>, value: unknown): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const problems = result.error.issues.map(({ path: at, message }) => `${at.join('.') || 'file'}: ${message}`);
+  const problems = result.error.issues.map(({ path: at, message }) =>
+    at.length === 0 ? message : `${at.join('.')}: ${message}`,
+  );
   throw invalid(path, problems.join('; '));
 }
 

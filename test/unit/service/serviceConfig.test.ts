@@ -72,3 +72,12 @@ test('each setting of the configuration with a wrong value is named by its path,
     }
   }
 });
+
+test('an unknown section is named, without a place that the file does not have', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'farwharf-config-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'service.toml');
+  writeFileSync(file, '[slrum]\nfolder = "/shared"\n');
+  const error = await rejection(readConfig(file));
+  assert.equal(error.message, `The configuration ${file} is not valid. Unrecognized key: "slrum".`);
+});

@@ -48,7 +48,8 @@ export function stateOf({ outcome, answeredBy }: RunRecord): {
 }
 
 function describeFailure({ message, place }: FlowFailure): string {
-  return place === undefined ? message : `${message} (${place.file}:${place.line}:${place.column})`;
+  const sentence = message.replace(/\.$/, '');
+  return place === undefined ? sentence : `${sentence} (${place.file}:${place.line}:${place.column})`;
 }
 
 /** `2 calls, 1,200 tokens, $0.0012`; empty if no model was called. */

@@ -111,6 +111,11 @@ test('two runs are compared up to their first difference', () => {
 test('each end of a run has a sentence', () => {
   const error = { name: 'Error', message: 'no harbour', place: { file: '/a.ts', line: 4, column: 11 }, path: 'F/B' };
   assert.equal(describeRunEnd({ type: 'failed', error }), 'failed at F/B: no harbour (/a.ts:4:11)');
+  const refused = { name: 'AppError', message: 'x.py is not a flow file. Choose another.' };
+  assert.equal(
+    describeRunEnd({ type: 'refused', error: refused }),
+    'could not run: x.py is not a flow file. Choose another',
+  );
   assert.match(describeRunEnd({ type: 'exited', code: 13 }), /waits for something/);
   assert.match(describeRunEnd({ type: 'exited', code: 0 }), /process\.exit was called/);
   assert.match(describeRunEnd({ type: 'killed', signal: 'SIGKILL' }), /SIGKILL/);
