@@ -145,6 +145,7 @@ export async function buildParts(
   };
   const vault = new SecretVault(store.secrets, config.secrets.key_file ?? join(data, 'secrets.key'));
   const secrets = new JobSecrets(vault);
+  const resultPieces = new ResultPieces();
   const maxResultBytes = config.limits.results_gb * 1e9;
   const scheduler = new Scheduler({
     store,
@@ -156,6 +157,7 @@ export async function buildParts(
     maxResultBytes,
     secrets,
     waiting,
+    resultPieces,
   });
   health.watch({ calls, countActive: () => scheduler.activeJobs });
   const signIns = await openSignIns(config, { store, log, health });
@@ -182,7 +184,7 @@ export async function buildParts(
     waiting,
     environments,
     knownLists: new KnownLists(),
-    resultPieces: new ResultPieces(),
+    resultPieces,
     maxLogBytes: config.logs.max_mb_per_job * 1e6,
     shutdown,
     health,

@@ -16,15 +16,40 @@ interface WantedPieces {
   readonly signal: AbortSignal;
 }
 
+/** A record for each piece of a tar stream, as the protocol has them. */
+export class PieceRecords {
+  readonly #cutter = new PieceCutter();
+  readonly #records: Buffer[] = [];
+
+  readonly write = (bytes: Buffer): void => this.#cutter.write(bytes, this.#add);
+
+  end(): Buffer {
+    this.#cutter.end(this.#add);
+    return Buffer.concat(this.#records);
+  }
+
+  readonly #add = (piece: Buffer): void => {
+    const record = Buffer.allocUnsafe(RECORD_BYTES);
+    nameOfPiece(piece).copy(record);
+    record.writeUInt32LE(piece.length, NAME_BYTES);
+    this.#records.push(record);
+  };
+}
+
 /**
- * The pieces of results. Their archives are cut when somebody asks, because most are fetched whole, and the records are kept in memory for a
- * while.
+ * The pieces of results. Those of recent jobs are known since their results were packed, and are kept in memory for a while; the archives of
+ * others are cut when somebody asks.
  */
 export class ResultPieces {
   /** By job, the ones used last at the end. */
   readonly #kept = new Map<string, Buffer>();
   readonly #cutting = new Map<string, Promise<Buffer>>();
   readonly #limit = pLimit(CUT_AT_ONCE);
+
+  /** Notes the records of results that were packed. */
+  note(job: string, records: Buffer): void {
+    this.#keep(job, records);
+  }
 
   /** A record for each piece of an archive, as the protocol has them. @throws AppError `corrupt` for a damaged archive. */
   async records(job: string, archive: FileHandle): Promise<Buffer> {
@@ -89,15 +114,7 @@ function isWanted(wanted: Buffer, index: number): boolean {
 }
 
 async function cut(archive: FileHandle): Promise<Buffer> {
-  const records: Buffer[] = [];
-  const cutter = new PieceCutter();
-  const add = (piece: Buffer): void => {
-    const record = Buffer.allocUnsafe(RECORD_BYTES);
-    nameOfPiece(piece).copy(record);
-    record.writeUInt32LE(piece.length, NAME_BYTES);
-    records.push(record);
-  };
-  for await (const chunk of gunzipFile(archive, { onBytes })) cutter.write(chunk, add);
-  cutter.end(add);
-  return Buffer.concat(records);
+  const records = new PieceRecords();
+  for await (const chunk of gunzipFile(archive, { onBytes })) records.write(chunk);
+  return records.end();
 }

@@ -12,6 +12,7 @@ import { type FollowPace, JobWatch } from './jobWatch.ts';
 import type { MachineClasses } from '../config/machineClasses.ts';
 import { readOutput } from './outputReader.ts';
 import { readReport } from './runnerReport.ts';
+import type { ResultPieces } from '../contents/resultPieces.ts';
 import type { WaitingContents } from '../contents/waitingContents.ts';
 import type { JobSecrets } from './jobSecrets.ts';
 import { collectResults } from './results.ts';
@@ -35,6 +36,7 @@ export interface FollowContext {
   readonly pace: FollowPace;
   readonly secrets: JobSecrets;
   readonly waiting: Pick<WaitingContents, 'has' | 'read' | 'remove'>;
+  readonly resultPieces: Pick<ResultPieces, 'note'>;
   /** The limit for the results of one job. */
   readonly maxResultBytes: number;
 }
@@ -152,10 +154,11 @@ export async function finishJob(
   const clean = (text: string): string => redactor?.redact(text) ?? text;
   try {
     const limits = { maxBytes: context.maxResultBytes, isSecret: (path: string) => clean(path) !== path };
-    const { files, leftOut } = await collectResults(folder, limits, signal);
+    const { files, leftOut, records } = await collectResults(folder, limits, signal);
     // The workspace is deleted next, so the results must be on disk.
     await syncFile(folder.results);
     await syncFolder(folder.path);
+    context.resultPieces.note(job.id, records);
     // One by one, because hundreds of thousands of arguments in one call overflow the stack.
     for (const data of files) events.push({ type: 'artifact', data });
     if (leftOut.length > 0)

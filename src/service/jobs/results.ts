@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { AppError, systemCode } from '../../core/errors.ts';
 import { formatBytes } from '../../core/text/format.ts';
 import { judgeName, NameTable } from '../../workspace/archive/entryNames.ts';
+import { PieceRecords } from '../contents/resultPieces.ts';
 import { packWorkspace } from '../../workspace/pack/pack.ts';
 import { PinnedFolders } from '../../workspace/files/pinnedFolders.ts';
 import type { SelectedFile } from '../../workspace/select/selection.ts';
@@ -26,6 +27,8 @@ export interface CollectedResults {
   readonly files: readonly { readonly path: string; readonly size: number }[];
   /** Never returned: links, special files, unreadable files, and names that archives cannot contain or that collide. */
   readonly leftOut: readonly string[];
+  /** Of the pieces of the archive. */
+  readonly records: Buffer;
 }
 
 interface Limits {
@@ -57,8 +60,10 @@ export async function collectResults(
       throw new AppError('limit', message);
     }
     const selection = { root: pinned.folder(WORKSPACE), files, excluded: [], totalBytes, findings: [] };
-    const { manifest } = await packWorkspace(selection, folder.results, { signal, allowsSecrets: true });
-    return { files: manifest.map(({ path, size }) => ({ path, size })), leftOut };
+    const records = new PieceRecords();
+    const options = { signal, allowsSecrets: true, onTar: records.write };
+    const { manifest } = await packWorkspace(selection, folder.results, options);
+    return { files: manifest.map(({ path, size }) => ({ path, size })), leftOut, records: records.end() };
   } catch (error) {
     throw error instanceof AppError && error.code === 'refused' ? changedByJob(folder.workspace, error) : error;
   } finally {

@@ -41,6 +41,8 @@ export interface PackOptions {
   readonly allowsSecrets?: boolean;
   /** Receives the bytes of the archive. Costs as much time as copying segments of an earlier one. */
   readonly digest?: Hash;
+  /** Receives the tar stream, without what is copied from an earlier archive. Its bytes are valid during the call. */
+  readonly onTar?: (bytes: Buffer) => void;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: (doneBytes: number, totalBytes: number) => void;
 }
@@ -82,7 +84,16 @@ export async function packWorkspace(
 async function writeArchive(
   { root, files, totalBytes }: Selection,
   path: string,
-  { signal, onProgress, allowsSecrets = false, isSegmented = false, earlier: packing, mayRefer, digest }: PackOptions,
+  {
+    signal,
+    onProgress,
+    allowsSecrets = false,
+    isSegmented = false,
+    earlier: packing,
+    mayRefer,
+    digest,
+    onTar,
+  }: PackOptions,
 ): Promise<Omit<PackedWorkspace, 'path'>> {
   await using earlier = packing && (await EarlierArchive.open(packing));
   const output = await open(path, 'wx', 0o600);
@@ -100,7 +111,7 @@ async function writeArchive(
       onProgress?.(Math.min(done, totalBytes), totalBytes);
     };
     const manifest: ManifestEntry[] = [];
-    const segments = new SegmentedWriter(gzip, isSegmented);
+    const segments = new SegmentedWriter(gzip, { isSegmented, onTar });
     const yielder = new Yielder(signal);
     const groups = [];
     for (const group of isSegmented ? groupFiles(files) : [files]) {

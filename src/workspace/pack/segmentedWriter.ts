@@ -16,10 +16,15 @@ interface Written {
 export class SegmentedWriter {
   readonly #gzip: GzipWriter;
   readonly #cutter: PieceCutter | undefined;
+  readonly #onTar: ((bytes: Buffer) => void) | undefined;
   readonly #segments: (Written | ArchiveSegment)[] = [];
   #current: Written | undefined;
 
-  constructor(gzip: GzipWriter, isSegmented: boolean) {
+  constructor(
+    gzip: GzipWriter,
+    { isSegmented, onTar }: { readonly isSegmented: boolean; readonly onTar?: ((bytes: Buffer) => void) | undefined },
+  ) {
+    this.#onTar = onTar;
     this.#gzip = gzip;
     this.#cutter = isSegmented ? new PieceCutter() : undefined;
   }
@@ -34,6 +39,7 @@ export class SegmentedWriter {
 
   async write(bytes: Buffer): Promise<void> {
     this.#cutter?.write(bytes, this.#addPiece);
+    this.#onTar?.(bytes);
     await this.#gzip.write(bytes);
   }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
@@ -9,11 +10,13 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
+import { ResultPieces } from '../../../../src/service/contents/resultPieces.ts';
 import { collectResults } from '../../../../src/service/jobs/results.ts';
 import { jobFolder } from '../../../../src/service/jobFiles/jobFolder.ts';
 
@@ -29,6 +32,23 @@ function writeFiles(folder: string, text: string): void {
     writeFileSync(join(folder, path), text);
   }
 }
+
+test('the pieces of results are known once they are packed, and are those of which the archive consists', async (t) => {
+  const root = mkdtempSync(join(tmpdir(), 'farwharf-results-'));
+  t.after(() => rmSync(root, { recursive: true }));
+  const folder = jobFolder(root);
+  mkdirSync(folder.workspace);
+  writeFileSync(folder.manifest, '[]');
+  for (const [index, size] of [3_000_000, 0, 700, 90_000].entries())
+    writeFileSync(join(folder.workspace, `file${index}`), randomBytes(size));
+  const { records } = await collectResults(folder, { maxBytes: 1e9 }, new AbortController().signal);
+  const archive = await open(folder.results);
+  assert.deepEqual(records, await new ResultPieces().records('job', archive));
+  await archive.close();
+  const pieces = new ResultPieces();
+  pieces.note('job', records);
+  assert.deepEqual(await pieces.records('job', archive), records, 'the archive, which is closed, is not read');
+});
 
 for (const [swapped, what] of [
   ['.', 'the whole folder of a job'],

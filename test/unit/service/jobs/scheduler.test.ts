@@ -14,6 +14,7 @@ import { localMachineClasses } from '../../../../src/service/config/machineClass
 import { JobSecrets } from '../../../../src/service/jobs/jobSecrets.ts';
 import { ContentStore } from '../../../../src/service/contents/contentStore.ts';
 import { WaitingContents } from '../../../../src/service/contents/waitingContents.ts';
+import { ResultPieces } from '../../../../src/service/contents/resultPieces.ts';
 import { Scheduler, type SchedulerOptions } from '../../../../src/service/jobs/scheduler.ts';
 import type { StoredJob } from '../../../../src/service/store/jobs/jobs.ts';
 import { Store } from '../../../../src/service/store/store.ts';
@@ -58,6 +59,7 @@ async function setUp(
     executor,
     machineClasses,
     maxRunningJobs,
+    resultPieces: new ResultPieces(),
     maxResultBytes: 1e9,
     secrets: new JobSecrets({ values: () => ({}) }),
     waiting: waiting ?? new WaitingContents(data, new ContentStore(data)),
