@@ -32,10 +32,17 @@ export function readPartitionRules(output: string): ReadonlyMap<string, Partitio
   return rules;
 }
 
-/** Those of some names that a rule permits. */
-export function permitted(own: readonly string[], { allowed, denied }: NameRule): readonly string[] {
+/** Those of some names that a rule permits. @param above what else permits a name. */
+export function permitted(
+  own: readonly string[],
+  { allowed, denied }: NameRule,
+  above: (name: string) => readonly string[] = () => [],
+): readonly string[] {
   // Slurm ignores the case of these names.
-  return own.filter((name) => allowed?.has(name.toLowerCase()) !== false && denied?.has(name.toLowerCase()) !== true);
+  return own.filter((name) => {
+    const isAllowed = allowed === undefined || [name.toLowerCase(), ...above(name)].some((each) => allowed.has(each));
+    return isAllowed && denied?.has(name.toLowerCase()) !== true;
+  });
 }
 
 /** What jobs can have of a node. */

@@ -1,5 +1,6 @@
 // Longer than the name of any model and any time, and more GPUs than any node has.
 const MAX_TYPE = 32;
+const MAX_PARTITIONS = 1_000;
 const MAX_GPUS = 1_024;
 const MAX_LIMIT = 20;
 
@@ -27,6 +28,7 @@ export function readPartitions(output: string): readonly Partition[] {
     const read = readLine(line.trim());
     if (read === undefined) continue;
     const known = partitions.get(read.name);
+    if (known === undefined && partitions.size === MAX_PARTITIONS) continue;
     partitions.set(read.name, known === undefined ? read : withLeast(known, read));
   }
   return [...partitions.values()].toSorted((a, b) => Number(b.isDefault) - Number(a.isDefault));

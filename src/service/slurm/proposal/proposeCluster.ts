@@ -5,10 +5,12 @@ import { slurm, type SlurmProgram } from '../slurmCommand.ts';
 import { PARTITION_FORMAT, readPartitions } from './partitions.ts';
 import { readNodeSizes, readPartitionRules } from './partitionRules.ts';
 import { type ProposedClass, proposeClasses, readAssociations } from './proposeClasses.ts';
-import { usablePartitions } from './usablePartitions.ts';
+import { needsParents, readParents, usablePartitions } from './usablePartitions.ts';
 
 // Of a cluster with ten thousand nodes, scontrol prints about half of it.
 const MAX_BYTES = 32 * 1024 * 1024;
+
+const PARENTS = ['--noheader', '--parsable2', 'show', 'associations', 'format=account,parentname'];
 
 const HEADER = `# Jobs run on the cluster. Farwharf proposed these machine classes from what sinfo, scontrol and sacctmgr say; change them as you like.
 # Restart the service with  farwharf connect  after ten minutes without jobs.
@@ -35,8 +37,12 @@ export async function proposeCluster(folder: string): Promise<ClusterProposal> {
     optional(ask('scontrol', ['--oneliner', 'show', 'node'])),
     optional(askAssociations()),
   ]);
+  const own = readAssociations(associations);
   const known = { rules: readPartitionRules(rules), sizes: readNodeSizes(nodes) };
-  const classes = proposeClasses(usablePartitions(readPartitions(listed), known, readAssociations(associations)));
+  // A site can have many thousand accounts.
+  const parents = needsParents(known.rules, own) ? await optional(ask('sacctmgr', PARENTS)) : '';
+  const usable = usablePartitions(readPartitions(listed), { ...known, parents: readParents(parents) }, own);
+  const classes = proposeClasses(usable);
   if (classes.length === 0) throw new AppError('missing', 'No partition of the cluster accepts your jobs.');
   return { classes, config: HEADER + stringify({ executor: 'slurm', slurm: { folder }, machine_classes: classes }) };
 }

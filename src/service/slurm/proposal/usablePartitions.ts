@@ -1,6 +1,8 @@
 import type { Partition } from './partitions.ts';
 import { type NodeSize, type PartitionRules, permitted } from './partitionRules.ts';
 
+const MAX_LEVELS = 100;
+
 /** What the cluster lets its user choose (sacctmgr(1)); empty without accounting. */
 export interface Associations {
   readonly accounts: readonly string[];
@@ -15,13 +17,30 @@ export interface UsablePartition extends Partition, Associations {
   readonly sbatch: readonly string[];
 }
 
+/** The accounts above each account, in an answer of sacctmgr with lines like `optics|physics`. Those of users have no parent. */
+export function readParents(output: string): ReadonlyMap<string, string> {
+  const rows = output.split('\n').map((line) => line.trim().toLowerCase().split('|'));
+  return new Map(rows.flatMap(([account = '', parent = '']) => (parent === '' ? [] : [[account, parent] as const])));
+}
+
+/** Whether the accounts above those of the user decide about a partition. */
+export function needsParents(rules: ReadonlyMap<string, PartitionRules>, { accounts }: Associations): boolean {
+  return [...rules.values()].some(
+    ({ accounts: rule }) => rule.allowed !== undefined && permitted(accounts, rule).length < accounts.length,
+  );
+}
+
+/** What is known of a cluster's partitions besides the list. */
+interface Known {
+  readonly rules: ReadonlyMap<string, PartitionRules>;
+  readonly sizes: ReadonlyMap<string, NodeSize>;
+  readonly parents: ReadonlyMap<string, string>;
+}
+
 /** The partitions that accept jobs of the user with these associations. Groups need no check: sinfo lists no partition of another group. */
 export function usablePartitions(
   partitions: readonly Partition[],
-  {
-    rules,
-    sizes,
-  }: { readonly rules: ReadonlyMap<string, PartitionRules>; readonly sizes: ReadonlyMap<string, NodeSize> },
+  { rules, sizes, parents }: Known,
   own: Associations,
 ): readonly UsablePartition[] {
   return partitions.flatMap((partition) => {
@@ -33,7 +52,8 @@ export function usablePartitions(
     if (node.cpus < 1 || node.memoryMb < 1) return [];
     const rule = rules.get(partition.name);
     if (rule === undefined) return { ...partition, ...node, ...own, isCapped: false, sbatch: [] };
-    const accounts = permitted(own.accounts, rule.accounts);
+    // Later versions of Slurm permit the accounts below one, too (slurm.conf(5)). Earlier ones say why such a job does not start.
+    const accounts = permitted(own.accounts, rule.accounts, (name) => ancestors(name, parents));
     const qos = permitted(own.qos, rule.qos);
     // A job of nobody known is in none of the accounts. Without accounting, jobs have no quality of service, and it is not checked.
     const isBarred = accounts.length === 0 && (rule.accounts.allowed !== undefined || own.accounts.length > 0);
@@ -47,4 +67,13 @@ export function usablePartitions(
     const isCapped = cpus < node.cpus || memoryMb < node.memoryMb;
     return { ...partition, cpus, memoryMb, accounts, qos, isCapped, sbatch };
   });
+}
+
+function ancestors(account: string, parents: ReadonlyMap<string, string>): readonly string[] {
+  const found: string[] = [];
+  for (let parent = parents.get(account.toLowerCase()); parent !== undefined && found.length < MAX_LEVELS; ) {
+    found.push(parent);
+    parent = parents.get(parent);
+  }
+  return found;
 }

@@ -3,11 +3,15 @@ import { test } from 'node:test';
 import { readPartitions } from '../../../../../src/service/slurm/proposal/partitions.ts';
 import { readNodeSizes, readPartitionRules } from '../../../../../src/service/slurm/proposal/partitionRules.ts';
 import { proposeClasses, readAssociations } from '../../../../../src/service/slurm/proposal/proposeClasses.ts';
-import { usablePartitions } from '../../../../../src/service/slurm/proposal/usablePartitions.ts';
+import {
+  needsParents,
+  readParents,
+  usablePartitions,
+} from '../../../../../src/service/slurm/proposal/usablePartitions.ts';
 
 /** The classes for what sinfo, sacctmgr and scontrol print. */
-function propose(sinfo: string, { associations = '', partitions = '', nodes = '' } = {}) {
-  const known = { rules: readPartitionRules(partitions), sizes: readNodeSizes(nodes) };
+function propose(sinfo: string, { associations = '', partitions = '', nodes = '', parents = '' } = {}) {
+  const known = { rules: readPartitionRules(partitions), sizes: readNodeSizes(nodes), parents: readParents(parents) };
   return proposeClasses(usablePartitions(readPartitions(sinfo), known, readAssociations(associations)));
 }
 
@@ -115,6 +119,22 @@ test('where only some accounts of the user are permitted, jobs use the first of 
   assert.deepEqual([one?.sbatch, one?.allow], [['--account=chem', '--qos=high'], { account: ['chem', 'bio'] }]);
   const [all] = propose('gpu|up|4|4000|(null)|infinite', { partitions, associations: 'chem|high' });
   assert.deepEqual([all?.sbatch, all?.allow], [undefined, undefined]);
+});
+
+test('an account below one that a partition allows may use it', () => {
+  const partitions = 'PartitionName=gpu AllowAccounts=Physics';
+  const offer = (parents: string) =>
+    propose('gpu|up|4|4000|(null)|1:00', { partitions, associations: 'optics|', parents });
+  assert.equal(offer('physics|root\noptics|lasers\nlasers|physics\noptics|\n').length, 1);
+  assert.deepEqual(offer('optics|chem\nchem|root'), []);
+  assert.deepEqual(offer('optics|lasers\nlasers|optics'), [], 'a circle ends');
+  const rules = readPartitionRules(partitions);
+  assert.equal(needsParents(rules, { accounts: ['physics', 'optics'], qos: [] }), true);
+  assert.equal(needsParents(rules, { accounts: ['PHYSICS'], qos: [] }), false);
+  assert.equal(
+    needsParents(readPartitionRules('PartitionName=cpu AllowAccounts=ALL'), { accounts: ['a'], qos: [] }),
+    false,
+  );
 });
 
 test('what nodes reserve for their system is in no class, and a limit of the partition holds', () => {
