@@ -110,6 +110,17 @@ test('an index that comes with a folder is not read', async () => {
   assert.deepEqual(await readdir(folder, { recursive: true }), before, 'nothing was written into the folder');
 });
 
+test('a folder of which every file is left out says so, and why', async () => {
+  await using scratch = await Scratch.create();
+  const folder = await scratch.folder('project', { '.gitignore': '/*\n', 'a.py': 'harbor\n' });
+  const { exit, stderr } = await scratch.run(['search', 'harbor', '--folder', folder]);
+  assert.equal(exit, 0);
+  assert.match(
+    stderr,
+    /nothing to search, because every file is left out, as it is of jobs:\n +left out: \.gitignore, a\.py \(ignored by git\)/,
+  );
+});
+
 test('nothing found is no failure; a folder that is not there and a missing query are bad use', async () => {
   await using scratch = await Scratch.create();
   const folder = await scratch.folder('project', FOLDER);

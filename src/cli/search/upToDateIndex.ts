@@ -8,6 +8,7 @@ import { readCommits } from '../../workspace/git/commitLog.ts';
 import { selectSearchable } from '../../workspace/select/searchableFiles.ts';
 import type { Context } from '../command/context.ts';
 import { Progress } from '../terminal/progress.ts';
+import { describeExclusions } from '../submit/selectionSummary.ts';
 import { readFolder } from '../submit/submitFlags.ts';
 
 export interface UpToDateIndex {
@@ -30,7 +31,7 @@ export async function openUpToDateIndex(
   requireOwnHome(home);
   const index = await FolderIndex.open({ root, home, workerProgram: program.indexWorker });
   try {
-    const { files } = await selectSearchable(root, {
+    const { files, excluded } = await selectSearchable(root, {
       isTrusted: true,
       isKnown: (file) => index.isAsKnown(file),
       signal,
@@ -40,6 +41,10 @@ export async function openUpToDateIndex(
     const summary = await index.sync(files, { signal, onProgress });
     await updateHistory(index, { usesHistory, terminal, signal });
     terminal.clearStatus();
+    if (files.length === 0 && excluded.length > 0) {
+      terminal.note('There is nothing to search, because every file is left out, as it is of jobs:');
+      for (const line of describeExclusions({ excluded, findings: [] })) terminal.note(line);
+    }
     if (index.problem !== undefined) terminal.note(index.problem.message);
     else if (!index.isWriter)
       terminal.note('Another process is updating this index, so the changes found now were not saved.');

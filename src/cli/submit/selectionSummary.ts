@@ -27,7 +27,7 @@ export function describeSize({ files, totalBytes }: Selection): string {
 }
 
 /** The paths that are left out with the reasons, and the findings about files: lines for people. */
-export function describeExclusions({ excluded, findings }: Selection): string[] {
+export function describeExclusions({ excluded, findings }: Pick<Selection, 'excluded' | 'findings'>): string[] {
   const lines = groupExclusions(excluded).map(([reason, group]) => {
     const remedy = reason === 'secret' ? '; send it with --include PATH' : '';
     return `  left out: ${describeNames(group, reason)} (${EXCLUSION_REASONS[reason]}${remedy})`;
