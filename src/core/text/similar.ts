@@ -28,7 +28,8 @@ export function editDistance(a: string, b: string, limit: number = Number.POSITI
     const next = [i];
     for (let j = 1; j <= b.length; j += 1) {
       const change = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      const isSwapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      // Before the first letter, both are undefined, which no letter equals.
+      const isSwapped = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
       const swap = isSwapped ? (before[j - 2] ?? 0) + 1 : change;
       next.push(Math.min(change, swap, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
     }

@@ -53,7 +53,7 @@ export interface BatchJob {
 
 /** The job that a batch script describes. The last of several options with the same name counts, as in sbatch. */
 export function readBatchJob(text: string): BatchJob {
-  const { options, wrong } = readOptions(readDirectives(text).words);
+  const { options, wrong } = readOptions(readDirectives(text));
   const remarks: Remark[] = wrong.map(({ line, text: option, problem }) => ({
     line,
     option,

@@ -21,7 +21,7 @@ export async function readBatchScript(path: string, name: string): Promise<strin
   const text = bytes.toString('utf8');
   const isNamed = isBatchScriptName(path);
   const isScript = text.startsWith('#!');
-  if (!isNamed && !(isScript && readDirectives(text).words.length > 0)) return undefined;
+  if (!isNamed && !(isScript && readDirectives(text).length > 0)) return undefined;
   const problem = !isScript
     ? 'does not begin with #! and the path of a shell, so it cannot be run. Begin it with #!/bin/bash.'
     : text.includes('\0')

@@ -7,18 +7,11 @@ export interface DirectiveWord {
   readonly text: string;
 }
 
-/** The `#SBATCH` lines of a batch script. */
-export interface Directives {
-  readonly words: readonly DirectiveWord[];
-  /** Whether a command follows them, after which sbatch reads no more lines. */
-  readonly hasCommand: boolean;
-}
-
 /**
  * Reads the `#SBATCH` lines of a batch script as sbatch does: up to the first line that is neither blank nor a comment; only lines that
  * begin with `#SBATCH`, so that `##SBATCH` and `# SBATCH` are comments (`man sbatch`, section "DESCRIPTION").
  */
-export function readDirectives(text: string): Directives {
+export function readDirectives(text: string): readonly DirectiveWord[] {
   const words: DirectiveWord[] = [];
   let number = 0;
   for (let start = 0; start <= text.length; ) {
@@ -28,9 +21,9 @@ export function readDirectives(text: string): Directives {
     number += 1;
     if (/^#SBATCH(?:\s|$)/.test(line)) {
       for (const word of splitDirective(line.slice(DIRECTIVE.length))) words.push({ line: number, text: word });
-    } else if (/^\s*[^\s#]/.test(line)) return { words, hasCommand: true };
+    } else if (/^\s*[^\s#]/.test(line)) break;
   }
-  return { words, hasCommand: false };
+  return words;
 }
 
 /** Splits a line at blanks outside quotes. A backslash escapes a character; `#` outside quotes begins a comment. */

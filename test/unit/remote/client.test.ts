@@ -463,7 +463,7 @@ test('a refusal has its status, its detail and its wait in whole seconds', async
 });
 
 test('of the failures of all addresses the last one is reported, and a summary with a message as it is', async (t) => {
-  const parts = [new Error('first'), new Error('last')];
+  const parts = [new Error('first'), new Error('second'), new Error('last')];
   const failing = async (error: Error) => {
     const { client } = await serve(t, () => assert.fail(), {
       fetch: async () => {
@@ -472,7 +472,7 @@ test('of the failures of all addresses the last one is reported, and a summary w
     });
     return rejection(client.me());
   };
-  assert.equal(await failing(new AggregateError(parts)), parts[1]);
+  assert.equal(await failing(new AggregateError(parts)), parts[2]);
   const [summary, empty] = [new AggregateError(parts, 'no address works'), new AggregateError([])];
   assert.equal(await failing(summary), summary);
   assert.equal(await failing(empty), empty);

@@ -118,6 +118,16 @@ test('an abort while a proxy is silent is an abort, and closes the connection', 
   }
 });
 
+test('an abort while a proxy connects to the target is an abort', async (t) => {
+  const stop = new AbortController();
+  const reason = new Error('enough');
+  const proxy = await asProxy(
+    t,
+    createServer().on('connect', () => stop.abort(reason)),
+  );
+  await assert.rejects(openTunnel(proxy, TARGET, stop.signal), reason);
+});
+
 test('an error of the handshake shows that nothing was sent, and no other error does', async (t) => {
   const plain = await asProxy(
     t,

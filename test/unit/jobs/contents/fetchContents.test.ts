@@ -39,6 +39,24 @@ test('the records of results come whole, from a service that offers them', async
   }
 });
 
+test('each request for the records ends with the signal', async () => {
+  const { signal } = new AbortController();
+  const signals: unknown[] = [];
+  const service = {
+    me: async (options?: { signal?: AbortSignal }) => {
+      signals.push(options?.signal);
+      return { features: ['result-content'] };
+    },
+    async *streamResultContents(_id: string, _wanted?: Uint8Array, options?: { signal?: AbortSignal }) {
+      signals.push(options?.signal);
+      yield* [];
+    },
+  };
+  assert.equal((await fetchRecords(service, 'j', signal))?.length, 0);
+  await fetchRecords(service, 'j');
+  assert.deepEqual(signals, [signal, signal, undefined, undefined]);
+});
+
 test('more records than results can have are not read to their end', async () => {
   const service = new PieceService([]);
   let sent = 0;

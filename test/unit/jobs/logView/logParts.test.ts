@@ -50,6 +50,20 @@ test('a log that grows gets new parts, and its last part has the new lines and t
   assert.match(await parts.read(1, signal), /^line 100\n[^]*more\n› failed after 1 min/);
 });
 
+test('the last of many parts knows when the job started, in whichever part that was', async (t) => {
+  const before = [0, 1].map((part) => log(lines(part * 100, part * 100 + 100)));
+  const after = [2, 3].map((part) => log(lines(part * 100, part * 100 + 100)));
+  const end = { state: 'failed', at: '2026-01-01T00:01:00.000Z' };
+  const ended = [
+    { event: 'state', data: end },
+    { event: 'end', data: { state: 'failed' } },
+  ];
+  const spool = await spoolOf(t, [...before, state('running'), ...after, ...ended]);
+  const parts = new LogParts(spool, { partLines: 100 });
+  await parts.update(signal);
+  assert.match(await parts.read(parts.all.length - 1, signal), /failed after 1 min/);
+});
+
 test('a part begins after output only, however often the state changes', async (t) => {
   const spool = await spoolOf(t, [...Array.from({ length: 250 }, () => state('queued')), log('a\n'), log('b\n')]);
   const parts = new LogParts(spool, { partLines: 100 });

@@ -238,6 +238,15 @@ test('a cancel while deciding writes nothing', async (t) => {
   isClean(setting);
 });
 
+test('without decisions nothing is written or set aside, and everything counts as skipped', async (t) => {
+  const setting = await setUp(t, serveArchive(archiveOf(t, { 'a.txt': 'a', '.npmrc': 'b' })));
+  const { written, skipped, setAside } = await downloadResults(setting.deps, setting.record.id, {
+    decide: () => undefined,
+  });
+  assert.deepEqual([written, skipped.toSorted(), setAside], [[], ['.npmrc', 'a.txt'], []]);
+  assert.deepEqual(readdirSync(setting.folder), []);
+});
+
 test('what a killed download left is removed by the next one, a running one is not touched', async (t) => {
   const setting = await setUp(t, serveArchive(archiveOf(t, { 'a.txt': 'a' })));
   const downloads = join(setting.home, 'downloads');

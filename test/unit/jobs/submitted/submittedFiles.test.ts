@@ -84,6 +84,21 @@ test('a file that became a folder or a link has changed, and nothing is read thr
   assert.deepEqual(await place.changesSince(id), ['changed a.txt', 'changed b.txt', 'added moved.txt']);
 });
 
+test('a long comparison reports how many bytes it has compared, of all that were submitted', async (t) => {
+  const place = new Place(t);
+  place.write({ 'a.txt': 'four', 'b.txt': 'a longer one' });
+  const id = await place.submit();
+  let now = 0;
+  t.mock.method(performance, 'now', () => (now += 1_000));
+  const progress: (readonly [number, number])[] = [];
+  const onProgress = (done: number, total: number): void => void progress.push([done, total]);
+  await place.submitted.changesSince(id, place.folder, { isTrusted: false, onProgress });
+  assert.deepEqual(progress, [
+    [0, 16],
+    [4, 16],
+  ]);
+});
+
 test('the files of two jobs are compared without the folder', async (t) => {
   const place = new Place(t);
   place.write({ 'train.py': 'one', 'old.txt': 'old', 'same.txt': 'same' });

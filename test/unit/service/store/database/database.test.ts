@@ -45,6 +45,7 @@ test('the folder and the files of a store are for this user only', { skip: proce
   const path = storePath(t);
   chmodSync(dirname(path), 0o755);
   openDatabase(path).close();
+  assert.equal(statSync(path).mode & 0o777, 0o600);
   chmodSync(path, 0o644);
   const database = openDatabase(path);
   const modes = [dirname(path), path, `${path}-wal`].map((file) => statSync(file).mode & 0o777);

@@ -27,3 +27,10 @@ test('the last events before one are read in their order, as many as reach the l
   );
   assert.deepEqual([before(1, 1e6), store.events.pageBefore(number + 1, 9, 1e6)], [[], []]);
 });
+
+test('output of a job that does not exist is stored nowhere', async (t) => {
+  const { store, add } = storeOf(t);
+  const { number } = await add('a');
+  await store.appendOutput('none', [{ type: 'log', data: { stream: 'stdout', text: 'a line\n' } }], 7);
+  assert.deepEqual([store.events.last(number), store.events.last(0)], [1, 0]);
+});
