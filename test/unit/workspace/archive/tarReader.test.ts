@@ -183,7 +183,7 @@ test('the records of a pax header have their lengths, keys and one value each', 
     assert.throws(() => withBody(body), length, body);
   }
   const key = damaged('a pax header has a record without a key');
-  for (const body of ['5 ab\n', '5 =b\n', '4 a\n6 b=c\n']) assert.throws(() => withBody(body), key, body);
+  for (const body of ['5 ab\n', '5 ab\n=', '5 =b\n', '4 a\n6 b=c\n']) assert.throws(() => withBody(body), key, body);
   assert.throws(() => withBody('6 a=b\n6 a=c\n'), refused('a pax header has two values for a'));
   for (const name of ['GNU.sparse.major', 'hdrcharset']) {
     const records = paxHeader({ [name]: '1' });

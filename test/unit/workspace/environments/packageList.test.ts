@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -141,4 +142,18 @@ test('only files of the folder are read', async (t) => {
   });
   const circle = folderWith(t, { 'a.txt': '-r b.txt', 'b.txt': '-r a.txt' });
   assert.equal((await readPackageList(circle, { requirements: 'a.txt' }))?.files.length, 2);
+});
+
+test('a later version of Farwharf still knows what an environment was built from', async (t) => {
+  const root = folderWith(t, { 'requirements.txt': 'numpy\n' });
+  const contentsOf = async (description: Parameters<typeof readPackageList>[1]) =>
+    (await readPackageList(root, description))?.contents;
+  const hashOf = (...identity: readonly unknown[]): string => hash('sha256', JSON.stringify(identity));
+  assert.equal(await contentsOf({ python: 'python3.12' }), hashOf('pip', [], 'python3.12', []));
+  assert.equal(await contentsOf({ requirements: ['a', 'b'] }), hashOf('pip', ['a\nb'], null, []));
+  assert.equal(
+    await contentsOf({ requirements: 'requirements.txt' }),
+    hashOf('pip', ['requirements.txt', 'numpy\n'], null, []),
+  );
+  assert.equal(await contentsOf({}), undefined);
 });

@@ -349,3 +349,17 @@ test('a file of 25 MB or more is sent, and said', async (t) => {
     },
   ]);
 });
+
+test('of a folder that is included, everything is sent but the data of git', async (t) => {
+  const root = temporaryFolder(t);
+  writeTree(root, {
+    '.gitignore': 'lib/\n',
+    'lib/.git/config': '[core]',
+    'lib/.gitignore': '*.bin\n',
+    'lib/a.bin': 'a',
+    'lib/deep/.git/HEAD': 'ref',
+    'lib/deep/b.py': 'b',
+  });
+  const selected = await selectFiles(root, { isTrusted: false, include: ['lib'] });
+  assert.deepEqual(paths(selected), ['.gitignore', 'lib/.gitignore', 'lib/a.bin', 'lib/deep/b.py']);
+});
