@@ -38,5 +38,7 @@ test('without credits all jobs that cost something are found; credits that a ser
     [['No credits are left', ['vision', 'other']]],
   );
   assert.deepEqual(findOverruns({ ...facts, reported: { ...reported, balance: 10 } }), []);
+  const costless = { ...free, creditHold: null };
+  assert.deepEqual(findOverruns({ ...facts, running: [costless], reported }), [], 'nothing costs any');
   assert.deepEqual(findOverruns({ ...facts, running, reported }), [], 'held credits are left');
 });

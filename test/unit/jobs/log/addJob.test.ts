@@ -58,7 +58,10 @@ test('a job is listed once, also if it was removed from the list before', async 
 
 test('text that cannot be an ID is not sent, and a job that the service does not have is not listed', async (t) => {
   const { ledger, add } = await setUp(t, undefined);
-  await assert.rejects(add('../me'), { code: 'bad-input' });
+  await assert.rejects(add('../me'), {
+    code: 'bad-input',
+    message: 'This is not a job ID. Copy the ID from where the job was submitted.',
+  });
   await assert.rejects(add(), { code: 'missing', message: /no job job-7/ });
   assert.deepEqual(ledger.list(), []);
 });

@@ -69,3 +69,9 @@ test('another script replaces that of the profile with its arguments and what th
   const { script, maxRuntime } = job.terms({ env: {}, file: undefined });
   assert.deepEqual([script, maxRuntime], ['other.py 1', 60]);
 });
+
+test('a profile with a script alone adds nothing to it', () => {
+  const { include, secrets, volumes, environment, variables, limits, combinations } = jobOf({ script: 'train.py' });
+  assert.deepEqual([include, secrets, volumes, environment, variables], [[], [], [], [], []]);
+  assert.deepEqual([limits, combinations], [{ concurrency: undefined, maxCost: undefined }, [{}]]);
+});

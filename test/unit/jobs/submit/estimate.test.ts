@@ -10,6 +10,7 @@ import {
   highestCredits,
   readBalance,
   readRateCard,
+  recordedPrice,
 } from '../../../../src/jobs/submit/estimate.ts';
 import { makeRecord } from '../fixtures.ts';
 
@@ -195,4 +196,17 @@ test('a job without a price costs no credits, and its use of the machine grows u
   assert.equal(costSoFar(ended, start), null);
   const charged = makeRecord({ state: 'succeeded', startedAt, finishedAt, creditsCharged: 0 });
   assert.deepEqual([describeUsed(charged, start), costSoFar(charged, start)], [null, 0], 'a price of 0');
+});
+
+test('the record of a job has its price, its machine if that has none, or nothing', () => {
+  const known = estimateCost(account, { machineClass: 'a10g', maxRuntime: 600 });
+  assert.deepEqual(recordedPrice(known), { creditsPerMinute: 0.6 });
+  const unknown = estimateCost(account, { machineClass: 'h100', maxRuntime: 600 });
+  assert.deepEqual([unknown.type, recordedPrice(unknown)], ['unknown', {}]);
+  const machine = { cpus: 4, gpus: 1 };
+  const terms = { maxRuntime: 600, isLargest: false, balance: null };
+  assert.deepEqual(recordedPrice({ type: 'unpriced', creditsPerMinute: null, machine, ...terms }), {
+    unpricedCpus: 4,
+    unpricedGpus: 1,
+  });
 });

@@ -223,3 +223,26 @@ test('terms are found by their beginnings, in any script', () => {
   for (const term of ['', 'a', 'retr', 'zzz', '\uffff', '検'])
     assert.equal(dictionary.find(Buffer.from(term)), -1, term);
 });
+
+test('new segments are merged with those before them that are less than twice as large', () => {
+  const of = (name: string, files: number): Sources =>
+    new Map(
+      Array.from({ length: files }, (_, index) => {
+        const path = `${name}${index}.txt`;
+        return [path, [textChunk(path, 'some words of a file')]];
+      }),
+    );
+  const set = new SegmentSet();
+  const add = (name: string, files: number): number | undefined => {
+    set.add(segmentOf(of(name, files)));
+    return set.youngMerge()?.parts.length;
+  };
+  assert.equal(add('a', 20), undefined, 'one segment');
+  assert.equal(add('b', 2), undefined, 'ten times as large');
+  assert.equal(add('c', 2), 2, 'as large as the one before');
+  assert.equal(set.youngMerge()?.isOldest, false);
+  assert.equal(add('d', 30), 4, 'all are smaller');
+  assert.equal(set.youngMerge()?.isOldest, true);
+  set.compact();
+  assert.equal(set.youngMerge(), undefined);
+});

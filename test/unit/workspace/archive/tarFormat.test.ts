@@ -32,3 +32,16 @@ test('a header has one block, unless the name or the size needs a pax header, an
     assert.deepEqual(readBack(header), { name: path, type: 'file', size, mode: 0o755 });
   }
 });
+
+test('a name of any length is read back, also where the length of its record gets a digit more', () => {
+  for (let length = 60; length < 1_100; length += 1) {
+    const path = `ü${'n'.repeat(length)}`;
+    assert.equal(readBack(encodeHeader({ path, size: 0, mode: 0o644 }))?.name, path, String(length));
+  }
+});
+
+test('a reader that knows no pax headers gets names that say so', () => {
+  const header = encodeHeader({ path: 'ü.txt', size: 0, mode: 0o644 });
+  const nameAt = (block: number): string => header.toString('latin1', block * 512, header.indexOf(0, block * 512));
+  assert.deepEqual([nameAt(0), nameAt(2)], ['pax-header', 'pax-named-file']);
+});
