@@ -16,7 +16,7 @@ export function isNewerVersion(version: string, than: string): boolean {
   const numbers = (text: string): readonly number[] => text.split(/[.+-]/).slice(0, 3).map(Number);
   const [left, right] = [numbers(version), numbers(than)];
   const index = left.findIndex((number, at) => number !== right[at]);
-  return index !== -1 && (left[index] ?? 0) > (right[index] ?? 0);
+  return (left[index] ?? 0) > (right[index] ?? 0); // both 0 if none differs
 }
 
 /** The answer of a machine that is to be disconnected: how many jobs have not ended, 0 once its service has stopped. */

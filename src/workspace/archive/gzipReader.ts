@@ -155,7 +155,6 @@ function frameOf(start: number, size: number, trailer: Buffer): Omit<Frame, 'con
 
 function headerLength(head: Buffer): number {
   assertGzip(head);
-  if (head.length < HEADER_BYTES) throw corrupt('it is incomplete');
   const flags = head[3] ?? 0;
   if ((flags & FLAG.reserved) !== 0) throw corrupt('its gzip header uses reserved flags');
   let length = HEADER_BYTES;

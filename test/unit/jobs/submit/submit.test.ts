@@ -269,8 +269,12 @@ for (const [name, status, text] of [
         response.writeHead(status, { 'content-type': 'application/json' }).end(text);
       },
     });
-    await assert.rejects(submitWorkspace(setting.deps, setting.request), { code: 'outcome-unknown' });
+    const phases = new Set<string>();
+    const onPhase = ({ type }: SubmitPhase): void => void phases.add(type);
+    const submitting = submitWorkspace(setting.deps, setting.request, { onPhase });
+    await assert.rejects(submitting, { code: 'outcome-unknown' });
     assert.equal(setting.jobs.list()[0]?.state, 'unknown');
+    assert.equal([...phases].at(-1), 'ask', 'the service was asked what became of it');
   });
 }
 

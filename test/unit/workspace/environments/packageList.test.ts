@@ -80,6 +80,7 @@ test('requirements that come from the folder, or change without it, are found', 
     './lib ; python_version > "3.8"',
     'tiny\\\n==1.0\n./lib',
   ];
+  assert.equal(await localOf(t, '. # the folder'), '.');
   for (const text of local) assert.notEqual(await localOf(t, text), undefined, text);
   const remote = [
     'tiny',

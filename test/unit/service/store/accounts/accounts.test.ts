@@ -27,7 +27,10 @@ test('an account begins without limits and credits, and its ID belongs to one', 
     assert.throws(() => store.addAccount({ ...added, id }), { code: 'bad-input' }, id);
   }
   assert.equal(store.addAccount({ ...added, id: `9${'a'.repeat(63)}` }).createdAt, 5);
-  assert.throws(() => store.accounts.get('nobody'), { code: 'missing' });
+  assert.throws(() => store.accounts.get('nobody'), {
+    code: 'missing',
+    message: 'Account "nobody" does not exist.',
+  });
   assert.equal(store.accounts.find('nobody'), undefined);
 });
 

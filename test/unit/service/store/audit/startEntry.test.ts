@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -68,4 +69,14 @@ test('of settings that came or went, an entry has what they were before, and oth
   assert.deepEqual(last?.input, { changed: ['limits.uploads', 'limits.streams'] });
   assert.deepEqual(last?.before, { 'limits.uploads': 2, 'limits.streams': null });
   assert.partialDeepStrictEqual(last?.after, { settings: { 'limits.streams': 3, plain: 'x'.repeat(200) } });
+});
+
+test('of a long setting, an entry has what identifies it, so that a change shows', (t) => {
+  const { audit } = openStore(t);
+  for (const letter of ['a', 'b', 'b']) recordStart(audit, { banner: letter.repeat(201) }, FACTS);
+  const [same, changed, first] = audit.newestFirst();
+  const idOf = (letter: string) => ({ banner: `sha256:${hash('sha256', letter.repeat(201))}` });
+  assert.partialDeepStrictEqual(first?.after, { settings: idOf('a') });
+  assert.deepEqual([changed?.input, changed?.before], [{ changed: ['banner'] }, idOf('a')]);
+  assert.equal(same?.input, undefined);
 });
