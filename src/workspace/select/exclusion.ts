@@ -43,6 +43,22 @@ export const STAGING_PREFIX = '.farwharf-staging-';
 /** The folder for results that are set aside. Its name is hidden, so that test runners, linters and builds skip it. */
 export const ASIDE_FOLDER = '.farwharf-results';
 
+/** What Farwharf's own folders contain: keys, sign-ins and tokens, and all files and logs of earlier jobs. */
+const OWN_DATA: readonly (readonly string[])[] = [
+  ['jobs.sqlite', 'spool'], // FARWHARF_HOME
+  ['jobs.sqlite', 'service'],
+  ['service.db', 'runner.key'], // the data folder of a service
+  ['service.db', 'admin.json'],
+  ['key', 'node', 'versions', 'home'], // a service that was installed over SSH
+];
+
+/** The built-in rule that excludes a folder with entries of these names, if any. */
+export function judgeEntries(names: ReadonlySet<string>): Verdict | undefined {
+  if (names.has('pyvenv.cfg')) return { reason: 'venv', rule: 'pyvenv.cfg' };
+  const isOwn = OWN_DATA.some((entries) => entries.every((name) => names.has(name)));
+  return isOwn ? { reason: 'secret', rule: 'data of Farwharf' } : undefined;
+}
+
 /** The built-in rule that excludes a folder of this name, if any. */
 export function judgeFolderName(name: string): Verdict | undefined {
   if (name === '.git') return { reason: 'git', rule: '.git' };

@@ -1,6 +1,6 @@
 import { join, posix } from 'node:path';
 import { isAbort } from '../../core/errors.ts';
-import { type Exclusion, judgeFileName, judgeFolderName } from './exclusion.ts';
+import { type Exclusion, judgeEntries, judgeFileName, judgeFolderName } from './exclusion.ts';
 import type { IgnoreRules, RuleSet } from '../git/ignoreRules.ts';
 import { type FolderEntry, listFolder } from '../files/folderEntries.ts';
 import { Yielder } from '../../core/processes/yielder.ts';
@@ -81,8 +81,9 @@ export class FolderWalk {
       found.excluded.push({ path: folder, type: 'directory', reason: 'git', rule: 'inner repository' });
       return;
     }
-    if (folder !== '' && names.has('pyvenv.cfg')) {
-      found.excluded.push({ path: folder, type: 'directory', reason: 'venv', rule: 'pyvenv.cfg' });
+    const builtIn = folder === '' ? undefined : judgeEntries(names);
+    if (builtIn !== undefined) {
+      found.excluded.push({ path: folder, type: 'directory', ...builtIn });
       return;
     }
     const git = await this.#rules.git.enter(

@@ -1,7 +1,7 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isAbort } from '../../core/errors.ts';
-import { type Exclusion, judgeFileName, judgeFolderName } from './exclusion.ts';
+import { type Exclusion, judgeEntries, judgeFileName, judgeFolderName } from './exclusion.ts';
 import { type FolderEntry, listFolder } from '../files/folderEntries.ts';
 import type { FolderWalk, Walked } from './folderWalk.ts';
 import type { GitListing } from './gitListing.ts';
@@ -129,7 +129,6 @@ function judgeListedFolder(
   if (ownSays?.isIgnored) {
     return { path, type: 'directory', reason: 'farwharfignore', rule: ownSays.rule, at: ownSays.at };
   }
-  const builtIn = judgeFolderName(path.slice(path.lastIndexOf('/') + 1));
-  if (builtIn !== undefined) return { path, type: 'directory', ...builtIn };
-  return names.has('pyvenv.cfg') ? { path, type: 'directory', reason: 'venv', rule: 'pyvenv.cfg' } : undefined;
+  const builtIn = judgeFolderName(path.slice(path.lastIndexOf('/') + 1)) ?? judgeEntries(names);
+  return builtIn && { path, type: 'directory', ...builtIn };
 }

@@ -21,6 +21,36 @@ test('an ignore rule that is longer than any path is passed over, and the others
 for (const isTrusted of [true, false]) {
   const how = isTrusted ? 'with git' : 'without git';
 
+  test(`what Farwharf itself stores is not sent, ${how}`, async (t) => {
+    const root = temporaryFolder(t);
+    git(root, 'init');
+    writeTree(root, {
+      'train.py': '',
+      // Each is a name that a project can have by itself.
+      'mine/jobs.sqlite': '',
+      'mine/key': '',
+      '.local/share/farwharf/jobs.sqlite': '',
+      '.local/share/farwharf/spool/1.jsonl': 'the log of a job',
+      '.local/share/farwharf/signIns/gpu.example.org.json': '{"access_token":"x"}',
+      '.local/share/farwharf/service/state.json': '{"key":"x"}',
+      'new/jobs.sqlite': '',
+      'new/service/state.json': '{"key":"x"}',
+      'served/service.db': '',
+      'served/runner.key': '',
+      'served/jobs/1/workspace/a.txt': '',
+      'machine/key': 'x',
+      'machine/node': '/usr/bin/node',
+      'machine/versions/1/machineService.mjs': '',
+      'machine/home/service/state.json': '{}',
+    });
+    const selection = await selectFiles(root, { isTrusted });
+    assert.deepEqual(paths(selection), ['mine/jobs.sqlite', 'mine/key', 'train.py']);
+    for (const path of ['.local/share/farwharf', 'new', 'served', 'machine']) {
+      const { type, reason, rule } = exclusionOf(selection, path) ?? {};
+      assert.deepEqual([type, reason, rule], ['directory', 'secret', 'data of Farwharf'], path);
+    }
+  });
+
   test(`every file that is left out has its reason, ${how}`, async (t) => {
     const root = temporaryFolder(t);
     git(root, 'init');
