@@ -78,9 +78,14 @@ interface ChosenModel {
   readonly localModelPath?: string | undefined;
 }
 
-/** The address of the model hub. */
+/** The address of the model hub. @throws AppError `bad-input` if the variable that names another one has no address. */
 export function modelHub(): string {
-  return process.env['HF_ENDPOINT'] ?? MODEL_HUB;
+  const address = process.env['HF_ENDPOINT'] ?? MODEL_HUB;
+  if (/^https?:$/.test(URL.parse(address)?.protocol ?? '')) return address;
+  throw new AppError(
+    'bad-input',
+    `HF_ENDPOINT is ${address}, which is not an address of a model hub. Correct it, or remove it.`,
+  );
 }
 
 /** Whether a model runs on a library that must be installed, which all do but static models. True for one that is not here yet. */
