@@ -162,12 +162,12 @@ function isInk(code: number): boolean {
   return code > 0x20 && code < 0x7f;
 }
 
-/** Checks the lines inside one large chunk. A line that arrives in several chunks is measured as it grows. */
+/** Checks the lines inside one large chunk, which ends with a line end. A line that arrives in several chunks is measured as it grows. */
 function checkLines(bytes: Buffer): void {
   let start = 0;
-  for (let index = 0; index <= bytes.length; index++) {
+  for (let index = 0; index < bytes.length; index++) {
     const byte = bytes[index];
-    if (byte !== LF && byte !== CR && byte !== undefined) continue;
+    if (byte !== LF && byte !== CR) continue;
     if (index - start > MAX_LINE_BYTES) throw lineTooLong();
     start = index + 1;
   }

@@ -4,6 +4,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, symlinkSyn
 import { basename, dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { type StagedArchive, stageArchive } from '../../../../src/workspace/extract/extract.ts';
+import { Yielder } from '../../../../src/core/processes/yielder.ts';
+import { ResultTransaction } from '../../../../src/workspace/results/resultTransaction.ts';
 import { recoverResults } from '../../../../src/workspace/results/resultRecovery.ts';
 import { isProtectedPath } from '../../../../src/workspace/results/protectedNames.ts';
 import { applyResults, planResults, type ResultDecision } from '../../../../src/workspace/results/results.ts';
@@ -252,4 +254,20 @@ test('a file that cannot be restored is named, and its original is restored once
   assert.deepEqual((await recoverResults(staged.staging, journal))?.failed, []);
   assert.equal(text(folder, 'a'), 'mine');
   assert.deepEqual([readdirSync(folder), existsSync(journal)], [['a'], false]);
+});
+
+test('a folder that appears while results are written stays, as does a file', async (t) => {
+  const { folder, staged } = await stage(t, {}, { 'data/x': 'r', late: 'r' });
+  const begin = (): ResultTransaction => new ResultTransaction(folder, basename(dirname(staged.staging)), '1');
+  for (const [path, appear] of [
+    ['data/x', () => mkdirSync(join(folder, 'data'))],
+    ['late', () => writeFileSync(join(folder, 'late'), '')],
+  ] as const) {
+    using transaction = begin();
+    transaction.writeNew(path);
+    appear();
+    await assert.rejects(transaction.commit(journalOf(folder), new Yielder()));
+  }
+  assert.deepEqual([ownFiles(folder), existsSync(journalOf(folder))], [['data', 'late'], false]);
+  assert.deepEqual(readdirSync(join(folder, 'data')), []);
 });
