@@ -23,3 +23,15 @@ test('the signal of a call is passed on', () => {
   const { signal } = new AbortController();
   assert.equal(limits({ signal }, 60).signal, signal);
 });
+
+test('each limit must be above zero', () => {
+  for (const limit of ['connect', 'read', 'total']) {
+    for (const seconds of [0, -1, Number.NaN]) {
+      assert.throws(() => limitsOf({ [limit]: seconds }), {
+        code: 'bad-input',
+        message: 'A timeout must be a number of seconds above zero.',
+      });
+    }
+    limitsOf({ [limit]: Number.POSITIVE_INFINITY });
+  }
+});
