@@ -155,3 +155,12 @@ test('a budget can be lowered below what is used: nothing is accepted then, and 
   finish(store, 'a', 40);
   assert.equal((await submit(store, 'b', 60, 'bob', 'vision')).isAccepted, true);
 });
+
+test('where a budget allows as much as the account has, the account is the limit', (t) => {
+  const store = openStore(newFolder(t));
+  t.after(() => store.dispose());
+  store.budgets.add({ ...PROJECT, budget: 100_000 });
+  assert.deepEqual(store.spendable('ada', { project: 'vision' }), { amount: 100_000, limit: 'account' });
+  store.budgets.edit('project', 'vision', { budget: 99_999 });
+  assert.equal(store.spendable('ada', { project: 'vision' }).limit, 'project');
+});

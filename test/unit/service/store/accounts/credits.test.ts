@@ -154,3 +154,20 @@ test('a price is whole micro-credits and never less than its part of a minute', 
   assert.equal(priceOf(0.001), 2);
   for (const seconds of [1, 7, 59, 61, 3_599]) assert.ok(Number.isInteger(priceOf(seconds)));
 });
+
+test('a grant happens once for its reference, and another amount needs another one', (t) => {
+  const ledger = openLedger(t);
+  const grant = (amount: number, reference = 'invoice 7') => ledger.grant('local', { reference, amount, at: 0 });
+  assert.deepEqual([grant(2_500_000), grant(2_500_000), grant(1, 'invoice 8')], [true, false, true]);
+  assert.throws(() => grant(3_000_000), {
+    code: 'conflict',
+    message:
+      'The reference "invoice 7" has already granted 2.5 credits to local. Use another reference for another amount.',
+  });
+  assert.throws(() => grant(-3_000_000, 'back'), {
+    code: 'bad-input',
+    message: '3 credits cannot be taken from local: 2.500001 are available.',
+  });
+  assert.equal(grant(-2_500_001, 'back'), true);
+  assert.equal(ledger.available('local'), 0);
+});

@@ -42,6 +42,7 @@ test('the audit trail has each start with the settings that changed, and no secr
     changed: ['limits.uploads', 'machines.cpu.name', 'machines.cpu.cores', 'metrics.token', 'banner'],
   });
   assert.deepEqual(Object.keys(same?.after ?? {}), ['version', 'sha256']);
+  assert.match(JSON.stringify(same?.after), /"sha256":"[0-9a-f]{64}"/);
   assert.deepEqual(changed?.input, { changed: ['limits.uploads', 'machines.cpu.name', 'machines.cpu.cores'] });
   assert.deepEqual(changed?.before, { 'limits.uploads': 2, 'machines.cpu.name': 'cpu', 'machines.cpu.cores': 4 });
   assert.doesNotMatch(JSON.stringify([changed, same, first]), /secret|xxxx/);

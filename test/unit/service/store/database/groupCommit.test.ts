@@ -101,3 +101,19 @@ test('after a slow commit the next changes gather before they are written', asyn
   await Promise.all([first, second]);
   assert.deepEqual(notes(), ['first', 'second']);
 });
+
+test('a change that rolls everything back, as a full disk does, fails every change with its error', async (t) => {
+  const { database, commits, notes } = open(t);
+  const outcomes = await Promise.allSettled([
+    commits.run(() => database.prepare('INSERT INTO notes VALUES (?)').run('lost')),
+    commits.run(() => {
+      database.exec('ROLLBACK');
+      throw new Error('full');
+    }),
+  ]);
+  assert.deepEqual(
+    outcomes.map((outcome) => outcome.status === 'rejected' && String(outcome.reason)),
+    ['Error: full', 'Error: full'],
+  );
+  assert.deepEqual([notes(), database.isTransaction], [[], false]);
+});
