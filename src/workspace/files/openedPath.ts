@@ -9,10 +9,17 @@ const DELETED = ' (deleted)';
  * replaced by a link since it was checked. `realRoot` is the folder's path without links.
  *
  * Linux reports the path of an open file. Elsewhere the path is resolved again, which leaves a moment in which it may change.
+ *
+ * @param platform for tests; this system by default.
  */
-export function isOpenedInside(descriptor: number, realRoot: string, path: string): boolean {
+export function isOpenedInside(
+  descriptor: number,
+  realRoot: string,
+  path: string,
+  platform: string = process.platform,
+): boolean {
   const expected = join(realRoot, path);
-  if (process.platform !== 'linux') return isResolvedInside(expected, realRoot);
+  if (platform !== 'linux') return isResolvedInside(expected, realRoot);
   try {
     const opened = readlinkSync(`/proc/self/fd/${descriptor}`);
     return opened === expected || opened === expected + DELETED;

@@ -64,6 +64,11 @@ test('a service that continues may repeat the last event, and repeats none witho
   );
 });
 
+test('the same output with another ID is new', async () => {
+  assert.deepEqual(await judge([spooled('a', '1')], [['a', '2']]), ['new']);
+  assert.deepEqual(await judge([spooled('a', 'x-1')], [['a', 'x-2']]), ['new']);
+});
+
 test('IDs that are not numbers show that nothing is missing, but have no order', async () => {
   const opaque = [spooled('a', 'x-1'), spooled('b', 'x-2')];
   assert.deepEqual(

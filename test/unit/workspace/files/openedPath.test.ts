@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { closeSync, openSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { closeSync, openSync, realpathSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { isOpenedInside } from '../../../../src/workspace/files/openedPath.ts';
@@ -17,8 +17,18 @@ test('an open file is the one at its path, unless a link led to it', (t) => {
   writeTree(root, { 'data/file': 'mine' });
   writeTree(outside, { file: 'private' });
   symlinkSync(outside, join(root, 'out'));
-  assert.equal(isOpenedInside(opened(t, join(root, 'data/file')), root, 'data/file'), true);
-  assert.equal(isOpenedInside(opened(t, join(root, 'out/file')), root, 'out/file'), false);
+  const [own, linked] = ['data/file', 'out/file'].map((path) => opened(t, join(root, path)));
+  for (const platform of [process.platform, 'darwin']) {
+    const isInside = (descriptor: number | undefined, path: string): boolean =>
+      isOpenedInside(descriptor ?? -1, realpathSync(root), path, platform);
+    assert.deepEqual([isInside(own, 'data/file'), isInside(linked, 'out/file')], [true, false], platform);
+  }
+  rmSync(join(root, 'data/file'));
+  assert.equal(
+    isOpenedInside(own ?? -1, realpathSync(root), 'data/file', 'darwin'),
+    false,
+    'nothing is there any more',
+  );
 });
 
 test('a folder that was replaced by a link before or after a file in it was opened is noticed', {
