@@ -63,6 +63,17 @@ test('a file that is packed is opened without following a link, and each failure
   if (!cannotListOpenFiles) assert.deepEqual(openFilesIn(root), []);
 });
 
+test('a read that fails says so', async (t) => {
+  const root = temporaryFolder(t);
+  writeTree(root, { file: '12345' });
+  const open = await openRegularFile(join(root, 'file'), 'name');
+  await open.handle.close();
+  await assert.rejects(readExactly(open, Buffer.alloc(5), 0, 'name'), {
+    code: 'missing',
+    message: /^name cannot be read: .+\.$/,
+  });
+});
+
 test('a file that may not be read is an error of its permissions', {
   skip: process.getuid?.() === 0 ? 'SKIPPED: root can read everything; run as another user to check this' : skip,
 }, async (t) => {

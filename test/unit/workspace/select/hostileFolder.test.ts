@@ -143,7 +143,7 @@ test('unreadable folders and files are reported, and all others are listed', { s
     chmodSync(join(root, path), mode);
   const program = `import { selectFiles } from ${JSON.stringify(join(import.meta.dirname, '../../../../src/workspace/select/selection.ts'))};
     const { files, excluded } = await selectFiles(${JSON.stringify(root)}, { isTrusted: true });
-    console.log(JSON.stringify([files.map(({ path }) => path), excluded.map(({ path, reason }) => [path, reason])]));`;
+    console.log(JSON.stringify([files.map(({ path }) => path), excluded.map(({ path, reason, rule }) => [path, reason, rule])]));`;
   // Root can read everything, so that root gives the folder to another user and looks at it as that one.
   const isRoot = process.geteuid?.() === 0;
   if (isRoot) execFileSync('chown', ['-R', '65534:65534', folder]);
@@ -157,8 +157,9 @@ test('unreadable folders and files are reported, and all others are listed', { s
   });
   for (const path of ['closed', 'half']) chmodSync(join(root, path), 0o700);
   assert.equal(stderr, '');
-  const [files, excluded] = JSON.parse(stdout) as [string[], [string, string][]];
+  const [files, excluded] = JSON.parse(stdout) as [string[], [string, string, string][]];
   assert.deepEqual(files, ['open']);
+  assert.equal(excluded.find(([path]) => path === 'secretive')?.[2], 'no permission to read it');
   assert.deepEqual(
     excluded.filter(([, reason]) => reason === 'unreadable').map(([path]) => path),
     ['closed', 'half/x', 'secretive'],
