@@ -423,6 +423,7 @@ test('the end of a job is known from a service without a log, and the gap is dra
   const last = await followJob(setting, setting.record.id, { ...FAST, signal: t.signal });
   assert.equal(last.state, 'succeeded');
   assert.deepEqual(kinds(await spooled(setting.spool)), ['gap', 'end']);
+  assert.equal(setting.http.attempts.events, 2 + 5, 'the log is asked for five times after the end');
 });
 
 test('two followers: one streams, both end, and the readers of both see every event once', async (t) => {

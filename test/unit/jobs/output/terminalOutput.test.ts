@@ -33,7 +33,9 @@ test('a line end in two pieces is one', () => {
 test('where text can only be appended, a line that is rewritten appears once, with its last text', () => {
   assert.deepEqual(shown(false, '10 %\r20 %', '\r30 %', '\ndone\n'), ['10 %\n30 %\ndone\n', '']);
   assert.deepEqual(shown(false, '10 %\r20 %'), ['10 %', '\n20 %\n']);
-  assert.deepEqual(shown(false, '\r20 %\r'), ['', '20 %\n'], 'a return without text leaves it visible');
+  for (const returns of ['\r', '\r\r', '\r\r\r']) {
+    assert.deepEqual(shown(false, `\r20 %${returns}`), ['', '20 %\n'], 'a return without text leaves it visible');
+  }
 });
 
 test('whether a line is complete counts what is held back', () => {

@@ -113,6 +113,16 @@ for (const [platform, how] of PLATFORMS) {
   });
 }
 
+test('a folder that was only listed is forgotten as well', (t) => {
+  const { root, folders } = pinned(t, process.platform);
+  mkdirSync(join(root, 'a'));
+  assert.deepEqual(readdirSync(folders.folder('a')), []);
+  folders.forget('a');
+  rmSync(join(root, 'a'), { recursive: true });
+  mkdirSync(join(root, 'a'));
+  assert.deepEqual(readdirSync(folders.folder('a')), []);
+});
+
 test('no folder stays open after its tree is disposed', { skip: cannotListOpenFiles }, (t) => {
   const root = temporaryFolder(t);
   for (let index = 0; index < 70; index += 1) mkdirSync(join(root, `f${index}`));

@@ -392,4 +392,5 @@ test('of a folder that is included, everything is sent but the data of git', asy
   });
   const selected = await selectFiles(root, { isTrusted: false, include: ['lib'] });
   assert.deepEqual(paths(selected), ['.gitignore', 'lib/.gitignore', 'lib/a.bin', 'lib/deep/b.py']);
+  assert.deepEqual(selected.excluded, []);
 });
