@@ -299,6 +299,18 @@ test('a sweep is packed from the archive that was last sent from its folder, unl
   assert.deepEqual(used, [archive, archive, undefined]);
 });
 
+test('the folder for the results of a job names its parameters, up to 80 characters', async (t) => {
+  const home = tempHome(t);
+  const { selections, plan } = await planSweep(t, 'https://jobs.example.org');
+  const text = `${'x'.repeat(72)}. y`;
+  const jobs = plan.jobs.map((job) => ({ ...job, parameters: { text, odd: 'a/../b' } }));
+  const { drafts } = await createSweep({ selections, home }, { ...plan, jobs }, { isTrusted: false });
+  assert.deepEqual(
+    drafts.map(({ resultsFolder }) => resultsFolder),
+    VALUES.map((_, index) => `train/${index + 1}-text=${'x'.repeat(72)}`),
+  );
+});
+
 test('a sweep that is cancelled while its files are packed, or once it is stored, leaves nothing', async (t) => {
   const home = tempHome(t);
   const { selections, plan } = await planSweep(t, 'https://jobs.example.org');

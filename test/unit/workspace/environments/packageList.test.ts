@@ -111,7 +111,7 @@ test('lock files name what they take from the folder', async (t) => {
   assert.equal(await ofNpm({ resolved: 'https://example.org/a.tgz' }), undefined);
   assert.equal(await ofNpm({ resolved: 'packages/a', link: true }), 'node_modules/a');
   assert.equal(await ofNpm({ resolved: 'file:a.tgz' }), 'node_modules/a');
-  for (const text of ['{"lockfileVersion":1}', '[]', 'nothing']) {
+  for (const text of ['{"lockfileVersion":1,"packages":{}}', '{"lockfileVersion":3}', '[]', 'nothing']) {
     await assert.rejects(
       () => read({ 'package-lock.json': text, 'package.json': '{}' }, 'package-lock.json'),
       /npm 7 or later/,
