@@ -8,6 +8,8 @@ export interface Query {
   readonly text: string;
   /** Incomplete words. */
   readonly prefixes: readonly string[];
+  /** The prefix that is still being typed, and may be complete. */
+  readonly typed?: string | undefined;
   /** Texts whose words must be consecutive in the results. */
   readonly phrases: readonly string[];
   /** Words that the results do not contain. */
@@ -56,13 +58,16 @@ export function parseQuery(text: string, { isTyping = false }: QueryOptions = {}
     words.push(phrase ?? whole);
     if (phrase !== undefined && lastWord(phrase) !== undefined && fileMentions(phrase).length === 0)
       phrases.push(phrase);
-    if (phrase === undefined && whole.endsWith('*')) prefixes.push(...endingWord(whole.replace(/\*+$/, '')));
+    const prefix = phrase === undefined && whole.endsWith('*') ? endingWord(whole.replace(/\*+$/, '')) : undefined;
+    if (prefix !== undefined) prefixes.push(prefix);
   }
-  if (isTyping) prefixes.push(...typedWord(text, words));
+  const typed = isTyping ? typedWord(text, words) : undefined;
+  if (typed !== undefined) prefixes.push(typed);
   const ranking = words.length === 0 ? excluded : words;
   return {
     text: ranking.join(' '),
     prefixes: [...new Set(prefixes)],
+    typed,
     phrases: isMessage(text, words.length - phrases.length) ? [] : phrases,
     excluded: ranking === excluded ? [] : excluded,
     paths,
@@ -79,15 +84,15 @@ function isMessage(text: string, unquoted: number): boolean {
 }
 
 /** The word at the cursor, if the query ends in a word that is neither part of a filter nor of a closed phrase. */
-function typedWord(text: string, words: readonly string[]): readonly string[] {
+function typedWord(text: string, words: readonly string[]): string | undefined {
   const last = words.at(-1) ?? '';
-  return last !== '' && text.endsWith(last) ? endingWord(last) : [];
+  return last !== '' && text.endsWith(last) ? endingWord(last) : undefined;
 }
 
-/** The last word of a text. */
-function endingWord(text: string): readonly string[] {
+/** The last word of a text, if the text ends with it. */
+function endingWord(text: string): string | undefined {
   const last = lastWord(text);
-  return last !== undefined && text.endsWith(last) ? [last] : [];
+  return last !== undefined && text.endsWith(last) ? last : undefined;
 }
 
 function lastWord(text: string): string | undefined {

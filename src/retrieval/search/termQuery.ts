@@ -32,16 +32,24 @@ export interface TermPrefix {
   /** Empty if the prefix is too short to be meaningful. */
   readonly start: string;
   readonly stems: readonly string[];
+  /** The term of a word that is still being typed, and may be complete. */
+  readonly whole?: string | undefined;
 }
 
-export function toTermQuery({ text, prefixes, phrases, excluded, paths }: Query, analyzer: WordAnalyzer): TermQuery {
+export function toTermQuery(
+  { text, prefixes, typed, phrases, excluded, paths }: Query,
+  analyzer: WordAnalyzer,
+): TermQuery {
   const plain = withoutSigns(text);
   const read = withoutPositions(plain);
   return {
     terms: analyzer.queryTerms(read),
     words: wordsOf(read),
     definitions: definitionTerms(plain),
-    prefixes: prefixes.map((prefix) => toTermPrefix(prefix, analyzer)),
+    prefixes: prefixes.map((prefix) => ({
+      ...toTermPrefix(prefix, analyzer),
+      whole: prefix === typed ? analyzer.termsOf(prefix)[0] : undefined,
+    })),
     required: [...new Set(phrases.flatMap((phrase) => analyzer.allTerms(phrase)))],
     // The first term of a word is the word itself.
     excluded: excluded.flatMap((word) => analyzer.termsOf(word).slice(0, 1)),

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { FolderIndex } from '../../../../src/retrieval/folder/folderIndex.ts';
 import type { NearChunk } from '../../../../src/retrieval/ranking/nearChunks.ts';
+import { parseQuery } from '../../../../src/retrieval/search/query.ts';
 import { countTokens, searchWithin } from '../../../../src/retrieval/folder/tokenBudget.ts';
 
 /** An index of these files, until the end of the test. */
@@ -56,6 +57,22 @@ test('the best place of a file is the definition whose name says what the query 
   assert.deepEqual([first?.path, first?.symbols], ['src/client.ts', ['retryRequest']]);
   const [line] = await index.search('src/client.ts:40 retry request', 10);
   assert.deepEqual([line?.path, line?.symbols], ['src/client.ts', ['log']], 'a line in the query says more');
+});
+
+test('a word that is still typed ranks as the whole word, if it is one, and also finds longer ones', async (t) => {
+  const longer = 'harbormaster, harborside, harborward, harborless';
+  const index = await indexOf(t, {
+    'src/pier.ts': method('moor', 'harbor'),
+    'src/coast.ts': `function moor() {\n${lines(15, `  list(${longer});`)}}\n`,
+    'src/office.ts': method('open', 'harbormaster'),
+    'src/doors.ts': Array.from({ length: 40 }, (_, at) => method(`open${at}`, 'door')).join(''),
+  });
+  const paths = async (query: string, isTyping: boolean): Promise<string[]> =>
+    (await index.search(parseQuery(query, { isTyping }), 10, { isByPlace: true })).map(({ path }) => path);
+  const whole = await paths('moor in the harbor', false);
+  assert.deepEqual(whole, ['src/pier.ts', 'src/coast.ts']);
+  assert.deepEqual(await paths('moor in the harbor', true), [...whole, 'src/office.ts']);
+  assert.deepEqual((await paths('harb', true)).toSorted(), ['src/coast.ts', 'src/office.ts', 'src/pier.ts']);
 });
 
 test('what is close to a query in meaning gains by how close it is, and less than the words of the query give', async (t) => {
