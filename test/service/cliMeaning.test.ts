@@ -121,7 +121,7 @@ test('a static model is downloaded when that was agreed to, and needs no library
   assert.deepEqual(hub.requested, [], 'nobody has agreed yet');
   const wrong = await scratch.run(['index', folder, ...flags, '--yes'], { env: { HF_ENDPOINT: 'nowhere' } });
   assert.equal(wrong.exit, 2);
-  assert.match(wrong.stderr, /HF_ENDPOINT is nowhere, which is not an address of a model hub/);
+  assert.match(wrong.stderr, /HF_ENDPOINT is nowhere, which is not a web address/);
   const done = await scratch.run(['index', folder, ...flags, '--yes'], options);
   assert.equal(done.exit, 0, done.stderr);
   assert.match(done.stderr, /Semantic ranking is on, with local\/test\/tiny@[0-9a-f]{12}: 2 new texts/);

@@ -117,7 +117,7 @@ test('a folder of which every file is left out says so, and why', async () => {
   assert.equal(exit, 0);
   assert.match(
     stderr,
-    /nothing to search, because every file is left out, as it is of jobs:\n +left out: \.gitignore, a\.py \(ignored by git\)/,
+    /nothing to search, because every file is left out, as in a submit:\n +left out: \.gitignore, a\.py \(ignored by git\)/,
   );
 });
 

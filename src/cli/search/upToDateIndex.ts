@@ -42,7 +42,7 @@ export async function openUpToDateIndex(
     await updateHistory(index, { usesHistory, terminal, signal });
     terminal.clearStatus();
     if (files.length === 0 && excluded.length > 0) {
-      terminal.note('There is nothing to search, because every file is left out, as it is of jobs:');
+      terminal.note('There is nothing to search, because every file is left out, as in a submit:');
       for (const line of describeExclusions({ excluded, findings: [] })) terminal.note(line);
     }
     if (index.problem !== undefined) terminal.note(index.problem.message);

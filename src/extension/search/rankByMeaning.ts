@@ -58,7 +58,7 @@ function choices(current: EmbeddingChoice | undefined): readonly ChoiceItem[] {
     detail: label`${l10n.t('About 25 MB from {0}', new URL(modelHub()).host)}`,
     choose: async () => ({ provider: 'local' }),
   };
-  const table: ChoiceItem = {
+  const staticModel: ChoiceItem = {
     label: label`$(cloud-download) ${l10n.t('A static model, downloaded once')}`,
     description: withoutIcons(STATIC_MODEL),
     detail: label`${l10n.t('About 30 MB from {0}. Fast, and needs no library', new URL(modelHub()).host)}`,
@@ -74,7 +74,7 @@ function choices(current: EmbeddingChoice | undefined): readonly ChoiceItem[] {
     detail: label`${l10n.t('Removes the vectors of this folder')}`,
     choose: async () => 'words',
   };
-  return current === undefined ? [hub, table, own] : [hub, table, own, words];
+  return current === undefined ? [hub, staticModel, own] : [hub, staticModel, own, words];
 }
 
 async function chooseModelFolder(): Promise<EmbeddingChoice | undefined> {
@@ -123,6 +123,7 @@ async function prepare(choice: EmbeddingChoice, search: Search, folder: vscode.W
       const onProgress = (done: number, total: number): void =>
         progress.report({ message: `${Math.floor((100 * done) / Math.max(total, 1))} %` });
       if (needsLibrary) await installModelLibrary(home, { signal, onProgress });
+      // Opening the model would download it, too, but could not be cancelled.
       else await prepareStaticModel(choice, { home, signal, onProgress });
       const model = await openChosenModel(choice, { home, program: modelProgram, mayDownload: true, onProgress });
       model.dispose();

@@ -78,13 +78,13 @@ interface ChosenModel {
   readonly localModelPath?: string | undefined;
 }
 
-/** The address of the model hub. @throws AppError `bad-input` if the variable that names another one has no address. */
+/** The address of the model hub. @throws AppError `bad-input` if HF_ENDPOINT is set to something else than a web address. */
 export function modelHub(): string {
   const address = process.env['HF_ENDPOINT'] ?? MODEL_HUB;
   if (/^https?:$/.test(URL.parse(address)?.protocol ?? '')) return address;
   throw new AppError(
     'bad-input',
-    `HF_ENDPOINT is ${address}, which is not an address of a model hub. Correct it, or remove it.`,
+    `HF_ENDPOINT is ${address}, which is not a web address. Correct the variable, or remove it.`,
   );
 }
 
@@ -101,7 +101,7 @@ export function hasModel(chosen: ChosenModel, home: string): boolean {
 /**
  * Downloads a model from the hub, if it is a static one and not there. Returns whether it is a static one.
  *
- * @throws AppError `bad-input` if the name is none of a hub, `unreachable` if the hub cannot be reached or has no such model, `limit` if it is
+ * @throws AppError `bad-input` if it is not a name on a hub, `unreachable` if the hub cannot be reached or has no such model, `limit` if it is
  * too large; the signal's reason on abort.
  */
 export async function prepareStaticModel(

@@ -20,12 +20,12 @@ interface FetchOptions {
  * Downloads a static model from a model hub to `folder`, whole or not at all. Returns false, and downloads nothing but its `config.json`, if
  * the model is not a static one.
  *
- * @throws AppError `bad-input` if the name is none of a hub, `unreachable` if it could not be downloaded, `limit` if a file is larger than
+ * @throws AppError `bad-input` if it is not a name on a hub, `unreachable` if it could not be downloaded, `limit` if a file is larger than
  * that of any known model; the signal's reason on abort.
  */
 export async function fetchStaticModel(model: string, folder: string, options: FetchOptions): Promise<boolean> {
   if (!NAME.test(model)) {
-    throw new AppError('bad-input', `${model} is not the name of a model on a hub, which reads owner/name.`);
+    throw new AppError('bad-input', `${model} is not the name of a model on a hub. Enter it as owner/name.`);
   }
   const partial = `${folder}.partial-${process.pid}`;
   try {
@@ -76,7 +76,7 @@ async function fetchFile(
       if (done > most) {
         throw new AppError(
           'limit',
-          `${file} of ${model} has more than ${Math.floor(most / 1e6)} MB, which are supported at most.`,
+          `${file} of ${model} is larger than ${Math.floor(most / 1e6)} MB, the maximum for this file. Choose another model.`,
         );
       }
       onProgress(done, Math.max(total, done));

@@ -64,7 +64,7 @@ test('what fails leaves nothing behind and says why', async (t) => {
   await assert.rejects(fetch('test/half'), { code: 'unreachable', message: /404 for model\.safetensors/ });
   await assert.rejects(fetch('test/huge'), {
     code: 'limit',
-    message: /tokenizer\.json of test\/huge has more than 32 MB/,
+    message: /tokenizer\.json of test\/huge is larger than 32 MB/,
   });
   await assert.rejects(fetch('test/half', 'http://127.0.0.1:1'), { code: 'unreachable', message: /127\.0\.0\.1/ });
   assert.deepEqual(await readdir(models), []);
