@@ -110,7 +110,7 @@ try {
   await rm(join(tree, 'results'), { recursive: true });
   const archives = join(folder, 'home', 'archives');
   const [sent = ''] = (await readdir(archives)).filter((name) => name.endsWith('.tar.gz'));
-  const packedAgain = runScript('packOnce.ts', tree, join(folder, 'again.tar.gz')) as { sha256: string };
+  const packedAgain = runScript('packOnce.ts', tree, join(folder, 'again.tar.gz'), 'segmented') as { sha256: string };
   const isSame = (await sha256Of(join(archives, sent))) === packedAgain.sha256;
 
   const print = (cells: readonly string[]): void => {

@@ -1,16 +1,13 @@
 import { NAME_BYTES, nameOfPiece } from '../../remote/protocol/contents.ts';
 import { DamagedArchive, inflateSegment } from '../../workspace/archive/inflateSegment.ts';
 import { locateParts } from '../../workspace/pack/archiveParts.ts';
-import { type ArchiveSegment, PIECE_RECORD_BYTES } from '../../workspace/pack/segments.ts';
+import { piecesIn } from '../../workspace/pack/pieceRecords.ts';
+import type { ArchiveSegment } from '../../workspace/pack/segments.ts';
+import { type Piece, splitPieces } from '../../workspace/pack/splitPieces.ts';
 
 // A list ends after a name whose last byte is one of two, so that it has 128 names on average.
 const LIST_BORDER = 0x7f;
 const MAX_NAMES = 1_024;
-
-export interface Piece {
-  readonly name: Buffer;
-  readonly bytes: Buffer;
-}
 
 export interface NameList {
   readonly name: Buffer;
@@ -25,25 +22,19 @@ export interface ArchiveContents {
   read(wanted: ReadonlySet<string>, signal?: AbortSignal): AsyncIterable<Piece>;
 }
 
-interface PieceSize {
-  readonly name: Buffer;
-  readonly size: number;
-}
-
 /** The contents of an archive with segments, a file or a folder. Their hashes were computed when it was packed. */
 export function contentsOf(archive: string, segments: readonly ArchiveSegment[]): ArchiveContents {
-  const pieces = segments.map((segment) => piecesOf(segment));
+  const pieces = segments.map((segment) => [...piecesIn(segment.pieces)]);
   return {
     lists: listNames(pieces.flat().map(({ name }) => name)),
     async *read(wanted, signal) {
       const pathOf = await locateParts(archive);
       for (const [index, { part, start, packedBytes }] of segments.entries()) {
         const own = pieces[index] ?? [];
-        const isWanted = own.some(({ name }) => wanted.has(name.toString('hex')));
-        if (!isWanted) continue;
+        const isWanted = (name: Buffer): boolean => wanted.has(name.toString('hex'));
+        if (!own.some(({ name }) => isWanted(name))) continue;
         const stream = inflateSegment(pathOf(part), { start, bytes: packedBytes }, signal);
-        for await (const piece of split(stream, own)) {
-          if (!wanted.has(piece.name.toString('hex'))) continue;
+        for await (const piece of splitPieces(stream, own, isWanted)) {
           // A segment that stayed where it was when the archive was packed may have been damaged since.
           if (!nameOfPiece(piece.bytes).equals(piece.name)) throw new DamagedArchive();
           yield piece;
@@ -66,24 +57,4 @@ export function listNames(names: readonly Buffer[]): readonly NameList[] {
     open = [];
   }
   return lists;
-}
-
-function piecesOf({ pieces }: ArchiveSegment): readonly PieceSize[] {
-  return Array.from({ length: Math.floor(pieces.length / PIECE_RECORD_BYTES) }, (_, index) => {
-    const at = index * PIECE_RECORD_BYTES;
-    return { name: pieces.subarray(at, at + NAME_BYTES), size: pieces.readUInt32LE(at + NAME_BYTES) };
-  });
-}
-
-async function* split(stream: AsyncIterable<Buffer>, pieces: readonly PieceSize[]): AsyncGenerator<Piece, void> {
-  let held: Buffer = Buffer.alloc(0);
-  let next = 0;
-  for await (const chunk of stream) {
-    held = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
-    for (let piece = pieces[next]; piece !== undefined && piece.size <= held.length; piece = pieces[next]) {
-      yield { name: piece.name, bytes: held.subarray(0, piece.size) };
-      held = held.subarray(piece.size);
-      next += 1;
-    }
-  }
 }

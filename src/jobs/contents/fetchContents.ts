@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../core/errors.ts';
+import { freeMemory } from '../../core/files/ownMemory.ts';
 import type { RemoteClient } from '../../remote/client.ts';
 import { entriesIn, MAX_PIECES, RECORD_BYTES, RESULT_CONTENT_FEATURE } from '../../remote/protocol/contents.ts';
-import { unpackPiece } from '../../remote/transfers/unpackPiece.ts';
+import { freePiece, unpackPiece } from '../../remote/transfers/unpackPiece.ts';
+import type { Piece } from '../../workspace/pack/splitPieces.ts';
 import { httpStatus } from '../service/api.ts';
-import type { Piece } from './archiveContents.ts';
 import type { TarAssembly } from './tarAssembly.ts';
 
 // Pieces that arrived are kept, so a lost connection is simply tried again.
@@ -54,6 +55,7 @@ export async function fetchRecords(
 export async function putPieces(assembly: TarAssembly, pieces: AsyncIterable<Piece>): Promise<void> {
   for await (const { name, bytes } of pieces) {
     await assembly.put(name, bytes);
+    freeMemory(bytes);
     if (assembly.isComplete) return;
   }
 }
@@ -78,6 +80,7 @@ export async function fetchPieces(
         if (entry === undefined) break;
         const bytes = unpackPiece(entry.frame);
         if (bytes === undefined || !(await assembly.put(entry.name, bytes))) throw wrongContents();
+        freePiece(bytes);
         onProgress(assembly.doneBytes, assembly.totalBytes);
       }
       if (!assembly.isComplete && assembly.doneBytes === before) throw wrongContents();

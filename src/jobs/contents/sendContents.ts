@@ -64,7 +64,7 @@ export async function sendContents(
     if (missing.size === 0) break;
   }
   for (const { name, names } of open.values()) {
-    batch.add(name, names);
+    batch.add(name, Buffer.from(names));
     if (batch.isFull) await flush();
   }
   await flush();

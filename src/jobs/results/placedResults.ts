@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { systemCode } from '../../core/errors.ts';
 import { writeAtomically } from '../../core/files/atomicFile.ts';
-import { NAME_BYTES, RECORD_BYTES } from '../../remote/protocol/contents.ts';
+import { RECORD_BYTES } from '../../remote/protocol/contents.ts';
 import { encodeHeader, paddingOf } from '../../workspace/archive/tarFormat.ts';
 import { type OpenFile, openRegularFile } from '../../workspace/files/fileReading.ts';
-import type { Piece } from '../contents/archiveContents.ts';
+import { piecesIn } from '../../workspace/pack/pieceRecords.ts';
+import type { Piece } from '../../workspace/pack/splitPieces.ts';
 import type { JobRecord } from '../ledger/record.ts';
 
 const FORMAT = 1;
@@ -77,9 +78,7 @@ export class PlacedResults {
     if (placed === undefined) return;
     await using reader = new SpanReader(spansOf(placed.files));
     let start = 0;
-    for (let at = 0; at < placed.records.length; at += RECORD_BYTES) {
-      const name = placed.records.subarray(at, at + NAME_BYTES);
-      const size = placed.records.readUInt32LE(at + NAME_BYTES);
+    for (const { name, size } of piecesIn(placed.records)) {
       const bytes = wanted.has(name.toString('hex')) ? await reader.read(start, size) : undefined;
       if (bytes !== undefined) yield { name, bytes };
       start += size;
@@ -131,8 +130,8 @@ class SpanReader implements AsyncDisposable {
   }
 
   /** Undefined if the stream or a file is shorter, or a file is gone. */
-  async read(start: number, size: number): Promise<Buffer | undefined> {
-    const bytes = Buffer.allocUnsafe(size);
+  async read(start: number, size: number): Promise<Buffer<ArrayBuffer> | undefined> {
+    const bytes = Buffer.allocUnsafeSlow(size);
     let filled = 0;
     for (let index = this.#next; filled < size; index += 1) {
       const span = this.#spans[index];

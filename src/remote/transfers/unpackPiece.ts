@@ -1,21 +1,24 @@
 import { constants, type ZstdDecompress, zstdDecompressSync } from 'node:zlib';
+import { freeMemory } from '../../core/files/ownMemory.ts';
 import { MAX_FRAME_BYTES, MAX_PIECE_BYTES } from '../protocol/contents.ts';
 
 // A frame states how much memory it needs. Usual compression levels of such small pieces need 8 MB at most.
 const WINDOW_LOG = 23;
+// Most pieces are unpacked at once.
+const CHUNK_BYTES = MAX_PIECE_BYTES / 2;
 
 interface Unpacked {
-  readonly buffer: Buffer;
+  readonly buffer: Buffer<ArrayBuffer>;
   readonly engine: ZstdDecompress;
 }
 
 /** Undefined for anything but one frame of at most the largest piece, for which another thread would cost more than it saves. */
-export function unpackPiece(frame: Buffer): Buffer | undefined {
+export function unpackPiece(frame: Buffer): Buffer<ArrayBuffer> | undefined {
   if (frame.length > MAX_FRAME_BYTES) return undefined;
   try {
     const unpacked: unknown = zstdDecompressSync(frame, {
       maxOutputLength: MAX_PIECE_BYTES,
-      chunkSize: MAX_PIECE_BYTES / 2, // most pieces are unpacked at once
+      chunkSize: CHUNK_BYTES,
       params: { [constants.ZSTD_d_windowLogMax]: WINDOW_LOG },
       info: true,
     });
@@ -24,6 +27,11 @@ export function unpackPiece(frame: Buffer): Buffer | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Frees the memory of a piece that was unpacked, and that nothing else uses. */
+export function freePiece(bytes: Buffer<ArrayBuffer>): void {
+  freeMemory(bytes, CHUNK_BYTES);
 }
 
 /** The option `info` adds the engine, which the types of Node.js do not know. */

@@ -30,7 +30,7 @@ export async function* assembleArchive(
     isLacking ||= piece === undefined;
     // The rest is read all the same, so that everything that is damaged is found, and sent again, at once.
     if (isLacking || piece === undefined) continue;
-    frames.push(piece.frame);
+    frames.push(Buffer.from(piece.frame));
     yield piece.bytes;
   }
   if (isLacking) throw new LackingContents();

@@ -12,7 +12,7 @@ export interface PieceLocation extends PackEntry {
 
 export interface ReadPiece {
   readonly bytes: Buffer;
-  /** The same, compressed. */
+  /** The same, compressed. Valid until the next piece is read. */
   readonly frame: Buffer;
 }
 
@@ -30,11 +30,13 @@ export class DamagedPack extends Error {
 
 // Pieces that are next to each other were sent together, and are mostly read together.
 const READ_AHEAD_BYTES = 512 * 1024;
+const NOTHING = Buffer.alloc(0);
 
 /** Reads pieces from packs, and checks that they have their names. */
 export class PackReader implements AsyncDisposable {
   #open: { readonly path: string; readonly file: FileHandle } | undefined;
-  #held: Buffer = Buffer.alloc(0);
+  #memory: Buffer | undefined;
+  #held: Buffer = NOTHING;
   #heldFrom = 0;
   #last: { readonly name: Buffer; readonly piece: ReadPiece } | undefined;
 
@@ -43,6 +45,7 @@ export class PackReader implements AsyncDisposable {
     const { path, name } = location;
     // Empty regions of files are one piece many times.
     if (this.#last?.name.equals(name) === true) return this.#last.piece;
+    this.#last = undefined;
     const frame = await this.#readFrame(location);
     const bytes = frame && unpackPiece(frame);
     if (frame === undefined || bytes === undefined || !nameOfPiece(bytes).equals(name)) throw new DamagedPack(path);
@@ -55,9 +58,10 @@ export class PackReader implements AsyncDisposable {
     if (this.#open?.path !== path) await this.#switchTo(path);
     let start = offset - this.#heldFrom;
     if (start < 0 || start + bytes > this.#held.length) {
-      const buffer = Buffer.allocUnsafe(Math.max(bytes, READ_AHEAD_BYTES));
-      const { bytesRead = 0 } = (await this.#open?.file.read(buffer, 0, buffer.length, offset)) ?? {};
-      this.#held = buffer.subarray(0, bytesRead);
+      const memory = (this.#memory ??= Buffer.allocUnsafeSlow(READ_AHEAD_BYTES));
+      this.#held = NOTHING;
+      const { bytesRead = 0 } = (await this.#open?.file.read(memory, 0, memory.length, offset)) ?? {};
+      this.#held = memory.subarray(0, bytesRead);
       this.#heldFrom = offset;
       start = 0;
     }
@@ -77,7 +81,7 @@ export class PackReader implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     const open = this.#open;
     this.#open = undefined;
-    this.#held = Buffer.alloc(0);
+    this.#held = NOTHING;
     await open?.file.close();
   }
 }

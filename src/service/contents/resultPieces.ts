@@ -1,8 +1,8 @@
 import type { FileHandle } from 'node:fs/promises';
 import pLimit from 'p-limit';
-import { NAME_BYTES, nameOfPiece, RECORD_BYTES } from '../../remote/protocol/contents.ts';
 import { gunzipFile } from '../../workspace/archive/gzipReader.ts';
-import { PieceCutter } from '../../workspace/pack/pieceCutter.ts';
+import { PieceRecords, piecesIn } from '../../workspace/pack/pieceRecords.ts';
+import { type Piece, splitPieces } from '../../workspace/pack/splitPieces.ts';
 
 // The records of 2 GB are 1 MB.
 const MAX_KEPT_BYTES = 16 * 1024 * 1024;
@@ -14,26 +14,6 @@ interface WantedPieces {
   /** A bit for each record. */
   readonly wanted: Buffer;
   readonly signal: AbortSignal;
-}
-
-/** A record for each piece of a tar stream, as the protocol has them. */
-export class PieceRecords {
-  readonly #cutter = new PieceCutter();
-  readonly #records: Buffer[] = [];
-
-  readonly write = (bytes: Buffer): void => this.#cutter.write(bytes, this.#add);
-
-  end(): Buffer {
-    this.#cutter.end(this.#add);
-    return Buffer.concat(this.#records);
-  }
-
-  readonly #add = (piece: Buffer): void => {
-    const record = Buffer.allocUnsafe(RECORD_BYTES);
-    nameOfPiece(piece).copy(record);
-    record.writeUInt32LE(piece.length, NAME_BYTES);
-    this.#records.push(record);
-  };
 }
 
 /**
@@ -72,27 +52,14 @@ export class ResultPieces {
   }
 
   /** The pieces of an archive that are wanted, in order. @throws as `records`; the signal's reason. */
-  async *read(
-    archive: FileHandle,
-    { records, wanted, signal }: WantedPieces,
-  ): AsyncGenerator<{ readonly name: Buffer; readonly bytes: Buffer }, void> {
+  async *read(archive: FileHandle, { records, wanted, signal }: WantedPieces): AsyncGenerator<Piece, void> {
     let left = 0;
-    for (let index = 0; index * RECORD_BYTES < records.length; index += 1) if (isWanted(wanted, index)) left += 1;
-    let held: Buffer = Buffer.alloc(0);
-    let index = 0;
-    for await (const chunk of gunzipFile(archive, { signal, onBytes })) {
-      held = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
-      for (; left > 0; index += 1) {
-        const at = index * RECORD_BYTES;
-        const size = records.readUInt32LE(at + NAME_BYTES);
-        if (size > held.length) break;
-        if (isWanted(wanted, index)) {
-          // Its own memory, because it is compressed in another thread meanwhile.
-          yield { name: records.subarray(at, at + NAME_BYTES), bytes: Buffer.from(held.subarray(0, size)) };
-          left -= 1;
-        }
-        held = held.subarray(size);
-      }
+    for (const byte of wanted) for (let bits = byte; bits > 0; bits &= bits - 1) left += 1;
+    if (left === 0) return;
+    const isWanted = (_: Buffer, index: number): boolean => ((wanted[index >> 3] ?? 0) & (1 << (index & 7))) !== 0;
+    for await (const piece of splitPieces(gunzipFile(archive, { signal, onBytes }), piecesIn(records), isWanted)) {
+      yield piece;
+      left -= 1;
       if (left === 0) return;
     }
   }
@@ -107,10 +74,6 @@ export class ResultPieces {
       bytes -= length;
     }
   }
-}
-
-function isWanted(wanted: Buffer, index: number): boolean {
-  return ((wanted[index >> 3] ?? 0) & (1 << (index & 7))) !== 0;
 }
 
 async function cut(archive: FileHandle): Promise<Buffer> {

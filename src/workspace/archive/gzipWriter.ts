@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { constants, crc32, deflateRaw, deflateRawSync, type ZlibOptions } from 'node:zlib';
 import { combineCrc } from './combineCrc.ts';
 import { GZIP_HEADER, gzipEnd } from './gzipMember.ts';
-import { freeMemory } from './ownMemory.ts';
+import { freeMemory } from '../../core/files/ownMemory.ts';
 
 // Blocks are compressed separately, each with the preceding window as dictionary. Larger blocks need more memory, smaller ones compress worse.
 const BLOCK_BYTES = 1 << 20;

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { AppError } from '../../core/errors.ts';
 import { assertUnchanged, changed, type OpenFile, openRegularFile, readExactly } from '../files/fileReading.ts';
 import { isOpenedInside } from '../files/openedPath.ts';
-import { freeMemory } from '../archive/ownMemory.ts';
+import { freeMemory } from '../../core/files/ownMemory.ts';
 import type { SelectedFile } from '../select/selection.ts';
 
 // Small files are read completely in advance. Most of their cost is opening them, which can overlap.

@@ -12,16 +12,13 @@ export interface ArchiveSegment extends GzipSegment {
   readonly files: number;
   /** Identifies the files by what the disk says about them; null if one of them may have changed since without a trace. */
   readonly key: string | null;
-  /** For each piece of its tar stream: SHA-256, and its length as 32 bits, little-endian. */
+  /** Of its tar stream, as `PieceRecords` returns them. */
   readonly pieces: Buffer;
   /** The file with its compressed bytes, by its name in the folder of the archive; null for the archive's own. */
   readonly part: string | null;
   /** Where they begin in that file. */
   readonly start: number;
 }
-
-/** A piece in `ArchiveSegment.pieces`. */
-export const PIECE_RECORD_BYTES = 36;
 
 // After one path in 64, so that a new file moves no border but its own. Many small files are compressed together.
 const BORDER = 0x3f;

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { gunzipSync } from 'node:zlib';
-import { type ArchiveContents, listNames, type Piece } from '../../../src/jobs/contents/archiveContents.ts';
+import { type ArchiveContents, listNames } from '../../../src/jobs/contents/archiveContents.ts';
+import type { Piece } from '../../../src/workspace/pack/splitPieces.ts';
 import { sendContents } from '../../../src/jobs/contents/sendContents.ts';
 import { RemoteClient } from '../../../src/remote/client.ts';
 import { nameOfPiece } from '../../../src/remote/protocol/contents.ts';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { listNames, type Piece } from '../../../../src/jobs/contents/archiveContents.ts';
+import { listNames } from '../../../../src/jobs/contents/archiveContents.ts';
+import type { Piece } from '../../../../src/workspace/pack/splitPieces.ts';
 import { sendContents } from '../../../../src/jobs/contents/sendContents.ts';
 import { RemoteError } from '../../../../src/remote/http/errors.ts';
 import { nameOfPiece } from '../../../../src/remote/protocol/contents.ts';

@@ -23,7 +23,7 @@ test('a piece becomes exactly one frame, whatever its size', async () => {
   for (const parts of [1, 2, 3, 5]) {
     for (let header = 0; header < 40; header += 1) pieces.push(noise(parts * 16_384 - header));
   }
-  for (const piece of pieces) batch.add(nameOfPiece(piece), piece);
+  for (const piece of pieces) batch.add(nameOfPiece(piece), Buffer.from(piece));
   const body = await batch.take();
   let index = 0;
   for await (const entry of entriesIn(
@@ -43,7 +43,7 @@ test('a batch is full by its bytes or its number of pieces, and empty again once
   const batch = new PieceBatch();
   const state = () => ({ isEmpty: batch.isEmpty, isFull: batch.isFull });
   const addMany = (count: number, piece: Buffer): void => {
-    for (let added = 0; added < count; added += 1) batch.add(nameOfPiece(piece), piece);
+    for (let added = 0; added < count; added += 1) batch.add(nameOfPiece(piece), Buffer.from(piece));
   };
   assert.deepEqual(state(), { isEmpty: true, isFull: false });
   const header = PIECE_HEADER_BYTES;
@@ -60,4 +60,17 @@ test('a batch is full by its bytes or its number of pieces, and empty again once
   addMany(1, Buffer.alloc(1));
   assert.equal(batch.isFull, true);
   await batch.take();
+});
+
+test('the memory of pieces is freed after they were compressed', async () => {
+  const batch = new PieceBatch();
+  const pieces = [noise(MAX_PIECE_BYTES), Buffer.alloc(MAX_PIECE_BYTES)].map((piece) =>
+    Buffer.from(new Uint8Array(piece).buffer),
+  );
+  for (const piece of pieces) batch.add(nameOfPiece(piece), piece);
+  assert.ok((await batch.take()).length > MAX_PIECE_BYTES);
+  assert.deepEqual(
+    pieces.map(({ length }) => length),
+    [0, 0],
+  );
 });

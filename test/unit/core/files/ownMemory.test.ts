@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { freeMemory, ownsMemory } from '../../../../src/workspace/archive/ownMemory.ts';
+import { freeMemory, ownsMemory } from '../../../../src/core/files/ownMemory.ts';
 
 test('memory that bytes have for themselves is freed', () => {
   const bytes = Buffer.allocUnsafeSlow(100);

@@ -1,0 +1,39 @@
+import type { PieceRecord } from './pieceRecords.ts';
+
+export interface Piece {
+  readonly name: Buffer;
+  /** In memory of its own. */
+  readonly bytes: Buffer<ArrayBuffer>;
+}
+
+/**
+ * Splits a tar stream into the pieces that records describe.
+ *
+ * @param isWanted whether a piece is returned; `index` is that of its record.
+ * @returns the pieces that are wanted, in order, and only complete ones. What they contain is not checked.
+ */
+export async function* splitPieces(
+  stream: AsyncIterable<Buffer>,
+  pieces: Iterable<PieceRecord, void>,
+  isWanted: (name: Buffer, index: number) => boolean,
+): AsyncGenerator<Piece, void> {
+  const records = pieces[Symbol.iterator]();
+  let piece = records.next().value;
+  let index = 0;
+  let bytes: Buffer<ArrayBuffer> | undefined;
+  let filled = 0;
+  for await (const chunk of stream) {
+    for (let start = 0; start < chunk.length && piece !== undefined; ) {
+      if (filled === 0) bytes = isWanted(piece.name, index) ? Buffer.allocUnsafeSlow(piece.size) : undefined;
+      const end = Math.min(chunk.length, start + piece.size - filled);
+      if (bytes !== undefined) chunk.copy(bytes, filled, start, end);
+      filled += end - start;
+      start = end;
+      if (filled < piece.size) continue;
+      if (bytes !== undefined) yield { name: piece.name, bytes };
+      piece = records.next().value;
+      index += 1;
+      filled = 0;
+    }
+  }
+}
