@@ -23,7 +23,9 @@ async function* chunksOf(bytes: Buffer, step: number): AsyncGenerator<Buffer, vo
   for (let start = 0; start < bytes.length; start += step) yield Buffer.from(bytes.subarray(start, start + step));
 }
 
-async function split(bytes: Buffer, step: number, records: Buffer, isWanted = (_: Buffer, __: number) => true) {
+type IsWanted = Parameters<typeof splitPieces>[2];
+
+async function split(bytes: Buffer, step: number, records: Buffer, isWanted: IsWanted = () => true) {
   const pieces = [];
   for await (const piece of splitPieces(chunksOf(bytes, step), piecesIn(records), isWanted)) pieces.push(piece);
   return pieces;
