@@ -17,3 +17,12 @@ export function ownsMemory(bytes: Buffer<ArrayBuffer>, allocatedBytes = bytes.by
 export function freeMemory(bytes: Buffer<ArrayBuffer>, allocatedBytes?: number): void {
   if (ownsMemory(bytes, allocatedBytes)) bytes.buffer.transfer(0);
 }
+
+/**
+ * Frees the memory that `bytes` are the end of. For the chunks of a stream in order, of which none is used any more: a stream of Node's zlib
+ * returns the parts of its output buffer one after the other, and takes another buffer after the last.
+ */
+export function freeUsedUp(bytes: Buffer<ArrayBuffer>): void {
+  const { buffer, byteOffset, byteLength } = bytes;
+  if (byteOffset + byteLength === buffer.byteLength && !isMarkedAsUntransferable(buffer)) buffer.transfer(0);
+}

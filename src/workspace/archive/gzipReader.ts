@@ -36,7 +36,10 @@ interface Frame {
  * @throws AppError `corrupt` for anything else, including further members or bytes after the end, `missing` if the file cannot be
  * read; the errors of `onBytes`.
  */
-export async function* gunzip(archive: string | Buffer, options: GunzipOptions): AsyncGenerator<Buffer, void> {
+export async function* gunzip(
+  archive: string | Buffer,
+  options: GunzipOptions,
+): AsyncGenerator<Buffer<ArrayBuffer>, void> {
   if (typeof archive !== 'string') {
     yield* inflate(frameIn(archive), options);
     return;
@@ -48,11 +51,15 @@ export async function* gunzip(archive: string | Buffer, options: GunzipOptions):
 }
 
 /** The same for a file that is open, and stays open. */
-export async function* gunzipFile(file: FileHandle, options: GunzipOptions): AsyncGenerator<Buffer, void> {
+export async function* gunzipFile(file: FileHandle, options: GunzipOptions): AsyncGenerator<Buffer<ArrayBuffer>, void> {
   yield* inflate(await readFrame(file), options, file);
 }
 
-async function* inflate(frame: Frame, options: GunzipOptions, file?: FileHandle): AsyncGenerator<Buffer, void> {
+async function* inflate(
+  frame: Frame,
+  options: GunzipOptions,
+  file?: FileHandle,
+): AsyncGenerator<Buffer<ArrayBuffer>, void> {
   const { start, bytes, content, size } = frame;
   if (content !== undefined && size <= AT_ONCE_BYTES) yield* inflateAtOnce(frame, content, options);
   else if (content !== undefined) yield* inflateStream(frame, Readable.from([content]), options);
@@ -63,9 +70,13 @@ async function* inflate(frame: Frame, options: GunzipOptions, file?: FileHandle)
 }
 
 /** Unpacks a small member without a stream. The size that it declares is the most that is unpacked. */
-function* inflateAtOnce(frame: Frame, content: Buffer, { signal, onBytes }: GunzipOptions): Generator<Buffer, void> {
+function* inflateAtOnce(
+  frame: Frame,
+  content: Buffer,
+  { signal, onBytes }: GunzipOptions,
+): Generator<Buffer<ArrayBuffer>, void> {
   signal?.throwIfAborted();
-  let result: { readonly buffer: Buffer; readonly engine: { readonly bytesWritten: number } };
+  let result: { readonly buffer: Buffer<ArrayBuffer>; readonly engine: { readonly bytesWritten: number } };
   try {
     const options = { maxOutputLength: Math.max(1, frame.size), info: true };
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what `info` returns is missing in the types of Node.js
@@ -84,14 +95,14 @@ async function* inflateStream(
   frame: Frame,
   source: Readable,
   { signal, onBytes }: GunzipOptions,
-): AsyncGenerator<Buffer, void> {
+): AsyncGenerator<Buffer<ArrayBuffer>, void> {
   // A small archive needs little memory. The size that it declares is trusted only for this.
   const inflate = createInflateRaw({ chunkSize: Math.min(CHUNK_BYTES, Math.max(LEAST_CHUNK_BYTES, frame.size)) });
   pipeline(source, inflate, () => {}); // a failure reaches the loop below through `inflate`
   let crc = 0;
   let unpacked = 0;
   try {
-    for await (const chunk of inflate as AsyncIterable<Buffer>) {
+    for await (const chunk of inflate as AsyncIterable<Buffer<ArrayBuffer>>) {
       signal?.throwIfAborted();
       crc = crc32(chunk, crc);
       unpacked += chunk.length;

@@ -25,13 +25,13 @@ export async function* inflateSegment(
   path: string,
   { start, bytes }: FileRange,
   signal?: AbortSignal,
-): AsyncGenerator<Buffer, void> {
+): AsyncGenerator<Buffer<ArrayBuffer>, void> {
   const source = createReadStream(path, { start, end: start + bytes - 1 });
   // A segment has no final block.
   const inflate = createInflateRaw({ chunkSize: 256 * 1024, finishFlush: constants.Z_SYNC_FLUSH });
   pipeline(source, inflate, () => {}); // a failure reaches the loop below through `inflate`
   try {
-    for await (const chunk of inflate as AsyncIterable<Buffer>) {
+    for await (const chunk of inflate as AsyncIterable<Buffer<ArrayBuffer>>) {
       signal?.throwIfAborted();
       yield chunk;
     }
@@ -43,9 +43,12 @@ export async function* inflateSegment(
 }
 
 /** The compressed bytes of one segment. @throws as `inflateSegment`, but does not know damaged bytes. */
-export async function* readSegment(path: string, { start, bytes }: FileRange): AsyncGenerator<Buffer, void> {
+export async function* readSegment(
+  path: string,
+  { start, bytes }: FileRange,
+): AsyncGenerator<Buffer<ArrayBuffer>, void> {
   try {
-    yield* createReadStream(path, { start, end: start + bytes - 1 }) as AsyncIterable<Buffer>;
+    yield* createReadStream(path, { start, end: start + bytes - 1 }) as AsyncIterable<Buffer<ArrayBuffer>>;
   } catch (error) {
     throw damaged(error);
   }

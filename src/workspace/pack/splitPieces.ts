@@ -1,3 +1,4 @@
+import { freeUsedUp } from '../../core/files/ownMemory.ts';
 import type { PieceRecord } from './pieceRecords.ts';
 
 export interface Piece {
@@ -9,11 +10,12 @@ export interface Piece {
 /**
  * Splits a tar stream into the pieces that records describe.
  *
+ * @param stream of zlib, whose chunks nothing else uses: their memory is freed, because the garbage collector would let it accumulate.
  * @param isWanted whether a piece is returned; `index` is that of its record.
  * @returns the pieces that are wanted, in order, and only complete ones. What they contain is not checked.
  */
 export async function* splitPieces(
-  stream: AsyncIterable<Buffer>,
+  stream: AsyncIterable<Buffer<ArrayBuffer>>,
   pieces: Iterable<PieceRecord, void>,
   isWanted: (name: Buffer, index: number) => boolean,
 ): AsyncGenerator<Piece, void> {
@@ -35,5 +37,6 @@ export async function* splitPieces(
       index += 1;
       filled = 0;
     }
+    freeUsedUp(chunk);
   }
 }

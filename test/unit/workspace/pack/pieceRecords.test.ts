@@ -19,7 +19,7 @@ function recordsOf(records: PieceRecords, bytes: Buffer): Buffer {
   return records.end();
 }
 
-async function* chunksOf(bytes: Buffer, step: number): AsyncGenerator<Buffer, void> {
+async function* chunksOf(bytes: Buffer, step: number): AsyncGenerator<Buffer<ArrayBuffer>, void> {
   for (let start = 0; start < bytes.length; start += step) yield Buffer.from(bytes.subarray(start, start + step));
 }
 
