@@ -26,6 +26,11 @@ export function nothingFound(status: readonly FolderStatus[], isPaused: boolean)
     const state = indexState(status, isPaused);
     return l10n.t('No results yet: the index is {0}', state === '' ? l10n.t('starting') : state);
   }
+  if (files === 0 && !isPaused) {
+    return status.some(({ skipped }) => skipped > 0)
+      ? l10n.t('There is nothing to search, because every file is skipped. The Index view shows why.')
+      : l10n.t('There is nothing to search, because the folder has no files.');
+  }
   const nothing = plural(files, l10n.t('Nothing in 1 file matches.'), l10n.t('Nothing in {0} files matches.'));
   if (isPaused) return `${nothing} ${l10n.t('The index is paused, so recent changes are missing.')}`;
   if (isWaiting) return `${nothing} ${l10n.t('The index is paused on battery, so recent changes are missing.')}`;

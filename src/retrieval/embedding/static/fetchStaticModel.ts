@@ -3,16 +3,21 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { AppError, messageOf } from '../../../core/errors.ts';
+import { formatDuration } from '../../../core/text/format.ts';
 import { networkFailureText } from '../../../core/network/failureText.ts';
 import { createNetworkFetch } from '../../../core/network/networkFetch.ts';
 import { CONFIG_FILE, isStaticConfig, MOST_BYTES, TABLE_FILE, TOKENIZER_FILE } from './staticModelFiles.ts';
 
+// A hub that is slow to find a file takes seconds.
+const IDLE_MS = 60_000;
 const NAME = /^[\w-][\w.-]*\/[\w-][\w.-]*$/;
 
 interface FetchOptions {
   /** The address of the model hub. */
   readonly hub: string;
   readonly signal?: AbortSignal | undefined;
+  /** How long the hub may send nothing; a minute by default. */
+  readonly idleMs?: number;
   readonly onProgress: (doneBytes: number, totalBytes: number) => void;
 }
 
@@ -54,39 +59,67 @@ async function fetchFile(
   file: string,
   model: string,
   folder: string,
-  { hub, signal, onProgress }: FetchOptions,
+  { hub, signal, idleMs = IDLE_MS, onProgress }: FetchOptions,
 ): Promise<void> {
   const url = new URL(`${model}/resolve/main/${file}`, hub.endsWith('/') ? hub : `${hub}/`);
-  const response = await createNetworkFetch()(url, { ...(signal && { signal }) });
-  if (!response.ok || response.body === null) {
-    await response.body?.cancel();
+  const idle = new AbortController();
+  const timer = setTimeout(() => idle.abort(), idleMs);
+  try {
+    const response = await createNetworkFetch()(url, {
+      signal: AbortSignal.any([idle.signal, ...(signal ? [signal] : [])]),
+    });
+    if (!response.ok || response.body === null) {
+      await response.body?.cancel();
+      throw new AppError(
+        'unreachable',
+        `The embedding model ${model} could not be downloaded: ${url.host} responded ${response.status} for ${file}. Check the name of the model.`,
+      );
+    }
+    const total = Number(response.headers.get('content-length') ?? 0);
+    let done = 0;
+    const chunks = bounded(response.body, `${file} of ${model}`, MOST_BYTES[file] ?? 0);
+    const counted = async function* (): AsyncGenerator<Uint8Array, void> {
+      for await (const chunk of chunks) {
+        timer.refresh();
+        done += chunk.length;
+        onProgress(done, Math.max(total, done));
+        yield chunk;
+      }
+    };
+    await pipeline(counted, createWriteStream(join(folder, file), { mode: 0o600 }));
+    if (done < total) {
+      const message = `The connection to ${url.host} was lost while ${file} was downloaded. Try again.`;
+      throw new AppError('unreachable', message);
+    }
+  } catch (error) {
+    if (!idle.signal.aborted) throw error;
+    const seconds = formatDuration(idleMs / 1000);
     throw new AppError(
       'unreachable',
-      `The embedding model ${model} could not be downloaded: ${url.host} responded ${response.status} for ${file}. Check the name of the model.`,
+      `${url.host} sent nothing for ${seconds} while ${file} of ${model} was downloaded. Try again later.`,
     );
+  } finally {
+    clearTimeout(timer);
   }
-  const total = Number(response.headers.get('content-length') ?? 0);
-  const most = MOST_BYTES[file] ?? 0;
+}
+
+/** @throws AppError `limit` if the body is larger than `most`. */
+async function* bounded(
+  body: ReadableStream<Uint8Array>,
+  name: string,
+  most: number,
+): AsyncGenerator<Uint8Array, void> {
   let done = 0;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- web streams are iterable in Node.js
-  const body = response.body as unknown as AsyncIterable<Uint8Array>;
-  const bounded = async function* (): AsyncGenerator<Uint8Array, void> {
-    for await (const chunk of body) {
-      done += chunk.length;
-      if (done > most) {
-        throw new AppError(
-          'limit',
-          `${file} of ${model} is larger than ${Math.floor(most / 1e6)} MB, the maximum for this file. Choose another model.`,
-        );
-      }
-      onProgress(done, Math.max(total, done));
-      yield chunk;
+  for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
+    done += chunk.length;
+    if (done > most) {
+      const limit = Math.floor(most / 1e6);
+      throw new AppError(
+        'limit',
+        `${name} is larger than ${limit} MB, the maximum for this file. Choose another model.`,
+      );
     }
-  };
-  await pipeline(bounded, createWriteStream(join(folder, file), { mode: 0o600 }));
-  if (done < total)
-    throw new AppError(
-      'unreachable',
-      `The connection to ${url.host} was lost while ${file} was downloaded. Try again.`,
-    );
+    yield chunk;
+  }
 }

@@ -100,3 +100,23 @@ test('a connection that is lost in the middle, or a user who cancels, leaves not
   });
   assert.deepEqual(await readdir(join(base, 'models/test')), []);
 });
+
+test('a hub that stops sending is given up on, and can be tried again', async (t) => {
+  const base = await scratch(t);
+  await writeStaticModel(join(base, 'hub/test/tiny'));
+  using hub = await openModelHub(join(base, 'hub'));
+  const silentServer = createServer((_, response) => response.writeHead(200, { 'content-length': 100 }).write('{'));
+  await new Promise<void>((resolve) => silentServer.listen(0, '127.0.0.1', resolve));
+  t.after(() => {
+    silentServer.closeAllConnections();
+    silentServer.close();
+  });
+  const silent = `http://127.0.0.1:${(silentServer.address() as AddressInfo).port}`;
+  const folder = join(base, 'models/test/tiny');
+  await assert.rejects(fetchStaticModel('test/tiny', folder, { hub: silent, idleMs: 100, onProgress }), {
+    code: 'unreachable',
+    message: /sent nothing for 0\.1 s while config\.json of test\/tiny was downloaded\. Try again later\.$/,
+  });
+  assert.deepEqual(await readdir(join(base, 'models/test')), []);
+  assert.equal(await fetchStaticModel('test/tiny', folder, { hub: hub.address, onProgress }), true);
+});

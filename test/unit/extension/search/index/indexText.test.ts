@@ -45,6 +45,11 @@ test('a search without results says whether the index could have known', () => {
     nothingFound([{ ...waiting, files: 0 }], false),
     /^No results yet: .* paused on battery\. Run Resume Index/,
   );
+  const empty: FolderStatus = { ...READY, files: 0 };
+  assert.match(nothingFound([empty], false), /nothing to search, because every file is skipped\. The Index view/);
+  assert.match(nothingFound([{ ...empty, skipped: 0 }], false), /nothing to search, because the folder has no files/);
+  assert.equal(nothingFound([empty, READY], false), 'Nothing in 12,345 files matches.');
+  assert.match(nothingFound([empty], true), /^Nothing in 0 files matches\. The index is paused, so/);
   assert.match(nothingFound([READY], true), /paused, so recent changes are missing/);
 });
 
