@@ -30,7 +30,7 @@ interface Frame {
 }
 
 /**
- * Unpacks what is exactly one gzip member (RFC 1952), and checks its length and CRC-32 at the end.
+ * Unpacks what is exactly one gzip member (RFC 1952), and checks its length and CRC-32 at the end. The chunks are not used again.
  *
  * @param archive the path of a file, or its bytes.
  * @throws AppError `corrupt` for anything else, including further members or bytes after the end, `missing` if the file cannot be
@@ -86,9 +86,10 @@ function* inflateAtOnce(
     throw brokenData(error);
   }
   const { buffer, engine } = result;
+  const end = { packed: engine.bytesWritten, unpacked: buffer.length, crc: crc32(buffer) };
   if (buffer.length > 0) onBytes(frame.start + engine.bytesWritten, buffer.length);
   if (buffer.length > 0) yield buffer;
-  checkEnd(frame, { packed: engine.bytesWritten, unpacked: buffer.length, crc: crc32(buffer) });
+  checkEnd(frame, end);
 }
 
 async function* inflateStream(

@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { freeUsedUp } from '../../../../src/core/files/ownMemory.ts';
 import { gunzip } from '../../../../src/workspace/archive/gzipReader.ts';
 import { temporaryFolder } from '../temporaryFolder.ts';
 
@@ -96,5 +97,16 @@ test("unpacking ends with the signal's reason, and with an error of who counts t
       };
       await assert.rejects(unpack(archive, { onBytes }), reason);
     });
+  }
+});
+
+test('a chunk belongs to its reader, who may free its memory', async () => {
+  for (const size of [100, 16_384, 40_000, 1_000_000]) {
+    let read = 0;
+    for await (const chunk of gunzip(gzipSync(Buffer.alloc(size, 'text')), { onBytes: () => {} })) {
+      read += chunk.length;
+      freeUsedUp(chunk);
+    }
+    assert.equal(read, size);
   }
 });
