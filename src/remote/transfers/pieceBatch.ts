@@ -10,7 +10,7 @@ import {
 } from '../protocol/contents.ts';
 
 const BATCH_BYTES = 4 * 1024 * 1024;
-// Level 1 takes less than half the processor time, for 3 % more bytes of source code but 50 % more of a column of numbers.
+// Level 1 takes 0.5 to 0.6 of the processor time, for 7 % more bytes of source code and 50 % more of a column of numbers.
 const LEVEL = { [constants.ZSTD_c_compressionLevel]: 3 };
 const FRAME_OVERHEAD = MAX_FRAME_BYTES - MAX_PIECE_BYTES;
 
