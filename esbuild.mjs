@@ -249,7 +249,7 @@ const programs = {
     indexWorker: 'src/retrieval/building/indexWorker.ts',
     modelWorker: 'src/retrieval/embedding/modelWorker.ts',
     flowRunner: 'src/flows/run/child/flowRunner.ts',
-    // The extension's threads and its chat can be modules, which share what they have in common with the command line.
+    // The extension's background programs and its chat can be modules, which share what they have in common with the command line.
     worker: 'src/extension/threads/worker.ts',
     folderIndexWorker: 'src/extension/threads/folderIndexWorker.ts',
     flowWorker: 'src/extension/threads/flowWorker.ts',

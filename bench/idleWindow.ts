@@ -1,4 +1,5 @@
-// What an idle window costs: memory of VS Code's extension host on a folder, with the extension and without it. Linux only.
+// What an idle window costs: memory of VS Code's extension host on a folder, and of the extension's own processes, with the extension and
+// without it. Linux only.
 // `--folder PATH`: the folder to open, by default this repository; `--seconds N`: how long the window is idle.
 import { readFileSync, readdirSync } from 'node:fs';
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
@@ -17,6 +18,7 @@ import { openWorkbench, workbenchUrl } from '../scripts/vscode/workbench.ts';
 
 const STEP_SECONDS = 15;
 const START_LIMIT_MS = 120_000;
+const OWN_PROGRAM = /farwharf\.farwharf-[^/]*\/dist\/(\w+)\.mjs/;
 const { values } = parseArgs({
   options: {
     folder: { type: 'string', default: join(import.meta.dirname, '..') },
@@ -37,11 +39,21 @@ async function extensionHost(scratch: string): Promise<number> {
 }
 
 function findExtensionHost(scratch: string): number | undefined {
-  for (const id of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
-    const isHost = read(`/proc/${id}/cmdline`).includes('--type=extensionHost');
-    if (isHost && read(`/proc/${id}/environ`).includes(scratch)) return Number(id);
-  }
-  return undefined;
+  return processIds().find(
+    (id) =>
+      read(`/proc/${id}/cmdline`).includes('--type=extensionHost') && read(`/proc/${id}/environ`).includes(scratch),
+  );
+}
+
+/** The processes that the extension has started, with the names of their programs. */
+function ownProcesses(host: number): ReadonlyMap<number, string> {
+  const started = processIds().filter((id) => read(`/proc/${id}/status`).includes(`\nPPid:\t${host}\n`));
+  const programs = started.map((id) => [id, OWN_PROGRAM.exec(read(`/proc/${id}/cmdline`))?.[1]] as const);
+  return new Map(programs.flatMap(([id, program]) => (program === undefined ? [] : [[id, program]])));
+}
+
+function processIds(): readonly number[] {
+  return readdirSync('/proc').map(Number).filter(Number.isInteger);
 }
 
 /** Megabytes that belong to a process alone and cannot be read from a file again. */
@@ -49,9 +61,9 @@ function anonymousMegabytes(pid: number): number {
   return (Number(/^Anonymous:\s+(\d+)/m.exec(read(`/proc/${pid}/smaps_rollup`))?.[1]) * 1024) / 1e6;
 }
 
-function threads(pid: number): string {
+function threads(pid: number): readonly string[] {
   const names = readdirSync(`/proc/${pid}/task`).map((id) => read(`/proc/${pid}/task/${id}/comm`).trim());
-  return [...new Set(names.filter((name) => name.startsWith('farwharf')))].join(', ') || 'none';
+  return [...new Set(names.filter((name) => name.startsWith('farwharf')))];
 }
 
 function read(path: string): string {
@@ -78,8 +90,12 @@ async function measure(name: string, vsix: string | undefined): Promise<number> 
     let megabytes = 0;
     for (let waited = STEP_SECONDS; waited <= seconds; waited += STEP_SECONDS) {
       await sleep(STEP_SECONDS * 1_000);
-      megabytes = anonymousMegabytes(host);
-      print(`${name}: after ${waited} s ${megabytes.toFixed(1)} MB, threads of the extension: ${threads(host)}`);
+      const own = ownProcesses(host);
+      megabytes = [host, ...own.keys()].map(anonymousMegabytes).reduce((sum, one) => sum + one);
+      const running = [...threads(host), ...own.values()].join(', ') || 'none';
+      print(
+        `${name}: after ${waited} s ${megabytes.toFixed(1)} MB, threads and processes of the extension: ${running}`,
+      );
     }
     await page.goto('about:blank');
     return megabytes;
@@ -92,4 +108,4 @@ async function measure(name: string, vsix: string | undefined): Promise<number> 
 build();
 const without = await measure('without the extension', undefined);
 const withExtension = await measure('with the extension', await packExtension());
-print(`an idle window costs ${(withExtension - without).toFixed(1)} MB of the extension host`);
+print(`an idle window costs ${(withExtension - without).toFixed(1)} MB`);

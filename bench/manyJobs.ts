@@ -75,6 +75,7 @@ function megabytes(): number {
 
 /** A visible Jobs view on the ledger of a folder. */
 async function openView(home: string) {
+  const { startThread } = await import('../src/core/rpc/program.ts');
   const { startBackground } = await import('../src/extension/threads/background.ts');
   const { JobStore } = await import('../src/extension/store/jobStore.ts');
   const { JobTree } = await import('../src/extension/jobList/jobTree.ts');
@@ -83,9 +84,8 @@ async function openView(home: string) {
   const { EventEmitter } = await import('vscode');
   const log = createLogger(() => {});
   const background = startBackground<WorkerService>({
-    program: join(import.meta.dirname, '../dist/worker.mjs'),
+    start: () => startThread(join(import.meta.dirname, '../dist/worker.mjs'), { workerData: { home } }),
     name: 'farwharf',
-    data: { home },
     log,
     lost: 'The thread stopped.',
     idle: { afterMs: 600_000, isNeeded: () => true },

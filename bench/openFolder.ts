@@ -1,6 +1,6 @@
-// What the editor pays while the index of an open folder is built: memory of its process, memory of the thread that extensions run
-// in, and the longest time for which that thread could do nothing else. The threads run the extension's own programs. The folder is the argument, or this
-// repository.
+// What is paid while the index of an open folder is built: memory of the process of extensions, of the thread that they run in and of the
+// process of the index, and the longest time for which that thread could do nothing else. They run the extension's own programs. The
+// folder is the argument, or this repository. Linux only.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '../src/core/log.ts';
 import { SearchIndex } from '../src/extension/search/index/searchIndex.ts';
 import { bundleProgram } from './support/bundledProgram.ts';
+import { PeakMemory } from './support/peakMemory.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const folder = resolve(process.argv[2] ?? ROOT);
@@ -39,6 +40,7 @@ const index = new SearchIndex({
   isPaused: false,
   log: createLogger((_level, line) => print(line)),
 });
+using memory = new PeakMemory({ index: ['folderIndexWorker', home] });
 try {
   await sleep(500);
   const [processBefore, threadBefore] = [process.memoryUsage.rss(), threadBytes()];
@@ -67,8 +69,8 @@ try {
     `${status?.files} files, ${status?.chunks} chunks in ${(wallMs / 1000).toFixed(1)} s; ${megabytes(status?.bytes ?? 0)} MB on disk`,
   );
   print(
-    `memory of the process at most ${megabytes(mostOfProcess)} MB, ${megabytes(mostOfProcess - processBefore)} MB more than before; ` +
-      `now ${megabytes(process.memoryUsage.rss() - processBefore)} MB more`,
+    `memory of the process of extensions at most ${megabytes(mostOfProcess)} MB, ${megabytes(mostOfProcess - processBefore)} MB more than before; ` +
+      `of the index at most ${memory.megabytes.get('index')?.toFixed(0)} MB`,
   );
   print(
     `memory of the thread of extensions at most ${((mostOfThread - threadBefore) / 1e6).toFixed(1)} MB more than before`,

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '../src/core/log.ts';
 import { type PreflightRow, preflightRows } from '../src/extension/submit/preflight/preflightItems.ts';
+import { startThread } from '../src/core/rpc/program.ts';
 import { startBackground, THREAD_IDLE_MS } from '../src/extension/threads/background.ts';
 import type { WorkerService } from '../src/extension/threads/worker.ts';
 import { type SelectedFolder, summarizeSelection } from '../src/jobs/selection/selectedFolder.ts';
@@ -34,10 +35,10 @@ function rowsFor(selection: SelectedFolder): readonly PreflightRow[] {
 }
 
 const scratch = mkdtempSync(join(tmpdir(), 'farwharf-selection-'));
+const program = await bundleProgram(join(ROOT, 'src/extension/threads/worker.ts'), scratch);
 const background = startBackground<WorkerService>({
-  program: await bundleProgram(join(ROOT, 'src/extension/threads/worker.ts'), scratch),
+  start: () => startThread(program, { workerData: { home: join(scratch, 'home') } }),
   name: 'farwharf',
-  data: { home: join(scratch, 'home') },
   log: createLogger((_level, line) => print(line)),
   lost: 'The thread was lost.',
   idle: { afterMs: THREAD_IDLE_MS, isNeeded: () => true },

@@ -6,6 +6,7 @@ import { farwharfHome } from '../core/files/home.ts';
 import { type DisposableStore, Emitter } from '../core/processes/lifetime.ts';
 import { createLogger, type Logger } from '../core/log.ts';
 import { Redactor } from '../core/redact.ts';
+import { startThread } from '../core/rpc/program.ts';
 import { openMachine } from '../machines/openMachine.ts';
 import { readChangeMark } from '../jobs/ledger/changeMark.ts';
 import { ColouredLines } from '../jobs/logView/colouredLines.ts';
@@ -51,10 +52,10 @@ export function createServices({ context, output }: Shell, disposables: Disposab
   const home = farwharfHome();
   const redactor = new Redactor();
   const log = logTo(output, redactor);
+  const name = 'farwharf';
   const background = startBackground<WorkerService>({
-    program: context.asAbsolutePath(join('dist', 'worker.mjs')),
-    name: 'farwharf',
-    data: { home },
+    start: () => startThread(context.asAbsolutePath(join('dist', 'worker.mjs')), { name, workerData: { home } }),
+    name,
     log,
     lost: l10n.t('A background thread of Farwharf stopped, so nothing was sent. Try again.'),
     idle: {

@@ -1,6 +1,6 @@
 import type { ErrorData } from './errorData.ts';
 
-/** One end of a message channel: a `Worker`, a `MessagePort` or `parentPort`. */
+/** One end of a message channel: a `Program`, a `Worker`, a `MessagePort` or `parentPort`. */
 export interface MessageEndpoint {
   postMessage(message: unknown): void;
   on(event: 'message', listener: (message: unknown) => void): unknown;

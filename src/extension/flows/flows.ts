@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { AppError } from '../../core/errors.ts';
 import { type Disposable, DisposableStore } from '../../core/processes/lifetime.ts';
+import { startThread } from '../../core/rpc/program.ts';
 import type { FlowRuntime } from '../../flows/run/protocol/flowRun.ts';
 import { readByRunning } from '../../flows/run/process/readByRunning.ts';
 import type { Keys } from '../connection/keys.ts';
@@ -62,10 +63,10 @@ export class Flows implements Disposable {
 
   constructor({ context, services, report }: FlowsDeps) {
     const { contexts, flowRuntime: runtime, home, log } = services;
+    const name = 'farwharf-flows';
     this.#background = startBackground<FlowWorkerService>({
-      program: context.asAbsolutePath(join('dist', 'flowWorker.mjs')),
-      name: 'farwharf-flows',
-      data: { home },
+      start: () => startThread(context.asAbsolutePath(join('dist', 'flowWorker.mjs')), { name, workerData: { home } }),
+      name,
       log,
       lost: l10n.t('The flow reader stopped. It restarts with the next change.'),
       // It has the texts of open documents.

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ResourceLimits, Worker } from 'node:worker_threads';
 import { AppError } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
+import type { Program } from '../../core/rpc/program.ts';
 import type { RemoteService } from '../../core/rpc/rpcMessages.ts';
 import { RemoteCaller } from '../../core/rpc/remoteCaller.ts';
 
@@ -11,33 +11,32 @@ export const THREAD_IDLE_MS = 30_000;
 type Groups = Readonly<Record<string, object>>;
 
 export interface BackgroundOptions<S extends Groups> {
-  /** Path of the thread's built program. */
-  readonly program: string;
+  /** Starts the program, in a thread or a process of its own. */
+  readonly start: () => Program;
+  /** In the log. */
   readonly name: string;
-  readonly data?: unknown;
-  readonly limits?: ResourceLimits;
   readonly log: Logger;
-  /** The error message for calls in progress when the thread stops. */
+  /** The error message for calls in progress when the program stops. */
   readonly lost: string;
   readonly idle: IdleOptions<S>;
-  /** Called when the thread has stopped, idle or not, and its state is lost. */
+  /** Called when the program has stopped, idle or not, and its state is lost. */
   readonly onStop?: () => void;
 }
 
 interface IdleOptions<S extends Groups> {
-  /** Milliseconds without a call after which the thread stops. */
+  /** Milliseconds without a call after which the program stops. */
   readonly afterMs: number;
-  /** Whether the thread has state that is still needed. */
+  /** Whether the program has state that is still needed. */
   readonly isNeeded: (service: RemoteService<S>) => boolean | Promise<boolean>;
-  /** Methods whose calls do not keep the thread running. */
+  /** Methods whose calls do not keep the program running. */
   readonly passive?: readonly string[];
-  /** Methods whose calls last as long as the thread. They are rejected with an `AbortError` when it stops. */
+  /** Methods whose calls last as long as the program. They are rejected with an `AbortError` when it stops. */
   readonly subscriptions?: readonly string[];
 }
 
 /**
- * A thread that starts on the first call and stops when it is idle, because an idle one costs 10 MB and more. A crash rejects the calls
- * in progress. After either, the next call starts another thread.
+ * A program that starts on the first call and stops when it is idle, because an idle one costs 10 MB and more. A crash rejects the calls
+ * in progress. After either, the next call starts it again.
  */
 export interface Background<S extends Groups> {
   readonly service: RemoteService<S>;
@@ -46,36 +45,38 @@ export interface Background<S extends Groups> {
 }
 
 export function startBackground<S extends Groups>(options: BackgroundOptions<S>): Background<S> {
-  const { program, name, data, limits, log, lost, idle, onStop } = options;
-  let current: Worker | undefined;
+  const { start, name, log, lost, idle, onStop } = options;
+  let current: Program | undefined;
   const caller = new RemoteCaller<S>((onLost) => {
-    const worker = new Worker(program, { workerData: data, name, ...(limits && { resourceLimits: limits }) });
+    const program = start();
     const stopped = new AbortController();
     const stop = (): void => {
       stopped.abort();
-      if (current !== worker) return;
+      if (current !== program) return;
       current = undefined;
       onStop?.();
     };
-    worker.on('error', (error) => {
-      log.error('a thread failed', { name, error });
+    const fail = (cause?: unknown): void => {
       stop();
-      onLost(new AppError('unreachable', lost, { cause: error }));
-    });
-    worker.on('exit', () => {
-      stop();
-      onLost(new AppError('unreachable', lost));
-    });
-    current = worker;
+      onLost(new AppError('unreachable', lost, { cause }));
+    };
+    program.stopped.then(
+      () => fail(),
+      (error: unknown) => {
+        log.error('a background program failed', { name, error });
+        fail(error);
+      },
+    );
+    current = program;
     const onIdle = (): void => {
       stop();
       caller.close();
-      void worker.terminate();
+      void program.terminate();
     };
     whenIdle(caller, idle, { onIdle, signal: stopped.signal }).catch((error: unknown) => {
-      if (!stopped.signal.aborted) log.error('an idle thread keeps running', { name, error });
+      if (!stopped.signal.aborted) log.error('an idle background program keeps running', { name, error });
     });
-    return worker;
+    return program;
   }, idle);
   return {
     service: caller.service,
@@ -95,10 +96,11 @@ async function whenIdle<S extends Groups>(
   { afterMs, isNeeded }: IdleOptions<S>,
   { onIdle, signal }: { readonly onIdle: () => void; readonly signal: AbortSignal },
 ): Promise<void> {
-  while (!signal.aborted) {
-    const { usedAt } = caller;
-    const isUnused = (): boolean => !caller.isBusy && caller.usedAt === usedAt;
-    await sleep(afterMs, undefined, { signal, ref: false });
-    if (isUnused() && !(await isNeeded(caller.service)) && isUnused()) onIdle();
+  const isDue = (): boolean => !caller.isBusy && performance.now() - caller.usedAt >= afterMs;
+  for (let waitMs = afterMs; !signal.aborted; ) {
+    await sleep(waitMs, undefined, { signal, ref: false });
+    if (isDue() && !(await isNeeded(caller.service)) && isDue()) onIdle();
+    const unusedMs = performance.now() - caller.usedAt;
+    waitMs = unusedMs < afterMs ? afterMs - unusedMs : afterMs;
   }
 }

@@ -1,6 +1,5 @@
-// The thread with the indexes of the open folders, which keeps their memory and their work out of the extension host.
-import { parentPort } from 'node:worker_threads';
-import { threadData } from '../../core/processes/threadData.ts';
+// The process with the indexes of the open folders, which keeps their memory and their work out of the extension host.
+import { parentProcess, processData } from '../../core/rpc/program.ts';
 import { serveCalls } from '../../core/rpc/serveCalls.ts';
 import type { IndexService } from '../../retrieval/live/indexService.ts';
 import { LiveIndex } from '../../retrieval/live/liveIndex.ts';
@@ -25,12 +24,13 @@ function openLocalModel({ home, modelProgram }: FolderIndexWorkerData): OpenMode
       : undefined;
 }
 
-if (parentPort) {
-  const data = threadData<FolderIndexWorkerData>();
+const parent = parentProcess();
+if (parent !== undefined) {
+  const data = processData<FolderIndexWorkerData>();
   const { home, workerProgram } = data;
   const selector = { select: selectSearchable, inspect: inspectSearchable };
   const index = new LiveIndex({ home, workerProgram, selector, readCommits, openModel: openLocalModel(data) });
   const service: FolderIndexWorkerService = { index };
-  serveCalls(parentPort, service);
+  serveCalls(parent, service);
   process.once('exit', () => index.dispose());
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import * as l10n from '@vscode/l10n';
 import { isAbort } from '../../../core/errors.ts';
 import type { Logger } from '../../../core/log.ts';
+import { startProcess } from '../../../core/rpc/program.ts';
 import { type Disposable, Emitter } from '../../../core/processes/lifetime.ts';
 import type {
   FileChange,
@@ -15,15 +16,15 @@ import type {
 import { type Background, startBackground } from '../../threads/background.ts';
 import type { FolderIndexWorkerData, FolderIndexWorkerService } from '../../threads/folderIndexWorker.ts';
 
-// The pause after a crash, so that a folder that always crashes the thread does not use up a processor.
+// The pause after a crash, so that a folder that always crashes the process does not use up a processor.
 const RESTART_MS = 10_000;
 
-// A thread that starts again lists all files of its folders, which takes a few tenths of a second.
+// A process that starts again lists all files of its folders, which takes a few tenths of a second.
 const IDLE_MS = 60_000;
 
-// Indexing a large folder creates much short-lived garbage, and an idle thread does not collect it. With the default limit, 100 MB more
+// Indexing a large folder creates much short-lived garbage, and an idle process does not collect it. With the default limit, 100 MB more
 // remained after indexing the Linux sources.
-const LIMITS = { maxYoungGenerationSizeMb: 16 };
+const FLAGS = ['--max-semi-space-size=8'];
 
 export interface SearchIndexOptions extends FolderIndexWorkerData {
   /** The built `folderIndexWorker`. */
@@ -32,14 +33,14 @@ export interface SearchIndexOptions extends FolderIndexWorkerData {
   readonly folders: () => readonly OpenFolder[];
   readonly isPaused: boolean;
   readonly log: Logger;
-  /** Milliseconds after which an idle thread stops. */
+  /** Milliseconds after which an idle process stops. */
   readonly idleMs?: number;
 }
 
 /**
- * The index of the window's folders. Its thread starts on first use, stops when it is idle, starts again with the next change or search,
+ * The index of the window's folders. Its process starts on first use, stops when it is idle, starts again with the next change or search,
  * and restarts after a crash. The state of the window (folders, unsaved files, paused or not) is stored here, so that it can be sent to
- * a thread that starts later.
+ * a process that starts later.
  */
 export class SearchIndex implements Disposable {
   readonly #background: Background<FolderIndexWorkerService>;
@@ -50,7 +51,7 @@ export class SearchIndex implements Disposable {
   readonly #end = new AbortController();
   readonly #overlays = new Map<string, string>();
   #isStarted = false;
-  /** The opening of the folders by the thread that is running. */
+  /** The opening of the folders by the process that is running. */
   #opened: Promise<void> | undefined;
   #following: Promise<void> | undefined;
   #status: readonly FolderStatus[] = [];
@@ -64,17 +65,15 @@ export class SearchIndex implements Disposable {
     this.#isPaused = isPaused;
     this.#log = log;
     this.#background = startBackground<FolderIndexWorkerService>({
-      program,
+      start: () => startProcess(program, data, FLAGS),
       name: 'farwharf-folders',
-      data,
-      limits: LIMITS,
       log,
       lost: l10n.t('The search index stopped. It restarts automatically.'),
       idle: {
         afterMs: idleMs,
         isNeeded: async ({ index }) => {
           if (await index.isNeeded()) return true;
-          this.#show(await index.status()); // stays on screen while the thread is stopped
+          this.#show(await index.status()); // stays on screen while the process is stopped
           return false;
         },
         passive: ['isNeeded', 'status'],
@@ -93,12 +92,12 @@ export class SearchIndex implements Disposable {
     return this.#status;
   }
 
-  /** Whether the index is in use, even while its thread is stopped. */
+  /** Whether the index is in use, even while its process is stopped. */
   get isStarted(): boolean {
     return this.#isStarted;
   }
 
-  get isThreadRunning(): boolean {
+  get isRunning(): boolean {
     return this.#background.isRunning;
   }
 
@@ -126,11 +125,11 @@ export class SearchIndex implements Disposable {
 
   async notify(changes: readonly FileChange[]): Promise<void> {
     if (!this.#isStarted || changes.length === 0) return;
-    await this.start(); // a thread that starts now finds the changes by itself
+    await this.start(); // a process that starts now finds the changes by itself
     await this.#index.notify(changes);
   }
 
-  /** Sets the text of an unsaved file, or undefined once it is the same as on disk. A thread that is stopped gets it when it starts. */
+  /** Sets the text of an unsaved file, or undefined once it is the same as on disk. A process that is stopped gets it when it starts. */
   async setOverlay(path: string, text: string | undefined): Promise<void> {
     const wasKnown = this.#overlays.has(path);
     if (text === undefined) this.#overlays.delete(path);
@@ -191,7 +190,7 @@ export class SearchIndex implements Disposable {
     await this.#index.settle();
   }
 
-  /** Stops the thread. */
+  /** Stops the process. */
   dispose(): void {
     this.#end.abort();
     this.#changed.dispose();
@@ -226,8 +225,8 @@ export class SearchIndex implements Disposable {
     try {
       await this.#index.follow((status) => this.#show(status), { signal });
     } catch (error) {
-      if (isAbort(error)) return; // the window closes, or the thread was idle
-      this.#log.error('the index thread failed', { error });
+      if (isAbort(error)) return; // the window closes, or the process was idle
+      this.#log.error('the index failed', { error });
       await this.#restart(signal);
     }
   }
@@ -243,7 +242,7 @@ export class SearchIndex implements Disposable {
       if (signal.aborted) return;
       isOpen = await this.start().then(
         () => true,
-        () => false, // the thread's failure is in the log
+        () => false, // the failure is in the log
       );
     }
   }

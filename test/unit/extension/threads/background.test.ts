@@ -6,6 +6,7 @@ import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { createLogger } from '../../../../src/core/log.ts';
+import { startThread } from '../../../../src/core/rpc/program.ts';
 import { startBackground } from '../../../../src/extension/threads/background.ts';
 
 const RPC = pathToFileURL(join(import.meta.dirname, '../../../../src/core/rpc/serveCalls.ts')).href;
@@ -21,7 +22,7 @@ type Service = {
   };
 };
 
-function counterThread(t: TestContext, { afterMs }: { afterMs: number }) {
+function counterThread(t: TestContext, { afterMs, isNeeded }: { afterMs: number; isNeeded?: () => boolean }) {
   const folder = mkdtempSync(join(tmpdir(), 'farwharf-background-'));
   const program = join(folder, 'program.mjs');
   writeFileSync(
@@ -35,13 +36,13 @@ function counterThread(t: TestContext, { afterMs }: { afterMs: number }) {
      serveCalls(parentPort, { counter: { add, slow, follow, poll: () => count, isNeeded: () => isHeld, hold: () => { isHeld = true; } } });`,
   );
   const background = startBackground<Service>({
-    program,
+    start: () => startThread(program, { name: 'counter' }),
     name: 'counter',
     log: createLogger(() => {}),
     lost: 'The counter stopped.',
     idle: {
       afterMs,
-      isNeeded: ({ counter }) => counter.isNeeded(),
+      isNeeded: isNeeded ?? (({ counter }) => counter.isNeeded()),
       passive: ['isNeeded', 'poll'],
       subscriptions: ['follow'],
     },
@@ -70,6 +71,19 @@ test('a thread starts with the first call, stops when it is idle, and another st
   assert.equal(background.isRunning, true);
   await untilStopped(background);
   assert.equal(await background.service.counter.add(), 1, 'the count of a new thread');
+});
+
+test('the idle time begins with the last call', async (t) => {
+  const afterMs = 500;
+  const background = counterThread(t, { afterMs, isNeeded: () => false });
+  await background.service.counter.add();
+  await sleep(afterMs / 5);
+  const called = background.service.counter.add();
+  // Both timers are of this thread, so that they fire in their order, however busy the machine is.
+  const later = sleep(afterMs * 1.4);
+  await called;
+  await later;
+  assert.equal(background.isRunning, false);
 });
 
 test('a poll does not keep an idle thread running, and is never interrupted', async (t) => {

@@ -11,7 +11,7 @@ import { GUARD_MS } from '../../../timeLimits.ts';
 
 const SOURCE = join(import.meta.dirname, '../../../../../src');
 
-/** An index of folders with one file each, in a real thread. */
+/** An index of folders with one file each, in a real process. */
 async function openIndex(t: TestContext, files: Readonly<Record<string, string>>, options: { idleMs?: number } = {}) {
   const base = await realpath(await mkdtemp(join(tmpdir(), 'farwharf-search-')));
   t.after(() => rm(base, { recursive: true, force: true, maxRetries: 5 }));
@@ -89,30 +89,30 @@ test('the status of a folder is reported, and an index that was disposed holds n
   const next = newIndex();
   await next.start();
   for (const deadline = performance.now() + GUARD_MS; next.status[0]?.isWriter !== true; await sleep(50)) {
-    assert.ok(performance.now() < deadline, 'a thread that was ended holds no lock');
+    assert.ok(performance.now() < deadline, 'a process that was ended holds no lock');
   }
 });
 
-test('an idle thread stops and starts again for a search, a save or a resume, and nothing is lost', async (t) => {
+test('an idle process stops and starts again for a search, a save or a resume, and nothing is lost', async (t) => {
   const { base, find, index, search } = await openIndex(t, { one: 'a zebra' }, { idleMs: 10 });
   // The wait for idleness keeps no process alive.
   const alive = setInterval(() => {}, 1_000);
   t.after(() => clearInterval(alive));
   const untilStopped = async (): Promise<void> => {
-    while (index.isThreadRunning) await sleep(5);
+    while (index.isRunning) await sleep(5);
     assert.deepEqual([index.isStarted, index.status[0]?.files], [true, 1], 'the last status is still shown');
   };
   const path = join(base, 'one', 'a.md');
   assert.deepEqual(await find('zebra'), [join('one', 'a.md')]);
   await untilStopped();
   await index.setOverlay(path, 'a walrus');
-  assert.equal(index.isThreadRunning, false, 'typing needs no thread');
+  assert.equal(index.isRunning, false, 'typing needs no process');
   assert.deepEqual(await search('walrus'), [join('one', 'a.md')], 'the first search waits until the index is open');
   await untilStopped();
   await index.setOverlay(path, undefined);
   await writeFile(path, 'a heron');
   await index.notify([{ type: 'changed', path }]);
-  assert.equal(index.isThreadRunning, true);
+  assert.equal(index.isRunning, true);
   assert.deepEqual(await find('heron'), [join('one', 'a.md')]);
   await writeFile(join(base, 'one', '.env'), 'TOKEN=1');
   await untilStopped();
