@@ -51,7 +51,7 @@ export async function fetchRecords(
   }
 }
 
-/** Puts pieces that are on this machine into an assembly. Those that were changed or damaged are left out. */
+/** Puts pieces that are on this machine into an assembly, and frees their memory. Those that were changed or damaged are left out. */
 export async function putPieces(assembly: TarAssembly, pieces: AsyncIterable<Piece>): Promise<void> {
   for await (const { name, bytes } of pieces) {
     await assembly.put(name, bytes);

@@ -88,7 +88,7 @@ test('a service that refuses to list them is asked for the archive, another fail
 
 test('only pieces that are lacking are fetched, with progress', async (t) => {
   const { pieces, service, assembly, progress, onProgress, isWhole } = await start(t);
-  const local = pieces.slice(1, 3).map((bytes) => ({ name: nameOfPiece(bytes), bytes }));
+  const local = pieces.slice(1, 3).map((bytes) => ({ name: nameOfPiece(bytes), bytes: Buffer.from(bytes) }));
   const changed = { name: nameOfPiece(pieces[0] ?? assert.fail()), bytes: Buffer.from('changed') };
   const held = async function* () {
     yield changed;
@@ -109,7 +109,7 @@ test('pieces on this machine are read only until nothing is lacking', async (t) 
   const held = async function* () {
     for (const bytes of [...pieces, ...pieces]) {
       read += 1;
-      yield { name: nameOfPiece(bytes), bytes };
+      yield { name: nameOfPiece(bytes), bytes: Buffer.from(bytes) };
     }
   };
   await putPieces(assembly, held());
