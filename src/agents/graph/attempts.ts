@@ -23,8 +23,6 @@ interface Call<I, O> {
   /** Whether `execFallback` is overridden; the default throws the error. */
   readonly hasFallback: boolean;
   readonly input: I;
-  /** Of the walk; the visit has one of its own. */
-  readonly context: ExecContext;
   readonly scope: Scope;
   readonly visit: Visit | undefined;
   readonly item: number | undefined;
@@ -94,12 +92,12 @@ function isFinal(error: unknown): boolean {
 }
 
 function once<I, O>(call: Call<I, O>, attempt: number): Awaitable<O> {
-  const { worker, context, visit, input, item, signal } = call;
+  const { worker, scope, visit, input, item, signal } = call;
   // A single attempt is implied by the start of the node.
   if (isRecoverable(call) || item !== undefined) visit?.attempt(attempt, item);
   if (worker.timeout !== undefined) return withTimeout(call, attempt, worker.timeout);
   if (signal !== undefined) return under(signal, call, attempt);
-  if (attempt === 1 && item === undefined) return worker.exec(input, visit?.context ?? context);
+  if (attempt === 1 && item === undefined) return worker.exec(input, visit?.context ?? scope.context);
   return worker.exec(input, { signal: signalOf(call), attempt, emit: emitter(visit, item) });
 }
 
@@ -110,8 +108,8 @@ function under<I, O>(signal: AbortSignal, call: Call<I, O>, attempt: number): Aw
   return scopes.run(scope.under(signal), () => worker.exec(input, context));
 }
 
-function signalOf<I, O>({ signal, context }: Call<I, O>): AbortSignal {
-  return signal ?? context.signal;
+function signalOf<I, O>({ signal, scope }: Call<I, O>): AbortSignal {
+  return signal ?? scope.context.signal;
 }
 
 /** An attempt that fails after its timeout, even if `exec` ignores the signal. A later result is dropped. */

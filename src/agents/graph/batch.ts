@@ -21,7 +21,7 @@ export class BatchNode<S = unknown, I = unknown, O = unknown, A extends string |
     checkItems(items, this.name);
     const results: O[] = [];
     for (const [item, input] of items.entries()) {
-      frame.throwIfAborted();
+      frame.scope.throwIfAborted();
       const result = attemptItem<I, O>(this, { input, frame, visit, item });
       results.push(isPromise(result) ? await result : result);
     }
@@ -58,7 +58,7 @@ export class ParallelBatchNode<
     const results: O[] = Array.from({ length: items.length });
     const queue = items.entries();
     const controller = new AbortController();
-    const outer = frame.context.signal;
+    const outer = frame.scope.context.signal;
     const forward = (): void => controller.abort(outer.reason);
     outer.addEventListener('abort', forward, { once: true });
     // All lanes share one iterator, so each item is started once, in order.

@@ -5,7 +5,7 @@ import { checkItems, DEFAULT_CONCURRENCY } from './batch.ts';
 import { Flow, type FlowOptions } from './flow.ts';
 import { walkLanes } from './laneGroup.ts';
 import { BaseNode } from './node.ts';
-import { execute, type Frame, graphNodes, startNode } from './unit.ts';
+import { execute, type Frame, startNode } from './unit.ts';
 
 const laneCount: unique symbol = Symbol('farwharf.laneCount');
 
@@ -56,8 +56,7 @@ export class BatchFlow<
     const start = this[startNode](parent);
     const states = items.map((item) => () => this.itemState(shared, item));
     const concurrency = this[laneCount];
-    const nodes = this[graphNodes].all;
-    return walkLanes({ flow: this, parent, isItems: true, nodes, concurrency, states, entryOf: () => start });
+    return walkLanes({ flow: this, parent, isItems: true, concurrency, states, entryOf: () => start });
   }
 }
 

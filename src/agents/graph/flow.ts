@@ -118,7 +118,7 @@ export class Flow<
   override [execute](_prepRes: P, shared: S, parent: Frame): Promise<unknown> {
     const start = this[startNode](parent);
     const frame = new Frame(parent.run, parent.scope, start, this, parent);
-    const entry = parent.resume === undefined ? start : resumeIn(frame, parent, this.name, this[graphNodes].all);
+    const entry = parent.resume === undefined ? start : resumeIn(frame, parent, this);
     return walk(entry, shared, frame);
   }
 

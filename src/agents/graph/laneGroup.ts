@@ -1,20 +1,18 @@
 import { AppError, messageOf } from '../../core/errors.ts';
 import { BudgetError } from '../run/budget.ts';
-import { UnobservedContext } from '../run/context.ts';
 import { isPaused, PausedError } from '../run/pause.ts';
 import { type Scope, scopes } from '../run/scope.ts';
 import type { Checkpoint, ResumedParts, SavedPart, WaitingPart } from '../records/schemas.ts';
 import { type Awaitable, isPromise } from './awaitable.ts';
 import { plainState, positionOf, resumeIn } from './position.ts';
-import { Frame, type GraphNode, type Lane, type Unit } from './unit.ts';
+import { type FlowUnit, Frame, type GraphNode, type Lane } from './unit.ts';
 import { DEFAULT_ACTION, walk } from './walk.ts';
 
 /** What to walk: items through the same graph, or branches through one node each. */
 export interface LanePlan {
-  readonly flow: Unit;
+  readonly flow: FlowUnit;
   readonly parent: Frame;
   readonly isItems: boolean;
-  readonly nodes: readonly GraphNode[];
   /** The most lanes at a time; undefined for one after another. */
   readonly concurrency: number | undefined;
   entryOf(index: number): GraphNode;
@@ -63,8 +61,8 @@ class LaneGroup {
     );
     if (concurrency === undefined) {
       for (const index of left) {
-        parent.throwIfAborted();
-        await this.#walkLane(index, parent.scope, { isParallel: false, context: parent.context });
+        parent.scope.throwIfAborted();
+        await this.#walkLane(index, parent.scope, false);
       }
     } else await this.#walkTogether(left, concurrency);
     await this.#raisePause();
@@ -76,7 +74,7 @@ class LaneGroup {
     const { parent } = this.#plan;
     const controller = new AbortController();
     const { signal } = controller;
-    const outer = parent.context.signal;
+    const outer = parent.scope.context.signal;
     const forward = (): void => controller.abort(outer.reason);
     outer.addEventListener('abort', forward, { once: true });
     const open = new Set<Scope>();
@@ -86,9 +84,8 @@ class LaneGroup {
         signal.throwIfAborted();
         const scope = parent.scope.openLane(signal);
         open.add(scope);
-        const lane = { isParallel: true, context: new UnobservedContext(signal) };
         try {
-          await scopes.run(scope, () => this.#walkLane(index, scope, lane));
+          await scopes.run(scope, () => this.#walkLane(index, scope, true));
         } catch (error) {
           if (!isPaused(error)) throw error;
           this.#wait(index, error);
@@ -109,22 +106,22 @@ class LaneGroup {
     }
   }
 
-  async #walkLane(index: number, scope: Scope, kind: Pick<Lane, 'isParallel' | 'context'>): Promise<void> {
-    const { flow, parent, isItems, nodes } = this.#plan;
+  async #walkLane(index: number, scope: Scope, isParallel: boolean): Promise<void> {
+    const { flow, parent, isItems } = this.#plan;
     const isResumed = this.#resumed?.part === index;
     try {
       if (!isResumed) {
         const state = this.#plan.states[index]?.();
         this.#parts[index] = { state: isPromise(state) ? await state : state };
-        kind.context.signal.throwIfAborted();
+        scope.context.signal.throwIfAborted();
       }
-      const lane: Lane = { ...kind, index, isItem: isItems, save: () => this.#saved(index, kind) };
+      const lane: Lane = { index, isItem: isItems, isParallel, save: () => this.#saved(index, isParallel) };
       const entry = this.#plan.entryOf(index);
       const frame = new Frame(parent.run, scope, entry, flow, parent, lane);
-      const first = isResumed && parent.resume !== undefined ? resumeIn(frame, parent, flow.name, nodes) : entry;
+      const first = isResumed && parent.resume !== undefined ? resumeIn(frame, parent, flow) : entry;
       await walk(first, this.#parts[index]?.state, frame);
     } catch (error) {
-      if (isPaused(error) || error instanceof BudgetError || kind.context.signal.aborted) throw error;
+      if (isPaused(error) || error instanceof BudgetError || scope.context.signal.aborted) throw error;
       throw this.#named(index, error);
     }
   }
@@ -139,7 +136,7 @@ class LaneGroup {
   }
 
   /** Everything that has begun, for a checkpoint in the lane with this number. Beside others that is added when they have ended. */
-  #saved(part: number, { isParallel }: Pick<Lane, 'isParallel'>): ResumedParts {
+  #saved(part: number, isParallel: boolean): ResumedParts {
     return isParallel ? { parts: [], part } : this.#save(part);
   }
 

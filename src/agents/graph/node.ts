@@ -103,7 +103,7 @@ export abstract class BaseNode<
   [execute](prepRes: P, shared: S, frame: Frame, visit: Visit | undefined): Awaitable<E>;
   // Except in batch nodes, which override this method, P is I and O is E.
   [execute](input: never, _shared: S, frame: Frame, visit: Visit | undefined): unknown {
-    const live = (): Awaitable<O> => this.exec(input, visit?.context ?? frame.context);
+    const live = (): Awaitable<O> => this.exec(input, frame.context);
     return remembered(visit, { input, item: undefined, code: sourceOf(this, 'exec') }, live);
   }
 }
@@ -144,7 +144,7 @@ export class Node<S = unknown, P = unknown, E = unknown, A extends string | void
     // Without retries, timeout and recording, which is the most common case, a visit costs no more than the call itself.
     const isPlain = this.timeout === undefined && this.maxRetries === 1 && !hasFallback(this);
     if (isPlain && visit?.isRemembered !== true) {
-      return this.exec(input, visit?.context ?? frame.context);
+      return this.exec(input, frame.context);
     }
     return attemptItem(this, { input, frame, visit });
   }
@@ -160,8 +160,8 @@ export function attemptItem<I, O>(
   options: { input: I; frame: Frame; visit: Visit | undefined; item?: number; signal?: AbortSignal },
 ): Awaitable<O> {
   const { input, frame, visit, item, signal } = options;
-  const { context, scope } = frame;
-  const call = { worker: node, hasFallback: hasFallback(node), input, context, scope, visit, item, signal };
+  const { scope } = frame;
+  const call = { worker: node, hasFallback: hasFallback(node), input, scope, visit, item, signal };
   if (visit?.isRemembered !== true) return attempt(call);
   return remembered(visit, { input, item, code: sourceOf(node, 'exec', 'execFallback') }, () => attempt(call));
 }

@@ -94,7 +94,7 @@ export abstract class ParallelFlow<
       throw new AppError('bad-input', `The checkpoint has more branches than "${this.name}".`);
     };
     const { concurrency } = this;
-    const ended = await walkLanes({ flow: this, parent, isItems: false, nodes, concurrency, states, entryOf });
+    const ended = await walkLanes({ flow: this, parent, isItems: false, concurrency, states, entryOf });
     return Object.fromEntries(nodes.map(({ label }, index) => [label, ended[index]]));
   }
 }

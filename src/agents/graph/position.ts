@@ -1,7 +1,7 @@
 import { AppError } from '../../core/errors.ts';
 import { toPlainJson } from '../records/plainJson.ts';
 import type { Checkpoint, ResumedParts, ResumePoint } from '../records/schemas.ts';
-import type { Frame, GraphNode } from './unit.ts';
+import { type FlowUnit, type Frame, type GraphNode, graphNodes } from './unit.ts';
 
 /**
  * The checkpoint after the node that a walk has just finished.
@@ -52,13 +52,13 @@ export function resumedParts({ parts, part }: ResumePoint): ResumedParts | undef
   return parts === undefined || part === undefined ? undefined : { parts, part };
 }
 
-/** Takes over the inner part of the parent's resume points, and returns the node of the checkpoint in a flow with these nodes. */
-export function resumeIn(frame: Frame, parent: Frame, name: string, nodes: readonly GraphNode[]): GraphNode {
+/** Takes over the inner part of the parent's resume points, and returns the node of the checkpoint in this flow. */
+export function resumeIn(frame: Frame, parent: Frame, flow: FlowUnit): GraphNode {
   frame.resume = parent.resume;
   parent.resume = undefined;
   const [point, ...inner] = frame.resume ?? [];
   const isWaiting = parent.run.options.resume?.pause !== undefined;
-  const byLabel = new Map(nodes.map((graphNode) => [graphNode.label, graphNode]));
+  const byLabel = new Map(flow[graphNodes].all.map((graphNode) => [graphNode.label, graphNode]));
   for (const [label, visits] of Object.entries(point?.visits ?? {})) {
     const graphNode = byLabel.get(label);
     // The walk enters a flow in progress, or a node that waits, once more and counts the same visit again.
@@ -69,7 +69,7 @@ export function resumeIn(frame: Frame, parent: Frame, name: string, nodes: reado
   if (graphNode !== undefined) return graphNode;
   throw new AppError(
     'bad-input',
-    `The checkpoint is at "${point?.node}", but the flow "${name}" has no such node. ` +
+    `The checkpoint is at "${point?.node}", but the flow "${flow.name}" has no such node. ` +
       'Give a renamed node its old name, or start the run from the beginning.',
   );
 }

@@ -14,11 +14,6 @@ import { walk } from './walk.ts';
 
 /** Runs a node or a flow as the outermost unit, and returns the result of its `post`. */
 export function startRun(unit: Unit, shared: unknown, options: RunOptions): Promise<unknown> {
-  try {
-    checkOptions(`run of "${unit.name}"`, options, RUN_OPTIONS);
-  } catch (error) {
-    return rejected(error);
-  }
   if (!hasTracerProvider()) return begin(unit, shared, options, undefined);
   return openTelemetry().then((telemetry) => begin(unit, shared, options, telemetry));
 }
@@ -27,23 +22,20 @@ export function startRun(unit: Unit, shared: unknown, options: RunOptions): Prom
 function begin(unit: Unit, shared: unknown, options: RunOptions, telemetry: Telemetry | undefined): Promise<unknown> {
   let hosted: HostedRun | undefined;
   try {
-    const { signal: outer, run: around } = scopes.getStore() ?? {};
-    const own = outer === undefined ? options : { ...options, signal: eitherSignal(options.signal, outer) };
-    hosted = runHost()?.begin({ unit, name: unit.name, shared, options: own, isInner: around !== undefined });
+    checkOptions('run', options, RUN_OPTIONS, unit.name);
+    const outer = scopes.getStore();
+    const own = withSignal(options, eitherSignal(options.signal, outer?.signal));
+    hosted = runHost()?.begin({ unit, name: unit.name, shared, options: own, isInner: outer !== undefined });
     const chosen = hosted?.options ?? own;
-    const budget = Budget.of(chosen, around?.budget);
-    const deadline = budget === around?.budget ? undefined : budget?.deadline();
-    const signal = eitherSignal(chosen.signal, deadline?.signal);
-    signal?.throwIfAborted();
+    const budget = Budget.of(chosen, outer?.run.budget);
+    const deadline = budget === outer?.run.budget ? undefined : budget?.deadline();
+    const limited = withSignal(chosen, eitherSignal(chosen.signal, deadline?.signal));
+    limited.signal?.throwIfAborted();
     const parts = { shared, telemetry, hosted, budget };
-    const go = (resumption: Resumption): Promise<unknown> =>
-      walkFrom(
-        unit,
-        shared,
-        new Run(resumption === chosen ? withSignal(chosen, signal) : { ...chosen, ...resumption, signal }, parts),
-      );
-    const { resume, input } = chosen;
-    const walked = resume === undefined && input === undefined ? go(chosen) : resumed(resume, input, hosted).then(go);
+    const walked =
+      limited.resume === undefined && limited.input === undefined
+        ? walkFrom(unit, new Run(limited, parts))
+        : resumed(limited, hosted).then((resumption) => walkFrom(unit, new Run({ ...limited, ...resumption }, parts)));
     return deadline === undefined ? walked : walked.finally(() => deadline.clear());
   } catch (error) {
     hosted?.ended({ at: 0, failure: { error } });
@@ -53,7 +45,7 @@ function begin(unit: Unit, shared: unknown, options: RunOptions, telemetry: Tele
 
 type Resumption = Pick<RunOptions, 'resume' | 'input'>;
 
-async function resumed(resume: unknown, input: unknown, hosted: HostedRun | undefined): Promise<Resumption> {
+async function resumed({ resume, input }: Resumption, hosted: HostedRun | undefined): Promise<Resumption> {
   try {
     return await checkResumption(resume, input);
   } catch (error) {
@@ -66,7 +58,8 @@ function withSignal(options: RunOptions, signal: AbortSignal | undefined): RunOp
   return options.signal === signal ? options : { ...options, signal };
 }
 
-function walkFrom(unit: Unit, shared: unknown, run: Run): Promise<unknown> {
+function walkFrom(unit: Unit, run: Run): Promise<unknown> {
+  const { shared } = run;
   const { signal, resume } = run.options;
   const node = new GraphNode(unit, unit.name, 0);
   const frame = new Frame(run, run.scope, node);

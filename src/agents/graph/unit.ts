@@ -2,7 +2,8 @@ import type { ResumedParts, ResumePoint } from '../records/schemas.ts';
 import type { ExecContext, NodeContext } from '../run/context.ts';
 import type { Run } from '../run/run.ts';
 import type { Scope } from '../run/scope.ts';
-import type { Visit } from '../run/visit.ts';
+import type { VisitSpan } from '../records/trace.ts';
+import { Visit } from '../run/visit.ts';
 
 /** The step between `prep` and `post`: `exec` with its attempts for a node, the walk through its graph for a flow. */
 export const execute: unique symbol = Symbol('farwharf.execute');
@@ -28,6 +29,12 @@ export interface Unit {
   [execute](prepRes: unknown, shared: unknown, frame: Frame, visit: Visit | undefined): unknown;
   post(shared: unknown, prepRes: unknown, execRes: unknown, context: NodeContext): unknown;
   answer(shared: unknown, input: unknown, context: NodeContext): unknown;
+}
+
+/** The runner's view of a flow. */
+export interface FlowUnit extends Unit {
+  /** All nodes of the graph by their number. */
+  readonly [graphNodes]: { readonly all: readonly GraphNode[] };
 }
 
 /** A node in the graph of one flow, with its connections there. */
@@ -89,8 +96,6 @@ export interface Lane {
   readonly isItem: boolean;
   /** Whether it runs beside others. */
   readonly isParallel: boolean;
-  /** The context of hooks in an unobserved run, with the signal of the lane. */
-  readonly context: ExecContext;
   /** The parts of its flow for a checkpoint in this lane. */
   save(): ResumedParts;
 }
@@ -100,10 +105,14 @@ export class Frame {
   readonly scope: Scope;
   readonly run: Run;
   /** The flow with this graph; undefined at the root. */
-  readonly flow: Unit | undefined;
+  readonly flow: FlowUnit | undefined;
   readonly parent: Frame | undefined;
-  /** The current node, and the result of its `prep`. */
+  /** The state that the hooks get. */
+  shared: unknown;
+  /** The current node, its hooks, its visit in an observed run, and the result of its `prep`. */
   node: GraphNode;
+  unit: Unit;
+  visit: Visit | undefined;
   prepRes: unknown;
   /** Where to continue in a resumed run; cleared by the walk when it starts. */
   resume: readonly ResumePoint[] | undefined;
@@ -114,22 +123,22 @@ export class Frame {
   /** The numbers of the parallel lanes around this walk, from the outermost inwards; undefined if it runs beside nothing. */
   readonly order: readonly number[] | undefined;
   /** The context of hooks in an unobserved run. */
-  readonly context: ExecContext;
-  /** Visits by the node's number, and the visited nodes; created on first use. */
+  readonly #context: ExecContext;
+  /** Visits by the node's number; created on first use. */
   #visits: number[] | undefined;
-  #visited: GraphNode[] | undefined;
   #path: string | undefined;
 
-  constructor(run: Run, scope: Scope, node: GraphNode, flow?: Unit, parent?: Frame, lane?: Lane) {
+  constructor(run: Run, scope: Scope, node: GraphNode, flow?: FlowUnit, parent?: Frame, lane?: Lane) {
     this.run = run;
     this.scope = scope;
+    this.#context = scope.context;
     this.node = node;
+    this.unit = node.unit;
     this.flow = flow;
     this.parent = parent;
     this.lane = lane;
     const outer = parent?.order;
     this.order = lane?.isParallel === true ? [...(outer ?? []), lane.index] : outer;
-    this.context = lane?.context ?? parent?.context ?? run.context;
   }
 
   /** The names from the outermost flow inwards; `#2` marks the second visit of an enclosing flow, `[2]` the third item of a batch. Empty at the root. */
@@ -147,19 +156,24 @@ export class Frame {
     return node.pathIn(this.path);
   }
 
-  /** @throws the reason of the run's signal, or of the lane's, once it is aborted. */
-  throwIfAborted(): void {
-    this.run.throwIfAborted();
-    if (this.order !== undefined) this.context.signal.throwIfAborted();
+  /** Begins a visit of the current node. */
+  begin(): void {
+    const { node } = this;
+    this.unit = node.unit;
+    if (!this.run.isObserved) return;
+    this.visit = new Visit(this, this.pathOf(node), this.#arrive(node));
+    if (this.visit.span !== undefined) this.unit = inSpan(node.unit, this.visit.span);
+  }
+
+  /** The context of the hooks of the current node. */
+  get context(): ExecContext {
+    return this.visit === undefined ? this.#context : this.visit.context;
   }
 
   /** Counts a visit in observed runs, and returns its number. */
-  arrive(node: GraphNode): number {
-    this.#visits ??= [];
-    this.#visited ??= [];
-    const visits = (this.#visits[node.index] ?? 0) + 1;
-    if (visits === 1) this.#visited.push(node);
-    this.#visits[node.index] = visits;
+  #arrive(node: GraphNode): number {
+    const visits = (this.#visits?.[node.index] ?? 0) + 1;
+    this.restoreVisits(node, visits);
     return visits;
   }
 
@@ -170,13 +184,26 @@ export class Frame {
 
   /** The visits of each node by its label, for a checkpoint. */
   get visits(): Record<string, number> {
-    return Object.fromEntries((this.#visited ?? []).map((node) => [node.label, this.visitsOf(node)]));
+    const nodes = this.flow?.[graphNodes].all ?? [this.node];
+    const visited = nodes.filter(({ index }) => (this.#visits?.[index] ?? 0) > 0);
+    return Object.fromEntries(visited.map((node) => [node.label, this.visitsOf(node)]));
   }
 
   restoreVisits(node: GraphNode, visits: number): void {
     this.#visits ??= [];
-    this.#visited ??= [];
-    if (visits > 0) this.#visited.push(node);
     this.#visits[node.index] = visits;
   }
+}
+
+/** The unit with hooks that run in the span of its visit. */
+function inSpan(unit: Unit, span: VisitSpan): Unit {
+  return {
+    name: unit.name,
+    [kind]: unit[kind],
+    [canPause]: unit[canPause],
+    prep: (...call) => span.inSpan(() => unit.prep(...call)),
+    [execute]: (...call) => span.inSpan(() => unit[execute](...call)),
+    post: (...call) => span.inSpan(() => unit.post(...call)),
+    answer: (...call) => span.inSpan(() => unit.answer(...call)),
+  };
 }

@@ -14,20 +14,26 @@ type OptionType =
 /**
  * Checks the types of the options that are present; unknown ones are ignored.
  *
- * @param owner how messages name the call, such as `new Node`.
+ * @param call how messages name the call, such as `new Node`.
+ * @param name that of the node it is called on, for messages too. Not part of `call`, which a run would compose each time.
  * @throws TypeError that names the option.
  */
-export function checkOptions(owner: string, options: object, shape: OptionShape): void {
+export function checkOptions(call: string, options: object, shape: OptionShape, name?: string): void {
   if (!isObject(options)) {
     throw new TypeError(
-      `${owner} takes its options as an object, not ${kindOf(options)}: { ${Object.keys(shape)[0]}: … }.`,
+      `${callOf(call, name)} takes its options as an object, not ${kindOf(options)}: { ${Object.keys(shape)[0]}: … }.`,
     );
   }
-  for (const [name, value] of Object.entries(options)) {
-    const type = Object.hasOwn(shape, name) ? shape[name] : undefined;
+  for (const option in options) {
+    const value: unknown = Reflect.get(options, option);
+    const type = Object.hasOwn(shape, option) ? shape[option] : undefined;
     if (type === undefined || value === undefined || isOf(type, value)) continue;
-    throw new TypeError(`The option ${name} of ${owner} must be ${NAMES[type]}, not ${kindOf(value)}.`);
+    throw new TypeError(`The option ${option} of ${callOf(call, name)} must be ${NAMES[type]}, not ${kindOf(value)}.`);
   }
+}
+
+function callOf(call: string, name: string | undefined): string {
+  return name === undefined ? call : `${call} of "${name}"`;
 }
 
 const NAMES: Readonly<Record<OptionType, string>> = {

@@ -14,6 +14,7 @@ export interface ExecContext extends NodeContext {
 
 /** The part of a visit that contexts need. */
 interface Emitter {
+  readonly signal: AbortSignal;
   emit(data: unknown, item?: number): void;
 }
 
@@ -37,16 +38,14 @@ export class UnobservedContext implements ExecContext {
 /** The context of one visit. `emit` is created on first use and bound, so that hooks can destructure it. */
 export class VisitContext implements ExecContext {
   readonly attempt = 1;
-  readonly #outer: ExecContext;
   readonly #visit: Emitter;
 
-  constructor(outer: ExecContext, visit: Emitter) {
-    this.#outer = outer;
+  constructor(visit: Emitter) {
     this.#visit = visit;
   }
 
   get signal(): AbortSignal {
-    return this.#outer.signal;
+    return this.#visit.signal;
   }
 
   get emit(): (data: unknown) => void {

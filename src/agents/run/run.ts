@@ -2,7 +2,6 @@ import { performance } from 'node:perf_hooks'; // the global is a getter that co
 import { setImmediate as turn } from 'node:timers/promises';
 import { AppError } from '../../core/errors.ts';
 import type { Budget } from './budget.ts';
-import { type ExecContext, UnobservedContext } from './context.ts';
 import type { HostedRun } from './runHost.ts';
 import type { RunOptions } from './runOptions.ts';
 import { Scope } from './scope.ts';
@@ -27,8 +26,6 @@ interface RunParts {
 export class Run {
   readonly options: RunOptions;
   readonly shared: unknown;
-  /** The context of all hooks in an unobserved run. */
-  readonly context: ExecContext;
   readonly scope: Scope;
   // `performance.now()` at the start; 0 in an unobserved run, which never reads the clock.
   readonly #startedAt: number;
@@ -40,12 +37,14 @@ export class Run {
   readonly budget: Budget | undefined;
   /** Whether visits need a path, a number and times. */
   readonly isObserved: boolean;
-  isAborted = false;
+  /** Whether something waits for each step: the host, or the listener of checkpoints. */
+  readonly hasSteps: boolean;
   /** The last result of `micros`: also the time of events that follow without a hook or a wait in between. */
   latest = 0;
   #visits = 0;
   #lastTurn = 0;
   readonly #maxVisits: number;
+  readonly #isLimited: boolean;
   #recent: string[] | undefined;
 
   /** @throws RangeError if `maxVisits` is not a whole number above 0. */
@@ -58,18 +57,18 @@ export class Run {
     this.hosted = hosted;
     this.budget = budget;
     this.listener = isListener(options) ? options : undefined;
+    this.hasSteps = hosted !== undefined || options.onCheckpoint !== undefined;
     this.isObserved =
+      this.hasSteps ||
       this.listener !== undefined ||
       telemetry !== undefined ||
-      hosted !== undefined ||
-      options.onCheckpoint !== undefined ||
       options.resume !== undefined ||
       options.record !== undefined ||
       options.replay !== undefined;
     this.#startedAt = this.isObserved ? performance.now() : 0;
     this.#maxVisits = maxVisits;
+    this.#isLimited = budget !== undefined || maxVisits !== Number.POSITIVE_INFINITY;
     this.scope = new Scope(this, signal);
-    this.context = new UnobservedContext(signal);
   }
 
   /** The time of an event: whole microseconds since the start. Reading the clock costs a tenth of a traced visit. */
@@ -81,8 +80,7 @@ export class Run {
   /** Counts a visit. Returns a promise now and then, which the walk awaits to let the event loop turn. */
   enter(name: string): Promise<void> | undefined {
     const visits = ++this.#visits;
-    this.budget?.checkVisit();
-    if (this.#maxVisits !== Number.POSITIVE_INFINITY) this.#checkLimit(name);
+    if (this.#isLimited) this.#checkLimits(name);
     if (visits % VISITS_BETWEEN_CLOCKS !== 0) return undefined;
     const now = performance.now();
     if (now - this.#lastTurn < TURN_EVERY_MS) return undefined;
@@ -92,17 +90,11 @@ export class Run {
 
   /** Ends the run and its trace: each visit in progress fails with the abort, and later events of its hook are dropped. */
   abort(reason: unknown): void {
-    this.isAborted = true;
     try {
       this.scope.fail(reason);
     } finally {
       this.listener = undefined;
     }
-  }
-
-  /** @throws the signal's reason once the run is aborted. */
-  throwIfAborted(): void {
-    if (this.isAborted) this.options.signal?.throwIfAborted();
   }
 
   /** Reports to the listener, or to the console if there is none, so that no warning is lost. Returns the event. */
@@ -117,7 +109,9 @@ export class Run {
     return event;
   }
 
-  #checkLimit(name: string): void {
+  #checkLimits(name: string): void {
+    this.budget?.checkVisit();
+    if (this.#maxVisits === Number.POSITIVE_INFINITY) return;
     this.#recent ??= [];
     if (this.#visits > this.#maxVisits) {
       throw new AppError(

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ModelCall, ToolReport, VisitSpan } from '../records/trace.ts';
 import type { Budget } from './budget.ts';
+import { type ExecContext, UnobservedContext } from './context.ts';
 import type { HostedRun } from './runHost.ts';
 
 /** The run's view of a visit in progress. */
@@ -28,8 +29,12 @@ interface ScopeRun {
 export class Scope {
   readonly run: ScopeRun;
   readonly signal: AbortSignal | undefined;
+  /** The context of all hooks in an unobserved run. */
+  readonly context: ExecContext;
   /** The innermost visit in progress, if visits are observed; it receives the reports of model calls. */
   visit: OpenVisit | undefined;
+  /** Whether its walk must not go on. */
+  #isEnded = false;
   /** The visit around this scope, which it does not end. */
   readonly #outer: OpenVisit | undefined;
   /** Created on first use: a short run pays for each object. */
@@ -38,6 +43,7 @@ export class Scope {
   constructor(run: ScopeRun, signal: AbortSignal | undefined, visit?: OpenVisit) {
     this.run = run;
     this.signal = signal;
+    this.context = new UnobservedContext(signal);
     this.visit = visit;
     this.#outer = visit;
   }
@@ -54,8 +60,14 @@ export class Scope {
     this.#lanes?.delete(lane);
   }
 
-  /** Ends the visits in progress, those of lanes first. */
+  /** @throws the signal's reason once it is aborted. */
+  throwIfAborted(): void {
+    if (this.#isEnded) this.signal?.throwIfAborted();
+  }
+
+  /** Ends the visits in progress, those of lanes first, after an abort of the signal. */
   fail(reason: unknown): void {
+    this.#isEnded = true;
     for (const lane of this.#lanes ?? []) lane.fail(reason);
     this.#lanes = undefined;
     while (this.visit !== undefined && this.visit !== this.#outer) this.visit.failed(reason);

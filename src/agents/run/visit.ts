@@ -5,17 +5,18 @@ import type { Run } from './run.ts';
 import type { OpenVisit, Scope } from './scope.ts';
 import { cheapSize, type ModelCall, type ToolReport, type TraceEvent, type VisitSpan } from '../records/trace.ts';
 
-interface VisitFacts extends Pick<Visit, 'path' | 'node' | 'number'> {
-  readonly isFlow: boolean;
-  /** The context of the walk. */
-  readonly outer: ExecContext;
+/** The part of a walk that its visits need. */
+interface Walk {
+  readonly run: Run;
+  readonly scope: Scope;
+  /** The current node. */
+  readonly node: { readonly label: string; readonly isFlow: boolean };
   /** Where it runs beside others. */
-  readonly lane: readonly number[] | undefined;
+  readonly order: readonly number[] | undefined;
 }
 
 /** One visit of one node in an observed run: measures its steps and reports them to the listener. */
 export class Visit implements OpenVisit {
-  readonly run: Run;
   readonly path: string;
   readonly node: string;
   readonly number: number;
@@ -23,7 +24,7 @@ export class Visit implements OpenVisit {
   readonly context: ExecContext;
   readonly span: VisitSpan | undefined;
   isReplayed = false;
-  readonly #scope: Scope;
+  readonly #walk: Walk;
   /** The visit of the enclosing flow. */
   readonly #outer: OpenVisit | undefined;
   readonly #isFlow: boolean;
@@ -36,14 +37,16 @@ export class Visit implements OpenVisit {
   #prepSize: number | undefined;
   #execSize: number | undefined;
 
-  constructor(run: Run, scope: Scope, { path, node, number, isFlow, outer, lane }: VisitFacts) {
-    this.run = run;
-    this.#scope = scope;
+  // Not from an object with all of it: that would be one more for each visit.
+  constructor(walk: Walk, path: string, number: number) {
+    const { run, scope } = walk;
+    const { label, isFlow } = walk.node;
+    this.#walk = walk;
     this.#outer = scope.visit;
     scope.visit = this;
-    this.context = new VisitContext(outer, this);
+    this.context = new VisitContext(this);
     this.path = path;
-    this.node = node;
+    this.node = label;
     this.number = number;
     this.#isFlow = isFlow;
     this.#startedAt = run.latest;
@@ -51,11 +54,22 @@ export class Visit implements OpenVisit {
     if (listener === undefined && telemetry === undefined) return;
     const type = isFlow ? 'flow-start' : 'node-start';
     const at = this.#startedAt;
+    const lane = walk.order;
     // Without a key that is undefined: a trace contains thousands of these.
     const event: TraceEvent =
-      lane === undefined ? { type, path, node, visit: number, at } : { type, path, node, visit: number, at, lane };
+      lane === undefined
+        ? { type, path, node: label, visit: number, at }
+        : { type, path, node: label, visit: number, at, lane };
     this.span = telemetry?.start(event, this.#outer?.span);
     listener?.onEvent(event);
+  }
+
+  get run(): Run {
+    return this.#walk.run;
+  }
+
+  get signal(): AbortSignal {
+    return this.#walk.scope.context.signal;
   }
 
   /** Whether a recording is read or written in this run. */
@@ -79,7 +93,7 @@ export class Visit implements OpenVisit {
     const now = this.run.micros();
     this.#finishedAt = now;
     this.#isOver = true;
-    this.#scope.visit = this.#outer;
+    this.#walk.scope.visit = this.#outer;
     this.#report({
       type: this.#isFlow ? 'flow-end' : 'node-end',
       path: this.path,
@@ -131,14 +145,14 @@ export class Visit implements OpenVisit {
   failed(error: unknown): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#scope.visit = this.#outer;
+    this.#walk.scope.visit = this.#outer;
     this.#report({ type: 'error', ...this.#place(), message: messageOf(error) });
   }
 
   /** Ends the visit, because the run waits for a person. */
   paused({ question, choices }: PauseRequest): void {
     this.#isOver = true;
-    this.#scope.visit = this.#outer;
+    this.#walk.scope.visit = this.#outer;
     this.#report({ type: 'pause', ...this.#place(), question, ...(choices && { choices }) });
   }
 
