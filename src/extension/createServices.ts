@@ -8,7 +8,7 @@ import { createLogger, type Logger } from '../core/log.ts';
 import { Redactor } from '../core/redact.ts';
 import { startThread } from '../core/rpc/program.ts';
 import { openMachine } from '../machines/openMachine.ts';
-import { readChangeMark } from '../jobs/ledger/changeMark.ts';
+import { hasLedger, readChangeMark } from '../jobs/ledger/changeMark.ts';
 import { ColouredLines } from '../jobs/logView/colouredLines.ts';
 import { connectEmbeddedService } from '../service/embedded.ts';
 import { AccountMonitor } from './connection/account.ts';
@@ -99,6 +99,7 @@ export function createServices({ context, output }: Shell, disposables: Disposab
   const store = new JobStore(ledger, {
     isResting: () => !background.isRunning,
     readMark: () => readChangeMark(home),
+    hasLedger: () => hasLedger(home),
   });
   const watched = new WatchedJobs(context.workspaceState);
   const colouredLines = new ColouredLines();

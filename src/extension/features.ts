@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { isAbort } from '../core/errors.ts';
 import { DisposableStore } from '../core/processes/lifetime.ts';
-import { describeRecovered } from '../jobs/results/resultJournals.ts';
+import { describeRecovered, hasResultJournals } from '../jobs/results/resultJournals.ts';
 import { isFiltering } from '../jobs/ledger/jobFilter.ts';
 import type { CommandContext } from './commands/command.ts';
 import type { CommandId } from './contributions/names.ts';
@@ -131,13 +131,13 @@ export async function startFeatures(shell: Shell): Promise<Features> {
       }),
     );
     disposables.add(vscode.workspace.onDidGrantWorkspaceTrust(() => follower.update()));
-    run(
-      'jobs',
-      services.ledger.settleAbandoned().then(() => {
-        run('unanswered', keepSettling({ ...services, mayBeUnanswered: () => store.hasUnanswered }, signal));
-        return store.keepFresh(signal);
-      }),
-    );
+    const followJobs = async (): Promise<void> => {
+      await store.untilUsed(signal);
+      await services.ledger.settleAbandoned();
+      run('unanswered', keepSettling({ ...services, mayBeUnanswered: () => store.hasUnanswered }, signal));
+      await store.keepFresh(signal);
+    };
+    run('jobs', followJobs());
     run('durations', tree.keepTime(signal));
   });
   setUp('costs', () => run('costs', guardCosts(services, signal)));
@@ -146,6 +146,7 @@ export async function startFeatures(shell: Shell): Promise<Features> {
   });
   setUp('interrupted results', () => {
     const recover = async (): Promise<void> => {
+      if (!(await hasResultJournals(services.home))) return; // so that the thread does not start
       for (const recovered of await services.journals.recover()) void showWarning(describeRecovered(recovered));
     };
     run('interrupted results', recover());

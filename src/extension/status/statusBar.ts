@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { DisposableStore } from '../../core/processes/lifetime.ts';
+import { hasLedger } from '../../jobs/ledger/changeMark.ts';
 import { currentPeriods, type ProjectSpending } from '../../jobs/ledger/spending.ts';
 import { type BudgetState, budgetStates } from '../../jobs/submit/budgetCheck.ts';
 import { onDidChangeSetting, readSetting } from '../contributions/config.ts';
@@ -32,7 +33,9 @@ export function showStatus(
     if (at === spentAt) return;
     spentAt = at;
     [spent, budgets] = [[], []];
-    spent = await ledger.spending(host, periods);
+    // Without jobs, the thread of the ledger need not start.
+    const hasJobs = store.records.length > 0 || (await hasLedger(home));
+    spent = hasJobs ? await ledger.spending(host, periods) : [];
     budgets = await budgetStates({ home, ledger }, host, now);
     update();
   };

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Emitter } from '../../core/processes/lifetime.ts';
 import { type AsyncLedger, ledgerChanges, type LedgerWatchOptions } from '../../jobs/ledger/asyncLedger.ts';
 import { type JobFilter, jobMatcher, isFiltering, NO_FILTER } from '../../jobs/ledger/jobFilter.ts';
@@ -13,6 +14,14 @@ export interface JobsChange {
   readonly counted: readonly JobRecord[];
 }
 
+const LEDGER_POLL_MS = 500;
+
+/** The ledger while nothing calls it. */
+type Resting = NonNullable<LedgerWatchOptions['resting']> & {
+  /** Whether any job was ever stored. */
+  hasLedger(): Promise<boolean>;
+};
+
 /**
  * The jobs that this window knows, newest first: pages of the ledger, and every unfinished or pinned job. Whenever any process changes a
  * job, only that job is read again.
@@ -20,7 +29,7 @@ export interface JobsChange {
 export class JobStore {
   readonly #ledger: AsyncLedger;
   readonly #reader: JobReader;
-  readonly #resting: LedgerWatchOptions['resting'];
+  readonly #resting: Resting | undefined;
   readonly #changed = new Emitter<JobsChange>();
   readonly #startedAt = new Date().toISOString();
   #records = new Map<string, JobRecord>();
@@ -30,11 +39,13 @@ export class JobStore {
   #limit = PAGE;
   #wantedFilter = NO_FILTER;
   #isLoaded = false;
+  /** Whether there was no ledger when the window opened, so that all of its jobs are later ones. */
+  #hadNone = false;
   #reading: Promise<void> | undefined;
   #mustReadAgain = false;
   readonly onDidChange = this.#changed.event;
 
-  constructor(ledger: AsyncLedger, resting?: LedgerWatchOptions['resting']) {
+  constructor(ledger: AsyncLedger, resting?: Resting) {
     this.#ledger = ledger;
     this.#reader = new JobReader(ledger);
     this.#resting = resting;
@@ -96,6 +107,18 @@ export class JobStore {
       return this.#reading;
     }
     await this.#inTurn(() => this.#readChanges());
+  }
+
+  /**
+   * Resolves once there may be jobs. Until then there is nothing to follow, and a thread for the ledger would cost memory.
+   *
+   * @throws the signal's reason on abort.
+   */
+  async untilUsed(signal: AbortSignal): Promise<void> {
+    while (this.#resting?.isResting() === true && !(await this.#resting.hasLedger())) {
+      this.#hadNone = true;
+      await sleep(LEDGER_POLL_MS, undefined, { signal, ref: false });
+    }
   }
 
   /** Keeps the list equal to the ledger until the signal aborts. */
@@ -169,7 +192,7 @@ export class JobStore {
       mustTell,
     }: { readonly isLater: boolean; readonly gone?: readonly string[]; readonly mustTell: boolean },
   ): void {
-    const wasLoaded = this.#isLoaded;
+    const wasLoaded = this.#isLoaded || this.#hadNone;
     this.#isLoaded = true;
     const ids = new Set<string>();
     const ended: JobRecord[] = [];

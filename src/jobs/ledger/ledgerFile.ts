@@ -1,9 +1,9 @@
 import { chmodSync, mkdirSync, renameSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { messageOf, systemCode } from '../../core/errors.ts';
 import { createPrivateFile, requireOwnHome } from '../../core/files/ownFiles.ts';
+import { ledgerPath } from './changeMark.ts';
 
 const SCHEMA_VERSION = 1;
 const BUSY_TIMEOUT_MS = 5_000;
@@ -65,7 +65,7 @@ export interface OpenedLedger {
  * memory, with the records of the file if they can be read. `problem` describes either case.
  */
 export function openLedgerFile(home: string): OpenedLedger {
-  const path = join(home, 'jobs.sqlite');
+  const path = ledgerPath(home);
   try {
     requireOwnHome(home);
   } catch (error) {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, systemCode } from '../../core/errors.ts';
 import { textField } from '../../core/jsonFields.ts';
@@ -42,6 +43,16 @@ const DAY_MS = 24 * 3600_000;
 // After this time, a missing folder, for example on a removable drive, is given up.
 const FORGOTTEN_MS = 30 * DAY_MS;
 
+/** Whether a download was ever recorded in `home`. */
+export async function hasResultJournals(home: string): Promise<boolean> {
+  return access(journalFolder(home)).then(
+    () => true,
+    () => false,
+  );
+}
+
+const journalFolder = (home: string): string => join(home, 'results');
+
 /**
  * The downloads that are being written into folders, stored in FARWHARF_HOME, because anybody may have written files in the folder itself.
  * Each journal is named after its process and is claimed by renaming it, so that two processes never undo the same download.
@@ -50,7 +61,7 @@ export class ResultJournals {
   readonly #home: string;
 
   constructor(home: string) {
-    this.#home = join(home, 'results');
+    this.#home = journalFolder(home);
   }
 
   /** Records a download before it writes anything into the folder. */

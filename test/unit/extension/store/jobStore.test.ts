@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { JobStore, type JobsChange } from '../../../../src/extension/store/jobStore.ts';
-import { directLedger } from '../../../../src/jobs/ledger/asyncLedger.ts';
+import { type AsyncLedger, directLedger } from '../../../../src/jobs/ledger/asyncLedger.ts';
+import { hasLedger, readChangeMark } from '../../../../src/jobs/ledger/changeMark.ts';
 import { NO_FILTER } from '../../../../src/jobs/ledger/jobFilter.ts';
 import { JobLedger } from '../../../../src/jobs/ledger/ledger.ts';
 import type { JobRecord } from '../../../../src/jobs/ledger/record.ts';
@@ -47,6 +48,48 @@ test('the first reading is reported even when there is no job', async (t) => {
   await store.refresh();
   assert.equal(store.isLoaded, true);
   assert.equal(changes.length, 1);
+});
+
+test('a ledger that does not exist is not created, and its first job is found, also one that has already ended', async (t) => {
+  const home = tempHome(t);
+  const end = new AbortController();
+  let opened: JobLedger | undefined;
+  const looked = Promise.withResolvers<void>();
+  const open = (): AsyncLedger => directLedger((opened ??= new JobLedger(home)));
+  const store = new JobStore(new Proxy({} as AsyncLedger, { get: (_, name): unknown => Reflect.get(open(), name) }), {
+    isResting: () => opened === undefined,
+    readMark: () => readChangeMark(home),
+    hasLedger: async () => {
+      const isThere = await hasLedger(home);
+      looked.resolve();
+      return isThere;
+    },
+  });
+  const changes: JobsChange[] = [];
+  const ended = new Promise<void>((resolve) => {
+    store.onDidChange((change) => {
+      changes.push(change);
+      if (change.ended.length > 0) resolve();
+    });
+  });
+  const following = store.untilUsed(end.signal).then(() => store.keepFresh(end.signal));
+  t.after(async () => {
+    end.abort();
+    await following.catch(() => {});
+    opened?.dispose();
+  });
+  await looked.promise;
+  assert.equal(await hasLedger(home), false);
+  const other = new JobLedger(home);
+  other.insert(job('a', { ...EXIT, finishedAt: new Date().toISOString() }));
+  other.dispose();
+  const alive = setInterval(() => {}, 1_000); // waiting for jobs keeps no process alive
+  await ended;
+  clearInterval(alive);
+  assert.deepEqual(
+    changes.at(-1)?.ended.map(({ id }) => id),
+    ['a'],
+  );
 });
 
 test('only jobs that are new, changed or gone are named', async (t) => {
