@@ -1,6 +1,6 @@
-// What is paid while the index of an open folder is built: memory of the process of extensions, of the thread that they run in and of the
-// process of the index, and the longest time for which that thread could do nothing else. They run the extension's own programs. The
-// folder is the argument, or this repository. Linux only.
+// What is paid while the index of an open folder is built: memory of the extension host, of its main thread and of the process of the
+// index, and the longest time for which the main thread could do nothing else. This process stands for the extension host. The folder is
+// the argument, or this repository. Linux only.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -69,14 +69,12 @@ try {
     `${status?.files} files, ${status?.chunks} chunks in ${(wallMs / 1000).toFixed(1)} s; ${megabytes(status?.bytes ?? 0)} MB on disk`,
   );
   print(
-    `memory of the process of extensions at most ${megabytes(mostOfProcess)} MB, ${megabytes(mostOfProcess - processBefore)} MB more than before; ` +
+    `memory of the extension host at most ${megabytes(mostOfProcess)} MB, ${megabytes(mostOfProcess - processBefore)} MB more than before; ` +
       `of the index at most ${memory.megabytes.get('index')?.toFixed(0)} MB`,
   );
+  print(`memory of its main thread at most ${((mostOfThread - threadBefore) / 1e6).toFixed(1)} MB more than before`);
   print(
-    `memory of the thread of extensions at most ${((mostOfThread - threadBefore) / 1e6).toFixed(1)} MB more than before`,
-  );
-  print(
-    `that thread was held up for at most ${(delay.max / 1e6).toFixed(1)} ms (99.9 % below ${(delay.percentile(99.9) / 1e6).toFixed(1)} ms), ` +
+    `the main thread was held up for at most ${(delay.max / 1e6).toFixed(1)} ms (99.9 % below ${(delay.percentile(99.9) / 1e6).toFixed(1)} ms), ` +
       `of which it worked at most ${longestCpuMs.toFixed(1)} ms by itself`,
   );
 } finally {
