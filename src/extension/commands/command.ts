@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import type { CommandId } from '../contributions/names.ts';
 import type { FailureDocuments } from '../failures/failureDocuments.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
 import type { JobNode } from '../store/jobNodes.ts';
@@ -34,6 +35,9 @@ export interface CommandContext {
  * @param selected all selected rows, if a menu of one of several was used.
  */
 export type Command = (context: CommandContext, argument: unknown, selected?: unknown) => unknown;
+
+/** Some of the commands of the manifest. */
+export type Commands = Readonly<Partial<Record<CommandId, Command>>>;
 
 /**
  * A command with an argument.

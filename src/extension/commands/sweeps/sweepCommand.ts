@@ -7,21 +7,18 @@ import { SweepStore } from '../../../jobs/sweeps/sweepStore.ts';
 import type { Services } from '../../services/services.ts';
 import { label, withoutIcons } from '../../ui/labels.ts';
 import { pickRow } from '../../ui/show.ts';
-import { type Command, type CommandContext, withArgument } from '../command.ts';
+import type { Command, CommandContext } from '../command.ts';
 
 /** A command on one sweep: the one that the argument names, or one that the user picks. */
 export function sweepCommand(
   title: string,
   run: (context: CommandContext, sweep: Sweep, argument: unknown) => unknown,
 ): Command {
-  return withArgument(
-    (argument) => argument,
-    async (context, argument) => {
-      const id = typeof argument === 'string' ? argument : textField(argument, 'sweep');
-      const sweep = id === undefined ? await pickSweep(context.services, title) : await findSweep(context.services, id);
-      return sweep === undefined ? undefined : run(context, sweep, argument);
-    },
-  );
+  return async (context, argument) => {
+    const id = typeof argument === 'string' ? argument : textField(argument, 'sweep');
+    const sweep = id === undefined ? await pickSweep(context.services, title) : await findSweep(context.services, id);
+    return sweep === undefined ? undefined : run(context, sweep, argument);
+  };
 }
 
 async function findSweep({ home }: Services, id: string): Promise<Sweep> {

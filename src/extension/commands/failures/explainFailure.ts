@@ -1,9 +1,0 @@
-import * as l10n from '@vscode/l10n';
-import { hasSucceeded, isOver } from '../../../jobs/ledger/record.ts';
-import { jobCommand } from '../jobs/jobCommand.ts';
-
-export const explainFailure = jobCommand({
-  title: l10n.t('Explain This Failure'),
-  only: { fits: (record) => isOver(record) && !hasSucceeded(record), none: l10n.t('No job in the list has failed.') },
-  run: ({ failures }, record) => failures().show(record),
-});

@@ -1,3 +1,0 @@
-import { readDocument, withArgument } from '../command.ts';
-
-export const openTrace = withArgument(readDocument, ({ flows }, uri) => flows().openTrace(uri));

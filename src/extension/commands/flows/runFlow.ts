@@ -1,4 +1,0 @@
-import { readFlowTarget } from '../../flows/documents/flowTarget.ts';
-import { withArgument } from '../command.ts';
-
-export const runFlow = withArgument(readFlowTarget, ({ flows }, target) => flows().starter.start(target, 'run'));

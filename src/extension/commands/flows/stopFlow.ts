@@ -1,3 +1,0 @@
-import type { Command } from '../command.ts';
-
-export const stopFlow: Command = ({ flows }) => flows().starter.stop();

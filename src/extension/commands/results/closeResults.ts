@@ -1,3 +1,0 @@
-import type { Command } from '../command.ts';
-
-export const closeResults: Command = ({ services }) => services.resultsView.close();

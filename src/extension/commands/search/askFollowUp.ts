@@ -1,6 +1,0 @@
-import { continueConversation } from '../../search/ask.ts';
-import { readDocument, withArgument } from '../command.ts';
-
-export const askFollowUp = withArgument(readDocument, ({ search }, document) =>
-  continueConversation(search(), document),
-);
