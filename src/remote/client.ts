@@ -2,22 +2,20 @@ import type * as z from 'zod';
 import { Redactor } from '../core/redact.ts';
 import { Bearer, type KeySource } from './http/bearer.ts';
 import { checkedHost } from './http/checkedHost.ts';
-import { checkResponse, readBytes, readJson } from './http/responses.ts';
+import { checkedResponse, readBytes, readJson } from './http/responses.ts';
 import { type DownloadOptions, saveBody } from './transfers/download.ts';
 import { type JobEventStream, streamEvents } from './events/eventStream.ts';
 import type { HttpResponse, Call } from './http/exchange.ts';
 import { eventIdHeader, isEventId } from './protocol/eventId.ts';
 import { bytesBody, jsonBody, jsonCall } from './http/jsonCall.ts';
 import { type RetryAfterPolicy, withRetryAfter } from './http/retryAfterPolicy.ts';
+import { asSent } from './protocol/received.ts';
 import {
   type Account,
   type Job,
   type JobCreated,
-  receivedAccount,
-  receivedCancellation,
-  receivedJob,
-  receivedJobCreated,
   receivedSubmissionStatus,
+  sentJobCreated,
   type SubmissionStatus,
 } from './protocol/schemas.ts';
 import { environmentList, type KeptEnvironment } from './protocol/environment.ts';
@@ -70,7 +68,7 @@ export class RemoteClient implements AsyncDisposable {
 
   /** The account's credits, plan and rate card. */
   async me(options?: RequestOptions): Promise<Account> {
-    return this.#json('GET', '/v1/me', options, receivedAccount);
+    return this.#json('GET', '/v1/me', options, asSent<Account>());
   }
 
   /**
@@ -92,7 +90,7 @@ export class RemoteClient implements AsyncDisposable {
       });
       try {
         using response = await this.#openOnce(jsonCall({ ...call, ...upload }), authorization);
-        return await readJson(response, receivedJobCreated);
+        return await readJson(response, sentJobCreated);
       } finally {
         upload.body.destroy();
       }
@@ -165,19 +163,18 @@ export class RemoteClient implements AsyncDisposable {
   }
 
   async getJob(jobId: string, options?: RequestOptions): Promise<Job> {
-    return this.#json('GET', jobPath(jobId), options, receivedJob);
+    return this.#json('GET', jobPath(jobId), options, asSent<Job>());
   }
 
   async cancel(jobId: string, options?: RequestOptions): Promise<Record<string, unknown>> {
-    return this.#json('DELETE', jobPath(jobId), options, receivedCancellation);
+    return this.#json('DELETE', jobPath(jobId), options, asSent<Record<string, unknown>>());
   }
 
   /** The job's events, live. The request is sent when the first event is read. The stream can be read once. */
   streamEvents(jobId: string, options?: EventOptions): JobEventStream {
     const headers: Record<string, string> = { accept: 'text/event-stream', 'accept-encoding': 'identity' };
-    if (options?.lastEventId !== undefined && isEventId(options.lastEventId)) {
-      headers['last-event-id'] = eventIdHeader(options.lastEventId);
-    }
+    const { lastEventId = '' } = options ?? {};
+    if (lastEventId !== '' && isEventId(lastEventId)) headers['last-event-id'] = eventIdHeader(lastEventId);
     const call = {
       method: 'GET',
       path: `${jobPath(jobId)}/events`,
@@ -239,8 +236,7 @@ export class RemoteClient implements AsyncDisposable {
   async #openOnce(call: Call, authorization: string): Promise<HttpResponse> {
     const response = await this.#transport.open({ ...call, headers: { ...call.headers, authorization } });
     try {
-      await checkResponse(response, this.#redactor);
-      return response;
+      return await checkedResponse(response, this.#redactor);
     } catch (error) {
       response[Symbol.dispose]();
       call.signal?.throwIfAborted();

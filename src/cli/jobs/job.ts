@@ -11,6 +11,7 @@ import { USAGE_NAMES } from '../../jobs/metrics/usageSeries.ts';
 import { adviseOn } from '../../jobs/page/advice.ts';
 import { JobPage } from '../../jobs/page/jobPage.ts';
 import { findRate } from '../../jobs/submit/estimate.ts';
+import { receivedJob } from '../../remote/protocol/schemas.ts';
 import type { Context } from '../command/context.ts';
 import { recordOfForeign } from '../session/jobPlace.ts';
 import { describeJobPage } from './jobText.ts';
@@ -33,7 +34,7 @@ export async function showJob(context: Context, name: string): Promise<void> {
   // A service without an account still has jobs.
   const account = await service.me({ signal, timeout: ACCOUNT_TIMEOUT_SECONDS }).catch(() => undefined);
   // The time line must not begin with a time that nobody knows.
-  const foreign = { ...recordOfForeign(job, session.host, jobId), createdAt: job.created_at ?? '' };
+  const foreign = { ...recordOfForeign(job, session.host, jobId), createdAt: receivedJob.parse(job).created_at ?? '' };
   const latest = { ...(known ?? foreign), ...patchFromJob(job) };
   const rate = findRate(account, latest.machineClass ?? undefined);
   const record: JobRecord = { ...latest, creditsPerMinute: latest.creditsPerMinute ?? rate?.creditsPerMinute ?? null };

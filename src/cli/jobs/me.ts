@@ -1,3 +1,4 @@
+import { textField } from '../../core/jsonFields.ts';
 import { formatCredits } from '../../core/text/format.ts';
 import { describeHours, type Machine } from '../../core/text/machineHours.ts';
 import { printableLine } from '../../core/text/printable.ts';
@@ -48,8 +49,9 @@ export async function showAccount(context: Context): Promise<void> {
     : balance === null
       ? 'Credits unknown'
       : `${formatCredits(balance)} credits`;
-  const plan = account.plan ? `, plan ${printableLine(account.plan)}` : '';
-  terminal.answer(`${credits}${plan} on ${session.hostName}.`);
+  const plan = textField(account, 'plan');
+  const onPlan = plan === undefined ? '' : `, plan ${printableLine(plan)}`;
+  terminal.answer(`${credits}${onPlan} on ${session.hostName}.`);
   const spending = describeSpending(spent);
   if (spending !== undefined) terminal.answer(`Spent by jobs from this machine: ${printableLine(spending)}.`);
   const hours = used

@@ -7,7 +7,7 @@ import { JobLedger } from '../../jobs/ledger/ledger.ts';
 import { patchFromJob } from '../../jobs/log/progress.ts';
 import { type JobRecord, newRecord } from '../../jobs/ledger/record.ts';
 import { settleEarlier } from '../../jobs/submit/settle.ts';
-import type { Job } from '../../remote/protocol/schemas.ts';
+import { type Job, receivedJob } from '../../remote/protocol/schemas.ts';
 import type { Session } from './session.ts';
 
 /** A job with the location of its record and events. */
@@ -61,7 +61,8 @@ async function openScratchPlace(session: Session, jobId: string, signal: AbortSi
 }
 
 /** A record of a job that was not sent from this machine. */
-export function recordOfForeign(job: Job, host: string, jobId: string): JobRecord {
+export function recordOfForeign(answer: Job, host: string, jobId: string): JobRecord {
+  const job = receivedJob.parse(answer);
   return newRecord({
     id: randomUUID(),
     host,

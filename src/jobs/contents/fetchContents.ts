@@ -3,6 +3,7 @@ import { AppError } from '../../core/errors.ts';
 import { freeMemory } from '../../core/files/ownMemory.ts';
 import type { RemoteClient } from '../../remote/client.ts';
 import { entriesIn, MAX_PIECES, RECORD_BYTES, RESULT_CONTENT_FEATURE } from '../../remote/protocol/contents.ts';
+import { receivedAccount } from '../../remote/protocol/schemas.ts';
 import { freePiece, unpackPiece } from '../../remote/transfers/unpackPiece.ts';
 import type { Piece } from '../../workspace/pack/splitPieces.ts';
 import { httpStatus } from '../service/api.ts';
@@ -33,7 +34,7 @@ export async function fetchRecords(
 ): Promise<Buffer | undefined> {
   const options = { ...(signal && { signal }) };
   try {
-    const { features } = await service.me(options);
+    const { features } = receivedAccount.parse(await service.me(options));
     if (features?.includes(RESULT_CONTENT_FEATURE) !== true) return undefined;
     const chunks: Uint8Array[] = [];
     let bytes = 0;

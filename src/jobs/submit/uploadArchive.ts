@@ -1,4 +1,5 @@
-import type { JobCreated } from '../../remote/protocol/schemas.ts';
+import { RemoteError } from '../../remote/http/errors.ts';
+import { type JobCreated, receivedJobCreated } from '../../remote/protocol/schemas.ts';
 import { httpStatus, type JobService } from '../service/api.ts';
 import { isSurelyNotSent, outcomeUnknown } from '../service/outcome.ts';
 import type { JobRecord } from '../ledger/record.ts';
@@ -21,6 +22,7 @@ export interface UploadOptions {
 
 // How often an upload without progress is continued.
 const MAX_TRIES = 3;
+const OK = 200;
 const CONFLICT = 409;
 // A user who cancels should not wait for a dead connection; the outcome is found out later.
 const CANCELLED_ASK_MS = 3_000;
@@ -43,7 +45,7 @@ export async function uploadArchive(
     const sent = { sentBytes: offset ?? 0, totalBytes: draft.archiveBytes ?? 0 };
     let error: unknown;
     try {
-      const created = await service.submitJob(archive, jobOf(draft), {
+      const answer = await service.submitJob(archive, jobOf(draft), {
         idempotencyKey: draft.id,
         ...(part && { part }),
         ...(offset !== undefined && { offset }),
@@ -54,7 +56,7 @@ export async function uploadArchive(
           onProgress(bytes, total, allSentBytes);
         },
       });
-      return { type: 'accepted', created };
+      return { type: 'accepted', created: readCreated(answer) };
     } catch (caught) {
       error = caught;
     }
@@ -78,6 +80,16 @@ export async function uploadArchive(
     }
     offset = outcome.receivedBytes;
   }
+}
+
+/** @throws RemoteError for a job ID that is not plain: it would be stored, and copied into commands. */
+function readCreated(answer: JobCreated): JobCreated {
+  const { data, error } = receivedJobCreated.safeParse(answer);
+  if (data !== undefined) return data;
+  throw new RemoteError(
+    OK,
+    `HTTP ${OK}: the service returned a job ID that cannot be used: it ${error.issues[0]?.message}.`,
+  );
 }
 
 function jobOf(draft: JobRecord) {

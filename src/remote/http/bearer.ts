@@ -17,7 +17,7 @@ export class Bearer {
 
   /** @throws AppError `bad-input` for a key that is not valid in a header. */
   constructor(key: string | KeySource, redactor: Redactor) {
-    this.#key = typeof key === 'string' ? this.#checked(key, redactor) : key;
+    this.#key = isKeySource(key) ? key : this.#checked(key, redactor);
     this.#redactor = redactor;
   }
 
@@ -35,10 +35,14 @@ export class Bearer {
   }
 
   #checked(key: string, redactor: Redactor): string {
-    if (!/^[\x21-\x7e]+$/.test(key)) {
+    if (typeof key !== 'string' || !/^[\x21-\x7e]+$/.test(key)) {
       throw new AppError('bad-input', 'The API key is empty or contains invalid characters. Enter it again.');
     }
     redactor.add(key);
     return key;
   }
+}
+
+function isKeySource(key: unknown): key is KeySource {
+  return typeof key === 'object' && key !== null && 'current' in key;
 }

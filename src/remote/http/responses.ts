@@ -42,11 +42,11 @@ export async function readBytes(response: HttpResponse): Promise<Buffer> {
 }
 
 /**
- * Accepts responses with a status below 400, except redirects and web pages.
+ * The response, if its status is below 400 and it is neither a redirect nor a web page.
  *
  * @throws RemoteError or a subclass, as listed in the specification's section 7.
  */
-export async function checkResponse(response: HttpResponse, redactor: Redactor): Promise<void> {
+export async function checkedResponse(response: HttpResponse, redactor: Redactor): Promise<HttpResponse> {
   const { status } = response;
   if (status >= 400) throw await failureOf(response, redactor);
   if (REDIRECTS.has(status)) {
@@ -56,8 +56,26 @@ export async function checkResponse(response: HttpResponse, redactor: Redactor):
         'Check the service address.',
     );
   }
-  if (/^text\/html\b/i.test(response.header('content-type') ?? '')) {
+  return /^text\/html\b/i.test(response.header('content-type') ?? '') ? withoutPage(response) : response;
+}
+
+/** The response, unless its body begins as a web page does. Many servers call every text `text/html`. */
+async function withoutPage(response: HttpResponse): Promise<HttpResponse> {
+  const chunks = response.body[Symbol.asyncIterator]();
+  const first = await chunks.next();
+  if (first.done === true) return response;
+  if (/^\s*(?:<|$)/.test(new TextDecoder().decode(first.value))) {
     throw unusable(response, 'is a web page. Check the service address, and whether a proxy requires a login');
+  }
+  return { ...response, body: withFirst(first.value, chunks) };
+}
+
+async function* withFirst(first: Uint8Array, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  try {
+    yield first;
+    for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
+  } finally {
+    await rest.return?.();
   }
 }
 

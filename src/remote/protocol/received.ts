@@ -35,6 +35,17 @@ export function received(body: z.ZodObject<z.ZodRawShape>, required: z.ZodRawSha
   return z.looseObject({ ...Object.fromEntries(fields), ...required });
 }
 
+/**
+ * A JSON object with its fields as the service sent them (specification, section 4.2), which for other services may be of other types than
+ * those of `Body`. What relies on a field reads the object through `received`.
+ *
+ * @param required fields without which the object is useless.
+ */
+export function asSent<Body extends object>(required?: z.ZodRawShape): z.ZodType<Body>;
+export function asSent(required: z.ZodRawShape = {}): z.ZodType {
+  return z.looseObject(required);
+}
+
 /** A lenient schema for one field, which accepts any value of the declared JSON type. */
 export function readerOf(field: z.core.$ZodType): z.ZodType {
   if (field instanceof z.ZodNullable || field instanceof z.ZodOptional) return readerOf(field.unwrap());

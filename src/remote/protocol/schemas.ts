@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { listedVolume } from './volume.ts';
-import { received } from './received.ts';
+import { asSent, received } from './received.ts';
 import { declaredAccount, declaredJob } from './spellings.ts';
 import { JOB_STATES } from './states.ts';
 
@@ -52,8 +52,9 @@ export const account = z.object({
     .optional()
     .describe('the key of the request; `credits` is what this key can spend'),
 });
-/** As a client reads it, with declared field names. A rate card that is an object by machine class becomes a list. */
+/** As our own programs read it, with declared field names. A rate card that is an object by machine class becomes a list. */
 export const receivedAccount = z.preprocess(declaredAccount, received(account));
+/** Typed as the embedded service sends it. `RemoteClient` passes on what a service sends, so fields of another one may have other types. */
 export type Account = z.infer<typeof receivedAccount>;
 export type RateCardItem = NonNullable<Account['rate_card']>[number];
 
@@ -85,8 +86,9 @@ export const job = z.object({
   created_at: time,
   ...jobReport.shape,
 });
-/** As a client reads it. `state` can be any text, because the specification names no states; check it with `isJobState`. */
+/** As our own programs read it. */
 export const receivedJob = z.preprocess(declaredJob, received(job));
+/** Typed like `Account`. `state` can be any text, because the specification names no states; check it with `isJobState`. */
 export type Job = z.infer<typeof receivedJob>;
 
 /** The response of `GET /v1/jobs`. */
@@ -101,9 +103,11 @@ export const acceptedJobId = z
 
 /** The response of `POST /v1/jobs` (specification, section 2.2). */
 export const jobCreated = z.object({ job_id: z.string(), credit_hold: z.number(), credits_remaining: z.number() });
-/** As a client reads it. Only the ID is required, because without it the job is lost. */
+/** As our own programs read it, which store the ID and print it. */
 export const receivedJobCreated = received(jobCreated, { job_id: acceptedJobId });
 export type JobCreated = z.infer<typeof receivedJobCreated>;
+/** As the service sent it. Only the ID is required, because without it the job is lost. */
+export const sentJobCreated = asSent<JobCreated>({ job_id: z.string().min(1) });
 
 const accepted = z.object({ state: z.literal('accepted'), account_id: z.string(), ...jobCreated.shape });
 const checking = z.object({ state: z.literal('checking'), account_id: z.string() });
@@ -131,8 +135,6 @@ export type SubmissionStatus = z.infer<typeof receivedSubmissionStatus>;
 
 /** The response of `DELETE /v1/jobs/{id}`. */
 export const cancellation = z.object({ job_id: z.string(), state: jobReport.shape.state });
-/** As a client reads it: any JSON object. */
-export const receivedCancellation = z.looseObject({});
 
 /** The body of a response with a status of 400 or above. */
 export const failure = z.object({ detail: z.string() });

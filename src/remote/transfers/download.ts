@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, rename, rm, statfs } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { AppError } from '../../core/errors.ts';
 import { formatBytes } from '../../core/text/format.ts';
 import { RemoteError } from '../http/errors.ts';
@@ -28,7 +28,8 @@ export async function saveBody(response: HttpResponse, dest: string, options: Do
   const { maxBytes = Infinity } = options;
   const total = announcedLength(response);
   if (total !== undefined && total > maxBytes) throw tooLarge(response, maxBytes);
-  const partial = join(dirname(dest), `.${basename(dest)}.${randomUUID()}.part`);
+  // Without the name of `dest`, which may be as long as a name can be.
+  const partial = join(dirname(dest), `.farwharf-${randomUUID()}.part`);
   const file = await open(partial, 'wx');
   try {
     try {

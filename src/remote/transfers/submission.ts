@@ -36,7 +36,7 @@ export function metaOf({
     script,
     max_runtime: Math.trunc(maxRuntime),
     ...(project && { project }),
-    ...(venv !== undefined && Object.keys(venv).length > 0 && { venv }),
+    ...(venv && Object.keys(venv).length > 0 && { venv }),
     ...(machineClass && { machine_class: machineClass }),
     ...(secrets.length > 0 && { secrets: [...secrets] }),
     ...(volumes.length > 0 && { volumes: [...volumes] }),

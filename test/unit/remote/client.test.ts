@@ -29,12 +29,19 @@ test('asks for the account with the key, and keeps fields that it does not know'
   assert.equal(asked.headers['user-agent'], 'farwharf');
 });
 
-test('a field of another type than expected reads as absent', async (t) => {
-  const { client } = await serve(t, (_request, response) =>
-    answerJson(response, { credits: 'many', rate_card: 'none' }),
-  );
-  const { credits, rate_card } = await client.me();
-  assert.deepEqual([credits, rate_card], [undefined, undefined]);
+test('an account, a job and a cancellation are returned as the service sent them, whatever its fields are', async (t) => {
+  const replies: readonly object[] = [
+    { credits: '5', plan: { name: 'pro' }, rate_card: { gpu: 2 } },
+    { balance: 3, rates: [{ name: 'gpu', credits_per_hour: 60 }], features: 'none' },
+    { id: 7, status: 'running', created_at: 1_700_000_000, exit_code: '0', script: null },
+  ];
+  let reply: object = {};
+  const { client } = await serve(t, (_request, response) => answerJson(response, reply));
+  for (reply of replies) {
+    assert.deepEqual(await client.me(), reply);
+    assert.deepEqual(await client.getJob('j'), reply);
+    assert.deepEqual(await client.cancel('j'), reply);
+  }
 });
 
 test('slashes at the end of the address are stripped, a path in it is kept', async (t) => {
@@ -228,23 +235,61 @@ test('addresses and keys that cannot work are refused without being repeated', (
   }
 });
 
-test('a job whose ID is huge or not a plain name is refused before it is stored', async (t) => {
+test('a submitted job is returned as the service sent it, and can be asked for by its ID', async (t) => {
   const archive = join(await makeFolder(t), 'a.tar.gz');
   await writeFile(archive, 'x');
-  const hostile = ['x'.repeat(3_000_000), 'a\u001b]52;c;eA==\u0007', 'a b', 'x;rm -rf ~', '$(id)', 'é', 'a\nb', ''];
-  const fine = ['0198c0de-7e57-7abc-8def-0123456789ab', 'job_1-Z', '-_aB9', 'ns:job/42'.replace('/', '.'), 'a=~@+'];
-  const ids = [...hostile, ...fine];
+  let reply: { job_id: unknown } = { job_id: '' };
+  let asked: string | undefined;
   const { client } = await serve(t, (request, response) => {
-    request.resume().on('end', () => answerJson(response, { job_id: ids.shift() }));
+    asked = request.url;
+    request.resume().on('end', () => answerJson(response, reply));
   });
-  const submit = () => client.submitJob(archive, { script: 's', maxRuntime: 1 });
-  for (const id of hostile) {
-    const { message } = await rejection(submit());
-    assert.match(message, /HTTP 200: .*job_id/);
-    assert.ok(message.length < 300);
-    if (id !== '') assert.ok(!message.includes(id));
+  for (const id of ['0198c0de-7e57-7abc-8def-0123456789ab', 'ns/job 42', 'é?#', '$(id)']) {
+    const sent = { job_id: id, credit_hold: '3', credits_remaining: null };
+    reply = sent;
+    assert.deepEqual(await client.submitJob(archive, { script: 's', maxRuntime: 1 }), sent);
+    await client.getJob(id);
+    assert.equal(asked, `/v1/jobs/${encodeURIComponent(id)}`);
   }
-  for (const id of fine) assert.equal((await submit()).job_id, id);
+  for (const id of ['', 7, null]) {
+    reply = { job_id: id };
+    const { message } = await rejection(client.submitJob(archive, { script: 's', maxRuntime: 1 }));
+    assert.match(message, /HTTP 200: .*job_id/);
+  }
+});
+
+test('optional fields of a submission that are null are omitted', async (t) => {
+  const archive = join(await makeFolder(t), 'a.tar.gz');
+  await writeFile(archive, 'x');
+  let body = '';
+  const { client } = await serve(t, (request, response) => {
+    void (async () => {
+      body = (await readAll(request)).toString('latin1');
+      answerJson(response, { job_id: 'j' });
+    })();
+  });
+  const none = null as never;
+  await client.submitJob(archive, { script: 's', maxRuntime: 1, project: none, venv: none, machineClass: none });
+  assert.match(body, /\r\n\{"script":"s","max_runtime":1\}\r\n/);
+});
+
+test('what a program in JavaScript can pass by mistake is an error that says what is wrong', async () => {
+  const client = new RemoteClient('https://x.org', KEY);
+  for (const [id, shown] of [
+    [undefined, 'undefined'],
+    [null, 'null'],
+    [7, '7'],
+    ['\ud800', String.raw`"\ud800"`],
+  ] as const) {
+    const { message } = await rejection(client.getJob(id as never));
+    assert.equal(message, `${shown} is not a valid job ID.`);
+  }
+  for (const key of [undefined, null, 7, {}]) {
+    assert.throws(() => Reflect.construct(RemoteClient, ['https://x.org', key]), {
+      code: 'bad-input',
+      message: 'The API key is empty or contains invalid characters. Enter it again.',
+    });
+  }
 });
 
 test('many clients that nobody closes share a connection without a warning', async (t) => {

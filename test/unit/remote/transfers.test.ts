@@ -201,6 +201,16 @@ test('a download that fails leaves what was there, and nothing beside it', async
   assert.equal(await readFile(dest, 'utf8'), 'old');
 });
 
+test('a destination may have the longest name that the disk allows', async (t) => {
+  const folder = await makeFolder(t);
+  const { client } = await serve(t, (_request, response) => response.end('abc'));
+  for (const name of ['n'.repeat(255), 'é'.repeat(127)]) {
+    const dest = join(folder, name);
+    assert.equal(await client.downloadArtifacts('j', dest), dest);
+  }
+  assert.equal((await readdir(folder)).length, 2);
+});
+
 test('a destination that cannot be written is the error of the system, and leaves nothing', async (t) => {
   const folder = await makeFolder(t);
   const { client } = await serve(t, (_request, response) => response.end('abc'));

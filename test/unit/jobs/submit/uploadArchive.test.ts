@@ -16,6 +16,8 @@ interface Try {
   readonly sent?: number;
   /** How it ends; accepted without one. */
   readonly error?: Error;
+  /** The ID of the accepted job. */
+  readonly id?: string;
   /** What the service then says that it has. */
   readonly has?: number | 'job' | 'unknown';
 }
@@ -40,11 +42,11 @@ async function upload(tries: readonly Try[], { isCancelled = false, part, ...fie
       assert.equal(options.part, part);
       jobs.push(job);
       requests.push(offset);
-      const { sent, error } = tries[requests.length - 1] ?? assert.fail('one request too many');
+      const { sent, error, id = CREATED.job_id } = tries[requests.length - 1] ?? assert.fail('one request too many');
       if (sent !== undefined) options.onProgress?.(sent, 100);
       if (isCancelled) stop.abort(new Error('stopped'));
       if (error !== undefined) throw error;
-      return CREATED;
+      return { job_id: id };
     },
     getSubmission: async () => {
       const { has = 'unknown' } = tries[requests.length - 1] ?? {};
@@ -64,6 +66,27 @@ async function upload(tries: readonly Try[], { isCancelled = false, part, ...fie
 }
 
 const lost = (sent: number, has?: Try['has']): Try => ({ sent, error: LOST, ...(has !== undefined && { has }) });
+
+test('a job whose ID is huge or not a plain name is refused before it is stored', async () => {
+  for (const id of ['x'.repeat(3_000_000), 'a\u001b]52;c;eA==\u0007', 'a b', 'x;rm -rf ~', '$(id)', 'é', 'a\nb']) {
+    const { end } = await upload([{ sent: 100, id }]);
+    assert.equal(end.type, 'unknown');
+    assert.ok(end.error instanceof Error);
+    assert.match(
+      end.error.message,
+      /response of https:\/\/gpu\.example\.org does not say whether the job was accepted/,
+    );
+    const { cause } = end.error;
+    assert.ok(cause instanceof RemoteError);
+    assert.match(
+      cause.message,
+      /^HTTP 200: the service returned a job ID that cannot be used: it must be 1 to 256 letters/,
+    );
+    assert.ok(!cause.message.includes(id));
+  }
+  const id = 'a=~@+:1.b';
+  assert.deepEqual((await upload([{ sent: 100, id }])).end, { type: 'accepted', created: { job_id: id } });
+});
 
 test('an upload continues where the service says that it was interrupted, and counts all that was sent', async () => {
   const { end, requests, progress, asked } = await upload([lost(50, 40), lost(80, 80), { sent: 100 }]);

@@ -24,6 +24,8 @@ test('a stream requests events when the first is wanted, and continues after the
   assert.equal(request.headers['last-event-id'], '7');
   assert.deepEqual(await Array.fromAsync(client.streamEvents('j1')), await Array.fromAsync(client.streamEvents('j2')));
   assert.equal(requests[1]?.headers['last-event-id'], undefined);
+  await Array.fromAsync(client.streamEvents('j1', { lastEventId: '' })); // as after an event with an empty `id:`
+  assert.equal(requests[3]?.headers['last-event-id'], undefined);
 });
 
 test('leaving the loop closes the response', async (t) => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { join } from 'node:path';
@@ -8,7 +9,7 @@ import { inspect } from 'node:util';
 import { RemoteClient } from '../../../../src/remote/client.ts';
 import { AuthError, InsufficientCreditsError, RemoteError } from '../../../../src/remote/http/errors.ts';
 import { rejection } from '../../rejection.ts';
-import { answerJson, KEY, listen, serve } from '../server.ts';
+import { answerJson, KEY, listen, makeFolder, serve } from '../server.ts';
 
 async function failure(t: TestContext, status: number, body: string, statusMessage?: string): Promise<Error> {
   const { client } = await serve(t, (_request, response) => response.writeHead(status, statusMessage).end(body));
@@ -110,6 +111,23 @@ test('a web page is not taken for an answer', async (t) => {
   });
   assert.match((await rejection(client.downloadArtifacts('j', '/nowhere/x'))).message, /is a web page/);
   assert.match((await rejection(Array.fromAsync(client.streamEvents('j')))).message, /is a web page/);
+});
+
+test('a body that is called a web page but is none is read, because many servers call every text one', async (t) => {
+  const folder = await makeFolder(t);
+  const { client } = await serve(t, (request, response) => {
+    response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
+    if (request.url?.endsWith('/events')) response.end('data: 1\n\ndata: 2\n\n');
+    else if (request.url?.endsWith('/artifacts')) response.end(Buffer.from([0x1f, 0x8b, 8, 0]));
+    else response.end('{"credits":5}');
+  });
+  assert.deepEqual(await client.me(), { credits: 5 });
+  assert.deepEqual(await Array.fromAsync(client.streamEvents('j')), [
+    { event: 'message', data: 1 },
+    { event: 'message', data: 2 },
+  ]);
+  const saved = await client.downloadArtifacts('j', join(folder, 'a.tar.gz'));
+  assert.deepEqual([...(await readFile(saved))], [0x1f, 0x8b, 8, 0]);
 });
 
 test('an answer of more than 32 MB is given up', async (t) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { estimateCost, readRateCard } from '../../../../src/jobs/submit/estimate.ts';
+import { estimateCost, readBalance, readRateCard } from '../../../../src/jobs/submit/estimate.ts';
 import { preflightJob } from '../../../../src/jobs/submit/preflight.ts';
 import { answerJson, serve } from '../server.ts';
 
@@ -39,5 +39,5 @@ test('an object rate card is checked like a list, and its descriptions are shown
   assert.deepEqual(readRateCard(account), [{ machineClass: 'cpu', creditsPerMinute: 1, description: 'two cores' }]);
   const findings = preflightJob(account, { machineClass: 'cpus', maxRuntime: 600 }, 'gpu.example.org');
   assert.deepEqual(findings[0]?.detail, 'Available: cpu (1 credits a minute). Did you mean "cpu"?');
-  assert.equal(account.credits, 1);
+  assert.equal(readBalance(account), 1);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as z from 'zod';
-import { readerOf, received } from '../../../../src/remote/protocol/received.ts';
+import { asSent, readerOf, received } from '../../../../src/remote/protocol/received.ts';
 import {
   acceptedJobId,
   artifactEventData,
@@ -9,7 +9,6 @@ import {
   flowEventData,
   logEventData,
   receivedAccount,
-  receivedCancellation,
   receivedJob,
   receivedJobCreated,
   stateEventData,
@@ -68,15 +67,16 @@ test('a type that no body of the protocol has is an error of the program', () =>
   });
 });
 
-test('an account, a job and a cancellation are read with any fields', () => {
+test('an account and a job are read with any fields, and what is passed on as sent is any object', () => {
   assert.deepEqual(receivedAccount.parse({ balance: 3, plan: null }), { balance: 3, plan: null, credits: 3 });
   assert.deepEqual(receivedJob.parse({ status: 'done', exit_code: 'x' }), {
     status: 'done',
     state: 'done',
     exit_code: undefined,
   });
-  assert.deepEqual(receivedCancellation.parse({ anything: 1 }), { anything: 1 });
-  assert.equal(receivedCancellation.safeParse([]).success, false);
+  const sent = { status: 'done', exit_code: 'x' };
+  assert.deepEqual(asSent().parse(sent), sent);
+  assert.equal(asSent().safeParse([]).success, false);
 });
 
 test('a job ID has 1 to 256 characters that are special to nobody', () => {
