@@ -111,30 +111,28 @@ function reportFailure(terminal: Terminal, { code, message }: Failure, error: un
 }
 
 /** The verbs of the program, in the order of its help. */
-function allVerbs(): readonly Verb[] {
-  return [
-    submitVerb(),
-    ...jobVerbs(),
-    sweepVerb([bestVerb()]),
-    budgetVerb(),
-    secretVerb(),
-    ...machineVerbs(),
-    ...signInVerbs(),
-    ...searchVerbs(),
-    flowVerb(),
-    serveVerb(),
-    mcpVerb(),
-    adminVerb(),
-    completionVerb(),
-  ];
-}
+const VERBS: readonly Verb[] = [
+  submitVerb,
+  ...jobVerbs,
+  sweepVerb([bestVerb]),
+  budgetVerb,
+  secretVerb,
+  ...machineVerbs,
+  ...signInVerbs,
+  ...searchVerbs,
+  flowVerb,
+  serveVerb,
+  mcpVerb,
+  adminVerb,
+  completionVerb,
+];
 
 /** The grammar of the whole command line. */
 export function describeProgram(
   files: ProgramFiles,
   terminal: Terminal,
   run: Run,
-  verbs: readonly Verb[] = allVerbs(),
+  verbs: readonly Verb[] = VERBS,
 ): Command {
   const program = new Command('farwharf')
     .description('Send a folder to remote compute as a job, watch it live, and download the results.')

@@ -1,6 +1,6 @@
 import { Argument } from 'commander';
 import { AppError } from '../../core/errors.ts';
-import { defineVerb, type Verb } from '../command/verb.ts';
+import { defineVerb } from '../command/verb.ts';
 import { completionScript, SHELLS } from './shellScripts.ts';
 import type { Context } from '../command/context.ts';
 
@@ -11,20 +11,18 @@ Set up once, then open a new terminal:
   fish        farwharf completion fish > ~/.config/fish/completions/farwharf.fish
   PowerShell  Add-Content $PROFILE 'farwharf completion powershell | Out-String | Invoke-Expression'`;
 
-export function completionVerb(): Verb {
-  return defineVerb({
-    name: 'completion',
-    summary: 'print a script that completes commands, flags and job IDs in your shell',
-    args: [new Argument('<shell>', 'your shell').choices(SHELLS)],
-    flags: {},
-    notes: SET_UP,
-    examples: [
-      ['farwharf completion zsh', 'print the script for zsh'],
-      ['farwharf completion fish > ~/.config/fish/completions/farwharf.fish', 'install the script for fish'],
-    ],
-    load: async () => printCompletion,
-  });
-}
+export const completionVerb = defineVerb({
+  name: 'completion',
+  summary: 'print a script that completes commands, flags and job IDs in your shell',
+  args: [new Argument('<shell>', 'your shell').choices(SHELLS)],
+  flags: {},
+  notes: SET_UP,
+  examples: [
+    ['farwharf completion zsh', 'print the script for zsh'],
+    ['farwharf completion fish > ~/.config/fish/completions/farwharf.fish', 'install the script for fish'],
+  ],
+  load: async () => printCompletion,
+});
 
 async function printCompletion({ terminal }: Context, name: string): Promise<void> {
   const shell = SHELLS.find((one) => one === name);

@@ -4,148 +4,143 @@ import { jsonFlag, listFlag, numberFlag, textFlag, textFlagOr } from '../grammar
 import { conflictFlag } from './conflictFlag.ts';
 
 /** The verbs about jobs that were sent, and `farwharf me`. */
-export function jobVerbs(): readonly Verb[] {
-  return [
-    defineVerb({
-      name: 'jobs',
-      summary: 'list the jobs sent from this machine',
-      flags: {
-        limit: numberFlag('--limit <n>', 'maximum number of jobs to list', { min: 1, fallback: 20 }),
-        json: jsonFlag(),
-      },
-      examples: [
-        ['farwharf jobs', 'list the last 20 jobs'],
-        ['farwharf jobs --limit 100 --json', 'list up to 100 jobs as JSON'],
-      ],
-      load: async () => (await import('../list/jobs.ts')).listJobs,
-    }),
-    defineVerb({
-      name: 'job',
-      summary: 'show one job: its state, cost, usage, metrics and results',
-      args: ['<id>'],
-      flags: { json: jsonFlag() },
-      examples: [
-        ['farwharf job 3f2a', 'show the job whose ID starts with 3f2a'],
-        ['farwharf job 3f2a --json', "print the same as JSON, with the service's own fields"],
-      ],
-      load: async () => (await import('./job.ts')).showJob,
-    }),
-    defineVerb({
-      name: 'add',
-      summary: 'add a job that was submitted elsewhere to your list',
-      args: ['<id>'],
-      flags: {
-        folder: textFlagOr('--folder <dir>', 'folder for its results', '.'),
-        json: jsonFlag(),
-      },
-      examples: [
-        ['farwharf add job-4711', 'list a job that was submitted from another machine'],
-        ['farwharf add job-4711 --folder ~/model', 'download its results into ~/model'],
-      ],
-      load: async () => (await import('../list/add.ts')).add,
-    }),
-    defineVerb({
-      name: 'watch',
-      summary: 'show the log of a job until the job ends (Ctrl+C does not stop the job)',
-      args: ['<id>'],
-      flags: {
-        json: jsonFlag('print one JSON line per event'),
-      },
-      examples: [
-        ['farwharf watch 3f2a', 'show the log from the start until the job ends'],
-        ['farwharf watch 3f2a --json', 'print each event as a JSON line'],
-      ],
-      load: async () => (await import('./watch.ts')).watch,
-    }),
-    defineVerb({
-      name: 'cancel',
-      summary: 'stop a job',
-      args: ['<id>'],
-      flags: { json: jsonFlag() },
-      examples: [
-        ['farwharf cancel 3f2a', 'stop the job whose ID starts with 3f2a'],
-        ['farwharf cancel 3f2a --json', "stop the job and print the service's response"],
-      ],
-      load: async () => (await import('./cancel.ts')).cancel,
-    }),
-    defineVerb({
-      name: 'download',
-      summary: "download a job's results",
-      args: ['<id>'],
-      flags: {
-        into: textFlag('--into <dir>', 'folder for the results (default: the folder that was sent)'),
-        only: listFlag('--only <path>', 'write only this file or folder of the results'),
-        onConflict: conflictFlag(),
-        json: jsonFlag(),
-      },
-      examples: [
-        ['farwharf download 3f2a', 'download the results into the folder that was sent'],
-        ['farwharf download 3f2a --only out/model.pt', 'download one file'],
-        ['farwharf download 3f2a --into results --on-conflict overwrite', 'into another folder, replacing files'],
-      ],
-      load: async () => (await import('./download.ts')).download,
-    }),
-    defineVerb({
-      name: 'results',
-      summary: "list a job's results or print one of them, without saving them",
-      args: ['<id>', new Argument('[path]', 'a folder to list, or a text file to print')],
-      flags: { json: jsonFlag() },
-      examples: [
-        ['farwharf results 3f2a', 'list all results with their sizes'],
-        ['farwharf results 3f2a out/metrics.json', 'print a file'],
-      ],
-      load: async () => (await import('./listResults.ts')).listResults,
-    }),
-    defineVerb({
-      name: 'diff',
-      summary: 'list the files that changed since a job was submitted, or between two jobs',
-      args: ['<id>', new Argument('[other]', 'a later job to compare with, instead of the folder')],
-      flags: { json: jsonFlag() },
-      examples: [
-        ['farwharf diff 3f2a', 'list what changed in the folder since the job was submitted'],
-        ['farwharf diff 3f2a 9c01', 'list what changed from one job to another'],
-      ],
-      load: async () => (await import('./diff.ts')).diff,
-    }),
-    defineVerb({
-      name: 'restore',
-      summary: 'write files as they were submitted with a job',
-      args: ['<id>', new Argument('[path...]', 'files and folders to restore (default: all)')],
-      flags: {
-        into: textFlag('--into <dir>', 'folder to write into (default: the folder that was sent)'),
-        onConflict: conflictFlag(),
-        json: jsonFlag(),
-      },
-      examples: [
-        [
-          'farwharf restore 3f2a train.py',
-          'restore one file; a changed one stays, and the old one is written beside it',
-        ],
-        ['farwharf restore 3f2a --into old', 'write everything that was submitted into another folder'],
-      ],
-      load: async () => (await import('./restore.ts')).restore,
-    }),
-    defineVerb({
-      name: 'explain',
-      summary:
-        'show why a job failed: likely causes, last lines, the code they name, and what changed since it last worked',
-      args: ['<id>'],
-      flags: { json: jsonFlag() },
-      examples: [
-        ['farwharf explain 3f2a', 'show why the job failed, as Markdown'],
-        ['farwharf explain 3f2a --json | llm "How do I fix this?"', 'ask a model about it'],
-      ],
-      load: async () => (await import('../failures/explain.ts')).explain,
-    }),
-    defineVerb({
-      name: 'me',
-      summary: 'show credits, plan and rate card',
-      flags: { json: jsonFlag() },
-      examples: [
-        ['farwharf me', 'show your credits and the price of each machine class'],
-        ['farwharf me --remote https://gpu.example.org', 'show the same for another service'],
-      ],
-      load: async () => (await import('./me.ts')).showAccount,
-    }),
-  ];
-}
+export const jobVerbs: readonly Verb[] = [
+  defineVerb({
+    name: 'jobs',
+    summary: 'list the jobs sent from this machine',
+    flags: {
+      limit: numberFlag('--limit <n>', 'maximum number of jobs to list', { min: 1, fallback: 20 }),
+      json: jsonFlag(),
+    },
+    examples: [
+      ['farwharf jobs', 'list the last 20 jobs'],
+      ['farwharf jobs --limit 100 --json', 'list up to 100 jobs as JSON'],
+    ],
+    load: async () => (await import('../list/jobs.ts')).listJobs,
+  }),
+  defineVerb({
+    name: 'job',
+    summary: 'show one job: its state, cost, usage, metrics and results',
+    args: ['<id>'],
+    flags: { json: jsonFlag() },
+    examples: [
+      ['farwharf job 3f2a', 'show the job whose ID starts with 3f2a'],
+      ['farwharf job 3f2a --json', "print the same as JSON, with the service's own fields"],
+    ],
+    load: async () => (await import('./job.ts')).showJob,
+  }),
+  defineVerb({
+    name: 'add',
+    summary: 'add a job that was submitted elsewhere to your list',
+    args: ['<id>'],
+    flags: {
+      folder: textFlagOr('--folder <dir>', 'folder for its results', '.'),
+      json: jsonFlag(),
+    },
+    examples: [
+      ['farwharf add job-4711', 'list a job that was submitted from another machine'],
+      ['farwharf add job-4711 --folder ~/model', 'download its results into ~/model'],
+    ],
+    load: async () => (await import('../list/add.ts')).add,
+  }),
+  defineVerb({
+    name: 'watch',
+    summary: 'show the log of a job until the job ends (Ctrl+C does not stop the job)',
+    args: ['<id>'],
+    flags: {
+      json: jsonFlag('print one JSON line per event'),
+    },
+    examples: [
+      ['farwharf watch 3f2a', 'show the log from the start until the job ends'],
+      ['farwharf watch 3f2a --json', 'print each event as a JSON line'],
+    ],
+    load: async () => (await import('./watch.ts')).watch,
+  }),
+  defineVerb({
+    name: 'cancel',
+    summary: 'stop a job',
+    args: ['<id>'],
+    flags: { json: jsonFlag() },
+    examples: [
+      ['farwharf cancel 3f2a', 'stop the job whose ID starts with 3f2a'],
+      ['farwharf cancel 3f2a --json', "stop the job and print the service's response"],
+    ],
+    load: async () => (await import('./cancel.ts')).cancel,
+  }),
+  defineVerb({
+    name: 'download',
+    summary: "download a job's results",
+    args: ['<id>'],
+    flags: {
+      into: textFlag('--into <dir>', 'folder for the results (default: the folder that was sent)'),
+      only: listFlag('--only <path>', 'write only this file or folder of the results'),
+      onConflict: conflictFlag(),
+      json: jsonFlag(),
+    },
+    examples: [
+      ['farwharf download 3f2a', 'download the results into the folder that was sent'],
+      ['farwharf download 3f2a --only out/model.pt', 'download one file'],
+      ['farwharf download 3f2a --into results --on-conflict overwrite', 'into another folder, replacing files'],
+    ],
+    load: async () => (await import('./download.ts')).download,
+  }),
+  defineVerb({
+    name: 'results',
+    summary: "list a job's results or print one of them, without saving them",
+    args: ['<id>', new Argument('[path]', 'a folder to list, or a text file to print')],
+    flags: { json: jsonFlag() },
+    examples: [
+      ['farwharf results 3f2a', 'list all results with their sizes'],
+      ['farwharf results 3f2a out/metrics.json', 'print a file'],
+    ],
+    load: async () => (await import('./listResults.ts')).listResults,
+  }),
+  defineVerb({
+    name: 'diff',
+    summary: 'list the files that changed since a job was submitted, or between two jobs',
+    args: ['<id>', new Argument('[other]', 'a later job to compare with, instead of the folder')],
+    flags: { json: jsonFlag() },
+    examples: [
+      ['farwharf diff 3f2a', 'list what changed in the folder since the job was submitted'],
+      ['farwharf diff 3f2a 9c01', 'list what changed from one job to another'],
+    ],
+    load: async () => (await import('./diff.ts')).diff,
+  }),
+  defineVerb({
+    name: 'restore',
+    summary: 'write files as they were submitted with a job',
+    args: ['<id>', new Argument('[path...]', 'files and folders to restore (default: all)')],
+    flags: {
+      into: textFlag('--into <dir>', 'folder to write into (default: the folder that was sent)'),
+      onConflict: conflictFlag(),
+      json: jsonFlag(),
+    },
+    examples: [
+      ['farwharf restore 3f2a train.py', 'restore one file; a changed one stays, and the old one is written beside it'],
+      ['farwharf restore 3f2a --into old', 'write everything that was submitted into another folder'],
+    ],
+    load: async () => (await import('./restore.ts')).restore,
+  }),
+  defineVerb({
+    name: 'explain',
+    summary:
+      'show why a job failed: likely causes, last lines, the code they name, and what changed since it last worked',
+    args: ['<id>'],
+    flags: { json: jsonFlag() },
+    examples: [
+      ['farwharf explain 3f2a', 'show why the job failed, as Markdown'],
+      ['farwharf explain 3f2a --json | llm "How do I fix this?"', 'ask a model about it'],
+    ],
+    load: async () => (await import('../failures/explain.ts')).explain,
+  }),
+  defineVerb({
+    name: 'me',
+    summary: 'show credits, plan and rate card',
+    flags: { json: jsonFlag() },
+    examples: [
+      ['farwharf me', 'show your credits and the price of each machine class'],
+      ['farwharf me --remote https://gpu.example.org', 'show the same for another service'],
+    ],
+    load: async () => (await import('./me.ts')).showAccount,
+  }),
+];

@@ -1,23 +1,21 @@
 import { Argument } from 'commander';
-import { defineVerb, type Verb } from '../command/verb.ts';
+import { defineVerb } from '../command/verb.ts';
 import { SUBMIT_FLAGS } from './submitFlags.ts';
 
-export function submitVerb(): Verb {
-  return defineVerb({
-    name: 'submit',
-    summary: 'send a folder as a job',
-    args: [new Argument('[folder]', 'folder to send (default: the current one), or a batch script with #SBATCH lines')],
-    flags: SUBMIT_FLAGS,
-    examples: [
-      ['farwharf submit --script train.py --watch --download', 'run train.py, show its log, download its results'],
-      [
-        "farwharf submit model --script 'train.py --epochs 3' --machine-class a10g --max-runtime 7200",
-        'run a script with arguments in the folder model for at most two hours',
-      ],
-      ['farwharf submit --profile train', 'run the job named train in farwharf.json'],
-      ['farwharf submit job.sbatch', 'run a batch script of Slurm, with its time limit and machine class'],
-      ['farwharf submit --script train.py --dry-run', 'show what would be sent and what would be refused'],
+export const submitVerb = defineVerb({
+  name: 'submit',
+  summary: 'send a folder as a job',
+  args: [new Argument('[folder]', 'folder to send (default: the current one), or a batch script with #SBATCH lines')],
+  flags: SUBMIT_FLAGS,
+  examples: [
+    ['farwharf submit --script train.py --watch --download', 'run train.py, show its log, download its results'],
+    [
+      "farwharf submit model --script 'train.py --epochs 3' --machine-class a10g --max-runtime 7200",
+      'run a script with arguments in the folder model for at most two hours',
     ],
-    load: async () => (await import('./submit.ts')).submit,
-  });
-}
+    ['farwharf submit --profile train', 'run the job named train in farwharf.json'],
+    ['farwharf submit job.sbatch', 'run a batch script of Slurm, with its time limit and machine class'],
+    ['farwharf submit --script train.py --dry-run', 'show what would be sent and what would be refused'],
+  ],
+  load: async () => (await import('./submit.ts')).submit,
+});

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { copyFile, link, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemCode } from '../../core/errors.ts';
-import { statIfThere } from '../../core/files/statIfThere.ts';
+import { statIfThere } from '../../core/files/ifThere.ts';
 
 interface MeasuredFile {
   readonly path: string;

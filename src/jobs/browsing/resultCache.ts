@@ -4,6 +4,7 @@ import { mkdir, open, readdir, readFile, rename, rm, stat, statfs, utimes, write
 import { join } from 'node:path';
 import { AppError, systemCode } from '../../core/errors.ts';
 import { diskError } from '../../core/files/diskSpace.ts';
+import { ifThere } from '../../core/files/ifThere.ts';
 import { parseOwnJson } from '../../core/jsonFields.ts';
 import { formatBytes } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
@@ -58,13 +59,8 @@ export class ResultCache {
   async open(id: string): Promise<ResultIndex | undefined> {
     if (this.#last?.id === id) return this.#last.index;
     const folder = this.#pathOf(id);
-    let text: string;
-    try {
-      text = await readFile(join(folder, INDEX), 'utf8');
-    } catch (error) {
-      if (systemCode(error) === 'ENOENT') return undefined;
-      throw error;
-    }
+    const text = await ifThere(readFile(join(folder, INDEX), 'utf8'), undefined);
+    if (text === undefined) return undefined;
     const now = new Date();
     await utimes(folder, now, now).catch(() => {}); // a read-only home; only the order of removal is wrong
     const stored = parseOwnJson<StoredIndex>(text);

@@ -1,7 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs';
-import { type FileHandle, mkdir, open, stat } from 'node:fs/promises';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { systemCode } from '../../core/errors.ts';
+import { ifThere, statIfThere } from '../../core/files/ifThere.ts';
 import { fieldOf, textField } from '../../core/jsonFields.ts';
 
 /** An event from the service, with its position in the spool and the time of its receipt. */
@@ -87,13 +87,8 @@ export class EventSpool {
 
   /** Yields the events that are in the file now, after position `after`. */
   async *read(options: { after?: number; signal?: AbortSignal } = {}): AsyncGenerator<SpooledEvent, void> {
-    let file: FileHandle;
-    try {
-      file = await open(this.path, 'r');
-    } catch (error) {
-      if (systemCode(error) === 'ENOENT') return;
-      throw error;
-    }
+    const file = await ifThere(open(this.path, 'r'), undefined);
+    if (file === undefined) return;
     try {
       let position = options.after ?? 0;
       let rest: Buffer = Buffer.alloc(0);
@@ -151,12 +146,7 @@ export class EventSpool {
 
   /** Bytes on disk; 0 if there is no file yet. */
   async size(): Promise<number> {
-    try {
-      return (await stat(this.path)).size;
-    } catch (error) {
-      if (systemCode(error) === 'ENOENT') return 0;
-      throw error;
-    }
+    return (await statIfThere(this.path))?.size ?? 0;
   }
 
   #nextChange(signal: AbortSignal): { promise: Promise<void>; stop(): void } {

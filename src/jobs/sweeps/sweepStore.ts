@@ -1,8 +1,9 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AppError, systemCode } from '../../core/errors.ts';
+import { AppError } from '../../core/errors.ts';
 import { writeAtomically } from '../../core/files/atomicFile.ts';
 import { diskError } from '../../core/files/diskSpace.ts';
+import { ifThere } from '../../core/files/ifThere.ts';
 import { makeFolder } from '../../core/files/makeFolder.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { isRegularFile, readBounded } from '../../workspace/files/boundedRead.ts';
@@ -52,16 +53,11 @@ export class SweepStore {
 
   /** The IDs of all sweeps. */
   async ids(): Promise<readonly string[]> {
-    try {
-      const names = await readdir(this.#folder);
-      return names.flatMap((name) => {
-        const id = name.endsWith(SUFFIX) ? name.slice(0, -SUFFIX.length) : '';
-        return isRecordId(id) ? [id] : [];
-      });
-    } catch (error) {
-      if (systemCode(error) === 'ENOENT') return [];
-      throw error;
-    }
+    const names = await ifThere(readdir(this.#folder), []);
+    return names.flatMap((name) => {
+      const id = name.endsWith(SUFFIX) ? name.slice(0, -SUFFIX.length) : '';
+      return isRecordId(id) ? [id] : [];
+    });
   }
 
   /**

@@ -4,9 +4,10 @@ import { lstat, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { AppError, systemCode } from '../../core/errors.ts';
+import { AppError } from '../../core/errors.ts';
 import { isDiskFull } from '../../core/files/diskSpace.ts';
 import { digestOf } from '../../core/files/digest.ts';
+import { ifThere } from '../../core/files/ifThere.ts';
 import { writeFailure } from '../../workspace/files/fileWriting.ts';
 import { packWorkspace } from '../../workspace/pack/pack.ts';
 import type { SelectedFile } from '../../workspace/files/selectedFile.ts';
@@ -124,13 +125,8 @@ async function findResults(files: JobFiles, ids: readonly string[]): Promise<Sel
 
 /** Undefined if there is no regular file: many jobs have no results, and a link in their place is not followed. */
 async function describe(path: string, source: string): Promise<SelectedFile | undefined> {
-  try {
-    const stats = await lstat(source);
-    if (!stats.isFile()) return undefined;
-    const { size, mtimeMs } = stats;
-    return { path, source, size, mtimeMs, mode: 0o644 };
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return undefined;
-    throw error;
-  }
+  const stats = await ifThere(lstat(source), undefined);
+  if (!stats?.isFile()) return undefined;
+  const { size, mtimeMs } = stats;
+  return { path, source, size, mtimeMs, mode: 0o644 };
 }

@@ -5,7 +5,7 @@ import pLimit from 'p-limit';
 import { AppError, systemCode } from '../../core/errors.ts';
 import { writeAtomically } from '../../core/files/atomicFile.ts';
 import { syncFolder } from '../../core/files/durableFiles.ts';
-import { statIfThere } from '../../core/files/statIfThere.ts';
+import { statIfThere } from '../../core/files/ifThere.ts';
 import { Yielder } from '../../core/processes/yielder.ts';
 import { MAX_PIECES } from '../../remote/protocol/contents.ts';
 import { encodePack, type NewPiece, type Pack, readPack } from './packFile.ts';

@@ -1,6 +1,5 @@
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { systemCode } from '../../core/errors.ts';
+import { statIfThere } from '../../core/files/ifThere.ts';
 import type { JobFiles } from '../jobFiles/jobFiles.ts';
 import type { ExpiryCursor, ExpiryTable } from '../store/jobs/expiry.ts';
 import type { StoredJob } from '../store/jobs/jobs.ts';
@@ -49,10 +48,5 @@ export async function storeBytes(data: string): Promise<number> {
 }
 
 async function sizeOf(path: string): Promise<number> {
-  try {
-    return (await stat(path)).size;
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return 0;
-    throw error;
-  }
+  return (await statIfThere(path))?.size ?? 0;
 }

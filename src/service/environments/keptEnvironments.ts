@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import { readdir, rename, rm, stat } from 'node:fs/promises';
+import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { systemCode } from '../../core/errors.ts';
 import { withFileLock } from '../../core/files/fileLock.ts';
+import { ifThere, statIfThere } from '../../core/files/ifThere.ts';
 import { removeTree } from '../jobFiles/removeTree.ts';
 import {
   type BuiltRecord,
@@ -91,13 +91,8 @@ async function findAll(account: string): Promise<readonly Found[]> {
 /** Undefined if it was deleted meanwhile. */
 async function find(paths: EnvironmentPaths): Promise<Found | undefined> {
   const built = readRecord<BuiltRecord>(paths.built);
-  try {
-    const { mtimeMs } = await stat(built === undefined ? paths.folder : paths.lastUse);
-    return { paths, built, lastUsedAt: mtimeMs };
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return undefined;
-    throw error;
-  }
+  const stats = await statIfThere(built === undefined ? paths.folder : paths.lastUse);
+  return stats && { paths, built, lastUsedAt: stats.mtimeMs };
 }
 
 async function forgetUsers({ users }: EnvironmentPaths, isActive: (jobId: string) => boolean): Promise<void> {
@@ -120,10 +115,5 @@ function removeUnused({ folder, lock, users }: EnvironmentPaths): Promise<boolea
 }
 
 async function namesIn(folder: string): Promise<readonly string[]> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return [];
-    throw error;
-  }
+  return ifThere(readdir(folder), []);
 }

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { systemCode } from '../../core/errors.ts';
+import { ifThere } from '../../core/files/ifThere.ts';
 import { openRedactor, type SecretRedactor } from '../../core/text/secretRedactor.ts';
 import type { JobFolder } from '../jobFiles/jobFolder.ts';
 import type { SecretValues } from '../jobFiles/runnerInput.ts';
@@ -21,10 +21,7 @@ export class JobSecrets {
 
   /** The current values of a job's secrets. @throws AppError of `SecretVault.values`. */
   async valuesFor({ id, account }: Owned, folder: JobFolder): Promise<SecretValues> {
-    const spec = await readFile(folder.spec, 'utf8').catch((error: unknown) => {
-      if (systemCode(error) === 'ENOENT') return undefined; // the runner reports it
-      throw error;
-    });
+    const spec = await ifThere(readFile(folder.spec, 'utf8'), undefined); // the runner reports a missing one
     const { secrets = [] } = spec === undefined ? {} : parseRunnerSpec(spec);
     const values = this.#vault.values(account, secrets);
     const redactor = openRedactor(Object.values(values));

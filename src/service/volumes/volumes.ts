@@ -1,7 +1,8 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type * as z from 'zod';
-import { AppError, systemCode } from '../../core/errors.ts';
+import { AppError } from '../../core/errors.ts';
+import { ifThere } from '../../core/files/ifThere.ts';
 import type { listedVolume } from '../../remote/protocol/volume.ts';
 import type { VolumeSettings } from '../config/volumesConfig.ts';
 import type { JobFolder } from '../jobFiles/jobFolder.ts';
@@ -46,10 +47,7 @@ export class Volumes {
    */
   async leaveFor({ account }: { readonly account: string }, folder: JobFolder): Promise<void> {
     if (existsSync(folder.claim)) return;
-    const spec = await readFile(folder.spec, 'utf8').catch((error: unknown) => {
-      if (systemCode(error) === 'ENOENT') return undefined; // the runner reports it
-      throw error;
-    });
+    const spec = await ifThere(readFile(folder.spec, 'utf8'), undefined); // the runner reports a missing one
     const { volumes: names = [] } = spec === undefined ? {} : parseRunnerSpec(spec);
     if (names.length === 0) return;
     const refusal = this.refusalOf(names, account);

@@ -1,5 +1,5 @@
 import { Argument } from 'commander';
-import { defineGroup, defineVerb, type Verb } from '../../command/verb.ts';
+import { defineGroup, defineVerb } from '../../command/verb.ts';
 import {
   ADD_ACCOUNT_FLAGS,
   ADD_KEY_FLAGS,
@@ -9,171 +9,167 @@ import {
   LINK_FLAGS,
 } from '../adminFlags.ts';
 
-export function accountVerb(): Verb {
-  return defineGroup(
-    {
-      name: 'account',
-      summary: 'accounts and their limits',
+export const accountVerb = defineGroup(
+  {
+    name: 'account',
+    summary: 'accounts and their limits',
+    examples: [
+      ['farwharf admin account list', 'list all accounts'],
+      ['farwharf admin account show ada', 'show one account'],
+    ],
+  },
+  [
+    defineVerb({
+      name: 'add',
+      summary: 'add an account',
+      args: [new Argument('<account>', 'account ID: lower-case letters, digits, ".", "_" and "-"')],
+      flags: ADD_ACCOUNT_FLAGS,
+      examples: [
+        ['farwharf admin account add ada --credits 100', 'add an account with 100 credits'],
+        ["farwharf admin account add ada --name 'Ada L.' --plan team", 'add an account with a name and a plan'],
+      ],
+      load: async () => (await import('../accounts.ts')).addAccount,
+    }),
+    defineVerb({
+      name: 'list',
+      summary: 'list all accounts',
+      flags: ADMIN_FLAGS,
       examples: [
         ['farwharf admin account list', 'list all accounts'],
-        ['farwharf admin account show ada', 'show one account'],
+        ['farwharf admin account list --data /srv/farwharf --json', 'list those of another data folder as JSON'],
       ],
-    },
-    [
-      defineVerb({
-        name: 'add',
-        summary: 'add an account',
-        args: [new Argument('<account>', 'account ID: lower-case letters, digits, ".", "_" and "-"')],
-        flags: ADD_ACCOUNT_FLAGS,
-        examples: [
-          ['farwharf admin account add ada --credits 100', 'add an account with 100 credits'],
-          ["farwharf admin account add ada --name 'Ada L.' --plan team", 'add an account with a name and a plan'],
-        ],
-        load: async () => (await import('../accounts.ts')).addAccount,
-      }),
-      defineVerb({
-        name: 'list',
-        summary: 'list all accounts',
-        flags: ADMIN_FLAGS,
-        examples: [
-          ['farwharf admin account list', 'list all accounts'],
-          ['farwharf admin account list --data /srv/farwharf --json', 'list those of another data folder as JSON'],
-        ],
-        load: async () => (await import('../accounts.ts')).listAccounts,
-      }),
-      defineVerb({
-        name: 'show',
-        summary: 'show one account with its credits and limits',
-        args: ['<account>'],
-        flags: ADMIN_FLAGS,
-        examples: [
-          ['farwharf admin account show ada', 'show credits and limits'],
-          ['farwharf admin account show ada --json', 'show the same as JSON'],
-        ],
-        load: async () => (await import('../accounts.ts')).showAccount,
-      }),
-      defineVerb({
-        name: 'edit',
-        summary: 'change the name, the plan or the group of an account',
-        args: ['<account>'],
-        flags: EDIT_ACCOUNT_FLAGS,
-        examples: [
-          ["farwharf admin account edit ada --name 'Ada King'", 'change the name of the owner'],
-          ['farwharf admin account edit ada --plan guest', 'change the plan that the account shows'],
-          ['farwharf admin account edit ada --group lab', 'make the account a member of a group'],
-        ],
-        load: async () => (await import('../accounts.ts')).editAccount,
-      }),
-      defineVerb({
-        name: 'link',
-        summary: 'make an account that of a person who signs in with the identity provider',
-        args: ['<account>'],
-        flags: LINK_FLAGS,
-        examples: [
-          [
-            'farwharf admin account link ada --issuer https://sso.example.org --subject 7f3a91c0',
-            'let this person sign in to the account',
-          ],
-          [
-            'farwharf admin account link ada --issuer https://sso.example.org --subject 7f3a91c0 --json',
-            'do the same, and print JSON',
-          ],
-        ],
-        load: async () => (await import('../accounts.ts')).linkAccount,
-      }),
-      defineVerb({
-        name: 'unlink',
-        summary: 'let nobody sign in to an account any more; its keys work as before',
-        args: ['<account>'],
-        flags: ADMIN_FLAGS,
-        examples: [
-          ['farwharf admin account unlink ada', 'remove the link'],
-          ['farwharf admin account unlink ada --json', 'do the same, and print JSON'],
-        ],
-        load: async () => (await import('../accounts.ts')).unlinkAccount,
-      }),
-      defineVerb({
-        name: 'disable',
-        summary: 'refuse all keys of an account at once; running jobs continue, waiting jobs do not start',
-        args: ['<account>'],
-        flags: ADMIN_FLAGS,
-        examples: [
-          ['farwharf admin account disable ada', 'refuse the keys of ada'],
-          ['farwharf admin account disable ada --data /srv/farwharf', 'do the same for another data folder'],
-        ],
-        load: async () => (await import('../accounts.ts')).disableAccount,
-      }),
-      defineVerb({
-        name: 'enable',
-        summary: 'accept the keys of an account again',
-        args: ['<account>'],
-        flags: ADMIN_FLAGS,
-        examples: [
-          ['farwharf admin account enable ada', 'accept the keys of ada again'],
-          ['farwharf admin account enable ada --data /srv/farwharf', 'do the same for another data folder'],
-        ],
-        load: async () => (await import('../accounts.ts')).enableAccount,
-      }),
-      defineVerb({
-        name: 'limits',
-        summary: "change the limits of an account; default restores the limit from the service's configuration",
-        args: ['<account>'],
-        flags: LIMIT_FLAGS,
-        examples: [
-          ['farwharf admin account limits ada --running-jobs 4 --upload-gb 2', 'allow four jobs and archives of 2 GB'],
-          ['farwharf admin account limits ada --running-jobs default', 'restore the limit from the configuration'],
-        ],
-        load: async () => (await import('../accounts.ts')).limitAccount,
-      }),
-    ],
-  );
-}
-
-export function keyVerb(): Verb {
-  return defineGroup(
-    {
-      name: 'key',
-      summary: 'API keys of accounts',
+      load: async () => (await import('../accounts.ts')).listAccounts,
+    }),
+    defineVerb({
+      name: 'show',
+      summary: 'show one account with its credits and limits',
+      args: ['<account>'],
+      flags: ADMIN_FLAGS,
       examples: [
-        ['farwharf admin key add ada', 'create a key'],
-        ['farwharf admin key list', 'list all keys'],
+        ['farwharf admin account show ada', 'show credits and limits'],
+        ['farwharf admin account show ada --json', 'show the same as JSON'],
       ],
-    },
-    [
-      defineVerb({
-        name: 'add',
-        summary: 'create a key and show it once',
-        args: ['<account>'],
-        flags: ADD_KEY_FLAGS,
-        examples: [
-          ['farwharf admin key add ada --label laptop', 'create a key and show it once'],
-          ['farwharf admin key add ada --expires 90d', 'create a key that expires after 90 days'],
-          ['farwharf admin key add ada --budget 5 --expires 8h --scope submit,read', 'create a key for an agent'],
+      load: async () => (await import('../accounts.ts')).showAccount,
+    }),
+    defineVerb({
+      name: 'edit',
+      summary: 'change the name, the plan or the group of an account',
+      args: ['<account>'],
+      flags: EDIT_ACCOUNT_FLAGS,
+      examples: [
+        ["farwharf admin account edit ada --name 'Ada King'", 'change the name of the owner'],
+        ['farwharf admin account edit ada --plan guest', 'change the plan that the account shows'],
+        ['farwharf admin account edit ada --group lab', 'make the account a member of a group'],
+      ],
+      load: async () => (await import('../accounts.ts')).editAccount,
+    }),
+    defineVerb({
+      name: 'link',
+      summary: 'make an account that of a person who signs in with the identity provider',
+      args: ['<account>'],
+      flags: LINK_FLAGS,
+      examples: [
+        [
+          'farwharf admin account link ada --issuer https://sso.example.org --subject 7f3a91c0',
+          'let this person sign in to the account',
         ],
-        load: async () => (await import('../keys.ts')).addKey,
-      }),
-      defineVerb({
-        name: 'list',
-        summary: 'list keys without their secret values',
-        args: [new Argument('[account]', 'only keys of this account')],
-        flags: ADMIN_FLAGS,
-        examples: [
-          ['farwharf admin key list', 'list all keys'],
-          ['farwharf admin key list ada', 'list the keys of one account'],
+        [
+          'farwharf admin account link ada --issuer https://sso.example.org --subject 7f3a91c0 --json',
+          'do the same, and print JSON',
         ],
-        load: async () => (await import('../keys.ts')).listKeys,
-      }),
-      defineVerb({
-        name: 'revoke',
-        summary: 'revoke a key permanently, at once',
-        args: [new Argument('<key>', 'key ID from farwharf admin key list')],
-        flags: ADMIN_FLAGS,
-        examples: [
-          ['farwharf admin key revoke 7f3a', 'revoke a key'],
-          ['farwharf admin key revoke 7f3a --json', 'revoke a key and print the result as JSON'],
-        ],
-        load: async () => (await import('../keys.ts')).revokeKey,
-      }),
+      ],
+      load: async () => (await import('../accounts.ts')).linkAccount,
+    }),
+    defineVerb({
+      name: 'unlink',
+      summary: 'let nobody sign in to an account any more; its keys work as before',
+      args: ['<account>'],
+      flags: ADMIN_FLAGS,
+      examples: [
+        ['farwharf admin account unlink ada', 'remove the link'],
+        ['farwharf admin account unlink ada --json', 'do the same, and print JSON'],
+      ],
+      load: async () => (await import('../accounts.ts')).unlinkAccount,
+    }),
+    defineVerb({
+      name: 'disable',
+      summary: 'refuse all keys of an account at once; running jobs continue, waiting jobs do not start',
+      args: ['<account>'],
+      flags: ADMIN_FLAGS,
+      examples: [
+        ['farwharf admin account disable ada', 'refuse the keys of ada'],
+        ['farwharf admin account disable ada --data /srv/farwharf', 'do the same for another data folder'],
+      ],
+      load: async () => (await import('../accounts.ts')).disableAccount,
+    }),
+    defineVerb({
+      name: 'enable',
+      summary: 'accept the keys of an account again',
+      args: ['<account>'],
+      flags: ADMIN_FLAGS,
+      examples: [
+        ['farwharf admin account enable ada', 'accept the keys of ada again'],
+        ['farwharf admin account enable ada --data /srv/farwharf', 'do the same for another data folder'],
+      ],
+      load: async () => (await import('../accounts.ts')).enableAccount,
+    }),
+    defineVerb({
+      name: 'limits',
+      summary: "change the limits of an account; default restores the limit from the service's configuration",
+      args: ['<account>'],
+      flags: LIMIT_FLAGS,
+      examples: [
+        ['farwharf admin account limits ada --running-jobs 4 --upload-gb 2', 'allow four jobs and archives of 2 GB'],
+        ['farwharf admin account limits ada --running-jobs default', 'restore the limit from the configuration'],
+      ],
+      load: async () => (await import('../accounts.ts')).limitAccount,
+    }),
+  ],
+);
+
+export const keyVerb = defineGroup(
+  {
+    name: 'key',
+    summary: 'API keys of accounts',
+    examples: [
+      ['farwharf admin key add ada', 'create a key'],
+      ['farwharf admin key list', 'list all keys'],
     ],
-  );
-}
+  },
+  [
+    defineVerb({
+      name: 'add',
+      summary: 'create a key and show it once',
+      args: ['<account>'],
+      flags: ADD_KEY_FLAGS,
+      examples: [
+        ['farwharf admin key add ada --label laptop', 'create a key and show it once'],
+        ['farwharf admin key add ada --expires 90d', 'create a key that expires after 90 days'],
+        ['farwharf admin key add ada --budget 5 --expires 8h --scope submit,read', 'create a key for an agent'],
+      ],
+      load: async () => (await import('../keys.ts')).addKey,
+    }),
+    defineVerb({
+      name: 'list',
+      summary: 'list keys without their secret values',
+      args: [new Argument('[account]', 'only keys of this account')],
+      flags: ADMIN_FLAGS,
+      examples: [
+        ['farwharf admin key list', 'list all keys'],
+        ['farwharf admin key list ada', 'list the keys of one account'],
+      ],
+      load: async () => (await import('../keys.ts')).listKeys,
+    }),
+    defineVerb({
+      name: 'revoke',
+      summary: 'revoke a key permanently, at once',
+      args: [new Argument('<key>', 'key ID from farwharf admin key list')],
+      flags: ADMIN_FLAGS,
+      examples: [
+        ['farwharf admin key revoke 7f3a', 'revoke a key'],
+        ['farwharf admin key revoke 7f3a --json', 'revoke a key and print the result as JSON'],
+      ],
+      load: async () => (await import('../keys.ts')).revokeKey,
+    }),
+  ],
+);

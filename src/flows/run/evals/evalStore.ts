@@ -1,8 +1,9 @@
-import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, realpath, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { AppError, systemCode } from '../../../core/errors.ts';
+import { AppError } from '../../../core/errors.ts';
 import { writeAtomically } from '../../../core/files/atomicFile.ts';
+import { ifThere } from '../../../core/files/ifThere.ts';
+import { folderNameOf } from '../history/runFolder.ts';
 import { type EvalRecord, evalRecordSchema } from './evalRecord.ts';
 
 const MAX_EVALS = 100;
@@ -49,15 +50,10 @@ export class EvalStore {
 
   /** The newest first. */
   async #ids(file: string): Promise<readonly string[]> {
-    try {
-      const names = await readdir(await this.#folderOf(file));
-      return names
-        .flatMap((name) => (name.endsWith('.json') ? [name.slice(0, -'.json'.length)] : []))
-        .toSorted((a, b) => (a < b ? 1 : -1));
-    } catch (error) {
-      if (systemCode(error) === 'ENOENT') return [];
-      throw error;
-    }
+    const names = await ifThere(readdir(await this.#folderOf(file)), []);
+    return names
+      .flatMap((name) => (name.endsWith('.json') ? [name.slice(0, -'.json'.length)] : []))
+      .toSorted((a, b) => (a < b ? 1 : -1));
   }
 
   /** Undefined for a file that is damaged or from another version. */
@@ -71,8 +67,6 @@ export class EvalStore {
   }
 
   async #folderOf(file: string): Promise<string> {
-    const real = await realpath(file).catch(() => file);
-    const hash = createHash('sha256').update(real).digest('hex').slice(0, 16);
-    return join(this.#home, 'evals', `${basename(real).replaceAll(/[^\w.-]/g, '_')}-${hash}`);
+    return join(this.#home, 'evals', await folderNameOf(file));
   }
 }

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
 import { type Checkpoint, checkpointSchema } from '../../../agents/records/schemas.ts';
-import { AppError, systemCode } from '../../../core/errors.ts';
+import { AppError } from '../../../core/errors.ts';
+import { ifThere } from '../../../core/files/ifThere.ts';
 import { parseLines } from '../protocol/jsonLines.ts';
 import { readRunEvent } from '../protocol/runEventSchema.ts';
 import type { RunEvent } from '../protocol/runEvent.ts';
@@ -24,12 +25,7 @@ export async function readCheckpoints(
 
 /** The text of a file; empty if the file does not exist. */
 export async function readIfThere(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return '';
-    throw error;
-  }
+  return ifThere(readFile(path, 'utf8'), '');
 }
 
 /** The checkpoint of a run that waits. @throws AppError `corrupt` if it is missing or damaged. */

@@ -1,4 +1,6 @@
-import { join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { realpath } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 
 /** The files of one run. Those that end in `.jsonl` are JSON lines, and a truncated last line is skipped. */
 export interface RunFolder {
@@ -19,6 +21,13 @@ export interface RunFolder {
   readonly answering: string;
   /** The id of the job that continued it. */
   readonly continuedBy: string;
+}
+
+/** The name of the folder with what is recorded of a flow file, which is unique and readable. */
+export async function folderNameOf(file: string): Promise<string> {
+  const real = await realpath(file).catch(() => file);
+  const hash = createHash('sha256').update(real).digest('hex').slice(0, 16);
+  return `${basename(real).replaceAll(/[^\w.-]/g, '_')}-${hash}`;
 }
 
 export function runFolder(path: string): RunFolder {

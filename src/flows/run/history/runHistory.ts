@@ -1,10 +1,11 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { cp, mkdir, readdir, realpath, rm, stat } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { cp, mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { AppError, systemCode } from '../../../core/errors.ts';
+import { AppError } from '../../../core/errors.ts';
 import { writeAtomically } from '../../../core/files/atomicFile.ts';
+import { ifThere } from '../../../core/files/ifThere.ts';
 import { readIfThere } from './runFiles.ts';
-import { type RunFolder, runFolder } from './runFolder.ts';
+import { folderNameOf, type RunFolder, runFolder } from './runFolder.ts';
 import { type RunRecord, runRecord } from './runRecord.ts';
 
 export interface HistoryLimits {
@@ -132,9 +133,7 @@ export class RunHistory {
   }
 
   async #folderOf(file: string): Promise<string> {
-    const real = await realpath(file).catch(() => file);
-    const hash = createHash('sha256').update(real).digest('hex').slice(0, 16);
-    return join(this.#home, 'flows', `${basename(real).replaceAll(/[^\w.-]/g, '_')}-${hash}`);
+    return join(this.#home, 'flows', await folderNameOf(file));
   }
 
   async #prune(file: string, newest: string): Promise<void> {
@@ -166,12 +165,7 @@ async function readRecord(folder: RunFolder): Promise<RunRecord | undefined> {
 }
 
 async function idsIn(path: string): Promise<string[]> {
-  try {
-    return await readdir(path);
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return [];
-    throw error;
-  }
+  return ifThere(readdir(path), []);
 }
 
 /** Other runs write their folders at the same time: a temporary file may be gone before it is measured. */
