@@ -1,15 +1,18 @@
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
-import type { JobRecord } from '../../../jobs/ledger/record.ts';
+import { AppError } from '../../../core/errors.ts';
+import { plural } from '../../../core/text/format.ts';
+import { isActive, type JobRecord } from '../../../jobs/ledger/record.ts';
+import { cancelFailures, cancelJob as cancel } from '../../jobList/cancelJob.ts';
+import { forEachJob } from '../../jobList/forEachJob.ts';
 import { formatJobLink } from '../../links/jobLink.ts';
 import { submitAgain } from '../../submit/resubmit.ts';
-import { showDone } from '../../ui/show.ts';
+import { compareJobs, compareSubmitted as compare } from '../../submitted/compareSubmitted.ts';
+import { askModal, showDone } from '../../ui/show.ts';
 import type { Commands } from '../command.ts';
-import { cancelJob } from './cancelJob.ts';
 import { comparePlots } from './comparePlots.ts';
-import { compareSubmitted } from './compareSubmitted.ts';
 import { downloadResults } from './downloadResults.ts';
-import { jobCommand } from './jobCommand.ts';
+import { jobCommand, jobsCommand } from './jobCommand.ts';
 
 const WITH_ID = {
   fits: ({ jobId }: JobRecord) => jobId !== null,
@@ -30,8 +33,37 @@ export const jobCommands = {
     run: ({ services }, record) => services.events.show(record),
   }),
   'farwharf.comparePlots': comparePlots,
-  'farwharf.compareSubmitted': compareSubmitted,
-  'farwharf.cancelJob': cancelJob,
+  /** Compares one job with what the user picks, or two jobs with each other. */
+  'farwharf.compareSubmitted': jobsCommand({
+    title: l10n.t('Compare Submitted Files'),
+    async run({ services }, records) {
+      const [first, second] = records.toSorted((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
+      if (first === undefined) return;
+      if (records.length > 2)
+        throw new AppError(
+          'bad-input',
+          l10n.t('{0} jobs are selected. Select two to compare them, or one.', records.length),
+        );
+      await (second === undefined ? compare(services, first) : compareJobs(services, first, second));
+    },
+  }),
+  'farwharf.cancelJob': jobsCommand({
+    title: l10n.t('Cancel Job'),
+    only: { fits: isActive, none: l10n.t('No job is queued or running, so there is nothing to cancel.') },
+    async run({ services }, records) {
+      const [only] = records;
+      if (only !== undefined && records.length === 1) return cancel(services, only);
+      const active = records.filter(isActive);
+      const question = plural(active.length, l10n.t('Cancel 1 job?'), l10n.t('Cancel {0} jobs?'));
+      const detail = l10n.t('You pay for the time that they ran. Their results so far can still be downloaded.');
+      if (
+        active.length > 0 &&
+        (await askModal(question, { detail, isWarning: true }, l10n.t('Cancel Jobs'))) === undefined
+      )
+        return;
+      await forEachJob(active, cancelFailures, (record) => cancel(services, record));
+    },
+  }),
   'farwharf.downloadResults': downloadResults,
   'farwharf.resubmitJob': jobCommand({
     title: l10n.t('Submit Again'),
