@@ -37,6 +37,7 @@ export interface HostedStep {
 /** A request to a language model with its reply, both in the format of chat completions. */
 export interface ModelExchange {
   readonly provider: string;
+  /** The visit that sent the request. */
   readonly path: string | undefined;
   readonly visit: number | undefined;
   readonly request: Readonly<Record<string, unknown>>;

@@ -10,18 +10,11 @@ import { LOCAL_HOST } from '../service/host.ts';
 import type { ProfileJob } from './profileJob.ts';
 
 /** What the profiles of a folder may do only after the user agreed: read variables of this machine, send what rules leave out, use secrets and volumes, and choose the service. */
-export interface ProfileAccess {
+export interface ProfileAccess extends Pick<ProfileJob, 'variables' | 'include' | 'secrets' | 'volumes'> {
   /** The host that gets the job. */
   readonly host: string;
   /** Whether the profile chose the host. */
   readonly isSwitch: boolean;
-  readonly variables: readonly string[];
-  /** Paths that the profile includes although rules may leave them out, such as secrets. */
-  readonly include: readonly string[];
-  /** Secrets of the user's account, which the code in the folder gets. */
-  readonly secrets: readonly string[];
-  /** Volumes of the user's account, which the code in the folder reads and may write. */
-  readonly volumes: readonly string[];
 }
 
 const FILE = 'profileConsents.json';

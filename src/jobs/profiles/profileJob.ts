@@ -15,11 +15,11 @@ export interface ProfileJob {
   readonly service: string | undefined;
   /** The environment variables of this machine that it reads, sorted. */
   readonly variables: readonly string[];
-  /** Paths to send even if a rule leaves them out. */
+  /** Paths to send even if a rule leaves them out, such as secrets. */
   readonly include: readonly string[];
-  /** The names of the account's secrets that the job gets. */
+  /** The names of the account's secrets that the job, and so the code in the folder, gets. */
   readonly secrets: readonly string[];
-  /** The names of the account's volumes that the job has. */
+  /** The names of the account's volumes that the job reads and may write. */
   readonly volumes: readonly string[];
   /** The environment variables that the job gets, sorted. */
   readonly environment: readonly string[];

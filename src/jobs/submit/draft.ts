@@ -1,5 +1,5 @@
 import { pathInside } from '../../core/files/pathInside.ts';
-import type { ClusterOptions } from '../../remote/protocol/submission.ts';
+import type { JobSubmission } from '../../remote/transfers/submission.ts';
 import type { ExclusionReason } from '../../workspace/select/selection.ts';
 import type { BatchTerms } from '../batch/batchTerms.ts';
 import type { FileChoice } from '../selection/fileTree.ts';
@@ -9,39 +9,13 @@ import { scriptPath } from '../selection/script.ts';
 import { quotePath } from '../selection/scriptSuggestions.ts';
 
 /** What the caller or a profile fixes in advance. The rest comes from memory, settings or the user. */
-export interface SubmitIntent extends Partial<FileChoice> {
-  /** Script with its parameters, as in a terminal. */
-  readonly script?: string | undefined;
+export interface SubmitIntent extends Partial<SubmitDraft> {
   /** Absolute path of a file in the folder to run; `script` wins. */
   readonly file?: string | undefined;
-  /** Seconds. */
-  readonly maxRuntime?: number | undefined;
-  readonly machineClass?: string | undefined;
-  readonly project?: string | undefined;
-  readonly venv?: SubmitDraft['venv'];
-  readonly secrets?: readonly string[] | undefined;
-  readonly volumes?: readonly string[] | undefined;
-  readonly cluster?: ClusterOptions | undefined;
-  readonly resultsFolder?: string | undefined;
-  /** The batch script that the job comes from. */
-  readonly batch?: BatchTerms | undefined;
 }
 
 /** All terms of a submit, which can still be changed. */
-export interface SubmitDraft extends FileChoice {
-  readonly script: string;
-  /** Seconds. */
-  readonly maxRuntime: number;
-  readonly machineClass?: string;
-  readonly project?: string;
-  /** The Python environment of the job, as the service describes it. */
-  readonly venv?: Readonly<Record<string, unknown>>;
-  /** Names of secrets of the account, which the job gets as variables. */
-  readonly secrets?: readonly string[];
-  /** Names of volumes of the account, whose folders the job has. */
-  readonly volumes?: readonly string[];
-  /** What the job asks of the cluster of the service. */
-  readonly cluster?: ClusterOptions;
+export interface SubmitDraft extends FileChoice, JobSubmission {
   /** Where the results go, relative to the folder; the folder itself by default. */
   readonly resultsFolder?: string;
   /** The batch script that the job comes from. */
@@ -67,17 +41,14 @@ export interface Agreement {
   readonly jobVolumes?: readonly string[];
 }
 
+type RememberedTerm = keyof FileChoice | 'maxRuntime' | 'machineClass' | 'project' | 'secrets' | 'volumes';
+
 /** What is stored about a folder's submits. */
-export interface FolderMemory extends Partial<FileChoice> {
+export interface FolderMemory extends Partial<Pick<SubmitDraft, RememberedTerm>> {
   /** The newest first. */
   readonly scripts: readonly string[];
-  readonly maxRuntime?: number;
-  readonly machineClass?: string;
-  readonly project?: string;
   /** The list of packages that is installed. */
   readonly packages?: string;
-  readonly secrets?: readonly string[];
-  readonly volumes?: readonly string[];
   /** Present after the user turned off the question. */
   readonly agreement?: Agreement;
 }

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../../core/errors.ts';
-import type { ClusterOptions } from '../../remote/protocol/submission.ts';
+import type { JobSubmission } from '../../remote/transfers/submission.ts';
 import { ArchiveStore } from '../archives/archives.ts';
 import { diskError } from '../../core/files/diskSpace.ts';
 import { readGitState } from '../archives/gitState.ts';
+import type { SubmitDraft } from './draft.ts';
 import { checkArchiveSize } from './preflight.ts';
 import { DamagedArchive } from '../../workspace/archive/inflateSegment.ts';
 import { type JobRecord, newRecord } from '../ledger/record.ts';
@@ -17,24 +18,11 @@ export interface SubmitDeps extends SendDeps {
   readonly selections: Pick<Selections, 'checkScript' | 'pack'>;
 }
 
-export interface SubmitRequest {
+export interface SubmitRequest extends JobSubmission, Pick<SubmitDraft, 'resultsFolder'> {
   readonly host: string;
   readonly account?: string | undefined;
   /** What the user has seen and agreed to; `selection.root` is the folder. */
   readonly selection: SelectedFolder;
-  readonly script: string;
-  /** Seconds. */
-  readonly maxRuntime: number;
-  readonly project?: string | undefined;
-  readonly venv?: Readonly<Record<string, unknown>> | undefined;
-  readonly machineClass?: string | undefined;
-  /** Names of secrets of the account. */
-  readonly secrets?: readonly string[] | undefined;
-  /** Names of volumes of the account. */
-  readonly volumes?: readonly string[] | undefined;
-  readonly cluster?: ClusterOptions | undefined;
-  /** Where the results go, relative to the folder. */
-  readonly resultsFolder?: string | undefined;
   /** From the rate card, for the cost so far. */
   readonly creditsPerMinute?: number | null | undefined;
   /** From the rate card, if the machine class has no price. */

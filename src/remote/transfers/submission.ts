@@ -6,15 +6,17 @@ import type { ClusterOptions, SubmissionMeta } from '../protocol/submission.ts';
 const NO_SUCH_ROUTE: ReadonlySet<number> = new Set([400, 404, 405, 410, 501]);
 
 export interface JobSubmission {
+  /** With its parameters, as in a terminal. */
   readonly script: string;
   /** Seconds; truncated to an integer. */
   readonly maxRuntime: number;
   readonly project?: string;
+  /** The Python environment of the job, as the service describes it. */
   readonly venv?: Readonly<Record<string, unknown>>;
   readonly machineClass?: string;
-  /** Names of secrets of the account, for services with the feature `secrets`. */
+  /** Names of secrets of the account, which the job gets as variables, for services with the feature `secrets`. */
   readonly secrets?: readonly string[];
-  /** Names of volumes of the account. */
+  /** Names of volumes of the account, whose folders the job has. */
   readonly volumes?: readonly string[];
   /** What the job asks of the cluster of the service. */
   readonly cluster?: ClusterOptions;

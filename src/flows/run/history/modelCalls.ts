@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { ModelExchange } from '../../../agents/run/runHost.ts';
 import { parseLines } from '../protocol/jsonLines.ts';
 import { readIfThere } from './runFiles.ts';
 import type { RunFolder } from './runFolder.ts';
@@ -20,19 +21,12 @@ const callSchema = z.looseObject({
 });
 
 /** A request that a run sent to a language model, with the reply. */
-export interface RecordedModelCall {
-  readonly provider: string;
+export interface RecordedModelCall extends Omit<ModelExchange, 'request' | 'completion'> {
   readonly model: string;
-  /** The visit that sent the request. */
-  readonly path: string | undefined;
-  readonly visit: number | undefined;
   readonly messages: readonly { readonly role: string; readonly content: string }[];
   readonly reply: string;
-  readonly durationMs: number;
   readonly inputTokens: number | undefined;
   readonly outputTokens: number | undefined;
-  /** US dollars by list price, if known. */
-  readonly cost: number | undefined;
 }
 
 /** The calls of a run, in their order. */

@@ -1,9 +1,9 @@
 import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, extname, join } from 'node:path';
-import type { Checkpoint } from '../../../agents/records/schemas.ts';
 import { writeAtomically } from '../../../core/files/atomicFile.ts';
 import type { SelectedFile } from '../../../workspace/files/selectedFile.ts';
+import type { FlowRunRequest } from '../protocol/flowRun.ts';
 import { JOB_FOLDER, jobRequest } from './jobRequest.ts';
 import { runtimeFiles } from './runtimeFiles.ts';
 
@@ -19,18 +19,11 @@ fi
 ELECTRON_RUN_AS_NODE=1 exec "$node" ${JOB_FOLDER}/flowRunner.mjs ${JOB_FOLDER}/flow.json "$@"
 `;
 
-export interface FlowJobRequest {
+export interface FlowJobRequest extends Pick<FlowRunRequest, 'flow' | 'flowName' | 'shared' | 'resume' | 'input'> {
   /** The flow file, relative to the folder, with `/`. */
   readonly file: string;
   /** The rest of the command line, as written; becomes `process.argv` of the file. */
   readonly args?: string | undefined;
-  readonly flow?: string | undefined;
-  readonly flowName?: string | undefined;
-  readonly shared?: Readonly<Record<string, unknown>> | undefined;
-  /** A checkpoint of an earlier run, to continue after it with the current code. */
-  readonly resume?: Checkpoint | undefined;
-  /** The answer to a `resume` that waits for one: plain JSON. */
-  readonly input?: unknown;
   /** The file, beside the checkpoint, for the id of the job that continues it. */
   readonly continuedBy?: string | undefined;
   /** The built `flowRunner.mjs`. */

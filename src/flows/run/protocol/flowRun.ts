@@ -22,9 +22,9 @@ export interface FlowRunRequest extends VariableSource {
   readonly replay?: string | undefined;
   /** Steps, by their path without visit numbers, that run live in a replay, and the files in which their code changed. */
   readonly stale?: Readonly<Record<string, string>> | undefined;
-  /** A checkpoint of an earlier run; this run continues after its node. */
+  /** A checkpoint of an earlier run; this run continues after its node, with the current code. */
   readonly resume?: Checkpoint | undefined;
-  /** The answer to a `resume` that waits for one. */
+  /** The answer to a `resume` that waits for one: plain JSON. */
   readonly input?: unknown;
   /** Waits for a debugger before the first line of the file. */
   readonly isDebugged?: boolean | undefined;
