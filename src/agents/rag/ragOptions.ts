@@ -1,6 +1,7 @@
 import type { ChunkMode } from '../../retrieval/chunks/chunk.ts';
+import type { NodeOptions } from '../graph/node.ts';
 
-export interface RAGNodeOptions {
+export interface RAGNodeOptions extends Pick<NodeOptions, 'maxRetries' | 'wait' | 'name'> {
   /** Files, folders and http(s) addresses; read once, from construction on. */
   readonly sources?: string | readonly string[];
   /** Keys of the shared state; `query`, `rag_context` and `rag_chunks` by default. */
@@ -23,9 +24,6 @@ export interface RAGNodeOptions {
   /** The folder where vectors are stored between runs. */
   readonly persistPath?: string;
   readonly chunkMode?: ChunkMode;
-  readonly maxRetries?: number;
-  readonly wait?: number;
-  readonly name?: string;
 }
 
 /** A part of a source, with its location for citations. */

@@ -1,6 +1,7 @@
 import { messageOf } from '../../core/errors.ts';
 import { hoursOf } from '../../core/text/machineHours.ts';
 import { printableLine } from '../../core/text/printable.ts';
+import type { JobFinding } from '../../jobs/selection/jobFinding.ts';
 import { httpStatus } from '../../jobs/service/api.ts';
 import type { SubmitDraft, SubmitIntent } from '../../jobs/submit/draft.ts';
 import { type CostEstimate, highestCredits } from '../../jobs/submit/estimate.ts';
@@ -8,7 +9,7 @@ import type { SubmitPlan, SubmitTarget } from '../../jobs/submit/plan.ts';
 import { storesSecrets } from '../../jobs/submit/account/secretFindings.ts';
 import { keepsEnvironments, type PackagesForecast } from '../../jobs/submit/account/packages.ts';
 import { budgetCheck } from '../../jobs/submit/budgetCheck.ts';
-import { describeFinding, isAboutCredits, type JobFinding } from '../../jobs/submit/preflight.ts';
+import { describeFinding, isAboutCredits } from '../../jobs/submit/preflight.ts';
 import type { RemoteClient } from '../../remote/client.ts';
 import type { Account } from '../../remote/protocol/schemas.ts';
 import { EXIT } from '../command/exit.ts';

@@ -3,7 +3,8 @@ import { formatCount, formatCredits } from '../../core/text/format.ts';
 import { batchFindings } from '../../jobs/batch/batchTerms.ts';
 import { describeParameters } from '../../jobs/ledger/parameters.ts';
 import type { ProfileJob } from '../../jobs/profiles/profileJob.ts';
-import { reviewScript, type ScriptFinding } from '../../jobs/selection/scriptReview.ts';
+import type { JobFinding } from '../../jobs/selection/jobFinding.ts';
+import { reviewScript } from '../../jobs/selection/scriptReview.ts';
 import { Selections } from '../../jobs/selection/selections.ts';
 import { firstDraft, type SubmitDraft } from '../../jobs/submit/draft.ts';
 import { planSubmit, type SubmitTarget } from '../../jobs/submit/plan.ts';
@@ -57,7 +58,7 @@ export async function submitSweep(
   }
   const selections = new Selections();
   const summary = selections.hold(selection);
-  const reviews = new Map<string, readonly ScriptFinding[]>();
+  const reviews = new Map<string, readonly JobFinding[]>();
   for (const script of new Set(drafts.map((draft) => draft.script))) {
     reviews.set(script, await reviewScript(selection, script));
   }

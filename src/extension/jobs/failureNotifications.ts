@@ -15,7 +15,7 @@ import type { WatchedJobs } from '../store/watchedJobs.ts';
 import { showError } from '../ui/show.ts';
 import type { SourceLines } from './sourceLines.ts';
 
-interface FailureDeps {
+export interface FailureDeps {
   readonly home: string;
   readonly signal: AbortSignal;
   readonly memory: Pick<SubmitMemory, 'wasSubmittedHere'>;

@@ -10,16 +10,11 @@ import { scriptPath } from '../../jobs/selection/script.ts';
 import { failureReference } from '../../jobs/source/failureReference.ts';
 import { SourceFiles } from '../../jobs/source/sourceFiles.ts';
 import type { SourceReference } from '../../jobs/source/sourceReference.ts';
-import type { SubmitMemory } from '../submit/preflight/submitMemory.ts';
 import type { JobStore } from '../store/jobStore.ts';
-import type { SourceLines } from './sourceLines.ts';
+import type { FailureDeps } from './failureNotifications.ts';
 
-interface ProblemDeps {
-  readonly home: string;
-  readonly signal: AbortSignal;
+interface ProblemDeps extends Omit<FailureDeps, 'watched'> {
   readonly store: JobStore;
-  readonly memory: Pick<SubmitMemory, 'wasSubmittedHere'>;
-  readonly sourceLines: SourceLines;
   readonly log: Logger;
 }
 

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { FileChoice } from '../../jobs/selection/fileTree.ts';
+import type { JobFinding } from '../../jobs/selection/jobFinding.ts';
 import type { FolderReader } from '../../jobs/submit/plan.ts';
-import type { ScriptFinding } from '../../jobs/selection/scriptReview.ts';
 import type { SelectedFolder } from '../../jobs/selection/selectedFolder.ts';
 import type { SelectedFile } from '../../workspace/select/selection.ts';
 import type { Services } from '../services/services.ts';
@@ -33,7 +33,7 @@ export class SelectionReader implements FolderReader, AsyncDisposable {
     return files.length === 0 ? selection : this.addFiles(selection, files);
   }
 
-  review({ id }: SelectedFolder, script: string): Promise<readonly ScriptFinding[]> {
+  review({ id }: SelectedFolder, script: string): Promise<readonly JobFinding[]> {
     return this.#services.selections.reviewScript(id, script);
   }
 

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { formatBytes, formatCredits, formatInteger } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
-import type { ScriptFinding } from '../../jobs/selection/scriptReview.ts';
+import type { JobFinding } from '../../jobs/selection/jobFinding.ts';
 import { firstDraft, type SubmitDefaults } from '../../jobs/submit/draft.ts';
 import { planSubmit, type SubmitTarget } from '../../jobs/submit/plan.ts';
 import { describeFinding, refuseErrors } from '../../jobs/submit/preflight.ts';
@@ -42,7 +42,7 @@ interface SweepRequest {
 export async function submitSweep(services: Services, request: SweepRequest): Promise<string | undefined> {
   const { profile, asked, target, selection, reader, defaults } = request;
   const { job } = profile;
-  const reviews = new Map<string, readonly ScriptFinding[]>();
+  const reviews = new Map<string, readonly JobFinding[]>();
   const jobs: SweepPlan['jobs'][number][] = [];
   for (const parameters of job.combinations) {
     const terms = { ...profile.termsOf(parameters), ...asked };

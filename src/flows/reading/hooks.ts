@@ -1,4 +1,4 @@
-import type { KeyAccess, NodeActions, ReturnedAction, SourceRange, Unread } from '../graph/graph.ts';
+import type { FlowNode, KeyAccess, NodeActions, ReturnedAction, SourceRange, Unread } from '../graph/graph.ts';
 import { DEFAULT_ACTION } from '../interpreter/values/drafts.ts';
 import type { Evaluator } from '../interpreter/evaluator.ts';
 import { boundMethod, findMethod, type FoundMethod, libraryOf } from '../interpreter/members.ts';
@@ -20,12 +20,7 @@ import {
 } from '../interpreter/values/values.ts';
 
 /** What the hooks of one node return and do to the shared state. */
-export interface HookFacts {
-  readonly actions: NodeActions;
-  readonly reads: readonly KeyAccess[];
-  readonly writes: readonly KeyAccess[];
-  readonly unreadKeys: readonly Unread[];
-}
+export type HookFacts = Pick<FlowNode, 'actions' | 'reads' | 'writes' | 'unreadKeys'>;
 
 /** The hook that returns the action. */
 export function lastHookOf({ class: called }: Instance): 'post' | 'merge' {

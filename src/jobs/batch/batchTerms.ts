@@ -1,5 +1,6 @@
 import { printableLine } from '../../core/text/printable.ts';
 import { receivedAccount, type RateCardItem, UNPRICED_FEATURE } from '../../remote/protocol/schemas.ts';
+import type { JobFinding } from '../selection/jobFinding.ts';
 import type { BatchRequest, Remark } from './batchJob.ts';
 
 const MAX_REMARKS = 20;
@@ -23,24 +24,16 @@ interface ClassChoice {
   readonly remarks: readonly Remark[];
 }
 
-/** Something that a batch script asks for and the job does not get. */
-export interface BatchFinding {
-  readonly type: 'batch';
-  readonly severity: 'error' | 'warning';
-  readonly summary: string;
-  readonly detail: string;
-}
-
 /** What a job does not get of its batch script, for a job with this machine class. */
 export function batchFindings(
   { source, remarks, choice }: BatchTerms,
   machineClass: string | undefined,
-): readonly BatchFinding[] {
+): readonly JobFinding[] {
   const own = choice === undefined || choice.machineClass !== machineClass ? [] : choice.remarks;
   const all = [...remarks, ...own].toSorted((a, b) => a.line - b.line);
   // Errors are shown whatever else a script has.
   const shown = all.filter(({ isFatal }, index) => isFatal === true || index < MAX_REMARKS);
-  const findings = shown.map(({ line, option, reason, isFatal = false }): BatchFinding => {
+  const findings = shown.map(({ line, option, reason, isFatal = false }): JobFinding => {
     const words = option.length > SHOWN_OPTION ? `${option.slice(0, SHOWN_OPTION)}…` : option;
     return {
       type: 'batch',

@@ -1,10 +1,7 @@
+import type { TarFile } from '../../workspace/archive/tarFormat.ts';
+
 /** A file among the results of a job. */
-export interface IndexedFile {
-  /** Relative to the folder of the job, with `/`. */
-  readonly path: string;
-  readonly size: number;
-  /** Permission bits: 0o644 or 0o755. */
-  readonly mode: number;
+export interface IndexedFile extends TarFile {
   /** Where its contents start in the cache; null if they are not stored there. */
   readonly offset: number | null;
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { StagedEntry } from '../../workspace/extract/extract.ts';
+import type { ManifestEntry } from '../../workspace/pack/pack.ts';
 import { ArchiveStore } from '../archives/archives.ts';
 import type { AsyncLedger } from '../ledger/asyncLedger.ts';
 import type { JobRecord } from '../ledger/record.ts';
@@ -67,7 +67,7 @@ export async function placeResults(
 
 /** The file that was written from each entry, or the local one of the same path, which may be like it. */
 function whereFilesAre(
-  entries: readonly StagedEntry[],
+  entries: readonly ManifestEntry[],
   { folder, written, skipped, setAside }: DownloadedResults,
 ): readonly PlacedFile[] {
   const kept = new Set(skipped);

@@ -1,8 +1,8 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { AppError, assertNever } from '../../core/errors.ts';
 import type { ManifestEntry } from '../../workspace/pack/pack.ts';
-import type { SkippedEntry, StagedArchive, StagedEntry } from '../../workspace/extract/extract.ts';
-import type { PlannedResult, ResultDecision, SetAsideResult } from '../../workspace/results/results.ts';
+import type { SkippedEntry, StagedArchive } from '../../workspace/extract/extract.ts';
+import type { AppliedResults, PlannedResult, ResultDecision } from '../../workspace/results/results.ts';
 import type { Archiver } from '../archives/archiver.ts';
 import { type JobRecord, shortId } from '../ledger/record.ts';
 import type { ResultJournals } from './resultJournals.ts';
@@ -35,13 +35,9 @@ export interface DownloadOptions {
   readonly onPhase?: (phase: DownloadPhase) => void;
 }
 
-export interface DownloadedResults {
+export interface DownloadedResults extends AppliedResults {
   readonly folder: string;
   readonly plan: readonly PlannedResult[];
-  /** Relative paths as written. */
-  readonly written: readonly string[];
-  readonly skipped: readonly string[];
-  readonly setAside: readonly SetAsideResult[];
   /** Entries of the archive that are never created: links and special files. */
   readonly refused: readonly SkippedEntry[];
 }
@@ -50,7 +46,7 @@ interface PlacedFiles extends DownloadedResults {
   /** Whether `decide` agreed. */
   readonly isWritten: boolean;
   /** All files, in their order. */
-  readonly entries: readonly StagedEntry[];
+  readonly entries: readonly ManifestEntry[];
 }
 
 /** Where files for a folder come from. */

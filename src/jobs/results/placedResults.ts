@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { systemCode } from '../../core/errors.ts';
 import { writeAtomically } from '../../core/files/atomicFile.ts';
 import { RECORD_BYTES } from '../../remote/protocol/contents.ts';
-import { encodeHeader, paddingOf } from '../../workspace/archive/tarFormat.ts';
+import { encodeHeader, paddingOf, type TarFile } from '../../workspace/archive/tarFormat.ts';
 import { type OpenFile, openRegularFile } from '../../workspace/files/fileReading.ts';
 import { piecesIn } from '../../workspace/pack/pieceRecords.ts';
 import type { Piece } from '../../workspace/pack/splitPieces.ts';
@@ -22,11 +22,7 @@ const stored = z.object({
 });
 
 /** A file of results. */
-export interface PlacedFile {
-  /** In the archive. */
-  readonly path: string;
-  readonly size: number;
-  readonly mode: number;
+export interface PlacedFile extends TarFile {
   /** Absolute path of the file that was written from it, or of one like it. */
   readonly at: string;
 }

@@ -31,13 +31,7 @@ export interface TreeLevel {
   readonly more: number;
 }
 
-interface Draft {
-  isFolder: boolean;
-  sent: number;
-  sentBytes: number;
-  leftOut: number;
-  exclusion?: Exclusion;
-}
+type Draft = { -readonly [Field in keyof Omit<TreeEntry, 'path' | 'name'>]: TreeEntry[Field] };
 
 // What no choice of the user can send.
 const NEVER_SENT: ReadonlySet<Exclusion['reason']> = new Set(['link', 'special', 'unreadable', 'limit']);

@@ -3,14 +3,9 @@ import { join } from 'node:path';
 import { printableLine } from '../../core/text/printable.ts';
 import type { Exclusion, ExclusionReason, SelectedFile, Selection } from '../../workspace/select/selection.ts';
 import { describeExclusion } from './exclusions.ts';
-import { findScriptProblem, type ScriptProblem, scriptPath } from './script.ts';
+import type { JobFinding } from './jobFinding.ts';
+import { findScriptProblem, scriptPath } from './script.ts';
 import { guessReads, type PathRead } from './sourceReads.ts';
-
-/** Something about the script of a job: the job cannot run (`error`), or may lack a file (`warning`). */
-export interface ScriptFinding extends ScriptProblem {
-  readonly type: 'script' | 'left-out-read';
-  readonly severity: 'error' | 'warning';
-}
 
 const MAX_SOURCES = 50;
 const MAX_SOURCE_BYTES = 256 * 1024;
@@ -22,7 +17,7 @@ const NEVER_READ: ReadonlySet<ExclusionReason> = new Set(['git', 'cache', 'venv'
  * Checks that the files to send contain the script, and guesses from its source, and from the code it imports, whether it reads files
  * that are left out. At most 50 files are read, 256 KiB of each.
  */
-export async function reviewScript(selection: Selection, script: string): Promise<readonly ScriptFinding[]> {
+export async function reviewScript(selection: Selection, script: string): Promise<readonly JobFinding[]> {
   const problem = findScriptProblem(selection, script);
   if (problem !== undefined) return [{ type: 'script', severity: 'error', ...problem }];
   const excluded = selection.excluded.filter(({ reason }) => !NEVER_READ.has(reason));
@@ -87,7 +82,7 @@ function ruleOf(rules: ReadonlyMap<string, Exclusion>, path: string): Exclusion 
   return undefined;
 }
 
-function describeRead({ reader, line, path, exclusion }: LeftOutRead): ScriptFinding {
+function describeRead({ reader, line, path, exclusion }: LeftOutRead): JobFinding {
   const remedy =
     exclusion.reason === 'secret'
       ? 'Secrets are not sent unless you include them.'

@@ -9,8 +9,9 @@ import { type Selection, selectFiles, type SelectOptions } from '../../workspace
 import { readSegments, writeSegments } from '../archives/archiveSegments.ts';
 import { type PackedFiles, readManifest } from '../archives/archives.ts';
 import { listLevel, type TreeLevel } from './fileTree.ts';
+import type { JobFinding } from './jobFinding.ts';
 import { checkScript } from './script.ts';
-import { reviewScript, type ScriptFinding } from './scriptReview.ts';
+import { reviewScript } from './scriptReview.ts';
 import { type SelectedFolder, summarizeSelection } from './selectedFolder.ts';
 
 export interface SelectFolderOptions extends SelectOptions {
@@ -77,7 +78,7 @@ export class Selections {
   }
 
   /** As `reviewScript`. */
-  async reviewScript(id: string, script: string): Promise<readonly ScriptFinding[]> {
+  async reviewScript(id: string, script: string): Promise<readonly JobFinding[]> {
     return reviewScript(this.#get(id).selection, script);
   }
 

@@ -5,8 +5,8 @@ import type { AsyncLedger } from '../ledger/asyncLedger.ts';
 import { type Budget, readBudgets } from '../ledger/budgets.ts';
 import type { JobRecord } from '../ledger/record.ts';
 import { currentPeriods } from '../ledger/spending.ts';
-import type { JobFinding } from './preflight.ts';
 import { type RefreshDeps, refreshJob } from '../log/refreshJob.ts';
+import type { JobFinding } from '../selection/jobFinding.ts';
 
 const MOST_UNFINISHED = 10_000;
 

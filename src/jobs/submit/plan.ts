@@ -3,16 +3,16 @@ import type { KeptEnvironment } from '../../remote/protocol/environment.ts';
 import type { JobRecord } from '../ledger/record.ts';
 import { batchFindings, chooseMachineClass } from '../batch/batchTerms.ts';
 import type { FileChoice } from '../selection/fileTree.ts';
-import type { ScriptFinding } from '../selection/scriptReview.ts';
+import type { JobFinding } from '../selection/jobFinding.ts';
 import type { SelectedFolder } from '../selection/selectedFolder.ts';
 import type { BudgetCheck } from './budgetCheck.ts';
 import type { SubmitDraft } from './draft.ts';
 import { type CostEstimate, estimateCost, highestCredits, type Rate, readRateCard, recordedPrice } from './estimate.ts';
-import { type JobFinding, preflightJob, refuseErrors } from './preflight.ts';
+import { preflightJob, refuseErrors } from './preflight.ts';
 import { readLimits, takesContents } from './account/serviceLimits.ts';
 import { secretFindings } from './account/secretFindings.ts';
 import { type AccountVolume, readVolumes, volumeFindings } from './account/volumeFindings.ts';
-import { forecastPackages, offeredLists, type PackagesFinding, type PackagesForecast } from './account/packages.ts';
+import { forecastPackages, offeredLists, type PackagesForecast } from './account/packages.ts';
 import { type SubmitDeps, type SubmitOptions, submitWorkspace } from './submit.ts';
 
 const accountWithId = z.looseObject({ account_id: z.string().min(1) });
@@ -62,7 +62,7 @@ export interface FolderReader {
   /** The selection, with additional files if the script needs them to run. */
   withRuntime(selection: SelectedFolder, script: string): Promise<SelectedFolder>;
   /** What is wrong with the script, or with the files it seems to read. */
-  review(selection: SelectedFolder, script: string): Promise<readonly ScriptFinding[]>;
+  review(selection: SelectedFolder, script: string): Promise<readonly JobFinding[]>;
 }
 
 /** The plan for a draft whose files are selected and whose script is reviewed. */
@@ -70,8 +70,8 @@ export function planSubmit(
   target: SubmitTarget,
   asked: SubmitDraft,
   selection: SelectedFolder,
-  scriptFindings: readonly ScriptFinding[] = [],
-  packages?: PackagesForecast | PackagesFinding,
+  scriptFindings: readonly JobFinding[] = [],
+  packages?: PackagesForecast | JobFinding,
 ): SubmitPlan {
   const { host, service, account, budget } = target;
   const draft = withMachineClass(asked, account);

@@ -3,13 +3,9 @@ import { AppError } from '../../core/errors.ts';
 import { formatBytes, formatCredits, formatDuration } from '../../core/text/format.ts';
 import { nearest } from '../../core/text/similar.ts';
 import { printableLine } from '../../core/text/printable.ts';
-import type { BatchFinding } from '../batch/batchTerms.ts';
-import type { ScriptFinding } from '../selection/scriptReview.ts';
+import type { JobFinding } from '../selection/jobFinding.ts';
 import { estimateCost, readRateCard } from './estimate.ts';
-import type { SecretFinding } from './account/secretFindings.ts';
 import { readLimits, readMachineClasses } from './account/serviceLimits.ts';
-import type { VolumeFinding } from './account/volumeFindings.ts';
-import type { PackagesFinding } from './account/packages.ts';
 
 const SHOWN_CLASSES = 8;
 
@@ -20,26 +16,6 @@ export interface JobTerms {
   readonly maxRuntime: number;
   /** About how large the archive will be. */
   readonly estimatedBytes?: number;
-}
-
-/** Something about a job that the service will refuse (`error`), or that it may refuse or charge for (`warning`). */
-export interface JobFinding {
-  readonly type:
-    | 'machine-class'
-    | 'time-limit'
-    | 'credits'
-    | 'budget'
-    | 'upload-size'
-    | BatchFinding['type']
-    | SecretFinding['type']
-    | VolumeFinding['type']
-    | PackagesFinding['type']
-    | ScriptFinding['type'];
-  readonly severity: 'error' | 'warning';
-  /** What is wrong, as a sentence without its full stop. */
-  readonly summary: string;
-  /** What it means and what to do, in sentences. */
-  readonly detail: string;
 }
 
 /**

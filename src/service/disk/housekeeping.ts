@@ -1,23 +1,15 @@
-import type { Logger } from '../../core/log.ts';
 import { repeat } from '../../core/processes/repeat.ts';
 import type { Health } from '../health/health.ts';
-import type { JobFiles } from '../jobFiles/jobFiles.ts';
-import type { ExpiryTable } from '../store/jobs/expiry.ts';
-import { removeExpired } from './retention.ts';
+import { removeExpired, type RetentionContext } from './retention.ts';
 import { SteadyTime } from './steadyTime.ts';
-import type { RetentionSettings } from '../config/sections.ts';
 
 const CHECK_MS = 60_000;
 const SWEEP_MS = 10 * 60_000;
 
-export interface HousekeepingOptions {
-  readonly expiry: ExpiryTable;
-  readonly files: JobFiles;
+export interface HousekeepingOptions extends Omit<RetentionContext, 'now' | 'signal'> {
   readonly health: Health;
   /** Removes old submissions that did not become jobs, and environments that are kept beyond their limit. */
   readonly tidyFiles: () => Promise<void>;
-  readonly settings: RetentionSettings;
-  readonly log: Logger;
 }
 
 /** Deletes old files and logs, and warns before the disk is full, while the service runs. */

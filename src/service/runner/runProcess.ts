@@ -6,6 +6,7 @@ import { endProcesses, killProcess, type ProcessReference } from '../../core/pro
 import type { ResourceLimits } from '../jobFiles/confinement.ts';
 import { JOB_ID_VARIABLE, jobProcessTag } from '../jobFiles/jobProcessTag.ts';
 import type { OutputLog } from './output/outputLog.ts';
+import type { ContainedProgram } from './program/containerCall.ts';
 import { untilOverLimit } from './resourceWatch.ts';
 import {
   NO_VARIABLES,
@@ -25,10 +26,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 // Shells and bwrap exit with this number plus that of the signal that ended a program.
 const SIGNAL_BASE = 128;
 
-export interface ProcessCall {
-  readonly file: string;
-  readonly args: readonly string[];
-  readonly cwd: string;
+export interface ProcessCall extends ContainedProgram {
   readonly env: Readonly<Record<string, string>>;
   /** Runs the program in a sandbox; `env` is for the program inside only. */
   readonly sandbox?: SandboxCall;

@@ -9,6 +9,7 @@ export interface TarFile {
   /** Relative, with `/`. */
   readonly path: string;
   readonly size: number;
+  /** Permission bits: 0o644 or 0o755. */
   readonly mode: number;
 }
 

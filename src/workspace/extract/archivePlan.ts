@@ -1,6 +1,7 @@
 import { AppError } from '../../core/errors.ts';
 import { formatBytes, formatCount } from '../../core/text/format.ts';
 import { NameTable } from '../archive/entryNames.ts';
+import type { TarFile } from '../archive/tarFormat.ts';
 import { entryPath } from './entryPath.ts';
 import { refused } from '../archive/tarFields.ts';
 import type { TarEntry, TarSink } from '../archive/tarReader.ts';
@@ -24,12 +25,8 @@ export interface PlanLimits {
   readonly nameBytes: number;
 }
 
-export interface PlannedFile {
+export interface PlannedFile extends TarFile {
   readonly type: 'file';
-  readonly path: string;
-  readonly size: number;
-  /** Permission bits: 0o644 or 0o755. */
-  readonly mode: number;
 }
 
 /** A step of writing: the start of a file, its bytes, its end. */

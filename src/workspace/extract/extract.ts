@@ -1,21 +1,21 @@
 import { constants } from 'node:fs';
 import { access, mkdir, realpath, rmdir, statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import type { ManifestEntry } from '../pack/manifest.ts';
 import { ArchivePlan, type PlanLimits, type SkippedEntry, type WriteStep } from './archivePlan.ts';
 import { type ReadOptions, readSteps, readTarSteps, type WriteSteps } from './archiveSteps.ts';
 import { writeFailure } from '../files/fileWriting.ts';
 import { Yielder } from '../../core/processes/yielder.ts';
 import { discardStaged, makeStagingFolder, newStagingName } from './stagingFolder.ts';
-import { type StagedEntry, StagingWriter } from './stagingWriter.ts';
+import { StagingWriter } from './stagingWriter.ts';
 
 export type { SkippedEntry } from './archivePlan.ts';
 export { discardStaged } from './stagingFolder.ts';
-export type { StagedEntry } from './stagingWriter.ts';
 
 export interface StagedArchive {
   /** Absolute path of the folder with the files, inside the target folder. */
   readonly staging: string;
-  readonly entries: readonly StagedEntry[];
+  readonly entries: readonly ManifestEntry[];
   /** Links and special files, which are never created. */
   readonly skipped: readonly SkippedEntry[];
   readonly totalBytes: number;

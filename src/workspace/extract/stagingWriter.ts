@@ -1,18 +1,9 @@
 import { createHash, type Hash, hash } from 'node:crypto';
 import { closeSync, constants, mkdirSync, openSync, writeSync } from 'node:fs';
+import type { ManifestEntry } from '../pack/manifest.ts';
 import type { PlannedFile, WriteStep } from './archivePlan.ts';
 import type { Yielder } from '../../core/processes/yielder.ts';
 import type { PinnedFolders } from '../files/pinnedFolders.ts';
-
-export interface StagedEntry {
-  /** Relative to the target folder, with `/`. */
-  readonly path: string;
-  readonly size: number;
-  /** Permission bits: 0o644 or 0o755. */
-  readonly mode: number;
-  /** Lower-case hexadecimal. */
-  readonly sha256: string;
-}
 
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
 const EMPTY_SHA256 = hash('sha256', '', 'hex');
@@ -29,7 +20,7 @@ interface OpenFile extends PlannedFile {
  * between, which for a small file costs a fifth of asynchronous calls.
  */
 export class StagingWriter {
-  readonly entries: StagedEntry[] = [];
+  readonly entries: ManifestEntry[] = [];
   readonly #folders: PinnedFolders;
   readonly #made = new Set<string>(['']);
   #file: OpenFile | undefined;

@@ -1,8 +1,7 @@
-/** A packed file. */
-export interface ManifestEntry {
-  readonly path: string;
-  readonly size: number;
-  readonly mode: number;
+import type { TarFile } from '../archive/tarFormat.ts';
+
+/** A file of an archive with its checksum. */
+export interface ManifestEntry extends TarFile {
   /** Lower-case hexadecimal. */
   readonly sha256: string;
 }

@@ -4,7 +4,7 @@ import { AppError } from '../../core/errors.ts';
 import { parseOwnJson } from '../../core/jsonFields.ts';
 import { safeLabel } from '../files/besideName.ts';
 import { ASIDE_FOLDER } from '../select/exclusion.ts';
-import type { StagedArchive, StagedEntry } from '../extract/extract.ts';
+import type { StagedArchive } from '../extract/extract.ts';
 import { writeFailure } from '../files/fileWriting.ts';
 import { hashFile, type LocalFile, LocalFiles } from '../files/localFile.ts';
 import { Yielder } from '../../core/processes/yielder.ts';
@@ -38,7 +38,7 @@ export interface SetAsideResult {
 }
 
 export interface AppliedResults {
-  /** Paths as written, with the new names of `keep-both`. */
+  /** Relative paths as written, with the new names of `keep-both`. */
   readonly written: readonly string[];
   readonly skipped: readonly string[];
   readonly setAside: readonly SetAsideResult[];
@@ -129,7 +129,7 @@ function open({ staging }: StagedArchive, folder: string, label: string): Result
 
 async function compare(
   folder: string,
-  { path, size, sha256 }: StagedEntry,
+  { path, size, sha256 }: ManifestEntry,
   found: Exclude<LocalFile, { type: 'none' }>,
   submitted: string | undefined,
 ): Promise<'same' | 'changed' | 'conflict'> {

@@ -12,24 +12,19 @@ import { runEval } from '../../../flows/run/evals/evalRun.ts';
 import { EvalStore } from '../../../flows/run/evals/evalStore.ts';
 import { RunHistory } from '../../../flows/run/history/runHistory.ts';
 import { ModelBridge } from '../../../flows/run/models/modelBridge.ts';
-import type { FlowRuntime } from '../../../flows/run/protocol/flowRun.ts';
-import type { Keys } from '../../connection/keys.ts';
 import { selectedForFlows } from '../../models/models.ts';
 import { withSignal } from '../../ui/abort.ts';
 import { requireTrust } from '../../workspace/folders.ts';
 import { editorModels } from '../runs/editorModels.ts';
 import { flowVariables } from '../runs/flowRuntime.ts';
+import type { VisitRunnerDeps } from '../runs/visitRunner.ts';
 import { askJudgeWith } from './askJudge.ts';
 
 const PATTERN = `**/${CASES_PATTERN}`;
 const CONCURRENCY = 4;
 const MAX_SECONDS = 600;
 
-interface FlowEvalsDeps {
-  readonly flowRuntime: FlowRuntime;
-  /** FARWHARF_HOME. */
-  readonly home: string;
-  readonly modelKeys: Keys;
+interface FlowEvalsDeps extends VisitRunnerDeps {
   readonly log: Logger;
 }
 

@@ -24,7 +24,7 @@ interface FlowJobEntry {
   readonly flow: string;
 }
 
-interface FlowJobsDeps {
+export interface FlowJobsDeps {
   /** FARWHARF_HOME. */
   readonly home: string;
   readonly store: JobStore;

@@ -3,10 +3,9 @@ import * as vscode from 'vscode';
 import type { TraceEvent } from '../../../agents/records/trace.ts';
 import { messageOf } from '../../../core/errors.ts';
 import { type Disposable, Emitter } from '../../../core/processes/lifetime.ts';
-import type { Logger } from '../../../core/log.ts';
 import type { RemoteService } from '../../../core/rpc/rpcMessages.ts';
 import type { DebuggerPlace } from '../../../flows/run/process/debugConfiguration.ts';
-import type { FlowProcessEvent, FlowRuntime } from '../../../flows/run/protocol/flowRun.ts';
+import type { FlowProcessEvent } from '../../../flows/run/protocol/flowRun.ts';
 import type { FlowOutcome } from '../../../flows/run/protocol/outcome.ts';
 import { describeRunEnd } from '../../../flows/run/history/describeRun.ts';
 import { ModelBridge } from '../../../flows/run/models/modelBridge.ts';
@@ -22,18 +21,17 @@ import type { StepReach } from '../../../flows/reach/changedSteps.ts';
 import type { RunEvent } from '../../../flows/run/protocol/runEvent.ts';
 import type { RunInfo } from '../../../webview/canvas/state/messages.ts';
 import { requireTrust } from '../../workspace/folders.ts';
-import type { JobStore } from '../../store/jobStore.ts';
 import type { FlowWorkerService } from '../../threads/flowWorker.ts';
-import type { Keys } from '../../connection/keys.ts';
 import { selectedForFlows } from '../../models/models.ts';
 import { editorModels } from './editorModels.ts';
-import { FlowJobs } from './flowJobs.ts';
+import { FlowJobs, type FlowJobsDeps } from './flowJobs.ts';
 import { flowVariables } from './flowRuntime.ts';
 import { LiveRun, type VisitedNodes } from './liveRun.ts';
 import { infoOf } from './runInfo.ts';
 import { RunReader } from './runReader.ts';
 import { printableText, printable } from '../../../core/text/printable.ts';
 import { createTextChannel, type TextChannel } from '../../ui/show.ts';
+import type { VisitRunnerDeps } from './visitRunner.ts';
 
 /** An update of a run that this window started. */
 export type RunNews =
@@ -60,16 +58,10 @@ interface FlowRunEnd {
   readonly missingKey: string | undefined;
 }
 
-interface FlowRunsDeps {
-  readonly flowRuntime: FlowRuntime;
-  readonly home: string;
-  readonly store: JobStore;
-  readonly memory: vscode.Memento;
-  readonly modelKeys: Keys;
+interface FlowRunsDeps extends FlowJobsDeps, VisitRunnerDeps {
   /** Finds the code that each step of a flow file can reach. */
   readonly readReach: (file: string) => Promise<StepReach>;
   readonly queries: RemoteService<FlowWorkerService>['runs'];
-  readonly log: Logger;
 }
 
 /** Runs flows of this window's files, and reports their progress. */

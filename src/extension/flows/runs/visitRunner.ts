@@ -16,8 +16,9 @@ import { flowVariables } from './flowRuntime.ts';
 // A larger state would make the field of a canvas slow.
 const MAX_SHOWN_STATE = 1_000_000;
 
-interface VisitRunnerDeps {
+export interface VisitRunnerDeps {
   readonly flowRuntime: FlowRuntime;
+  /** FARWHARF_HOME. */
   readonly home: string;
   readonly modelKeys: Keys;
 }

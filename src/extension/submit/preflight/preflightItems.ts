@@ -1,9 +1,9 @@
 import * as l10n from '@vscode/l10n';
 import { formatBytes, formatCredits, formatDuration, plural } from '../../../core/text/format.ts';
 import { type Printable, printableLine } from '../../../core/text/printable.ts';
+import type { JobFinding } from '../../../jobs/selection/jobFinding.ts';
 import { describeEstimate } from '../../../jobs/submit/estimate.ts';
 import { describePackages } from '../../../jobs/submit/account/packages.ts';
-import type { JobFinding } from '../../../jobs/submit/preflight.ts';
 import { exclusionSentence, headline, largestSentence } from './preflightText.ts';
 import type { SubmitView } from './submitView.ts';
 import { hostLabel } from '../../ui/words.ts';

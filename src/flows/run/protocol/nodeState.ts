@@ -1,18 +1,11 @@
-import { addUsage, microsOf, type ModelUsage, NO_USAGE, type TimelineStep } from './timelineStep.ts';
+import { addUsage, microsOf, NO_USAGE, type TimelineStep } from './timelineStep.ts';
 
-/** A node at a moment of a run. */
-export interface NodeState {
-  readonly status: TimelineStep['status'];
+/** A node at a moment of a run: how often it ran, and the state of its last visit. */
+export interface NodeState extends Pick<TimelineStep, 'status' | 'usage' | 'retries' | 'said' | 'error'> {
   readonly visits: number;
   /** Microseconds of all visits together. */
   readonly micros: number;
   readonly lastAction: string | undefined;
-  readonly usage: ModelUsage;
-  readonly retries: number;
-  /** The end of what the last visit has streamed or emitted, in one line. */
-  readonly said?: string | undefined;
-  /** Why the last visit failed. */
-  readonly error: string | undefined;
 }
 
 /** A node after one more visit; `before` is undefined at the first. */

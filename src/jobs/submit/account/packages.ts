@@ -5,6 +5,7 @@ import { printableLine } from '../../../core/text/printable.ts';
 import { ENVIRONMENTS_FEATURE, type KeptEnvironment } from '../../../remote/protocol/environment.ts';
 import { submission } from '../../../remote/protocol/submission.ts';
 import { readPackageList } from '../../../workspace/environments/packageList.ts';
+import type { JobFinding } from '../../selection/jobFinding.ts';
 import { readFeatures } from './serviceLimits.ts';
 
 // The only one that is offered for services that do not keep environments, because they may know no other.
@@ -18,14 +19,6 @@ export type PackagesForecast = { readonly name: string } & (
   /** @property localPackage what the list takes from the folder. */
   | { readonly state: 'install-for-job'; readonly localPackage: string | undefined }
 );
-
-/** Packages that cannot be installed. */
-export interface PackagesFinding {
-  readonly type: 'packages';
-  readonly severity: 'error';
-  readonly summary: string;
-  readonly detail: string;
-}
 
 /** Whether a service keeps environments. @param account the response of `GET /v1/me`; undefined if there is none. */
 export function keepsEnvironments(account: unknown): boolean {
@@ -48,7 +41,7 @@ export async function forecastPackages(
   root: string,
   venv: Readonly<Record<string, unknown>> | undefined,
   environments: readonly KeptEnvironment[] | undefined,
-): Promise<PackagesForecast | PackagesFinding | undefined> {
+): Promise<PackagesForecast | JobFinding | undefined> {
   const { data } = submission.shape.venv.safeParse(venv);
   if (data === undefined || environments === undefined) return undefined;
   try {

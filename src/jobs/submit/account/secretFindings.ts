@@ -2,15 +2,8 @@ import * as l10n from '@vscode/l10n';
 import { printableLine } from '../../../core/text/printable.ts';
 import { MAX_JOB_SECRETS, secretName, SECRETS_FEATURE } from '../../../remote/protocol/secret.ts';
 import { receivedAccount } from '../../../remote/protocol/schemas.ts';
+import type { JobFinding } from '../../selection/jobFinding.ts';
 import { readFeatures } from './serviceLimits.ts';
-
-/** Secrets that a job cannot get. */
-export interface SecretFinding {
-  readonly type: 'secrets';
-  readonly severity: 'error';
-  readonly summary: string;
-  readonly detail: string;
-}
 
 /** Whether a service stores secrets. @param account the response of `GET /v1/me`; undefined if there is none. */
 export function storesSecrets(account: unknown): boolean {
@@ -35,9 +28,9 @@ export function secretFindings(
     service,
     secretNames,
   }: { readonly account: unknown; readonly service: string; readonly secretNames?: readonly string[] | undefined },
-): readonly SecretFinding[] {
+): readonly JobFinding[] {
   if (secrets.length === 0) return [];
-  const finding = (summary: string, detail: string): SecretFinding[] => [
+  const finding = (summary: string, detail: string): JobFinding[] => [
     { type: 'secrets', severity: 'error', summary: printableLine(summary), detail: printableLine(detail) },
   ];
   const names = secrets.join(', ');

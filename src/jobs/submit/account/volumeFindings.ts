@@ -2,14 +2,7 @@ import * as l10n from '@vscode/l10n';
 import { printableLine } from '../../../core/text/printable.ts';
 import { nearest } from '../../../core/text/similar.ts';
 import { receivedAccount } from '../../../remote/protocol/schemas.ts';
-
-/** Volumes that a job cannot have. */
-export interface VolumeFinding {
-  readonly type: 'volumes';
-  readonly severity: 'error';
-  readonly summary: string;
-  readonly detail: string;
-}
+import type { JobFinding } from '../../selection/jobFinding.ts';
 
 /** A volume that the jobs of an account can have. */
 export interface AccountVolume {
@@ -29,7 +22,7 @@ export function readVolumes(account: unknown): readonly AccountVolume[] {
 export function volumeFindings(
   volumes: readonly string[],
   { account, service }: { readonly account: unknown; readonly service: string },
-): readonly VolumeFinding[] {
+): readonly JobFinding[] {
   if (volumes.length === 0) return [];
   const own = readVolumes(account).map(({ name }) => name);
   const missing = volumes.filter((name) => !own.includes(name));

@@ -1,16 +1,13 @@
 import { Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import type { Logger } from '../../../core/log.ts';
-import type { MachineClasses } from '../../config/machineClasses.ts';
-import type { Health } from '../../health/health.ts';
-import type { Store } from '../../store/store.ts';
 import type { AccountGauge } from '../access/accountGauge.ts';
 import type { App, AppContext, AppEnv } from '../access/appEnv.ts';
 import type { Visit } from '../access/keyAuthenticator.ts';
 import { refusal } from '../access/refusal.ts';
 import { headers, onlyBrowsers, ownForms } from './guards.ts';
 import { PageAccess, type PageAccessOptions } from './pageAccess.ts';
-import { readAccount, readJob, readJobs, readService, whoIs } from './pageData.ts';
+import { readAccount, readJob, readJobs, readService, type Sources, whoIs } from './pageData.ts';
 import { jobsView } from './views/jobsView.ts';
 import { jobView } from './views/jobView.ts';
 import { operatorView } from './views/operatorView.ts';
@@ -19,12 +16,8 @@ import { operatorLinkView, problemView, signInView } from './views/signInView.ts
 /** What forms are sent to. They come with an `Origin`, which `ownForms` checks. */
 export const FORM_PATHS: readonly string[] = ['/sign-in', '/sign-out', '/operator'];
 
-export interface PageOptions extends PageAccessOptions {
-  readonly store: Store;
-  readonly health: Health;
+export interface PageOptions extends PageAccessOptions, Sources {
   readonly gauge: AccountGauge;
-  readonly machineClasses: Pick<MachineClasses, 'hasPrices'>;
-  readonly version: string;
   readonly log: Logger;
 }
 

@@ -17,7 +17,7 @@ const JOBS_OF_PAGE = 50;
 const OLDEST_JOBS = 50;
 const MAX_ACCOUNTS = 500;
 
-interface Sources {
+export interface Sources {
   readonly store: Store;
   readonly health: Health;
   readonly machineClasses: Pick<MachineClasses, 'hasPrices'>;

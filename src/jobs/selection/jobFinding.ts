@@ -1,0 +1,18 @@
+import type { ScriptProblem } from './script.ts';
+
+/** Something about a job that stops it from running (`error`), or that the service may refuse or charge for (`warning`). */
+export interface JobFinding extends ScriptProblem {
+  readonly type:
+    | 'machine-class'
+    | 'time-limit'
+    | 'credits'
+    | 'budget'
+    | 'upload-size'
+    | 'batch'
+    | 'secrets'
+    | 'volumes'
+    | 'packages'
+    | 'script'
+    | 'left-out-read';
+  readonly severity: 'error' | 'warning';
+}
