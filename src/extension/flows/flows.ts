@@ -9,7 +9,6 @@ import { readByRunning } from '../../flows/run/process/readByRunning.ts';
 import type { Keys } from '../connection/keys.ts';
 import { selectModel } from '../models/modelPick.ts';
 import { openModel } from '../models/models.ts';
-import { withSignal } from '../ui/abort.ts';
 import { type Background, startBackground, THREAD_IDLE_MS } from '../threads/background.ts';
 import { diskFolders, requireTrust } from '../workspace/folders.ts';
 import { mainFlow } from '../../flows/graph/flowChoice.ts';
@@ -37,7 +36,7 @@ import { newFlow } from './creation/newFlow.ts';
 import { VisitRunner } from './runs/visitRunner.ts';
 import { Prompts } from './prompts/prompts.ts';
 import { RunDecorations } from './runs/runDecorations.ts';
-import { showInformation, showProgress } from '../ui/show.ts';
+import { showCancellable, showInformation } from '../ui/show.ts';
 
 export interface FlowsDeps {
   readonly context: vscode.ExtensionContext;
@@ -143,13 +142,8 @@ export class Flows implements Disposable {
     const { fsPath: file } = found.document.uri;
     const folder = vscode.workspace.getWorkspaceFolder(found.document.uri);
     const request = { file, cwd: folder?.uri.fsPath ?? dirname(file), ...flowVariables() };
-    const progress = {
-      location: vscode.ProgressLocation.Notification,
-      title: l10n.t('Loading the flow'),
-      cancellable: true,
-    };
-    const exact = await showProgress(progress, (_report, token) =>
-      withSignal(token, (signal) => readByRunning(this.#runtime, request, signal)),
+    const exact = await showCancellable(l10n.t('Loading the flow'), (signal) =>
+      readByRunning(this.#runtime, request, signal),
     );
     this.canvases.showExact(found, exact);
   }

@@ -7,8 +7,7 @@ import { diskError } from '../../core/files/diskSpace.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
 import { wholeLog } from '../../jobs/logView/wholeLog.ts';
 import { scriptPath, shownScript } from '../../jobs/selection/script.ts';
-import { withSignal } from '../ui/abort.ts';
-import { showProgress } from '../ui/show.ts';
+import { showCancellable } from '../ui/show.ts';
 import type { LogDocuments } from './logDocuments.ts';
 
 /** Saves the whole log of a job as a text file, whose path the user chooses. Returns the path; undefined if the user cancelled. */
@@ -24,19 +23,12 @@ export async function saveWholeLog(
   });
   if (chosen === undefined) return undefined;
   if (chosen.scheme !== 'file') throw new AppError('bad-input', l10n.t('Choose a file on this machine for the log.'));
-  const options = {
-    location: vscode.ProgressLocation.Notification,
-    title: l10n.t('Saving the log'),
-    cancellable: true,
-  };
-  await showProgress(options, (_progress, token) =>
-    withSignal(token, async (signal) => {
-      try {
-        await writeAtomically(chosen.fsPath, wholeLog(logDocuments.spool(record.id), signal), { mode: 0o666 });
-      } catch (error) {
-        throw diskError(error, chosen.fsPath);
-      }
-    }),
-  );
+  await showCancellable(l10n.t('Saving the log'), async (signal) => {
+    try {
+      await writeAtomically(chosen.fsPath, wholeLog(logDocuments.spool(record.id), signal), { mode: 0o666 });
+    } catch (error) {
+      throw diskError(error, chosen.fsPath);
+    }
+  });
   return chosen.fsPath;
 }

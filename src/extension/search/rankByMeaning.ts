@@ -18,11 +18,10 @@ import {
   STATIC_MODEL,
 } from '../../retrieval/embedding/localEmbedder.ts';
 import { findModelLibrary, installModelLibrary } from '../../retrieval/embedding/modelLibrary.ts';
-import { withSignal } from '../ui/abort.ts';
 import { diskFolders } from '../workspace/folders.ts';
 import { pickOne } from '../ui/picks.ts';
 import type { Search } from './search.ts';
-import { showProgress, askModal, type PickItem } from '../ui/show.ts';
+import { askModal, type PickItem, showCancellable } from '../ui/show.ts';
 import { label, withoutIcons } from '../ui/labels.ts';
 
 const TITLE = l10n.t('Search by Meaning');
@@ -113,22 +112,15 @@ async function prepare(choice: EmbeddingChoice, search: Search, folder: vscode.W
   const detail = sentences.join(' ');
   const agreed = await askModal(TITLE, { detail }, l10n.t('Start'));
   if (agreed === undefined) return false;
-  const options = {
-    location: vscode.ProgressLocation.Notification,
-    title: l10n.t('Preparing the model'),
-    cancellable: true,
-  };
-  await showProgress(options, (progress, token) =>
-    withSignal(token, async (signal) => {
-      const onProgress = (done: number, total: number): void =>
-        progress.report({ message: `${Math.floor((100 * done) / Math.max(total, 1))} %` });
-      if (needsLibrary) await installModelLibrary(home, { signal, onProgress });
-      // Opening the model would download it, too, but could not be cancelled.
-      else await prepareStaticModel(choice, { home, signal, onProgress });
-      const model = await openChosenModel(choice, { home, program: modelProgram, mayDownload: true, onProgress });
-      model.dispose();
-      signal.throwIfAborted();
-    }),
-  );
+  await showCancellable(l10n.t('Preparing the model'), async (signal, progress) => {
+    const onProgress = (done: number, total: number): void =>
+      progress.report({ message: `${Math.floor((100 * done) / Math.max(total, 1))} %` });
+    if (needsLibrary) await installModelLibrary(home, { signal, onProgress });
+    // Opening the model would download it, too, but could not be cancelled.
+    else await prepareStaticModel(choice, { home, signal, onProgress });
+    const model = await openChosenModel(choice, { home, program: modelProgram, mayDownload: true, onProgress });
+    model.dispose();
+    signal.throwIfAborted();
+  });
   return true;
 }

@@ -1,4 +1,3 @@
-import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { assertNever, isAbort } from '../../core/errors.ts';
 import { formatBytes } from '../../core/text/format.ts';
@@ -8,10 +7,9 @@ import { describeOffer } from '../../machines/install/cluster.ts';
 import type { Machine } from '../../machines/machineRecords.ts';
 import { configuredHosts } from '../../machines/ssh/configuredHosts.ts';
 import { writeUserSetting } from '../contributions/config.ts';
-import { withSignal } from '../ui/abort.ts';
 import { explain } from '../ui/errorText.ts';
 import { label, withoutIcons } from '../ui/labels.ts';
-import { askModal, askText, pickRow, showInformation, showProgress, showWarning } from '../ui/show.ts';
+import { askModal, askText, pickRow, showCancellable, showInformation, showWarning } from '../ui/show.ts';
 import type { Services } from './services.ts';
 
 const COPY = l10n.t('Copy');
@@ -38,28 +36,24 @@ export async function connectMachine(services: Services): Promise<void> {
 
 function connectWithProgress({ home, questions, dist }: Services, destination: string): Promise<Machine> {
   const name = machineNameOf(destination);
-  const title = l10n.t('Connecting {0}', name);
-  const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
-  const work = (progress: vscode.Progress<{ message?: string }>, token: vscode.CancellationToken): Promise<Machine> =>
-    withSignal(token, async (signal) =>
-      connect({
-        client: { home, env: await questions.environment() },
-        target: { destination },
-        dist,
-        signal,
-        confirm: async (question) => (await askModal(question, {}, COPY)) === COPY,
-        chooseCluster: async (classes) => {
-          const question = l10n.t('{0} is a login node of a Slurm cluster. Run jobs on the cluster?', name);
-          const detail = describeOffer(classes, MOST_SHOWN).join('\n');
-          const answer = await askModal(question, { detail }, USE_CLUSTER, USE_NODE);
-          if (answer === undefined) AbortSignal.abort().throwIfAborted();
-          return answer === USE_CLUSTER;
-        },
-        onPhase: (phase) => progress.report({ message: describePhase(phase) }),
-        onNote: (note) => void showWarning(note),
-      }),
-    );
-  return Promise.resolve(showProgress(options, work));
+  return showCancellable(l10n.t('Connecting {0}', name), async (signal, progress) =>
+    connect({
+      client: { home, env: await questions.environment() },
+      target: { destination },
+      dist,
+      signal,
+      confirm: async (question) => (await askModal(question, {}, COPY)) === COPY,
+      chooseCluster: async (classes) => {
+        const question = l10n.t('{0} is a login node of a Slurm cluster. Run jobs on the cluster?', name);
+        const detail = describeOffer(classes, MOST_SHOWN).join('\n');
+        const answer = await askModal(question, { detail }, USE_CLUSTER, USE_NODE);
+        if (answer === undefined) AbortSignal.abort().throwIfAborted();
+        return answer === USE_CLUSTER;
+      },
+      onPhase: (phase) => progress.report({ message: describePhase(phase) }),
+      onNote: (note) => void showWarning(note),
+    }),
+  );
 }
 
 function describePhase(phase: ConnectPhase): string {

@@ -3,9 +3,8 @@ import * as l10n from '@vscode/l10n';
 import { AppError, isAbort } from '../../core/errors.ts';
 import type { DevicePrompt } from '../../jobs/signIn/deviceFlow.ts';
 import type { SignInOffer, SignInRecord } from '../../jobs/signIn/signInRecord.ts';
-import { withSignal } from '../ui/abort.ts';
 import { label } from '../ui/labels.ts';
-import { askModal, pickRow, showInformation, showProgress } from '../ui/show.ts';
+import { askModal, pickRow, showCancellable, showInformation } from '../ui/show.ts';
 import { hostLabel } from '../ui/words.ts';
 import type { Services } from './services.ts';
 
@@ -45,15 +44,12 @@ async function findOffer({ log, signal }: Services, host: string): Promise<SignI
 export async function signInWithProvider(services: Services, offer: SignInOffer): Promise<boolean> {
   const { host } = offer;
   const title = l10n.t('Signing in to {0}: continue in your browser', hostLabel(host));
-  const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
   try {
-    await showProgress(options, (_, token) =>
-      withSignal(token, async (signal) => {
-        const record = await signInAnyhow(offer, signal);
-        await services.hosts.tryKey(host, record.access_token, signal);
-        await services.signIns.set(record);
-      }),
-    );
+    await showCancellable(title, async (signal) => {
+      const record = await signInAnyhow(offer, signal);
+      await services.hosts.tryKey(host, record.access_token, signal);
+      await services.signIns.set(record);
+    });
   } catch (error) {
     if (isAbort(error)) return false;
     throw error;

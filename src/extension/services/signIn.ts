@@ -5,12 +5,11 @@ import { LOCAL_HOST, machineHost, machineOfHost, resolveHost } from '../../jobs/
 import { readMachines } from '../../machines/machineRecords.ts';
 import { connectMachine } from './connectMachine.ts';
 import { chooseSignIn, signInWithProvider } from './providerSignIn.ts';
-import { withSignal } from '../ui/abort.ts';
 import { writeUserSetting } from '../contributions/config.ts';
 import { explain } from '../ui/errorText.ts';
 import type { Services } from './services.ts';
 import { hostLabel } from '../ui/words.ts';
-import { askText, pickRow, showProgress } from '../ui/show.ts';
+import { askText, pickRow, showCancellable } from '../ui/show.ts';
 import { label, withoutIcons } from '../ui/labels.ts';
 
 const KNOWN_KEY = 'known hosts';
@@ -64,9 +63,7 @@ export async function signIn(services: Services, host: string): Promise<boolean>
 
 async function tryKey(services: Services, host: string, key: string): Promise<void> {
   const title = l10n.t('Signing in to {0}', hostLabel(host));
-  await showProgress({ location: vscode.ProgressLocation.Notification, title, cancellable: true }, (_, token) =>
-    withSignal(token, (signal) => services.hosts.tryKey(host, key, signal)),
-  );
+  await showCancellable(title, (signal) => services.hosts.tryKey(host, key, signal));
 }
 
 /** Lets the user choose where jobs run: on this machine, on a service used before, or on a new one. */

@@ -1,12 +1,10 @@
 import { basename } from 'node:path';
-import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { formatBytes } from '../../core/text/format.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
 import type { SubmitOptions, SubmitPhase } from '../../jobs/submit/submit.ts';
-import { withSignal } from '../ui/abort.ts';
 import type { Services } from '../services/services.ts';
-import { showProgress } from '../ui/show.ts';
+import { showCancellable } from '../ui/show.ts';
 
 /** Runs an upload with progress and a Cancel button, and shows the log of the accepted job if `showsLog` is set. */
 export async function send(
@@ -16,9 +14,8 @@ export async function send(
   { showsLog = true }: { readonly showsLog?: boolean } = {},
 ): Promise<JobRecord> {
   const title = l10n.t('Submitting {0}', script);
-  const { Notification: location } = vscode.ProgressLocation;
   try {
-    const record = await showProgress({ location, title, cancellable: true }, (progress, token) => {
+    const record = await showCancellable(title, (signal, progress) => {
       let shown = 0;
       let isWhole = false;
       const onPhase = (phase: SubmitPhase): void => {
@@ -31,7 +28,7 @@ export async function send(
         progress.report({ message, increment: Math.max(0, percent - shown) });
         shown = Math.max(shown, percent);
       };
-      return withSignal(token, (signal) => work({ signal, onPhase }));
+      return work({ signal, onPhase });
     });
     services.log.info('job submitted', { id: record.id, jobId: record.jobId, folder: basename(record.folder) });
     if (showsLog) services.jobLog.show(record, { reveal: true });

@@ -16,8 +16,7 @@ import {
 } from '../../jobs/sweeps/createSweep.ts';
 import type { SelectedFolder } from '../../jobs/selection/selectedFolder.ts';
 import type { Services } from '../services/services.ts';
-import { withSignal } from '../ui/abort.ts';
-import { askModal, showProgress } from '../ui/show.ts';
+import { askModal, showCancellable } from '../ui/show.ts';
 import { exclusionSentence } from './preflight/preflightText.ts';
 import type { SelectionReader } from './selectionReader.ts';
 import type { SubmitArguments } from './submitArguments.ts';
@@ -58,13 +57,8 @@ export async function submitSweep(services: Services, request: SweepRequest): Pr
   const submit = l10n.t('Submit');
   const question = printableLine(l10n.t('Submit {0} to {1}?', describePlan(plan), target.service));
   if ((await askModal(question, { detail: detail.join('\n\n') }, submit)) !== submit) return undefined;
-  const options = {
-    location: vscode.ProgressLocation.Notification,
-    title: l10n.t('Packing {0}', job.name),
-    cancellable: true,
-  };
-  const sweep = await showProgress(options, (_progress, token) =>
-    withSignal(token, (signal) => createSweep(services, plan, { signal, isTrusted: vscode.workspace.isTrusted })),
+  const sweep = await showCancellable(l10n.t('Packing {0}', job.name), (signal) =>
+    createSweep(services, plan, { signal, isTrusted: vscode.workspace.isTrusted }),
   );
   services.sweeps.start(sweep);
   services.sweepPages.show(sweep);

@@ -7,9 +7,8 @@ import { describeJob } from '../../jobs/describe.ts';
 import { hasSucceeded, type JobRecord, shortId } from '../../jobs/ledger/record.ts';
 import type { FileChange } from '../../jobs/submitted/fileChanges.ts';
 import type { Services } from '../services/services.ts';
-import { withSignal } from '../ui/abort.ts';
 import { label } from '../ui/labels.ts';
-import { pickRow, showInformation, showProgress } from '../ui/show.ts';
+import { pickRow, showCancellable, showInformation } from '../ui/show.ts';
 
 // An editor with more files takes seconds to open.
 const MAX_SHOWN = 300;
@@ -35,16 +34,13 @@ export function compareJobs(services: Services, before: JobRecord, after: JobRec
 
 async function compare(services: Services, comparison: Comparison): Promise<void> {
   const title = l10n.t('Comparing the files of {0}', comparison.before.script);
-  const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
-  const changes = await showProgress(options, (progress, token) =>
-    withSignal(token, async (signal) => {
-      const onProgress = (doneBytes: number, totalBytes: number): void =>
-        progress.report({ message: l10n.t('{0} of {1}', formatBytes(doneBytes), formatBytes(totalBytes)) });
-      const found = await findChanges(services, comparison, { signal, onProgress });
-      await loadShown(services, comparison, found.slice(0, MAX_SHOWN), signal);
-      return found;
-    }),
-  );
+  const changes = await showCancellable(title, async (signal, progress) => {
+    const onProgress = (doneBytes: number, totalBytes: number): void =>
+      progress.report({ message: l10n.t('{0} of {1}', formatBytes(doneBytes), formatBytes(totalBytes)) });
+    const found = await findChanges(services, comparison, { signal, onProgress });
+    await loadShown(services, comparison, found.slice(0, MAX_SHOWN), signal);
+    return found;
+  });
   await showChanges(services, comparison, changes);
 }
 

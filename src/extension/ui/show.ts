@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import type { Printable } from '../../core/text/printable.ts';
+import { withSignal } from './abort.ts';
 import { label, messageText } from './labels.ts';
 
 // The only file that passes text to VS Code's messages, inputs, lists, trees and hovers; a test enforces this.
@@ -119,6 +120,15 @@ export function showProgress<R>(
   return vscode.window.withProgress(withSafeTexts(options), (progress, token) =>
     work({ report: (step) => progress.report(withSafeTexts(step)) }, token),
   );
+}
+
+/** Shows progress in a notification while `work` runs. Its Cancel button aborts the signal. */
+export async function showCancellable<R>(
+  title: string,
+  work: (signal: AbortSignal, progress: Progress) => Promise<R>,
+): Promise<R> {
+  const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
+  return showProgress(options, (progress, token) => withSignal(token, (signal) => work(signal, progress)));
 }
 
 /** Shows text, which may start with an icon, in the status bar. `duration` is in milliseconds. */

@@ -31,7 +31,7 @@ export interface PlannedResult {
 /** `keep-both` writes `name (job <label>).ext` beside the local file; `set-aside` writes into a separate folder that tools ignore. */
 export type ResultDecision = 'write' | 'keep-both' | 'set-aside' | 'skip';
 
-export interface SetAsideResult {
+interface SetAsideResult {
   readonly path: string;
   /** Its path in the folder. */
   readonly at: string;

@@ -7,7 +7,6 @@ import { type Disposable, DisposableStore } from '../../../core/processes/lifeti
 import { printableLine, printableText } from '../../../core/text/printable.ts';
 import type { RemoteService } from '../../../core/rpc/rpcMessages.ts';
 import type { RecordedModelCall } from '../../../flows/run/history/modelCalls.ts';
-import { withSignal } from '../../ui/abort.ts';
 import { explain } from '../../ui/errorText.ts';
 import { requireTrust } from '../../workspace/folders.ts';
 import { MODEL_TEXT_FOLDER, MODEL_TEXT_LANGUAGE } from '../../ui/modelText.ts';
@@ -23,7 +22,7 @@ import {
   replyDocument,
   type TriedPrompt,
 } from './promptText.ts';
-import { pickRow, showProgress, pickRows } from '../../ui/show.ts';
+import { pickRow, pickRows, showCancellable } from '../../ui/show.ts';
 import { withoutIcons } from '../../ui/labels.ts';
 
 const REPLY_SCHEME = 'farwharf-replies';
@@ -137,23 +136,16 @@ export class Prompts implements vscode.CodeLensProvider, vscode.TextDocumentCont
       preserveFocus: true,
       preview: false,
     });
-    const progress = {
-      location: vscode.ProgressLocation.Notification,
-      title: l10n.t('Asking models'),
-      cancellable: true,
-    };
-    await showProgress(progress, (_report, token) =>
-      withSignal(token, (signal) =>
-        Promise.all(
-          models.map(async (model, index) => {
-            const answer = await model.ask(messages, signal).catch((error: unknown) => ({
-              reply: '',
-              failure: isAbort(error) ? l10n.t('Stopped.') : explain(error).sentence,
-            }));
-            tried[index] = { model: model.name, ...answer, reply: printableText(answer.reply ?? '') };
-            show();
-          }),
-        ),
+    await showCancellable(l10n.t('Asking models'), (signal) =>
+      Promise.all(
+        models.map(async (model, index) => {
+          const answer = await model.ask(messages, signal).catch((error: unknown) => ({
+            reply: '',
+            failure: isAbort(error) ? l10n.t('Stopped.') : explain(error).sentence,
+          }));
+          tried[index] = { model: model.name, ...answer, reply: printableText(answer.reply ?? '') };
+          show();
+        }),
       ),
     );
   }

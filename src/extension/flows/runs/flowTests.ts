@@ -19,7 +19,7 @@ import { RunHistory } from '../../../flows/run/history/runHistory.ts';
 import type { TestDifference } from '../../../flows/run/testing/testDifference.ts';
 import { withSignal } from '../../ui/abort.ts';
 import { debugWith, flowVariables } from './flowRuntime.ts';
-import { askText, showProgress } from '../../ui/show.ts';
+import { askText, showCancellable } from '../../ui/show.ts';
 import { printable, printableLine, printableText } from '../../../core/text/printable.ts';
 
 const DEBUGGED_NETWORK = l10n.t(
@@ -81,21 +81,14 @@ export class FlowTests implements Disposable {
     if (name === undefined) return undefined;
     const test = flowTestPath(file, name);
     const pinned = { history: new RunHistory(this.#deps.home), file, run };
-    const options = {
-      location: vscode.ProgressLocation.Notification,
-      title: l10n.t('Pinning {0}.{1}', stem, name),
-      cancellable: true,
-    };
     const network = await this.#findNetwork();
-    await showProgress(options, (_progress, token) =>
-      withSignal(token, (signal) =>
-        pinFlowTest(test, pinned, this.#deps.runtime, {
-          signal,
-          network,
-          readReach: this.#deps.readReach,
-          ...flowVariables(),
-        }),
-      ),
+    await showCancellable(l10n.t('Pinning {0}.{1}', stem, name), (signal) =>
+      pinFlowTest(test, pinned, this.#deps.runtime, {
+        signal,
+        network,
+        readReach: this.#deps.readReach,
+        ...flowVariables(),
+      }),
     );
     await this.#note(vscode.Uri.file(test));
     return test;
