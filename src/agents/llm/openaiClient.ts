@@ -1,7 +1,6 @@
 import type { ClientOptions } from 'openai';
 import { createNetworkFetch } from '../../core/network/networkFetch.ts';
-import { keyHeaders } from './endpointRequest.ts';
-import type { Endpoint } from './providers.ts';
+import { type Endpoint, keyHeaders } from './providers.ts';
 
 /** The options of the `openai` package for an endpoint; `fetch` replaces our own. */
 export function clientOptions(

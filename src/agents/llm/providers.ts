@@ -214,3 +214,18 @@ function parseAddress(baseUrl: string): URL {
   if (url !== null && (url.protocol === 'http:' || url.protocol === 'https:')) return url;
   throw new AppError('bad-input', `The baseUrl "${baseUrl}" is not an http or https URL.`);
 }
+
+/** The URL of a path at an endpoint, with the endpoint's query. */
+export function requestUrl({ baseUrl, query }: Pick<Endpoint, 'baseUrl' | 'query'>, path = ''): string {
+  const search = new URLSearchParams(query).toString();
+  return `${baseUrl}${path}${search === '' ? '' : `?${search}`}`;
+}
+
+/** The headers with a key. */
+export function keyHeaders(
+  { keyHeader }: Pick<Endpoint, 'keyHeader'>,
+  key: string | undefined,
+): Readonly<Record<string, string>> {
+  if (key === undefined) return {};
+  return keyHeader === undefined ? { Authorization: `Bearer ${key}` } : { [keyHeader]: key };
+}

@@ -2,8 +2,7 @@
 // code, whose imports of `http` do not go through VS Code's proxy, so the extension passes its own `fetch`.
 import { LLMClient } from '../../agents/chat/llmClient.ts';
 import type { TextMessage } from '../../agents/chat/messages.ts';
-import { requestUrl } from '../../agents/llm/endpointRequest.ts';
-import type { Endpoint } from '../../agents/llm/providers.ts';
+import { type Endpoint, requestUrl } from '../../agents/llm/providers.ts';
 import { type PromptModel, type PromptReply, runPrompt } from '../../flows/run/models/promptRun.ts';
 
 interface Transport {

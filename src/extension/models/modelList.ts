@@ -1,7 +1,6 @@
 import * as l10n from '@vscode/l10n';
 import * as z from 'zod';
-import { keyHeaders, requestUrl } from '../../agents/llm/endpointRequest.ts';
-import type { Endpoint } from '../../agents/llm/providers.ts';
+import { type Endpoint, keyHeaders, requestUrl } from '../../agents/llm/providers.ts';
 import { AppError, messageOf, systemCode } from '../../core/errors.ts';
 import { networkFailureText } from '../../core/network/failureText.ts';
 import { createNetworkFetch } from '../../core/network/networkFetch.ts';

@@ -1,8 +1,7 @@
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { CLOUDS } from '../../agents/llm/clouds.ts';
-import { requestUrl } from '../../agents/llm/endpointRequest.ts';
-import { type Endpoint, PROVIDER_NAMES, resolveEndpoint } from '../../agents/llm/providers.ts';
+import { type Endpoint, PROVIDER_NAMES, requestUrl, resolveEndpoint } from '../../agents/llm/providers.ts';
 import { AppError, messageOf } from '../../core/errors.ts';
 import { writeUserSetting } from '../contributions/config.ts';
 import { explain } from '../ui/errorText.ts';

@@ -1,5 +1,5 @@
 import { mkdir, realpath } from 'node:fs/promises';
-import { AppError, assertNever } from '../../core/errors.ts';
+import { AppError } from '../../core/errors.ts';
 import type { ManifestEntry } from '../../workspace/pack/pack.ts';
 import type { SkippedEntry, StagedArchive } from '../../workspace/extract/extract.ts';
 import type { AppliedResults, PlannedResult, ResultDecision } from '../../workspace/results/results.ts';
@@ -65,25 +65,17 @@ const COMPARISONS = 5;
  * tools behave or what the next submit sends are set aside, and protected names are skipped.
  */
 export function defaultDecisions(plan: readonly PlannedResult[]): Decisions {
-  return new Map(plan.map(({ path, status }) => [path, defaultDecision(status)]));
+  return new Map(plan.map(({ path, status }) => [path, DEFAULT_DECISIONS[status]]));
 }
 
-function defaultDecision(status: PlannedResult['status']): ResultDecision {
-  switch (status) {
-    case 'new':
-      return 'write';
-    case 'changed':
-    case 'conflict':
-      return 'keep-both';
-    case 'review':
-      return 'set-aside';
-    case 'same':
-    case 'protected':
-      return 'skip';
-    default:
-      return assertNever(status);
-  }
-}
+const DEFAULT_DECISIONS: Readonly<Record<PlannedResult['status'], ResultDecision>> = {
+  new: 'write',
+  changed: 'keep-both',
+  conflict: 'keep-both',
+  review: 'set-aside',
+  same: 'skip',
+  protected: 'skip',
+};
 
 /**
  * Writes files of a job into a folder. After a failure, refusal or cancellation the folder is unchanged, without temporary files.

@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { sep } from 'node:path';
-import { assertNever, systemCode } from '../../core/errors.ts';
+import { systemCode } from '../../core/errors.ts';
 import { pathInside } from '../../core/files/pathInside.ts';
 import type { Sandbox } from '../jobFiles/confinement.ts';
 import type { JobFolder } from '../jobFiles/jobFolder.ts';
@@ -13,11 +13,25 @@ const KERNEL_FOLDERS: ReadonlySet<string> = new Set(
 const ACCELERATORS = /^(?:nvidia.*|dri|kfd|infiniband)$/;
 
 type Mount =
-  | { readonly type: 'read-only' | 'writable' | 'device'; readonly source: string; readonly at: string }
-  /** A part of the system, which may have been removed or replaced by the time of the mount. */
-  | { readonly type: 'system'; readonly source: string; readonly at: string }
-  | { readonly type: 'link'; readonly source: string; readonly at: string }
+  /** `system`: a part of the system, which may have been removed or replaced by the time of the mount. */
+  | {
+      readonly type: 'read-only' | 'system' | 'writable' | 'device' | 'link';
+      readonly source: string;
+      readonly at: string;
+    }
   | { readonly type: 'empty' | 'proc' | 'dev'; readonly at: string };
+
+/** The options of bwrap. */
+const MOUNT_OPTIONS: Readonly<Record<Mount['type'], string>> = {
+  'read-only': '--ro-bind',
+  system: '--ro-bind-try',
+  writable: '--bind',
+  device: '--dev-bind',
+  link: '--symlink',
+  empty: '--tmpfs',
+  proc: '--proc',
+  dev: '--dev',
+};
 
 /** The folder with a job's packages. One that other jobs use too is read-only. */
 export interface PackagesMount {
@@ -126,25 +140,8 @@ function mountsOf(sandbox: Sandbox, folders: SandboxFolders, volumes: readonly J
 }
 
 function mountArguments(mount: Mount): readonly string[] {
-  switch (mount.type) {
-    case 'read-only':
-      return ['--ro-bind', mount.source, mount.at];
-    case 'system':
-      return ['--ro-bind-try', mount.source, mount.at];
-    case 'writable':
-      return ['--bind', mount.source, mount.at];
-    case 'device':
-      return ['--dev-bind', mount.source, mount.at];
-    case 'link':
-      return ['--symlink', mount.source, mount.at];
-    case 'empty':
-      return ['--tmpfs', mount.at];
-    case 'proc':
-    case 'dev':
-      return [`--${mount.type}`, mount.at];
-    default:
-      return assertNever(mount);
-  }
+  const source = 'source' in mount ? [mount.source] : [];
+  return [MOUNT_OPTIONS[mount.type], ...source, mount.at];
 }
 
 /** Hides a link's target: bwrap mounts nothing on a link, and the target could be read under its own name. */

@@ -1,7 +1,6 @@
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
-import { requestUrl } from '../../../agents/llm/endpointRequest.ts';
-import { PROVIDER_NAMES } from '../../../agents/llm/providers.ts';
+import { PROVIDER_NAMES, requestUrl } from '../../../agents/llm/providers.ts';
 import { createNetworkFetch } from '../../../core/network/networkFetch.ts';
 import { printableLine } from '../../../core/text/printable.ts';
 import { streamEditorChat } from '../../models/editorChat.ts';

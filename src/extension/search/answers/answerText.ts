@@ -1,5 +1,4 @@
 import * as l10n from '@vscode/l10n';
-import { assertNever } from '../../../core/errors.ts';
 import { formatBytes, plural } from '../../../core/text/format.ts';
 import { printableLine, printableText } from '../../../core/text/printable.ts';
 import { citedExcerpts } from './citations.ts';
@@ -45,20 +44,14 @@ function stateText({ state, problem, model, place, sentBytes, excerpts }: Answer
     plural(files, l10n.t('1 file'), l10n.t('{0} files')),
     formatBytes(sentBytes),
   );
-  switch (state) {
-    case 'waiting':
-      return `_${l10n.t('Sent {0} to {1} at {2}. Waiting for the answer…', what, model, place)}_`;
-    case 'streaming':
-      return '…';
-    case 'done':
-      return `_${l10n.t('Answer of {0} at {1}, which received {2}.', model, place, what)}_`;
-    case 'stopped':
-      return `_${l10n.t('Stopped. {0} at {1} received {2}.', model, place, what)}_`;
-    case 'failed':
-      return `**${l10n.t('No answer:')}** ${printableLine(problem)}`;
-    default:
-      return assertNever(state);
-  }
+  const texts: Readonly<Record<AnswerState, string>> = {
+    waiting: `_${l10n.t('Sent {0} to {1} at {2}. Waiting for the answer…', what, model, place)}_`,
+    streaming: '…',
+    done: `_${l10n.t('Answer of {0} at {1}, which received {2}.', model, place, what)}_`,
+    stopped: `_${l10n.t('Stopped. {0} at {1} received {2}.', model, place, what)}_`,
+    failed: `**${l10n.t('No answer:')}** ${printableLine(problem)}`,
+  };
+  return texts[state];
 }
 
 function sourceList(title: string, excerpts: readonly Excerpt[]): string {

@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { keyHeaders, requestUrl } from '../../../agents/llm/endpointRequest.ts';
-import type { Endpoint } from '../../../agents/llm/providers.ts';
+import { type Endpoint, keyHeaders, requestUrl } from '../../../agents/llm/providers.ts';
 import { AppError } from '../../../core/errors.ts';
 import { readBody } from './bridgeRequest.ts';
 
