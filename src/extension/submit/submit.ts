@@ -98,6 +98,8 @@ export async function submit(
 
   const plan = confirmed === false ? first : confirmed.view;
   const agreement = confirmed === false ? memory.agreement : confirmed.isQuiet ? agreementTo(plan) : undefined;
+  // Before it is sent, so that Try Again after a failure offers this job and not the one before.
+  await services.memory.set(key, memoryOf(plan.draft, agreement, memory), plan.draft.script);
   await using flow = await prepareFlow(services, plan, intent, options.answer);
   const ready =
     flow === undefined
@@ -115,7 +117,6 @@ export async function submit(
     (options) => sendPlan(deps, ready, { ...options, isTrusted: vscode.workspace.isTrusted }),
     options,
   );
-  await services.memory.set(key, memoryOf(plan.draft, agreement, memory), plan.draft.script);
   return record.id;
 }
 

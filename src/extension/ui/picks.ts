@@ -29,7 +29,7 @@ export function pickMany<T extends PickItem>(options: PickOptions<T>): Promise<r
 function show<T extends PickItem, R>(
   options: PickOptions<T>,
   canSelectMany: boolean,
-  result: (pick: Pick<T>) => R,
+  result: (pick: Pick<T>) => R | undefined,
 ): Promise<R | 'back' | undefined> {
   const pick = createPick<T>();
   pick.title = messageText(options.title);
@@ -44,7 +44,9 @@ function show<T extends PickItem, R>(
   const { limitTicks, onButton, typed } = options;
   return new Promise((resolve) => {
     pick.onDidAccept(() => {
-      resolve(result(pick));
+      const accepted = result(pick);
+      if (accepted === undefined) return; // Enter on text that fits no row, which is not Escape
+      resolve(accepted);
       pick.hide();
     });
     pick.onDidTriggerButton(() => {

@@ -16,7 +16,7 @@ export interface OpenFile {
 /**
  * Opens `absolute` for reading. `path` is its name in messages.
  *
- * @throws AppError `missing`, `permission` or `conflict` (no longer a regular file).
+ * @throws AppError `missing`, `permission` or `conflict` (removed, or no longer a regular file).
  */
 export async function openRegularFile(absolute: string, path: string): Promise<OpenFile> {
   let handle: FileHandle;
@@ -67,7 +67,7 @@ function readFailure(error: unknown, path: string): AppError {
   switch (systemCode(error) ?? '') {
     case 'ENOENT':
     case 'ENOTDIR':
-      return new AppError('missing', `${path} was removed after the files were selected. Submit again.`, {
+      return new AppError('conflict', `${path} was removed after the files were selected. Submit again.`, {
         cause: error,
       });
     case 'EACCES':

@@ -17,7 +17,12 @@ import { label, withoutIcons } from '../../ui/labels.ts';
 
 interface PreflightItem extends PickItem {
   readonly choice?: PreflightChoice;
+  /** A typed command line. */
+  readonly line?: string;
 }
+
+/** A file with an extension: text for another command, rather than for the name of a row. */
+const COMMAND_LINE = /^\S+\.\w+(\s|$)/;
 
 export interface PreflightDeps {
   /** What changed since the user turned off the question. */
@@ -42,9 +47,14 @@ export async function showPreflight(
       title: preflightTitle(view),
       placeholder: l10n.t('Press Enter to submit, or select a line to change it.'),
       items,
+      typed: (line) => (COMMAND_LINE.test(line) ? commandRow(line) : undefined),
     });
     if (chosen === undefined || chosen === 'back' || chosen.choice === undefined) return undefined;
-    const { choice } = chosen;
+    const { choice, line } = chosen;
+    if (line !== undefined) {
+      view = await deps.view(await deps.useScript(view.draft, line));
+      continue;
+    }
     if (choice === 'submit' || choice === 'submitQuietly') return { view, isQuiet: choice === 'submitQuietly' };
     if (choice === 'all') {
       const reviewed = await deps.reviewFiles(view);
@@ -61,6 +71,11 @@ export async function showPreflight(
 function toItem({ choice, label, description, detail }: ReturnType<typeof preflightRows>[number]): PreflightItem {
   if (choice === undefined) return { label, kind: vscode.QuickPickItemKind.Separator };
   return { choice, label, ...(description ? { description } : {}), ...(detail ? { detail } : {}) };
+}
+
+function commandRow(line: string): PreflightItem {
+  const description = label`${l10n.t('run this command')}`;
+  return { choice: 'script', line, label: label`$(terminal) ${line}`, description, alwaysShow: true };
 }
 
 /** Asks for one term again. Returns the changed draft, or `back` or undefined (Escape) to keep it. */

@@ -48,8 +48,8 @@ test('a file that is packed is opened without following a link, and each failure
   await handle.close();
   const removed = 'name was removed after the files were selected. Submit again.';
   for (const [path, code, message] of [
-    ['missing', 'missing', removed],
-    ['file/inside', 'missing', removed],
+    ['missing', 'conflict', removed],
+    ['file/inside', 'conflict', removed],
     ['link', 'conflict', CHANGED],
     ['folder', 'conflict', CHANGED],
     ['pipe', 'conflict', CHANGED],

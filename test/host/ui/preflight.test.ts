@@ -1,0 +1,70 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, afterEach, before, suite, test } from 'node:test';
+import type { Locator } from 'playwright-core';
+import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
+import { choose, runCommand, showNotification } from '../../../scripts/vscode/workbench.ts';
+import { screenshotOfFailure } from '../support/failure.ts';
+
+const OTHER = 'train.mjs --epochs 3';
+
+suite('the question before a submit', () => {
+  let window: Window;
+  let folder = '';
+
+  before(async () => {
+    window = await openWindow({
+      name: 'asking',
+      prepare: async (path) => {
+        folder = path;
+        await mkdir(path, { recursive: true });
+        await writeFile(join(path, 'train.mjs'), 'console.log(process.argv.slice(2).join());\n');
+        await writeFile(join(path, 'data.csv'), 'a,b\n');
+      },
+    });
+    await runCommand(window.page, 'View: Show Farwharf');
+    await runCommand(window.page, 'Farwharf: Submit Workspace');
+    await choose(window.page, 'train.mjs');
+    await submit('Submit train.mjs');
+    await job('succeeded').waitFor();
+  });
+  after(() => window[Symbol.asyncDispose]());
+  afterEach((t) => screenshotOfFailure(window.page, t));
+
+  const list = (text: string): Locator => window.page.locator('.quick-input-widget', { hasText: text });
+  const job = (text: string): Locator =>
+    window.page.locator('.part.sidebar .monaco-list-row', { hasText: 'train.mjs' }).filter({ hasText: text }).first();
+  const submit = async (row: string): Promise<void> => {
+    await list(row).waitFor();
+    await choose(window.page, row);
+  };
+  const type = async (text: string): Promise<void> => {
+    await list('Submit asking').waitFor();
+    await window.page.locator('.quick-input-widget input.input').fill(text);
+  };
+
+  test('stays open when Enter is pressed on text that fits no row', async () => {
+    await runCommand(window.page, 'Farwharf: Submit Workspace');
+    await list('Machine class').waitFor();
+    await type('zzz');
+    await window.page.locator('.quick-input-list .monaco-list-row').first().waitFor({ state: 'hidden' });
+    await window.page.keyboard.press('Enter');
+    await type('');
+    await list('Machine class').waitFor();
+  });
+
+  test('takes another command that is typed into it', async () => {
+    await type(OTHER);
+    await choose(window.page, 'run this command');
+    await list(`Submit ${OTHER}`).waitFor();
+  });
+
+  test('asks about the same job again after its upload has failed', async () => {
+    await rm(join(folder, 'data.csv'));
+    await submit(`Submit ${OTHER}`);
+    const message = await showNotification(window.page, 'data.csv was removed');
+    await message.getByRole('button', { name: 'Try Again' }).click();
+    await submit(`Submit ${OTHER}`);
+    await job('--epochs 3').filter({ hasText: 'succeeded' }).waitFor();
+  });
+});
