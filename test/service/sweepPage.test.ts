@@ -13,15 +13,17 @@ const SWEEP: ToSweepPage = {
   costTitle: 'Credits',
   metric: 'loss',
   jobs: [
-    ['0.1', 'succeeded', [0.5, 0.9], 3],
-    ['10', 'running', [0.25, null], 2],
-    ['2', 'not sent', [null, null], 0],
-  ].map(([lr, state, values, steps], index) => ({
+    ['0.1', 'succeeded', [0.5, 0.9], 3, 120, 1_200],
+    ['10', 'running', [0.25, null], 2, 15, 0.9],
+    ['2', 'not sent', [null, null], 0, null, null],
+  ].map(([lr, state, values, steps, seconds, spent], index) => ({
     index,
     parameters: [String(lr), '<b>long name</b>'],
     state: String(state),
-    time: '4 min',
-    cost: '0.2',
+    time: seconds === 120 ? '2 min' : seconds === null ? '' : '15 s',
+    cost: spent === null ? '' : Number(spent).toLocaleString('de'),
+    seconds: seconds as number | null,
+    spent: spent as number | null,
     values: values as (number | null)[],
     isSent: state !== 'not sent',
     curve: Array.from({ length: Number(steps) }, (_, step) => [step, 1 / (step + 1)] as const),
@@ -48,6 +50,10 @@ test('the page of a sweep compares its jobs, sorts them by keyboard, and says wh
   await page.getByRole('button', { name: 'loss', exact: true }).click();
   assert.deepEqual(await column(), ['10', '0.1', '2'], 'a job without a value is last');
   assert.equal(await page.getByRole('columnheader', { name: 'loss' }).getAttribute('aria-sort'), 'ascending');
+  for (const title of ['Time', 'Credits']) {
+    await page.getByRole('button', { name: title, exact: true }).click();
+    assert.deepEqual(await column(), ['10', '0.1', '2'], `${title} is not sorted as text`);
+  }
   assert.equal(await page.getByRole('status').innerText(), '2 of 3 done');
 
   assert.equal(await page.getByRole('img', { name: 'Plot of loss of 2 jobs, by step' }).count(), 1);

@@ -4,7 +4,7 @@ import { printableLine } from '../../core/text/printable.ts';
 import { stateWord } from '../../jobs/ledger/jobIcon.ts';
 import { elapsedSeconds, isUnpriced, type JobRecord } from '../../jobs/ledger/record.ts';
 import type { Series } from '../../jobs/metrics/series.ts';
-import { costSoFar, describeUsed } from '../../jobs/submit/estimate.ts';
+import { costSoFar, describeUsed, usedHours } from '../../jobs/submit/estimate.ts';
 import type { Sweep } from '../../jobs/sweeps/sweep.ts';
 import { countJobs, describeCounts } from '../../jobs/sweeps/sweepProgress.ts';
 import { metricNames, sweepRows } from '../../jobs/sweeps/sweepTable.ts';
@@ -50,6 +50,8 @@ export function sweepView(
       parameters: Object.values(parameters).map((value) => printableLine(String(value))),
       state: record === undefined ? l10n.t('not sent') : printableLine(stateWord(record.state)),
       time: textOf(record && elapsedSeconds(record, now), formatDuration),
+      seconds: (record && elapsedSeconds(record, now)) ?? null,
+      spent: (record && (usedHours(record, now)?.core ?? costSoFar(record, now))) ?? null,
       cost: record === undefined ? '' : (describeUsed(record, now) ?? textOf(costSoFar(record, now), formatCredits)),
       values: metrics.map((name) => finite(of.get(name)?.last)),
       isSent: record !== undefined,

@@ -6,6 +6,9 @@ export interface ShownJob {
   readonly state: string;
   readonly time: string;
   readonly cost: string;
+  /** What `time` and `cost` are sorted by: seconds, and credits or else core-hours; null if the text is empty. */
+  readonly seconds: number | null;
+  readonly spent: number | null;
   /** The last value of each metric; null if it has none that is finite. */
   readonly values: readonly (number | null)[];
   /** Whether it was sent, so that its page can be shown. */

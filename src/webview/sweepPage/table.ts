@@ -38,11 +38,17 @@ export class JobTable {
             job.values[column] ?? Infinity,
       ),
       ({ state }) => state,
-      ({ time }) => time,
-      ({ cost }) => Number.parseFloat(cost) || 0,
+      ({ seconds }) => seconds ?? Infinity,
+      ({ spent }) => spent ?? Infinity,
     ];
-    const titles = [...parameters, ...metrics, l10n.t('State'), l10n.t('Time'), costTitle];
-    const head = titles.map((title, column) => this.#title(title, column));
+    const columns = [
+      ...parameters.map((title) => ({ title })),
+      ...metrics.map((title) => ({ title, class: 'number' })),
+      { title: l10n.t('State') },
+      { title: l10n.t('Time'), class: 'number' },
+      { title: costTitle, class: 'number' },
+    ];
+    const head = columns.map((column, index) => this.#title(column, index));
     const rows = this.#sorted(jobs, keys).map((job) => this.#row(job));
     this.element.replaceChildren(
       html('thead', {}, html('tr', {}, ...head, html('th', { scope: 'col' }, l10n.t('Actions')))),
@@ -65,7 +71,7 @@ export class JobTable {
     });
   }
 
-  #title(title: string, column: number): HTMLElement {
+  #title({ title, ...attributes }: { readonly title: string; readonly class?: string }, column: number): HTMLElement {
     const isSorted = this.#order?.column === column;
     const direction = this.#order?.isDescending === true ? 'descending' : 'ascending';
     const button = html('button', { 'data-key': `title ${column}` }, title);
@@ -73,7 +79,7 @@ export class JobTable {
       this.#order = { column, isDescending: isSorted && direction === 'ascending' };
       if (this.#shown !== undefined) this.show(this.#shown);
     });
-    return html('th', { scope: 'col', 'aria-sort': isSorted ? direction : undefined }, button);
+    return html('th', { ...attributes, scope: 'col', 'aria-sort': isSorted ? direction : undefined }, button);
   }
 
   #row(job: ShownJob): HTMLElement {

@@ -45,6 +45,15 @@ test('a sweep shows each job with its parameters, state and metrics, and what ca
       ['0.2', 'not sent', null, false],
     ],
   );
+  const unpriced: JobRecord = { ...running, creditsPerMinute: null, unpricedCpus: 2 };
+  const other = sweepView(sweep, [first, unpriced], () => new Map(), context);
+  assert.deepEqual([view.jobs[2]?.seconds, view.jobs[2]?.spent], [null, null]);
+  const seconds = (NOW - Date.parse(running.startedAt ?? '')) / 1_000;
+  assert.deepEqual([view.jobs[1]?.seconds, other.jobs[1]?.seconds], [seconds, seconds]);
+  assert.deepEqual(
+    [view.jobs[1]?.spent, other.jobs[1]?.spent],
+    [(seconds / 60) * (running.creditsPerMinute ?? 0), (seconds / 3_600) * 2],
+  );
   assert.deepEqual(view.jobs[1]?.curve, [
     [1, 0.5],
     [2, null],
