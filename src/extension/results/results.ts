@@ -1,4 +1,4 @@
-import { extname, join } from 'node:path';
+import { basename, extname, join } from 'node:path';
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { AppError } from '../../core/errors.ts';
@@ -21,7 +21,7 @@ import { pickResults } from './resultPick.ts';
 import { needsDecision } from './resultRows.ts';
 import type { Services } from '../services/services.ts';
 import { PausableProgress } from '../ui/pausableProgress.ts';
-import { pickRow, showProgress, showWarning } from '../ui/show.ts';
+import { pickRow, showDone, showProgress, showWarning } from '../ui/show.ts';
 import { label, withoutIcons } from '../ui/labels.ts';
 
 const PICTURES = new Set(['.png', '.svg', '.jpg', '.jpeg', '.gif', '.webp']);
@@ -138,10 +138,15 @@ export function phaseText(phase: DownloadPhase): string {
   }
 }
 
-/** Shows the results: the first new file in the explorer, a picture to the side. Warns about results that are not in place. */
+/**
+ * Shows the results: the first new file in the explorer, a picture to the side. Says so if all were there before, and warns about
+ * results that are not in place.
+ */
 async function present({ folder, plan, refused, setAside, written }: DownloadedResults): Promise<void> {
   const added = new Set(plan.filter(({ status }) => status === 'new').map(({ path }) => path));
-  const first = written.find((path) => added.has(path)) ?? written[0];
+  const hasNone = plan.length > 0 && plan.every(({ status }) => status === 'same');
+  if (hasNone) showDone(l10n.t('Nothing new: {0} already has all the results', basename(folder)));
+  const first = written.find((path) => added.has(path)) ?? written[0] ?? (hasNone ? plan[0]?.path : undefined);
   if (first !== undefined)
     await vscode.commands.executeCommand('revealInExplorer', vscode.Uri.file(join(folder, first)));
   const picture = written.find((path) => PICTURES.has(extname(path).toLowerCase()));

@@ -7,6 +7,7 @@ export const EXCLUSION_REASONS: Readonly<Record<ExclusionReason, string>> = {
   limit: l10n.t('over a size or count limit'),
   unreadable: l10n.t('cannot be read'),
   link: l10n.t('link that leads out of the folder, or nowhere'),
+  name: l10n.t('name that does not work on every system'),
   special: l10n.t('not a regular file'),
   farwharfignore: l10n.t('ignored by .farwharfignore'),
   gitignore: l10n.t('ignored by git'),

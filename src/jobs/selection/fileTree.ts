@@ -34,7 +34,7 @@ export interface TreeLevel {
 type Draft = { -readonly [Field in keyof Omit<TreeEntry, 'path' | 'name'>]: TreeEntry[Field] };
 
 // What no choice of the user can send.
-const NEVER_SENT: ReadonlySet<Exclusion['reason']> = new Set(['link', 'special', 'unreadable', 'limit']);
+const NEVER_SENT: ReadonlySet<Exclusion['reason']> = new Set(['link', 'name', 'special', 'unreadable', 'limit']);
 
 /** What is directly in a folder of a selection, sent or left out; `''` is the folder that is submitted. At most `most` entries. */
 export function listLevel(

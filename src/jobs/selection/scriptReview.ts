@@ -11,7 +11,7 @@ const MAX_SOURCES = 50;
 const MAX_SOURCE_BYTES = 256 * 1024;
 const MAX_READS = 5;
 // Nobody reads these on purpose, and installed packages are found elsewhere.
-const NEVER_READ: ReadonlySet<ExclusionReason> = new Set(['git', 'cache', 'venv', 'special']);
+const NEVER_READ: ReadonlySet<ExclusionReason> = new Set(['git', 'cache', 'venv', 'name', 'special']);
 
 /**
  * Checks that the files to send contain the script, and guesses from its source, and from the code it imports, whether it reads files

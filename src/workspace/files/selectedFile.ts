@@ -13,7 +13,7 @@ export interface SelectedFile {
 
 /** Something that the user should see before the files are sent. */
 export interface Finding {
-  readonly type: 'secret' | 'large-file' | 'tracked-but-ignored' | 'foreign-repository';
+  readonly type: 'secret' | 'large-file' | 'same-name' | 'tracked-but-ignored' | 'foreign-repository';
   /** Relative to the root; for a repository, the absolute path of its folder. */
   readonly path: string;
   readonly message: string;

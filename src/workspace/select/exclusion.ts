@@ -9,7 +9,8 @@ export type ExclusionReason =
   | 'venv'
   | 'cache'
   | 'link'
-  | 'special' // devices, sockets, pipes, and names that no archive can carry safely
+  | 'special' // devices, sockets, pipes
+  | 'name' // names that no archive can carry safely, and those that differ only in case
   | 'unreadable'
   | 'limit';
 

@@ -81,7 +81,12 @@ export async function inspectFiles(
     }
     const twin = names.claimFile(path);
     if (twin !== undefined) {
-      excluded.push({ path, type: 'file', reason: 'special', rule: `its name collides with ${twin} on some systems` });
+      excluded.push({ path, type: 'file', reason: 'name', rule: `its name is the same as ${twin} on some systems` });
+      findings.push({
+        type: 'same-name',
+        path,
+        message: `${path} is not sent, because its name is the same as ${twin} on some systems. Rename or leave out one of them.`,
+      });
       continue;
     }
     if (size >= LARGE_FILE_BYTES) {
@@ -112,7 +117,7 @@ function inspect(absolute: string): Stats | Verdict | undefined {
 }
 
 function judgeMissing(path: string): Verdict | undefined {
-  return path.includes('\ufffd') ? { reason: 'special', rule: 'its name is not valid UTF-8' } : undefined;
+  return path.includes('\ufffd') ? { reason: 'name', rule: 'its name is not valid UTF-8' } : undefined;
 }
 
 function judgeFile(path: string, absolute: string, stats: Stats): Verdict | undefined {
@@ -120,7 +125,7 @@ function judgeFile(path: string, absolute: string, stats: Stats): Verdict | unde
   if (stats.isDirectory()) return SUBMODULE;
   if (!stats.isFile()) return { reason: 'special', rule: 'not a regular file' };
   const fault = judgeName(path);
-  if (fault !== undefined) return { reason: 'special', rule: fault };
+  if (fault !== undefined) return { reason: 'name', rule: fault };
   if ((stats.mode & READABLE_BY_ALL) !== READABLE_BY_ALL && !isReadable(absolute)) {
     return UNREADABLE;
   }

@@ -48,4 +48,12 @@ suite('a result that is a picture', () => {
     await tab(PICTURE).waitFor();
     assert.equal(await groups(), 1);
   });
+
+  test('that is downloaded again is shown in the Explorer, and the status bar says that nothing is new', async () => {
+    await runCommand(window.page, 'View: Show Farwharf');
+    await runCommand(window.page, 'Farwharf: Download Results');
+    await choose(window.page, SCRIPT);
+    await window.page.locator('.statusbar-item', { hasText: 'Nothing new: pictures already has' }).waitFor();
+    await window.page.locator('.explorer-folders-view .monaco-list-row.selected', { hasText: PICTURE }).waitFor();
+  });
 });

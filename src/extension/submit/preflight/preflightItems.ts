@@ -126,7 +126,7 @@ export function preflightTitle(view: SubmitView): string {
 
 function warnings(view: SubmitView): PreflightRow[] {
   const rows: PreflightRow[] = view.selection.findings.map(({ type, path, message }) => ({
-    choice: type === 'tracked-but-ignored' ? 'left' : 'sent',
+    choice: type === 'tracked-but-ignored' || type === 'same-name' ? 'left' : 'sent',
     label: label`$(${type === 'secret' ? 'shield' : 'warning'}) ${path}`,
     detail: withoutIcons(message),
   }));

@@ -34,6 +34,7 @@ test('each reason has its words, with the rule and its place as far as they are 
     limit: 'over a size or count limit',
     unreadable: 'cannot be read',
     link: 'link that leads out of the folder, or nowhere',
+    name: 'name that does not work on every system',
     special: 'not a regular file',
     farwharfignore: 'ignored by .farwharfignore',
     gitignore: 'ignored by git',

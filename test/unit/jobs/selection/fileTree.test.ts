@@ -110,6 +110,7 @@ test('a path that no rule can send has no check mark, and one whose folder was l
   const entry = { path: 'data/x', name: 'x', isFolder: false, sent: 0, sentBytes: 0, leftOut: 0 };
   for (const [reason, state] of [
     ['link', undefined],
+    ['name', undefined],
     ['special', undefined],
     ['unreadable', undefined],
     ['limit', undefined],

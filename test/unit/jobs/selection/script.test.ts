@@ -91,7 +91,7 @@ test('a problem with a script is said in two sentences', () => {
       reason,
     );
   }
-  for (const reason of ['git', 'link', 'special', 'unreadable', 'limit'] as const) {
+  for (const reason of ['git', 'link', 'name', 'special', 'unreadable', 'limit'] as const) {
     assert.match(problemOf(leftOut(reason), 'out') ?? '', /^out is left out\. Reason: [^.]*\.$/, reason);
   }
   assert.match(problemOf(leftOut('venv', 'directory'), 'out/x.py') ?? '', /^out\/x\.py is left out\./);

@@ -113,7 +113,7 @@ for (const isTrusted of [true, false]) {
     const root = temporaryFolder(t);
     writeTree(root, Object.fromEntries([...SECRET_NAMES, ...HARMLESS_NAMES].map((path) => [path, 'x'])));
     const { files, excluded } = await selectFiles(root, { isTrusted });
-    const twin = excluded.filter(({ reason }) => reason === 'special').map(({ path }) => path);
+    const twin = excluded.filter(({ reason }) => reason === 'name').map(({ path }) => path);
     assert.deepEqual([...files.map(({ path }) => path), ...twin].sort(), [...HARMLESS_NAMES].sort());
   });
 }

@@ -62,7 +62,7 @@ test('on random trees, what is selected is what git lists, with git and without'
     for (const isTrusted of [true, false]) {
       const { files, excluded } = await selectFiles(root, { isTrusted });
       // Names that only differ in case are the one extra exclusion that these trees can meet.
-      const twins = excluded.filter(({ reason }) => reason === 'special').map(({ path }) => path);
+      const twins = excluded.filter(({ reason }) => reason === 'name').map(({ path }) => path);
       const sent = [...files.map(({ path }) => path), ...twins].sort();
       const wrong = [...new Set(sent).symmetricDifference(new Set(listed))];
       if (wrong.length > 0)

@@ -211,14 +211,22 @@ for (const isTrusted of [true, false]) {
     const selection = await selectFiles(root, { isTrusted });
     assert.deepEqual(paths(selection), ['README', 'fine']);
     const reasons = selection.excluded
-      .filter(({ reason }) => reason === 'special')
-      .map(({ path, rule }) => [path, rule]);
+      .filter(({ reason }) => reason === 'special' || reason === 'name')
+      .map(({ path, reason, rule }) => [path, reason, rule]);
     assert.deepEqual(reasons, [
-      ['Readme', 'its name collides with README on some systems'],
-      ['back\\slash', 'its name contains a backslash, which separates folders on Windows'],
-      ['bad-\ufffd', 'its name is not valid UTF-8'],
-      ['pipe', 'not a regular file'],
-      ['tab\tname', 'its name contains control characters'],
+      ['Readme', 'name', 'its name is the same as README on some systems'],
+      ['back\\slash', 'name', 'its name contains a backslash, which separates folders on Windows'],
+      ['bad-\ufffd', 'name', 'its name is not valid UTF-8'],
+      ['pipe', 'special', 'not a regular file'],
+      ['tab\tname', 'name', 'its name contains control characters'],
+    ]);
+    assert.deepEqual(selection.findings, [
+      {
+        type: 'same-name',
+        path: 'Readme',
+        message:
+          'Readme is not sent, because its name is the same as README on some systems. Rename or leave out one of them.',
+      },
     ]);
   });
 
