@@ -12,6 +12,7 @@ import {
   JOBS_VIEW,
   MCP_PROVIDER,
   RESULTS_VIEW,
+  SETTING_MINIMUMS,
   SETTING_SCOPES,
   TASK_TYPE,
 } from '../../src/extension/contributions/names.ts';
@@ -40,7 +41,7 @@ interface Manifest {
     readonly configuration: {
       readonly properties: Record<
         string,
-        { readonly scope: string; readonly default: unknown; readonly order: number }
+        { readonly scope: string; readonly default: unknown; readonly minimum?: number; readonly order: number }
       >;
     };
     readonly jsonValidation: readonly object[];
@@ -157,7 +158,7 @@ test('the schema of profiles is for the file that is read', () => {
   ]);
 });
 
-test('the manifest and the code name the same settings, with the same scopes', () => {
+test('the manifest and the code name the same settings, with the same scopes and lowest numbers', () => {
   const scopes = Object.fromEntries(
     Object.entries(contributes.configuration.properties).map(([name, { scope }]) => [
       name.replace('farwharf.', ''),
@@ -165,6 +166,10 @@ test('the manifest and the code name the same settings, with the same scopes', (
     ]),
   );
   assert.deepEqual(scopes, SETTING_SCOPES);
+  const minimums = Object.entries(contributes.configuration.properties)
+    .filter(([, { default: value }]) => typeof value === 'number')
+    .map(([name, { minimum }]) => [name.replace('farwharf.', ''), minimum]);
+  assert.deepEqual(Object.fromEntries(minimums), SETTING_MINIMUMS);
 });
 
 test('every setting has its default in the manifest', () => {
@@ -242,7 +247,7 @@ test('exactly one welcome text fits each state of the window', () => {
   for (const workspaceFolderCount of [0, 1, 2])
     for (const virtualWorkspace of [undefined, 'vscode-vfs'])
       for (const isWorkspaceTrusted of [true, false])
-        for (const connection of ['ready', 'signedOut', 'unreachable'])
+        for (const connection of ['ready', 'signedOut', 'unreachable', 'unusable'])
           for (const [isIndexed, isRemoteHost] of [
             [true, undefined],
             [false, true],

@@ -20,7 +20,8 @@ export interface AccountView {
   readonly asOf: string;
 }
 
-export type ConnectionState = 'ready' | 'signedOut' | 'unreachable';
+/** `unusable`: no host is selected, because the setting has no usable address. */
+export type ConnectionState = 'ready' | 'signedOut' | 'unreachable' | 'unusable';
 
 interface AccountDeps {
   readonly hosts: Hosts;
@@ -80,9 +81,8 @@ export class AccountMonitor {
    * that it is running although this window has not used it yet.
    */
   async refresh(signal?: AbortSignal, { isUp = this.#wasAsked } = {}): Promise<void> {
-    let host: string;
     try {
-      host = this.#deps.hosts.current();
+      const host = this.#currentHost();
       if (host === LOCAL_HOST && !isUp) {
         this.#show('ready', host);
         return;
@@ -98,10 +98,19 @@ export class AccountMonitor {
     return repeat(() => (isFocused() ? this.refresh(signal) : undefined), SLOW_REFRESH_MS, signal);
   }
 
-  #show(state: ConnectionState, host: string): void {
+  #currentHost(): string {
+    try {
+      return this.#deps.hosts.current();
+    } catch (error) {
+      this.#show('unusable', undefined);
+      throw error;
+    }
+  }
+
+  #show(state: ConnectionState, host: string | undefined): void {
     this.#state = state;
     this.#deps.contexts.set('connection', state);
-    this.#deps.contexts.set('isRemoteHost', host !== LOCAL_HOST);
+    this.#deps.contexts.set('isRemoteHost', host !== undefined && host !== LOCAL_HOST);
     this.#changed.fire();
   }
 }

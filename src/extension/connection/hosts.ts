@@ -1,7 +1,7 @@
 import type { KeptEnvironment } from '../../remote/protocol/environment.ts';
 import type * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
-import { AppError, systemCode } from '../../core/errors.ts';
+import { AppError, messageOf, systemCode } from '../../core/errors.ts';
 import { DisposableStore, Emitter } from '../../core/processes/lifetime.ts';
 import type { JobService } from '../../jobs/service/api.ts';
 import { hostAddress, type HostAddress, LOCAL_HOST, machineOfHost, resolveHost } from '../../jobs/service/host.ts';
@@ -53,15 +53,21 @@ export class Hosts implements vscode.Disposable {
   /**
    * The selected host: the user's setting, else `FARWHARF_REMOTE_HOST`, else `local`.
    *
-   * @throws AppError `bad-input` if the setting is not a usable URL.
+   * @throws AppError `bad-input` if it is neither a usable URL nor a connected machine.
    */
   current(): string {
     const remote = readUserSetting('host');
     if (remote === LOCAL_HOST) return LOCAL_HOST;
-    return resolveHost({ ...(remote === undefined ? {} : { remote }), env: process.env });
+    if (remote === undefined) return resolveHost({ env: process.env });
+    try {
+      return resolveHost({ remote, env: process.env });
+    } catch (cause) {
+      const text = l10n.t('The setting farwharf.host cannot be used. {0}', messageOf(cause));
+      throw new AppError('bad-input', text, { cause });
+    }
   }
 
-  /** The selected host, or undefined if the setting is not usable, which the next command reports. */
+  /** The selected host, or undefined if it cannot be used, which the Jobs view, the status bar and the next command report. */
   currentIfUsable(): string | undefined {
     try {
       return this.current();

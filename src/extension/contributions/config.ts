@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { SETTING_SCOPES, type Settings } from './names.ts';
+import { SETTING_MINIMUMS, SETTING_SCOPES, type Settings } from './names.ts';
 
 /**
  * The value of a setting. Settings of scope `machine` are read only from the user's settings, so that a workspace cannot
@@ -12,15 +12,21 @@ export function readSetting<K extends keyof Settings>(name: K, resource?: vscode
     SETTING_SCOPES[name] === 'machine'
       ? (found?.globalValue ?? found?.defaultValue)
       : configuration.get<Settings[K]>(name);
-  // A value of the wrong type counts as not set; the settings editor shows VS Code's own warning.
   const fallback = found?.defaultValue;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked as far as VS Code checks it
-  return (typeof value === typeof fallback ? value : fallback) as Settings[K];
+  return (isUsable(name, value, fallback) ? value : fallback) as Settings[K];
 }
 
 /** The value in the user's settings; undefined if there is none. */
 export function readUserSetting<K extends keyof Settings>(name: K): Settings[K] | undefined {
-  return vscode.workspace.getConfiguration('farwharf', null).inspect<Settings[K]>(name)?.globalValue;
+  const found = vscode.workspace.getConfiguration('farwharf', null).inspect<Settings[K]>(name);
+  return isUsable(name, found?.globalValue, found?.defaultValue) ? found?.globalValue : undefined;
+}
+
+/** Whether a value has the type of the default and is not too low. Another one counts as not set; the settings editor shows VS Code's own warning. */
+function isUsable(name: keyof Settings, value: unknown, fallback: unknown): boolean {
+  if (typeof value !== typeof fallback || Array.isArray(value) !== Array.isArray(fallback)) return false;
+  return typeof value !== 'number' || value >= (SETTING_MINIMUMS[name] ?? -Infinity);
 }
 
 /** Calls `listener` when the setting changes in any folder. */

@@ -87,7 +87,7 @@ export type CommandId = (typeof COMMANDS)[number];
 /** Context keys for `when` clauses and their values. */
 export interface Contexts {
   /** The state of the selected host. */
-  readonly connection: 'ready' | 'signedOut' | 'unreachable';
+  readonly connection: 'ready' | 'signedOut' | 'unreachable' | 'unusable';
   readonly isRemoteHost: boolean;
   readonly hasJobs: boolean;
   /** Whether results of a folder that is no sample were downloaded. */
@@ -170,6 +170,14 @@ export const SETTING_SCOPES: Readonly<Record<keyof Settings, 'machine' | 'resour
   'model.provider': 'machine',
   'model.name': 'machine',
   'model.baseUrl': 'machine',
+};
+
+/** The lowest value of each setting that is a number, as in the manifest. VS Code passes lower ones on. */
+export const SETTING_MINIMUMS: Readonly<Partial<Record<keyof Settings, number>>> = {
+  maxRuntime: 1,
+  notifyAfter: 0,
+  lowCredits: 0,
+  cancelOverBudget: 0,
 };
 
 export const JOBS_VIEW = 'farwharf.jobs';

@@ -45,24 +45,17 @@ export function showStatus(
     if (host !== undefined) {
       readSpending(host, now).catch((error: unknown) => log.warn('spending could not be read', { error }));
     }
-    const view =
-      host === undefined
-        ? undefined
-        : statusView({
-            host,
-            state: account.state,
-            account: account.last(host),
-            jobs: store.records,
-            spent,
-            budgets,
-            hasFolder: vscode.workspace.workspaceFolders !== undefined,
-            lowCredits: readSetting('lowCredits'),
-            now,
-          });
-    if (view === undefined) {
-      item.hide();
-      return;
-    }
+    const view = statusView({
+      host,
+      state: account.state,
+      account: host === undefined ? undefined : account.last(host),
+      jobs: store.records,
+      spent,
+      budgets,
+      hasFolder: vscode.workspace.workspaceFolders !== undefined,
+      lowCredits: readSetting('lowCredits'),
+      now,
+    });
     item.text = view.text;
     item.tooltip = hover(view.tooltip, { hasIcons: true, commands: COMMANDS });
     item.accessibilityInformation = { label: view.spoken, role: 'button' };

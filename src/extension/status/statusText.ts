@@ -10,10 +10,12 @@ import type { AccountView, ConnectionState } from '../connection/account.ts';
 import { escapeMarkdown } from '../ui/markdown.ts';
 import { hostLabel } from '../ui/words.ts';
 
+const NAME = 'Farwharf';
 const NAMED_JOBS = 5;
 
 export interface StatusFacts {
-  readonly host: string;
+  /** Undefined if the selected one cannot be used. */
+  readonly host: string | undefined;
   readonly state: ConnectionState;
   readonly account: AccountView | undefined;
   readonly jobs: readonly JobRecord[];
@@ -29,6 +31,8 @@ export interface StatusFacts {
   readonly now: number;
 }
 
+type HostFacts = StatusFacts & { readonly host: string };
+
 export interface StatusView {
   readonly text: string;
   readonly spoken: string;
@@ -40,7 +44,9 @@ export interface StatusView {
 }
 
 /** The status bar item. */
-export function statusView(facts: StatusFacts): StatusView {
+export function statusView({ host, ...rest }: StatusFacts): StatusView {
+  if (host === undefined) return unusableHostView();
+  const facts: HostFacts = { host, ...rest };
   if (facts.state === 'signedOut') return signedOutView(facts);
   const running = facts.jobs.filter(isActive);
   const shown = shownBalance(facts, running);
@@ -59,7 +65,18 @@ export function statusView(facts: StatusFacts): StatusView {
   };
 }
 
-function signedOutView({ host }: StatusFacts): StatusView {
+function unusableHostView(): StatusView {
+  const problem = l10n.t('The selected host cannot be used. Select another one to submit jobs.');
+  return {
+    text: `$(warning) ${l10n.t('Select Host')}`,
+    spoken: [NAME, problem].join(', '),
+    tooltip: problem,
+    command: 'farwharf.selectHost',
+    isWarning: true,
+  };
+}
+
+function signedOutView({ host }: HostFacts): StatusView {
   const name = hostLabel(host);
   return {
     text: `$(key) ${l10n.t('Sign In')}`,
@@ -74,27 +91,27 @@ function signedOutView({ host }: StatusFacts): StatusView {
 }
 
 /** Credits left now; null if the service does not say. */
-function shownBalance({ account, host, now }: StatusFacts, running: readonly JobRecord[]): number | null {
+function shownBalance({ account, host, now }: HostFacts, running: readonly JobRecord[]): number | null {
   if (account === undefined || account.balance === null) return null;
   const own = running.filter((record) => record.host === host);
   return balanceNow({ balance: account.balance, asOf: account.asOf }, own, now);
 }
 
 /** Seconds until the credits are used up; undefined if they are enough for the time limits of all jobs that are running there. */
-function secondsLeft({ host, now }: StatusFacts, running: readonly JobRecord[], balance: number): number | undefined {
+function secondsLeft({ host, now }: HostFacts, running: readonly JobRecord[], balance: number): number | undefined {
   const own = running.filter((record) => record.host === host);
   return secondsUntilEmpty(balance, own, now);
 }
 
-function spokenText(facts: StatusFacts, running: number, balance: number | null): string {
-  const parts = ['Farwharf'];
+function spokenText(facts: HostFacts, running: number, balance: number | null): string {
+  const parts = [NAME];
   if (facts.state === 'unreachable') parts.push(l10n.t('{0} does not respond', hostLabel(facts.host)));
   if (running > 0) parts.push(plural(running, l10n.t('1 job runs'), l10n.t('{0} jobs run')));
   if (balance !== null) parts.push(l10n.t('{0} credits left', formatCredits(balance)));
   return parts.join(', ');
 }
 
-function tooltip(facts: StatusFacts, running: readonly JobRecord[], balance: number | null): string {
+function tooltip(facts: HostFacts, running: readonly JobRecord[], balance: number | null): string {
   const { host, state, account, now, spent } = facts;
   const lines = [l10n.t('**Farwharf** on {0}', escapeMarkdown(hostLabel(host)))];
   if (state === 'unreachable')

@@ -17,10 +17,15 @@ function nameOf(host: string): string {
   return printableLine(host.replace(/^(?:https?|ssh):\/\//, ''));
 }
 
-/** The message about the host above the rows of the Jobs view; undefined if all is well. */
-export function connectionText(state: 'ready' | 'signedOut' | 'unreachable', host: string): string | undefined {
+/** The message about the selected host above the rows of the Jobs view; undefined if all is well. @param host undefined if it cannot be used. */
+export function connectionText(
+  state: 'ready' | 'signedOut' | 'unreachable' | 'unusable',
+  host: string | undefined,
+): string | undefined {
+  if (host === undefined) return l10n.t('The selected host cannot be used. Select another one to submit jobs.');
   switch (state) {
     case 'ready':
+    case 'unusable': // and another one was selected since
       return undefined;
     case 'signedOut':
       return l10n.t('You are not signed in to {0}. Its jobs are shown in their last known state.', hostLabel(host));

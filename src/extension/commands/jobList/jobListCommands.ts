@@ -37,9 +37,8 @@ export const jobListCommands = {
   ),
   'farwharf.refreshJobs': async ({ services: { account, hosts, signal, store } }) => {
     await store.refresh();
-    const host = hosts.current();
     await account.refresh(signal);
-    const problem = connectionText(account.state, host);
+    const problem = connectionText(account.state, hosts.currentIfUsable());
     if (problem === undefined) showDone(l10n.t('The list of jobs is up to date'));
     else void showWarning(problem);
   },

@@ -60,6 +60,12 @@ test('it offers to sign in when signed out', () => {
   assert.match(tooltip, /Sign in with the API key of your account/);
 });
 
+test('a host that cannot be used is reported, and another one can be selected', () => {
+  const { text, command, tooltip, spoken } = statusView({ ...facts, host: undefined, state: 'unusable' });
+  assert.deepEqual([text, command], ['$(warning) Select Host', 'farwharf.selectHost']);
+  for (const shown of [tooltip, spoken]) assert.match(shown, /The selected host cannot be used/);
+});
+
 test('a balance that is not known is not made up', () => {
   const view = statusView({ ...facts, account: undefined });
   assert.equal(view.text, '$(rocket)');
