@@ -60,7 +60,12 @@ export function abortReason({ reason }: AbortSignal): Error {
 
 /** The message of anything that was thrown. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  if (error instanceof Error) return error.message;
+  try {
+    return String(error);
+  } catch {
+    return '(a value that cannot be converted to text)'; // an object without a prototype, for example
+  }
 }
 
 /** The default case of a `switch` over a union, by which the compiler detects missing cases. */

@@ -2,7 +2,7 @@ import type { ChatCompletion } from 'openai/resources/chat/completions';
 import { AppError } from '../../core/errors.ts';
 import type { Scope } from '../run/scope.ts';
 import type { ModelExchange } from '../run/runHost.ts';
-import { type Chunk, isCompletion } from '../llm/completion.ts';
+import { type Chunk, isCompletion, textOf } from '../llm/completion.ts';
 import { estimateCost } from '../llm/prices.ts';
 import type { Endpoint } from '../llm/providers.ts';
 import type { ChatService } from '../llm/service.ts';
@@ -54,7 +54,7 @@ export async function hosted(
       let isFailed = false;
       try {
         for await (const chunk of chunks) {
-          content += chunk.choices[0]?.delta.content ?? '';
+          content += textOf(chunk.choices[0]?.delta.content);
           usage = chunk.usage ?? usage;
           reason = chunk.choices[0]?.finish_reason ?? reason;
           yield chunk;
@@ -80,7 +80,7 @@ interface Counted {
 /** A whole reply word by word, because code that reads a stream may stop in the middle. */
 function chunksOf({ choices, usage }: ChatCompletion): Chunk[] {
   const [choice] = choices;
-  const words = (choice?.message.content ?? '').split(/(?<=\s)(?=\S)/);
+  const words = textOf(choice?.message.content).split(/(?<=\s)(?=\S)/);
   const last = words.length - 1;
   return words.map((content, index) => ({
     choices: [{ delta: { content }, finish_reason: index === last ? (choice?.finish_reason ?? 'stop') : null }],

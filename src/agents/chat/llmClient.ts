@@ -1,4 +1,3 @@
-import { requireWholeNumber } from '../options/wholeNumber.ts';
 import { checkOptions, type OptionShape } from '../options/optionShape.ts';
 import { jsonSchemaOf } from '../schema/jsonSchema.ts';
 import { eitherSignal, scopes } from '../run/scope.ts';
@@ -7,6 +6,7 @@ import { runToolLoop, type RunToolsOptions, type ToolRun } from './toolLoop.ts';
 import type { Schema } from '../schema/standardSchema.ts';
 import type { AskOptions, ChatMessage, ChatReply, ModelParams, ToolOptions } from './messages.ts';
 import { providerName } from './chatSpan.ts';
+import { checkCall, checkPrompt, checkToolCall } from './checkedCall.ts';
 import { ModelRequests } from './modelRequests.ts';
 import type { Price } from '../llm/prices.ts';
 import { type Endpoint, type EndpointOptions, resolveEndpoint } from '../llm/providers.ts';
@@ -41,15 +41,6 @@ const CLIENT_OPTIONS: OptionShape = {
   params: 'object',
 };
 
-const CALL_OPTIONS: OptionShape = {
-  params: 'object',
-  retries: 'number',
-  timeout: 'number',
-  signal: 'signal',
-};
-
-const TOOL_OPTIONS: OptionShape = { ...CALL_OPTIONS, maxSteps: 'number', approve: 'function' };
-
 /** Sends prompts to a language model through a chat completions API. The `openai` package is loaded with the first request. */
 export class LLMClient {
   readonly provider: string;
@@ -74,7 +65,8 @@ export class LLMClient {
   /** Sends one user message and returns the reply: text, or a value of the schema. Throws as `chatComplete` does. */
   ask<T>(prompt: string, options: SchemaOptions<T>): Promise<T>;
   ask(prompt: string, options?: AskOptions & { readonly schema?: undefined }): Promise<string>;
-  ask(prompt: string, options: AskOptions & { readonly schema?: Schema | undefined } = {}): Promise<unknown> {
+  async ask(prompt: string, options: AskOptions & { readonly schema?: Schema | undefined } = {}): Promise<unknown> {
+    checkPrompt('ask', prompt);
     return this.#answer('ask', [{ role: 'user', content: prompt }], options);
   }
 
@@ -99,7 +91,7 @@ export class LLMClient {
 
   /** Sends messages, with or without tools, and returns the whole reply. The caller answers its tool calls with `tool` messages. */
   async chatWithTools(messages: readonly ChatMessage[], options: ToolOptions = {}): Promise<ChatReply> {
-    checkOptions('chatWithTools', options, CALL_OPTIONS);
+    checkCall('chatWithTools', messages, options);
     const { tools, toolChoice } = options;
     return this.#requests.complete(messages, options, {
       ...(tools === undefined ? {} : { tools }),
@@ -118,8 +110,7 @@ export class LLMClient {
     tools: readonly Tool[],
     options: RunToolsOptions = {},
   ): Promise<ToolRun> {
-    checkOptions('runTools', options, TOOL_OPTIONS);
-    if (options.maxSteps !== undefined) requireWholeNumber('maxSteps', options.maxSteps);
+    checkToolCall('runTools', { messages, tools, options });
     const { signal: outer, visit } = scopes.getStore() ?? {};
     const signal = eitherSignal(options.signal, outer) ?? new AbortController().signal;
     const complete = async (asked: readonly ChatMessage[], extra: object): Promise<ChatReply> => {
@@ -133,13 +124,14 @@ export class LLMClient {
   }
 
   /** Sends one user message and yields the reply as `chatStream` does. */
-  askStream(prompt: string, options: AskOptions = {}): AsyncGenerator<string, void> {
-    return this.chatStream([{ role: 'user', content: prompt }], options);
+  async *askStream(prompt: string, options: AskOptions = {}): AsyncGenerator<string, void> {
+    checkPrompt('askStream', prompt);
+    yield* this.chatStream([{ role: 'user', content: prompt }], options);
   }
 
   /** Sends messages and yields the reply as it arrives. Leaving the loop ends the request. Throws as `chatComplete` does. */
   async *chatStream(messages: readonly ChatMessage[], options: AskOptions = {}): AsyncGenerator<string, void> {
-    checkOptions('chatStream', options, CALL_OPTIONS);
+    checkCall('chatStream', messages, options);
     yield* this.#requests.stream(messages, options);
   }
 
@@ -148,7 +140,7 @@ export class LLMClient {
     messages: readonly ChatMessage[],
     options: AskOptions & { readonly schema?: Schema | undefined },
   ): Promise<unknown> {
-    checkOptions(method, options, CALL_OPTIONS);
+    checkCall(method, messages, options);
     const { schema } = options;
     if (schema === undefined) return this.#text(messages, options, {});
     const jsonSchema = await jsonSchemaOf(schema, 'schema');

@@ -1,6 +1,7 @@
 import { AppError } from '../../core/errors.ts';
 import { type Scope, eitherSignal, scopes } from '../run/scope.ts';
-import { completionBody } from '../llm/completion.ts';
+import { MAX_TIMER_SECONDS } from '../options/seconds.ts';
+import { completionBody, textOf } from '../llm/completion.ts';
 import { inGenAiSpan, startGenAiSpan } from '../run/genAiSpan.ts';
 import { chatCall, replyAttributes } from './chatSpan.ts';
 import { type Completions, hosted } from './hostedCompletions.ts';
@@ -49,7 +50,7 @@ export class ModelRequests {
       return response;
     });
     const [choice] = value.choices;
-    const content = choice?.message.content ?? '';
+    const content = textOf(choice?.message.content);
     const usage = this.#report(scope, { startedAt, retries, counted: value.usage, messages, length: content.length });
     if (choice === undefined) throw this.badReply('the reply has no choices');
     this.#checkRefusal(choice.message.refusal);
@@ -93,9 +94,10 @@ export class ModelRequests {
     try {
       for await (const { choices, usage } of chunks) {
         counted = usage ?? counted;
-        const { content: text, refusal: refused } = choices[0]?.delta ?? {};
+        const { content: delta, refusal: refused } = choices[0]?.delta ?? {};
         refusal += refused ?? '';
-        if (typeof text === 'string' && text !== '') {
+        const text = textOf(delta);
+        if (text !== '') {
           length += text.length;
           scope?.visit?.token(text);
           yield text;
@@ -200,5 +202,9 @@ function callOptions(
   { retries = DEFAULT_RETRIES, timeout = DEFAULT_TIMEOUT_SECONDS, signal }: AskOptions,
   scope: Scope | undefined,
 ): CallOptions {
-  return { retries, timeoutMs: timeout * 1000, signal: eitherSignal(signal, scope?.signal) };
+  return {
+    retries,
+    timeoutMs: Math.min(timeout, MAX_TIMER_SECONDS) * 1000,
+    signal: eitherSignal(signal, scope?.signal),
+  };
 }

@@ -1,4 +1,5 @@
 import { AppError, messageOf } from '../../core/errors.ts';
+import { unlessAborted } from '../options/delay.ts';
 import { BudgetError } from '../run/budget.ts';
 import { isPaused } from '../run/pause.ts';
 import { type GenAiCall, inGenAiSpan } from '../run/genAiSpan.ts';
@@ -87,7 +88,7 @@ async function loop(first: readonly ChatMessage[], parts: LoopParts): Promise<To
     }
     for (const call of reply.toolCalls) {
       const step = await inGenAiSpan(toolCall(call, byName.get(call.name)), async (span) => {
-        const result = await callTool(call, byName, parts);
+        const result = await unlessAborted(callTool(call, byName, parts), signal);
         if (result.error !== undefined) span.set({ 'error.type': '_OTHER' });
         return result;
       });

@@ -1,5 +1,6 @@
 import type { NodeContext } from '../run/context.ts';
 import type { Pause } from '../run/pause.ts';
+import { checkOptions } from '../options/optionShape.ts';
 import { concurrencyOf } from '../options/wholeNumber.ts';
 import { checkItems, DEFAULT_CONCURRENCY } from './batch.ts';
 import { Flow, type FlowOptions } from './flow.ts';
@@ -23,6 +24,7 @@ export class BatchFlow<
   A extends string | void = string | void,
 > extends Flow<S, readonly I[], A, T, T[]> {
   constructor(options: FlowOptions<T> = {}) {
+    checkOptions(`new ${new.target.name || 'BatchFlow'}`, options, { name: 'string' });
     const { start, ...own } = options;
     super(options instanceof BaseNode ? options : own);
     this.start = start;

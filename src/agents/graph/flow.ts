@@ -49,6 +49,8 @@ export class Flow<
   E = string | void,
 > extends BaseNode<S, P, E, A> {
   readonly #graphNodes = new Map<object, GraphNode>();
+  /** How many nodes have each name. */
+  readonly #namesakes = new Map<string, number>();
   #start: GraphNode | undefined;
 
   constructor(options: FlowOptions<S> = {}) {
@@ -144,8 +146,10 @@ export class Flow<
     }
     const known = this.#graphNodes.get(node);
     if (known !== undefined) return known;
-    const namesakes = [...this.#graphNodes.values()].filter(({ unit }) => unit.name === node.name).length;
-    const label = namesakes === 0 ? node.name : `${node.name}~${namesakes + 1}`;
+    const { name } = node;
+    const namesakes = this.#namesakes.get(name) ?? 0;
+    this.#namesakes.set(name, namesakes + 1);
+    const label = namesakes === 0 ? name : `${name}~${namesakes + 1}`;
     const graphNode = new GraphNode(node, label, this.#graphNodes.size);
     this.#graphNodes.set(node, graphNode);
     return graphNode;

@@ -110,8 +110,8 @@ function untilAborted(run: Run, signal: AbortSignal, start: () => Promise<unknow
     };
     signal.addEventListener('abort', abort, { once: true }); // before the start: the first sync hook may abort
     void start()
-      .then(resolve, reject)
-      .finally(() => signal.removeEventListener('abort', abort));
+      .finally(() => signal.removeEventListener('abort', abort)) // first, so that nobody sees it after the end of the run
+      .then(resolve, reject);
   });
 }
 

@@ -39,3 +39,24 @@ export function completionBody(
 export function completionBody(model: string, messages: readonly object[], extra: object): object {
   return { ...extra, model, messages: [...messages] };
 }
+
+/** A response body as JSON: the package returns a text if the service does not say that it is JSON. */
+export function parsedBody<T>(body: T): T;
+export function parsedBody(body: unknown): unknown {
+  if (typeof body !== 'string') return body;
+  try {
+    return JSON.parse(body) as unknown;
+  } catch {
+    return body;
+  }
+}
+
+/** The text of a message's content. Some services write it as a list of parts, of which only some are text. */
+export function textOf(content: unknown): string {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return '';
+  return content
+    .map((part: unknown) => (typeof part === 'object' && part !== null && 'text' in part ? part.text : ''))
+    .filter((text) => typeof text === 'string')
+    .join('');
+}

@@ -2,6 +2,7 @@ import OpenAI from 'openai';
 import { AppError } from '../../core/errors.ts';
 import { Redactor } from '../../core/redact.ts';
 import type { Embedder } from '../../retrieval/embedding/embedder.ts';
+import { parsedBody } from './completion.ts';
 import { requestFailure } from './failure.ts';
 import { clientOptions } from './openaiClient.ts';
 import type { Endpoint } from './providers.ts';
@@ -28,7 +29,7 @@ export function embeddingService(endpoint: Endpoint, key: string | undefined): E
       signal?.throwIfAborted();
       throw requestFailure(error, endpoint, redactor);
     });
-    const { data } = value;
+    const { data } = parsedBody(value);
     if (Array.isArray(data) && data.length === texts.length) {
       return data.map(({ embedding }) => Float32Array.from(embedding));
     }

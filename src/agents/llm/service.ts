@@ -7,7 +7,7 @@ import type {
 } from 'openai/resources/chat/completions';
 import { AppError } from '../../core/errors.ts';
 import { Redactor } from '../../core/redact.ts';
-import { isCompletion } from './completion.ts';
+import { isCompletion, parsedBody } from './completion.ts';
 import { requestFailure } from './failure.ts';
 import { clientOptions } from './openaiClient.ts';
 import type { Endpoint } from './providers.ts';
@@ -74,8 +74,8 @@ export class ChatService {
     const answer = await this.#retry(options, () =>
       this.#send((client) => client.chat.completions.create(body, requestOptions(options))),
     );
-    const { value } = answer;
-    if (isCompletion(value)) return answer;
+    const value = parsedBody(answer.value);
+    if (isCompletion(value)) return { ...answer, value };
     throw this.#noCompletion(value);
   }
 

@@ -60,8 +60,9 @@ function isObject(value: unknown): value is object {
 }
 
 function kindOf(value: unknown): string {
-  if (value === null) return 'null';
+  if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'string') return `the string "${value.slice(0, 40)}"`;
-  return typeof value === 'number' || typeof value === 'boolean' ? `the ${typeof value} ${value}` : `a ${typeof value}`;
+  if (typeof value === 'number' || typeof value === 'boolean') return `the ${typeof value} ${value}`;
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }

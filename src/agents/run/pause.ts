@@ -1,3 +1,4 @@
+import { checkOptions } from '../options/optionShape.ts';
 import type { Checkpoint } from '../records/schemas.ts';
 import type { Schema } from '../schema/standardSchema.ts';
 
@@ -22,12 +23,18 @@ export interface Pause extends PauseRequest {
  * with its checkpoint and an `input` calls the node's `answer`.
  */
 export function pause(request: PauseRequest): Pause {
+  checkOptions('pause', request, { question: 'string' });
   const { question, choices, input } = request;
   if (typeof question !== 'string' || question === '') {
     throw new TypeError('pause needs a question: pause({ question: "Publish it?" }).');
   }
   if (choices !== undefined && !(Array.isArray(choices) && choices.every((choice) => typeof choice === 'string'))) {
     throw new TypeError('The option choices of pause must be an array of strings.');
+  }
+  if (choices?.length === 0) {
+    throw new TypeError(
+      'The option choices of pause is empty, so no answer would be allowed. Leave it out for any text.',
+    );
   }
   return { question, choices, input, [PAUSE]: true };
 }

@@ -1,4 +1,5 @@
 import { AppError, messageOf } from '../../core/errors.ts';
+import { checkOptions } from '../options/optionShape.ts';
 import { type JsonSchema, jsonSchemaOf } from '../schema/jsonSchema.ts';
 import { checkWith, isSchema, type Schema } from '../schema/standardSchema.ts';
 
@@ -38,9 +39,11 @@ const NAME = /^[\w-]{1,64}$/;
 /**
  * Defines a function that a model can call.
  *
- * @throws AppError `bad-input` for a name that services do not accept, or an `input` that is not a schema.
+ * @throws AppError `bad-input` for a name that services do not accept, or an `input` that is not a schema; TypeError for an option of
+ * another type, or without `run`.
  */
 export function tool<I>(definition: ToolDefinition<I>): Tool {
+  checkOptions('tool', definition, { name: 'string', description: 'string', run: 'function' });
   const { name, description, input: schema } = definition;
   if (!NAME.test(name)) {
     throw new AppError('bad-input', `The tool name "${name}" is not valid. Use up to 64 letters, digits, "_" and "-".`);
@@ -48,6 +51,7 @@ export function tool<I>(definition: ToolDefinition<I>): Tool {
   if (!isSchema(schema)) {
     throw new AppError('bad-input', `The option input of tool "${name}" must be a schema, such as z.object({ … }).`);
   }
+  if (definition.run === undefined) throw new TypeError(`The tool "${name}" needs run(input, context).`);
   return {
     name,
     description,

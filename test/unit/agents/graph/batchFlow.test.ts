@@ -391,3 +391,11 @@ test('ParallelBatchFlow runs up to `concurrency` items at a time, and when one f
   for (const item of [0, 1, 2]) assert.equal(ended(`Each[${item}]/Work`), 1);
   assert.throws(() => new Each({ concurrency: 0 }), RangeError);
 });
+
+test('options of a batch flow that are not an object are refused', () => {
+  for (const options of [5, 'x', [], () => {}, null]) {
+    for (const Kind of [BatchFlow, ParallelBatchFlow]) {
+      assert.throws(() => new Kind(options as never), { name: 'TypeError', message: /takes its options as an object/ });
+    }
+  }
+});

@@ -36,6 +36,15 @@ async function run(flow: Flow<Shared>): Promise<{ shared: Shared; action: unknow
   return { shared, action, warnings };
 }
 
+test('adding a node to a flow takes the same time however many nodes it has', () => {
+  let reads = 0;
+  const counted = (name: string): Step => Object.defineProperty(new Step(name), 'name', { get: () => (reads++, name) });
+  const steps = Array.from({ length: 1_000 }, (_, index) => counted(index % 2 === 0 ? 'same' : `step ${index}`));
+  const flow = new Flow<Shared>();
+  for (const [index, step] of steps.entries()) flow.connect(step, steps[index + 1] ?? null, 'next');
+  assert.ok(reads <= 10 * steps.length, `${reads} reads of ${steps.length} names`);
+});
+
 test('a node passes what prep returned to exec, and both to post', async () => {
   class Sum extends Node<{ numbers: number[]; sum: number }, number[], number> {
     override prep(shared: { numbers: number[] }): number[] {

@@ -369,3 +369,37 @@ test('options of a node that have another type are a TypeError that names the op
   });
   assert.throws(() => new Named({ name: 7 }), { name: 'TypeError', message: /option name/ });
 });
+
+test('a value that cannot be converted to text is thrown as it is, in a traced run too', async () => {
+  const hostile = new Proxy(
+    {},
+    {
+      get() {
+        throw new Error('not readable');
+      },
+    },
+  );
+  for (const thrown of [Object.create(null) as unknown, hostile]) {
+    for (const maxRetries of [1, 2]) {
+      class Failing extends Node {
+        override exec(): never {
+          throw thrown;
+        }
+      }
+      const messages: string[] = [];
+      let caught: unknown;
+      try {
+        await new Failing({ maxRetries }).run(
+          {},
+          {
+            onEvent: (event) => void (event.type === 'error' && messages.push(event.message)),
+          },
+        );
+      } catch (error) {
+        caught = error;
+      }
+      assert.ok(caught === thrown);
+      assert.deepEqual(messages, ['(a value that cannot be converted to text)']);
+    }
+  }
+});

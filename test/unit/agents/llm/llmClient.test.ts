@@ -382,3 +382,61 @@ test('a client never shows its key', () => {
   const llm = new LLMClient({ apiKey: KEY });
   assert.ok(!`${inspect(llm, { showHidden: true, depth: 5 })}${JSON.stringify(llm)}`.includes(KEY));
 });
+
+test('a completion is read whatever the service calls its type, and in parts as some services write it', async (t) => {
+  const completion = {
+    choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'Low.' } }],
+  };
+  const parts = [
+    { type: 'thinking', thinking: [{ type: 'text', text: 'tide tables' }] },
+    { type: 'text', text: 'Hi' },
+    { type: 'text', text: 'gh.' },
+  ];
+  const { baseUrl } = await chatServer(
+    t,
+    (response) => response.end(JSON.stringify(completion)),
+    (response) => response.writeHead(200, { 'content-type': 'text/html' }).end(JSON.stringify(completion)),
+    json(200, { choices: [{ message: { content: parts } }] }),
+    streamed([JSON.stringify({ choices: [{ delta: { content: parts } }] })]),
+    json(200, { choices: [{ message: { content: 5 } }] }),
+  );
+  const client = new LLMClient({ baseUrl, model: 'm' });
+  assert.equal(await client.ask('The tide?'), 'Low.');
+  assert.equal(await client.ask('The tide?'), 'Low.');
+  assert.equal(await client.ask('The tide?'), 'High.');
+  assert.deepEqual(await Array.fromAsync(client.askStream('The tide?')), ['High.']);
+  await assert.rejects(client.ask('The tide?'), { code: 'corrupt', message: /the reply is empty/ });
+});
+
+test('arguments of a call that it cannot use are refused before anything is sent', async (t) => {
+  const { baseUrl, requests } = await chatServer(t, reply('x'));
+  const client = new LLMClient({ baseUrl, model: 'm' });
+  const messages = [{ role: 'user', content: 'x' }];
+  for (const retries of [-1, 1.5, Number.NaN]) {
+    await assert.rejects(client.ask('x', { retries }), {
+      name: 'RangeError',
+      message: `retries of ask is ${retries}; it must be a whole number of at least 0.`,
+    });
+  }
+  for (const timeout of [0, -1, Number.NaN]) {
+    await assert.rejects(client.chatComplete(messages, { timeout }), {
+      name: 'RangeError',
+      message: /timeout of chatComplete/,
+    });
+  }
+  const prompt = { name: 'TypeError', message: /^The prompt of \w+ must be a string/ };
+  const list = { name: 'TypeError', message: /^The messages of \w+ must be an array of objects/ };
+  const tools = { name: 'TypeError', message: /^The tools of runTools must be an array of what tool\(\) returns/ };
+  for (const wrong of [undefined, null, 5, {}] as never[]) {
+    await assert.rejects(client.ask(wrong), prompt);
+    await assert.rejects(Array.fromAsync(client.askStream(wrong)), prompt);
+    await assert.rejects(client.chatComplete(wrong), list);
+    await assert.rejects(client.chatWithTools(wrong), list);
+    await assert.rejects(Array.fromAsync(client.chatStream(wrong)), list);
+    await assert.rejects(client.runTools(wrong, []), list);
+    await assert.rejects(client.runTools(messages, wrong), tools);
+  }
+  await assert.rejects(client.runTools(messages, [{}] as never), tools);
+  assert.equal(requests.length, 0);
+  assert.equal(await client.ask('x', { retries: Number.POSITIVE_INFINITY, timeout: Number.POSITIVE_INFINITY }), 'x');
+});

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { test, type TestContext } from 'node:test';
 import * as z from 'zod';
 import {
@@ -12,6 +13,7 @@ import {
   type ToolRun,
   type TraceEvent,
 } from '../../../../src/agents/index.ts';
+import { GUARD_MS } from '../../timeLimits.ts';
 import { type Answer, chatServer, reply, toolCalls } from './llmServer.ts';
 
 const ran: unknown[] = [];
@@ -170,4 +172,34 @@ test('a ToolNode works on messages or a prompt, is traced, and a replay runs no 
     code: 'bad-input',
     message: /shared.messages must be the prompt of "work"/,
   });
+});
+
+test('an abort ends a run of tools although a tool or an approval ignores it', { timeout: GUARD_MS }, async (t) => {
+  const { baseUrl } = await chatServer(t, toolCalls(['stuck', '{}']));
+  const client = new LLMClient({ baseUrl, model: 'm' });
+  const controllers = [new AbortController(), new AbortController()];
+  const never = (controller: AbortController | undefined) => () => {
+    controller?.abort(new Error('enough'));
+    return new Promise<never>(() => {});
+  };
+  const stuck = tool({ name: 'stuck', description: 'Waits.', input: z.object({}), run: never(controllers[0]) });
+  const ask = [{ role: 'user', content: 'Wait.' }];
+  const [first, second] = controllers.map(({ signal }) => signal);
+  await assert.rejects(client.runTools(ask, [stuck], { signal: first }), /enough/);
+  await assert.rejects(client.runTools(ask, [stuck], { signal: second, approve: never(controllers[1]) }), /enough/);
+  for (const { signal } of controllers) assert.equal(getEventListeners(signal, 'abort').length, 0);
+});
+
+test('a definition of a tool that could not run is refused', () => {
+  const input = z.object({});
+  for (const [definition, message] of [
+    [null, 'tool takes its options as an object, not null: { name: … }.'],
+    [{ name: 'a', description: 'd', input }, 'The tool "a" needs run(input, context).'],
+    [
+      { name: 'a', description: 'd', input, run: 'x' },
+      'The option run of tool must be a function, not the string "x".',
+    ],
+  ] as const) {
+    assert.throws(() => tool(definition as never), { name: 'TypeError', message });
+  }
 });

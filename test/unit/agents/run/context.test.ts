@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { test, type TestContext } from 'node:test';
 import {
   BatchNode,
@@ -177,4 +178,17 @@ test('a failed item of a parallel batch ends the model requests of the others', 
   }
   await assert.rejects(new Ask().run({}), /HTTP 400/);
   await service.idle();
+});
+
+test('a run that has ended no longer listens to its signal', async () => {
+  const { signal } = new AbortController();
+  class Failing extends Node {
+    override async exec(): Promise<never> {
+      throw new Error('broken');
+    }
+  }
+  await new Node().run({}, { signal });
+  assert.equal(getEventListeners(signal, 'abort').length, 0);
+  await assert.rejects(new Failing().run({}, { signal }), /broken/);
+  assert.equal(getEventListeners(signal, 'abort').length, 0);
 });

@@ -182,3 +182,18 @@ test('the compiler knows the actions of answer, and takes no pause for an action
   // @ts-expect-error answer never returns this action
   flow.connect(review, null, 'publsh');
 });
+
+test('a pause that nobody could answer, or that is no question, is refused', () => {
+  for (const [request, message] of [
+    [undefined, 'pause takes its options as an object, not undefined: { question: … }.'],
+    [null, 'pause takes its options as an object, not null: { question: … }.'],
+    [{ question: 5 }, 'The option question of pause must be a string, not the number 5.'],
+    [{ question: {} }, 'The option question of pause must be a string, not an object.'],
+    [
+      { question: 'Which?', choices: [] },
+      'The option choices of pause is empty, so no answer would be allowed. Leave it out for any text.',
+    ],
+  ] as const) {
+    assert.throws(() => pause(request as never), { name: 'TypeError', message });
+  }
+});

@@ -1,0 +1,59 @@
+import { checkOptions, type OptionShape } from '../options/optionShape.ts';
+import { requireWholeNumber } from '../options/wholeNumber.ts';
+import type { AskOptions } from './messages.ts';
+import type { RunToolsOptions } from './toolLoop.ts';
+
+const CALL_OPTIONS: OptionShape = {
+  params: 'object',
+  retries: 'number',
+  timeout: 'number',
+  signal: 'signal',
+};
+
+const TOOL_OPTIONS: OptionShape = { ...CALL_OPTIONS, maxSteps: 'number', approve: 'function' };
+
+/** @throws TypeError for a prompt that is not a text. */
+export function checkPrompt(method: string, prompt: unknown): void {
+  if (typeof prompt === 'string') return;
+  throw new TypeError(
+    `The prompt of ${method} must be a string. For a list of messages, use the methods that begin with chat.`,
+  );
+}
+
+/**
+ * Checks the arguments of a call, which a program in JavaScript can get wrong. Services check the messages themselves.
+ *
+ * @throws TypeError for one of another type, RangeError for a number out of range.
+ */
+export function checkCall(method: string, messages: unknown, options: AskOptions, shape = CALL_OPTIONS): void {
+  checkOptions(method, options, shape);
+  const { retries = 0, timeout = 1 } = options;
+  if (!(retries >= 0 && (Number.isInteger(retries) || retries === Number.POSITIVE_INFINITY))) {
+    throw new RangeError(`retries of ${method} is ${retries}; it must be a whole number of at least 0.`);
+  }
+  if (!(timeout > 0)) {
+    throw new RangeError(`timeout of ${method} is ${timeout}; it must be a number of seconds above 0.`);
+  }
+  if (!isListOf(messages, 'role')) {
+    throw new TypeError(`The messages of ${method} must be an array of objects: [{ role: 'user', content: … }].`);
+  }
+}
+
+/** The same for a call with tools. */
+export function checkToolCall(
+  method: string,
+  {
+    messages,
+    tools,
+    options,
+  }: { readonly messages: unknown; readonly tools: unknown; readonly options: RunToolsOptions },
+): void {
+  checkCall(method, messages, options, TOOL_OPTIONS);
+  if (!isListOf(tools, 'prepare'))
+    throw new TypeError(`The tools of ${method} must be an array of what tool() returns.`);
+  if (options.maxSteps !== undefined) requireWholeNumber('maxSteps', options.maxSteps);
+}
+
+function isListOf(value: unknown, field: string): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === 'object' && item !== null && field in item);
+}
