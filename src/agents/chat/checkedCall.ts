@@ -49,9 +49,14 @@ export function checkToolCall(
   }: { readonly messages: unknown; readonly tools: unknown; readonly options: RunToolsOptions },
 ): void {
   checkCall(method, messages, options, TOOL_OPTIONS);
+  checkTools(method, tools);
+  if (options.maxSteps !== undefined) requireWholeNumber('maxSteps', options.maxSteps);
+}
+
+/** @throws TypeError for what is no list of tools. */
+export function checkTools(method: string, tools: unknown): void {
   if (!isListOf(tools, 'prepare'))
     throw new TypeError(`The tools of ${method} must be an array of what tool() returns.`);
-  if (options.maxSteps !== undefined) requireWholeNumber('maxSteps', options.maxSteps);
 }
 
 function isListOf(value: unknown, field: string): boolean {

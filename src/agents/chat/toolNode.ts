@@ -2,6 +2,8 @@ import { AppError } from '../../core/errors.ts';
 import { Node, type NodeOptions } from '../graph/node.ts';
 import type { ExecContext } from '../run/context.ts';
 import type { Tool } from '../tools/tool.ts';
+import { checkOptions, type OptionShape } from '../options/optionShape.ts';
+import { checkTools } from './checkedCall.ts';
 import type { LLMClient } from './llmClient.ts';
 import type { ChatMessage } from './messages.ts';
 import type { RunToolsOptions, ToolRun } from './toolLoop.ts';
@@ -14,6 +16,15 @@ export interface ToolNodeOptions extends NodeOptions, Pick<RunToolsOptions, 'max
   /** The key that gets the text of the reply; `answer` if absent. */
   readonly outputKey?: string;
 }
+
+const TOOL_NODE_OPTIONS: OptionShape = {
+  client: 'object',
+  maxSteps: 'number',
+  approve: 'function',
+  params: 'object',
+  inputKey: 'string',
+  outputKey: 'string',
+};
 
 /**
  * Lets a model work with tools: reads `shared[inputKey]`, a prompt or a list of messages, and writes the reply to `shared[outputKey]`. A
@@ -29,6 +40,12 @@ export class ToolNode<S extends object = object, A extends string | void = strin
 
   constructor(options: ToolNodeOptions) {
     super(options);
+    const call = `new ${this.constructor.name}`;
+    checkOptions(call, options, TOOL_NODE_OPTIONS);
+    if (typeof options.client?.runTools !== 'function') {
+      throw new TypeError(`The option client of ${call} must be an LLMClient.`);
+    }
+    checkTools(call, options.tools);
     this.#options = options;
   }
 

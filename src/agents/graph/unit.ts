@@ -120,6 +120,8 @@ export class Frame {
   resumedParts: ResumedParts | undefined;
   /** What makes this walk one of several of its flow. */
   readonly lane: Lane | undefined;
+  /** How many walks are around it. */
+  readonly depth: number;
   /** The numbers of the parallel lanes around this walk, from the outermost inwards; undefined if it runs beside nothing. */
   readonly order: readonly number[] | undefined;
   /** The context of hooks in an unobserved run. */
@@ -136,6 +138,7 @@ export class Frame {
     this.unit = node.unit;
     this.flow = flow;
     this.parent = parent;
+    this.depth = parent === undefined ? 0 : parent.depth + 1;
     this.lane = lane;
     const outer = parent?.order;
     this.order = lane?.isParallel === true ? [...(outer ?? []), lane.index] : outer;
@@ -143,13 +146,23 @@ export class Frame {
 
   /** The names from the outermost flow inwards; `#2` marks the second visit of an enclosing flow, `[2]` the third item of a batch. Empty at the root. */
   get path(): string {
-    if (this.#path === undefined) {
-      const { parent } = this;
-      const visits = parent?.visitsOf(parent.node) ?? 1;
-      const item = this.lane?.isItem === true ? `[${this.lane.index}]` : '';
-      this.#path = parent === undefined ? '' : parent.pathOf(parent.node) + (visits > 1 ? `#${visits}` : '') + item;
+    if (this.#path !== undefined) return this.#path;
+    // From the outermost that has none, because thousands of flows in each other would fill the stack.
+    const unnamed: Frame[] = [];
+    for (let { parent } = this; parent !== undefined && parent.#path === undefined; { parent } = parent) {
+      unnamed.push(parent);
     }
+    for (const frame of unnamed.reverse()) frame.#path = frame.#pathInParent();
+    this.#path = this.#pathInParent();
     return this.#path;
+  }
+
+  #pathInParent(): string {
+    const { parent } = this;
+    if (parent === undefined) return '';
+    const visits = parent.visitsOf(parent.node);
+    const item = this.lane?.isItem === true ? `[${this.lane.index}]` : '';
+    return parent.pathOf(parent.node) + (visits > 1 ? `#${visits}` : '') + item;
   }
 
   pathOf(node: GraphNode): string {

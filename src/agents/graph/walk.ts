@@ -9,6 +9,7 @@ import { isPause, type Pause, PausedError } from '../run/pause.ts';
 import { pausedCheckpoint } from '../run/resumption.ts';
 
 export const DEFAULT_ACTION = 'default';
+const DEPTH_OF_STACK = 500;
 
 /**
  * Visits nodes from `entry` on until one returns an action without a next node, and returns that action as `post` returned it.
@@ -19,6 +20,8 @@ export const DEFAULT_ACTION = 'default';
 export async function walk(entry: GraphNode, shared: unknown, frame: Frame): Promise<unknown> {
   frame.node = entry;
   frame.shared = shared;
+  // Flows in flows with sync hooks would fill the stack, which can end the process.
+  if (frame.depth % DEPTH_OF_STACK === DEPTH_OF_STACK - 1) await Promise.resolve();
   let resumed = resumeOf(frame);
   for (;;) {
     let action: unknown;

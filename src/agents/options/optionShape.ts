@@ -8,6 +8,7 @@ type OptionType =
   | 'function'
   | 'object'
   | 'signal'
+  | 'list'
   | 'string or list'
   | 'string or function';
 
@@ -43,6 +44,7 @@ const NAMES: Readonly<Record<OptionType, string>> = {
   function: 'a function',
   object: 'an object',
   signal: 'an AbortSignal',
+  list: 'an array of strings',
   'string or list': 'a string or an array of strings',
   'string or function': 'a string or a function',
 };
@@ -51,8 +53,9 @@ function isOf(type: OptionType, value: unknown): boolean {
   if (type === 'object') return isObject(value);
   if (type === 'signal') return isObject(value) && 'aborted' in value && 'addEventListener' in value;
   if (type === 'string or function') return typeof value === 'string' || typeof value === 'function';
-  if (type !== 'string or list') return typeof value === type;
-  return typeof value === 'string' || (Array.isArray(value) && value.every((item) => typeof item === 'string'));
+  if (type !== 'list' && type !== 'string or list') return typeof value === type;
+  if (typeof value === 'string') return type === 'string or list';
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
 function isObject(value: unknown): value is object {

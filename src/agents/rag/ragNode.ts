@@ -1,5 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 import { Node } from '../graph/node.ts';
+import { checkOptions, type OptionShape } from '../options/optionShape.ts';
 import { requireWholeNumber } from '../options/wholeNumber.ts';
 import type { RagIndex } from './ragIndex.ts';
 import type { RAGNodeOptions, RetrievedChunk } from './ragOptions.ts';
@@ -8,6 +9,22 @@ interface Query {
   readonly query: string;
   readonly topK: number;
 }
+
+const RAG_OPTIONS: OptionShape = {
+  sources: 'string or list',
+  queryKey: 'string',
+  contextKey: 'string',
+  chunksKey: 'string',
+  nextAction: 'string',
+  vectorIndex: 'boolean',
+  embeddingProvider: 'string',
+  embeddingModel: 'string',
+  embeddingApiKey: 'string',
+  embeddingBaseUrl: 'string',
+  localModelPath: 'string',
+  persistPath: 'string',
+  chunkMode: 'string',
+};
 
 const CHUNK_MODES: readonly string[] = ['smart', 'paragraphs', 'sentences', 'fixed'];
 
@@ -20,9 +37,11 @@ export class RAGNode<S extends object = object> extends Node<S, Query, readonly 
   readonly #index: Promise<RagIndex>;
   #ready: Promise<void>;
 
-  /** @throws RangeError if `topK` is not a whole number above 0, AppError `bad-input` for an unknown `chunkMode`. */
+  /** @throws RangeError if `topK` is not a whole number above 0, TypeError for an option of another type, AppError `bad-input` for an unknown
+   * `chunkMode`. */
   constructor(options: RAGNodeOptions = {}) {
     super(options);
+    checkOptions(`new ${this.constructor.name}`, options, RAG_OPTIONS);
     const { topK = 5, chunkMode = 'smart', sources = [] } = options;
     requireWholeNumber(`topK of "${this.name}"`, topK);
     if (!CHUNK_MODES.includes(chunkMode)) {
@@ -45,6 +64,9 @@ export class RAGNode<S extends object = object> extends Node<S, Query, readonly 
 
   /** Indexes one more file, folder or address, after those added before. */
   addSource(source: string): this {
+    if (typeof source !== 'string' || source === '') {
+      throw new TypeError(`A source of "${this.name}" must be the path of a file or a folder, or an address.`);
+    }
     this.#ready = this.#ready.then(async () => (await this.#index).addSource(source));
     this.#ready.catch(() => {}); // reported by the run that needs it
     return this;

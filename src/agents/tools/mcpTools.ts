@@ -10,7 +10,7 @@ import type { McpServer, McpTools } from './mcpServer.ts';
 export async function mcpTools(server: McpServer): Promise<McpTools> {
   checkOptions('mcpTools', server, {
     command: 'string',
-    args: 'string or list',
+    args: 'list',
     url: 'string',
     headers: 'object',
     env: 'object',

@@ -314,3 +314,18 @@ test('a long loop of sync nodes lets timers fire', async () => {
   await flow.run(fresh(), { signal: AbortSignal.timeout(GUARD_MS) });
   assert.ok(fired);
 });
+
+test('flows may be nested 6,000 deep, and an error comes out of them', async (t) => {
+  const warn = t.mock.method(console, 'warn', () => {});
+  let inner = new Flow<Shared>({ start: new Step('deep', 'done') }); // not connected, so it warns with its path
+  let failing = new Flow<Shared>({ start: new Step('wrong', 5) });
+  for (let depth = 0; depth < 6_000; depth += 1) {
+    inner = new Flow<Shared>({ start: inner }).connect(inner, null, 'done');
+    failing = new Flow<Shared>({ start: failing });
+  }
+  const shared = fresh();
+  assert.equal(await inner.run(shared), 'done');
+  assert.deepEqual(shared.steps, ['deep']);
+  assert.match(String(warn.mock.calls[0]?.arguments[0]), /^farwharf: "deep" in Flow\/Flow\/Flow\//);
+  await assert.rejects(failing.run(fresh(), { onEvent: () => {} }), /returned a value of type number/);
+});

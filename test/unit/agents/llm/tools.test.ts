@@ -203,3 +203,16 @@ test('a definition of a tool that could not run is refused', () => {
     assert.throws(() => tool(definition as never), { name: 'TypeError', message });
   }
 });
+
+test('a node with tools needs a client and a list of tools', () => {
+  const client = new LLMClient({ baseUrl: 'http://localhost:9/v1' });
+  for (const [options, message] of [
+    [undefined, 'new ToolNode takes its options as an object, not undefined: { client: … }.'],
+    [{ tools: [] }, 'The option client of new ToolNode must be an LLMClient.'],
+    [{ client: 5, tools: [] }, 'The option client of new ToolNode must be an object, not the number 5.'],
+    [{ client }, 'The tools of new ToolNode must be an array of what tool() returns.'],
+    [{ client, tools: [], inputKey: 5 }, 'The option inputKey of new ToolNode must be a string, not the number 5.'],
+  ] as const) {
+    assert.throws(() => new ToolNode(options as never), { name: 'TypeError', message });
+  }
+});

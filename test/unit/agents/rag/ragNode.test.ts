@@ -425,3 +425,20 @@ test('in a flow the chunks reach the next node', async (t) => {
   await new Flow<Shared>({ start: search }).connect(search, answer).connect(answer, null).run(shared);
   assert.equal(shared['answer'], '1 chunks');
 });
+
+test('options of another type are refused by their names, and so is a source that is no text', () => {
+  for (const [options, message] of [
+    [{ sources: 5 }, 'The option sources of new RAGNode must be a string or an array of strings, not the number 5.'],
+    [{ sources: ['a', 5] }, 'The option sources of new RAGNode must be a string or an array of strings, not an array.'],
+    [{ sources: null }, 'The option sources of new RAGNode must be a string or an array of strings, not null.'],
+    [{ queryKey: 5 }, 'The option queryKey of new RAGNode must be a string, not the number 5.'],
+    [{ vectorIndex: 'yes' }, 'The option vectorIndex of new RAGNode must be true or false, not the string "yes".'],
+    [{ persistPath: {} }, 'The option persistPath of new RAGNode must be a string, not an object.'],
+  ] as const) {
+    assert.throws(() => new RAGNode(options as never), { name: 'TypeError', message });
+  }
+  for (const source of ['', null, 5]) {
+    const message = 'A source of "RAGNode" must be the path of a file or a folder, or an address.';
+    assert.throws(() => new RAGNode().addSource(source as never), { name: 'TypeError', message });
+  }
+});

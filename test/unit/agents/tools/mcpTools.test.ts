@@ -80,4 +80,7 @@ test('a server that does not start, respond or exist is an error with its name',
   const { baseUrl } = await chatServer(t, reply('not MCP'));
   await assert.rejects(mcpTools({ url: baseUrl }), { code: 'unreachable', message: /could not be used/ });
   await assert.rejects(mcpTools({} as McpServer), { name: 'TypeError', message: /command or a url/ });
+  await assert.rejects(mcpTools({ command: 'x', args: 'y' } as never), {
+    message: /args of mcpTools must be an array of strings/,
+  });
 });
