@@ -26,7 +26,7 @@ import { JobStore } from './store/jobStore.ts';
 import { WatchedJobs } from './store/watchedJobs.ts';
 import { LostContacts } from './store/lostContacts.ts';
 import { pagePreviews } from './results/browsing/pagePreviews.ts';
-import { ResultDocuments } from './results/browsing/resultDocuments.ts';
+import { resultDocuments } from './results/browsing/resultDocuments.ts';
 import { ResultsView } from './results/browsing/resultsView.ts';
 import { SubmittedDocuments } from './jobs/submittedDocuments.ts';
 import { SourceLines } from './jobs/sourceLines.ts';
@@ -120,7 +120,7 @@ export function createServices({ context, output }: Shell, disposables: Disposab
       run: (action, { id }) => void vscode.commands.executeCommand(`farwharf.${action}`, { id }),
     }),
   );
-  const resultDocuments = disposables.add(new ResultDocuments(browsed, ledger));
+  const documents = disposables.add(resultDocuments(browsed, ledger));
   const memory = new SubmitMemory(context.workspaceState);
   const sweeps = disposables.add(
     new SweepRuns({
@@ -166,8 +166,8 @@ export function createServices({ context, output }: Shell, disposables: Disposab
     failures,
     submittedDocuments: disposables.add(new SubmittedDocuments(submitted, ledger)),
     browsed,
-    resultDocuments,
-    resultsView: disposables.add(new ResultsView({ browsed, documents: resultDocuments, contexts })),
+    resultDocuments: documents,
+    resultsView: disposables.add(new ResultsView({ browsed, documents, contexts })),
     events,
     logDocuments: disposables.add(new LogDocuments(home, store, colouredLines)),
     pages,

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { isAbort } from '../core/errors.ts';
-import { DisposableStore } from '../core/processes/lifetime.ts';
+import { type Disposable, DisposableStore } from '../core/processes/lifetime.ts';
 import { describeRecovered, hasResultJournals } from '../jobs/results/resultJournals.ts';
 import { isFiltering } from '../jobs/ledger/jobFilter.ts';
 import type { CommandContext } from './commands/command.ts';
@@ -20,7 +20,7 @@ import { showListState } from './jobList/listState.ts';
 import { openJobLink } from './links/openJobLink.ts';
 import { LOG_SCHEME } from './logs/logDocuments.ts';
 import { LogColours } from './logs/logColours.ts';
-import { LogLenses, logFolding } from './logs/logLenses.ts';
+import { logLenses, logFolding } from './logs/logLenses.ts';
 import { LogLinks } from './logs/logLinks.ts';
 import { JobTasks } from './tasks/jobTasks.ts';
 import { FailureProblems } from './jobs/failureProblems.ts';
@@ -165,45 +165,33 @@ export async function startFeatures(shell: Shell): Promise<Features> {
     disposables.add(new LogColours(colouredLines, LOG_LANGUAGE));
     const links = new LogLinks(({ uri }) => logDocuments.recordOf(uri) ?? jobLog.shown, sourceLines);
     disposables.add(vscode.languages.registerDocumentLinkProvider({ language: LOG_LANGUAGE }, links));
-    disposables.add(vscode.languages.registerCodeLensProvider({ scheme: LOG_SCHEME }, new LogLenses(logDocuments)));
+    disposables.add(vscode.languages.registerCodeLensProvider({ scheme: LOG_SCHEME }, logLenses(logDocuments)));
     disposables.add(vscode.languages.registerFoldingRangeProvider({ language: LOG_LANGUAGE }, logFolding));
   });
   setUp('problems', () => void disposables.add(new FailureProblems(services)));
   setUp('profiles', () => void disposables.add(new ProfileEditor(services)));
   const report = (error: unknown): void => void reportError(log, error);
-  let failures: FailureDocuments | undefined;
-  const getFailures = (): FailureDocuments => {
-    failures ??= disposables.add(new FailureDocuments(services));
-    return failures;
+  const onFirstUse = <T extends Disposable>(create: () => T): (() => T) => {
+    let created: T | undefined;
+    return () => (created ??= disposables.add(create()));
   };
-  let agentTools: AgentTools | undefined;
-  const getAgentTools = (): AgentTools => {
-    agentTools ??= disposables.add(new AgentTools({ services, context: shell.context }));
-    return agentTools;
-  };
-  let search: Search | undefined;
-  const getSearch = (): Search => {
-    const { context, indexView, indexChanged } = shell;
-    search ??= disposables.add(new Search({ ...services, context, indexView, indexChanged, report }));
-    return search;
-  };
-  let flows: Flows | undefined;
-  const getFlows = (): Flows => {
-    flows ??= disposables.add(new Flows({ context: shell.context, services, report }));
-    return flows;
-  };
-  const { globalState, extensionUri } = shell.context;
+  const { context, indexView, indexChanged } = shell;
+  const failures = onFirstUse(() => new FailureDocuments(services));
+  const agentTools = onFirstUse(() => new AgentTools({ services, context }));
+  const search = onFirstUse(() => new Search({ ...services, context, indexView, indexChanged, report }));
+  const flows = onFirstUse(() => new Flows({ context, services, report }));
+  const { globalState, extensionUri } = context;
   const commandContext: CommandContext = {
     services,
     tree,
     selectedJobs: () => jobsView.selection,
     follow: (record) => follower.follow(record),
     globalState,
-    extensionId: shell.context.extension.id,
+    extensionId: context.extension.id,
     extensionUri,
-    failures: getFailures,
-    search: getSearch,
-    flows: getFlows,
+    failures,
+    search,
+    flows,
   };
   return {
     runCommand: async (id, argument, selected) => {
@@ -212,9 +200,9 @@ export async function startFeatures(shell: Shell): Promise<Features> {
     },
     tree,
     tasks: new JobTasks(services),
-    agentTools: getAgentTools,
-    search: getSearch,
-    flows: getFlows,
+    agentTools,
+    search,
+    flows,
     openLink: (uri) => openJobLink({ ...services, ask: askModal, run: runOwn }, uri),
     report: (error, retry) => reportError(log, error, retry),
   };

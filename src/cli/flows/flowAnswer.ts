@@ -5,7 +5,7 @@ import { diskHost } from '../../flows/project/diskHost.ts';
 import { answerRun } from '../../flows/run/history/answer.ts';
 import { RunHistory } from '../../flows/run/history/runHistory.ts';
 import type { Context } from '../command/context.ts';
-import { FlowPrinter } from '../terminal/flowPrinter.ts';
+import { flowPrinter } from '../terminal/flowPrinter.ts';
 import { readAnswer } from './jsonInput.ts';
 import { readIfFlow, readReachOf } from './flowFile.ts';
 import { reportEnd } from './flowRun.ts';
@@ -25,7 +25,7 @@ export async function answerFlow(
   const input = readAnswer(json);
   const history = new RunHistory(farwharfHome(env));
   const record = await history.locate(id);
-  const printer = new FlowPrinter(terminal);
+  const print = flowPrinter(terminal);
   const read = readIfFlow(record.file);
   const sources = read && sourceHashes(read, (path) => diskHost.read(path));
   const request = {
@@ -39,7 +39,7 @@ export async function answerFlow(
   };
   const run = await answerRun(history, program.flowRuntime, request, {
     signal,
-    onEvent: (event) => printer.print(event),
+    onEvent: print,
   });
   return reportEnd(context, run);
 }

@@ -2,13 +2,14 @@ import { AppError } from '../../core/errors.ts';
 import { farwharfHome } from '../../core/files/home.ts';
 import { formatMicros } from '../../core/text/format.ts';
 import { findChoice } from '../../flows/graph/flowChoice.ts';
+import type { FlowProcessEvent } from '../../flows/run/protocol/flowRun.ts';
 import type { ShownChange } from '../../flows/run/protocol/shownState.ts';
 import { RunHistory } from '../../flows/run/history/runHistory.ts';
 import type { VisitReport } from '../../flows/run/visits/visit.ts';
 import { runVisit } from '../../flows/run/visits/visitRun.ts';
 import type { Context } from '../command/context.ts';
 import { EXIT } from '../command/exit.ts';
-import { FlowPrinter } from '../terminal/flowPrinter.ts';
+import { flowPrinter } from '../terminal/flowPrinter.ts';
 import type { FlowRunFlags } from './flowFlags.ts';
 import { readIfFlow } from './flowFile.ts';
 
@@ -23,11 +24,11 @@ export async function runFlowNode(
     throw new AppError('bad-input', '--node runs a single node, so it cannot be used with --replay or --from.');
   }
   const { terminal, outputSignal: signal, env, program } = context;
-  const printer = new FlowPrinter(terminal);
+  const print = flowPrinter(terminal);
   const choice = flow === undefined ? {} : findChoice({ flows: readIfFlow(file)?.flows ?? [] }, flow);
   const request = { file, ...choice, cwd: process.cwd(), env, variables, run, path, shared };
-  const onEvent = (event: Parameters<FlowPrinter['print']>[0]): void => {
-    if (event.type === 'output' || event.type === 'note') void printer.print(event);
+  const onEvent = (event: FlowProcessEvent): void => {
+    if (event.type === 'output' || event.type === 'note') void print(event);
   };
   const visit = await runVisit(new RunHistory(farwharfHome(env)), program.flowRuntime, request, { signal, onEvent });
   if (!terminal.json({ type: 'visit', ...visit })) {

@@ -16,7 +16,7 @@ import type { RunRecord } from '../../flows/run/history/runRecord.ts';
 import { sourceHashes } from '../../flows/graph/sourceHash.ts';
 import type { Context } from '../command/context.ts';
 import { EXIT } from '../command/exit.ts';
-import { FlowPrinter } from '../terminal/flowPrinter.ts';
+import { flowPrinter } from '../terminal/flowPrinter.ts';
 import { readIfFlow, readReachOf } from './flowFile.ts';
 import type { FlowRunFlags } from './flowFlags.ts';
 import { readShared } from './jsonInput.ts';
@@ -32,7 +32,7 @@ export async function runFlowFile(
   const file = await readableFile(argument);
   const shared = flags.shared === undefined ? undefined : await readShared(flags.shared);
   if (flags.node !== undefined) return (await import('./flowNode.ts')).runFlowNode(context, file, flags, shared);
-  const printer = new FlowPrinter(terminal);
+  const print = flowPrinter(terminal);
   const trace = flags.trace === undefined ? undefined : new TraceFile(resolve(flags.trace));
   const { from, of = 'last' } = flags;
   const read = readIfFlow(file);
@@ -57,7 +57,7 @@ export async function runFlowFile(
         signal,
         onEvent: (event: FlowProcessEvent) => {
           if (event.type === 'run') trace?.onEvent(event.event);
-          return printer.print(event);
+          return print(event);
         },
       },
     );

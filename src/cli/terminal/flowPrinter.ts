@@ -4,24 +4,16 @@ import { StepPrinter } from './stepPrinter.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Prints a run live: its output on its own streams and a dim line for each step, or JSON lines. */
-export class FlowPrinter {
-  readonly #terminal: Terminal;
-  readonly #steps: StepPrinter;
-
-  constructor(terminal: Terminal) {
-    this.#terminal = terminal;
-    this.#steps = new StepPrinter(terminal);
-  }
-
-  print(event: FlowProcessEvent): Promise<void> | undefined {
-    const terminal = this.#terminal;
+export function flowPrinter(terminal: Terminal): (event: FlowProcessEvent) => Promise<void> | undefined {
+  const steps = new StepPrinter(terminal);
+  return (event) => {
     switch (event.type) {
       case 'output':
         if (terminal.isJson) terminal.json({ type: 'output', stream: event.stream, text: event.text });
         else terminal.programOutput(event.stream, event.isWhole ? `${event.text}\n` : event.text);
         return terminal.stdio.drained();
       case 'run':
-        if (!terminal.json(event.event)) this.#steps.print(event.event);
+        if (!terminal.json(event.event)) steps.print(event.event);
         return terminal.stdio.drained();
       case 'note':
         terminal.json(event);
@@ -38,5 +30,5 @@ export class FlowPrinter {
       default:
         return assertNever(event);
     }
-  }
+  };
 }

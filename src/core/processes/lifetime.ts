@@ -91,6 +91,14 @@ export class Emitter<T> implements Disposable {
   }
 }
 
+/** Waits until the signal aborts. */
+export function untilAborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    else signal.addEventListener('abort', () => resolve(undefined), { once: true });
+  });
+}
+
 /** Waits until `isDone` returns true, which is checked now and after each event, or until the signal aborts. */
 export function untilTrue(
   event: (listener: () => void) => Disposable,

@@ -68,7 +68,7 @@ export class FailureDocuments implements vscode.TextDocumentContentProvider, vsc
     this.#explanations.get(record.id)?.stop?.abort();
     this.#explanations.set(record.id, { record, page, answer: '', stop: undefined });
     this.#changed.fire(uri);
-    await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri), { preview: false });
+    await vscode.window.showTextDocument(uri, { preview: false });
   }
 
   /** Asks the selected model about the page of a document; the answer appears above it. Selects a model first if there is none. */

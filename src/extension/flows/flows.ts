@@ -26,7 +26,7 @@ import { registerFlowLenses } from './language/flowLenses.ts';
 import { showFlowMarks } from './language/flowMarks.ts';
 import { registerFlowRenames } from './language/flowRenames.ts';
 import { FlowRuns } from './runs/flowRuns.ts';
-import { flowVariables } from './runs/flowRuntime.ts';
+import { flowPlace } from './runs/flowRuntime.ts';
 import { FlowStarter } from './runs/flowStarter.ts';
 import { FlowEvals } from './evals/flowEvals.ts';
 import { FlowTests } from './runs/flowTests.ts';
@@ -139,9 +139,7 @@ export class Flows implements Disposable {
     const found = await findFlow(this.documents, target);
     if (found === undefined) return;
     requireTrust();
-    const { fsPath: file } = found.document.uri;
-    const folder = vscode.workspace.getWorkspaceFolder(found.document.uri);
-    const request = { file, cwd: folder?.uri.fsPath ?? dirname(file), ...flowVariables() };
+    const request = flowPlace(found.document.uri.fsPath);
     const exact = await showCancellable(l10n.t('Loading the flow'), (signal) =>
       readByRunning(this.#runtime, request, signal),
     );

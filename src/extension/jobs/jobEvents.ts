@@ -40,8 +40,7 @@ export class JobEventDocuments implements vscode.Disposable {
   async show(record: JobRecord): Promise<void> {
     const name = `${record.jobId ?? record.id}.events.jsonl`;
     const uri = vscode.Uri.from({ scheme: SCHEME, path: `/${name}`, query: record.id });
-    const document = await vscode.workspace.openTextDocument(uri);
-    await vscode.window.showTextDocument(document, { preview: true });
+    await vscode.window.showTextDocument(uri, { preview: true });
   }
 
   dispose(): void {

@@ -5,15 +5,9 @@ import { MARK } from '../../jobs/logView/viewText.ts';
 import type { LogDocuments, ShownPart } from './logDocuments.ts';
 
 /** Above and below a part of a log: the ways to the other parts, and what can be done with the whole log. */
-export class LogLenses implements vscode.CodeLensProvider {
-  readonly #documents: Pick<LogDocuments, 'partOf'>;
-
-  constructor(documents: Pick<LogDocuments, 'partOf'>) {
-    this.#documents = documents;
-  }
-
-  provideCodeLenses(document: vscode.TextDocument): vscode.CodeLens[] {
-    const part = this.#documents.partOf(document.uri);
+export function logLenses(documents: Pick<LogDocuments, 'partOf'>): vscode.CodeLensProvider {
+  const provideCodeLenses = (document: vscode.TextDocument): vscode.CodeLens[] => {
+    const part = documents.partOf(document.uri);
     if (part === undefined) return [];
     const lastRow = document.lineCount - 1;
     const number = (row: number): string => formatInteger(part.firstLine + row);
@@ -24,7 +18,8 @@ export class LogLenses implements vscode.CodeLensProvider {
       ...openLens(`$(arrow-down) ${l10n.t('Later Lines')}`, part.next),
     ];
     return [...at(0, top), ...at(lastRow, openLens(`$(arrow-down) ${l10n.t('Later Lines')}`, part.next))];
-  }
+  };
+  return { provideCodeLenses };
 }
 
 function actions({ id }: ShownPart): readonly vscode.Command[] {

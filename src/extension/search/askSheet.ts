@@ -1,7 +1,6 @@
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { formatBytes, plural } from '../../core/text/format.ts';
-import { DisposableStore } from '../../core/processes/lifetime.ts';
 import { parseQuery } from '../../retrieval/search/query.ts';
 import { type Excerpt, messagesOf, readableMessages, sizeOf, type Turn } from './answers/excerpts.ts';
 import { Highlighter } from './highlights.ts';
@@ -77,30 +76,24 @@ export function confirmAsk(draft: AskDraft): Promise<AskDecision> {
   update();
 
   return new Promise((resolve) => {
-    const disposables = new DisposableStore();
     const decide = (decision: AskDecision): void => {
       resolve(decision);
       pick.hide();
     };
-    for (const item of [
-      pick,
-      pick.onDidChangeSelection(update),
-      pick.onDidTriggerButton((button) => {
-        if (button === changeModel) decide({ type: 'model' });
-        else void showMessages(turns());
-      }),
-      pick.onDidTriggerItemButton(({ item: { excerpt } }) => void openExcerpt(excerpt)),
-      pick.onDidAccept(() => {
-        const excerpts = pick.selectedItems.map(({ excerpt }) => excerpt);
-        if (excerpts.length > 0 || earlier.length > 0) decide({ type: 'send', excerpts });
-      }),
-      pick.onDidHide(() => {
-        disposables.dispose();
-        resolve(undefined);
-      }),
-    ]) {
-      disposables.add(item);
-    }
+    pick.onDidChangeSelection(update);
+    pick.onDidTriggerButton((button) => {
+      if (button === changeModel) decide({ type: 'model' });
+      else void showMessages(turns());
+    });
+    pick.onDidTriggerItemButton(({ item: { excerpt } }) => void openExcerpt(excerpt));
+    pick.onDidAccept(() => {
+      const excerpts = pick.selectedItems.map(({ excerpt }) => excerpt);
+      if (excerpts.length > 0 || earlier.length > 0) decide({ type: 'send', excerpts });
+    });
+    pick.onDidHide(() => {
+      resolve(undefined);
+      pick.dispose();
+    });
     pick.show();
   });
 }

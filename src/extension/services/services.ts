@@ -16,13 +16,14 @@ import type { ContextKeys } from '../contributions/contexts.ts';
 import type { Hosts } from '../connection/hosts.ts';
 import type { SshQuestions } from '../connection/sshQuestions.ts';
 import type { JobEventDocuments } from '../jobs/jobEvents.ts';
+import type { JobFileSystem } from '../jobs/jobFileSystem.ts';
 import type { JobLog } from '../logs/jobLog.ts';
 import type { LogDocuments } from '../logs/logDocuments.ts';
 import type { JobPages } from '../jobs/jobPages.ts';
 import type { JobStore } from '../store/jobStore.ts';
 import type { ListOptions } from '../store/listOptions.ts';
 import type { LostContacts } from '../store/lostContacts.ts';
-import type { Browsed, ResultDocuments } from '../results/browsing/resultDocuments.ts';
+import type { Browsed } from '../results/browsing/resultDocuments.ts';
 import type { ResultsView } from '../results/browsing/resultsView.ts';
 import type { SubmittedDocuments } from '../jobs/submittedDocuments.ts';
 import type { SourceLines } from '../jobs/sourceLines.ts';
@@ -72,7 +73,7 @@ export interface Services {
   readonly submittedDocuments: SubmittedDocuments;
   /** The results of jobs in the cache. */
   readonly browsed: Browsed;
-  readonly resultDocuments: ResultDocuments;
+  readonly resultDocuments: JobFileSystem;
   readonly resultsView: ResultsView;
   readonly events: JobEventDocuments;
   readonly logDocuments: LogDocuments;

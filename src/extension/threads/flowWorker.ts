@@ -3,7 +3,7 @@ import { parentPort } from 'node:worker_threads';
 import { threadData } from '../../core/processes/threadData.ts';
 import { serveCalls } from '../../core/rpc/serveCalls.ts';
 import { FlowReader } from '../../flows/project/flowReader.ts';
-import { TraceReader } from '../../flows/traces/traceReader.ts';
+import { readTrace } from '../../flows/traces/tracedFlows.ts';
 import { VersionReader } from '../../flows/versions/versionReader.ts';
 import { RunQueries } from '../../flows/run/history/runQueries.ts';
 
@@ -11,7 +11,7 @@ export type FlowWorkerService = {
   readonly reader: FlowReader;
   readonly runs: RunQueries;
   readonly versions: VersionReader;
-  readonly traces: TraceReader;
+  readonly traces: { readonly read: typeof readTrace };
 };
 
 if (parentPort) {
@@ -21,7 +21,7 @@ if (parentPort) {
     reader,
     runs: new RunQueries(home),
     versions: new VersionReader(reader),
-    traces: new TraceReader(),
+    traces: { read: readTrace },
   };
   serveCalls(parentPort, service);
 }

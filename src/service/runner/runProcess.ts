@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../core/errors.ts';
+import { untilAborted } from '../../core/processes/lifetime.ts';
 import { endProcesses, killProcess, type ProcessReference } from '../../core/processes/processTree.ts';
 import type { ResourceLimits } from '../jobFiles/confinement.ts';
 import { JOB_ID_VARIABLE, jobProcessTag } from '../jobFiles/jobProcessTag.ts';
@@ -89,7 +90,7 @@ export async function runProcess(
     endedBy = await Promise.race([
       exited.then(() => 'itself' as const),
       untilLimit(limitMs, settled.signal),
-      abortOf(signal),
+      untilAborted(signal).then(() => 'signal' as const),
       resources === undefined || child.pid === undefined
         ? never
         : untilOverLimit(child.pid, resources, settled.signal).then((sentence) => {
@@ -169,11 +170,4 @@ function insideOf(end: Exit): Exit {
   const number = (end.code ?? 0) - SIGNAL_BASE;
   const [signal] = Object.entries(constants.signals).find(([, value]) => value === number) ?? [];
   return signal === undefined ? end : { ...end, code: null, signal };
-}
-
-function abortOf(signal: AbortSignal): Promise<'signal'> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve('signal');
-    else signal.addEventListener('abort', () => resolve('signal'), { once: true });
-  });
 }

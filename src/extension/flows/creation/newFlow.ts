@@ -68,9 +68,7 @@ export async function newFlow(extension: vscode.Uri, models: FlowModels): Promis
   const text = new TextDecoder().decode(await vscode.workspace.fs.readFile(source));
   const bytes = new TextEncoder().encode(hasOwnModel ? withOwnModel(text) : text);
   await vscode.workspace.fs.writeFile(target, bytes); // overwriting was confirmed in the dialog
-  const document = await vscode.workspace.openTextDocument(target);
-  await vscode.window.showTextDocument(document);
-  return document;
+  return (await vscode.window.showTextDocument(target)).document;
 }
 
 async function pickTemplate(

@@ -1,4 +1,4 @@
-import { basename, dirname } from 'node:path';
+import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { AppError, isAbort, messageOf } from '../../../core/errors.ts';
@@ -11,12 +11,10 @@ import type { CaseResult } from '../../../flows/run/evals/evalRecord.ts';
 import { runEval } from '../../../flows/run/evals/evalRun.ts';
 import { EvalStore } from '../../../flows/run/evals/evalStore.ts';
 import { RunHistory } from '../../../flows/run/history/runHistory.ts';
-import { ModelBridge } from '../../../flows/run/models/modelBridge.ts';
-import { selectedForFlows } from '../../models/models.ts';
 import { withSignal } from '../../ui/abort.ts';
 import { requireTrust } from '../../workspace/folders.ts';
-import { editorModels } from '../runs/editorModels.ts';
-import { flowVariables } from '../runs/flowRuntime.ts';
+import { openModelBridge } from '../runs/editorModels.ts';
+import { flowPlace } from '../runs/flowRuntime.ts';
 import type { VisitRunnerDeps } from '../runs/visitRunner.ts';
 import { askJudgeWith } from './askJudge.ts';
 
@@ -146,13 +144,11 @@ export class FlowEvals implements Disposable {
       }
       for (const item of left) run.enqueued(item);
       const { home, flowRuntime, modelKeys } = this.#deps;
-      await using bridge = await ModelBridge.open(editorModels, await selectedForFlows(modelKeys));
-      const folder = set.uri && vscode.workspace.getWorkspaceFolder(set.uri);
-      const place = { file, cwd: folder?.uri.fsPath ?? dirname(file), ...flowVariables(bridge.env) };
+      await using bridge = await openModelBridge(modelKeys);
       const record = await runEval(
         new RunHistory(home),
         flowRuntime,
-        { ...place, data, cases, concurrency: CONCURRENCY, maxSeconds: MAX_SECONDS },
+        { ...flowPlace(file, bridge.env), data, cases, concurrency: CONCURRENCY, maxSeconds: MAX_SECONDS },
         {
           signal,
           ask: askJudgeWith(modelKeys),

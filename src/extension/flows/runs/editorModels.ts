@@ -1,11 +1,13 @@
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { AppError } from '../../../core/errors.ts';
-import type { BridgedModels } from '../../../flows/run/models/modelBridge.ts';
+import { type BridgedModels, ModelBridge } from '../../../flows/run/models/modelBridge.ts';
+import type { Keys } from '../../connection/keys.ts';
 import { streamEditorChat } from '../../models/editorChat.ts';
+import { selectedForFlows } from '../../models/models.ts';
 
 /** The models that VS Code offers, for the children that run flows: the provider `vscode`. */
-export const editorModels: BridgedModels = {
+const editorModels: BridgedModels = {
   async *complete({ model, messages }, signal) {
     yield* streamEditorChat(await choose(model), messages, { purpose: l10n.t('For a flow that you run.'), signal });
   },
@@ -18,6 +20,11 @@ export const editorModels: BridgedModels = {
     return (await vscode.lm.selectChatModels()).map(({ id }) => id);
   },
 };
+
+/** Opens a bridge to the models of this window, and to the selected one for a flow that names none. @throws AppError as `selectedForFlows`. */
+export async function openModelBridge(keys: Keys): Promise<ModelBridge> {
+  return ModelBridge.open(editorModels, await selectedForFlows(keys));
+}
 
 async function choose(id: string): Promise<vscode.LanguageModelChat> {
   const [model] = await vscode.lm.selectChatModels(id === 'auto' ? {} : { id });

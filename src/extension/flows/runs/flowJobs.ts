@@ -1,7 +1,7 @@
 import type * as vscode from 'vscode';
 import type { TraceEvent } from '../../../agents/records/trace.ts';
 import { isAbort } from '../../../core/errors.ts';
-import { type Disposable, DisposableStore } from '../../../core/processes/lifetime.ts';
+import { type Disposable, DisposableStore, untilTrue } from '../../../core/processes/lifetime.ts';
 import type { Logger } from '../../../core/log.ts';
 import { JobFlowEvents } from '../../../flows/run/job/jobFlowEvents.ts';
 import { firstTrace } from '../../../flows/run/history/runQueries.ts';
@@ -140,16 +140,11 @@ export class FlowJobs implements Disposable {
   /** Waits until the ledger has the end of the job, which is written just after its events. */
   async #settled(job: string, signal: AbortSignal): Promise<void> {
     const { store } = this.#deps;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const look = (): void => {
+    const isSettled = (): boolean => {
       const record = store.get(job);
-      if (record === undefined || isOver(record)) resolve();
+      return record === undefined || isOver(record);
     };
-    const watching = store.onDidChange(look);
-    signal.addEventListener('abort', () => resolve(), { once: true });
-    look();
-    await promise;
-    watching.dispose();
+    await untilTrue(store.onDidChange, isSettled, signal);
   }
 
   async #read(job: string): Promise<readonly RunEvent[]> {

@@ -1,4 +1,3 @@
-import { dirname } from 'node:path';
 import * as vscode from 'vscode';
 import type { TraceEvent } from '../../../agents/records/trace.ts';
 import { messageOf } from '../../../core/errors.ts';
@@ -8,7 +7,6 @@ import type { DebuggerPlace } from '../../../flows/run/process/debugConfiguratio
 import type { FlowProcessEvent } from '../../../flows/run/protocol/flowRun.ts';
 import type { FlowOutcome } from '../../../flows/run/protocol/outcome.ts';
 import { describeRunEnd } from '../../../flows/run/history/describeRun.ts';
-import { ModelBridge } from '../../../flows/run/models/modelBridge.ts';
 import { answerRun } from '../../../flows/run/history/answer.ts';
 import {
   type RecordedRun,
@@ -22,10 +20,9 @@ import type { RunEvent } from '../../../flows/run/protocol/runEvent.ts';
 import type { RunInfo } from '../../../webview/canvas/state/messages.ts';
 import { requireTrust } from '../../workspace/folders.ts';
 import type { FlowWorkerService } from '../../threads/flowWorker.ts';
-import { selectedForFlows } from '../../models/models.ts';
-import { editorModels } from './editorModels.ts';
+import { openModelBridge } from './editorModels.ts';
 import { FlowJobs, type FlowJobsDeps } from './flowJobs.ts';
-import { flowVariables } from './flowRuntime.ts';
+import { flowPlace } from './flowRuntime.ts';
 import { LiveRun, type VisitedNodes } from './liveRun.ts';
 import { infoOf } from './runInfo.ts';
 import { RunReader } from './runReader.ts';
@@ -152,9 +149,8 @@ export class FlowRuns implements Disposable {
   ): Promise<FlowRunEnd> {
     requireTrust();
     const file = document.uri.fsPath;
-    const folder = vscode.workspace.getWorkspaceFolder(document.uri);
     const stop = new AbortController();
-    await using bridge = await ModelBridge.open(editorModels, await selectedForFlows(this.#deps.modelKeys));
+    await using bridge = await openModelBridge(this.#deps.modelKeys);
     let live: LiveRun | undefined;
     let missingKey: string | undefined;
     const onEvent = (event: FlowProcessEvent): void => {
@@ -164,7 +160,7 @@ export class FlowRuns implements Disposable {
       if (event.type === 'debugger') onDebugger?.(event);
       if (event.type === 'run' && live !== undefined) this.#take(file, live, event.event);
     };
-    const place = { file, cwd: folder?.uri.fsPath ?? dirname(file), ...flowVariables({ ...bridge.env, ...env }) };
+    const place = flowPlace(file, { ...bridge.env, ...env });
     try {
       const { record, outcome } = await work(place, {
         signal: stop.signal,

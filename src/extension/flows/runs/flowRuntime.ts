@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { type DebuggerPlace, debugConfiguration } from '../../../flows/run/process/debugConfiguration.ts';
@@ -23,6 +23,12 @@ export function flowVariables(more: Readonly<Record<string, string>> = {}): Vari
     env: { ...process.env, ...more, ELECTRON_RUN_AS_NODE: '1' },
     variables: [...named, ...Object.keys(more)],
   };
+}
+
+/** Where a flow file runs: in the folder of this window that it is in, otherwise in its own. @throws AppError as `flowVariables`. */
+export function flowPlace(file: string, more?: Readonly<Record<string, string>>) {
+  const folder = vscode.workspace.getWorkspaceFolder(vscode.Uri.file(file));
+  return { file, cwd: folder?.uri.fsPath ?? dirname(file), ...flowVariables(more) };
 }
 
 /** Attaches VS Code's JavaScript debugger to a waiting flow, so that breakpoints in its files work as usual. */

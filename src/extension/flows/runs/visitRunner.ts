@@ -1,17 +1,14 @@
-import { dirname } from 'node:path';
-import * as vscode from 'vscode';
+import type * as vscode from 'vscode';
 import type { choiceOf } from '../../../flows/graph/flowChoice.ts';
-import { ModelBridge } from '../../../flows/run/models/modelBridge.ts';
 import { RunHistory } from '../../../flows/run/history/runHistory.ts';
 import type { FlowRuntime } from '../../../flows/run/protocol/flowRun.ts';
 import type { NodeVisit, VisitRuns } from '../../../flows/run/visits/visit.ts';
 import { inputOfVisit, readState } from '../../../flows/run/visits/visitReport.ts';
 import { runVisit } from '../../../flows/run/visits/visitRun.ts';
 import type { Keys } from '../../connection/keys.ts';
-import { selectedForFlows } from '../../models/models.ts';
 import { requireTrust } from '../../workspace/folders.ts';
-import { editorModels } from './editorModels.ts';
-import { flowVariables } from './flowRuntime.ts';
+import { openModelBridge } from './editorModels.ts';
+import { flowPlace } from './flowRuntime.ts';
 
 // A larger state would make the field of a canvas slow.
 const MAX_SHOWN_STATE = 1_000_000;
@@ -67,9 +64,8 @@ export class VisitRunner {
     this.#stop = new AbortController();
     const { signal } = this.#stop;
     const { modelKeys, flowRuntime } = this.#deps;
-    await using bridge = await ModelBridge.open(editorModels, await selectedForFlows(modelKeys));
-    const folder = vscode.workspace.getWorkspaceFolder(uri);
-    const place = { file: uri.fsPath, cwd: folder?.uri.fsPath ?? dirname(uri.fsPath), ...flowVariables(bridge.env) };
+    await using bridge = await openModelBridge(modelKeys);
+    const place = flowPlace(uri.fsPath, bridge.env);
     return await runVisit(
       this.#history,
       flowRuntime,

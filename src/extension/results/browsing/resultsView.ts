@@ -7,15 +7,16 @@ import type { ResultChild } from '../../../jobs/browsing/resultIndex.ts';
 import type { JobRecord } from '../../../jobs/ledger/record.ts';
 import type { ContextKeys } from '../../contributions/contexts.ts';
 import { RESULTS_VIEW } from '../../contributions/names.ts';
+import type { JobFileSystem } from '../../jobs/jobFileSystem.ts';
 import { label, messageText, withoutIcons } from '../../ui/labels.ts';
 import { openCommand, treeRow } from '../../ui/show.ts';
-import type { Browsed, ResultDocuments } from './resultDocuments.ts';
+import type { Browsed } from './resultDocuments.ts';
 
 type ResultNode = ResultChild | { readonly more: number };
 
 interface ResultsViewDeps {
   readonly browsed: Pick<Browsed, 'level'>;
-  readonly documents: ResultDocuments;
+  readonly documents: JobFileSystem;
   readonly contexts: ContextKeys;
 }
 

@@ -171,9 +171,9 @@ export class Answers
   }
 
   async #show({ uri }: Conversation, isLonger: boolean): Promise<void> {
-    const document = await vscode.workspace.openTextDocument(uri);
-    const editor = await vscode.window.showTextDocument(document, { preview: false });
+    const editor = await vscode.window.showTextDocument(uri, { preview: false });
     if (!isLonger) return;
+    const { document } = editor;
     const end = document.lineAt(document.lineCount - 1).range;
     editor.revealRange(end, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
   }

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isModelKeyVariable } from '../../../agents/llm/providers.ts';
 import { assertNever } from '../../../core/errors.ts';
+import { untilAborted } from '../../../core/processes/lifetime.ts';
 import { FlowEnding } from './flowEnding.ts';
 import { withheldHint } from '../protocol/flowEnvironment.ts';
 import { FlowProcess } from './flowProcess.ts';
@@ -135,11 +136,4 @@ async function hintFor(request: FlowRunRequest, outcome: FlowOutcome): Promise<s
   const source = await readFile(request.file, 'utf8').catch(() => '');
   if (outcome.type === 'done') return withheldHint(request, source.match(READS_VARIABLE) ?? []);
   return withheldHint(request, ['error' in outcome ? outcome.error.message : '', source]);
-}
-
-function untilAborted(signal: AbortSignal): Promise<undefined> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve(undefined);
-    else signal.addEventListener('abort', () => resolve(undefined), { once: true });
-  });
 }

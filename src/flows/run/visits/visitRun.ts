@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkpointSchema } from '../../../agents/records/schemas.ts';
 import { AppError } from '../../../core/errors.ts';
+import { untilAborted } from '../../../core/processes/lifetime.ts';
 import { describeRunEnd } from '../history/describeRun.ts';
 import { checkpointBefore } from '../history/rerun.ts';
 import { runFolder } from '../history/runFolder.ts';
@@ -84,9 +85,6 @@ async function untilVisited(
   { signal, onEvent }: VisitRunOptions,
 ): Promise<FlowOutcome | undefined> {
   const visited = new AbortController();
-  const reached = new Promise<undefined>((resolve) => {
-    visited.signal.addEventListener('abort', () => resolve(undefined), { once: true });
-  });
   const running = runFlow(runtime, request, {
     signal: AbortSignal.any([signal, visited.signal]),
     onEvent: (event) => {
@@ -94,7 +92,7 @@ async function untilVisited(
       else onEvent?.(event);
     },
   });
-  const outcome = await Promise.race([running, reached]);
+  const outcome = await Promise.race([running, untilAborted(visited.signal)]);
   if (outcome === undefined) running.catch(() => {}); // how it is stopped matters to nobody
   signal.throwIfAborted();
   return outcome;
