@@ -5,6 +5,15 @@ export function parseOwnJson<T>(text: string): T {
   return JSON.parse(text) as T;
 }
 
+/** The value of untrusted JSON; undefined for any other text. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** A non-empty text field of untrusted JSON; undefined for other values. */
 export function textField(data: unknown, name: string): string | undefined {
   const value = fieldOf(data, name);

@@ -2,6 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import * as z from 'zod';
 import { AppError, messageOf } from '../../core/errors.ts';
+import { parseJson } from '../../core/jsonFields.ts';
 import type { Disposable } from '../../core/processes/lifetime.ts';
 import type { AgentToolName } from '../../jobs/agentTools/agentToolNames.ts';
 
@@ -104,7 +105,7 @@ export class ToolProcess implements Disposable {
   }
 
   #receive(line: string): void {
-    const { id, result, error } = readMessage(line);
+    const { id, result, error } = message.safeParse(parseJson(line)).data ?? {}; // other lines are ignored
     const pending = id === undefined ? undefined : this.#pending.get(id);
     if (error === undefined) pending?.resolve(result);
     else pending?.reject(new AppError('refused', error.message));
@@ -113,14 +114,5 @@ export class ToolProcess implements Disposable {
   #fail(why: string): void {
     this.#end ??= new AppError('unreachable', `The process that runs tools ${why}. Try again.`);
     for (const pending of this.#pending.values()) pending.reject(this.#end);
-  }
-}
-
-/** Lines that are no messages are ignored. */
-function readMessage(line: string): z.infer<typeof message> {
-  try {
-    return message.parse(JSON.parse(line));
-  } catch {
-    return {};
   }
 }

@@ -1,5 +1,5 @@
 import { AppError } from '../../core/errors.ts';
-import { fieldOf } from '../../core/jsonFields.ts';
+import { fieldOf, parseJson } from '../../core/jsonFields.ts';
 import { isTooDeep } from '../../core/text/outputLimits.ts';
 import { printableLine, printableText } from '../../core/text/printable.ts';
 
@@ -55,12 +55,7 @@ function requestsOf(text: string): readonly unknown[] {
 }
 
 function parsed(text: string): unknown {
-  if (isTooDeep(text)) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return isTooDeep(text) ? undefined : parseJson(text);
 }
 
 function spanOf(value: unknown): TraceSpan | undefined {

@@ -2,6 +2,7 @@ import { cp, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { AppError } from '../../core/errors.ts';
+import { parseJson } from '../../core/jsonFields.ts';
 
 const PACKAGE = 'farwharf';
 const ENTRY = './types/agents/index.js';
@@ -24,7 +25,8 @@ export async function setUpTypes(folder: string, dist: string): Promise<TypesSet
   const path = join(folder, 'node_modules', PACKAGE);
   const manifestPath = join(path, 'package.json');
   const found = await readFile(manifestPath, 'utf8').catch((): undefined => undefined);
-  if (found !== undefined && !isTypesOnly(found)) return { path, status: 'installed' };
+  const isTypesOnly = manifestSchema.safeParse(parseJson(found ?? '')).data?.farwharfTypes === true;
+  if (found !== undefined && !isTypesOnly) return { path, status: 'installed' };
   const types = join(dist, 'flowTypes');
   if (!(await stat(types).catch((): undefined => undefined))?.isDirectory()) {
     throw new AppError('missing', `${types} does not exist, so this copy of Farwharf has no types. Install it again.`);
@@ -42,12 +44,4 @@ export async function setUpTypes(folder: string, dist: string): Promise<TypesSet
   };
   await writeFile(manifestPath, `${JSON.stringify(manifest, undefined, 2)}\n`);
   return { path, status: 'written' };
-}
-
-function isTypesOnly(text: string): boolean {
-  try {
-    return manifestSchema.parse(JSON.parse(text)).farwharfTypes === true;
-  } catch {
-    return false;
-  }
 }

@@ -3,7 +3,8 @@ import { copyFile, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/pr
 import { basename, dirname, join } from 'node:path';
 import { systemCode } from '../../core/errors.ts';
 import { UNFINISHED, writeAtomically } from '../../core/files/atomicFile.ts';
-import { numberField, textField } from '../../core/jsonFields.ts';
+import { ifThere } from '../../core/files/ifThere.ts';
+import { numberField, parseJson, textField } from '../../core/jsonFields.ts';
 import { ownerState, processOwner } from '../../core/processes/processOwner.ts';
 import type { ManifestEntry } from '../../workspace/pack/pack.ts';
 import { linkFile, linkFolder, measureFile } from './archiveFiles.ts';
@@ -221,13 +222,8 @@ export function packedFilesAt(archive: string): Pick<PackedFiles, 'archive' | 's
 
 /** The files of an archive; undefined if none were stored or the list is damaged. */
 export async function readManifest(path: string): Promise<readonly ManifestEntry[] | undefined> {
-  try {
-    const manifest: unknown = JSON.parse(await readFile(path, 'utf8'));
-    return Array.isArray(manifest) && manifest.every(isManifestEntry) ? manifest : undefined;
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT' || error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  const manifest = parseJson(await ifThere(readFile(path, 'utf8'), ''));
+  return Array.isArray(manifest) && manifest.every(isManifestEntry) ? manifest : undefined;
 }
 
 function isManifestEntry(value: unknown): value is ManifestEntry {

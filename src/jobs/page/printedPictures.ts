@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { parseJson } from '../../core/jsonFields.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { pictureUrl, type ResultPreview } from '../browsing/previews.ts';
 import { DataLines } from '../output/dataLines.ts';
@@ -35,7 +36,7 @@ export class PrintedPictures {
   }
 
   #add(line: string): void {
-    const picture = parse(line);
+    const picture = printedPicture.safeParse(parseJson(line)).data;
     const data = picture && pictureUrl(picture.name, picture.data);
     if (picture === undefined || data === undefined) return;
     this.#count += 1;
@@ -43,13 +44,5 @@ export class PrintedPictures {
     this.#pictures.delete(name);
     this.#pictures.set(name, { type: 'picture', name, data });
     for (const oldest of [...this.#pictures.keys()].slice(0, -MOST_PICTURES)) this.#pictures.delete(oldest);
-  }
-}
-
-function parse(line: string): z.output<typeof printedPicture> | undefined {
-  try {
-    return printedPicture.safeParse(JSON.parse(line)).data;
-  } catch {
-    return undefined;
   }
 }

@@ -2,8 +2,9 @@ import { hash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { systemCode } from '../../core/errors.ts';
 import { writeAtomically } from '../../core/files/atomicFile.ts';
+import { ifThere } from '../../core/files/ifThere.ts';
+import { parseJson } from '../../core/jsonFields.ts';
 import { RECORD_BYTES } from '../../remote/protocol/contents.ts';
 import { encodeHeader, paddingOf, type TarFile } from '../../workspace/archive/tarFormat.ts';
 import { type OpenFile, openRegularFile } from '../../workspace/files/fileReading.ts';
@@ -82,14 +83,9 @@ export class PlacedResults {
   }
 
   async #load(record: JobRecord): Promise<PlacedArchive | undefined> {
-    try {
-      const { data } = stored.safeParse(JSON.parse(await readFile(this.#path(record), 'utf8')));
-      if (data === undefined || data.records.length % RECORD_BYTES !== 0) return undefined;
-      return { records: data.records, files: data.files.map(([path, size, mode, at]) => ({ path, size, mode, at })) };
-    } catch (error) {
-      if (systemCode(error) === 'ENOENT' || error instanceof SyntaxError) return undefined;
-      throw error;
-    }
+    const { data } = stored.safeParse(parseJson(await ifThere(readFile(this.#path(record), 'utf8'), '')));
+    if (data === undefined || data.records.length % RECORD_BYTES !== 0) return undefined;
+    return { records: data.records, files: data.files.map(([path, size, mode, at]) => ({ path, size, mode, at })) };
   }
 
   #path({ host, account, folder }: JobRecord): string {

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { parseJson } from '../../core/jsonFields.ts';
 
 /** A sign-in as it is stored: what it was made for, and its tokens. */
 const signInRecord = z.object({
@@ -21,10 +22,6 @@ export type SignInOffer = Pick<SignInRecord, 'host' | 'issuer' | 'client_id' | '
 
 /** Parses a stored sign-in of a host; undefined for anything else, also for one of another host. */
 export function readRecord(text: string, host: string): SignInRecord | undefined {
-  try {
-    const { data } = signInRecord.safeParse(JSON.parse(text));
-    return data?.host === host ? data : undefined;
-  } catch {
-    return undefined;
-  }
+  const { data } = signInRecord.safeParse(parseJson(text));
+  return data?.host === host ? data : undefined;
 }

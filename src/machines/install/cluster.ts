@@ -1,5 +1,6 @@
 import * as l10n from '@vscode/l10n';
 import { AppError } from '../../core/errors.ts';
+import { parseJson } from '../../core/jsonFields.ts';
 import { formatCount } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { type ClusterOffer, clusterOffer, type OfferedClass } from '../../remote/protocol/machineLink.ts';
@@ -37,7 +38,7 @@ export async function configureCluster(call: SshCall, { build, node, choose, onN
   const { machine } = call;
   const ask = async (isAccepted: boolean): Promise<ClusterOffer> => {
     const line = await runToEnd(call, (nonce) => clusterScript(nonce, build, node, isAccepted));
-    return readOffer(line) ?? { error: 'its answer is not understood.' };
+    return clusterOffer.safeParse(parseJson(line)).data ?? { error: 'its answer is not understood.' };
   };
   const offer = await ask(false);
   if ('error' in offer) {
@@ -52,12 +53,4 @@ export async function configureCluster(call: SshCall, { build, node, choose, onN
     'refused',
     `The service on ${machine} was not configured for its cluster: ${printableLine(accepted.error)} Connect again.`,
   );
-}
-
-function readOffer(line: string): ClusterOffer | undefined {
-  try {
-    return clusterOffer.safeParse(JSON.parse(line)).data;
-  } catch {
-    return undefined; // not JSON
-  }
 }

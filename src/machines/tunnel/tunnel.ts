@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { AppError } from '../../core/errors.ts';
+import { parseJson } from '../../core/jsonFields.ts';
 import { Multiplexer } from '../../core/network/multiplexer.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { type Greeting, greeting } from '../../remote/protocol/machineLink.ts';
@@ -61,13 +62,7 @@ export async function openTunnel(call: SshCall, build: string, node?: string): P
 }
 
 function readGreeting(machine: string, line: string): MachineService {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    value = undefined;
-  }
-  const { data } = greeting.safeParse(value);
+  const { data } = greeting.safeParse(parseJson(line));
   if (data === undefined) {
     throw new AppError(
       'corrupt',

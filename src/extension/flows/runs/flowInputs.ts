@@ -1,4 +1,5 @@
 import * as l10n from '@vscode/l10n';
+import { parseJson } from '../../../core/jsonFields.ts';
 import type { FlowFile, FlowGraph } from '../../../flows/graph/graph.ts';
 import { askText, pickRow, type PickItem } from '../../ui/show.ts';
 import { label, withoutIcons } from '../../ui/labels.ts';
@@ -53,17 +54,13 @@ async function askValue(key: string, before: unknown): Promise<{ readonly value:
     prompt: l10n.t('Enter JSON or plain text'),
     value: typeof before === 'string' ? before : JSON.stringify(before),
     validateInput: (entered) =>
-      /^\s*[[{]/.test(entered) && parse(entered) === undefined ? l10n.t('This is not complete JSON yet.') : undefined,
+      /^\s*[[{]/.test(entered) && parseJson(entered) === undefined
+        ? l10n.t('This is not complete JSON yet.')
+        : undefined,
   });
-  return text === undefined ? undefined : (parse(text) ?? { value: text });
-}
-
-function parse(text: string): { readonly value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(text) as unknown };
-  } catch {
-    return undefined;
-  }
+  if (text === undefined) return undefined;
+  const value = parseJson(text);
+  return { value: value === undefined ? text : value };
 }
 
 function withNested({ flows }: Pick<FlowFile, 'flows'>, flow: FlowGraph, seen: Set<string>): readonly FlowGraph[] {

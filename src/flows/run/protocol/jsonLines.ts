@@ -1,3 +1,4 @@
+import { parseJson } from '../../../core/jsonFields.ts';
 /**
  * The values of a file of JSON lines. Skips lines that a crash cut off or damaged, and values for which `read` returns
  * undefined.
@@ -6,16 +7,8 @@ export function parseLines<T>(text: string, read: (value: unknown) => T | undefi
   const values: T[] = [];
   for (const line of text.split('\n')) {
     if (line === '') continue;
-    const value = read(parsed(line));
+    const value = read(parseJson(line));
     if (value !== undefined) values.push(value);
   }
   return values;
-}
-
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }

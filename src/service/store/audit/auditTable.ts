@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { parseOwnJson } from '../../../core/jsonFields.ts';
+import { parseJson, parseOwnJson } from '../../../core/jsonFields.ts';
 import { inTransaction } from '../database/database.ts';
 import { prepareAll, type Statements } from '../database/statements.ts';
 import { type AuditEntry, serializeEntry } from './auditEntry.ts';
@@ -114,10 +114,6 @@ function hashOf(before: string, number: number, text: string): string {
 }
 
 function readEntry(text: string): AuditEntry | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return value instanceof Object && 'verb' in value && 'at' in value ? parseOwnJson<AuditEntry>(text) : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(text);
+  return value instanceof Object && 'verb' in value && 'at' in value ? parseOwnJson<AuditEntry>(text) : undefined;
 }
