@@ -6,7 +6,7 @@ export function parseOwnJson<T>(text: string): T {
 }
 
 /** The value of untrusted JSON; undefined for any other text. */
-export function parseJson(text: string): unknown {
+export function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

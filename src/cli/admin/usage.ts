@@ -1,5 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 import { formatCredits } from '../../core/text/format.ts';
+import type { OperationOutput } from '../../service/admin/operations.ts';
 import { USAGE_GROUPS, type UsageGroup, type UsageRow } from '../../service/admin/operations/usageOperations.ts';
 import type { UsageFlags } from './adminFlags.ts';
 import { findAdmin } from './adminService.ts';
@@ -39,12 +40,6 @@ const ALL = {
   class: { machine_class: 'all' },
 } as const;
 
-interface UsageReport {
-  readonly from: string;
-  readonly to: string;
-  readonly rows: readonly UsageRow[];
-}
-
 /** `farwharf admin usage`: what the jobs of accounts, groups, projects or machine classes used. JSON: `{ from, to, rows: [...] }`. */
 export async function reportUsage(context: Context, _: string, flags: UsageFlags): Promise<void> {
   const { terminal } = context;
@@ -69,7 +64,11 @@ function asCsv(rows: readonly UsageRow[], by: readonly UsageGroup[]): readonly s
   );
 }
 
-function showTable({ terminal }: Context, { from, to, rows }: UsageReport, by: readonly UsageGroup[]): void {
+function showTable(
+  { terminal }: Context,
+  { from, to, rows }: OperationOutput<'usage.report'>,
+  by: readonly UsageGroup[],
+): void {
   const period = from === to ? `on ${from}` : `from ${from} to ${to}`;
   if (rows.length === 0) {
     terminal.answer(`No jobs ended ${period} (UTC).`);

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { tryParseJson } from '../jsonFields.ts';
 import { isTooDeep, MAX_VALUE_LENGTH, MAX_WRITERS } from './outputLimits.ts';
 
 /**
@@ -154,12 +155,7 @@ function readPart(line: string): Part | undefined {
 }
 
 function parse(json: string): unknown {
-  if (isTooDeep(json)) return undefined;
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
+  return isTooDeep(json) ? undefined : tryParseJson(json);
 }
 
 /** The text of pieces, without values. */

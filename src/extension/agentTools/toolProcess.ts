@@ -2,7 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import * as z from 'zod';
 import { AppError, messageOf } from '../../core/errors.ts';
-import { parseJson } from '../../core/jsonFields.ts';
+import { tryParseJson } from '../../core/jsonFields.ts';
 import type { Disposable } from '../../core/processes/lifetime.ts';
 import type { AgentToolName } from '../../jobs/agentTools/agentToolNames.ts';
 
@@ -105,7 +105,7 @@ export class ToolProcess implements Disposable {
   }
 
   #receive(line: string): void {
-    const { id, result, error } = message.safeParse(parseJson(line)).data ?? {}; // other lines are ignored
+    const { id, result, error } = message.safeParse(tryParseJson(line)).data ?? {}; // other lines are ignored
     const pending = id === undefined ? undefined : this.#pending.get(id);
     if (error === undefined) pending?.resolve(result);
     else pending?.reject(new AppError('refused', error.message));

@@ -1,5 +1,5 @@
 import { AppError } from '../../core/errors.ts';
-import { fieldOf, parseJson } from '../../core/jsonFields.ts';
+import { fieldOf, tryParseJson } from '../../core/jsonFields.ts';
 import { isTooDeep } from '../../core/text/outputLimits.ts';
 import { printableLine, printableText } from '../../core/text/printable.ts';
 
@@ -55,7 +55,7 @@ function requestsOf(text: string): readonly unknown[] {
 }
 
 function parsed(text: string): unknown {
-  return isTooDeep(text) ? undefined : parseJson(text);
+  return isTooDeep(text) ? undefined : tryParseJson(text);
 }
 
 function spanOf(value: unknown): TraceSpan | undefined {

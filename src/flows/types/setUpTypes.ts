@@ -2,7 +2,7 @@ import { cp, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { AppError } from '../../core/errors.ts';
-import { parseJson } from '../../core/jsonFields.ts';
+import { tryParseJson } from '../../core/jsonFields.ts';
 
 const PACKAGE = 'farwharf';
 const ENTRY = './types/agents/index.js';
@@ -25,7 +25,7 @@ export async function setUpTypes(folder: string, dist: string): Promise<TypesSet
   const path = join(folder, 'node_modules', PACKAGE);
   const manifestPath = join(path, 'package.json');
   const found = await readFile(manifestPath, 'utf8').catch((): undefined => undefined);
-  const isTypesOnly = manifestSchema.safeParse(parseJson(found ?? '')).data?.farwharfTypes === true;
+  const isTypesOnly = manifestSchema.safeParse(tryParseJson(found ?? '')).data?.farwharfTypes === true;
   if (found !== undefined && !isTypesOnly) return { path, status: 'installed' };
   const types = join(dist, 'flowTypes');
   if (!(await stat(types).catch((): undefined => undefined))?.isDirectory()) {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
 import { writeAtomically } from '../../core/files/atomicFile.ts';
 import { ifThere } from '../../core/files/ifThere.ts';
-import { parseJson } from '../../core/jsonFields.ts';
+import { tryParseJson } from '../../core/jsonFields.ts';
 import type { ArchiveSegment } from '../../workspace/pack/segments.ts';
 
 // Other versions of the program may cut and compress in another way. Segments of another format are not used.
@@ -36,5 +36,5 @@ export async function writeSegments(path: string, segments: readonly ArchiveSegm
 
 /** Undefined if none were stored, or in another format, or the file is damaged. */
 export async function readSegments(path: string): Promise<readonly ArchiveSegment[] | undefined> {
-  return stored.safeParse(parseJson(await ifThere(readFile(path, 'utf8'), ''))).data?.segments;
+  return stored.safeParse(tryParseJson(await ifThere(readFile(path, 'utf8'), ''))).data?.segments;
 }

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { systemCode } from '../../core/errors.ts';
 import { UNFINISHED, writeAtomically } from '../../core/files/atomicFile.ts';
 import { ifThere } from '../../core/files/ifThere.ts';
-import { numberField, parseJson, textField } from '../../core/jsonFields.ts';
+import { numberField, tryParseJson, textField } from '../../core/jsonFields.ts';
 import { ownerState, processOwner } from '../../core/processes/processOwner.ts';
 import type { ManifestEntry } from '../../workspace/pack/pack.ts';
 import { linkFile, linkFolder, measureFile } from './archiveFiles.ts';
@@ -153,9 +153,7 @@ export class ArchiveStore {
       [from.segments, this.segmentsPath(id)],
     ] as const;
     for (const [path, copy] of copies) {
-      await copyFile(path, copy).catch((error: unknown) => {
-        if (systemCode(error) !== 'ENOENT') throw error; // none was kept
-      });
+      await ifThere(copyFile(path, copy), undefined); // if one was kept
     }
     return isFolder ? this.folderPath(id) : this.archivePath(id);
   }
@@ -222,7 +220,7 @@ export function packedFilesAt(archive: string): Pick<PackedFiles, 'archive' | 's
 
 /** The files of an archive; undefined if none were stored or the list is damaged. */
 export async function readManifest(path: string): Promise<readonly ManifestEntry[] | undefined> {
-  const manifest = parseJson(await ifThere(readFile(path, 'utf8'), ''));
+  const manifest = tryParseJson(await ifThere(readFile(path, 'utf8'), ''));
   return Array.isArray(manifest) && manifest.every(isManifestEntry) ? manifest : undefined;
 }
 

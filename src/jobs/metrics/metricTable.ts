@@ -1,4 +1,4 @@
-import { parseJson } from '../../core/jsonFields.ts';
+import { tryParseJson } from '../../core/jsonFields.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { Series } from './series.ts';
 
@@ -48,6 +48,6 @@ function numberOf(value: unknown): number | undefined {
 
 /** The fields of a JSON object, in which numbers may be NaN or infinite; none for anything else. */
 function parseObject(json: string): readonly (readonly [string, unknown])[] {
-  const value = parseJson(json.replaceAll(NON_FINITE, '"$&"'));
+  const value = tryParseJson(json.replaceAll(NON_FINITE, '"$&"'));
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : [];
 }

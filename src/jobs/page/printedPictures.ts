@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { parseJson } from '../../core/jsonFields.ts';
+import { tryParseJson } from '../../core/jsonFields.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { pictureUrl, type ResultPreview } from '../browsing/previews.ts';
 import { DataLines } from '../output/dataLines.ts';
@@ -36,7 +36,7 @@ export class PrintedPictures {
   }
 
   #add(line: string): void {
-    const picture = printedPicture.safeParse(parseJson(line)).data;
+    const picture = printedPicture.safeParse(tryParseJson(line)).data;
     const data = picture && pictureUrl(picture.name, picture.data);
     if (picture === undefined || data === undefined) return;
     this.#count += 1;

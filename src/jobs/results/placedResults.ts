@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { writeAtomically } from '../../core/files/atomicFile.ts';
 import { ifThere } from '../../core/files/ifThere.ts';
-import { parseJson } from '../../core/jsonFields.ts';
+import { tryParseJson } from '../../core/jsonFields.ts';
 import { RECORD_BYTES } from '../../remote/protocol/contents.ts';
 import { encodeHeader, paddingOf, type TarFile } from '../../workspace/archive/tarFormat.ts';
 import { type OpenFile, openRegularFile } from '../../workspace/files/fileReading.ts';
@@ -83,7 +83,7 @@ export class PlacedResults {
   }
 
   async #load(record: JobRecord): Promise<PlacedArchive | undefined> {
-    const { data } = stored.safeParse(parseJson(await ifThere(readFile(this.#path(record), 'utf8'), '')));
+    const { data } = stored.safeParse(tryParseJson(await ifThere(readFile(this.#path(record), 'utf8'), '')));
     if (data === undefined || data.records.length % RECORD_BYTES !== 0) return undefined;
     return { records: data.records, files: data.files.map(([path, size, mode, at]) => ({ path, size, mode, at })) };
   }

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { messageOf } from '../../core/errors.ts';
-import { parseJson } from '../../core/jsonFields.ts';
+import { tryParseJson } from '../../core/jsonFields.ts';
 
 /** Display names for the fields of a submission. */
 const FIELDS: Readonly<Record<string, string>> = {
@@ -35,7 +35,7 @@ export function describeRefusal(error: unknown, service: string): string {
 
 function readProblems(text: string): readonly string[] | undefined {
   if (!text.startsWith('[')) return undefined;
-  const { data } = problemList.safeParse(parseJson(text)); // it may be truncated, or in another format
+  const { data } = problemList.safeParse(tryParseJson(text)); // it may be truncated, or in another format
   return data?.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`);
 }
 

@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n';
 import type { TokenEndpointResponse } from 'oauth4webapi';
 import { AppError } from '../../core/errors.ts';
-import { fieldOf, parseJson, textField } from '../../core/jsonFields.ts';
+import { fieldOf, tryParseJson, textField } from '../../core/jsonFields.ts';
 import { MAX_TOKEN_AGE_MS } from '../../core/oidc/tokenLife.ts';
 import type { SignInOffer, SignInRecord } from './signInRecord.ts';
 
@@ -46,7 +46,7 @@ export function newSignIn(
 function isForHost(token: string, host: string): boolean {
   const [, payload = '', ...rest] = token.split('.');
   if (rest.length !== 1) return false;
-  const claims = parseJson(Buffer.from(payload, 'base64url').toString('utf8'));
+  const claims = tryParseJson(Buffer.from(payload, 'base64url').toString('utf8'));
   const audience = fieldOf(claims, 'aud');
   return Array.isArray(audience) ? audience.includes(host) : textField(claims, 'aud') === host;
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { parseJson } from '../../core/jsonFields.ts';
+import { tryParseJson } from '../../core/jsonFields.ts';
 
 /** A sign-in as it is stored: what it was made for, and its tokens. */
 const signInRecord = z.object({
@@ -22,6 +22,6 @@ export type SignInOffer = Pick<SignInRecord, 'host' | 'issuer' | 'client_id' | '
 
 /** Parses a stored sign-in of a host; undefined for anything else, also for one of another host. */
 export function readRecord(text: string, host: string): SignInRecord | undefined {
-  const { data } = signInRecord.safeParse(parseJson(text));
+  const { data } = signInRecord.safeParse(tryParseJson(text));
   return data?.host === host ? data : undefined;
 }

@@ -1,6 +1,6 @@
 import * as l10n from '@vscode/l10n';
 import { AppError } from '../../core/errors.ts';
-import { parseJson } from '../../core/jsonFields.ts';
+import { tryParseJson } from '../../core/jsonFields.ts';
 import { formatCount } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { type ClusterOffer, clusterOffer, type OfferedClass } from '../../remote/protocol/machineLink.ts';
@@ -38,7 +38,7 @@ export async function configureCluster(call: SshCall, { build, node, choose, onN
   const { machine } = call;
   const ask = async (isAccepted: boolean): Promise<ClusterOffer> => {
     const line = await runToEnd(call, (nonce) => clusterScript(nonce, build, node, isAccepted));
-    return clusterOffer.safeParse(parseJson(line)).data ?? { error: 'its answer is not understood.' };
+    return clusterOffer.safeParse(tryParseJson(line)).data ?? { error: 'its answer is not understood.' };
   };
   const offer = await ask(false);
   if ('error' in offer) {

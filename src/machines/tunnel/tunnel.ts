@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { AppError } from '../../core/errors.ts';
-import { parseJson } from '../../core/jsonFields.ts';
+import { tryParseJson } from '../../core/jsonFields.ts';
 import { Multiplexer } from '../../core/network/multiplexer.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { type Greeting, greeting } from '../../remote/protocol/machineLink.ts';
@@ -62,7 +62,7 @@ export async function openTunnel(call: SshCall, build: string, node?: string): P
 }
 
 function readGreeting(machine: string, line: string): MachineService {
-  const { data } = greeting.safeParse(parseJson(line));
+  const { data } = greeting.safeParse(tryParseJson(line));
   if (data === undefined) {
     throw new AppError(
       'corrupt',

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type * as z from 'zod';
-import { parseJson } from '../../core/jsonFields.ts';
+import { tryParseJson } from '../../core/jsonFields.ts';
 import { secretBody, secretName, type secretChange, type secretList } from '../../remote/protocol/secret.ts';
 import type { SecretVault } from '../secrets/secretVault.ts';
 import type { App, AppContext } from './access/appEnv.ts';
@@ -39,7 +39,7 @@ function nameOf(context: AppContext): string {
 /** Neither a parser's message nor a schema's repeats the value, because they would reach the client's log. */
 async function readSecret(incoming: IncomingMessage): Promise<z.output<typeof secretBody>> {
   const bytes = await readBody(incoming, MAX_BODY_BYTES);
-  const body = parseJson(bytes.toString('utf8'));
+  const body = tryParseJson(bytes.toString('utf8'));
   if (body === undefined) throw refusal(400, 'The body is not JSON.');
   const { data, error } = secretBody.safeParse(body);
   if (data === undefined) throw refusal(400, `The value of a secret ${error.issues[0]?.message}.`);

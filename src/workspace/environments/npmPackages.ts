@@ -1,5 +1,5 @@
 import { AppError } from '../../core/errors.ts';
-import { fieldOf, numberField, parseJson, textField } from '../../core/jsonFields.ts';
+import { fieldOf, numberField, tryParseJson, textField } from '../../core/jsonFields.ts';
 
 // The first one that lists where each package comes from.
 const LOWEST_VERSION = 2;
@@ -10,7 +10,7 @@ const LOWEST_VERSION = 2;
  * @throws AppError `bad-input` for anything but a lock file of npm 7 or later.
  */
 export function localPackage(text: string): string | undefined {
-  const lock = parseJson(text);
+  const lock = tryParseJson(text);
   const packages = fieldOf(lock, 'packages');
   if (
     (numberField(lock, 'lockfileVersion') ?? 0) < LOWEST_VERSION ||

@@ -1,5 +1,5 @@
 import * as l10n from '@vscode/l10n';
-import { parseJson } from '../../../core/jsonFields.ts';
+import { tryParseJson } from '../../../core/jsonFields.ts';
 import type { FlowFile, FlowGraph } from '../../../flows/graph/graph.ts';
 import { askText, pickRow, type PickItem } from '../../ui/show.ts';
 import { label, withoutIcons } from '../../ui/labels.ts';
@@ -54,12 +54,12 @@ async function askValue(key: string, before: unknown): Promise<{ readonly value:
     prompt: l10n.t('Enter JSON or plain text'),
     value: typeof before === 'string' ? before : JSON.stringify(before),
     validateInput: (entered) =>
-      /^\s*[[{]/.test(entered) && parseJson(entered) === undefined
+      /^\s*[[{]/.test(entered) && tryParseJson(entered) === undefined
         ? l10n.t('This is not complete JSON yet.')
         : undefined,
   });
   if (text === undefined) return undefined;
-  const value = parseJson(text);
+  const value = tryParseJson(text);
   return { value: value === undefined ? text : value };
 }
 

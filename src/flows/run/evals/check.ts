@@ -31,15 +31,17 @@ export type Check = {
   | { readonly type: 'judge'; readonly judge: Judge }
 );
 
-/** The result of one check, from 0 to 1. */
-export interface Score {
-  readonly score: number;
-  readonly isPassed: boolean;
+export const scoreSchema = z.object({
+  score: z.number(),
+  isPassed: z.boolean(),
   /** Why it failed, or what the judge says. */
-  readonly detail?: string | undefined;
+  detail: z.string().optional(),
   /** US dollars that the judge cost, if known. */
-  readonly cost?: number | undefined;
-}
+  cost: z.number().optional(),
+});
+
+/** The result of one check, from 0 to 1. */
+export type Score = z.infer<typeof scoreSchema>;
 
 /** The name of a check in tables: `answer`, `answer matches`. */
 export function checkName({ key, type }: Check): string {

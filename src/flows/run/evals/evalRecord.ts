@@ -1,12 +1,5 @@
 import * as z from 'zod';
-
-const scoreSchema = z.object({
-  score: z.number(),
-  isPassed: z.boolean(),
-  detail: z.string().optional(),
-  /** US dollars for the judge, if known. */
-  cost: z.number().optional(),
-});
+import { scoreSchema } from './check.ts';
 
 const caseResultSchema = z.object({
   line: z.number(),

@@ -1,4 +1,4 @@
-import { parseJson } from '../../../core/jsonFields.ts';
+import { tryParseJson } from '../../../core/jsonFields.ts';
 /**
  * The values of a file of JSON lines. Skips lines that a crash cut off or damaged, and values for which `read` returns
  * undefined.
@@ -7,7 +7,7 @@ export function parseLines<T>(text: string, read: (value: unknown) => T | undefi
   const values: T[] = [];
   for (const line of text.split('\n')) {
     if (line === '') continue;
-    const value = read(parseJson(line));
+    const value = read(tryParseJson(line));
     if (value !== undefined) values.push(value);
   }
   return values;

@@ -1,23 +1,11 @@
 import * as z from 'zod';
+import { auditEntry } from '../../store/audit/auditEntry.ts';
 import { adminTime, operation } from './operation.ts';
 
 const MAX_ENTRIES = 10_000;
 const hash = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits');
 
-const auditView = z.object({
-  number: z.int(),
-  hash: z.string(),
-  at: z.string(),
-  operator: z.object({ user: z.string(), uid: z.int().optional(), sudo_user: z.string().optional() }),
-  verb: z.string(),
-  account_id: z.string().optional(),
-  key_id: z.string().optional(),
-  job_id: z.string().optional(),
-  input: z.unknown().optional(),
-  before: z.unknown().optional(),
-  after: z.unknown().optional(),
-  outcome: z.string(),
-});
+const auditView = z.object({ number: z.int(), hash: z.string(), ...auditEntry.shape });
 
 export const auditOperations = {
   'audit.list': operation({

@@ -21,8 +21,7 @@ export function currentOperator(env: NodeJS.ProcessEnv): Operator {
 /** The operator that a command on the socket names. The kernel admits only the service's user and root there. */
 export function readOperator(header: string | undefined): Operator {
   try {
-    const { user, uid, sudo_user: sudoUser } = operatorSchema.parse(JSON.parse(header ?? ''));
-    return { user, ...(uid !== undefined && { uid }), ...(sudoUser !== undefined && { sudo_user: sudoUser }) };
+    return operatorSchema.parse(JSON.parse(header ?? ''));
   } catch {
     return { user: 'unknown' };
   }

@@ -1,34 +1,40 @@
+import * as z from 'zod';
+
 const MAX_TEXT = 300;
 const MAX_ENTRY_BYTES = 16_384;
 
-/** Who did something, as the command that did it says. */
-export interface Operator {
+const operator = z.object({
   /** The user of the operating system. */
-  readonly user: string;
+  user: z.string(),
   /** Absent on Windows. */
-  readonly uid?: number;
+  uid: z.int().optional(),
   /** Who called `sudo`, if anyone did. */
-  readonly sudo_user?: string;
-}
+  sudo_user: z.string().optional(),
+});
+
+/** Who did something, as the command that did it says. */
+export type Operator = Readonly<z.infer<typeof operator>>;
+
+export const auditEntry = z.object({
+  /** ISO 8601, UTC. */
+  at: z.string(),
+  operator,
+  /** Such as `accounts.disable`. */
+  verb: z.string(),
+  account_id: z.string().optional(),
+  key_id: z.string().optional(),
+  job_id: z.string().optional(),
+  /** What was asked for. */
+  input: z.unknown().optional(),
+  /** The state of the account or the key before and after; null if it did not exist. */
+  before: z.unknown().optional(),
+  after: z.unknown().optional(),
+  /** `done`, or the code of the error and its message. */
+  outcome: z.string(),
+});
 
 /** One thing that an operator has done or tried. It never has a key or a secret. */
-export interface AuditEntry {
-  /** ISO 8601, UTC. */
-  readonly at: string;
-  readonly operator: Operator;
-  /** Such as `accounts.disable`. */
-  readonly verb: string;
-  readonly account_id?: string;
-  readonly key_id?: string;
-  readonly job_id?: string;
-  /** What was asked for. */
-  readonly input?: unknown;
-  /** The state of the account or the key before and after; null if it did not exist. */
-  readonly before?: unknown;
-  readonly after?: unknown;
-  /** `done`, or the code of the error and its message. */
-  readonly outcome: string;
-}
+export type AuditEntry = Readonly<z.infer<typeof auditEntry>>;
 
 /** The entry as JSON of at most 16 KB. Longer texts are cut, and an entry that is still too large loses its states. */
 export function serializeEntry(entry: AuditEntry): string {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { parseJson, parseOwnJson } from '../../../core/jsonFields.ts';
+import { tryParseJson, parseOwnJson } from '../../../core/jsonFields.ts';
 import { inTransaction } from '../database/database.ts';
 import { prepareAll, type Statements } from '../database/statements.ts';
 import { type AuditEntry, serializeEntry } from './auditEntry.ts';
@@ -114,6 +114,6 @@ function hashOf(before: string, number: number, text: string): string {
 }
 
 function readEntry(text: string): AuditEntry | undefined {
-  const value = parseJson(text);
+  const value = tryParseJson(text);
   return value instanceof Object && 'verb' in value && 'at' in value ? parseOwnJson<AuditEntry>(text) : undefined;
 }

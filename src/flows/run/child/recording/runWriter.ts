@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import type { ExecCall, Recording } from '../../../../agents/records/recording.ts';
 import type { ModelExchange } from '../../../../agents/run/runHost.ts';
 import type { Checkpoint } from '../../../../agents/records/schemas.ts';
+import { messageOf } from '../../../../core/errors.ts';
 import type { RunEvent } from '../../protocol/runEvent.ts';
 import { runFolder } from '../../history/runFolder.ts';
 import { LineFile } from './lineFile.ts';
@@ -50,8 +51,7 @@ export class RunWriter {
       if (this.#recording.push(this.#hasher.entryOf(call, result))) return;
       this.#noteOnce('recording', 'The recording is full: a replay will run the further steps again.');
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      this.#noteOnce(call.path, `A replay will run ${call.path} again: ${why}`);
+      this.#noteOnce(call.path, `A replay will run ${call.path} again: ${messageOf(error)}`);
     }
   }
 
@@ -60,8 +60,7 @@ export class RunWriter {
     try {
       this.#budget.spend(() => this.#checkpoints.push({ run, checkpoint: make() }));
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      this.#noteOnce('checkpoint', `The run cannot be resumed from its steps: ${why}`);
+      this.#noteOnce('checkpoint', `The run cannot be resumed from its steps: ${messageOf(error)}`);
     }
   }
 
@@ -70,8 +69,7 @@ export class RunWriter {
     try {
       writeFileSync(this.#waiting, `${JSON.stringify(checkpoint)}\n`, { mode: 0o600 });
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      this.#noteOnce('waiting', `The run cannot be answered later: ${why}`);
+      this.#noteOnce('waiting', `The run cannot be answered later: ${messageOf(error)}`);
     }
   }
 
