@@ -128,7 +128,7 @@ function request(
     const headers = { accept: 'text/html, text/*;q=0.9, application/json;q=0.8', 'user-agent': 'farwharf' };
     const { agent, proxy } = routes.to(url);
     const asked = get(url, { lookup: checkedLookup, agent, signal, headers }, (response) => {
-      const failure = answerOfProxy(asked, response.statusCode ?? 0, { url, proxy });
+      const failure = answerOfProxy(asked, response.statusCode ?? 0, { url, proxy, isEditors: agent === undefined });
       if (failure === undefined) return resolve({ response, isPrivate });
       response.destroy();
       reject(failure);

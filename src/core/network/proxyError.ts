@@ -58,14 +58,15 @@ export function throughProxy(proxy: Proxy, host: string): string {
 }
 
 /**
- * The error for a response that a proxy sent in place of the service; undefined for the service's own response. Inside VS Code, `proxy` is
- * undefined: its agent passes on the proxy's response as if the service had sent it.
+ * The error for a response that a proxy sent in place of the service; undefined for the service's own response. Where VS Code's agent makes
+ * the connection, `proxy` is undefined: the agent passes on the proxy's response as if the service had sent it.
  */
 export function answerOfProxy(
   request: ClientRequest | undefined,
   status: number,
-  { url, proxy }: { readonly url: URL; readonly proxy: Proxy | undefined },
+  { url, proxy, isEditors }: { readonly url: URL; readonly proxy: Proxy | undefined; readonly isEditors: boolean },
 ): ProxyError | undefined {
+  if (proxy === undefined && !isEditors) return undefined;
   // A service responds to an https request over TLS.
   const isInClear =
     url.protocol === 'https:' &&

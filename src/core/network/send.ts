@@ -24,7 +24,7 @@ export interface Sending {
  * @throws AppError `bad-input` for an invalid proxy variable.
  */
 export function send(routes: Routes, url: URL, init: RequestInit): Sending {
-  const { proxy } = routes.to(url);
+  const { proxy, agent: own } = routes.to(url);
   let request: ClientRequest | undefined;
   // node-fetch creates its request before it returns, so the request that this channel reports meanwhile is ours.
   const onCreated = (message: unknown): void => {
@@ -35,13 +35,13 @@ export function send(routes: Routes, url: URL, init: RequestInit): Sending {
   const agent = (target: URL) => routes.to(target).agent; // a redirect may lead elsewhere
   const pending = nodeFetch(url, { ...init, agent });
   unsubscribe(REQUEST_CREATED, onCreated);
-  return { request, proxy, response: checked(pending, request, { url, proxy }) };
+  return { request, proxy, response: checked(pending, request, { url, proxy, isEditors: own === undefined }) };
 }
 
 async function checked(
   pending: Promise<Response>,
   request: ClientRequest | undefined,
-  { url, proxy }: { readonly url: URL; readonly proxy: Proxy | undefined },
+  { url, proxy, isEditors }: { readonly url: URL; readonly proxy: Proxy | undefined; readonly isEditors: boolean },
 ): Promise<Response> {
   let systemError: Error | undefined;
   request?.once('error', (error) => (systemError = error));
@@ -52,7 +52,7 @@ async function checked(
     if (isAbort(error)) throw error;
     throw editorProxyUnreachable(error, url.host) ?? systemError ?? error;
   }
-  const failure = answerOfProxy(request, response.status, { url, proxy });
+  const failure = answerOfProxy(request, response.status, { url, proxy, isEditors });
   if (failure === undefined) return response;
   request?.destroy();
   throw failure;

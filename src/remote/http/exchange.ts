@@ -125,6 +125,7 @@ export class Exchange {
     this.#proxy = proxy;
     if (request !== undefined) {
       request.once('error', (error) => (this.#systemError = error)).once('socket', onSocket);
+      this.#watchClose(request);
       const waitedMs = () => performance.now() - this.#waitingSince;
       this.#endWatch = watchRequest(request, this.#call, waitedMs, this.#onTimeout);
     }
@@ -172,6 +173,17 @@ export class Exchange {
     } finally {
       this.end();
     }
+  }
+
+  /** Fails if the connection ends without a response and without an error, as after a switch to another protocol (status 101). */
+  #watchClose(request: ClientRequest): void {
+    const onClose = (): void => {
+      if (this.#systemError === undefined)
+        this.fail(
+          Object.assign(new Error('the service closed the connection without a response'), { code: 'ECONNRESET' }),
+        );
+    };
+    request.once('close', onClose).once('response', () => request.off('close', onClose));
   }
 
   /** Starts the total time limit, once: for an upload, after it was sent or when the service responds earlier. */

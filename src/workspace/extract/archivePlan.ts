@@ -108,8 +108,7 @@ export class ArchivePlan implements TarSink {
     this.#nameBytes += Buffer.byteLength(path);
     if (this.#nameBytes > nameBytes) throw overLimit(`its names are longer than ${formatBytes(nameBytes)} together`);
     const twin = isFolder ? this.#names.claimFolder(path) : this.#names.claimFile(path);
-    if (twin !== undefined)
-      throw refused(`${JSON.stringify(path)} and ${JSON.stringify(twin)} are the same name on some systems`);
+    if (twin !== undefined) throw refused(describeTwins(path, twin));
     const allowed = Math.min(folders, FOLDERS_ANYWAY + FOLDERS_PER_ENTRY * this.#entries);
     this.#count(this.#names.folderCount, allowed, 'folder', 'folders');
   }
@@ -117,6 +116,14 @@ export class ArchivePlan implements TarSink {
   #count(found: number, limit: number, one: string, many: string): void {
     if (found > limit) throw overLimit(`it has more than ${formatCount(limit, one, many)}`);
   }
+}
+
+/** Why two entries cannot both be written. */
+function describeTwins(path: string, twin: string): string {
+  if (path === twin) return `${JSON.stringify(path)} is in it twice`;
+  if (path.startsWith(`${twin}/`))
+    return `${JSON.stringify(path)} is below ${JSON.stringify(twin)}, which is not a folder`;
+  return `${JSON.stringify(path)} and ${JSON.stringify(twin)} are the same name on some systems`;
 }
 
 /** The error for an archive that exceeds a limit. */

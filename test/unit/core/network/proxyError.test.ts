@@ -74,9 +74,12 @@ test('a proxy that takes too long is named with the limit in seconds', () => {
 
 test('a 407 is the answer of a proxy, and any other status that of the service', () => {
   const url = new URL(`https://${HOST}/v1/jobs`);
-  assert.match(answerOfProxy(undefined, 407, { url, proxy: PROXY })?.message ?? '', /proxy\.example\.org:3128/);
-  assert.match(answerOfProxy(undefined, 407, { url, proxy: undefined })?.message ?? '', /http\.proxy/);
-  assert.equal(answerOfProxy(undefined, 403, { url, proxy: PROXY }), undefined);
+  assert.match(
+    answerOfProxy(undefined, 407, { url, proxy: PROXY, isEditors: false })?.message ?? '',
+    /proxy\.example\.org:3128/,
+  );
+  assert.match(answerOfProxy(undefined, 407, { url, proxy: undefined, isEditors: true })?.message ?? '', /http\.proxy/);
+  assert.equal(answerOfProxy(undefined, 403, { url, proxy: PROXY, isEditors: false }), undefined);
 });
 
 test('each failure of a proxy is one sentence about it, one about the service, and what to do', () => {
@@ -112,7 +115,7 @@ test('each failure of a proxy is one sentence about it, one about the service, a
       `The proxy p.org:1 does not answer, so ${HOST} was not reached. Check VS Code's setting http.proxy and that the proxy is running, or add ${HOST} to http.noProxy.`,
     ],
     [
-      answerOfProxy(undefined, 407, { url: new URL(`https://${HOST}`), proxy: undefined }),
+      answerOfProxy(undefined, 407, { url: new URL(`https://${HOST}`), proxy: undefined, isEditors: true }),
       `The proxy requires a user name and a password (HTTP 407), so ${HOST} was not reached. Add them to VS Code's setting http.proxy.`,
     ],
   ];
@@ -128,13 +131,13 @@ test('a response in the clear to a secure request is that of a proxy, and one to
   const request = get({ port: (server.address() as AddressInfo).port, host: '127.0.0.1' });
   await once(request, 'response');
   const answerTo = (url: string): string | undefined =>
-    answerOfProxy(request, 403, { url: new URL(url), proxy: undefined })?.message;
+    answerOfProxy(request, 403, { url: new URL(url), proxy: undefined, isEditors: true })?.message;
   assert.equal(answerTo('http://a.org'), undefined);
   assert.equal(
     answerTo('https://a.org'),
     "The proxy did not connect to a.org (HTTP 403). Ask who runs the proxy to allow a.org, or add it to VS Code's setting http.noProxy.",
   );
-  const secure = { url: new URL('https://a.org'), proxy: PROXY };
+  const secure = { url: new URL('https://a.org'), proxy: PROXY, isEditors: false };
   assert.match(
     answerOfProxy(request, 403, secure)?.message ?? '',
     /^The proxy proxy\.example\.org:3128 did not connect to a\.org/,

@@ -25,6 +25,7 @@ const CASES: readonly [status: number, body: string, kind: typeof RemoteError, m
   [402, '', InsufficientCreditsError, 'not enough credits'],
   [404, '{"detail":"no job"}', RemoteError, 'HTTP 404: no job'],
   [404, '', RemoteError, 'HTTP 404: Not Found'],
+  [407, '', RemoteError, 'HTTP 407: Proxy Authentication Required'],
   [422, '{"detail":[{"loc":["script"]}]}', RemoteError, 'HTTP 422: [{"loc":["script"]}]'],
   [500, '{"error":"x"}', RemoteError, 'HTTP 500: {"error":"x"}'],
   [503, '{"detail":', RemoteError, 'HTTP 503: {"detail":'],

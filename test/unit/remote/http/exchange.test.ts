@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { inspect } from 'node:util';
 import { RemoteClient } from '../../../../src/remote/client.ts';
 import { NetworkError } from '../../../../src/remote/http/errors.ts';
 import { rejection } from '../../rejection.ts';
@@ -120,5 +121,15 @@ test('nothing is left of a request that has ended, however it did', async (t) =>
     for (const id of ['j', 'cut']) await client.getJob(id, { signal }).catch(() => {});
     assert.ok(timers() <= before, 'a timer of an earlier test may end meanwhile');
     assert.equal(getEventListeners(signal, 'abort').length, 0);
+  }
+});
+
+test('a service that switches the protocol, or hangs up, is the error of the system, not a wait for the time limit', async (t) => {
+  for (const response of ['HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n', '']) {
+    const { client } = await serveBytes(t, (socket) => {
+      socket.once('data', () => socket.end(response));
+    });
+    const error = await rejection(client.me());
+    assert.equal('code' in error && error.code, 'ECONNRESET', inspect(error));
   }
 });

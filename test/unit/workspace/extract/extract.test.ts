@@ -203,7 +203,7 @@ const REFUSED: Record<string, { code: string; reason: string; bytes: Buffer }> =
   },
   'the same name twice': {
     code: 'refused',
-    reason: '"a" and "a" are the same name on some systems',
+    reason: '"a" is in it twice',
     bytes: pair('a', 'a'),
   },
   'names that differ in case': {
@@ -243,22 +243,22 @@ const REFUSED: Record<string, { code: string; reason: string; bytes: Buffer }> =
   },
   'a file and a folder of one name': {
     code: 'refused',
-    reason: '"a/b" and "a" are the same name on some systems',
+    reason: '"a/b" is below "a", which is not a folder',
     bytes: pair('a', 'a/b'),
   },
   'a folder and a file of one name': {
     code: 'refused',
-    reason: '"a" and "a" are the same name on some systems',
+    reason: '"a" is in it twice',
     bytes: pair('a/b', 'a'),
   },
   'a file through a link': {
     code: 'refused',
-    reason: '"l/x" and "l" are the same name on some systems',
+    reason: '"l/x" is below "l", which is not a folder',
     bytes: tarGz(good, tarEntry({ name: 'l', type: '2', link: '/tmp' }), tarEntry({ name: 'l/x', body: '1' })),
   },
   'a link and a file of one name': {
     code: 'refused',
-    reason: '"l" and "l" are the same name on some systems',
+    reason: '"l" is in it twice',
     bytes: tarGz(good, tarEntry({ name: 'l', type: '2', link: '/tmp/x' }), tarEntry({ name: 'l', body: '1' })),
   },
   'a link with a body': {
