@@ -18,6 +18,7 @@ import {
   type TraceEvent,
 } from '../../../../src/agents/index.ts';
 import { rejection } from '../../rejection.ts';
+import { GUARD_MS } from '../../timeLimits.ts';
 
 interface Shared {
   words: string[];
@@ -397,5 +398,22 @@ test('options of a batch flow that are not an object are refused', () => {
     for (const Kind of [BatchFlow, ParallelBatchFlow]) {
       assert.throws(() => new Kind(options as never), { name: 'TypeError', message: /takes its options as an object/ });
     }
+  }
+});
+
+test('a loop around a batch without items can be aborted, and counts its visits', { timeout: GUARD_MS }, async () => {
+  for (const Kind of [BatchFlow, ParallelBatchFlow]) {
+    class Empty extends Kind<unknown, number, unknown, string> {
+      override prep(): number[] {
+        return [];
+      }
+      override post(): string {
+        return 'again';
+      }
+    }
+    const empty = new Empty({ start: new Node() });
+    const flow = new Flow({ start: empty }).connect(empty, empty, 'again');
+    await assert.rejects(flow.run({}, { maxVisits: 50 }), { code: 'limit', message: /Empty -> Empty/ });
+    await assert.rejects(flow.run({}, { signal: AbortSignal.timeout(20) }), { name: 'TimeoutError' });
   }
 });
