@@ -16,6 +16,8 @@ const LEVEL = 6;
 const MOST_AT_ONCE = 3;
 const SAMPLES = 16;
 const SAMPLE_BYTES = 2048;
+// Shared by all blocks. A buffer for each would be left to the garbage collector, which lets 64 MB accumulate.
+const SAMPLE = Buffer.allocUnsafeSlow(SAMPLES * SAMPLE_BYTES);
 // Smaller blocks are compressed in less time than their samples save.
 const LEAST_SAMPLED_BYTES = 128 * 1024;
 
@@ -112,17 +114,20 @@ export class GzipWriter {
     await this.#begin();
     if (this.#segment === undefined) this.#segments.push((this.#segment = newSegment()));
     const segment = this.#segment;
-    const memory = this.#block;
+    const [memory, window] = [this.#block, this.#window];
     const block = memory.subarray(0, this.#filled);
     segment.crc = crc32(block, segment.crc);
     segment.bytes += block.length;
     const compressed = deflateBlock(block, {
       level: isIncompressible(block) ? 0 : LEVEL,
       memLevel: 8,
-      dictionary: this.#window,
+      dictionary: window,
       finishFlush: constants.Z_SYNC_FLUSH,
       chunkSize: MOST_COMPRESSED_BYTES,
-    }).finally(() => this.#spare.push(memory));
+    }).finally(() => {
+      this.#spare.push(memory);
+      if (window !== undefined) freeMemory(window);
+    });
     compressed.catch(() => {}); // reported where it is awaited in order
     this.#pending.push({ compressed, segment });
     this.#window = Buffer.from(block.subarray(-WINDOW_BYTES));
@@ -154,7 +159,10 @@ function newSegment(): OpenSegment {
 function isIncompressible(block: Buffer): boolean {
   if (block.length < LEAST_SAMPLED_BYTES) return false;
   const step = Math.floor(block.length / SAMPLES);
-  const samples = Array.from({ length: SAMPLES }, (_, i) => block.subarray(i * step, i * step + SAMPLE_BYTES));
-  const sample = Buffer.concat(samples);
-  return deflateRawSync(sample, { level: 1 }).length > sample.length * 0.98;
+  for (let i = 0; i < SAMPLES; i += 1) block.copy(SAMPLE, i * SAMPLE_BYTES, i * step, i * step + SAMPLE_BYTES);
+  const chunkSize = 2 * SAMPLE.length;
+  const compressed = deflateRawSync(SAMPLE, { level: 1, chunkSize });
+  const { length } = compressed;
+  freeMemory(compressed, chunkSize);
+  return length > SAMPLE.length * 0.98;
 }
