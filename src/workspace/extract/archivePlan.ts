@@ -36,6 +36,7 @@ export type WriteStep = PlannedFile | { readonly type: 'bytes'; readonly bytes: 
 const FOLDERS_ANYWAY = 10_000;
 const FOLDERS_PER_ENTRY = 4;
 const END: WriteStep = { type: 'end' };
+const LEAST_MEMORY_BYTES = 64 * 1024;
 
 /** Checks the entries of an archive in memory and collects the steps to write them. Links and special files are listed, never created. */
 export class ArchivePlan implements TarSink {
@@ -47,6 +48,9 @@ export class ArchivePlan implements TarSink {
   readonly #freeBytes: number;
   readonly #names = new NameTable();
   #steps: WriteStep[] = [];
+  /** The memory of the steps, used again for the steps after the next `take`, and how much of it is in use. */
+  #memory = Buffer.alloc(0);
+  #memoryBytes = 0;
   #isInFile = false;
   #entries = 0;
   #components = 0;
@@ -57,10 +61,11 @@ export class ArchivePlan implements TarSink {
     this.#freeBytes = freeBytes;
   }
 
-  /** The steps collected since the last call, in order. */
+  /** The steps collected since the last call, in order. Their bytes are valid until the next part of the archive is read. */
   take(): readonly WriteStep[] {
     const steps = this.#steps;
     this.#steps = [];
+    this.#memoryBytes = 0;
     this.waitingBytes = 0;
     return steps;
   }
@@ -92,13 +97,25 @@ export class ArchivePlan implements TarSink {
 
   data(bytes: Buffer): void {
     if (!this.#isInFile) return;
-    this.#steps.push({ type: 'bytes', bytes });
+    this.#steps.push({ type: 'bytes', bytes: this.#copy(bytes) });
     this.waitingBytes += bytes.length;
   }
 
   end(): void {
     if (this.#isInFile) this.#steps.push(END);
     this.#isInFile = false;
+  }
+
+  /** Other steps may be using memory that is too small, so it is replaced, not moved. */
+  #copy(bytes: Buffer): Buffer {
+    if (this.#memoryBytes + bytes.length > this.#memory.length) {
+      const size = Math.max(LEAST_MEMORY_BYTES, bytes.length, 2 * this.#memory.length);
+      this.#memory = Buffer.allocUnsafeSlow(size);
+      this.#memoryBytes = 0;
+    }
+    const start = this.#memoryBytes;
+    this.#memoryBytes += bytes.copy(this.#memory, start);
+    return this.#memory.subarray(start, this.#memoryBytes);
   }
 
   #claim(path: string, isFolder: boolean): void {

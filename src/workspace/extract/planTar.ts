@@ -7,6 +7,7 @@ import { DEFAULT_LIMITS } from './extract.ts';
 /** A part of a tar stream. */
 export interface TarPart {
   readonly size: number;
+  /** Its bytes, valid until another part is read. */
   read(): Promise<Buffer>;
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
@@ -17,7 +18,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { TIMES } from '../../../random.ts';
 import { AppError } from '../../../../src/core/errors.ts';
-import { discardStaged, stageArchive } from '../../../../src/workspace/extract/extract.ts';
+import { discardStaged, stageArchive, stageTar } from '../../../../src/workspace/extract/extract.ts';
 import { paxHeader, tarEnd, tarEntry, tarGz, writeArchive } from '../archive/tarBuilder.ts';
 import { temporaryFolder, writeTree } from '../temporaryFolder.ts';
 
@@ -725,4 +726,23 @@ test('what is skipped has its reason, and an archive that is not there is said',
     code: 'missing',
     message: `The archive ${missing} does not exist. Download it again.`,
   });
+});
+
+test('a tar stream may use the memory of its parts again', async (t) => {
+  const files = [3_000_000, 70_000, 10, 2_500_000].map((size, index) => ({
+    name: `file${index}`,
+    body: randomBytes(size),
+  }));
+  const tar = Buffer.concat([...files.map((file) => tarEntry(file)), tarEnd]);
+  function* parts(): Generator<Buffer, void> {
+    const memory = Buffer.alloc(100_000);
+    for (let start = 0; start < tar.length; start += memory.length) {
+      yield memory.subarray(0, tar.copy(memory, 0, start));
+      memory.fill(0);
+    }
+  }
+  const staged = await stageTar(parts(), temporaryFolder(t));
+  for (const { name, body } of files) {
+    assert.ok(readFileSync(join(staged.staging, name)).equals(body), name);
+  }
 });
