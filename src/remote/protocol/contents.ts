@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { freeMemory } from '../../core/files/ownMemory.ts';
 
 /**
  * Submissions by content: the tar stream of an archive is cut into pieces, and a service that has a piece of an account is not sent it
@@ -63,11 +64,15 @@ export interface BatchEntry {
   readonly frame: Buffer;
 }
 
-/** The pieces of a batch that arrives as a stream. Undefined is the last one if the stream ends inside a piece or has too large a frame. */
+/** The pieces of a batch that arrives as a stream, each valid until the next. Undefined is the last one if the stream ends inside a piece or has too large a frame. */
 export async function* entriesIn(body: AsyncIterable<Uint8Array>): AsyncGenerator<BatchEntry | undefined, void> {
-  let held: Buffer = Buffer.alloc(0);
+  let memory = Buffer.alloc(0);
+  let held: Buffer = memory;
   for await (const chunk of body) {
-    held = Buffer.concat([held, chunk]);
+    const joined = Buffer.concat([held, chunk]);
+    freeMemory(memory);
+    memory = joined;
+    held = joined;
     let start = 0;
     while (held.length - start >= PIECE_HEADER_BYTES) {
       const begin = start + PIECE_HEADER_BYTES;

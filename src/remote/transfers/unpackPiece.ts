@@ -4,8 +4,9 @@ import { MAX_FRAME_BYTES, MAX_PIECE_BYTES } from '../protocol/contents.ts';
 
 // A frame states how much memory it needs. Usual compression levels of such small pieces need 8 MB at most.
 const WINDOW_LOG = 23;
-// Most pieces are unpacked at once.
-const CHUNK_BYTES = MAX_PIECE_BYTES / 2;
+// Every piece is unpacked into one buffer, with room for more, so that it is seen to be complete. Node.js leaves several to the garbage
+// collector.
+const CHUNK_BYTES = MAX_PIECE_BYTES + 1;
 
 interface Unpacked {
   readonly buffer: Buffer<ArrayBuffer>;

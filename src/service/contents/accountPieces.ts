@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import pLimit from 'p-limit';
 import { AppError, systemCode } from '../../core/errors.ts';
 import { writeAtomically } from '../../core/files/atomicFile.ts';
+import { freeMemory } from '../../core/files/ownMemory.ts';
 import { syncFolder } from '../../core/files/durableFiles.ts';
 import { statIfThere } from '../../core/files/ifThere.ts';
 import { Yielder } from '../../core/processes/yielder.ts';
@@ -93,6 +94,7 @@ export class AccountPieces {
       const time = String(Date.now()).padStart(15, '0');
       const path = join(this.#folder, `${time}-${randomUUID()}.pack`);
       await writeAtomically(path, bytes, { isDurable: true });
+      freeMemory(bytes);
       if (made !== undefined) for (let up = this.#folder; up !== dirname(made); ) await syncFolder((up = dirname(up)));
       this.#insert(path, pack);
     } finally {

@@ -12,7 +12,7 @@ export interface Assembly {
 
 /**
  * The tar stream of the archive that a submission by content describes: the same as that of the client's archive, whose entries are then
- * checked like those of any other.
+ * checked like those of any other. Each part is valid until the next.
  *
  * @throws LackingContents if pieces are damaged.
  */

@@ -50,7 +50,7 @@ export class ContentStore {
       const list = (await this.read(account, name, reader))?.bytes;
       count += (list?.length ?? 0) / NAME_BYTES;
       if (count > MAX_PIECES) throw tooManyPieces();
-      lists.set(key, list && piecesIn(list));
+      lists.set(key, list && piecesIn(Buffer.from(list)));
     }
     // All at once, so that each file is looked at once.
     const pieces = [...lists.values()].flatMap((list) => list ?? []);

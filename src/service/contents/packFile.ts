@@ -33,7 +33,7 @@ const MAGIC = Buffer.from('FWPACK1\n');
 const FOOTER_BYTES = 8 + MAGIC.length;
 
 /** A pack is a file with the frames of pieces, one after the other, then an index of them. It is written once and never changed. */
-export function encodePack(pieces: readonly NewPiece[]): { readonly bytes: Buffer; readonly pack: Pack } {
+export function encodePack(pieces: readonly NewPiece[]): { readonly bytes: Buffer<ArrayBuffer>; readonly pack: Pack } {
   const entries: PackEntry[] = [];
   const index = Buffer.alloc(pieces.length * ENTRY_BYTES);
   let offset = 0;

@@ -2,7 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { systemCode } from '../../core/errors.ts';
 import { nameOfPiece } from '../../remote/protocol/contents.ts';
 import type { PackEntry } from './packFile.ts';
-import { unpackPiece } from '../../remote/transfers/unpackPiece.ts';
+import { freePiece, unpackPiece } from '../../remote/transfers/unpackPiece.ts';
 
 /** Where a piece is. */
 export interface PieceLocation extends PackEntry {
@@ -10,9 +10,10 @@ export interface PieceLocation extends PackEntry {
   readonly path: string;
 }
 
+/** A piece, whose memory is valid until the next one is read. */
 export interface ReadPiece {
-  readonly bytes: Buffer;
-  /** The same, compressed. Valid until the next piece is read. */
+  readonly bytes: Buffer<ArrayBuffer>;
+  /** The same, compressed. */
   readonly frame: Buffer;
 }
 
@@ -45,6 +46,7 @@ export class PackReader implements AsyncDisposable {
     const { path, name } = location;
     // Empty regions of files are one piece many times.
     if (this.#last?.name.equals(name) === true) return this.#last.piece;
+    if (this.#last !== undefined) freePiece(this.#last.piece.bytes);
     this.#last = undefined;
     const frame = await this.#readFrame(location);
     const bytes = frame && unpackPiece(frame);

@@ -122,7 +122,7 @@ async function readList(
 ): Promise<readonly Buffer[] | undefined> {
   const found = await store.read(account, list, reader);
   if (found === undefined) return undefined;
-  const names = namesIn(found.bytes);
+  const names = namesIn(Buffer.from(found.bytes));
   if (names === undefined) throw new AppError('bad-input', 'A list of the submission is not a list.');
   return names;
 }

@@ -51,7 +51,7 @@ export class WaitingContents {
   }
 
   /**
-   * The tar stream of a job's archive.
+   * The tar stream of a job's archive, of which each part is valid until the next.
    *
    * @throws AppError `corrupt` if something is damaged, which the account can then send again.
    */
@@ -62,7 +62,8 @@ export class WaitingContents {
       const found = await locate(folder);
       for (const list of namesIn(await readFile(join(folder, LISTS))) ?? []) {
         const { bytes } = await reader.read(placeOf(found, list, folder));
-        for (const name of namesIn(bytes) ?? []) yield (await reader.read(placeOf(found, name, folder))).bytes;
+        for (const name of namesIn(Buffer.from(bytes)) ?? [])
+          yield (await reader.read(placeOf(found, name, folder))).bytes;
       }
     } catch (error) {
       if (!(error instanceof DamagedPack)) throw error;

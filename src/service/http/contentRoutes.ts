@@ -1,3 +1,4 @@
+import { freeMemory } from '../../core/files/ownMemory.ts';
 import {
   MAX_ASKED_NAMES,
   MAX_BATCH_BYTES,
@@ -43,6 +44,7 @@ export function addContentRoutes(app: App, { contents, gauge, health }: ContentO
     const { account } = context.var;
     const body = await readBody(context.env.incoming, MAX_BATCH_BYTES);
     await contents.add(account.id, piecesIn(body), gauge.limitsOf(account).upload_bytes);
+    freeMemory(body);
     return context.body(null, 200);
   });
 }

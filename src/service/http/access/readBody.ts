@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { freeMemory } from '../../../core/files/ownMemory.ts';
 import { refusal } from './refusal.ts';
 import { endStalled } from './endStalled.ts';
 
@@ -7,11 +8,11 @@ import { endStalled } from './endStalled.ts';
  *
  * @throws HTTPException 413 above `maxBytes`, the error of the connection. The rest is then read and dropped, so that the client reads the response.
  */
-export async function readBody(incoming: IncomingMessage, maxBytes: number): Promise<Buffer> {
+export async function readBody(incoming: IncomingMessage, maxBytes: number): Promise<Buffer<ArrayBuffer>> {
   using _stall = endStalled(incoming);
-  const chunks: Buffer[] = [];
+  const chunks: Buffer<ArrayBuffer>[] = [];
   let length = 0;
-  for await (const chunk of incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+  for await (const chunk of incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer<ArrayBuffer>>) {
     length += chunk.length;
     if (length > maxBytes) {
       incoming.resume();
@@ -19,5 +20,7 @@ export async function readBody(incoming: IncomingMessage, maxBytes: number): Pro
     }
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks);
+  const body = Buffer.concat(chunks);
+  for (const chunk of chunks) freeMemory(chunk);
+  return body;
 }

@@ -168,3 +168,15 @@ test('the sweep deletes what was not used for two weeks, what a killed service w
   assert.deepEqual(globSync('*', { cwd: folder }).length, 1);
   assert.deepEqual(await store.lacking('ada', [old, recent]), [true, false]);
 });
+
+test('reading a piece frees the one that was read before, but not the same piece', async (t) => {
+  const { store, add } = open(t);
+  const [long, short] = [await add('long '.repeat(50_000)), await add('short')];
+  await using reader = new PackReader();
+  const first = await store.read('ada', long, reader);
+  assert.equal((await store.read('ada', long, reader))?.bytes.length, 250_000);
+  assert.equal(first?.bytes.length, 250_000);
+  assert.equal((await store.read('ada', short, reader))?.bytes.toString(), 'short');
+  assert.equal(first.bytes.length, 0);
+  assert.equal((await store.read('ada', long, reader))?.bytes.toString(), 'long '.repeat(50_000));
+});

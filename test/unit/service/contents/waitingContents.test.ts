@@ -35,7 +35,7 @@ async function setUp(t: TestContext) {
 }
 
 async function read(waiting: WaitingContents): Promise<Buffer> {
-  return Buffer.concat(await Array.fromAsync(waiting.read(JOB)));
+  return Buffer.concat(await Array.fromAsync(waiting.read(JOB), (chunk) => Buffer.from(chunk)));
 }
 
 test('the contents of a job stay until it starts, whatever the content store deletes, and take no space beside it', async (t) => {
