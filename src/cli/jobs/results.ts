@@ -32,6 +32,7 @@ export function transferProgress(terminal: Terminal): {
   const unpacking = new Progress(terminal, 'unpacking');
   return {
     onPhase(phase) {
+      if (phase.type === 'whole') terminal.note(phase.reason);
       if (phase.type === 'download') downloading.update(phase.doneBytes, phase.totalBytes);
       if (phase.type === 'unpack') unpacking.update(phase.doneBytes, phase.totalBytes);
     },

@@ -8,7 +8,7 @@ import type { JobRecord } from '../../jobs/ledger/record.ts';
 import { resultsFolderOf } from '../../jobs/results/resultsFolder.ts';
 import type { Services } from '../services/services.ts';
 import { PausableProgress } from '../ui/pausableProgress.ts';
-import { downloadDeps, phaseText, saveInto } from './results.ts';
+import { downloadDeps, reportPhase, saveInto } from './results.ts';
 
 /** Shows the results of a job as a tree, without writing them into a folder. They are downloaded only the first time. */
 export async function browseResults(services: Services, record: JobRecord): Promise<void> {
@@ -18,7 +18,7 @@ export async function browseResults(services: Services, record: JobRecord): Prom
     const deps = { service: hosts.service(record.host), home, browsed };
     const summary = await fetchResults(deps, record, {
       signal: progress.signal,
-      onPhase: (phase) => progress.report(phaseText(phase)),
+      onPhase: (phase) => reportPhase(services, phase, progress),
     });
     progress.close();
     await resultsView.show(record, summary);

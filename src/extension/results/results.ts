@@ -61,7 +61,7 @@ export async function saveInto(
     isStopped = decisions === undefined;
     return decisions;
   };
-  const onPhase = (phase: DownloadPhase): void => progress.report(phaseText(phase));
+  const onPhase = (phase: DownloadPhase): void => reportPhase(services, phase, progress);
   try {
     progress.report('');
     const results = await place({ folder, decide, signal: progress.signal, onPhase });
@@ -91,6 +91,7 @@ export async function downloadNew(services: Services, record: JobRecord): Promis
       folder,
       decide: (plan) => (needsDecision(plan) ? undefined : defaultDecisions(plan)),
       signal: services.signal,
+      onPhase: (phase) => reportPhase(services, phase),
     }),
   );
   await services.store.refresh();
@@ -120,8 +121,13 @@ async function chooseTarget(record: JobRecord): Promise<string | undefined> {
   return chosen?.path;
 }
 
-/** What a download does, in words. */
-export function phaseText(phase: DownloadPhase): string {
+/** Shows what a download does, and logs what should not be. */
+export function reportPhase({ log }: Pick<Services, 'log'>, phase: DownloadPhase, progress?: PausableProgress): void {
+  if (phase.type === 'whole') log.warn('all results are downloaded', { reason: phase.reason });
+  progress?.report(phaseText(phase));
+}
+
+function phaseText(phase: DownloadPhase): string {
   switch (phase.type) {
     case 'download':
       return phase.totalBytes === undefined
@@ -133,6 +139,8 @@ export function phaseText(phase: DownloadPhase): string {
       return plural(phase.plan.length, l10n.t('1 file to review'), l10n.t('{0} files to review'));
     case 'write':
       return l10n.t('writing');
+    case 'whole':
+      return l10n.t('downloading all of them; the log says why');
     default:
       return '';
   }

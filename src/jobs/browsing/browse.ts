@@ -25,15 +25,9 @@ export async function browseResults(
 ): Promise<ResultSummary> {
   const known = await deps.browsed.summary(record.id);
   if (known !== undefined) return known;
-  const abort = signal === undefined ? {} : { signal };
-  const fetching = {
-    ...abort,
-    onDownload: (doneBytes: number, totalBytes: number | undefined) =>
-      onPhase?.({ type: 'download', doneBytes, totalBytes }),
-  };
-  return withArchive(deps, record, fetching, ({ path }, { id }) =>
+  return withArchive(deps, record, { signal, onPhase }, ({ path }, { id }) =>
     deps.browsed.add(id, path, {
-      ...abort,
+      ...(signal !== undefined && { signal }),
       onProgress: (doneBytes, totalBytes) => onPhase?.({ type: 'unpack', doneBytes, totalBytes }),
     }),
   );

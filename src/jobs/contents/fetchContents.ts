@@ -24,18 +24,24 @@ interface FetchPiecesOptions {
 /**
  * The records of the pieces of a job's results.
  *
- * @returns undefined if the service does not offer them, or offers too many.
+ * @param options.onRefused called with the error if the service offers them and refuses them. The results may not exist: then there is no archive either.
+ * @returns undefined if the service does not offer them, refuses them, or offers too many.
  * @throws the system's error, the signal's reason on abort.
  */
 export async function fetchRecords(
   service: ResultContentService,
   jobId: string,
-  signal?: AbortSignal,
+  {
+    signal,
+    onRefused,
+  }: { readonly signal?: AbortSignal | undefined; readonly onRefused?: (error: unknown) => void } = {},
 ): Promise<Buffer | undefined> {
+  let isOffered = false;
   const options = { ...(signal && { signal }) };
   try {
     const { features } = receivedAccount.parse(await service.me(options));
     if (features?.includes(RESULT_CONTENT_FEATURE) !== true) return undefined;
+    isOffered = true;
     const chunks: Uint8Array[] = [];
     let bytes = 0;
     for await (const chunk of service.streamResultContents(jobId, undefined, options)) {
@@ -46,9 +52,11 @@ export async function fetchRecords(
     return Buffer.concat(chunks);
   } catch (error) {
     signal?.throwIfAborted();
-    // The archive is fetched, which says what is wrong.
-    if (httpStatus(error) !== undefined) return undefined;
-    throw error;
+    const status = httpStatus(error);
+    if (status === undefined) throw error;
+    // The request for the archive says what is wrong with the results or the key.
+    if (isOffered && status !== 404) onRefused?.(error);
+    return undefined;
   }
 }
 

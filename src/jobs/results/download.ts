@@ -30,12 +30,7 @@ export async function downloadResults(
 ): Promise<DownloadedResults> {
   const { archiver, ledger, home } = deps;
   const { signal, onPhase } = options;
-  const fetching = {
-    ...(signal !== undefined && { signal }),
-    onDownload: (doneBytes: number, totalBytes: number | undefined) =>
-      onPhase?.({ type: 'download', doneBytes, totalBytes }),
-  };
-  return withArchive(deps, await ledger.get(id), fetching, async ({ path, records }, record) => {
+  return withArchive(deps, await ledger.get(id), { signal, onPhase }, async ({ path, records }, record) => {
     const onProgress = (doneBytes: number, totalBytes: number) => onPhase?.({ type: 'unpack', doneBytes, totalBytes });
     const source: FileSource = {
       stage: (folder, staging) => archiver.stage(path, folder, { ...staging, onProgress }),

@@ -9,6 +9,7 @@ import { MOST_UNPACKED_BYTES } from '../../workspace/extract/extract.ts';
 import type { JobRecord } from '../ledger/record.ts';
 import { httpStatus, type JobService } from '../service/api.ts';
 import { fetchRecords, type ResultContentService } from '../contents/fetchContents.ts';
+import { wholeDownloadReason } from '../contents/wholeReason.ts';
 import { assembleResults } from './assembleResults.ts';
 
 export interface FetchDeps {
@@ -17,9 +18,14 @@ export interface FetchDeps {
   readonly home: string;
 }
 
+export type FetchPhase =
+  | { readonly type: 'download'; readonly doneBytes: number; readonly totalBytes: number | undefined }
+  /** All results are downloaded, although the service offers to send only what this machine lacks. */
+  | { readonly type: 'whole'; readonly reason: string };
+
 export interface FetchOptions {
-  readonly signal?: AbortSignal;
-  readonly onDownload?: (doneBytes: number, totalBytes: number | undefined) => void;
+  readonly signal?: AbortSignal | undefined;
+  readonly onPhase?: ((phase: FetchPhase) => void) | undefined;
 }
 
 // A larger archive could not be unpacked anyway.
@@ -57,11 +63,13 @@ export async function withArchive<T>(
   const name = join(downloads, randomUUID());
   const [archive, tar] = [`${name}.tar.gz`, `${name}.tar`];
   try {
-    const { signal, onDownload } = options;
-    const onProgress = (doneBytes: number, totalBytes: number): void => onDownload?.(doneBytes, totalBytes);
+    const { signal, onPhase } = options;
+    const onProgress = (doneBytes: number, totalBytes: number): void =>
+      onPhase?.({ type: 'download', doneBytes, totalBytes });
+    const onRefused = (error: unknown): void => onPhase?.({ type: 'whole', reason: wholeDownloadReason(error) });
     let records: Buffer | undefined;
     if (offersContents(service)) {
-      records = await fetchRecords(service, jobId, signal);
+      records = await fetchRecords(service, jobId, { signal, onRefused });
       if (records !== undefined) {
         const assembling = { dest: tar, records, maxBytes: MOST_ARCHIVE_BYTES, signal, onProgress };
         const isAssembled = await assembleResults({ service, home }, { ...record, jobId }, assembling);
@@ -87,14 +95,14 @@ async function fetchArchive(
   service: FetchDeps['service'],
   jobId: string,
   dest: string,
-  { signal, onDownload }: FetchOptions,
+  { signal, onPhase }: FetchOptions,
 ): Promise<void> {
   try {
     await service.downloadArtifacts(jobId, dest, {
       ...(signal !== undefined && { signal }),
       maxBytes: MOST_ARCHIVE_BYTES,
       onStart: assertGzip,
-      onProgress: (doneBytes, totalBytes) => onDownload?.(doneBytes, totalBytes),
+      onProgress: (doneBytes, totalBytes) => onPhase?.({ type: 'download', doneBytes, totalBytes }),
     });
   } catch (error) {
     if (httpStatus(error) !== 404) throw error;

@@ -5,6 +5,7 @@ import type { SkippedEntry, StagedArchive } from '../../workspace/extract/extrac
 import type { AppliedResults, PlannedResult, ResultDecision } from '../../workspace/results/results.ts';
 import type { Archiver } from '../archives/archiver.ts';
 import { type JobRecord, shortId } from '../ledger/record.ts';
+import type { FetchPhase } from './fetchArchive.ts';
 import type { ResultJournals } from './resultJournals.ts';
 
 export interface PlaceDeps {
@@ -13,7 +14,7 @@ export interface PlaceDeps {
 }
 
 export type DownloadPhase =
-  | { readonly type: 'download'; readonly doneBytes: number; readonly totalBytes: number | undefined }
+  | FetchPhase
   | { readonly type: 'unpack'; readonly doneBytes: number; readonly totalBytes: number }
   | { readonly type: 'decide'; readonly plan: readonly PlannedResult[] }
   | { readonly type: 'write' };

@@ -7,7 +7,7 @@ import type { JobRecord } from '../ledger/record.ts';
 import { httpStatus, type JobService } from '../service/api.ts';
 import { DamagedArchive } from '../../workspace/archive/inflateSegment.ts';
 import { type UploadEnd, type UploadOptions, uploadArchive } from './uploadArchive.ts';
-import { wholeReason } from './wholeReason.ts';
+import { wholeUploadReason } from '../contents/wholeReason.ts';
 
 // Below this, asking what the service has costs more than sending it.
 const LEAST_BYTES = 32 * 1024;
@@ -69,7 +69,7 @@ export async function uploadContents(
         onAsk,
       });
       if (end.type !== 'not-taken' || httpStatus(end.error) !== LACKING) return end;
-      if (tries === MAX_TRIES) return { type: 'whole', reason: wholeReason(end.error), sentBytes };
+      if (tries === MAX_TRIES) return { type: 'whole', reason: wholeUploadReason(end.error), sentBytes };
     }
   } catch (error) {
     // Until here, nothing was sent that can become a job.
@@ -78,7 +78,7 @@ export async function uploadContents(
     const status = httpStatus(error);
     // An upload of the archive continues where a bad connection interrupted it.
     if (status !== undefined && REFUSES_ALL.has(status)) return { type: 'not-taken', error };
-    return { type: 'whole', reason: wholeReason(error), sentBytes };
+    return { type: 'whole', reason: wholeUploadReason(error), sentBytes };
   } finally {
     await rm(names, { force: true });
   }

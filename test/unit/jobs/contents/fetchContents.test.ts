@@ -52,7 +52,7 @@ test('each request for the records ends with the signal', async () => {
       yield* [];
     },
   };
-  assert.equal((await fetchRecords(service, 'j', signal))?.length, 0);
+  assert.equal((await fetchRecords(service, 'j', { signal }))?.length, 0);
   await fetchRecords(service, 'j');
   assert.deepEqual(signals, [signal, signal, undefined, undefined]);
 });
@@ -83,7 +83,26 @@ test('a service that refuses to list them is asked for the archive, another fail
   assert.equal(await fetchRecords(failing(new RemoteError(404, 'HTTP 404: none')), 'j'), undefined);
   await assert.rejects(fetchRecords(failing(new Error('no route')), 'j'), /^Error: no route$/);
   const signal = AbortSignal.abort(new Error('enough'));
-  await assert.rejects(fetchRecords(failing(new RemoteError(404, 'none')), 'j', signal), /^Error: enough$/);
+  await assert.rejects(fetchRecords(failing(new RemoteError(404, 'none')), 'j', { signal }), /^Error: enough$/);
+});
+
+test('a refusal is reported if the service offers to list them and has results', async () => {
+  const refusedWith = async (status: number, features = ['result-content']): Promise<readonly string[]> => {
+    const refusals: string[] = [];
+    const service = {
+      me: async () => ({ features }),
+      async *streamResultContents(): AsyncGenerator<Uint8Array, void> {
+        yield Buffer.alloc(0);
+        throw new RemoteError(status, `HTTP ${status}: no`);
+      },
+    };
+    const onRefused = (error: unknown): void => void refusals.push(String(error));
+    assert.equal(await fetchRecords(service, 'j', { onRefused }), undefined);
+    return refusals;
+  };
+  assert.deepEqual(await refusedWith(503), ['RemoteError: HTTP 503: no']);
+  assert.deepEqual(await refusedWith(404), []);
+  assert.deepEqual(await refusedWith(503, []), []);
 });
 
 test('only pieces that are lacking are fetched, with progress', async (t) => {

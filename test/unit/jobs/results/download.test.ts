@@ -9,10 +9,11 @@ import { ArchiveStore } from '../../../../src/jobs/archives/archives.ts';
 import { directArchiver } from '../../../../src/jobs/archives/archiver.ts';
 import { directLedger } from '../../../../src/jobs/ledger/asyncLedger.ts';
 import { type DownloadDeps, downloadResults } from '../../../../src/jobs/results/download.ts';
-import { defaultDecisions } from '../../../../src/jobs/results/placeFiles.ts';
+import { defaultDecisions, type DownloadPhase } from '../../../../src/jobs/results/placeFiles.ts';
 import { JobLedger } from '../../../../src/jobs/ledger/ledger.ts';
 import { ResultJournals } from '../../../../src/jobs/results/resultJournals.ts';
 import type { JobRecord } from '../../../../src/jobs/ledger/record.ts';
+import { RemoteError } from '../../../../src/remote/http/errors.ts';
 import { PieceCutter } from '../../../../src/workspace/pack/pieceCutter.ts';
 import { smallDisk } from '../../../smallDisk.ts';
 import { PieceService } from '../contents/resultPieces.ts';
@@ -329,4 +330,26 @@ test('results of which much is on this machine are fetched by content, and the r
     },
   );
   isClean(setting);
+});
+
+test('where the service refuses to list the contents of results, all are downloaded, and the reason is given', async (t) => {
+  const setting = await setUp(t, serveArchive(archiveOf(t, { 'a.txt': 'a' })));
+  const service = {
+    downloadArtifacts: setting.deps.service.downloadArtifacts.bind(setting.deps.service),
+    me: async () => ({ features: ['result-content'] }),
+    streamResultContents: (): AsyncGenerator<Uint8Array, void> => {
+      throw new RemoteError(503, 'HTTP 503: busy\u001b[31m.');
+    },
+  };
+  const reasons: string[] = [];
+  const onPhase = (phase: DownloadPhase): void => void (phase.type === 'whole' && reasons.push(phase.reason));
+  const { written } = await downloadResults({ ...setting.deps, service }, setting.record.id, { onPhase });
+  assert.deepEqual(written, ['a.txt']);
+  const [reason = '', ...more] = reasons;
+  assert.match(
+    reason,
+    /^The service did not list the contents of the results \(HTTP 503: busy.*\), so all of them are downloaded\.$/,
+  );
+  assert.ok(!reason.includes('\u001b'));
+  assert.deepEqual(more, []);
 });

@@ -7,7 +7,7 @@ import { ArchiveStore } from '../../../../src/jobs/archives/archives.ts';
 import type { JobService } from '../../../../src/jobs/service/api.ts';
 import { newRecord } from '../../../../src/jobs/ledger/record.ts';
 import { Selections } from '../../../../src/jobs/selection/selections.ts';
-import { wholeReason } from '../../../../src/jobs/submit/wholeReason.ts';
+import { wholeUploadReason } from '../../../../src/jobs/contents/wholeReason.ts';
 import { uploadContents } from '../../../../src/jobs/submit/uploadContents.ts';
 import { RemoteError } from '../../../../src/remote/http/errors.ts';
 import { tempHome } from '../fixtures.ts';
@@ -99,13 +99,13 @@ test('the archive is sent where it is small or has no segments, or the service h
 });
 
 test('the reason names what failed: the connection, or a file here', () => {
-  assert.match(wholeReason(new RemoteError(500, 'HTTP 500')), /^The service did not accept/);
+  assert.match(wholeUploadReason(new RemoteError(500, 'HTTP 500')), /^The service did not accept/);
   assert.match(
-    wholeReason(Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })),
+    wholeUploadReason(Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })),
     /^The connection broke/,
   );
   const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC', path: '/h/x' });
-  assert.match(wholeReason(full), /^What changed could not be prepared on this machine \(ENOSPC/);
+  assert.match(wholeUploadReason(full), /^What changed could not be prepared on this machine \(ENOSPC/);
 });
 
 /** The service has all contents already. */

@@ -5,15 +5,24 @@ import { httpStatus } from '../service/api.ts';
 const MAX_WORDS = 200;
 
 /** Says why a whole archive is sent where only the contents that the service lacks were to be sent, in one line. */
-export function wholeReason(error: unknown): string {
-  const words = printableLine(messageOf(error)).replace(/[.\s]+$/, '');
-  const short = words.length <= MAX_WORDS ? words : `${words.slice(0, MAX_WORDS - 1).toWellFormed()}…`;
+export function wholeUploadReason(error: unknown): string {
+  const short = shortMessage(error);
   if (httpStatus(error) !== undefined) {
     return `The service did not accept only what changed (${short}), so the whole archive is sent.`;
   }
   if (isLocal(error))
     return `What changed could not be prepared on this machine (${short}), so the whole archive is sent.`;
   return 'The connection broke too often to send only what changed, so the whole archive is sent. Its upload continues where a connection breaks.';
+}
+
+/** Says why all results are downloaded where only those that this machine lacks were to be, in one line. */
+export function wholeDownloadReason(error: unknown): string {
+  return `The service did not list the contents of the results (${shortMessage(error)}), so all of them are downloaded.`;
+}
+
+function shortMessage(error: unknown): string {
+  const words = printableLine(messageOf(error)).replace(/[.\s]+$/, '');
+  return words.length <= MAX_WORDS ? words : `${words.slice(0, MAX_WORDS - 1).toWellFormed()}…`;
 }
 
 /** Whether a file of this machine was the reason. Errors of connections have no path. */
