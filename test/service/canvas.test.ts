@@ -358,6 +358,46 @@ describe('editing on the canvas', () => {
     assert.deepEqual(await last(), { type: 'extractFlow', flow, nodes: ['decide', 'write'], name: 'part' });
   });
 
+  onPage('shows the node that was added, wherever the drawing was scrolled to', async (canvas) => {
+    await canvas.page.locator(nodeOf('write')).click();
+    await press(canvas, 'n');
+    await canvas.page.keyboard.type('Check');
+    await press(canvas, 'Enter');
+    const [edit] = (await canvas.sent()).slice(-1);
+    assert.equal(edit?.type, 'edit');
+    await canvas.page.mouse.move(300, 300);
+    await canvas.page.mouse.wheel(3_000, 3_000);
+    const longer = drawnFlow(
+      'research',
+      ['decide -search-> look', 'look -> decide', 'decide -enough-> write', 'write -> check', 'check -> .'],
+      {
+        decide: { actions: ['give up'] },
+        look: { type: 'flow', flow: 'lookUp', className: 'LookUp' },
+        check: { className: 'Check' },
+      },
+    );
+    const graph = { type: 'graph', file: drawnFile([longer, lookUp]), version: 8, isTrusted: true } as const;
+    await canvas.send(graph);
+    const isInView = async (): Promise<boolean> => {
+      const [box, area] = [
+        await canvas.page.locator(nodeOf('check')).boundingBox(),
+        await canvas.page.locator('.surface').boundingBox(),
+      ];
+      if (box === null || area === null) return false;
+      return (
+        box.x >= area.x &&
+        box.x + box.width <= area.x + area.width &&
+        box.y >= area.y &&
+        box.y + box.height <= area.y + area.height
+      );
+    };
+    assert.equal(await isInView(), true);
+    // Only once: the next change of the source leaves the drawing where it is.
+    await canvas.page.mouse.wheel(3_000, 3_000);
+    await canvas.send({ ...graph, version: 9 });
+    assert.equal(await isInView(), false);
+  });
+
   onPage('leaves a question and a drag with Escape, and the drawing keeps the keyboard', async (canvas) => {
     await canvas.page.locator(nodeOf('write')).click();
     await press(canvas, 'n');

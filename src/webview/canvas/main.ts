@@ -143,10 +143,14 @@ new ResizeObserver(() => {
 
 function receive(message: ToCanvas): void {
   switch (message.type) {
-    case 'graph':
+    case 'graph': {
+      const before = new Set(store.state.drawing.nodes.map(({ path }) => path));
       store.set(withGraph(store.state, message));
       fitFirst();
+      const added = editing.takeAdded(before);
+      if (added !== undefined) viewport.reveal(added.box);
       return;
+    }
     case 'cursor':
       store.set({ caret: selectionAt(store.state, message.file, message.offset) });
       return;

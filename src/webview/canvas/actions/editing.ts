@@ -24,6 +24,8 @@ export class Editing {
   readonly #page: HTMLElement;
   readonly #placeOf: (point: Point) => Point;
   readonly #pending = new Map<number, string>();
+  /** The classes of nodes that are being added, until they are drawn. */
+  readonly #adding = new Map<number, string>();
   #last = 0;
 
   /** `placeOf` converts a position in the drawing to one on the page. */
@@ -39,8 +41,22 @@ export class Editing {
   settle({ id, refusal }: EditResult): void {
     const done = this.#pending.get(id);
     this.#pending.delete(id);
-    if (refusal !== undefined) this.#announcer.warn(refusal);
-    else if (done !== undefined) this.#announcer.say(done);
+    if (refusal !== undefined) {
+      this.#adding.delete(id);
+      this.#announcer.warn(refusal);
+    } else if (done !== undefined) this.#announcer.say(done);
+  }
+
+  /** The node that was added here, once, as soon as it is drawn. @param before the paths of the nodes that were drawn before. */
+  takeAdded(before: ReadonlySet<string>): DrawnNode | undefined {
+    for (const [id, className] of this.#adding) {
+      const { nodes } = this.#store.state.drawing;
+      const added = nodes.find(({ path, node }) => !before.has(path) && node.className === className);
+      if (added === undefined) continue;
+      this.#adding.delete(id);
+      return added;
+    }
+    return undefined;
   }
 
   /** Connects an action of a node; asks for omitted arguments. */
@@ -218,6 +234,7 @@ export class Editing {
     if (file === undefined || shownFlow(this.#store.state) === undefined) return;
     this.#last += 1;
     this.#pending.set(this.#last, done);
+    if (operation.type === 'addNode') this.#adding.set(this.#last, operation.className);
     this.#host.send({ type: 'edit', id: this.#last, version, operation });
   }
 }
