@@ -1,5 +1,5 @@
 import type { FlowGraph } from '../../../flows/graph/graph.ts';
-import { describeRunEnd } from '../../../flows/run/history/describeRun.ts';
+import { describeRunReason } from '../../../flows/run/history/describeRun.ts';
 import type { RunRecord } from '../../../flows/run/history/runRecord.ts';
 import type { RunInfo } from '../../../webview/canvas/state/messages.ts';
 
@@ -16,7 +16,7 @@ export function infoOf(record: RunRecord, flows: readonly FlowGraph[]): RunInfo 
     startedAt: started,
     durationMs: finishedAt === undefined ? undefined : Date.parse(finishedAt) - started,
     remote: job,
-    message: outcome === undefined || outcome.type === 'done' ? undefined : describeRunEnd(outcome),
+    message: outcome === undefined ? undefined : describeRunReason(outcome),
     ...(replayOf !== undefined && { replayOf }),
     ...(isWaiting && { pause: outcome }),
     isRecorded: true,

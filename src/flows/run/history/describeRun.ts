@@ -35,6 +35,14 @@ export function describeRunEnd(outcome: RecordedOutcome | undefined): string {
   }
 }
 
+/** Why a run did not end well, to follow its state: `Research/Decide: no harbour (flow.ts:4:11)`; undefined if the state says it. */
+export function describeRunReason(outcome: RecordedOutcome): string | undefined {
+  if (outcome.type === 'stopped' || (outcome.type === 'done' && outcome.exitCode === 0)) return undefined;
+  if (outcome.type !== 'failed' && outcome.type !== 'refused') return describeRunEnd(outcome);
+  const { path } = outcome.error;
+  return `${path === undefined ? '' : `${path}: `}${describeFailure(outcome.error)}`;
+}
+
 /** The state of a run in one word, and its question if it waits. A run without a recorded end may still be running. */
 export function stateOf({ outcome, answeredBy }: RunRecord): {
   readonly state: RecordedOutcome['type'] | 'answered' | 'running';

@@ -43,7 +43,16 @@ for (const [what, change, state] of [
 test('only a run that did not end well says why', () => {
   assert.equal(infoOf(RUN, FLOWS).message, undefined);
   assert.equal(infoOf({ ...RUN, outcome: undefined }, FLOWS).message, undefined);
-  assert.match(infoOf({ ...RUN, outcome: { type: 'failed', error: ERROR } }, FLOWS).message ?? '', /no harbour/);
+  for (const [outcome, message] of [
+    [{ type: 'failed', error: ERROR }, 'no harbour'],
+    [{ type: 'failed', error: { ...ERROR, path: 'research/Search' } }, 'research/Search: no harbour'],
+    [{ type: 'refused', error: ERROR }, 'no harbour'],
+    [{ type: 'stopped' }, undefined],
+    [{ type: 'done', exitCode: 1 }, 'done, but the process exited with status 1'],
+    [{ type: 'killed', signal: 'SIGKILL' }, 'killed by SIGKILL from outside: memory may have run out'],
+  ] as const) {
+    assert.equal(infoOf({ ...RUN, outcome }, FLOWS).message, message);
+  }
 });
 
 test('a question is offered until it is answered', () => {
