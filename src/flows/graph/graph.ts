@@ -159,6 +159,8 @@ interface FlowRun {
   readonly range: SourceRange;
   /** The keys of the initial shared state; undefined if they are unknown. */
   readonly keys: readonly string[] | undefined;
+  /** The values of these keys that are plain data in the source. */
+  readonly values: readonly (readonly [key: string, value: unknown])[];
 }
 
 export interface ModelUse {

@@ -95,7 +95,7 @@ export class GraphBuilder {
       nodes,
       edges,
       replaced: draft.replaced.flatMap((connection) => replacedEdge(connection, draft, ids)),
-      runs: draft.runs.map(({ origin, keys }) => ({ range: origin.file.range(origin.node), keys })),
+      runs: draft.runs.map(({ origin, keys, values }) => ({ range: origin.file.range(origin.node), keys, values })),
       unread: [...draft.unread, ...[instance, ...draft.nodes].flatMap(unknownName)],
     };
     return { graph, instance, nodes: new Map([...ids].map(([node, id]) => [id, node])), connections };

@@ -1,6 +1,5 @@
 import * as l10n from '@vscode/l10n';
 import { tryParseJson } from '../../../core/jsonFields.ts';
-import type { FlowFile, FlowGraph } from '../../../flows/graph/graph.ts';
 import { askText, pickRow, type PickItem } from '../../ui/show.ts';
 import { label, withoutIcons } from '../../ui/labels.ts';
 
@@ -12,24 +11,20 @@ interface InputItem extends PickItem {
 
 const RUN: InputItem = { label: label`$(play) ${l10n.t('Run')}`, alwaysShow: true };
 
-/** The keys of the shared state that a flow reads and none of its nodes writes: the inputs of a run. */
-export function inputKeys(file: Pick<FlowFile, 'flows'>, flow: FlowGraph): readonly string[] {
-  const graphs = withNested(file, flow, new Set());
-  const written = new Set(graphs.flatMap(({ nodes }) => nodes.flatMap(({ writes }) => writes.map(({ key }) => key))));
-  const read = graphs.flatMap(({ nodes }) =>
-    nodes.flatMap(({ reads }) => reads.filter(({ isOwn, isGuarded }) => !isOwn && !isGuarded).map(({ key }) => key)),
-  );
-  return [...new Set(read)].filter((key) => !written.has(key));
-}
-
 /**
  * Asks for the inputs of a run: a list of the keys with their values, each of which can be changed, and Run on top, so that
  * Enter uses the last values.
  *
+ * @param needed the keys, with the values that are used at first.
  * @returns undefined if the user cancelled.
  */
-export async function askInputs(title: string, keys: readonly string[], last: Inputs): Promise<Inputs | undefined> {
-  let inputs: Inputs = Object.fromEntries(keys.map((key) => [key, last[key] ?? '']));
+export async function askInputs(
+  title: string,
+  needed: ReadonlyMap<string, unknown>,
+  last: Inputs,
+): Promise<Inputs | undefined> {
+  const keys = [...needed.keys()];
+  let inputs: Inputs = Object.fromEntries(keys.map((key) => [key, last[key] ?? needed.get(key) ?? '']));
   for (;;) {
     const items: InputItem[] = keys.map((key) => ({
       label: withoutIcons(key),
@@ -61,11 +56,4 @@ async function askValue(key: string, before: unknown): Promise<{ readonly value:
   if (text === undefined) return undefined;
   const value = tryParseJson(text);
   return { value: value === undefined ? text : value };
-}
-
-function withNested({ flows }: Pick<FlowFile, 'flows'>, flow: FlowGraph, seen: Set<string>): readonly FlowGraph[] {
-  if (seen.has(flow.id)) return [];
-  seen.add(flow.id);
-  const nested = flow.nodes.flatMap((node) => flows.filter(({ id }) => id === node.flow));
-  return [flow, ...nested.flatMap((inner) => withNested({ flows }, inner, seen))];
 }

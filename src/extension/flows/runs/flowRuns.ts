@@ -48,7 +48,7 @@ interface FollowedRun extends Pick<FlowRunOptions, 'flow' | 'flowName' | 'env'> 
   readonly onDebugger?: ((place: DebuggerPlace) => void) | undefined;
 }
 
-interface FlowRunEnd {
+export interface FlowRunEnd {
   readonly run: RunInfo;
   readonly outcome: FlowOutcome;
   /** The variable of a model key that the flow needed and did not get. */

@@ -4,19 +4,21 @@ import { AppError } from '../../../core/errors.ts';
 import type { Disposable } from '../../../core/processes/lifetime.ts';
 import { requireTrust } from '../../workspace/folders.ts';
 import { choiceOf } from '../../../flows/graph/flowChoice.ts';
+import { flowInputs } from '../../../flows/graph/flowInputs.ts';
 import type { RerunStep } from '../../../flows/run/history/rerun.ts';
 import type { VisitRuns } from '../../../flows/run/visits/visit.ts';
+import { CANVAS_TYPE } from '../../contributions/names.ts';
 import type { Services } from '../../services/services.ts';
 import { submit } from '../../submit/submit.ts';
 import type { FlowDocuments } from '../documents/flowDocuments.ts';
 import { debugWith } from './flowRuntime.ts';
-import { askInputs, inputKeys } from './flowInputs.ts';
-import type { FlowRunOptions, FlowRuns } from './flowRuns.ts';
+import { askInputs } from './flowInputs.ts';
+import type { FlowRunEnd, FlowRunOptions, FlowRuns } from './flowRuns.ts';
 import type { FlowTests } from './flowTests.ts';
 import type { JobAnswers } from './jobAnswers.ts';
 import type { VisitRunner } from './visitRunner.ts';
 import { findFlow, type FlowTarget, type FoundFlow } from '../documents/flowTarget.ts';
-import { showInformation, showWarning } from '../../ui/show.ts';
+import { showError, showInformation, showWarning } from '../../ui/show.ts';
 import { label } from '../../ui/labels.ts';
 
 interface FlowStarterDeps {
@@ -171,25 +173,31 @@ export class FlowStarter implements Disposable {
     if (!(await savedFor(document))) return;
     const { runs } = this.#deps;
     const isDebugged = how === 'debug';
-    const { missingKey } = await runs.run(
+    const end = await runs.run(
       document,
       { ...options, isDebugged },
       isDebugged ? { onDebugger: debugWith(document.uri, flow.label, this.#deps.services.flowRuntime) } : {},
     );
-    if (missingKey !== undefined) await offerModel(flow.label, missingKey);
+    if (end.missingKey !== undefined) await offerModel(flow.label, end.missingKey);
+    else if (isUnseenFailure(end)) await this.#showFailure(flow.label, end);
   }
 
-  /** Undefined if the file itself sets the initial state, null if the user cancelled. */
+  /** Undefined if the run needs none, null if the user cancelled. */
   async #inputsFor({ document, file, flow }: FoundFlow): Promise<Readonly<Record<string, unknown>> | undefined | null> {
-    if (flow.runs.length > 0) return undefined;
-    const keys = inputKeys(file, flow);
-    if (keys.length === 0) return undefined;
+    const needed = flowInputs(file, flow, document.getText());
+    if (needed.size === 0) return undefined;
     const key = `flow inputs ${document.uri.toString()} ${flow.id}`;
     const last = this.#deps.memory.get<Readonly<Record<string, unknown>>>(key) ?? {};
-    const inputs = await askInputs(l10n.t('Run {0}', flow.label), keys, last);
+    const inputs = await askInputs(l10n.t('Run {0}', flow.label), needed, last);
     if (inputs === undefined) return null;
     await this.#deps.memory.update(key, inputs);
     return inputs;
+  }
+
+  async #showFailure(flow: string, { run }: FlowRunEnd): Promise<void> {
+    const show = l10n.t('Show Output');
+    const chosen = await showError(l10n.t('The run of {0} failed: {1}', flow, run.message ?? ''), show);
+    if (chosen === show) this.#deps.runs.showOutput();
   }
 
   #showStopButton(): void {
@@ -202,6 +210,16 @@ export class FlowStarter implements Disposable {
     this.#stopButton.tooltip = l10n.t('Stop the running flow');
     this.#stopButton.show();
   }
+}
+
+/** Whether a run failed outside of its nodes, whose lines show their failures, and no canvas shows it either. */
+function isUnseenFailure({ run, outcome }: FlowRunEnd): boolean {
+  const isOfNode = outcome.type === 'failed' && outcome.error.path !== undefined;
+  const hasCanvas = vscode.window.tabGroups.all.some(
+    ({ activeTab }) =>
+      activeTab?.input instanceof vscode.TabInputWebview && activeTab.input.viewType.endsWith(CANVAS_TYPE),
+  );
+  return run.state === 'failed' && !isOfNode && !hasCanvas;
 }
 
 /** Reports that a run had no key for its model, whether it failed or used a fallback, and offers to select a model. */

@@ -13,6 +13,9 @@ import {
 
 export const DEFAULT_ACTION = 'default';
 
+// What a person may want to see as the inputs of a run.
+const [MAX_PLAIN_DEPTH, MAX_PLAIN_PARTS, MAX_PLAIN_CHARACTERS] = [5, 100, 10_000];
+
 export function createDraft(): FlowDraft {
   return {
     nodes: new Set(),
@@ -154,7 +157,7 @@ function actionsOf(
   });
 }
 
-/** Records a call of `run`, with the keys of the initial shared state. */
+/** Records a call of `run`, with the keys and values of the initial shared state. */
 export function noteRun(
   interpreter: AbstractInterpreter,
   flow: Instance,
@@ -165,5 +168,21 @@ export function noteRun(
   interpreter.budget.spend('fact', shared.type === 'object' ? shared.fields.size + 1 : 1);
   const keys = shared.type === 'object' && !shared.isOpen ? [...shared.fields.keys()] : undefined;
   const object = shared.type === 'object' ? shared.origin : undefined;
-  flow.flow?.runs.push({ origin: { file, node }, keys, object });
+  const known = shared.type === 'object' && !shared.isOpen ? [...shared.fields] : [];
+  const plain = known.map(([key, value]) => [key, plainData(value)] as const);
+  const values = plain.filter(([, value]) => value !== undefined);
+  flow.flow?.runs.push({ origin: { file, node }, keys, values, object });
+}
+
+/** A value as JSON has it: a text, number, boolean, null, or an array or object of these; undefined for all others. */
+function plainData(value: Value, depth = 0): unknown {
+  if (value.type === 'literal')
+    return typeof value.value === 'string' && value.value.length > MAX_PLAIN_CHARACTERS ? undefined : value.value;
+  if (value.type === 'null') return null;
+  if (depth > MAX_PLAIN_DEPTH || (value.type !== 'array' && value.type !== 'object') || value.isOpen) return undefined;
+  const parts = value.type === 'array' ? [...value.items.entries()] : [...value.fields];
+  if (parts.length > MAX_PLAIN_PARTS) return undefined;
+  const entries = parts.map(([key, part]) => [key, plainData(part, depth + 1)] as const);
+  if (entries.some(([, part]) => part === undefined)) return undefined;
+  return value.type === 'array' ? entries.map(([, part]) => part) : Object.fromEntries(entries);
 }

@@ -148,6 +148,8 @@ export interface FlowDraft {
   readonly runs: {
     readonly origin: Origin;
     readonly keys: readonly string[] | undefined;
+    /** The values of these keys that are plain data. */
+    readonly values: readonly (readonly [key: string, value: unknown])[];
     /** The initial shared state, if it is an object literal. */
     readonly object: Origin | undefined;
   }[];

@@ -5,7 +5,8 @@ import type { ChildRequest } from '../protocol/runMessage.ts';
 import { findFlow } from './loading/exportedFlow.ts';
 import type { FlowHost } from './flowHost.ts';
 import { importedFile } from './loading/importedFile.ts';
-import { asMain, runsOnlyAsMain } from './loading/mainModule.ts';
+import { runsOnlyAsMain } from '../../graph/mainGuard.ts';
+import { asMain } from './loading/mainModule.ts';
 
 // How long a file that may run its flow itself can take before it does.
 const OWN_RUN_WAIT_MS = 1_000;

@@ -1,14 +1,9 @@
 import type { LoadHookSync } from 'node:module';
 import { pathToFileURL } from 'node:url';
+import { MAIN } from '../../../graph/mainGuard.ts';
 
-const MAIN = 'import.meta.main';
 // Of the same length, so that all positions in the file stay the same.
 const TRUE = 'true'.padEnd(MAIN.length);
-
-/** Whether a file runs its flow only as the main module and exports nothing. */
-export function runsOnlyAsMain(text: string): boolean {
-  return text.includes(MAIN) && !/^\s*export\b/m.test(text);
-}
 
 /** Makes `import.meta.main` true in this file, although the runner imports it. */
 export function asMain(file: string): LoadHookSync {
