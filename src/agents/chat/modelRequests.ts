@@ -1,7 +1,7 @@
 import { AppError } from '../../core/errors.ts';
 import { type Scope, eitherSignal, scopes } from '../run/scope.ts';
 import { MAX_TIMER_SECONDS } from '../options/seconds.ts';
-import { completionBody, textOf } from '../llm/completion.ts';
+import { completionBody, textOf, toolCallsOf } from '../llm/completion.ts';
 import { inGenAiSpan, startGenAiSpan } from '../run/genAiSpan.ts';
 import { chatCall, replyAttributes } from './chatSpan.ts';
 import { type Completions, hosted } from './hostedCompletions.ts';
@@ -54,14 +54,12 @@ export class ModelRequests {
     const usage = this.#report(scope, { startedAt, retries, counted: value.usage, messages, length: content.length });
     if (choice === undefined) throw this.badReply('the reply has no choices');
     this.#checkRefusal(choice.message.refusal);
-    const { tool_calls: calls = [] } = choice.message;
-    const toolCalls = calls.flatMap((call) =>
-      call.type === 'function' ? [{ id: call.id, name: call.function.name, arguments: call.function.arguments }] : [],
-    );
+    const { tool_calls: calls } = choice.message;
+    const toolCalls = toolCallsOf(calls);
     const message = {
       role: 'assistant',
       content: choice.message.content ?? null,
-      ...(calls.length > 0 && { tool_calls: calls }),
+      ...(toolCalls.length > 0 && calls && { tool_calls: calls }),
     };
     return { content, toolCalls, finishReason: choice.finish_reason, usage, message };
   }

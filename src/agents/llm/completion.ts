@@ -4,6 +4,7 @@ import type {
   ChatCompletionCreateParamsNonStreaming,
   ChatCompletionCreateParamsStreaming,
 } from 'openai/resources/chat/completions';
+import { fieldOf, textField } from '../../core/jsonFields.ts';
 
 /** A part of a streamed reply, as far as the client reads it. */
 export interface Chunk {
@@ -59,4 +60,23 @@ export function textOf(content: unknown): string {
     .map((part: unknown) => (typeof part === 'object' && part !== null && 'text' in part ? part.text : ''))
     .filter((text) => typeof text === 'string')
     .join('');
+}
+
+/**
+ * The calls of functions in a message. Services differ: without calls some write null, some leave out `type`, and some write the arguments as
+ * an object.
+ */
+export function toolCallsOf(
+  calls: unknown,
+): { readonly id: string; readonly name: string; readonly arguments: string }[] {
+  if (!Array.isArray(calls)) return [];
+  return calls.flatMap((call: unknown) => {
+    const called = fieldOf(call, 'function');
+    const name = textField(called, 'name');
+    if (name === undefined) return [];
+    const args = fieldOf(called, 'arguments') ?? '';
+    return [
+      { id: textField(call, 'id') ?? '', name, arguments: typeof args === 'string' ? args : JSON.stringify(args) },
+    ];
+  });
 }

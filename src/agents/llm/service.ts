@@ -6,6 +6,7 @@ import type {
   ChatCompletionCreateParamsStreaming,
 } from 'openai/resources/chat/completions';
 import { AppError } from '../../core/errors.ts';
+import { fieldOf } from '../../core/jsonFields.ts';
 import { Redactor } from '../../core/redact.ts';
 import { isCompletion, parsedBody } from './completion.ts';
 import { requestFailure } from './failure.ts';
@@ -91,8 +92,10 @@ export class ChatService {
     onRetries(retries);
     try {
       for await (const chunk of chunks) {
-        if ('error' in chunk) throw this.#noCompletion(chunk);
-        yield chunk;
+        const received: unknown = chunk;
+        if (fieldOf(received, 'error')) throw this.#noCompletion(received);
+        if (Array.isArray(fieldOf(received, 'choices'))) yield chunk;
+        else if (fieldOf(received, 'usage')) yield { ...chunk, choices: [] };
       }
       options.signal?.throwIfAborted(); // the package ends an aborted stream as if it were complete
     } catch (error) {

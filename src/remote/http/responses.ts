@@ -82,14 +82,15 @@ async function* withFirst(first: Uint8Array, rest: AsyncIterator<Uint8Array>): A
 async function failureOf(response: HttpResponse, redactor: Redactor): Promise<RemoteError> {
   const { status } = response;
   const detail = tidy(await readDetail(response), redactor);
+  const sent = { detail: detail || undefined };
   if (status === 401 || status === 403) {
-    return new AuthError(status, `HTTP ${status}: ${detail || 'invalid or revoked API key'}`);
+    return new AuthError(status, `HTTP ${status}: ${detail || 'invalid or revoked API key'}`, sent);
   }
-  if (status === 402) return new InsufficientCreditsError(status, detail || 'not enough credits');
+  if (status === 402) return new InsufficientCreditsError(status, detail || 'not enough credits', sent);
   const reason = tidy(response.statusText, redactor) || STATUS_CODES[status] || 'unknown status';
   const wait = parseRetryAfter(response.header('retry-after'), Date.now());
   const retryAfter = wait === undefined ? undefined : Math.ceil(wait / 1_000);
-  return new RemoteError(status, `HTTP ${status}: ${detail || reason}`, { retryAfter, detail: detail || undefined });
+  return new RemoteError(status, `HTTP ${status}: ${detail || reason}`, { ...sent, retryAfter });
 }
 
 /** The `detail` of a JSON body, else the body's text; empty if the connection breaks. */

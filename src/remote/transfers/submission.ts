@@ -33,6 +33,7 @@ export function metaOf({
   volumes = [],
   cluster,
 }: JobSubmission): SubmissionMeta {
+  if (typeof script !== 'string') throw new AppError('bad-input', 'The script of a job must be a string.');
   if (!Number.isFinite(maxRuntime)) throw new AppError('bad-input', 'The time limit of a job must be a number.');
   return {
     script,

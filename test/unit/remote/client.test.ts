@@ -284,6 +284,11 @@ test('what a program in JavaScript can pass by mistake is an error that says wha
     const { message } = await rejection(client.getJob(id as never));
     assert.equal(message, `${shown} is not a valid job ID.`);
   }
+  const job = { script: undefined as never, maxRuntime: 1 };
+  await assert.rejects(client.submitJob(import.meta.filename, job), {
+    code: 'bad-input',
+    message: 'The script of a job must be a string.',
+  });
   for (const key of [undefined, null, 7, {}]) {
     assert.throws(() => Reflect.construct(RemoteClient, ['https://x.org', key]), {
       code: 'bad-input',

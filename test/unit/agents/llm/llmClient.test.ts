@@ -440,3 +440,23 @@ test('arguments of a call that it cannot use are refused before anything is sent
   assert.equal(requests.length, 0);
   assert.equal(await client.ask('x', { retries: Number.POSITIVE_INFINITY, timeout: Number.POSITIVE_INFINITY }), 'x');
 });
+
+test('a reply without tools may say so with null, and a stream may contain chunks without choices', async (t) => {
+  const { baseUrl } = await chatServer(
+    t,
+    reply('Low.', { message: { tool_calls: null, refusal: null } }), // as Mistral writes it
+    streamed([
+      '{"type":"ping"}',
+      delta('Hi'),
+      '{"choices":null,"error":null}',
+      delta('gh.'),
+      '{"usage":{"prompt_tokens":1,"completion_tokens":2}}',
+      '5',
+    ]),
+    streamed([delta('Hi'), '{"error":{"message":"too hot"}}']),
+  );
+  const client = new LLMClient({ baseUrl, model: 'm' });
+  assert.equal(await client.ask('The tide?'), 'Low.');
+  assert.deepEqual(await Array.fromAsync(client.askStream('The tide?')), ['Hi', 'gh.']);
+  await assert.rejects(Array.fromAsync(client.askStream('The tide?')), { name: 'AppError', message: /too hot/ });
+});

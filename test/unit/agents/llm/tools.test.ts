@@ -216,3 +216,22 @@ test('a node with tools needs a client and a list of tools', () => {
     assert.throws(() => new ToolNode(options as never), { name: 'TypeError', message });
   }
 });
+
+test('calls of tools are read as other services write them, and those without a name are none', async (t) => {
+  const call = { name: 'add', arguments: { a: 2, b: 3 } };
+  const { llm } = await client(
+    t,
+    reply(null, {
+      message: { tool_calls: [{ id: 'x', function: call }, null, { type: 'function' }, { id: 'y', function: {} }] },
+    }),
+    reply('Five.'),
+    reply('None.', { message: { tool_calls: {} } }),
+  );
+  const { text, steps } = await llm.runTools(ask, [add]);
+  assert.equal(text, 'Five.');
+  assert.deepEqual(
+    steps.map(({ name, input, output }) => [name, input, output]),
+    [['add', { a: 2, b: 3 }, { sum: 5 }]],
+  );
+  assert.equal((await llm.runTools(ask, [add])).text, 'None.');
+});

@@ -43,6 +43,19 @@ for (const [status, body, Kind, message] of CASES) {
   });
 }
 
+test('every refusal has the explanation that the service sent, and none without one', async (t) => {
+  for (const status of [401, 402, 403, 409, 429]) {
+    for (const [body, detail] of [
+      ['{"detail":"not today"}', 'not today'],
+      ['', undefined],
+    ] as const) {
+      const error = await failure(t, status, body);
+      assert.ok(error instanceof RemoteError);
+      assert.equal(error.detail, detail, String(status));
+    }
+  }
+});
+
 test("an empty body gives the service's own reason phrase", async (t) => {
   assert.equal((await failure(t, 418, '', 'Short and stout')).message, 'HTTP 418: Short and stout');
 });
