@@ -1,5 +1,6 @@
 import OpenAI from 'openai';
 import { AppError } from '../../core/errors.ts';
+import { fieldOf, numberField } from '../../core/jsonFields.ts';
 import { Redactor } from '../../core/redact.ts';
 import type { Embedder } from '../../retrieval/embedding/embedder.ts';
 import { parsedBody } from './completion.ts';
@@ -29,10 +30,23 @@ export function embeddingService(endpoint: Endpoint, key: string | undefined): E
       signal?.throwIfAborted();
       throw requestFailure(error, endpoint, redactor);
     });
-    const { data } = parsedBody(value);
-    if (Array.isArray(data) && data.length === texts.length) {
-      return data.map(({ embedding }) => Float32Array.from(embedding));
-    }
+    const vectors = vectorsOf(parsedBody(value), texts.length);
+    if (vectors !== undefined) return vectors;
     throw new AppError('corrupt', `${provider} (${model}): the response does not contain one vector for each text.`);
   };
+}
+
+/** The vectors of a response in the order of their texts; undefined if it does not have one for each. */
+function vectorsOf(body: unknown, count: number): Float32Array[] | undefined {
+  const data = fieldOf(body, 'data');
+  if (!Array.isArray(data)) return undefined;
+  const vectors = new Map<number, Float32Array>();
+  for (const [position, item] of data.entries()) {
+    const embedding = fieldOf(item, 'embedding');
+    const numbers: unknown[] = Array.isArray(embedding) ? embedding : [];
+    vectors.set(numberField(item, 'index') ?? position, Float32Array.from(numbers, Number));
+  }
+  const ordered = Array.from({ length: count }, (_, index) => vectors.get(index));
+  const complete = ordered.filter((vector) => vector !== undefined);
+  return data.length === count && complete.length === count ? complete : undefined;
 }

@@ -110,3 +110,24 @@ test('an answer without a vector for each text, a refused key and a stop are wha
   setTimeout(() => stop.abort(), 20);
   await assert.rejects(silent.embedder.embed(['x'], { signal: stop.signal }), { name: 'AbortError' });
 });
+
+test('vectors are put to their texts by their index, and a response of another form is an error', async (t) => {
+  const reversed: Answer = (input, response) => {
+    const data = input.map((text, index) => ({ index, embedding: [text.length, 1] }));
+    json(response, 200, { data: data.reverse() });
+  };
+  const { embedder } = await service(t, reversed);
+  assert.deepEqual(
+    (await embedder.embed(['a', 'bbb', 'cc'])).map(([first]) => first),
+    [1, 3, 2],
+  );
+  const twice = { data: [0, 0].map((index) => ({ index, embedding: [1] })) };
+  for (const body of ['null', '{}', '{"data":[null]}', JSON.stringify(twice), '5', '"x"']) {
+    const other = await service(t, (_input, response) => void response.end(body));
+    await assert.rejects(
+      other.embedder.embed(['a', 'b']),
+      { code: 'corrupt', message: /one vector for each text/ },
+      body,
+    );
+  }
+});
