@@ -31,11 +31,13 @@ interface Entry {
   readonly chunkSize: number;
 }
 
-/** Pieces for one request, compressed on several cores. */
+/** Pieces for requests one after the other, compressed on several cores. */
 export class PieceBatch {
   readonly #limit = pLimit(COMPRESSED_AT_ONCE);
   #entries: Promise<Entry>[] = [];
   #bytes = 0;
+  /** The memory of the last bodies, used in turn: new memory for each would be left to the garbage collector. */
+  #bodies: readonly [Buffer, Buffer] = [Buffer.alloc(0), Buffer.alloc(0)];
 
   get isEmpty(): boolean {
     return this.#entries.length === 0;
@@ -58,14 +60,24 @@ export class PieceBatch {
     this.#bytes += bytes.length + PIECE_HEADER_BYTES;
   }
 
-  /** The body of a request with all pieces, after which there are none. */
-  async take(): Promise<Buffer<ArrayBuffer>> {
+  /** The body of a request with all pieces, after which there are none. It is valid until the body after the next is taken. */
+  async take(): Promise<Buffer> {
     const taken = this.#entries;
     this.#entries = [];
     this.#bytes = 0;
     const entries = await Promise.all(taken);
-    const body = Buffer.concat(entries.flatMap(({ name, frame }) => batchEntry(name, frame)));
+    const body = this.#join(entries.flatMap(({ name, frame }) => batchEntry(name, frame)));
     for (const { frame, chunkSize } of entries) freeMemory(frame, chunkSize);
     return body;
+  }
+
+  #join(parts: readonly Buffer[]): Buffer {
+    const length = parts.reduce((sum, part) => sum + part.length, 0);
+    const [oldest, newest] = this.#bodies;
+    const memory = oldest.length < length ? Buffer.allocUnsafeSlow(2 ** Math.ceil(Math.log2(length))) : oldest;
+    this.#bodies = [newest, memory];
+    let end = 0;
+    for (const part of parts) end += part.copy(memory, end);
+    return memory.subarray(0, end);
   }
 }

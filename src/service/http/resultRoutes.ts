@@ -1,7 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import type { ServerResponse } from 'node:http';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import { freeMemory } from '../../core/files/ownMemory.ts';
 import { RECORD_BYTES } from '../../remote/protocol/contents.ts';
 import { PieceBatch } from '../../remote/transfers/pieceBatch.ts';
 import type { ResultPieces } from '../contents/resultPieces.ts';
@@ -81,9 +79,9 @@ export function addResultRoutes(app: App, { files, gauge, authenticator, resultP
       const batch = new PieceBatch();
       for await (const { name, bytes: piece } of resultPieces.read(file, { records, wanted, signal })) {
         batch.add(name, piece);
-        if (batch.isFull && !(await writeBatch(outgoing, batch))) break;
+        if (batch.isFull && !(await write(outgoing, await batch.take()))) break;
       }
-      if (!batch.isEmpty) await writeBatch(outgoing, batch);
+      if (!batch.isEmpty) await write(outgoing, await batch.take());
       outgoing.end();
     } catch {
       // The client asks again for what it did not get.
@@ -91,14 +89,6 @@ export function addResultRoutes(app: App, { files, gauge, authenticator, resultP
     }
     return RESPONSE_ALREADY_SENT;
   });
-}
-
-/** Resolves to false if the client has disconnected. */
-async function writeBatch(outgoing: ServerResponse, batch: PieceBatch): Promise<boolean> {
-  const body = await batch.take();
-  const isWritten = await write(outgoing, body);
-  if (isWritten) freeMemory(body);
-  return isWritten;
 }
 
 async function openResults(job: StoredJob, path: string): Promise<FileHandle> {

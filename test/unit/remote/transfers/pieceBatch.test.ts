@@ -74,3 +74,18 @@ test('the memory of pieces is freed after they were compressed', async () => {
     [0, 0],
   );
 });
+
+test('a body stays as it is while the next one is taken, then its memory is used again', async () => {
+  const batch = new PieceBatch();
+  const take = async (piece: Buffer): Promise<Buffer> => {
+    batch.add(nameOfPiece(piece), Buffer.from(piece));
+    return batch.take();
+  };
+  const first = await take(noise(10_000));
+  const kept = Buffer.from(first);
+  await take(noise(9_000));
+  assert.ok(first.equals(kept));
+  const third = await take(noise(8_000));
+  assert.equal(third.buffer, first.buffer);
+  assert.ok(third.length < first.length);
+});
