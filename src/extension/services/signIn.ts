@@ -7,6 +7,7 @@ import { connectMachine } from './connectMachine.ts';
 import { chooseSignIn, signInWithProvider } from './providerSignIn.ts';
 import { writeUserSetting } from '../contributions/config.ts';
 import { explain } from '../ui/errorText.ts';
+import { knownServices } from '../connection/knownServices.ts';
 import type { Services } from './services.ts';
 import { hostLabel } from '../ui/words.ts';
 import { askText, pickRow, showCancellable } from '../ui/show.ts';
@@ -68,9 +69,9 @@ async function tryKey(services: Services, host: string, key: string): Promise<vo
 
 /** Lets the user choose where jobs run: on this machine, on a service used before, or on a new one. */
 export async function selectHost(services: Services, globalState: vscode.Memento): Promise<void> {
-  const known = globalState.get<readonly string[]>(KNOWN_KEY) ?? [];
   const machines = readMachines(services.home);
   const current = services.hosts.currentIfUsable();
+  const known = knownServices(globalState.get<readonly string[]>(KNOWN_KEY) ?? [], current);
   const item = (host: string, icon: string, detail: string) => ({
     label: label`$(${icon}) ${host === LOCAL_HOST ? l10n.t('This machine') : hostLabel(host)}`,
     description: withoutIcons(host === current ? l10n.t('current') : ''),
@@ -106,10 +107,9 @@ export async function selectHost(services: Services, globalState: vscode.Memento
   if (chosen === overSsh) return connectMachine(services);
   const host = chosen.host ?? (await askAddress());
   if (host === undefined) return;
-  if (host !== LOCAL_HOST && machineOfHost(host) === undefined) {
-    if ((await services.hosts.isSignedOut(host)) && !(await signIn(services, host))) return;
-    await globalState.update(KNOWN_KEY, [host, ...known.filter((other) => other !== host)].slice(0, MAX_KNOWN));
-  }
+  if ((await services.hosts.isSignedOut(host)) && !(await signIn(services, host))) return;
+  const others = known.filter((other) => other !== host);
+  await globalState.update(KNOWN_KEY, knownServices(others, host).slice(0, MAX_KNOWN));
   await writeUserSetting('host', host);
   await services.account.refresh(services.signal);
 }

@@ -5,7 +5,7 @@ import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
 import { choose, runCommand, showNotification } from '../../../scripts/vscode/workbench.ts';
 import { screenshotOfFailure } from '../support/failure.ts';
 
-suite('a value in the settings that cannot be used', () => {
+suite('a value in the settings', () => {
   let window: Window;
 
   before(async () => {
@@ -23,7 +23,7 @@ suite('a value in the settings that cannot be used', () => {
   after(() => window[Symbol.asyncDispose]());
   afterEach((t) => screenshotOfFailure(window.page, t));
 
-  test('is reported by a submit, with the name of the setting, if it is the host', async () => {
+  test('that is no host is reported by a submit, with the name of the setting', async () => {
     await runCommand(window.page, 'Farwharf: Submit Workspace');
     await showNotification(
       window.page,
@@ -31,7 +31,7 @@ suite('a value in the settings that cannot be used', () => {
     );
   });
 
-  test('is reported in the Jobs view and the status bar, which lead to another host', async () => {
+  test('that is no host is reported in the Jobs view and the status bar, which lead to another', async () => {
     const { page } = window;
     const welcome = page.locator('.part.sidebar .welcome-view-content', {
       hasText: 'The selected host cannot be used',
@@ -43,12 +43,38 @@ suite('a value in the settings that cannot be used', () => {
     await page.locator('.statusbar-item', { hasText: 'Select Host' }).waitFor({ state: 'detached' });
   });
 
-  test('counts as not set if it is a time limit', async () => {
+  test('that is no time limit counts as not set', async () => {
     const { page } = window;
     await runCommand(page, 'Farwharf: Submit Workspace');
     await choose(page, 'train.mjs');
     const limit = page.locator('.quick-input-list .monaco-list-row', { hasText: 'Time limit' });
     await limit.filter({ hasText: '1 h' }).waitFor();
+    await page.keyboard.press('Escape');
+  });
+});
+
+suite('a service that only the settings name', () => {
+  let window: Window;
+
+  before(async () => {
+    window = await openWindow({
+      name: 'named service',
+      settings: { 'farwharf.host': 'https://gpu.example.org' },
+      prepare: async (folder) => void (await mkdir(folder, { recursive: true })),
+    });
+  });
+  after(() => window[Symbol.asyncDispose]());
+  afterEach((t) => screenshotOfFailure(window.page, t));
+
+  test('can be selected, also after another host was selected', async () => {
+    const { page } = window;
+    const row = page.locator('.quick-input-list .monaco-list-row', { hasText: 'gpu.example.org' });
+    await runCommand(page, 'Farwharf: Select Host');
+    await row.filter({ hasText: 'current' }).waitFor();
+    await choose(page, /this machine/i);
+    await page.locator('.statusbar-item', { hasText: 'Sign In' }).waitFor({ state: 'detached' });
+    await runCommand(page, 'Farwharf: Select Host');
+    await row.waitFor();
     await page.keyboard.press('Escape');
   });
 });
