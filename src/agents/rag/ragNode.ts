@@ -37,8 +37,10 @@ export class RAGNode<S extends object = object> extends Node<S, Query, readonly 
   readonly #index: Promise<RagIndex>;
   #ready: Promise<void>;
 
-  /** @throws RangeError if `topK` is not a whole number above 0, TypeError for an option of another type, AppError `bad-input` for an unknown
-   * `chunkMode`. */
+  /**
+   * @throws RangeError if `topK` is not a whole number above 0, TypeError for an option of another type, AppError `bad-input` for an unknown
+   * `chunkMode`.
+   */
   constructor(options: RAGNodeOptions = {}) {
     super(options);
     checkOptions(`new ${this.constructor.name}`, options, RAG_OPTIONS);

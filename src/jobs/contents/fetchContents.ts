@@ -24,7 +24,7 @@ interface FetchPiecesOptions {
 /**
  * The records of the pieces of a job's results.
  *
- * @param options.onRefused called with the error if the service offers them and refuses them. The results may not exist: then there is no archive either.
+ * @param options.onRefused called with the error if the service offers them and refuses this request, unless the job has no results.
  * @returns undefined if the service does not offer them, refuses them, or offers too many.
  * @throws the system's error, the signal's reason on abort.
  */

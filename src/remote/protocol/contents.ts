@@ -64,7 +64,10 @@ export interface BatchEntry {
   readonly frame: Buffer;
 }
 
-/** The pieces of a batch that arrives as a stream, each valid until the next. Undefined is the last one if the stream ends inside a piece or has too large a frame. */
+/**
+ * The pieces of a batch that arrives as a stream, each valid until the next. The last one is undefined if the stream ends inside a piece, or
+ * has too large a frame.
+ */
 export async function* entriesIn(body: AsyncIterable<Uint8Array>): AsyncGenerator<BatchEntry | undefined, void> {
   let memory = Buffer.alloc(0);
   let held: Buffer = memory;
