@@ -7,6 +7,7 @@ import type { Proxy } from '../../core/network/proxy.ts';
 import { ProxyError, throughProxy } from '../../core/network/proxyError.ts';
 import type { Routes } from '../../core/network/routes.ts';
 import { send } from '../../core/network/send.ts';
+import { readBeforeWriteError } from './earlyResponse.ts';
 import { NetworkError } from './errors.ts';
 import { ReadTimer, type TimeLimits, watchRequest, watchTotal } from './readTimeout.ts';
 
@@ -54,6 +55,7 @@ export class Exchange {
   readonly #onAbort = () => this.fail(this.#call.signal?.reason);
   #endWatch: (() => void) | undefined;
   #endTotal: (() => void) | undefined;
+  #endReading: (() => void) | undefined;
   #request: ClientRequest | undefined;
   #proxy: Proxy | undefined;
   #systemError: Error | undefined;
@@ -106,6 +108,7 @@ export class Exchange {
     this.#call.body?.off('end', this.#watchTotal);
     this.#endWatch?.();
     this.#endTotal?.();
+    this.#endReading?.();
     if (!this.#isBodyRead) this.#abort.abort();
     this.#onEnd();
   }
@@ -125,6 +128,7 @@ export class Exchange {
     this.#proxy = proxy;
     if (request !== undefined) {
       request.once('error', (error) => (this.#systemError = error)).once('socket', onSocket);
+      if (body !== undefined) request.once('socket', (socket) => (this.#endReading = readBeforeWriteError(socket)));
       this.#watchClose(request);
       const waitedMs = () => performance.now() - this.#waitingSince;
       this.#endWatch = watchRequest(request, this.#call, waitedMs, this.#onTimeout);
