@@ -60,6 +60,22 @@ describe('flow files run in a child', { concurrency: 3, timeout: 10 * 60_000 }, 
     }
   });
 
+  it('a run that skips the code under import.meta.main says so, unless it was given a shared state', async () => {
+    await using folder = await FlowFolder.create({
+      'guarded.mjs': `${oneNode('')}if (import.meta.main) await flow.run({ goal: 1 });`,
+      'only.mjs': `${oneNode('').replace('export const', 'const')}if (import.meta.main) await flow.run({ goal: 1 });`,
+      'own.mjs': oneNode('', 'await flow.run({ goal: 1 });'),
+    });
+    const notesOf = async (name: string, shared?: object) =>
+      (await folder.run(name, { ...(shared && { shared: { ...shared } }) })).notes;
+    const [note = '', ...others] = await notesOf('guarded.mjs');
+    assert.match(note, /^The code under import\.meta\.main was skipped, because .* use --shared JSON\.$/);
+    assert.deepEqual(others, []);
+    assert.deepEqual(await notesOf('guarded.mjs', { goal: 1 }), []);
+    assert.deepEqual(await notesOf('only.mjs'), []);
+    assert.deepEqual(await notesOf('own.mjs'), []);
+  });
+
   it('a given key that is called __proto__ is a key like the others', async () => {
     const hook = `post(shared) { shared.seen = [shared.isAdmin, Object.keys(shared).join()]; }`;
     await using folder = await FlowFolder.create({

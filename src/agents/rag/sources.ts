@@ -13,6 +13,8 @@ const MAX_FILE_BYTES = 20_000_000;
 // In a folder, larger files are data or generated, and would dominate the results.
 const MAX_FOLDER_FILE_BYTES = 1_000_000;
 const PDF = /\.pdf$/i;
+// The runtime of a flow's job, recorded runs, and tests. They contain earlier questions and answers, which would fit every question best.
+const OF_FLOWS = /(?:^|\/)(?:\.farwharf|farwharf-flow)\/|\.flowtest\.json$/;
 
 export interface Document {
   /** The path or address as specified; for a file in a folder, the path below it. */
@@ -24,7 +26,7 @@ export interface Document {
 
 /**
  * Reads a file, a folder or an http(s) address. A folder's files are those that submitting it would send: ignore rules
- * apply and secrets are left out; binary, broken and very large files in it are skipped.
+ * apply and secrets are left out; binary, broken and very large files in it are skipped, and what flows leave there.
  *
  * @throws AppError that names the source.
  */
@@ -50,7 +52,7 @@ async function readFolder(folder: string): Promise<Document[]> {
   const documents: Document[] = [];
   for (const { path, size } of files) {
     const limit = PDF.test(path) ? MAX_FILE_BYTES : MAX_FOLDER_FILE_BYTES;
-    if (size > limit) continue;
+    if (size > limit || OF_FLOWS.test(path)) continue;
     const file = join(folder, path);
     // Unreadable files are skipped, including PDFs without the package that reads them.
     const read = await readBytes(file, limit)

@@ -26,7 +26,9 @@ export function readBeforeWriteError(socket: Socket): () => void {
     };
   const own = {
     _write: (chunk: unknown, encoding: BufferEncoding, done: Done) => write(chunk, encoding, afterReading(done)),
-    ...(writev && { _writev: (chunks: Parameters<typeof writev>[0], done: Done) => writev(chunks, afterReading(done)) }),
+    ...(writev && {
+      _writev: (chunks: Parameters<typeof writev>[0], done: Done) => writev(chunks, afterReading(done)),
+    }),
   };
   Object.assign(socket, own);
   return () => {

@@ -114,7 +114,7 @@ export async function runChild(
     if (request.isGraphOnly === true) outlet.send({ type: 'graph', graphs: await loadGraphs(request) });
     else {
       if (request.resume !== undefined) await checkResumption(request.resume, request.input);
-      await runFlowFile(request, host);
+      await runFlowFile(request, host, note);
     }
   } catch (error) {
     if (!isPaused(error) || host.begun === 0) report(error);

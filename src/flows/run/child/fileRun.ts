@@ -5,11 +5,15 @@ import type { ChildRequest } from '../protocol/runMessage.ts';
 import { findFlow } from './loading/exportedFlow.ts';
 import type { FlowHost } from './flowHost.ts';
 import { importedFile } from './loading/importedFile.ts';
-import { runsOnlyAsMain } from '../../graph/mainGuard.ts';
+import { runsOnlyAsMain, skipsMain } from '../../graph/mainGuard.ts';
 import { asMain } from './loading/mainModule.ts';
 
 // How long a file that may run its flow itself can take before it does.
 const OWN_RUN_WAIT_MS = 1_000;
+
+const SKIPPED_MAIN =
+  'The code under import.meta.main was skipped, because the file exports its flow, so the shared state is empty at first. ' +
+  'To set it, use --shared JSON.';
 
 /**
  * Runs the flow of a file once. If the file runs its flow itself while it is loaded, or right after, that is the run;
@@ -17,7 +21,11 @@ const OWN_RUN_WAIT_MS = 1_000;
  *
  * @throws what the file or its flow throws, and AppError if there is nothing to run.
  */
-export async function runFlowFile({ file, flow, shared }: ChildRequest, host: FlowHost): Promise<void> {
+export async function runFlowFile(
+  { file, flow, shared, resume }: ChildRequest,
+  host: FlowHost,
+  note: (message: string) => void,
+): Promise<void> {
   const text = readSource(file);
   if (runsOnlyAsMain(text)) registerHooks({ load: asMain(file) });
   host.isFileRunning = true;
@@ -26,6 +34,7 @@ export async function runFlowFile({ file, flow, shared }: ChildRequest, host: Fl
   if (host.begun > 0) return;
   host.isFileRunning = false;
   const unit = await findFlow(exports, flow, file);
+  if (skipsMain(text) && shared === undefined && resume === undefined) note(SKIPPED_MAIN);
   await unit.run({ ...shared });
 }
 

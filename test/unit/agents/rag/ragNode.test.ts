@@ -66,6 +66,20 @@ test('the defaults are those of the specification', async (t) => {
   assert.equal(node.wait, 0);
 });
 
+test('what flows themselves leave in a folder is no source: the runtime of a job, recorded runs and tests', async (t) => {
+  const root = await folder(t, {
+    ...FRUIT,
+    '.farwharf/chunks/chunk-A.mjs': '// apple doctor\n',
+    'artifacts/farwharf-flow/checkpoints.jsonl': '{"query":"apple doctor"}\n',
+    'fruit.run.flowtest.json': '{"query":"apple doctor"}\n',
+  });
+  const found = await retrieve(new RAGNode<Shared>({ sources: root, topK: 9 }), 'apple doctor');
+  assert.deepEqual(
+    found.map(({ source }) => source.slice(root.length + 1)),
+    ['fruit/apple.md'],
+  );
+});
+
 test('queryKey, contextKey, chunksKey and nextAction are honoured', async (t) => {
   const root = await folder(t, FRUIT);
   const keys = { queryKey: 'q', contextKey: 'text', chunksKey: 'parts', nextAction: 'answer' };
