@@ -1,4 +1,5 @@
 import { mkdir, realpath } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../core/errors.ts';
 import type { ManifestEntry } from '../../workspace/pack/pack.ts';
 import type { SkippedEntry, StagedArchive } from '../../workspace/extract/extract.ts';
@@ -11,6 +12,8 @@ import type { ResultJournals } from './resultJournals.ts';
 export interface PlaceDeps {
   readonly archiver: Archiver;
   readonly journals: ResultJournals;
+  /** Waits before the folder is compared again, at most this long; a random part of it by default. */
+  readonly pause?: (longestMs: number, signal?: AbortSignal) => Promise<void>;
 }
 
 export type DownloadPhase =
@@ -60,6 +63,7 @@ export interface FileSource {
 
 // Another download or an editor may write into the folder meanwhile, but not without end.
 const COMPARISONS = 5;
+const SHORTEST_ATTEMPT_MS = 50;
 
 /**
  * New files are written, identical ones skipped, changed and conflicting ones saved beside the local file. Files that could change how
@@ -78,15 +82,19 @@ const DEFAULT_DECISIONS: Readonly<Record<PlannedResult['status'], ResultDecision
   protected: 'skip',
 };
 
+async function randomPause(longestMs: number, signal?: AbortSignal): Promise<void> {
+  await sleep(Math.random() * longestMs, undefined, { ...(signal && { signal }) });
+}
+
 /**
  * Writes files of a job into a folder. After a failure, refusal or cancellation the folder is unchanged, without temporary files.
  *
- * If local files change between the comparison and the writing, they are compared again, and `decide` is called again.
+ * If local files change between the comparison and the writing, they are compared again after a pause, and `decide` is called again.
  *
  * @throws AppError `refused`, `corrupt`, `limit` or `no-space`, `conflict` if local files keep changing; the errors of the source.
  */
 export async function placeFiles(
-  { archiver, journals }: PlaceDeps,
+  { archiver, journals, pause = randomPause }: PlaceDeps,
   record: Pick<JobRecord, 'id' | 'jobId' | 'folder' | 'script'>,
   source: FileSource,
   { folder = record.folder, decide = defaultDecisions, signal, onPhase }: DownloadOptions,
@@ -106,12 +114,17 @@ export async function placeFiles(
       const known = { folder, plan, refused: staged.skipped, entries: staged.entries };
       if (decisions === undefined) return { isWritten: false, ...known, written: [], skipped: all, setAside: [] };
       onPhase?.({ type: 'write' });
+      const startedAt = performance.now();
       try {
         const options = { label: shortId(record), journal: journal.steps, ...abort };
         return { isWritten: true, ...known, ...(await archiver.apply(staged, folder, decisions, options)) };
       } catch (error) {
         // A local file changed since the comparison and nothing was written, so the loop compares and decides again.
         if (!(error instanceof AppError && error.code === 'conflict') || attempt === COMPARISONS) throw error;
+        // Two downloads that write the same names take back what they wrote because of each other. They need different pauses, as long
+        // as an attempt takes, to get out of step.
+        const attemptMs = Math.max(performance.now() - startedAt, SHORTEST_ATTEMPT_MS);
+        await pause(attemptMs * 2 ** (attempt - 1), signal);
       }
     }
   } finally {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { hash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { gunzipSync } from 'node:zlib';
@@ -120,6 +120,31 @@ test('a folder that never stops changing is reported, and gets nothing', async (
   await assert.rejects(downloading, { code: 'conflict', message: /^out\.txt changed after the results were compared/ });
   assert.equal(comparisons, 5);
   assert.equal(readFileSync(join(setting.folder, 'out.txt'), 'utf8'), 'version 5');
+  isClean(setting);
+});
+
+test('two downloads into one folder that take back what they wrote because of each other get out of step', async (t) => {
+  const setting = await setUp(t, serveArchive(archiveOf(t, { 'out.txt': 'theirs' })));
+  const target = join(setting.folder, 'out.txt');
+  // The other download writes its own `out.txt` whenever this one is about to write, finds a file of this one, and takes its own back.
+  let isInStep = true;
+  const apply: typeof directArchiver.apply = async (...given) => {
+    if (isInStep) writeFileSync(target, 'of the other');
+    try {
+      return await directArchiver.apply(...given);
+    } finally {
+      if (isInStep) rmSync(target);
+    }
+  };
+  const pauses: number[] = [];
+  const pause = async (longestMs: number): Promise<void> => {
+    pauses.push(longestMs);
+    isInStep = pauses.length < 4;
+  };
+  await downloadResults({ ...setting.deps, archiver: { ...directArchiver, apply }, pause }, setting.record.id);
+  assert.equal(readFileSync(target, 'utf8'), 'theirs');
+  assert.equal(pauses.length, 4);
+  assert.ok(pauses.every((longestMs, index) => longestMs >= 50 * 2 ** index));
   isClean(setting);
 });
 
