@@ -226,6 +226,7 @@ const browserStandIns = {
 /** @type {esbuild.BuildOptions} */
 const programs = {
   ...common,
+  lineLimit: 160, // Node.js prints the line of an uncaught error, also that of a library, which would be the whole file
   outdir: 'dist',
   outExtension: { '.js': '.mjs' },
   chunkNames: 'chunks/[name]-[hash]',

@@ -156,13 +156,16 @@ describe('farwharf flow', { concurrency: 2, timeout: 10 * 60_000 }, () => {
     assert.equal(await calls(), 1);
 
     await writeFile(join(cwd, 'talk.mjs'), ASKING.replace("answer + '!'", "answer + ' again'"));
-    const again = await scratch.run(['flow', 'run', 'talk.mjs', '--from', 'Shout', '--json'], { cwd });
-    const outcome = (linesOf(again.stdout) as { outcome?: { shared: unknown } }[]).at(-1)?.outcome;
-    assert.deepEqual(outcome?.shared, { ...state, text: 'answer to about tides again' });
-    assert.equal(await calls(), 1);
+    // The second time, the last run is one that began there itself.
+    for (const _ of [1, 2]) {
+      const again = await scratch.run(['flow', 'run', 'talk.mjs', '--from', 'Shout', '--json'], { cwd });
+      const outcome = (linesOf(again.stdout) as { outcome?: { shared: unknown } }[]).at(-1)?.outcome;
+      assert.deepEqual(outcome?.shared, { ...state, text: 'answer to about tides again' });
+      assert.equal(await calls(), 1);
+    }
 
     const runs = await scratch.run(['flow', 'runs', 'talk.mjs'], { cwd });
-    assert.equal(runs.stdout.trim().split('\n').length, 6, runs.stdout);
+    assert.equal(runs.stdout.trim().split('\n').length, 7, runs.stdout);
     const unknown = await scratch.run(['flow', 'run', 'talk.mjs', '--from', 'Whisper'], { cwd });
     assert.equal(unknown.exit, 2);
     assert.match(unknown.stderr, /has no step "Whisper". Its steps are at Talk\/Shout/);

@@ -334,6 +334,18 @@ test('a TypeScript flow file runs directly under Node', () => {
   assert.equal(run('flow.ts').stdout, 'done 3 true\n');
 });
 
+test('an uncaught error of a library is not lost in the code that Node.js prints with it', () => {
+  const program = "import { LLMClient } from 'farwharf/agents'; await new LLMClient().ask('?');";
+  const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+    cwd: project,
+    encoding: 'utf8',
+    env: { PATH: process.env['PATH'] },
+  });
+  assert.equal(status, 1);
+  assert.match(stderr, /needs an API key\. Set OPENAI_API_KEY/);
+  assert.ok(stderr.length < 4_000, `${stderr.length} characters`);
+});
+
 test('the packed library works from plain JavaScript', () => {
   assert.equal(run('plain.js').stdout, 'hello from plain JavaScript\n');
 });

@@ -8,7 +8,7 @@ import { AppError } from '../../../core/errors.ts';
 import { Redactor } from '../../../core/redact.ts';
 import type { RunEvent } from '../protocol/runEvent.ts';
 import type { FlowFailure } from '../protocol/outcome.ts';
-import { runFolder } from '../history/runFolder.ts';
+import { RESUMED, runFolder } from '../history/runFolder.ts';
 import type { ChildMessage, ChildRequest } from '../protocol/runMessage.ts';
 import { failureOf } from './loading/failure.ts';
 import { runFlowFile } from './fileRun.ts';
@@ -86,6 +86,8 @@ export async function runChild(
     if (!isHandled) outlet.send({ type: 'threw', error: describe(error) });
   });
   const files = await openFiles(request, note);
+  const { resume } = request;
+  if (resume !== undefined && request.input === undefined) files?.checkpoint(RESUMED, () => resume);
   process.on('beforeExit', () => {
     if (host.isActive) process.exitCode ??= UNSETTLED;
   });

@@ -1,7 +1,7 @@
 import type { Checkpoint } from '../../../agents/records/schemas.ts';
 import { AppError } from '../../../core/errors.ts';
 import { readCheckpoints, readEvents } from './runFiles.ts';
-import type { RunFolder } from './runFolder.ts';
+import { RESUMED, type RunFolder } from './runFolder.ts';
 import { timelinesOf } from '../protocol/timeline.ts';
 
 /** The step of an earlier run at which to start; without a path, the end of that run. */
@@ -13,7 +13,7 @@ export interface RerunStep {
 }
 
 /**
- * The checkpoint before a step of a run; undefined before the first step.
+ * The checkpoint before a step of a run; undefined before the first step of a run that began at the start of its flow.
  *
  * @throws AppError `missing` if the run has no such step, or no checkpoint before it.
  */
@@ -30,7 +30,7 @@ export async function checkpointBefore(folder: RunFolder, { path, visit }: Rerun
     throw new AppError('missing', `The run has no step "${path}". Its steps are at ${names}.`);
   }
   const before = steps[index - 1];
-  if (before === undefined) return undefined;
+  if (before === undefined) return checkpoints.find(({ run }) => run === RESUMED)?.checkpoint;
   const found = checkpoints.findLast(
     ({ run, checkpoint }) =>
       run === timeline.start.run && checkpoint.path === before.path && checkpoint.visit === before.visit,

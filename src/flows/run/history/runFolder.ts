@@ -30,6 +30,9 @@ export async function folderNameOf(file: string): Promise<string> {
   return `${basename(real).replaceAll(/[^\w.-]/g, '_')}-${hash}`;
 }
 
+/** In place of the number of a run: the checkpoint that the run of the folder continued from. */
+export const RESUMED = 0;
+
 export function runFolder(path: string): RunFolder {
   return {
     path,
