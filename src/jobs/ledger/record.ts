@@ -162,7 +162,11 @@ export function isRecordId(text: string): boolean {
   return UUID.test(text);
 }
 
-/** The ID that people type: the service's job ID, or the start of our UUID if that is missing or long. */
-export function shortId(record: Pick<JobRecord, 'id' | 'jobId'>): string {
-  return record.jobId !== null && record.jobId.length <= 16 ? record.jobId : record.id.slice(0, 8);
+// As a random ID begins. Times and counters have no letters, and begin alike.
+const RANDOM = /^(?=\d{0,7}[a-f])[0-9a-f]{8}[0-9a-f-]+$/;
+
+/** The ID that people type: the service's job ID, its start if it is long, or the start of our UUID if that would say nothing. */
+export function shortId({ id, jobId }: Pick<JobRecord, 'id' | 'jobId'>): string {
+  if (jobId !== null && jobId.length <= 16) return jobId;
+  return (jobId !== null && RANDOM.test(jobId) ? jobId : id).slice(0, 8);
 }

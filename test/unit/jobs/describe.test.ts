@@ -112,7 +112,11 @@ test('the end is recognised by words, by a time and by an exit code', () => {
   assert.equal(jobIcon(makeRecord({ state: 'canceled', finishedAt: at(1) })), 'cancelled');
 });
 
-test('a short id is the service’s own, unless it is long or missing', () => {
+test('a short id is the service’s own or the start of that, unless it says nothing or is missing', () => {
+  // As `farwharf jobs` lists it, so that a result `name (job 2619f754).txt` can be found there.
+  assert.equal(shortId({ id: 'aaaaaaaa-bbbb', jobId: '2619f75435cf4249b7fd' }), '2619f754');
+  assert.equal(shortId({ id: 'aaaaaaaa-bbbb', jobId: '20261127212444910001' }), 'aaaaaaaa');
+  assert.equal(shortId({ id: 'aaaaaaaa-bbbb', jobId: `2619f754-${'x'.repeat(20)}` }), 'aaaaaaaa');
   assert.equal(shortId({ id: 'aaaaaaaa-bbbb', jobId: 'j-12' }), 'j-12');
   assert.equal(shortId({ id: 'aaaaaaaa-bbbb', jobId: 'x'.repeat(40) }), 'aaaaaaaa');
   assert.equal(shortId({ id: 'aaaaaaaa-bbbb', jobId: null }), 'aaaaaaaa');
