@@ -55,7 +55,7 @@ const SERVER = `
 interface EarlyServer {
   readonly client: RemoteClient;
   /** Blocks this thread until the server has responded and closed, once it has read what it reads. */
-  blockUntilClosed(): void;
+  readonly blockUntilClosed: () => void;
 }
 
 async function serveEarly(t: TestContext, response: string, isSecure: boolean): Promise<EarlyServer> {
