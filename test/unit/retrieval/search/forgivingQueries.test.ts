@@ -11,6 +11,7 @@ const FILES: Readonly<Record<string, string>> = {
     '/** Reads the settings. */\nexport function parseSettings(text: string): object {\n  if (text === "") throw new Error(`Unexpected end of ${text}`);\n  return JSON.parse(text);\n}\n',
   'src/long.ts': Array.from({ length: 200 }, (_, at) => `export const value${at} = ${at};\n`).join(''),
   'docs/café.md': '# Menü\n\nDas Café öffnet, und die Größe der Tasse stimmt. Straße.\n',
+  'docs/notes.md': '# Notes\n\nBuild it now: this work is needed. They cross the bridge.\n',
   'docs/parser.md': '# Parser\n\nThe parser of the settings, and settings of the parser. Deprecated notes.\n',
 };
 let [folder, home] = ['', ''];
@@ -84,6 +85,12 @@ test('one wrong, missing, additional or swapped letter is corrected, in identifi
   // While it is typed, what begins a word is no mistake.
   assert.equal(index.correct('retryDel', { isTyping: true }), undefined);
   assert.equal(index.correct('retryDealy', { isTyping: true }), 'retryDelay');
+});
+
+test('words of questions, and those for who does what the folder contains, are not corrected', async () => {
+  for (const query of ['how to use the builder', 'workers across', 'THE readers of these'])
+    assert.equal(index.correct(query), undefined, query);
+  assert.equal(await first('how do workers cross the bridge'), 'docs/notes.md:1');
 });
 
 test('accents, normal forms and sharp s make no difference', async () => {
