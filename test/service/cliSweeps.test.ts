@@ -37,6 +37,31 @@ function sweepOf(stdout: string): SweepJson {
   return jsonLines(stdout).at(-1) as unknown as SweepJson;
 }
 
+test('Ctrl+C while a sweep is watched leaves its jobs running and says how to come back', async () => {
+  await using scratch = await Scratch.create();
+  const { env } = await scratch.serve();
+  const profile = { script: 'wait.sh ${matrix:n}', maxRuntime: 600, matrix: { n: [1, 2] } };
+  const folder = await scratch.folder('project', {
+    'wait.sh': 'sleep 600\n',
+    'farwharf.json': JSON.stringify({ profiles: { wait: profile } }),
+  });
+  let isSent = false;
+  const left = await scratch.run(['submit', folder, '--profile', 'wait', '--watch', '--json'], {
+    env,
+    onOutput({ stderr }, interrupt) {
+      if (!isSent && stderr.includes('compare them')) interrupt();
+      isSent ||= stderr.includes('compare them');
+    },
+  });
+  assert.equal(left.exit, 130, left.stderr);
+  assert.match(left.stderr, /Stopped watching\. The jobs of wait continue to run\./);
+  const { sweep_id: id, jobs } = sweepOf(left.stdout);
+  assert.equal(jobs.length, 2);
+  assert.match(left.stderr, new RegExp(`farwharf sweep resume ${id.slice(0, 8)} --watch`));
+  const cancelled = await scratch.run(['sweep', 'cancel', id.slice(0, 8), '--json'], { env });
+  assert.equal(jsonLines(cancelled.stdout)[0]?.['cancelled'], 2, cancelled.stderr);
+});
+
 test('a profile with a matrix submits a job for each combination, which can be compared, repeated and listed', async () => {
   await using scratch = await Scratch.create();
   const { env } = await scratch.serve();

@@ -10,6 +10,7 @@ import { countJobs, describeCounts } from '../../jobs/sweeps/sweepProgress.ts';
 import type { Context } from '../command/context.ts';
 import { EXIT } from '../command/exit.ts';
 import type { Session } from '../session/session.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 import { sweepAsJson } from './sweepJson.ts';
 
 const POLL_MS = 2_000;
@@ -42,9 +43,14 @@ export async function runSweep(
   }
   terminal.clearStatus();
   for (const line of describeSweepEnd(sweep, end)) terminal.note(line);
-  const records = watch ? await waitForAll(session, context, sweep) : end.records;
+  const watched = watch ? await waitForAll(session, context, sweep, end.records) : undefined;
+  const { records } = watched ?? end;
   if (!terminal.json({ ...sweepAsJson(sweep, records), end: end.type })) terminal.answer(shortSweepId(sweep));
-  if (!watch) return EXIT.done;
+  if (watched === undefined) return EXIT.done;
+  if (watched.type === 'detached') {
+    noteDetached(terminal, sweep);
+    return EXIT.interrupted;
+  }
   return end.type === 'all-sent' && records.every(hasSucceeded) ? EXIT.done : EXIT.failed;
 }
 
@@ -88,23 +94,47 @@ function describeSweepEnd(sweep: Sweep, { type, records }: SweepEnd): readonly s
   return [`All ${sweep.drafts.length} jobs of ${sweep.name} were sent.`, `  compare them:  farwharf sweep show ${id}`];
 }
 
+/** The jobs of a sweep when all of them have ended, or when the user stopped watching and they continue. */
+interface WatchedSweep {
+  readonly type: 'over' | 'detached';
+  readonly records: readonly JobRecord[];
+}
+
 /** Waits until no job of the sweep is running, and reports the end of each. */
 async function waitForAll(
   session: Session,
   { signal, terminal }: Context,
   sweep: Sweep,
-): Promise<readonly JobRecord[]> {
+  records: readonly JobRecord[],
+): Promise<WatchedSweep> {
   const deps = { service: session.sender(), ledger: session.asyncLedger };
   const ended = new Set<string>();
-  for (;;) {
-    const records = await surveyJobs(deps, sweep.id, signal);
-    for (const record of records.filter((each) => isOver(each) && !ended.has(each.id))) {
-      ended.add(record.id);
-      const parameters = describeParameters(record.sweep?.parameters ?? {});
-      terminal.note(`${parameters}: ${describeJob(record, Date.now())}`);
+  let current = records;
+  try {
+    for (;;) {
+      current = await surveyJobs(deps, sweep.id, signal);
+      for (const record of current.filter((each) => isOver(each) && !ended.has(each.id))) {
+        ended.add(record.id);
+        const parameters = describeParameters(record.sweep?.parameters ?? {});
+        terminal.note(`${parameters}: ${describeJob(record, Date.now())}`);
+      }
+      if (current.every((record) => isOver(record) || record.state === 'unknown'))
+        return { type: 'over', records: current };
+      terminal.status(describeCounts(countJobs(sweep.drafts.length, current, Date.now())));
+      await sleep(POLL_MS, undefined, { signal });
     }
-    if (records.every((record) => isOver(record) || record.state === 'unknown')) return records;
-    terminal.status(describeCounts(countJobs(sweep.drafts.length, records, Date.now())));
-    await sleep(POLL_MS, undefined, { signal });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return { type: 'detached', records: current };
+  } finally {
+    terminal.clearStatus();
   }
+}
+
+/** Reminds a user who stopped watching that the jobs continue. */
+function noteDetached(terminal: Terminal, sweep: Sweep): void {
+  const id = shortSweepId(sweep);
+  terminal.note(`Stopped watching. The jobs of ${sweep.name} continue to run.`);
+  terminal.note(`  watch again:   farwharf sweep resume ${id} --watch`);
+  terminal.note(`  stop the jobs: farwharf sweep cancel ${id}`);
 }
