@@ -121,6 +121,12 @@ test('a folder of which every file is left out says so, and why', async () => {
   );
 });
 
+test('an empty folder says so', async () => {
+  await using scratch = await Scratch.create();
+  const { exit, stderr } = await scratch.run(['search', 'harbor', '--folder', await scratch.folder('project', {})]);
+  assert.deepEqual([exit, stderr], [0, 'There is nothing to search, because the folder has no files.\n']);
+});
+
 test('nothing found is no failure; a folder that is not there and a missing query are bad use', async () => {
   await using scratch = await Scratch.create();
   const folder = await scratch.folder('project', FOLDER);

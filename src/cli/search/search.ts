@@ -41,9 +41,8 @@ export async function search(context: Context, query: string, flags: SearchFlags
   if (fallback !== undefined) terminal.note(fallback);
   if (terminal.isJson) return;
   if (corrected !== undefined && hits.length > 0) terminal.note(`Did you mean: ${corrected}`);
-  if (hits.length === 0) {
-    terminal.note(`Nothing in ${formatCount(opened.stats.files, 'file')} matches that query.`);
-  }
+  const { files } = opened.stats;
+  if (hits.length === 0 && files > 0) terminal.note(`Nothing in ${formatCount(files, 'file')} matches that query.`);
   for (const hit of hits) for (const line of describeHit(hit, { ...flags, isWhole })) terminal.answer(line);
 }
 

@@ -41,8 +41,9 @@ export async function openUpToDateIndex(
     const summary = await index.sync(files, { signal, onProgress });
     await updateHistory(index, { usesHistory, terminal, signal });
     terminal.clearStatus();
-    if (files.length === 0 && excluded.length > 0) {
-      terminal.note('There is nothing to search, because every file is left out, as in a submit:');
+    if (files.length === 0) {
+      const why = excluded.length === 0 ? 'the folder has no files.' : 'every file is left out, as in a submit:';
+      terminal.note(`There is nothing to search, because ${why}`);
       for (const line of describeExclusions({ excluded, findings: [] })) terminal.note(line);
     }
     if (index.problem !== undefined) terminal.note(index.problem.message);
