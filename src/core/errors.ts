@@ -62,7 +62,8 @@ export function abortReason({ reason }: AbortSignal): Error {
 export function messageOf(error: unknown): string {
   if (error instanceof Error) return error.message;
   try {
-    return String(error);
+    const text = String(error);
+    return text === '[object Object]' ? JSON.stringify(error) : text;
   } catch {
     return '(a value that cannot be converted to text)'; // an object without a prototype, for example
   }

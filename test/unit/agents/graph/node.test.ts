@@ -403,3 +403,21 @@ test('a value that cannot be converted to text is thrown as it is, in a traced r
     }
   }
 });
+
+test('a thrown object that is no Error is reported with what it contains', async () => {
+  const thrown: unknown = { code: 7, message: 'no harbour' };
+  class Failing extends Node {
+    override exec(): never {
+      throw thrown;
+    }
+  }
+  const messages: string[] = [];
+  const run = new Failing().run(
+    {},
+    {
+      onEvent: (event) => void (event.type === 'error' && messages.push(event.message)),
+    },
+  );
+  await assert.rejects(run, (error) => error === thrown);
+  assert.deepEqual(messages, ['{"code":7,"message":"no harbour"}']);
+});

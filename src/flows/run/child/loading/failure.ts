@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { messageOf } from '../../../../core/errors.ts';
 import type { FlowFailure, SourcePlace } from '../../protocol/outcome.ts';
 
 const FRAME = /^\s*at (?:.*?\()?(file:\/\/[^)]+|\/[^)]+|[A-Za-z]:\\[^)]+):(\d+):(\d+)\)?$/;
@@ -10,13 +11,13 @@ const MAX_CAUSES = 10;
 /** The thrown value as a failure, with the innermost position outside Node, packages and the runner. */
 export function failureOf(thrown: unknown, isOwn: (file: string) => boolean, path?: string): FlowFailure {
   const at = path === undefined ? {} : { path };
-  if (!(thrown instanceof Error)) return { name: 'Thrown', message: textOf(thrown), ...at };
+  if (!(thrown instanceof Error)) return { name: 'Thrown', message: messageOf(thrown), ...at };
   const name = typeof thrown.name === 'string' ? thrown.name : 'Error';
   const stack = typeof thrown.stack === 'string' ? thrown.stack : undefined;
   const place = placeOfError(thrown, isOwn);
   return {
     name,
-    message: textOf(thrown.message),
+    message: messageOf(thrown.message),
     ...(stack !== undefined && { stack }),
     ...(name === 'AppError' && 'code' in thrown && { code: String(thrown.code) }),
     ...(place && { place }),
@@ -54,12 +55,4 @@ export function syntaxPlace(text: string): SourcePlace | undefined {
 
 function pathOf(file: string): string {
   return file.startsWith('file:') ? fileURLToPath(file.replace(/\?.*$/, '')) : file;
-}
-
-function textOf(value: unknown): string {
-  try {
-    return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
-  } catch {
-    return 'a value that has no text';
-  }
 }
