@@ -58,7 +58,7 @@ describe('farwharf flow eval', { concurrency: 2, timeout: 5 * 60_000 }, () => {
     const cwd = await scratch.folder('flows', { 'talk.mjs': TALK, 'cases.jsonl': lines(CASES) });
     const first = await scratch.run(['flow', 'eval', 'talk.mjs', '--data', 'cases.jsonl'], { cwd });
     assert.equal(first.exit, 1, first.stderr);
-    assert.match(first.stdout, /^case +answer schema +answer +answer matches +time\n✔ same +✔ +✔ /);
+    assert.match(first.stdout, /^CASE +answer schema +answer +answer matches +TIME\n✔ same +✔ +✔ /);
     assert.match(first.stdout, /✔ line 3 +✔ +✔/);
     assert.match(first.stdout, /✖ crash · run \S+\n {4}failed at Talk\/Ask: no harbour \(.*talk\.mjs:6:\d+\)/);
     assert.match(first.stderr, /2 of 3 cases passed, .* · eval \d/);

@@ -90,15 +90,15 @@ function report({ terminal }: Context, { cases }: EvalRecord, changes: readonly 
     return `${score.isPassed ? '✔' : '✖'}${isShare(score.score) ? ` ${score.score.toFixed(2)}` : ''}${mark}`;
   };
   const columns: RecordColumn<CaseResult>[] = [
-    { title: 'case', cell: ({ name, isPassed }) => `${isPassed ? '✔' : '✖'} ${name}`, minWidth: 8 },
+    { title: 'CASE', cell: ({ name, isPassed }) => `${isPassed ? '✔' : '✖'} ${name}`, minWidth: 8 },
     ...checks.map((check) => ({ title: check, cell: (result: CaseResult) => cellOf(result, check) })),
     {
-      title: 'cost',
+      title: 'COST',
       cell: ({ cost }) => (cost === undefined ? '' : formatDollars(cost)),
       align: 'right',
       dropOrder: 2,
     },
-    { title: 'time', cell: ({ seconds }) => formatDuration(seconds), align: 'right', dropOrder: 1 },
+    { title: 'TIME', cell: ({ seconds }) => formatDuration(seconds), align: 'right', dropOrder: 1 },
   ];
   answerTable(terminal, columns, cases);
   for (const { name, error, scores, isPassed, run } of cases) {

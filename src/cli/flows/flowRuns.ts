@@ -7,17 +7,17 @@ import type { Context } from '../command/context.ts';
 import { answerTable, formatAge, type RecordColumn } from '../command/recordTable.ts';
 
 const COLUMNS: readonly RecordColumn<RunRecord>[] = [
-  { title: 'run', cell: ({ id }) => id },
+  { title: 'RUN', cell: ({ id }) => id },
   {
-    title: 'flow',
+    title: 'FLOW',
     cell: ({ name, others = [] }) => [...(name === undefined ? [] : [name]), ...others].join(', '),
     minWidth: 6,
     dropOrder: 3,
   },
-  { title: 'steps', cell: ({ steps }) => String(steps ?? ''), align: 'right', dropOrder: 2 },
-  { title: 'models', cell: ({ usage }) => (usage === undefined ? '' : describeUsage(usage)), dropOrder: 1 },
-  { title: 'age', cell: ({ startedAt }) => formatAge(startedAt), dropOrder: 4 },
-  { title: 'end', cell: ({ outcome }) => describeRunEnd(outcome), minWidth: 10 },
+  { title: 'STEPS', cell: ({ steps }) => String(steps ?? ''), align: 'right', dropOrder: 2 },
+  { title: 'MODELS', cell: ({ usage }) => (usage === undefined ? '' : describeUsage(usage)), dropOrder: 1 },
+  { title: 'STARTED', cell: ({ startedAt }) => formatAge(startedAt), dropOrder: 4 },
+  { title: 'END', cell: ({ outcome }) => describeRunEnd(outcome), minWidth: 10 },
 ];
 
 /** `farwharf flow runs`: the recorded runs of a flow file, the newest first. JSON: `{ runs: [...] }`. */
