@@ -1,7 +1,7 @@
 import { inflectionTerms } from '../tokenizer/proseStems.ts';
 import { definitionTerm, otherDefinitionTerms } from '../tokenizer/definitionTerm.ts';
 import { scanWords } from '../tokenizer/scanWords.ts';
-import { partsOf, type WordAnalyzer } from '../tokenizer/words.ts';
+import { isStopWord, partsOf, type WordAnalyzer } from '../tokenizer/words.ts';
 
 /** Words that are in no document, and what they were probably meant to be. */
 export type Corrections = ReadonlyMap<string, string>;
@@ -12,12 +12,6 @@ const MOST_LETTERS = 64;
 // Longer text is pasted, and many of its unknown words are addresses.
 const MOST_WORDS = 40;
 const MOST_TRIED = 4;
-// Words of questions, which are right even if the folder does not contain them.
-const QUESTION_WORDS = new Set(
-  'and any all are but can did does for get had has her his how its not off one our out own the too two use was who why yet you about across after also another around because been before being between both could doing done during each every from have having here into like many most much must only other over same should some such than that their them then there these they this those through under until very want were what when where which while whose will with within without would your'.split(
-    ' ',
-  ),
-);
 // `worker` for `work`, which the stemmer distinguishes.
 const DOER = /(?:er|or)s?$/i;
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
@@ -58,7 +52,7 @@ export function findCorrections(
   let tried = 0;
   for (const word of new Set(words)) {
     if (!IS_PLAIN.test(word) || word.length < LEAST_LETTERS || word.length > MOST_LETTERS || isKnown(word)) continue;
-    if (!isComplete(word) || QUESTION_WORDS.has(word.toLowerCase()) || isKnown(word.replace(DOER, ''))) continue;
+    if (!isComplete(word) || isStopWord(word) || isKnown(word.replace(DOER, ''))) continue;
     if (tried++ >= MOST_TRIED) break;
     const whole = bestEdit(word, analyzer, known);
     if (whole !== undefined) corrections.set(word, whole);
