@@ -1,4 +1,6 @@
 import { type FolderHit, type FolderSearchOptions, searchFolder, type SearchedFolder } from './folderSearch.ts';
+import { mentionedFiles } from '../ranking/mentionedFiles.ts';
+import { fileMentions } from '../search/fileMentions.ts';
 import { PathFilter } from '../search/pathFilter.ts';
 import { parseQuery, type Query } from '../search/query.ts';
 import { correct, type Corrections, findCorrections } from './spelling.ts';
@@ -39,10 +41,21 @@ export class ForgivingSearch {
     return searchFolder(query, toTermQuery(query, this.#analyzer), { ...options, limit }, this.#folder);
   }
 
-  /** A word that is still typed is not corrected, unless no word begins with it. */
+  /**
+   * A word that is still typed is not corrected, unless no word begins with it. Neither are the names of paths if the folder has one of
+   * the files: the folders above it are those of another machine.
+   */
   #corrections({ text, prefixes }: Query): Corrections {
     const { set } = this.#folder;
-    const isComplete = (word: string): boolean => !prefixes.includes(word) || !set.hasPrefix(word);
-    return findCorrections(text, this.#analyzer, set, isComplete);
+    const mentions = fileMentions(text);
+    const isMentioned = mentions.length > 0 && mentionedFiles(mentions, this.#paths()).size > 0;
+    const names = isMentioned ? mentions.flatMap((mention) => mention.names).join(' ') : '';
+    const isRight = (word: string): boolean =>
+      (prefixes.includes(word) && set.hasPrefix(word)) || names.includes(word.toLowerCase());
+    return findCorrections(text, this.#analyzer, set, isRight);
+  }
+
+  *#paths(): Generator<string, void> {
+    for (const { path, documentCount } of this.#folder.set.sources()) if (documentCount > 0) yield path;
   }
 }

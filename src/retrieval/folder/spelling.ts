@@ -1,3 +1,5 @@
+import { withoutPositions } from '../search/fileMentions.ts';
+import { isFrequentWord } from '../tokenizer/proseLanguages.ts';
 import { inflectionTerms } from '../tokenizer/proseStems.ts';
 import { definitionTerm, otherDefinitionTerms } from '../tokenizer/definitionTerm.ts';
 import { scanWords } from '../tokenizer/scanWords.ts';
@@ -35,24 +37,25 @@ interface KnownTerms {
  * Finds what unknown words of a query were meant to be: the word of the index that is one edit away, where a swap of neighbours is one
  * edit (Damerau, 1964), and that most documents contain. An identifier is corrected as a whole, else by its unknown parts.
  *
- * @param isComplete false for a word that is still being typed.
+ * @param isRight true for a word that is not to be corrected: one that is still being typed, for example.
  */
 export function findCorrections(
   text: string,
   analyzer: WordAnalyzer,
   known: KnownTerms,
-  isComplete: (word: string) => boolean = () => true,
+  isRight: (word: string) => boolean = () => false,
 ): Corrections {
   const corrections = new Map<string, string>();
   const words: string[] = [];
-  scanWords(text, (word) => words.push(word));
+  scanWords(withoutPositions(text), (word) => words.push(word));
   if (words.length > MOST_WORDS) return corrections;
   const isKnown = (word: string): boolean =>
     known.holdersOf(analyzer.wholeTerm(word) ?? '') > 0 || inflectionTerms([word], known).length > 0;
   let tried = 0;
   for (const word of new Set(words)) {
     if (!IS_PLAIN.test(word) || word.length < LEAST_LETTERS || word.length > MOST_LETTERS || isKnown(word)) continue;
-    if (!isComplete(word) || isStopWord(word) || isKnown(word.replace(DOER, ''))) continue;
+    if (isRight(word) || isStopWord(word) || isFrequentWord(word.toLowerCase())) continue;
+    if (isKnown(word.replace(DOER, ''))) continue;
     if (tried++ >= MOST_TRIED) break;
     const whole = bestEdit(word, analyzer, known);
     if (whole !== undefined) corrections.set(word, whole);

@@ -9,8 +9,8 @@ export interface FileMention {
 // Longer text is pasted, and its start says enough.
 const MOST_READ = 8000;
 const MOST_MENTIONS = 20;
-// What can be a path, and the line behind it in the forms `a.cs(12,3)` and `"a.py", line 12`.
-const TOKEN = /([^\s"'`<>|,;()[\]{}=]{2,400})(?:\((\d{1,7})|["']?, line (\d{1,7}))?/g;
+// What can be a path, and the line behind it in the forms `a.cs(12,3)`, `"a.py", line 12`, also without its quotes, and `a.php on line 12`.
+const TOKEN = /([^\s"'`<>|,;()[\]{}=]{2,400})(?:\((\d{1,7})|(?:["']?(?: ?,)?| on) line (\d{1,7}))?/g;
 // `a.ts:12:3`, `a.rb:12:in`, and `a.ts#L12`.
 const LINE = /(?::|#L)(\d{1,7})(?:[:\-–].*)?$/;
 const SCHEME = /^[A-Za-z][\w+.-]*:\/\/\/?/;
@@ -22,7 +22,9 @@ const DOTS = /^\.{0,2}$/;
 /** The files that a text mentions, in the order of their mention. */
 export function fileMentions(text: string): readonly FileMention[] {
   const mentions: FileMention[] = [];
-  for (const [, token = '', inParentheses, behind] of text.slice(0, MOST_READ).matchAll(TOKEN)) {
+  // .NET writes `a.cs:line 12`.
+  const read = text.slice(0, MOST_READ).replaceAll(/:line (?=\d)/g, ':');
+  for (const [, token = '', inParentheses, behind] of read.matchAll(TOKEN)) {
     if (mentions.length >= MOST_MENTIONS) break;
     if (WEB.test(token)) continue;
     const own = LINE.exec(token);
@@ -43,5 +45,8 @@ export function fileMentions(text: string): readonly FileMention[] {
 
 /** The text without the lines and columns behind paths, and without addresses, which as words say nothing. */
 export function withoutPositions(text: string): string {
-  return text.replaceAll(/(?<=\.\w{1,10})(?::\d{1,7}){1,2}\b|\b0x[0-9a-f]{4,}\b|, line \d+/gi, ' ');
+  return text.replaceAll(
+    /(?<=\.\w{1,10})(?:(?::\d{1,7}){1,2}|:line \d{1,7}|#L\d{1,7})\b|\b0x[0-9a-f]{4,}\b|(?:,| on) line \d+/gi,
+    ' ',
+  );
 }

@@ -48,6 +48,27 @@ test('a path with a line finds the place, also of a file without any word of the
   assert.ok(hit.startLine <= 150 && hit.endLine >= 150, `${hit.startLine}-${hit.endLine}`);
 });
 
+test('a line of a stack trace or of a compiler finds the place, whatever the tool', async () => {
+  for (const frame of [
+    '  File "/home/sea/src/long.ts", line 150, in <module>',
+    "  File '/home/sea/src/long.ts', line 150",
+    'at com.sea.Long.run(long.ts:150)',
+    '\t/home/sea/src/long.ts:150 +0x1d',
+    '  --> src/long.ts:150:5',
+    'src/long.ts(150,3): error TS2304: Cannot find name',
+    '   at Sea.Long.Run() in C:\\sea\\src\\long.ts:line 150',
+    'PHP Fatal error: Uncaught Error in /home/sea/src/long.ts on line 150',
+    'Error at src/long.ts line 150.',
+    'src/long.ts#L150',
+    '#3 0x00007f in value149 (x=3) at src/long.ts:150',
+  ]) {
+    const [hit] = await index.search(frame, 5);
+    assert.equal(hit?.path, 'src/long.ts', frame);
+    assert.ok(hit.startLine <= 150 && hit.endLine >= 150, `${frame}: ${hit.startLine}-${hit.endLine}`);
+    assert.equal(index.correct(frame), undefined, frame);
+  }
+});
+
 test('a pasted error finds its source in spite of quotes, and a phrase that occurs nowhere is not required', async () => {
   assert.equal(await first('SyntaxError: Unexpected end of "{}" at parseSettings'), 'src/parser.ts:1');
   assert.equal(await first('retry "no such phrase anywhere"'), 'src/retry.ts:1');
@@ -88,7 +109,7 @@ test('one wrong, missing, additional or swapped letter is corrected, in identifi
 });
 
 test('words of questions, and those for who does what the folder contains, are not corrected', async () => {
-  for (const query of ['how and where is the builder', 'workers across', 'THE readers of these'])
+  for (const query of ['how and where is the builder', 'workers across', 'THE readers of these', 'wie werden notes'])
     assert.equal(index.correct(query), undefined, query);
   assert.equal(await first('how do workers cross the bridge'), 'docs/notes.md:1');
 });
