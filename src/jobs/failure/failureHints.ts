@@ -1,5 +1,6 @@
 import { printableLine } from '../../core/text/printable.ts';
 import type { JobRecord } from '../ledger/record.ts';
+import { missingFileIn, type UnsentFile } from './missingFiles.ts';
 
 interface Rule {
   readonly pattern: RegExp;
@@ -26,11 +27,6 @@ const RULES: readonly Rule[] = [
       `The module ${name} was not found. node_modules is not sent: install packages in the job, or bundle the script.`,
   },
   {
-    pattern: /\b(?:FileNotFoundError|ENOENT).*?'([^']{1,300})'/,
-    hint: (path) =>
-      `The file ${path} does not exist in the job. Check that it is in the folder and not left out: farwharf submit --dry-run lists both.`,
-  },
-  {
     pattern: /\bKeyError: ('[^']{1,100}'|"[^"]{1,100}"|\w{1,100})/,
     hint: (key) =>
       `The key ${key} is missing in a dictionary. Compare the code with the input or configuration that it reads.`,
@@ -55,10 +51,15 @@ const RULES: readonly Rule[] = [
 ];
 const MAX_HINTS = 4;
 
-/** What is known to cause such failures, in sentences: from the end of the job first, then from its output, last lines first. */
+/**
+ * What is known to cause such failures, in sentences: from the end of the job first, then from its output, last lines first.
+ *
+ * @param unsent missing files that the folder contains.
+ */
 export function failureHints(
   { state, exitCode, reason }: Pick<JobRecord, 'state' | 'exitCode' | 'reason'>,
   output: readonly string[],
+  unsent: readonly UnsentFile[] = [],
 ): readonly string[] {
   const hints = new Set<string>();
   if (state === 'timed_out') {
@@ -69,6 +70,8 @@ export function failureHints(
   const exitHint = EXIT_HINTS[exitCode ?? 0];
   if (exitHint !== undefined) hints.add(exitHint);
   for (const line of [reason ?? '', ...output.toReversed()]) {
+    const missing = missingFileIn(line);
+    if (missing !== undefined) hints.add(printableLine(missingFileHint(missing, unsent)));
     for (const { pattern, hint } of RULES) {
       const match = pattern.exec(line.slice(0, 2_000));
       if (match !== null) hints.add(printableLine(hint(match[1] ?? '')));
@@ -76,4 +79,11 @@ export function failureHints(
     if (hints.size >= MAX_HINTS) break;
   }
   return [...hints].slice(0, MAX_HINTS);
+}
+
+function missingFileHint(printed: string, unsent: readonly UnsentFile[]): string {
+  const file = unsent.find((each) => each.printed === printed);
+  return file === undefined
+    ? `The file ${printed} does not exist in the job. Check that it is in the folder and not left out: farwharf submit --dry-run lists both.`
+    : `${file.path} is in your folder, but it was left out when the job was submitted. Include it in the next submit, or find out why: farwharf submit --dry-run`;
 }

@@ -121,6 +121,8 @@ test('each known cause has its sentence', () => {
     ],
     ["FileNotFoundError: [Errno 2] No such file or directory: 'a b.csv'", missingFile],
     ["Error: ENOENT: no such file, open 'a b.csv'", missingFile],
+    ["cannot open file 'a b.csv': No such file or directory", missingFile],
+    ['run.sh: line 2: cd: a b.csv: No such file or directory', missingFile],
     ["KeyError: 'rate'", missingKey("'rate'")],
     ['KeyError: "rate"', missingKey('"rate"')],
     ['KeyError: 7', missingKey('7')],
