@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { locateProgram } from '../../src/cli/command/context.ts';
 import { describeProgram } from '../../src/cli/program.ts';
 import { Terminal } from '../../src/cli/terminal/terminal.ts';
-import { splitWords } from '../../src/service/runner/commandLine.ts';
+import { splitWords } from '../../src/core/text/splitWords.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const PLUGIN = join(ROOT, 'agentPlugin');

@@ -2,6 +2,7 @@ import { basename } from 'node:path/posix';
 import { AppError } from '../../core/errors.ts';
 import { editDistance } from '../../core/text/similar.ts';
 import { printableLine } from '../../core/text/printable.ts';
+import { splitWords } from '../../core/text/splitWords.ts';
 import type { ExclusionReason, Selection } from '../../workspace/select/selection.ts';
 import { describeExclusion } from './exclusions.ts';
 
@@ -52,6 +53,12 @@ export function findScriptProblem(
 ): ScriptProblem | undefined {
   const path = scriptPath(script);
   if (path === '') return { summary: 'No script is specified', detail: 'Enter the file to run, such as train.py.' };
+  if (splitWords(script) === undefined) {
+    return {
+      summary: 'A quote in the script is not closed',
+      detail: 'Add the other quote, or write \\ before this one.',
+    };
+  }
   if (selection.files.length === 0) {
     const summary = `No file in ${printableLine(selection.root)} is selected`;
     return { summary, detail: 'Include the files that the job needs.' };
@@ -73,11 +80,13 @@ export function findScriptProblem(
   return { summary: `${name} does not exist in the folder`, detail };
 }
 
-/** @throws AppError `bad-input` for an empty script, and `missing` for what `findScriptProblem` finds. */
+/** @throws AppError `bad-input` for an empty script or an open quote, and `missing` for what else `findScriptProblem` finds. */
 export function checkScript(...parameters: Parameters<typeof findScriptProblem>): void {
   const problem = findScriptProblem(...parameters);
   if (problem === undefined) return;
-  const code = scriptPath(parameters[1]) === '' ? 'bad-input' : 'missing';
+  const [, script] = parameters;
+  const isReadable = scriptPath(script) !== '' && splitWords(script) !== undefined;
+  const code = isReadable ? 'missing' : 'bad-input';
   throw new AppError(code, `${problem.summary}, so nothing was sent. ${problem.detail}`);
 }
 

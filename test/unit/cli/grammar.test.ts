@@ -6,7 +6,7 @@ import { locateProgram } from '../../../src/cli/command/context.ts';
 import { pathOf } from '../../../src/cli/grammar/position.ts';
 import { describeProgram } from '../../../src/cli/program.ts';
 import { Terminal } from '../../../src/cli/terminal/terminal.ts';
-import { splitWords } from '../../../src/service/runner/commandLine.ts';
+import { splitWords } from '../../../src/core/text/splitWords.ts';
 
 const FILES = locateProgram(join(import.meta.dirname, '../../../src/cli/main.ts'));
 

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { AppError } from '../../../core/errors.ts';
 import { isInside, type Submission, submission } from '../../../remote/protocol/submission.ts';
-import { splitWords } from '../../runner/commandLine.ts';
+import { splitWords } from '../../../core/text/splitWords.ts';
 import { hasInterpreter } from '../../runner/program/interpreter.ts';
 
 /**

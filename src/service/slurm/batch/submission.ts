@@ -8,7 +8,7 @@ import type { RunnableJob } from '../../executor/executor.ts';
 import { isFetched, type JobContainer, leaveContainer } from '../../jobFiles/container.ts';
 import type { JobFolder } from '../../jobFiles/jobFolder.ts';
 import { parseRunnerSpec } from '../../jobFiles/runnerSpec.ts';
-import { splitWords } from '../../runner/commandLine.ts';
+import { splitWords } from '../../../core/text/splitWords.ts';
 import { setupLimitSeconds, STEP_LIMIT_MS } from '../../runner/environment/environmentBuild.ts';
 import { optionArguments, refusalOfOptions } from './jobOptions.ts';
 import { loadModules } from './moduleShell.ts';

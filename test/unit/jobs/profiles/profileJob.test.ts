@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { findProfile, parseProfiles } from '../../../../src/jobs/profiles/profileFile.ts';
 import { type ProfileJob, profileJob } from '../../../../src/jobs/profiles/profileJob.ts';
 import type { Profile } from '../../../../src/jobs/profiles/profileSchema.ts';
-import { splitWords } from '../../../../src/service/runner/commandLine.ts';
+import { splitWords } from '../../../../src/core/text/splitWords.ts';
 
 const jobOf = (profile: Profile, script?: string): ProfileJob => {
   const { profiles } = parseProfiles(JSON.stringify({ profiles: { train: profile } }));

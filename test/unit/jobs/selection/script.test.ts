@@ -35,6 +35,7 @@ const refusals: readonly [string, string, Selection, RegExp][] = [
   ['nothing alike', 'qqqqqq.sh', select(['train.py']), /Paths are relative to the folder/],
   ['an empty folder', 'train.py', select([]), /No file in .* is selected, so nothing was sent/],
   ['no script', '   ', select(['train.py']), /No script is specified/],
+  ['an open quote', "train.py --name O'Neil", select(['train.py']), /A quote in the script is not closed/],
   [
     'an ignored file, with rule and place',
     'train.py',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { splitWords } from '../../../../src/service/runner/commandLine.ts';
+import { splitWords } from '../../../../src/core/text/splitWords.ts';
 
 const LINES: readonly [line: string, words: readonly string[] | undefined][] = [
   ['train.py', ['train.py']],
