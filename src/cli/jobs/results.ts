@@ -103,20 +103,25 @@ export function describeResults(
   const same = skipped.filter((path) => statuses.get(path) === 'same');
   const kept = skipped.filter((path) => ['changed', 'conflict'].includes(statuses.get(path) ?? ''));
   const protectedNames = skipped.filter((path) => statuses.get(path) === 'protected');
-  const shown = written.slice(0, SHOWN_FILES);
-  const lines = shown.map((path) => `  + ${printableLine(path)}`);
-  if (written.length > shown.length) lines.push(`  + ${formatCount(written.length - shown.length, 'more file')}`);
-  lines.push(...kept.map((path) => `  = ${printableLine(path)} (your file was kept)`));
-  lines.push(...describeSetAside(plan, setAside));
-  lines.push(
-    ...protectedNames.map((path) => `  - ${printableLine(path)} (not written: other tools read this file name)`),
-  );
-  lines.push(...refused.map(({ path, reason }) => `  - ${printableLine(path)} (${printableLine(reason)})`));
+  const lines = [
+    ...firstOf('+', written, (path) => printableLine(path)),
+    ...firstOf('=', kept, (path) => `${printableLine(path)} (your file was kept)`),
+    ...describeSetAside(plan, setAside),
+    ...firstOf('-', protectedNames, (path) => `${printableLine(path)} (not written: other tools read this file name)`),
+    ...firstOf('-', refused, ({ path, reason }) => `${printableLine(path)} (${printableLine(reason)})`),
+  ];
   if (written.length > 0) lines.push(`${formatCount(written.length, noun)} in ${folder}`);
-  else if (setAside.length > 0) lines.push(`No file in ${folder} was changed.`);
+  else if (lines.length > 0) lines.push(`No file in ${folder} was changed.`);
   else if (same.length > 0) lines.push(`Nothing new: ${folder} already has all the ${noun}s.`);
   else lines.push('The job produced no results.');
   return lines;
+}
+
+/** A line for each of the first files, and one that counts the others. */
+function firstOf<T>(mark: string, files: readonly T[], describe: (file: T) => string): readonly string[] {
+  const lines = files.slice(0, SHOWN_FILES).map((file) => `  ${mark} ${describe(file)}`);
+  const rest = files.length - lines.length;
+  return rest === 0 ? lines : [...lines, `  ${mark} ${formatCount(rest, 'more file')}`];
 }
 
 const REVIEW_REASONS = {

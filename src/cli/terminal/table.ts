@@ -32,7 +32,7 @@ export function formatTable(
     .map((column, index) => ({
       ...column,
       index,
-      width: Math.max(...lines.map((line) => textWidth(line[index] ?? ''))),
+      width: lines.reduce((width, line) => Math.max(width, textWidth(line[index] ?? '')), 0),
     }))
     .filter(({ index }) => lines.slice(1).some((line) => (line[index] ?? '') !== ''));
   const fitted = maxWidth === undefined ? used : fit(used, maxWidth);

@@ -57,12 +57,12 @@ async function planSteps(
 ): Promise<PlannedArchive> {
   const plan = new ArchivePlan(DEFAULT_LIMITS, freeBytes);
   const files: PlannedFile[] = [];
-  await read(plan, async (steps) => void files.push(...filesOf(steps)));
+  await read(plan, async (steps) => addFiles(files, steps));
   return { files, skipped: plan.skipped };
 }
 
-function filesOf(steps: readonly WriteStep[]): readonly PlannedFile[] {
-  return steps.filter((step) => step.type === 'file');
+function addFiles(files: PlannedFile[], steps: readonly WriteStep[]): void {
+  for (const step of steps) if (step.type === 'file') files.push(step);
 }
 
 /**
@@ -80,9 +80,7 @@ export async function planRuns(
   const reader = new TarReader(recorder);
   const yielder = new Yielder(signal);
   const files: PlannedFile[] = [];
-  const take = (): void => {
-    files.push(...filesOf(plan.take()));
-  };
+  const take = (): void => addFiles(files, plan.take());
   for (const run of runs) {
     const from = reader.position;
     const known = from && run.known?.(from);

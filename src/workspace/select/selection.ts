@@ -124,7 +124,7 @@ async function findIncluded(root: string, include: readonly string[], walk: Fold
     if (stats?.isDirectory()) {
       const inside = await walk.walkChosen(path);
       for (const file of inside.files) found.files.push(file);
-      found.excluded.push(...inside.excluded);
+      for (const exclusion of inside.excluded) found.excluded.push(exclusion);
     } else if (stats !== undefined) found.files.push(path);
   }
   return found;

@@ -26,7 +26,7 @@ export const downloadResults: Command = async (context, argument, selected) => {
   await forEachJob(records, downloadFailures, async (record) => {
     const paths = await download(context.services, record, { keepBoth });
     if (paths === undefined) isCancelled = true;
-    else written.push(...paths);
+    else for (const path of paths) written.push(path);
   });
   return isCancelled && written.length === 0 ? undefined : written;
 };

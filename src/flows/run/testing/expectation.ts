@@ -42,8 +42,9 @@ export async function keptIn(
   const recording: FlowTest['recording'] = [];
   const models = [...known];
   for (const folder of folders) {
-    recording.push(...parseLines(await readIfThere(folder.recording), readEntry));
-    models.push(...parseLines(await readIfThere(folder.calls), (value) => recordedReply.safeParse(value).data));
+    for (const entry of parseLines(await readIfThere(folder.recording), readEntry)) recording.push(entry);
+    const calls = parseLines(await readIfThere(folder.calls), (value) => recordedReply.safeParse(value).data);
+    for (const call of calls) models.push(call);
   }
   return { recording, models: [...new Map(models.map((call) => [JSON.stringify(call), call])).values()] };
 }

@@ -69,3 +69,30 @@ test('many files are counted, and no new ones are called so', () => {
   assert.deepEqual(describeResults(same), ['Nothing new: /f already has all the results.']);
   assert.deepEqual(describeResults(empty), ['The job produced no results.']);
 });
+
+test('however many results there are of a kind, 20 are named and the rest are counted', () => {
+  const paths = Array.from({ length: 200_000 }, (_, index) => `data/${index}`);
+  const none = { folder: '/f', written: [], setAside: [], refused: [] };
+  const kept = describeResults({
+    ...none,
+    plan: paths.map((path) => ({ path, size: 1, status: 'conflict' })),
+    skipped: paths,
+  });
+  assert.deepEqual(
+    [kept.length, kept[19], kept[20], kept[21]],
+    [22, '  = data/19 (your file was kept)', '  = 199,980 more files', 'No file in /f was changed.'],
+  );
+  const protectedNames = describeResults({
+    ...none,
+    plan: paths.map((path) => ({ path, size: 1, status: 'protected' })),
+    skipped: paths,
+  });
+  assert.deepEqual([protectedNames.length, protectedNames[20]], [22, '  - 199,980 more files']);
+  const refused = describeResults({
+    ...none,
+    plan: [],
+    skipped: [],
+    refused: paths.map((path) => ({ path, reason: 'a link' })),
+  });
+  assert.deepEqual(refused.slice(19), ['  - data/19 (a link)', '  - 199,980 more files', 'No file in /f was changed.']);
+});

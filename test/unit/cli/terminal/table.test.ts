@@ -58,3 +58,8 @@ test('a table fits wherever its ids do, and ids are whole even where it does not
     assert.match(lines.at(-1) ?? '', /f6a7b8c9d0$/);
   }
 });
+
+test('a table may have as many rows as a job can have results', () => {
+  const rows = Array.from({ length: 300_000 }, () => ['ok', 'a', '', '', 'b']);
+  assert.equal(formatTable(COLUMNS, rows, undefined).length, 300_001);
+});
