@@ -12,6 +12,7 @@ import type { Logger } from '../../core/log.ts';
 import { readCertificate, ServerCertificate } from '../tls/certificate.ts';
 import type { TlsSettings } from '../config/sections.ts';
 import { loopbackHosts } from './access/auth.ts';
+import { limitConnections, mostConnections } from './connections/connectionLimit.ts';
 
 const CLOSE_WAIT_MS = 2_000;
 /** Longer than reverse proxies keep an idle connection (nginx: 60 s), so that none sends a request on one that is just being closed here. */
@@ -54,12 +55,14 @@ export class HttpServer {
     const onRequest: RequestListener = (incoming, outgoing) => void answer(incoming, outgoing);
     if (tls === undefined) {
       this.#server = createServer(timeouts, onRequest);
+      limitConnections(this.#server, mostConnections());
       this.#hostName = reachableHost(options.host);
       return;
     }
     const first = readCertificate(tls);
     const server = createSecureServer({ ...timeouts, ...first.context }, onRequest);
     this.#server = server;
+    limitConnections(server, mostConnections());
     this.#hostName = first.name ?? reachableHost(options.host);
     this.certificate = new ServerCertificate(tls, { server, first, log });
     void this.certificate.follow(this.#stop.signal);
