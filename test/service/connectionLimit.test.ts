@@ -11,7 +11,7 @@ const OPEN_FILES = 400;
 
 const openFilesOf = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length;
 
-test('whoever opens connections without a key and sends nothing takes neither files nor connections from others', async (t) => {
+test('anyone who opens connections without a key and sends nothing takes neither files nor connections from others', async (t) => {
   if (process.platform !== 'linux')
     return t.skip('FILES ARE NOT LIMITED: only Linux shows the open files of a process');
   const inside = ['sh', '-c', `ulimit -n ${OPEN_FILES}; exec "$@"`, 'sh'];

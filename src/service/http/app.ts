@@ -23,6 +23,7 @@ import type { Health } from '../health/health.ts';
 import { answerHealth, refuseSubmissions, refuseWhenStopping } from './healthRoute.ts';
 import { showJob } from './submit/showJob.ts';
 import { answerMetrics, type MetricsSource } from './metricsRoute.ts';
+import { answerShared } from './connections/sharedResponse.ts';
 import { describeApi } from './openapi.ts';
 import { LackingContents } from '../contents/submittedContents.ts';
 import type { WaitingContents } from '../contents/waitingContents.ts';
@@ -100,7 +101,10 @@ export function createApp(options: AppOptions): App {
   app.use(refuseWhenStopping(options.health));
   app.get('/healthz', answerHealth(options));
   if (options.metrics) app.get('/metrics', answerMetrics(options.metrics.source, options.metrics.token));
-  app.get('/openapi.json', (context) => context.json(describeApi(version)));
+  app.get(
+    '/openapi.json',
+    answerShared(() => describeApi(version)),
+  );
   app.get(SIGN_IN_PATH, (context) =>
     options.signIn === undefined ? context.notFound() : context.json(options.signIn.description),
   );

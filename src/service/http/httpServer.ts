@@ -54,15 +54,15 @@ export class HttpServer {
     });
     const onRequest: RequestListener = (incoming, outgoing) => void answer(incoming, outgoing);
     if (tls === undefined) {
-      this.#server = createServer(timeouts, onRequest);
-      limitConnections(this.#server, mostConnections());
+      this.#server = createServer(timeouts);
+      limitConnections(this.#server, { most: mostConnections(), onRequest });
       this.#hostName = reachableHost(options.host);
       return;
     }
     const first = readCertificate(tls);
-    const server = createSecureServer({ ...timeouts, ...first.context }, onRequest);
+    const server = createSecureServer({ ...timeouts, ...first.context });
     this.#server = server;
-    limitConnections(server, mostConnections());
+    limitConnections(server, { most: mostConnections(), onRequest });
     this.#hostName = first.name ?? reachableHost(options.host);
     this.certificate = new ServerCertificate(tls, { server, first, log });
     void this.certificate.follow(this.#stop.signal);

@@ -18,8 +18,8 @@ async function start(t: TestContext, isSecure: boolean) {
   const onRequest: RequestListener = ({ url }, response) =>
     void (url === '/wait' ? waiting.push(response) : response.end('ok'));
   const [cert, key] = await Promise.all([readFile(join(TLS, 'cert.pem')), readFile(join(TLS, 'key.pem'))]);
-  const server = isSecure ? createSecureServer({ cert, key }, onRequest) : createServer(onRequest);
-  limitConnections(server, MOST);
+  const server = isSecure ? createSecureServer({ cert, key }) : createServer();
+  limitConnections(server, { most: MOST, onRequest });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const sockets: Socket[] = [];
@@ -83,4 +83,19 @@ test('a connection waits again once its last response is complete', async (t) =>
   waiting[0]?.end('done');
   for (let index = 0; index < 2 * MOST; index += 1) await once(open(), 'connect');
   await closed;
+});
+
+test('a connection that sends many requests before it has read a response is closed', async (t) => {
+  const { open, send, waiting } = await start(t, false);
+  const few = open();
+  few.write('GET /wait HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(16));
+  while (waiting.length < 16) await new Promise(setImmediate);
+  const many = open().resume();
+  many.write('GET /wait HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(100));
+  await once(many, 'close');
+  assert.ok(waiting.length < 40, `${waiting.length} requests`);
+  for (const response of waiting) response.end('late');
+  let received = '';
+  for await (const chunk of few) if ((received += String(chunk)).split('late').length > 16) break;
+  assert.equal(await send('/'), 'ok');
 });

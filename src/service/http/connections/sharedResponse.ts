@@ -1,0 +1,23 @@
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import type { Handler } from 'hono';
+import type { AppEnv } from '../access/appEnv.ts';
+
+// A client that takes nothing for this long is gone, or was never interested.
+const STALLED_MS = 30_000;
+
+/**
+ * Responds with the same JSON to everyone. Nobody needs a key for it, so it is made once, its bytes are shared by all responses, and a
+ * client that does not read them is disconnected.
+ */
+export function answerShared(value: () => unknown, stalledMs = STALLED_MS): Handler<AppEnv> {
+  let bytes: Buffer | undefined;
+  return (context) => {
+    const { outgoing } = context.env;
+    bytes ??= Buffer.from(JSON.stringify(value()));
+    const headers = { 'Content-Type': 'application/json', 'Content-Length': String(bytes.length) };
+    if (context.req.method === 'HEAD') return context.body(null, 200, headers);
+    outgoing.setTimeout(stalledMs, () => outgoing.destroy());
+    outgoing.writeHead(200, headers).end(bytes);
+    return RESPONSE_ALREADY_SENT;
+  };
+}
