@@ -13,6 +13,7 @@ export interface JobFinding extends ScriptProblem {
     | 'volumes'
     | 'packages'
     | 'script'
-    | 'left-out-read';
+    | 'left-out-read'
+    | 'absolute-path';
   readonly severity: 'error' | 'warning';
 }

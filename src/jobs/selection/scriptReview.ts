@@ -4,6 +4,7 @@ import { printableLine } from '../../core/text/printable.ts';
 import type { Exclusion, ExclusionReason, SelectedFile, Selection } from '../../workspace/select/selection.ts';
 import { describeExclusion } from './exclusions.ts';
 import type { JobFinding } from './jobFinding.ts';
+import { placeOfMachinePath } from './machinePaths.ts';
 import { findScriptProblem, scriptPath } from './script.ts';
 import { guessReads, type PathRead } from './sourceReads.ts';
 
@@ -15,15 +16,14 @@ const NEVER_READ: ReadonlySet<ExclusionReason> = new Set(['git', 'cache', 'venv'
 
 /**
  * Checks that the files to send contain the script, and guesses from its source, and from the code it imports, whether it reads files
- * that are left out. At most 50 files are read, 256 KiB of each.
+ * that are left out, or by absolute paths. At most 50 files are read, 256 KiB of each.
  */
 export async function reviewScript(selection: Selection, script: string): Promise<readonly JobFinding[]> {
   const problem = findScriptProblem(selection, script);
   if (problem !== undefined) return [{ type: 'script', severity: 'error', ...problem }];
   const excluded = selection.excluded.filter(({ reason }) => !NEVER_READ.has(reason));
-  if (excluded.length === 0) return [];
   const reads = await findReads(selection, excluded, scriptPath(script));
-  return reads.slice(0, MAX_READS).map(describeRead);
+  return reads.slice(0, MAX_READS).map((read) => ('place' in read ? describeMachinePath(read) : describeRead(read)));
 }
 
 interface LeftOutRead {
@@ -33,20 +33,32 @@ interface LeftOutRead {
   readonly exclusion: Exclusion;
 }
 
+interface MachinePathRead extends Pick<LeftOutRead, 'reader' | 'line' | 'path'> {
+  /** Where it is in the folder; null if it is not sent. */
+  readonly place: string | null;
+}
+
 async function findReads(
   selection: Selection,
   excluded: readonly Exclusion[],
   script: string,
-): Promise<readonly LeftOutRead[]> {
+): Promise<readonly (LeftOutRead | MachinePathRead)[]> {
   const files = new Map(selection.files.map((file) => [file.path, file]));
   const rules = new Map(excluded.map((exclusion) => [exclusion.path, exclusion]));
-  const found = new Map<string, LeftOutRead>();
+  const found = new Map<string, LeftOutRead | MachinePathRead>();
   // Grows while it is read: the code that each file imports.
   const sources = new Set([script]);
   for (const reader of sources) {
     const file = files.get(reader);
     if (file === undefined) continue;
     for (const read of guessReads(await readSource(selection.root, file), reader, script)) {
+      if (read.absolute !== undefined) {
+        const place = await placeOfMachinePath(selection.root, read.absolute);
+        if (place === undefined) continue;
+        const isSent = place === '' || (place !== null && isAmong(selection.files, place));
+        found.set(read.absolute, { reader, line: read.line, path: read.absolute, place: isSent ? place : null });
+        continue;
+      }
       const sent = read.paths.find((path) => files.has(path));
       if (sent !== undefined) {
         if (read.isImport && sources.size < MAX_SOURCES) sources.add(sent);
@@ -58,6 +70,11 @@ async function findReads(
     }
   }
   return [...found.values()];
+}
+
+/** Whether a file, or a folder with some, is sent. */
+function isAmong(files: readonly SelectedFile[], place: string): boolean {
+  return files.some(({ path }) => path === place || path.startsWith(`${place}/`));
 }
 
 async function findLeftOut(
@@ -92,6 +109,19 @@ function describeRead({ reader, line, path, exclusion }: LeftOutRead): JobFindin
     severity: 'warning',
     summary: printableLine(`${reader} may read ${path}, which is left out`),
     detail: printableLine(`Reason: ${describeExclusion(exclusion)}. This is a guess from line ${line}. ${remedy}`),
+  };
+}
+
+function describeMachinePath({ reader, line, path, place }: MachinePathRead): JobFinding {
+  const where =
+    place === null
+      ? 'It is not sent, so a job elsewhere does not have it.'
+      : `In a job elsewhere, it is ${place === '' ? 'the current folder' : place}.`;
+  return {
+    type: 'absolute-path',
+    severity: 'warning',
+    summary: printableLine(`${reader} may read ${path}, a path of this machine`),
+    detail: printableLine(`${where} This is a guess from line ${line}.`),
   };
 }
 

@@ -1,5 +1,6 @@
 import { extname } from 'node:path';
 import { dirname, join, normalize } from 'node:path/posix';
+import { isMachinePath } from './machinePaths.ts';
 
 /** A path that a program may read. */
 export interface PathRead {
@@ -7,6 +8,8 @@ export interface PathRead {
   readonly line: number;
   /** Where it may be, relative to the folder, the most likely path first. */
   readonly paths: readonly string[];
+  /** The path as written, if it is absolute; then `paths` is empty. */
+  readonly absolute?: string;
   /** Whether the file is code that the program imports. */
   readonly isImport: boolean;
 }
@@ -59,9 +62,10 @@ export function guessReads(source: string, path: string, main: string): readonly
     }
     const after = source.slice(literal.end, literal.end + CONTEXT_CHARACTERS);
     if (WRITE_CALL.test(before) || WRITE_MODE.test(after)) return [];
-    const paths = joinedTexts(source, literals, index)
-      .filter(looksLikePath)
-      .flatMap((text) => [normalize(text), join(dirname(path), text)]);
+    const texts = joinedTexts(source, literals, index).filter(canBePath);
+    const absolute = texts.find(isMachinePath);
+    if (absolute !== undefined) return [{ line, isImport: false, paths: [], absolute }];
+    const paths = texts.filter(looksLikePath).flatMap((text) => [normalize(text), join(dirname(path), text)]);
     return paths.length === 0 ? [] : [{ line, isImport: false, paths: [...new Set(paths)] }];
   });
   return [...imports, ...named];
@@ -88,9 +92,12 @@ function joinedTexts(source: string, literals: readonly Literal[], index: number
   return texts;
 }
 
+function canBePath(text: string): boolean {
+  return text.length <= MAX_PATH_CHARACTERS && !/[{}*?<>|\0\n]/.test(text);
+}
+
 function looksLikePath(text: string): boolean {
-  if (text.length > MAX_PATH_CHARACTERS || /^[/~\\]|^\w+:|[{}*?<>|\0\n]/.test(text)) return false;
-  return text.includes('/') || /\.\w{1,8}$/.test(text);
+  return !/^[/~\\]|^\w+:/.test(text) && (text.includes('/') || /\.\w{1,8}$/.test(text));
 }
 
 function pythonImports(

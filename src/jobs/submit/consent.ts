@@ -9,6 +9,7 @@ import type { SubmitPlan } from './plan.ts';
 // Doubled size needs attention, except in small folders, where it costs nothing.
 const SIZE_JUMP = 2;
 const SMALL_BYTES = 1_000_000;
+const READS: ReadonlySet<string> = new Set(['left-out-read', 'absolute-path']);
 
 /** The agreement that is needed to send this plan. */
 export function agreementTo({
@@ -29,7 +30,7 @@ export function agreementTo({
       ...selection.findings
         .filter(({ type }) => type !== 'secret' && type !== 'foreign-repository')
         .map(({ type, path }) => `${type} ${path}`),
-      ...findings.filter(({ type }) => type === 'left-out-read').map(({ summary }) => summary),
+      ...findings.filter(({ type }) => READS.has(type)).map(({ summary }) => summary),
     ],
     ...(draft.secrets && { jobSecrets: draft.secrets }),
     ...(draft.volumes && { jobVolumes: draft.volumes }),

@@ -5,6 +5,7 @@ import { batchFindings, chooseMachineClass } from '../batch/batchTerms.ts';
 import type { FileChoice } from '../selection/fileTree.ts';
 import type { JobFinding } from '../selection/jobFinding.ts';
 import type { SelectedFolder } from '../selection/selectedFolder.ts';
+import { LOCAL_HOST } from '../service/host.ts';
 import type { BudgetCheck } from './budgetCheck.ts';
 import type { SubmitDraft } from './draft.ts';
 import { type CostEstimate, estimateCost, highestCredits, type Rate, readRateCard, recordedPrice } from './estimate.ts';
@@ -85,7 +86,8 @@ export function planSubmit(
     rates: readRateCard(account),
     estimate,
     findings: [
-      ...scriptFindings,
+      // Jobs of this machine see its files.
+      ...scriptFindings.filter(({ type }) => host !== LOCAL_HOST || type !== 'absolute-path'),
       ...(packages !== undefined && 'type' in packages ? [packages] : []),
       ...secretFindings(draft.secrets ?? [], target),
       ...volumeFindings(draft.volumes ?? [], target),

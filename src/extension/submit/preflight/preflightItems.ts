@@ -44,6 +44,7 @@ const ROW_OF_FINDING: Readonly<Record<JobFinding['type'], PreflightChoice>> = {
   packages: 'packages',
   script: 'script',
   'left-out-read': 'left',
+  'absolute-path': 'sent',
 };
 
 /** The rows of the preflight: the summary, then each term with its value. */

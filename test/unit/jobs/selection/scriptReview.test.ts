@@ -50,6 +50,49 @@ test('the code that the script imports is searched too', async (t) => {
   ]);
 });
 
+test('an absolute path in the folder, or to a file of the user outside of it, is named', async (t) => {
+  const home = tempHome(t);
+  const before = process.env['HOME'];
+  process.env['HOME'] = home;
+  t.after(() => (before === undefined ? delete process.env['HOME'] : (process.env['HOME'] = before)));
+  const folder = join(home, 'project');
+  for (const [path, text] of Object.entries({
+    'project/train.py': [
+      `open("${folder}/data/train.csv")`,
+      `os.chdir("${folder}")`,
+      'open("~/sets/big.csv")',
+      `Path("${home}") / "sets" / "big.csv"`,
+      `save("${folder}/data/train.csv")`,
+      'open("/etc/hosts"); open("/no/such.csv"); open("//server/share.csv")',
+      `open("${home}/sets/gone.csv")`,
+    ].join('\n'),
+    'project/data/train.csv': '1',
+    'sets/big.csv': '2',
+  })) {
+    mkdirSync(dirname(join(home, path)), { recursive: true });
+    writeFileSync(join(home, path), text);
+  }
+  const findings = await reviewScript(await selectFiles(folder, { isTrusted: false }), 'train.py');
+  const inJob = (where: string, line: number): string =>
+    `In a job elsewhere, it is ${where}. This is a guess from line ${line}.`;
+  const unsent = (line: number): string =>
+    `It is not sent, so a job elsewhere does not have it. This is a guess from line ${line}.`;
+  assert.deepEqual(
+    findings.map(({ type, severity, summary, detail }) => [type, severity, summary, detail]),
+    [
+      [`${folder}/data/train.csv`, inJob('data/train.csv', 1)],
+      [folder, inJob('the current folder', 2)],
+      ['~/sets/big.csv', unsent(3)],
+      [`${home}/sets/big.csv`, unsent(4)],
+    ].map(([path, detail]) => [
+      'absolute-path',
+      'warning',
+      `train.py may read ${path}, a path of this machine`,
+      detail,
+    ]),
+  );
+});
+
 test('including a secret is not recommended', async (t) => {
   const [finding] = await review(t, { 'train.py': 'load_dotenv(".env")\nopen("./.env")', '.env': 'A=1' });
   assert.match(finding?.detail ?? '', /Secrets are not sent unless you include them\.$/);
