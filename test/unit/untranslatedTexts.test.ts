@@ -108,6 +108,7 @@ const NO_TEXTS: Readonly<Record<string, readonly string[]>> = {
 const TRANSLATED = ['extension/**/*.ts', 'webview/**/*.ts'];
 /** What is translated below the extension. The other texts of the layers there are English. */
 const TRANSLATED_BELOW = [
+  'jobs/ledger/budgetInput.ts',
   'jobs/page/*.ts',
   'jobs/submit/{budgetCheck,consent,estimate,preflight}.ts',
   'jobs/submit/account/{secretFindings,packages}.ts',

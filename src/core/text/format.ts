@@ -11,12 +11,12 @@ export function formatBytes(bytes: number): string {
     unit += 1;
   }
   const digits = unit === 0 || value >= 99.95 ? 0 : 1;
-  return `${value.toFixed(digits)} ${BYTE_UNITS[unit]}`;
+  return `${formatDecimal(value, digits)} ${BYTE_UNITS[unit]}`;
 }
 
 /** `0.2 s`, `42 s`, `4 min`, `1 h 10 min`, `2 d 3 h`. */
 export function formatDuration(seconds: number): string {
-  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
+  if (seconds < 9.95) return `${formatDecimal(seconds, 1)} s`;
   if (seconds < 59.5) return `${Math.round(seconds)} s`;
   const minutes = Math.round(seconds / 60);
   if (minutes < 60) return `${minutes} min`;
@@ -31,11 +31,11 @@ export function formatMicros(micros: number): string {
   return micros < 995_000 ? `${Math.round(micros / 1_000)} ms` : formatDuration(micros / 1_000_000);
 }
 
-/** `312`, `1.2`, `0.05`, `0.0022`: credits or hours without their unit. Small amounts have more digits, so that they are not shown as 0. */
+/** `1,312`, `1.2`, `0.05`, `0.0022`: credits or hours without their unit. Small amounts have more digits, so that they are not shown as 0. */
 export function formatCredits(credits: number): string {
   const size = Math.abs(credits);
   const digits = size >= 100 ? 1 : size >= 0.01 ? 2 : 4;
-  return String(Number(credits.toFixed(digits)));
+  return formatDecimal(credits, digits, 0);
 }
 
 /** `$0.0042`, `$0.02`, `$12.30`: US dollars with two significant digits, from a dollar on with cents. */
@@ -50,7 +50,33 @@ export function plural(count: number, one: string, many: string): string {
 
 /** `20,000`, as the language writes it. */
 export function formatInteger(value: number): string {
-  return value.toLocaleString(l10n.t('en-US'));
+  return value.toLocaleString(language());
+}
+
+/** `1,234.5`, with all its digits, as the language writes it. */
+export function formatNumber(value: number): string {
+  return value.toLocaleString(language(), { maximumSignificantDigits: 15 });
+}
+
+/** `.` or `,`: what the language writes before decimals. */
+export function decimalMark(): string {
+  const parts = new Intl.NumberFormat(language()).formatToParts(0.5);
+  return parts.find(({ type }) => type === 'decimal')?.value ?? '.';
+}
+
+/** `1,234.5`, as the language writes it, with at most `digits` decimals and at least `least`. */
+function formatDecimal(value: number, digits: number, least = digits): string {
+  // `toLocaleString` alone rounds a few values elsewhere: 1.005 to 1.01, although the number is below 1.005.
+  return Number(value.toFixed(digits)).toLocaleString(language(), {
+    minimumFractionDigits: least,
+    maximumFractionDigits: digits,
+    signDisplay: 'negative', // no minus before 0
+  });
+}
+
+/** The language of the texts: English outside VS Code. */
+function language(): string {
+  return l10n.t('en-US');
 }
 
 /** `1 file`, `41 files`, `20,000 files`. */

@@ -136,5 +136,5 @@ function when(time: string | null): string {
 
 /** `1.2 cr` as a screen reader should say it. */
 function spellOut(part: string): string {
-  return part.replace(/([\d.]+) cr\b/, (_, credits: string) => l10n.t('{0} credits', credits));
+  return part.replace(/([\d.,]+) cr\b/, (_, credits: string) => l10n.t('{0} credits', credits));
 }

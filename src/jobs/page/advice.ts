@@ -1,5 +1,5 @@
 import * as l10n from '@vscode/l10n';
-import { formatCredits, formatDuration } from '../../core/text/format.ts';
+import { formatCredits, formatDuration, formatNumber } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { type Account, type RateCardItem, receivedAccount } from '../../remote/protocol/schemas.ts';
 import { elapsedSeconds, hasSucceeded, isOver, type JobRecord } from '../ledger/record.ts';
@@ -93,8 +93,8 @@ function describeUsed(
 
 /** `2.1 of 16`. */
 function part(used: number, all: number | null | undefined): string {
-  const text = String(Number(used.toPrecision(2)));
-  return typeof all === 'number' ? partOf(text, String(all)) : text;
+  const text = formatNumber(Number(used.toPrecision(2)));
+  return typeof all === 'number' ? partOf(text, formatNumber(all)) : text;
 }
 
 function partOf(used: string, all: string): string {

@@ -2,7 +2,7 @@ import * as l10n from '@vscode/l10n';
 import { formatCredits } from '../../../core/text/format.ts';
 import { type Budget, readBudgets, writeBudget } from '../../../jobs/ledger/budgets.ts';
 import { currentPeriods } from '../../../jobs/ledger/spending.ts';
-import { readCredits } from '../../../jobs/ledger/budgetInput.ts';
+import { readCredits, typedCredits } from '../../../jobs/ledger/budgetInput.ts';
 import type { Services } from '../../services/services.ts';
 import { label } from '../../ui/labels.ts';
 import { pickOne } from '../../ui/picks.ts';
@@ -89,7 +89,7 @@ async function askLimit(
   const text = await askText({
     title: TITLE,
     prompt: `${prompt} ${l10n.t('Leave it empty for no limit.')}`,
-    value: before === undefined ? '' : String(before),
+    value: before === undefined ? '' : typedCredits(before),
     ignoreFocusOut: true,
     validateInput: (typed) => {
       const read = readCredits(typed, least ?? 0);

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import * as l10n from '@vscode/l10n';
 import {
+  decimalMark,
   formatBytes,
   formatCount,
   formatCredits,
@@ -8,6 +10,7 @@ import {
   formatDuration,
   formatInteger,
   formatMicros,
+  formatNumber,
   plural,
 } from '../../../../src/core/text/format.ts';
 
@@ -49,6 +52,26 @@ test('credits are as precise as a person needs', () => {
   ]);
 });
 
+test('credits from a thousand on have separators', () => {
+  assert.deepEqual([1_000, 12_345.67, -1_234_567, -0].map(formatCredits), ['1,000', '12,345.7', '-1,234,567', '0']);
+});
+
+test('numbers are written as the language of the texts does', () => {
+  l10n.config({ contents: { 'en-US': 'de-DE' } });
+  try {
+    assert.deepEqual([12_345.67, 0.5, 0.0022].map(formatCredits), ['12.345,7', '0,5', '0,0022']);
+    assert.deepEqual(
+      [formatBytes(3_200_000), formatDuration(0.2), formatInteger(20_000)],
+      ['3,2 MB', '0,2 s', '20.000'],
+    );
+    assert.deepEqual([2.1, 0.015, 1_024].map(formatNumber), ['2,1', '0,015', '1.024']);
+    assert.equal(decimalMark(), ',');
+  } finally {
+    l10n.config({ contents: {} });
+  }
+  assert.equal(decimalMark(), '.');
+});
+
 test('counts agree with their noun', () => {
   assert.equal(formatCount(1, 'file'), '1 file');
   assert.equal(formatCount(20_000, 'file'), '20,000 files');
@@ -65,7 +88,7 @@ test('what is larger than the largest unit of bytes stays in it', () => {
     '999 GB',
     '1.0 TB',
     '2.5 TB',
-    '5000 TB',
+    '5,000 TB',
   ]);
 });
 

@@ -15,6 +15,8 @@ test('a running job says for how long, where and at what price', () => {
 
 test('a screen reader hears whole words instead of dots and abbreviations', () => {
   assert.equal(jobRow(runningJob(), { now: NOW }).spoken, 'train.py, 4 min, running, a10g, 1.2 credits, --epochs 3');
+  const dear = jobRecord({ state: 'succeeded', creditsCharged: 1_234.5 });
+  assert.match(jobRow(dear, { now: NOW }).spoken, /, 1,234\.5 credits/);
 });
 
 test('the folder of a script comes after the state and the time, which a narrow view shows', () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readCredits } from '../../../../src/jobs/ledger/budgetInput.ts';
+import * as l10n from '@vscode/l10n';
+import { readCredits, typedCredits } from '../../../../src/jobs/ledger/budgetInput.ts';
 
 test('credits are a plain number, and empty text is no limit', () => {
   assert.deepEqual(readCredits(' 12.5 ', 0), { ok: true, credits: 12.5 });
@@ -12,4 +13,17 @@ test('credits are a plain number, and empty text is no limit', () => {
 test('a hard budget below the soft one is refused', () => {
   assert.deepEqual(readCredits('50', 50), { ok: true, credits: 50 });
   assert.match(JSON.stringify(readCredits('49', 50)), /at least 50/);
+});
+
+test('a person types decimals as their language writes them, and a separator of thousands is no decimal mark', () => {
+  l10n.config({ contents: { 'en-US': 'de-DE' } });
+  try {
+    assert.equal(typedCredits(1_234.5), '1234,5');
+    assert.deepEqual(readCredits(typedCredits(1_234.5), 0), { ok: true, credits: 1_234.5 });
+    for (const text of ['1.000', '12.5', '1,2,3', ',5', '1,'])
+      assert.match(JSON.stringify(readCredits(text, 0)), /such as 12,5/, text);
+  } finally {
+    l10n.config({ contents: {} });
+  }
+  assert.equal(readCredits('1,000', 0).ok, false);
 });
