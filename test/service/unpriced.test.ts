@@ -142,7 +142,7 @@ test('the command line shows core-hours for classes without a price, beside the 
   assert.equal(rows.length, 2);
   assert.match(rows[1] ?? '', /own .* s +0\.00\d+ /);
   const me = await run('me');
-  assert.match(me.stdout, /^1000 credits, plan /);
+  assert.match(me.stdout, /^1,000 credits, plan /);
   assert.match(me.stdout, /MACHINE +CREDITS\/MIN +CORES +GPUS/);
   assert.match(me.stdout, /^own +4 +0 +our own$/m);
   const [job] = jsonLines((await run('jobs', '--json')).stdout)
@@ -176,7 +176,7 @@ test('the own machine has the prices that its user writes, and runs jobs as befo
   const me = await scratch.run(['me']);
   assert.match(
     me.stdout,
-    /^1000 credits, plan local on this machine\.\n\nMACHINE +CREDITS\/MIN.*\npaid +0\.2/,
+    /^1,000 credits, plan local on this machine\.\n\nMACHINE +CREDITS\/MIN.*\npaid +0\.2/,
     me.stderr,
   );
   const folder = await scratch.folder('project', { 'a.sh': 'true' });
