@@ -72,6 +72,37 @@ onPage(
   { isTrusted: false },
 );
 
+onPage('R runs the flow before its first run, and the keys that repeat a node say what they need', async (canvas) => {
+  const { keyboard } = canvas.page;
+  const notice = canvas.page.getByRole('alert');
+  await canvas.page.locator(nodeOf('decide')).click();
+  await keyboard.press('Shift+R');
+  await notice.filter({ hasText: 'There is no run to repeat yet. Press R to run the flow.' }).waitFor();
+  await keyboard.press('r');
+  assert.deepEqual(await canvas.next('run'), { type: 'run', flow: 'research' });
+  await canvas.send({ type: 'runs', runs: [failed] }, { type: 'run', run: failed });
+  await canvas.send({ type: 'runEvents', run: 'first', events: tracedRun().start('research/decide').events });
+  await canvas.page.locator(nodeOf('write')).click();
+  await keyboard.press('r');
+  await notice.filter({ hasText: 'Select a node that ran in this run first.' }).waitFor();
+  const inJob = { ...failed, isRecorded: false };
+  await canvas.send({ type: 'runs', runs: [inJob] }, { type: 'run', run: inJob });
+  await keyboard.press('i');
+  await notice.filter({ hasText: 'This run was not recorded here' }).waitFor();
+  assert.equal((await canvas.sent()).filter(({ type }) => type === 'run' || type === 'rerunFrom').length, 1);
+});
+
+onPage('the list of keys has all that a key does', async (canvas) => {
+  await canvas.page.locator('.surface').focus();
+  await canvas.page.keyboard.press('?');
+  const dialog = canvas.page.getByRole('dialog', { name: 'Keys' });
+  await dialog.locator('dt:has-text("Delete") + dd', { hasText: /^Delete · Delete connection$/ }).waitFor();
+  await dialog
+    .locator('dt', { hasText: /^R$/ })
+    .locator('+ dd', { hasText: 'Run again from here · Run the flow' })
+    .waitFor();
+});
+
 onPage('a run lights up live: what runs, what is done, and the way it took', async (canvas) => {
   await canvas.send({ type: 'runs', runs: [run] }, { type: 'run', run });
   await canvas.send({ type: 'runEvents', run: 'first', events: tracedRun().start('research/decide').events });
@@ -438,8 +469,10 @@ onPage('a trace of another program is shown as a run that can be neither run nor
     assert.equal(await canvas.page.getByRole('button', { name, exact: true }).isVisible(), false, name);
   }
   await canvas.page.locator(nodeOf('decide')).click();
-  for (const key of ['Delete', 'Enter', 'v', 'r', 'Shift+R', 'i']) await canvas.page.keyboard.press(key);
+  for (const key of ['Delete', 'Enter', 'v']) await canvas.page.keyboard.press(key);
   await canvas.page.getByText('cannot be edited here').waitFor();
+  for (const key of ['r', 'Shift+R', 'i']) await canvas.page.keyboard.press(key);
+  await canvas.page.getByText('cannot run here').waitFor();
   assert.deepEqual(
     (await canvas.sent()).map(({ type }) => type),
     ['ready'],

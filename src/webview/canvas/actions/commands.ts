@@ -25,6 +25,8 @@ export interface Binding extends Command {
   readonly also?: readonly string[];
   /** When it is available; always if absent. */
   readonly when?: () => boolean;
+  /** Says why it is not available. */
+  readonly otherwise?: () => void;
 }
 
 interface Parts {
@@ -79,18 +81,21 @@ export function selectionCommands({ store, actions, editing, runs, visits }: Par
       title: l10n.t('Run again from here'),
       keys: 'R',
       when: canRerun,
+      otherwise: () => runs.refuseRerun(),
       run: onNode(({ path }) => runs.rerunFrom(path)),
     },
     {
       title: l10n.t('Run only this node again'),
       keys: 'Shift+R',
       when: canRerun,
+      otherwise: () => runs.refuseRerun(),
       run: onNode(({ path }) => visits.again(path)),
     },
     {
       title: l10n.t('Run this node with other input…'),
       keys: 'I',
       when: canRerun,
+      otherwise: () => runs.refuseRerun(),
       run: onNode(({ path }) => visits.edit(path)),
     },
     { title: l10n.t('Delete'), keys: 'Delete', also: ['backspace'], when: isNode, run: deleteNode },
@@ -129,6 +134,7 @@ export function viewCommands({ store, actions, runs, viewport, find, question, v
     { title: l10n.t('Natural size'), keys: '0', run: () => viewport.zoomTo(1) },
     { title: l10n.t('Tidy the layout'), keys: 'L', run: () => actions.tidy() },
     { title: l10n.t('Wrap long flows, or not'), keys: 'W', run: () => actions.toggleWrap() },
+    { title: l10n.t('Run the flow'), keys: 'R', when: () => !runs.isOpen, run: () => runs.start('run') },
     { title: l10n.t('Step back'), keys: ',', when: hasRun, run: () => runs.stepBy(-1) },
     { title: l10n.t('Step forward'), keys: '.', when: hasRun, run: () => runs.stepBy(1) },
     { title: l10n.t('Compare versions…'), keys: 'V', run: () => versions.choose() },

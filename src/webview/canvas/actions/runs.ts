@@ -138,6 +138,20 @@ export class Runs {
     return path !== undefined && this.#store.state.run?.isRecorded === true && this.lastStepOf(path) !== undefined;
   }
 
+  /** Says why the selected node cannot run again. */
+  refuseRerun(): void {
+    const { run, isTrace } = this.#store.state;
+    this.#announcer.warn(
+      isTrace
+        ? l10n.t('This is a trace of another program, which cannot run here.')
+        : run === undefined
+          ? l10n.t('There is no run to repeat yet. Press R to run the flow.')
+          : run.isRecorded
+            ? l10n.t('Select a node that ran in this run first.')
+            : l10n.t('This run was not recorded here, so it cannot be repeated.'),
+    );
+  }
+
   /** Runs again from a node: at the shown step if it belongs to the node, else at the node's last visit. */
   rerunFrom(path: string): void {
     const { run } = this.#store.state;

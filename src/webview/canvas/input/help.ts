@@ -14,7 +14,8 @@ const MOVES: readonly (readonly [string, string])[] = [
 /** The list of all keys, as a dialog. */
 export function showHelp(host: HTMLElement, commands: readonly Binding[]): void {
   const before = document.activeElement;
-  const rows = new Map([...MOVES, ...commands.map(({ title, keys }) => [keys, title] as const)]);
+  const entries = [...MOVES, ...commands.map(({ title, keys }) => [keys, title] as const)];
+  const rows = Map.groupBy(entries, ([keys]) => keys); // a key can do one thing with a node, another with a connection
   const close = html('button', { type: 'button', class: 'tool primary' }, l10n.t('Close'));
   const dialog = html(
     'dialog',
@@ -23,7 +24,10 @@ export function showHelp(host: HTMLElement, commands: readonly Binding[]): void 
     html(
       'dl',
       { tabindex: 0, 'aria-label': l10n.t('Keys') }, // scrolls by keyboard
-      ...[...rows].flatMap(([keys, title]) => [html('dt', {}, html('kbd', {}, keys)), html('dd', {}, title)]),
+      ...[...rows].flatMap(([keys, same]) => [
+        html('dt', {}, html('kbd', {}, keys)),
+        html('dd', {}, [...new Set(same.map(([, title]) => title))].join(' · ')),
+      ]),
     ),
     close,
   );

@@ -19,9 +19,11 @@ export function listenToKeys({ surface, store, actions, commands, openMenu, esca
   const runCommand = (event: KeyboardEvent): boolean => {
     const name = nameOf(event);
     const isBound = ({ keys, also }: Binding): boolean => keys.toLowerCase() === name || also?.includes(name) === true;
-    const command = commands.find((binding) => isBound(binding) && (binding.when?.() ?? true));
-    command?.run();
-    return command !== undefined;
+    const bound = commands.filter(isBound);
+    const command = bound.find(({ when }) => when?.() ?? true);
+    const run = command?.run ?? bound.find(({ otherwise }) => otherwise !== undefined)?.otherwise;
+    run?.();
+    return run !== undefined;
   };
   surface.addEventListener('keydown', (event) => {
     if (isTyping(event.target) || event.altKey) return;
