@@ -39,7 +39,7 @@ import { SweepPages } from './sweeps/sweepPages.ts';
 import { SweepRuns } from './sweeps/sweepRuns.ts';
 import { SubmitMemory } from './submit/preflight/submitMemory.ts';
 import { hostLabel } from './ui/words.ts';
-import type { WorkerService } from './threads/worker.ts';
+import type { WorkerData, WorkerService } from './threads/worker.ts';
 import { reportError } from './ui/report.ts';
 import { showInStatusBar } from './ui/show.ts';
 import { label } from './ui/labels.ts';
@@ -53,8 +53,9 @@ export function createServices({ context, output }: Shell, disposables: Disposab
   const redactor = new Redactor();
   const log = logTo(output, redactor);
   const name = 'farwharf';
+  const workerData: WorkerData = { home, texts: vscode.l10n.bundle };
   const background = startBackground<WorkerService>({
-    start: () => startThread(context.asAbsolutePath(join('dist', 'worker.mjs')), { name, workerData: { home } }),
+    start: () => startThread(context.asAbsolutePath(join('dist', 'worker.mjs')), { name, workerData }),
     name,
     log,
     lost: l10n.t('A background thread of Farwharf stopped, so nothing was sent. Try again.'),

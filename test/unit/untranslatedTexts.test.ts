@@ -112,8 +112,9 @@ const TRANSLATED_BELOW = [
   'jobs/page/*.ts',
   'jobs/submit/{budgetCheck,consent,estimate,preflight}.ts',
   'jobs/submit/account/{secretFindings,packages}.ts',
-  'jobs/selection/exclusions.ts',
+  'jobs/selection/{exclusions,script,scriptReview}.ts',
   'jobs/sweeps/sweepProgress.ts',
+  'workspace/select/fileInspection.ts',
 ];
 
 /** Properties of what VS Code shows; even a single word in them is a text. */

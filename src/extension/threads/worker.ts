@@ -1,4 +1,5 @@
 import { parentPort } from 'node:worker_threads';
+import * as l10n from '@vscode/l10n';
 import { threadData } from '../../core/processes/threadData.ts';
 import { type LoadableService, serveCalls } from '../../core/rpc/serveCalls.ts';
 import type { Archiver } from '../../jobs/archives/archiver.ts';
@@ -26,8 +27,15 @@ export interface WorkerService extends Readonly<Record<string, object>> {
   readonly thread: { isNeeded(): boolean };
 }
 
+export interface WorkerData {
+  readonly home: string;
+  /** The translated texts by the English ones; undefined in English. */
+  readonly texts: Readonly<Record<string, string>> | undefined;
+}
+
 if (parentPort) {
-  const { home } = threadData<{ readonly home: string }>();
+  const { home, texts } = threadData<WorkerData>();
+  if (texts !== undefined) l10n.config({ contents: texts });
   const ledger = new JobLedger(home);
   let selections: Selections | undefined;
   // The list of jobs waits for the thread's start, so the start loads only the ledger.

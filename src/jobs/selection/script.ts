@@ -1,4 +1,5 @@
 import { basename } from 'node:path/posix';
+import * as l10n from '@vscode/l10n';
 import { AppError } from '../../core/errors.ts';
 import { editDistance } from '../../core/text/similar.ts';
 import { printableLine } from '../../core/text/printable.ts';
@@ -49,19 +50,24 @@ export interface ScriptProblem {
 export function findScriptProblem(
   selection: Selection,
   script: string,
-  howToInclude: (path: string) => string = () => 'Include it, or change the rule.',
+  howToInclude: (path: string) => string = () => l10n.t('Include it, or change the rule.'),
 ): ScriptProblem | undefined {
   const path = scriptPath(script);
-  if (path === '') return { summary: 'No script is specified', detail: 'Enter the file to run, such as train.py.' };
+  if (path === '') {
+    return {
+      summary: l10n.t('No script is specified'),
+      detail: l10n.t('Enter the file to run, such as {0}.', 'train.py'),
+    };
+  }
   if (splitWords(script) === undefined) {
     return {
-      summary: 'A quote in the script is not closed',
-      detail: 'Add the other quote, or write \\ before this one.',
+      summary: l10n.t('A quote in the script is not closed'),
+      detail: l10n.t('Add the other quote, or write {0} before this one.', '\\'),
     };
   }
   if (selection.files.length === 0) {
-    const summary = `No file in ${printableLine(selection.root)} is selected`;
-    return { summary, detail: 'Include the files that the job needs.' };
+    const summary = l10n.t('No file in {0} is selected', printableLine(selection.root));
+    return { summary, detail: l10n.t('Include the files that the job needs.') };
   }
   if (selection.files.some((file) => file.path === path)) return undefined;
   const name = printableLine(path);
@@ -72,12 +78,15 @@ export function findScriptProblem(
   if (exclusion !== undefined) {
     const remedy = OVERRIDABLE.has(exclusion.reason) ? ` ${howToInclude(name)}` : '';
     const why = printableLine(describeExclusion(exclusion));
-    return { summary: `${name} is left out`, detail: `Reason: ${why}.${remedy}` };
+    return { summary: l10n.t('{0} is left out', name), detail: `${l10n.t('Reason: {0}.', why)}${remedy}` };
   }
   const close = closeMatches(path, selection);
+  const anyOf = new Intl.ListFormat(l10n.t('en-GB'), { type: 'disjunction' });
   const detail =
-    close.length === 0 ? 'Paths are relative to the folder.' : `Did you mean ${printableLine(close.join(' or '))}?`;
-  return { summary: `${name} does not exist in the folder`, detail };
+    close.length === 0
+      ? l10n.t('Paths are relative to the folder.')
+      : l10n.t('Did you mean {0}?', printableLine(anyOf.format(close)));
+  return { summary: l10n.t('{0} does not exist in the folder', name), detail };
 }
 
 /** @throws AppError `bad-input` for an empty script or an open quote, and `missing` for what else `findScriptProblem` finds. */
@@ -87,7 +96,7 @@ export function checkScript(...parameters: Parameters<typeof findScriptProblem>)
   const [, script] = parameters;
   const isReadable = scriptPath(script) !== '' && splitWords(script) !== undefined;
   const code = isReadable ? 'missing' : 'bad-input';
-  throw new AppError(code, `${problem.summary}, so nothing was sent. ${problem.detail}`);
+  throw new AppError(code, l10n.t('{0}, so nothing was sent. {1}', problem.summary, problem.detail));
 }
 
 function closeMatches(path: string, selection: Selection): string[] {

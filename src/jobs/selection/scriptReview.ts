@@ -1,5 +1,6 @@
 import { lstat, open } from 'node:fs/promises';
 import { join } from 'node:path';
+import * as l10n from '@vscode/l10n';
 import { printableLine } from '../../core/text/printable.ts';
 import type { Exclusion, ExclusionReason, SelectedFile, Selection } from '../../workspace/select/selection.ts';
 import { describeExclusion } from './exclusions.ts';
@@ -102,13 +103,15 @@ function ruleOf(rules: ReadonlyMap<string, Exclusion>, path: string): Exclusion 
 function describeRead({ reader, line, path, exclusion }: LeftOutRead): JobFinding {
   const remedy =
     exclusion.reason === 'secret'
-      ? 'Secrets are not sent unless you include them.'
-      : 'Include the file if the job needs it.';
+      ? l10n.t('Secrets are not sent unless you include them.')
+      : l10n.t('Include the file if the job needs it.');
   return {
     type: 'left-out-read',
     severity: 'warning',
-    summary: printableLine(`${reader} may read ${path}, which is left out`),
-    detail: printableLine(`Reason: ${describeExclusion(exclusion)}. This is a guess from line ${line}. ${remedy}`),
+    summary: printableLine(l10n.t('{0} may read {1}, which is left out', reader, path)),
+    detail: printableLine(
+      `${l10n.t('Reason: {0}.', describeExclusion(exclusion))} ${l10n.t('This is a guess from line {0}.', line)} ${remedy}`,
+    ),
   };
 }
 

@@ -1,5 +1,6 @@
 import { accessSync, constants, lstatSync, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
+import * as l10n from '@vscode/l10n';
 import { formatBytes } from '../../core/text/format.ts';
 import { judgeName, NameTable } from '../archive/entryNames.ts';
 import type { Exclusion, Verdict } from './exclusion.ts';
@@ -65,7 +66,12 @@ export async function inspectFiles(
     const isChosen = chosen.has(path);
     if (!isChosen) {
       if (size > maxFileBytes) {
-        excluded.push({ path, type: 'file', reason: 'limit', rule: `larger than ${formatBytes(maxFileBytes)}` });
+        excluded.push({
+          path,
+          type: 'file',
+          reason: 'limit',
+          rule: l10n.t('larger than {0}', formatBytes(maxFileBytes)),
+        });
         continue;
       }
       const secret = isKnown?.(file) ? undefined : findSecret(absolute, size, buffer);
@@ -74,18 +80,27 @@ export async function inspectFiles(
         findings.push({
           type: 'secret',
           path,
-          message: `${path} contains what looks like a secret (${secret}), so it is not sent.`,
+          message: l10n.t('{0} contains what looks like a secret ({1}), so it is not sent.', path, secret),
         });
         continue;
       }
     }
     const twin = names.claimFile(path);
     if (twin !== undefined) {
-      excluded.push({ path, type: 'file', reason: 'name', rule: `its name is the same as ${twin} on some systems` });
+      excluded.push({
+        path,
+        type: 'file',
+        reason: 'name',
+        rule: l10n.t('its name is the same as {0} on some systems', twin),
+      });
       findings.push({
         type: 'same-name',
         path,
-        message: `${path} is not sent, because its name is the same as ${twin} on some systems. Rename or leave out one of them.`,
+        message: l10n.t(
+          '{0} is not sent, because its name is the same as {1} on some systems. Rename or leave out one of them.',
+          path,
+          twin,
+        ),
       });
       continue;
     }
@@ -93,7 +108,7 @@ export async function inspectFiles(
       findings.push({
         type: 'large-file',
         path,
-        message: `${path} has ${formatBytes(size)}. Leave it out if the job does not need it.`,
+        message: l10n.t('{0} has {1}. Leave it out if the job does not need it.', path, formatBytes(size)),
       });
     }
     files.push(isChosen ? { ...file, mayHoldSecrets: true } : file);
@@ -103,9 +118,9 @@ export async function inspectFiles(
   return inspected;
 }
 
-const LINK: Verdict = { reason: 'link', rule: 'links are not followed' };
-const UNREADABLE: Verdict = { reason: 'unreadable', rule: 'no permission to read it' };
-const SUBMODULE: Verdict = { reason: 'git', rule: 'submodule' };
+const LINK: Verdict = { reason: 'link', rule: l10n.t('links are not followed') };
+const UNREADABLE: Verdict = { reason: 'unreadable', rule: l10n.t('no permission to read it') };
+const SUBMODULE: Verdict = { reason: 'git', rule: l10n.t('submodule') };
 
 /** Undefined if the file does not exist. */
 function inspect(absolute: string): Stats | Verdict | undefined {
@@ -117,13 +132,13 @@ function inspect(absolute: string): Stats | Verdict | undefined {
 }
 
 function judgeMissing(path: string): Verdict | undefined {
-  return path.includes('\ufffd') ? { reason: 'name', rule: 'its name is not valid UTF-8' } : undefined;
+  return path.includes('\ufffd') ? { reason: 'name', rule: l10n.t('its name is not valid UTF-8') } : undefined;
 }
 
 function judgeFile(path: string, absolute: string, stats: Stats): Verdict | undefined {
   if (stats.isSymbolicLink()) return LINK;
   if (stats.isDirectory()) return SUBMODULE;
-  if (!stats.isFile()) return { reason: 'special', rule: 'not a regular file' };
+  if (!stats.isFile()) return { reason: 'special', rule: l10n.t('not a regular file') };
   const fault = judgeName(path);
   if (fault !== undefined) return { reason: 'name', rule: fault };
   if ((stats.mode & READABLE_BY_ALL) !== READABLE_BY_ALL && !isReadable(absolute)) {

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { access, lstat, realpath, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import * as l10n from '@vscode/l10n';
 import { AppError, messageOf, systemCode } from '../../core/errors.ts';
 import { formatBytes, formatCount } from '../../core/text/format.ts';
 import { pathInside } from '../../core/files/pathInside.ts';
@@ -166,7 +167,7 @@ function trackedFindings(files: readonly SelectedFile[], listing: GitListing | u
     .map(({ path }) => ({
       type: 'tracked-but-ignored',
       path,
-      message: `${path} matches an ignore rule, but git tracks it, so it is sent.`,
+      message: l10n.t('{0} matches an ignore rule, but git tracks it, so it is sent.', path),
     }));
 }
 
@@ -174,7 +175,10 @@ function foreignFinding({ top }: Repository): Finding {
   return {
     type: 'foreign-repository',
     path: top,
-    message: `The repository in ${top} belongs to another user, so git was not run and no file in .git was read. Only the .gitignore files count.`,
+    message: l10n.t(
+      'The repository in {0} belongs to another user, so git was not run and no file in .git was read. Only the .gitignore files count.',
+      top,
+    ),
   };
 }
 

@@ -29,7 +29,10 @@ suite('a window in German', () => {
       name: 'probe',
       prepare: async (folder) => {
         await mkdir(folder);
-        await writeFile(join(folder, 'train.mjs'), "console.log('trained');\n");
+        await writeFile(join(folder, 'train.mjs'), "console.log('trained', readFileSync('data.csv'));\n");
+        await writeFile(join(folder, 'data.csv'), '1,2\n');
+        await writeFile(join(folder, '.farwharfignore'), 'data.csv\n');
+        await writeFile(join(folder, 'weights.bin'), new Uint8Array(25_500_000));
         await writeFile(join(folder, 'greet.mts'), FLOW);
       },
     });
@@ -59,8 +62,12 @@ suite('a window in German', () => {
     await list.getByPlaceholder('Wählen Sie ein Skript aus').waitFor();
     await choose(page, 'train.mjs');
     await list.getByText('probe auf diesem Rechner abschicken').waitFor();
-    await list.getByText('2 Dateien (').first().waitFor();
-    await list.getByText('Ausgeschlossen').waitFor();
+    await list.getByText('4 Dateien (').first().waitFor();
+    await list.getByText('weights.bin hat 25,5 MB. Schließen Sie die Datei aus').waitFor();
+    await list.getByText('train.mjs liest vielleicht data.csv, aber die Datei ist ausgeschlossen').waitFor();
+    await list.getByText('Grund: durch .farwharfignore ignoriert').waitFor();
+    await page.keyboard.press('PageDown'); // the list shows what fits
+    await list.getByText('Ausgeschlossen').first().waitFor();
     await page.keyboard.press('Escape');
   });
 

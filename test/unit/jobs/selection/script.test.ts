@@ -79,7 +79,7 @@ test('a problem with a script is said in two sentences', () => {
   );
   assert.equal(
     problemOf(files, 'src/e.py'),
-    'src/e.py does not exist in the folder. Did you mean src/a.py or src/b.py or src/c.py?',
+    'src/e.py does not exist in the folder. Did you mean src/a.py, src/b.py or src/c.py?',
   );
   assert.equal(
     problemOf(files, 'zz\u001b[2Jzz'),
@@ -121,7 +121,7 @@ test('names are close if they differ in a third of their letters and three at mo
     assert.equal(isClose(wanted, file), expected, `${wanted} ${file}`);
   }
   const order = findScriptProblem(select(['trainx.py', 'sub/train.py', 'TRAIN.py']), 'train.PY');
-  assert.equal(order?.detail, 'Did you mean TRAIN.py or sub/train.py or trainx.py?');
+  assert.equal(order?.detail, 'Did you mean TRAIN.py, sub/train.py or trainx.py?');
 });
 
 test('a script that is not given has another code than one that is not sent', () => {
