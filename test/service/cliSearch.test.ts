@@ -121,10 +121,18 @@ test('a folder of which every file is left out says so, and why', async () => {
   );
 });
 
-test('an empty folder says so', async () => {
+test('a folder without files says so, whether it is a repository or not', async () => {
   await using scratch = await Scratch.create();
-  const { exit, stderr } = await scratch.run(['search', 'harbor', '--folder', await scratch.folder('project', {})]);
-  assert.deepEqual([exit, stderr], [0, 'There is nothing to search, because the folder has no files.\n']);
+  const folder = await scratch.folder('project', {});
+  const said = 'There is nothing to search, because the folder has no files.';
+  const search = async (): Promise<string> =>
+    (await scratch.run(['search', 'harbor', '--folder', folder])).stderr.trim();
+  assert.equal(await search(), said);
+  execFileSync('git', ['init', '--quiet', folder]);
+  assert.equal(await search(), said);
+  const { exit, stderr } = await scratch.run(['submit', folder, '--script', 'a.py', '--dry-run']);
+  assert.equal(exit, 2);
+  assert.match(stderr, /Nothing to send in .*: the folder has no files\. Add the script/);
 });
 
 test('nothing found is no failure; a folder that is not there and a missing query are bad use', async () => {

@@ -1,6 +1,7 @@
 import { AppError } from '../../core/errors.ts';
 import { checkScript } from '../../jobs/selection/script.ts';
 import type { SubmitIntent } from '../../jobs/submit/draft.ts';
+import { isOwnGit } from '../../workspace/select/exclusion.ts';
 import { type Selection, selectFiles } from '../../workspace/select/selection.ts';
 import type { Context } from '../command/context.ts';
 import { describeMissingExcludes } from './chosenPaths.ts';
@@ -40,7 +41,7 @@ export async function selectToSend(
 
 function describeNothing(folder: string, selection: Selection): string {
   const nothing = `Nothing to send in ${folder}`;
-  if (selection.excluded.length === 0)
+  if (selection.excluded.every(isOwnGit))
     return `${nothing}: the folder has no files. Add the script, or specify another folder.`;
   const why = describeExclusions(selection)
     .map((line) => line.trim())

@@ -25,6 +25,11 @@ export interface Exclusion {
   readonly at?: string;
 }
 
+/** Whether this is the folder's own `.git`, which is no file of the user. */
+export function isOwnGit({ path }: Exclusion): boolean {
+  return path === '.git';
+}
+
 export interface Verdict {
   readonly reason: ExclusionReason;
   readonly rule: string;

@@ -1,3 +1,4 @@
+import { isOwnGit } from './exclusion.ts';
 import { inspectFiles } from './fileInspection.ts';
 import { LocalFiles } from '../files/localFile.ts';
 import { selectFiles, type Selection, type SelectOptions } from './selection.ts';
@@ -9,14 +10,16 @@ type Searchable = Pick<Selection, 'files' | 'excluded'>;
  *
  * @throws as `selectFiles` does.
  */
-export function selectSearchable(
+export async function selectSearchable(
   root: string,
   options: Pick<SelectOptions, 'isTrusted' | 'only' | 'isKnown' | 'signal' | 'onProgress'>,
 ): Promise<Searchable> {
   // Git refuses a path behind a link, and then lists nothing.
   const local = new LocalFiles(root);
   const only = options.only?.filter((path) => !isBehindLink(local, path));
-  return selectFiles(root, { ...options, only, maxFileBytes: Infinity, maxTotalBytes: Infinity, maxFiles: Infinity });
+  const unlimited = { maxFileBytes: Infinity, maxTotalBytes: Infinity, maxFiles: Infinity };
+  const { files, excluded } = await selectFiles(root, { ...options, only, ...unlimited });
+  return { files, excluded: excluded.filter((exclusion) => !isOwnGit(exclusion)) };
 }
 
 /** Checks which files are still searchable: one may have become a link, unreadable or a secret. */

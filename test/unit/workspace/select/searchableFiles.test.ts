@@ -76,6 +76,14 @@ for (const isTrusted of [false, true]) {
   });
 }
 
+for (const isTrusted of [false, true]) {
+  test(`a folder with a repository and no files has nothing that is left out, ${isTrusted ? 'with git' : 'without git'}`, async (t) => {
+    const root = temporaryFolder(t);
+    execFileSync('git', ['init', '-q'], { cwd: root });
+    assert.deepEqual(await selectSearchable(root, { isTrusted }), { files: [], excluded: [] });
+  });
+}
+
 test('a file that is known is not read for secrets again, and one that changed is', async (t) => {
   const root = temporaryFolder(t);
   writeFileSync(join(root, 'secret.md'), FILES['secret.md'] ?? '');
