@@ -18,7 +18,7 @@ import {
   STATIC_MODEL,
 } from '../../retrieval/embedding/localEmbedder.ts';
 import { findModelLibrary, installModelLibrary } from '../../retrieval/embedding/modelLibrary.ts';
-import { diskFolders } from '../workspace/folders.ts';
+import { diskFolders, pickFolder } from '../workspace/folders.ts';
 import { pickOne } from '../ui/picks.ts';
 import type { Search } from './search.ts';
 import { askModal, type PickItem, showCancellable } from '../ui/show.ts';
@@ -33,7 +33,8 @@ interface ChoiceItem extends PickItem {
 /** Lets the user choose a local model for semantic ranking of a folder, or keyword ranking only. Nothing is downloaded without consent. */
 export async function rankByMeaning(search: Search): Promise<void> {
   const folders = diskFolders();
-  const folder = folders.length > 1 ? await vscode.window.showWorkspaceFolderPick() : folders[0];
+  const folder =
+    folders.length > 1 ? await pickFolder(TITLE, l10n.t('Select the folder to search by meaning')) : folders[0];
   if (folder === undefined) return;
   const root = await realpath(folder.uri.fsPath);
   const current = await readEmbeddingChoice(search.home, root);

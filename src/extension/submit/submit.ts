@@ -39,7 +39,7 @@ export async function submit(
   options: { readonly host?: string; readonly answer?: FlowAnswer; readonly showsLog?: boolean } = {},
 ): Promise<string | undefined> {
   requireTrust();
-  const folder = await chooseFolder(asked);
+  const folder = await chooseFolder(asked, l10n.t('Submit Workspace'));
   if (!folder || !(await settleUnsaved(folder))) return undefined;
   const { name, uri } = folder;
   const profile = asked.profile === undefined ? undefined : await useProfile(services, uri.fsPath, asked, options.host);

@@ -1,6 +1,9 @@
+import { dirname } from 'node:path';
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { AppError } from '../../core/errors.ts';
+import { label } from '../ui/labels.ts';
+import { pickOne } from '../ui/picks.ts';
 import { folderToSubmit, onDisk, type WantedFolder } from './folderToSubmit.ts';
 
 /** @throws AppError `untrusted` in Restricted Mode. Every entry point that sends, runs or writes calls this, whatever menus show. */
@@ -20,9 +23,21 @@ export function diskFolders(): readonly vscode.WorkspaceFolder[] {
 /**
  * The folder that `folderToSubmit` finds, or the one that the user picks.
  *
+ * @param title of the list, which names what the folder is for.
  * @throws AppError as `folderToSubmit` does.
  */
-export async function chooseFolder(wanted: WantedFolder): Promise<vscode.WorkspaceFolder | undefined> {
+export async function chooseFolder(wanted: WantedFolder, title: string): Promise<vscode.WorkspaceFolder | undefined> {
   const found = folderToSubmit(vscode.workspace.workspaceFolders ?? [], wanted);
-  return found ?? (await vscode.window.showWorkspaceFolderPick({ placeHolder: l10n.t('Select the folder to submit') }));
+  return found ?? (await pickFolder(title, l10n.t('Select the folder to submit')));
+}
+
+/** Lets the user pick one of the folders on a local disk. */
+export async function pickFolder(title: string, placeholder: string): Promise<vscode.WorkspaceFolder | undefined> {
+  const items = diskFolders().map((folder) => ({
+    label: label`$(root-folder) ${folder.name}`,
+    description: label`${dirname(folder.uri.fsPath)}`,
+    folder,
+  }));
+  const picked = await pickOne({ title, placeholder, items });
+  return picked === 'back' ? undefined : picked?.folder;
 }

@@ -37,7 +37,7 @@ export const submitCommands = {
   /** Submits a job of a folder's `farwharf.json`, which the argument names or the user picks. */
   'farwharf.submitProfile': withArgument(readSubmitArguments, async ({ services }, asked) => {
     requireTrust();
-    const folder = await chooseFolder(asked);
+    const folder = await chooseFolder(asked, l10n.t('Submit Profile'));
     const profile = folder && (asked.profile ?? (await pickProfile(folder)));
     return profile === undefined ? undefined : submit(services, { ...asked, folder: folder?.uri.fsPath, profile });
   }),
