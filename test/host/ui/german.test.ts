@@ -79,6 +79,9 @@ suite('a window in German', () => {
     await canvas.locator('html[lang="de"] .node').first().click();
     await canvas.getByRole('button', { name: 'Alles anzeigen (F)' }).waitFor();
     await canvas.locator('.node .start', { hasText: 'Start' }).waitFor();
+    await canvas
+      .locator('.outline [role=treeitem]', { hasText: /^Greet, Start, Knoten$/ })
+      .waitFor({ state: 'attached' });
     await page.keyboard.press('?');
     await canvas.getByRole('dialog', { name: 'Tasten' }).getByText('Nur diesen Knoten erneut ausführen').waitFor();
     await page.keyboard.press('Escape');

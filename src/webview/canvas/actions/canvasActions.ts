@@ -7,6 +7,7 @@ import type { Announcer } from '../dom/announcer.ts';
 import { rangeOf, shownFlow, withLayout } from '../state/graphView.ts';
 import type { Host } from '../state/host.ts';
 import type { Selection, Store } from '../state/store.ts';
+import { NODE_WORDS } from '../state/words.ts';
 import type { Viewport } from '../dom/viewport.ts';
 
 /** Actions on the drawing; changes to the source are in `Editing`. */
@@ -141,10 +142,11 @@ export class CanvasActions {
 
 /** A node in a sentence, for screen readers. */
 export function describeNode({ node, isStart, isOpen }: DrawnNode): string {
+  const nested = isOpen ? l10n.t('nested flow, open') : l10n.t('nested flow, closed');
   return [
     `${titleOf(node)}${node.label === titleOf(node) ? '' : `, ${node.label}`}`,
-    isStart ? 'start' : '',
-    node.flow === undefined ? node.type : isOpen ? l10n.t('nested flow, open') : l10n.t('nested flow, closed'),
+    isStart ? l10n.t('start') : '',
+    node.flow === undefined ? NODE_WORDS[node.type] : nested,
     node.summary ?? '',
   ]
     .filter(Boolean)

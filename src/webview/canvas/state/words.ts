@@ -1,5 +1,6 @@
 import * as l10n from '@vscode/l10n';
 import { plural } from '../../../core/text/format.ts';
+import type { NodeType } from '../../../flows/graph/graph.ts';
 import type { ChangeKind } from '../../../flows/versions/flowChanges.ts';
 import type { RunInfo } from './messages.ts';
 
@@ -11,6 +12,16 @@ export const STATE_WORDS: Readonly<Record<RunInfo['state'], string>> = {
   stopped: l10n.t('stopped'),
   waiting: l10n.t('waiting'),
   answered: l10n.t('answered'),
+};
+
+/** Kinds of nodes, in words. */
+export const NODE_WORDS: Readonly<Record<NodeType, string>> = {
+  node: l10n.t('node'),
+  flow: l10n.t('flow'),
+  batch: l10n.t('batch node'),
+  parallel: l10n.t('parallel node'),
+  rag: l10n.t('retrieval node'),
+  unknown: l10n.t('node of an unknown kind'),
 };
 
 /** How a node, a connection or a value differs, in words. */
