@@ -11,6 +11,7 @@ import { Find } from './panels/find.ts';
 import { selectionAt, shownFlow, withGraph } from './state/graphView.ts';
 import { showHelp } from './input/help.ts';
 import { Host } from './state/host.ts';
+import { keepFocus } from './input/focus.ts';
 import { listenToKeys } from './input/keyboard.ts';
 import { openMenu } from './input/menu.ts';
 import type { ToCanvas } from './state/messages.ts';
@@ -119,6 +120,7 @@ document.body.append(page);
 
 const pointer = new PointerInput({ surface, store, scene, viewport, actions, editing, openMenu: menuOfSelection });
 const escape = (): boolean => pointer.cancel() || find.close() || actions.clearMarks() || versions.close();
+keepFocus(surface);
 listenToKeys({ surface, store, actions, commands, openMenu: menuOfSelection, escape });
 // The panel of the shared state takes space from the drawing, so the node of the step is scrolled into view after that.
 store.on(['step'], ({ step, drawing }) => {

@@ -117,6 +117,25 @@ suite('flows in a window', () => {
     await canvas().locator('.edge[data-key^="write"] .end, .terminal').first().waitFor();
   });
 
+  test('a connection that is renamed on the canvas is undone and redone there, and no other editor opens', async () => {
+    const tabs = window.page.locator('.tabs-container .tab');
+    const tabCount = await tabs.count();
+    await canvas().locator('.surface').focus();
+    await node('decide').click();
+    await window.page.keyboard.press('e');
+    await window.page.keyboard.press('F2');
+    await canvas().locator('input:focus').fill('look it up');
+    await window.page.keyboard.press('Enter');
+    await line("return 'look it up'").waitFor();
+    await canvas().locator('.surface').focus();
+    await window.page.keyboard.press('Control+Z');
+    await line("return 'look it up'").waitFor({ state: 'detached' });
+    await canvas().locator('.surface:focus').waitFor();
+    await window.page.keyboard.press('Control+Y');
+    await line("return 'look it up'").waitFor();
+    assert.equal(await tabs.count(), tabCount);
+  });
+
   test('an action without a connection is a problem, which its quick fix mends', async () => {
     await goTo(".connect(decide, write, 'enough')");
     await window.page.keyboard.press('Home');

@@ -15,7 +15,7 @@ import type { FlowStarter } from '../runs/flowStarter.ts';
 import type { VisitRunner } from '../runs/visitRunner.ts';
 import type { FlowWorkerService } from '../../threads/flowWorker.ts';
 import { applySourceEdits } from '../documents/sourceEdits.ts';
-import { revealSource } from './revealing.ts';
+import { revealSource, sourceColumn } from './revealing.ts';
 
 export interface CanvasRequestsDeps {
   readonly documents: FlowDocuments;
@@ -102,7 +102,11 @@ export class CanvasRequests {
         return exportCanvas(document, message);
       case 'undo':
       case 'redo':
-        await vscode.window.showTextDocument(document.uri, { preserveFocus: false });
+        // VS Code undoes in the editor that has the focus.
+        await vscode.window.showTextDocument(document.uri, {
+          viewColumn: sourceColumn(document.uri, canvas.panel.viewColumn),
+          preserveFocus: false,
+        });
         await vscode.commands.executeCommand(message.type);
         canvas.panel.reveal();
         return;

@@ -14,14 +14,18 @@ export async function revealSource(
   canvas: vscode.ViewColumn | undefined,
 ): Promise<void> {
   const uri = uriOf(range.file);
-  const shown = vscode.window.visibleTextEditors.find(({ document }) => document.uri.toString() === uri.toString());
   const selection = toRange(range);
   const editor = await vscode.window.showTextDocument(uri, {
-    viewColumn:
-      shown?.viewColumn ?? (canvas === vscode.ViewColumn.One ? vscode.ViewColumn.Beside : vscode.ViewColumn.One),
+    viewColumn: sourceColumn(uri, canvas),
     preserveFocus: isPreview,
     preview: isPreview,
     selection: new vscode.Range(selection.start, isPreview ? selection.start : selection.end),
   });
   editor.revealRange(selection, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+}
+
+/** The column for a flow's source: that of an editor with the file, else one beside the canvas. */
+export function sourceColumn(uri: vscode.Uri, canvas: vscode.ViewColumn | undefined): vscode.ViewColumn {
+  const shown = vscode.window.visibleTextEditors.find(({ document }) => document.uri.toString() === uri.toString());
+  return shown?.viewColumn ?? (canvas === vscode.ViewColumn.One ? vscode.ViewColumn.Beside : vscode.ViewColumn.One);
 }
