@@ -409,6 +409,24 @@ describe('editing on the canvas', () => {
   });
 });
 
+for (const width of [420, 461, 560]) {
+  onPage(
+    `the toolbar is one row in a canvas of ${width} px beside an editor`,
+    async (canvas) => {
+      const { page } = canvas;
+      const tops = await page.locator('.toolbar :is(button, select):visible').evaluateAll((tools) =>
+        tools.map((tool) => {
+          const { top, bottom, right } = tool.getBoundingClientRect();
+          return { middle: Math.round((top + bottom) / 2), right };
+        }),
+      );
+      assert.equal(new Set(tops.map(({ middle }) => middle)).size, 1);
+      assert.ok(Math.max(...tops.map(({ right }) => right)) <= width);
+    },
+    { width },
+  );
+}
+
 describe('the outline', () => {
   onPage('holds the same as the drawing, as a tree for screen readers', async (canvas) => {
     await canvas.page.getByRole('button', { name: 'Outline' }).click();
