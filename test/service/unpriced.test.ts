@@ -134,7 +134,7 @@ test('the command line shows core-hours for classes without a price, beside the 
   assert.match(own.stderr, /^ *accepted as job \w+$/m);
   assert.match(own.stderr, /succeeded after .* · 0\.00\d+ core-hours/);
   const paid = await run(...submit, 'paid', '--watch');
-  assert.match(paid.stderr, /At most 12 credits of 1000\./);
+  assert.match(paid.stderr, /At most 12 credits of 1,000\./);
   assert.match(paid.stderr, /accepted as job \w+, 12 credits held, 988 left/);
   const { stdout } = await run('jobs');
   const [head, ...rows] = stdout.trimEnd().split('\n');
@@ -181,7 +181,7 @@ test('the own machine has the prices that its user writes, and runs jobs as befo
   );
   const folder = await scratch.folder('project', { 'a.sh': 'true' });
   const sent = await scratch.run(['submit', folder, '--script', 'a.sh', '--watch']);
-  assert.match(sent.stderr, /At most 12 credits of 1000\./);
+  assert.match(sent.stderr, /At most 12 credits of 1,000\./);
 });
 
 test('a configuration of the own machine that is not valid, or that others can write, is refused with the reason', async () => {
