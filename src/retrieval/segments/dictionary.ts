@@ -222,6 +222,7 @@ export class DictionaryWriter {
     const bytes = Uint8Array.from(this.#memory.bytes.subarray(address, address + this.#length));
     const [groups, starts] = [Uint32Array.from(this.#groups), Uint32Array.from(this.#starts)];
     const dictionary = new Dictionary(this.#size, bytes, groups, starts);
+    this.#entries.release();
     this.#groups.length = this.#starts.length = this.#length = this.#size = 0;
     return dictionary;
   }

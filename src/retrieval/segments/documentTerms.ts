@@ -86,9 +86,10 @@ export class DocumentTerms {
     this.postingCount += count;
   }
 
-  /** Inverts them: the documents of each term, with the terms in the given order. */
+  /** Inverts them and frees what is needed to add documents: the documents of each term, with the terms in the given order. */
   byTerm(order: Uint32Array): TermPostings {
     const { memory } = this.vocabulary;
+    for (const buffer of [this.#counts, this.#present]) buffer.release();
     const [next, documents, frequencies] = [this.#next, this.#documents, this.#frequencies];
     next.reserve(4 * order.length, 0);
     this.#holders.reserve(4 * order.length);
@@ -130,6 +131,7 @@ export class DocumentTerms {
 
   /** Removes all documents and words, and keeps the memory. */
   clear(): void {
+    for (const buffer of [this.#next, this.#documents, this.#frequencies, this.#lengths]) buffer.release();
     this.#holders.clear(4 * this.vocabulary.terms.table.size);
     for (const block of this.#blocks) [block.used, block.documents] = [0, 0];
     this.#block = 0;

@@ -56,6 +56,7 @@ export class PostingsWriter {
     const bytes = new Uint8Array(this.length + PADDING);
     bytes.set(this.#memory.bytes.subarray(address, address + this.length));
     this.length = 0;
+    for (const buffer of [this.#lists, this.#blocks]) buffer.release();
     return bytes;
   }
 }

@@ -64,6 +64,7 @@ export class SegmentBuilder {
   }
 
   finish(): Segment {
+    this.#vocabulary.releaseWords();
     const terms = this.#vocabulary.terms.table;
     const order = orderTerms(this.#vocabulary.memory, terms);
     const numbers = order.map((term) => terms.numberOf(term, FIRST));

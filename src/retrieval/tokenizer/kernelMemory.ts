@@ -11,6 +11,8 @@ const LEAST_GROWTH = 16 * PAGE_BYTES;
 // The kernel returns addresses above this as negative numbers.
 const MOST_PAGES = 2 ** 31 / PAGE_BYTES - 1;
 const ALIGNMENT = 16;
+// In a smaller memory, buffers are not shared, because clearing them takes as long as indexing a small file.
+const LEAST_SHARED = 256 * PAGE_BYTES;
 
 interface FreeBlock {
   address: number;
@@ -101,6 +103,7 @@ export class KernelMemory {
 export class GrowableBuffer {
   address = 0;
   size = 0;
+  #releasedSize = 0;
   readonly #memory: KernelMemory;
 
   constructor(memory: KernelMemory) {
@@ -110,12 +113,19 @@ export class GrowableBuffer {
   /** Ensures a capacity in bytes. The first `used` bytes keep their contents; new bytes are zeros. */
   reserve(size: number, used = this.size): void {
     if (size <= this.size) return;
-    // Only the bytes to keep are copied.
-    const larger = Math.max(size, used === 0 ? (5 * this.size) / 4 : 2 * this.size);
+    const larger = Math.max(size, this.#releasedSize, (3 * this.size) / 2);
     const address = this.#memory.allocate(larger);
     this.#memory.bytes.copyWithin(address, this.address, this.address + used);
     this.#memory.free(this.address, this.size);
     [this.address, this.size] = [address, larger];
+  }
+
+  /** Frees what is not needed now, for others. The next `reserve` allocates as much again, so that it need not grow again. */
+  release(): void {
+    if (this.#memory.bytes.length < LEAST_SHARED) return;
+    this.#memory.free(this.address, this.size);
+    this.#releasedSize = this.size;
+    [this.address, this.size] = [0, 0];
   }
 
   /** Clears the first bytes, up to the capacity. */

@@ -28,7 +28,6 @@ export class TermInternTable {
     this.#memory = memory;
     this.#records = new GrowableBuffer(memory);
     this.#slots = new GrowableBuffer(memory);
-    this.#slots.reserve(this.#slotBytes);
   }
 
   /** The base address of the offsets that identify words. */
@@ -78,6 +77,18 @@ export class TermInternTable {
     this.size = 0;
   }
 
+  /** Frees what is needed to find words. Until `clear`, the words can be read only. */
+  releaseSlots(): void {
+    this.#slots.release();
+  }
+
+  /** Frees all memory, which is allocated again for the next word. */
+  release(): void {
+    this.#records.release();
+    this.#slots.release();
+    this.clear();
+  }
+
   #findSome(spans: number, count: number, found: number): void {
     const memory = this.#memory;
     const bytes = (memory.numbers[(spans >> 2) + 2 * count - 1] ?? 0) - (memory.numbers[spans >> 2] ?? 0);
@@ -102,6 +113,7 @@ export class TermInternTable {
   /** At most half full, so that lookups of missing words end soon. */
   #makeSlots(more: number): void {
     const [records, slots] = [this.#records, this.#slots];
+    slots.reserve(this.#slotBytes);
     let size = this.#slotBytes;
     while (size < 8 * (this.size + more)) size *= 4;
     if (size === this.#slotBytes) return;

@@ -101,6 +101,12 @@ export class Vocabulary {
     return low;
   }
 
+  /** Frees what is needed to count words, for what is made of the terms. Until `clear`, the terms can be read only. */
+  releaseWords(): void {
+    this.words.release();
+    this.terms.releaseWords();
+  }
+
   clear(): void {
     this.words.clear();
     this.terms.clear();

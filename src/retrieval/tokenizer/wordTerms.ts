@@ -49,6 +49,13 @@ export class WordTerms {
     this.#list(first, (end - this.#spans.address) / 8);
   }
 
+  /** Frees what is needed to add words. Until `clear`, the terms can be read only. */
+  releaseWords(): void {
+    this.table.releaseSlots();
+    for (const buffer of [this.lists, this.#text, this.#spans, this.#found]) buffer.release();
+    this.#listEnd = 0;
+  }
+
   clear(): void {
     this.table.clear();
     this.#listEnd = 0;

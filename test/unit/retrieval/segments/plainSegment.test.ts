@@ -6,6 +6,7 @@ import { summariesOf } from '../../../../src/retrieval/chunks/summaries.ts';
 import { NO_DOCUMENT, PostingList } from '../../../../src/retrieval/segments/postingList.ts';
 import type { Segment } from '../../../../src/retrieval/segments/segment.ts';
 import { SegmentBuilder } from '../../../../src/retrieval/segments/segmentBuilder.ts';
+import { encodeSegment } from '../../../../src/retrieval/segments/segmentFile.ts';
 import { definitionTerm } from '../../../../src/retrieval/tokenizer/definitionTerm.ts';
 import { type Below, seeded, TIMES } from '../../../random.ts';
 import { plainTermsOf } from '../tokenizer/plainTerms.ts';
@@ -139,6 +140,21 @@ test('no count and no length is above 65,535', () => {
     ['a1', [[0, MOST]]],
     ['b', [[0, 2]]],
   ]);
+});
+
+test('segments that are built one after the other, large and small, do not depend on each other', () => {
+  const built = [80_000, 10, 80_000, 120_000, 80_000, 10].map((count) => {
+    const builder = new SegmentBuilder();
+    for (let file = 0; file < 3; file += 1) {
+      const path = `${file}.md`;
+      const text = Array.from({ length: count }, (_, word) => `w${(word * 7 + file) % count}x`).join(' ');
+      builder.add({ path, size: 0, mtimeMs: 0, hash: '', status: 'indexed' }, [
+        { text, source: path, startLine: 1, endLine: 1, symbols: [], scope: [] },
+      ]);
+    }
+    return Buffer.from(encodeSegment(builder.finish())).toString('base64');
+  });
+  assert.ok(built[2] === built[0] && built[4] === built[0] && built[5] === built[1]);
 });
 
 test('a book without a blank is counted in time that grows with its length', () => {

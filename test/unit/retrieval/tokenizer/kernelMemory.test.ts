@@ -31,6 +31,22 @@ test('what a buffer has left is for others, as zeros', () => {
   assert.ok(second.address >= third.address + 600);
 });
 
+test('a large memory uses what a buffer has released for others, and the buffer gets as much again', () => {
+  const memory = new KernelMemory();
+  const [first, second] = [new GrowableBuffer(memory), new GrowableBuffer(memory)];
+  first.reserve(20_000_000);
+  const { address } = first;
+  memory.bytes.fill(7, address, address + 20_000_000);
+  first.release();
+  second.reserve(12_000_000);
+  const { length } = memory.bytes;
+  assert.equal(second.address, address);
+  assert.ok(memory.bytes.subarray(address, address + 12_000_000).every((byte) => byte === 0));
+  second.release();
+  first.reserve(8);
+  assert.deepEqual([first.address, first.size, memory.bytes.length], [address, 20_000_000, length]);
+});
+
 test('places that lie side by side become one, so that much can be taken where little was left', () => {
   const memory = new KernelMemory();
   const places = Array.from({ length: 8 }, () => memory.allocate(1024));
