@@ -7,6 +7,7 @@ import { type BuiltBatch, buildInParallel, cutSlices, type SizedTask, workOf } f
 import type { Segment, Source, SourceStatus } from '../segments/segment.ts';
 import { SegmentBuilder } from '../segments/segmentBuilder.ts';
 import { readSegment } from '../segments/segmentFile.ts';
+import { StoredSegment } from '../segments/storedSegment.ts';
 import { SegmentSet } from '../search/segmentSet.ts';
 import { SegmentCompactor, type CompactOptions } from '../store/segmentCompactor.ts';
 
@@ -168,7 +169,7 @@ export class FolderContent implements IndexState {
 
   async #takeBatch({ file, same, missing }: BuiltBatch): Promise<void> {
     const segment = await readSegment(file);
-    if (segment !== undefined) this.#add(segment, file);
+    if (segment !== undefined) this.#add(new StoredSegment(segment, file), file);
     this.#keep(undefined, same);
     this.remove(missing);
   }

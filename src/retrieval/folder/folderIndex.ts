@@ -151,6 +151,7 @@ export class FolderIndex implements Disposable {
   /** Empties the index so that it is built again. What another process has written is read again. */
   clear(): Promise<void> {
     return this.#turns.run(async () => {
+      if (this.isWriter) this.#store.renewLock();
       const stored = this.isWriter ? undefined : await this.#store.read();
       this.#replaceContent(new FolderContent(this.#options.root, stored));
       await this.#writer.write();
@@ -192,6 +193,8 @@ export class FolderIndex implements Disposable {
   /**
    * The best `limit` files, best first, each with its best chunk in its current text; or the best chunks. A string is parsed as a user's
    * query. With the chunks that are closest to the same query, each gains by how close it is.
+   *
+   * @throws AppError `corrupt` if a file of the index was damaged or removed; `clear` makes it usable again.
    */
   async search(query: Query | string, limit: number, options: FolderSearchOptions = {}): Promise<readonly FolderHit[]> {
     return this.#searches.search(typeof query === 'string' ? parseQuery(query) : query, limit, options);

@@ -8,9 +8,10 @@ import type { FileSelector } from './fileSelector.ts';
 import type { HistoryUpdater } from './historyUpdater.ts';
 import { IndexUpdater, EMPTY_COUNTS } from './indexUpdater.ts';
 import { FolderActivity } from './folderActivity.ts';
-import type { FileChange, FolderStatus, OpenFolder, SkippedPath, ServiceHit } from './indexService.ts';
+import type { FileChange, FolderStatus, OpenFolder, SearchRequest, SkippedPath, ServiceHit } from './indexService.ts';
 import type { Query } from '../search/query.ts';
 import type { SemanticIndex } from '../semantic/semanticIndex.ts';
+import { withRepair } from './withRepair.ts';
 import { openStored, type StoredFolderOptions } from './storedFolder.ts';
 
 // After this time, a folder that could not be read, or in which git hung, is tried again.
@@ -90,22 +91,18 @@ export class LiveFolder implements Disposable {
   /** The results in what is indexed now. The first search waits until the stored index is open. */
   async search(
     query: Query,
-    {
-      limit,
-      isSemantic,
-      isByPlace,
-    }: { readonly limit: number; readonly isSemantic: boolean; readonly isByPlace?: boolean | undefined },
+    { limit, isSemantic = false, isByPlace }: Omit<SearchRequest, 'isTyping' | 'folders'>,
   ): Promise<readonly ServiceHit[]> {
     await this.#opened.promise;
     const near = isSemantic ? await this.#semantic?.nearest(query) : undefined;
-    const hits = (await this.#updater?.index.search(query, limit, { near, isByPlace })) ?? [];
-    return hits.map((hit) => ({ ...hit, folder: this.folder.path }));
+    const hits = await withRepair(this, async () => this.#updater?.index.search(query, limit, { near, isByPlace }));
+    return (hits ?? []).map((hit) => ({ ...hit, folder: this.folder.path }));
   }
 
   /** The query with unknown words corrected; undefined if there are none. */
   async correct(query: string, options: { readonly isTyping?: boolean | undefined }): Promise<string | undefined> {
     await this.#opened.promise;
-    return this.#updater?.index.correct(query, options);
+    return withRepair(this, async () => this.#updater?.index.correct(query, options));
   }
 
   /** Whether the path of a hit is this absolute path. */

@@ -167,14 +167,14 @@ export class LiveIndex implements IndexService, Disposable {
 
   async #search(
     query: Query,
-    { limit, isSemantic, isByPlace, folders }: Omit<SearchRequest, 'isTyping'> & { readonly isSemantic: boolean },
+    { folders, ...request }: Omit<SearchRequest, 'isTyping'>,
   ): Promise<readonly ServiceHit[]> {
     const chosen = this.#chosen(folders);
-    const hits = await Promise.all(chosen.map((live) => live.search(query, { limit, isSemantic, isByPlace })));
+    const hits = await Promise.all(chosen.map((live) => live.search(query, request)));
     return hits
       .flat()
       .sort((a, b) => b.score - a.score)
-      .slice(0, limit);
+      .slice(0, request.limit);
   }
 
   #chosen(folders: readonly string[] | undefined): readonly LiveFolder[] {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { writeAtomically, writeAtomicallySync } from '../../core/files/atomicFile.ts';
@@ -13,6 +14,24 @@ export const INDEX_VERSION = 18;
 const SECTIONS = 7;
 const CHECKED_FROM = 4 * Uint32Array.BYTES_PER_ELEMENT;
 const HEADER_BYTES = (4 + 3 + SECTIONS) * Uint32Array.BYTES_PER_ELEMENT;
+
+/** What searches and merges need of a segment, and most of its memory. */
+export type SegmentTerms = Pick<Segment, 'dictionary' | 'postings'>;
+
+interface SegmentSections {
+  readonly sourceCount: number;
+  readonly termCount: number;
+  readonly postingCount: number;
+  readonly sections: readonly [
+    sources: Uint8Array,
+    lengths: Uint8Array,
+    lines: Uint8Array,
+    terms: Uint8Array,
+    groups: Uint8Array,
+    starts: Uint8Array,
+    postings: Uint8Array,
+  ];
+}
 
 /** The bytes of a segment's file. */
 export function encodeSegment(segment: Segment): Uint8Array {
@@ -42,6 +61,21 @@ export function encodeSegment(segment: Segment): Uint8Array {
 
 /** The segment in a file; undefined unless the bytes are exactly the output of this version's `encodeSegment`. */
 export function decodeSegment(bytes: Uint8Array): Segment | undefined {
+  const file = decodeSections(bytes);
+  if (file === undefined) return undefined;
+  const [sources, lengths, lines] = file.sections;
+  const documents = new Uint16Array(lengths.buffer, lengths.byteOffset, lengths.length / 2);
+  return {
+    sources: decodeSources(sources, file.sourceCount),
+    lengths: documents,
+    ...decodeLines(lines, documents.length),
+    ...decodeTerms(file),
+    postingCount: file.postingCount,
+  };
+}
+
+/** The sections of a file, in its order; undefined if it is damaged, or of another version or program. */
+function decodeSections(bytes: Uint8Array): SegmentSections | undefined {
   if (bytes.length < HEADER_BYTES) return undefined;
   // Typed arrays must be aligned; a small file may have been read into a shared pool.
   const file = bytes.byteOffset % Uint32Array.BYTES_PER_ELEMENT === 0 ? bytes : Uint8Array.from(bytes);
@@ -55,19 +89,13 @@ export function decodeSegment(bytes: Uint8Array): Segment | undefined {
     at += aligned(length);
     return file.subarray(at - aligned(length), at - aligned(length) + length);
   };
-  const sources = decodeSources(next(0), sourceCount);
-  const lengthBytes = next(1);
-  const lengths = new Uint16Array(lengthBytes.buffer, lengthBytes.byteOffset, lengthBytes.length / 2);
-  const lines = decodeLines(next(2), lengths.length);
-  const [terms, groups, starts, postings] = [next(3), words(next(4)), words(next(5)), next(6)];
-  return {
-    sources,
-    lengths,
-    ...lines,
-    dictionary: new Dictionary(termCount, terms, groups, starts),
-    postings,
-    postingCount,
-  };
+  const sections = [next(0), next(1), next(2), next(3), next(4), next(5), next(6)] as const;
+  return { sourceCount, termCount, postingCount, sections };
+}
+
+function decodeTerms({ termCount, sections }: SegmentSections): SegmentTerms {
+  const [, , , terms, groups, starts, postings] = sections;
+  return { dictionary: new Dictionary(termCount, terms, words(groups), words(starts)), postings };
 }
 
 /** Writes a segment, completely or not at all. @throws the system's error. */
@@ -84,6 +112,18 @@ export function writeSegmentSync(path: string, segment: Segment): void {
 export async function readSegment(path: string): Promise<Segment | undefined> {
   const bytes = await readFile(path).catch(() => undefined);
   return bytes === undefined ? undefined : decodeSegment(bytes);
+}
+
+/** Reads the terms of a segment synchronously; undefined as for `readSegment`. */
+export function readTermsSync(path: string): SegmentTerms | undefined {
+  let bytes: Uint8Array;
+  try {
+    bytes = readFileSync(path);
+  } catch {
+    return undefined;
+  }
+  const file = decodeSections(bytes);
+  return file === undefined ? undefined : decodeTerms(file);
 }
 
 function encodeSources(sources: readonly SegmentSource[]): Uint8Array {

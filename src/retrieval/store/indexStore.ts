@@ -106,6 +106,12 @@ export class IndexStore implements Disposable {
     this.#lock = undefined;
   }
 
+  /** Takes the lock again, which creates its file and the folder if they were removed. */
+  renewLock(): void {
+    this.releaseLock();
+    this.takeLock();
+  }
+
   /** Path of a file for a new segment, which is not removed until it was listed. The next process removes one that never is. */
   nextFile(): string {
     const name = `${randomUUID()}${SEGMENT}`;

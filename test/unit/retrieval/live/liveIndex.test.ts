@@ -338,6 +338,43 @@ test('a folder that is not there is an error of that folder alone, and rebuildin
   assert.deepEqual(await window.find('zebra'), ['a.md']);
 });
 
+test('an index whose files are damaged or removed while it is open is built again', async (t) => {
+  const window = await Window.open(t, { 'a.md': 'zebra' });
+  await window.writeLarge();
+  const store = indexFolder(join(window.base, 'home'), window.folder);
+  const damages: readonly ((segment: string) => Promise<void>)[] = [
+    (segment) => rm(segment),
+    (segment) => truncate(segment, 99),
+    (segment) => writeFile(segment, 'zebra'),
+    () => rm(store, { recursive: true, force: true }),
+  ];
+  for (const damage of damages) {
+    await window.index.rebuild();
+    await window.index.settle();
+    const segments = (await readdir(store)).filter((name) => name.endsWith('.segment'));
+    for (const name of segments) await damage(join(store, name));
+    await Promise.all([window.find('zebra'), window.index.correct('zebre', {})]);
+    await window.index.settle();
+    assert.deepEqual(await window.find('zebra'), ['a.md'], damage.toString());
+    assert.equal((await window.status()).problem, undefined, damage.toString());
+    assert.deepEqual(await (await window.paused(t)).find('zebra'), ['a.md'], `stored: ${damage.toString()}`);
+  }
+});
+
+test('a paused window finds what another one has written instead of its own files', async (t) => {
+  const window = await Window.open(t, { 'a.md': 'zebra' });
+  await window.writeLarge();
+  await window.index.rebuild();
+  await window.index.settle();
+  await window.index.pause();
+  await window.until(({ isWriter }) => !isWriter);
+  const other = await window.again(t);
+  await other.index.rebuild();
+  await other.index.settle();
+  assert.deepEqual(await window.find('zebra'), ['a.md']);
+  assert.equal((await window.status()).isWriter, false);
+});
+
 test('the status is reported at once and when it changes', async (t) => {
   const window = await Window.open(t, { 'a.md': 'zebra' });
   const end = new AbortController();
