@@ -11,7 +11,7 @@ const MAX_LINES = 60;
 const MAX_LINE = 500;
 
 /** What a person or a model needs to find out why a job failed. All texts are cleaned for display. */
-export interface FailureContext extends Omit<FailureDetails, 'unsent'> {
+export interface FailureContext extends Omit<FailureDetails, 'missing'> {
   readonly record: JobRecord;
   /** The last lines of the output, oldest first. */
   readonly lines: readonly string[];
@@ -43,6 +43,6 @@ export async function failureContext(
   const all = await recentLines({ service, spool, jobId: record.jobId }, signal);
   const output = all.map((line) => printableText(line.slice(0, MAX_LINE)));
   while (output.at(-1)?.trim() === '') output.pop();
-  const { unsent, ...found } = await details(record, output);
-  return { record, lines: output.slice(-MAX_LINES), ...found, hints: failureHints(record, output, unsent) };
+  const { missing, ...found } = await details(record, output);
+  return { record, lines: output.slice(-MAX_LINES), ...found, hints: failureHints(record, output, missing) };
 }

@@ -3,7 +3,7 @@ import type { JobRecord } from '../ledger/record.ts';
 import { SubmittedFiles } from '../submitted/submittedFiles.ts';
 import { changesSinceSuccess, type FailureChanges } from './failureChanges.ts';
 import { type FailureFrame, failureFrames } from './failureFrames.ts';
-import { type UnsentFile, unsentFiles } from './missingFiles.ts';
+import { type MissingFile, missingFiles } from './missingFiles.ts';
 
 /** What the submitted files tell about a failure. */
 export interface FailureDetails {
@@ -11,8 +11,8 @@ export interface FailureDetails {
   readonly frames: readonly FailureFrame[];
   /** Undefined if no earlier success is known. */
   readonly changes: FailureChanges | undefined;
-  /** Files that the job did not find, because they were not sent with it. */
-  readonly unsent: readonly UnsentFile[];
+  /** Files that the job did not find, although the folder has them. */
+  readonly missing: readonly MissingFile[];
 }
 
 /** Reads the details of a job's failure from all of its output that is known. */
@@ -31,11 +31,11 @@ export function detailsReader(
   const submitted = new SubmittedFiles(home);
   return async (record, output) => {
     // The folder of a job that was sent from elsewhere is unknown.
-    if (record.folder === '') return { frames: [], changes: undefined, unsent: [] };
+    if (record.folder === '') return { frames: [], changes: undefined, missing: [] };
     return {
       frames: await failureFrames(output, record, submitted, signal),
       changes: await changesSinceSuccess(record, ledger, submitted, signal),
-      unsent: await unsentFiles(output, record, submitted),
+      missing: await missingFiles(output, record, submitted),
     };
   };
 }

@@ -1,6 +1,6 @@
 import { printableLine } from '../../core/text/printable.ts';
 import type { JobRecord } from '../ledger/record.ts';
-import { missingFileIn, type UnsentFile } from './missingFiles.ts';
+import { missingFileIn, type MissingFile } from './missingFiles.ts';
 
 interface Rule {
   readonly pattern: RegExp;
@@ -54,12 +54,12 @@ const MAX_HINTS = 4;
 /**
  * What is known to cause such failures, in sentences: from the end of the job first, then from its output, last lines first.
  *
- * @param unsent missing files that the folder contains.
+ * @param known missing files that the folder contains.
  */
 export function failureHints(
   { state, exitCode, reason }: Pick<JobRecord, 'state' | 'exitCode' | 'reason'>,
   output: readonly string[],
-  unsent: readonly UnsentFile[] = [],
+  known: readonly MissingFile[] = [],
 ): readonly string[] {
   const hints = new Set<string>();
   if (state === 'timed_out') {
@@ -71,7 +71,7 @@ export function failureHints(
   if (exitHint !== undefined) hints.add(exitHint);
   for (const line of [reason ?? '', ...output.toReversed()]) {
     const missing = missingFileIn(line);
-    if (missing !== undefined) hints.add(printableLine(missingFileHint(missing, unsent)));
+    if (missing !== undefined) hints.add(printableLine(missingFileHint(missing, known)));
     for (const { pattern, hint } of RULES) {
       const match = pattern.exec(line.slice(0, 2_000));
       if (match !== null) hints.add(printableLine(hint(match[1] ?? '')));
@@ -81,9 +81,11 @@ export function failureHints(
   return [...hints].slice(0, MAX_HINTS);
 }
 
-function missingFileHint(printed: string, unsent: readonly UnsentFile[]): string {
-  const file = unsent.find((each) => each.printed === printed);
-  return file === undefined
-    ? `The file ${printed} does not exist in the job. Check that it is in the folder and not left out: farwharf submit --dry-run lists both.`
+function missingFileHint(printed: string, known: readonly MissingFile[]): string {
+  const file = known.find((each) => each.printed === printed);
+  if (file === undefined)
+    return `The file ${printed} does not exist in the job. Check that it is in the folder and not left out: farwharf submit --dry-run lists both.`;
+  return file.isSent
+    ? `${printed} is a path of your own machine. In the job, it is ${file.path}, relative to the folder.`
     : `${file.path} is in your folder, but it was left out when the job was submitted. Include it in the next submit, or find out why: farwharf submit --dry-run`;
 }

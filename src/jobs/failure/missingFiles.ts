@@ -1,15 +1,19 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pathInside } from '../../core/files/pathInside.ts';
 import type { JobRecord } from '../ledger/record.ts';
+import { isMachinePath } from '../selection/machinePaths.ts';
 import { workspacePaths } from '../source/workspacePath.ts';
 import type { SubmittedFiles } from '../submitted/submittedFiles.ts';
 
-/** A file or folder that a job did not find, because it was not sent with it. */
-export interface UnsentFile {
+/** A file or folder that a job did not find, although the folder has it. */
+export interface MissingFile {
   /** As the output prints it. */
   readonly printed: string;
   /** Relative to the folder that was submitted, with `/`. */
   readonly path: string;
+  /** Whether it was sent, so that only its path is wrong: it is one of the user's machine. */
+  readonly isSent: boolean;
 }
 
 // The words of Python and Node.js, of R and Perl, and of the shell and its commands.
@@ -32,24 +36,34 @@ export function missingFileIn(line: string): string | undefined {
   return undefined;
 }
 
-/** The missing files of the output, last lines first, that the folder contains and that were not sent. None if what was sent is unknown. */
-export async function unsentFiles(
+/** The missing files of the output, last lines first, that the folder contains. None if what was sent is unknown. */
+export async function missingFiles(
   output: readonly string[],
   { id, folder }: Pick<JobRecord, 'id' | 'folder'>,
   submitted: SubmittedFiles,
-): Promise<readonly UnsentFile[]> {
+): Promise<readonly MissingFile[]> {
   const missing = new Set(output.toReversed().flatMap((line) => missingFileIn(line) ?? []));
   if (missing.size === 0) return [];
   const sent = await submitted.list(id).catch(() => undefined);
   if (sent === undefined) return [];
-  const isSent = (path: string): boolean => sent.some((file) => file.path === path || file.path.startsWith(`${path}/`));
-  const unsent: UnsentFile[] = [];
+  const wasSent = (path: string): boolean =>
+    sent.some((file) => file.path === path || file.path.startsWith(`${path}/`));
+  const found: MissingFile[] = [];
   for (const printed of [...missing].slice(0, MOST_CHECKED)) {
-    for (const path of workspacePaths(printed)) {
-      if ((await lstat(join(folder, path)).catch(() => undefined)) === undefined) continue;
-      if (!isSent(path)) unsent.push({ printed, path });
-      break;
-    }
+    const local = isMachinePath(printed) ? pathInside(folder, printed) : undefined;
+    const path = local || (await firstOf(folder, workspacePaths(printed)));
+    if (path === undefined) continue;
+    const isSent = wasSent(path);
+    // Under another path, it is another file.
+    if (!isSent || local !== undefined) found.push({ printed, path, isSent });
   }
-  return unsent;
+  return found;
+}
+
+/** The first of these paths that the folder contains. */
+async function firstOf(folder: string, paths: readonly string[]): Promise<string | undefined> {
+  for (const path of paths) {
+    if ((await lstat(join(folder, path)).catch(() => undefined)) !== undefined) return path;
+  }
+  return undefined;
 }
