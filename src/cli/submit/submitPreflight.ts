@@ -30,6 +30,7 @@ const FLAGS: Readonly<Record<JobFinding['type'], string>> = {
   packages: '',
   script: 'Specify another file with --script.',
   'left-out-read': 'Send it with --include PATH.',
+  'outside-read': '',
   'absolute-path': '',
 };
 

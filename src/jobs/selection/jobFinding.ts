@@ -14,6 +14,7 @@ export interface JobFinding extends ScriptProblem {
     | 'packages'
     | 'script'
     | 'left-out-read'
+    | 'outside-read'
     | 'absolute-path';
   readonly severity: 'error' | 'warning';
 }

@@ -17,47 +17,43 @@ const NEVER_READ: ReadonlySet<ExclusionReason> = new Set(['git', 'cache', 'venv'
 
 /**
  * Checks that the files to send contain the script, and guesses from its source, and from the code it imports, whether it reads files
- * that are left out, or by absolute paths. At most 50 files are read, 256 KiB of each.
+ * that are left out or outside of the folder, or by absolute paths. At most 50 files are read, 256 KiB of each.
  */
 export async function reviewScript(selection: Selection, script: string): Promise<readonly JobFinding[]> {
   const problem = findScriptProblem(selection, script);
   if (problem !== undefined) return [{ type: 'script', severity: 'error', ...problem }];
   const excluded = selection.excluded.filter(({ reason }) => !NEVER_READ.has(reason));
   const reads = await findReads(selection, excluded, scriptPath(script));
-  return reads.slice(0, MAX_READS).map((read) => ('place' in read ? describeMachinePath(read) : describeRead(read)));
+  return reads.slice(0, MAX_READS);
 }
 
-interface LeftOutRead {
+/** What a file that is sent seems to read. */
+interface Guess {
   readonly reader: string;
   readonly line: number;
   readonly path: string;
-  readonly exclusion: Exclusion;
-}
-
-interface MachinePathRead extends Pick<LeftOutRead, 'reader' | 'line' | 'path'> {
-  /** Where it is in the folder; null if it is not sent. */
-  readonly place: string | null;
 }
 
 async function findReads(
   selection: Selection,
   excluded: readonly Exclusion[],
   script: string,
-): Promise<readonly (LeftOutRead | MachinePathRead)[]> {
+): Promise<readonly JobFinding[]> {
   const files = new Map(selection.files.map((file) => [file.path, file]));
   const rules = new Map(excluded.map((exclusion) => [exclusion.path, exclusion]));
-  const found = new Map<string, LeftOutRead | MachinePathRead>();
+  const found = new Map<string, JobFinding>();
   // Grows while it is read: the code that each file imports.
   const sources = new Set([script]);
   for (const reader of sources) {
     const file = files.get(reader);
     if (file === undefined) continue;
     for (const read of guessReads(await readSource(selection.root, file), reader, script)) {
-      if (read.absolute !== undefined) {
-        const place = await placeOfMachinePath(selection.root, read.absolute);
+      const { line, absolute } = read;
+      if (absolute !== undefined) {
+        const place = await placeOfMachinePath(selection.root, absolute);
         if (place === undefined) continue;
         const isSent = place === '' || (place !== null && isAmong(selection.files, place));
-        found.set(read.absolute, { reader, line: read.line, path: read.absolute, place: isSent ? place : null });
+        found.set(absolute, describeMachinePath({ reader, line, path: absolute }, isSent ? place : null));
         continue;
       }
       const sent = read.paths.find((path) => files.has(path));
@@ -66,8 +62,9 @@ async function findReads(
         continue;
       }
       const leftOut = await findLeftOut(selection.root, rules, read);
-      if (leftOut !== undefined && !found.has(leftOut.path))
-        found.set(leftOut.path, { reader, line: read.line, ...leftOut });
+      const path = leftOut?.path ?? (await findOutside(selection.root, read));
+      if (path !== undefined && !found.has(path))
+        found.set(path, describeRead({ reader, line, path }, leftOut?.exclusion));
     }
   }
   return [...found.values()];
@@ -82,13 +79,23 @@ async function findLeftOut(
   root: string,
   rules: ReadonlyMap<string, Exclusion>,
   { paths }: PathRead,
-): Promise<Pick<LeftOutRead, 'path' | 'exclusion'> | undefined> {
+): Promise<{ readonly path: string; readonly exclusion: Exclusion } | undefined> {
   for (const path of paths) {
     const exclusion = ruleOf(rules, path); // none for a path outside of the folder
     if (exclusion === undefined) continue;
-    if (exclusion.path === path || (await lstat(join(root, path)).catch(() => undefined))) return { path, exclusion };
+    if (exclusion.path === path || (await isThere(root, path))) return { path, exclusion };
   }
   return undefined;
+}
+
+/** A file beside or above the folder. */
+async function findOutside(root: string, { paths }: PathRead): Promise<string | undefined> {
+  for (const path of paths) if (path.startsWith('../') && (await isThere(root, path))) return path;
+  return undefined;
+}
+
+async function isThere(root: string, path: string): Promise<boolean> {
+  return (await lstat(join(root, path)).catch(() => undefined)) !== undefined;
 }
 
 /** The exclusion of a path, or of a folder that contains it. */
@@ -100,7 +107,18 @@ function ruleOf(rules: ReadonlyMap<string, Exclusion>, path: string): Exclusion 
   return undefined;
 }
 
-function describeRead({ reader, line, path, exclusion }: LeftOutRead): JobFinding {
+/** @param exclusion why the file is left out; undefined if it is outside of the folder. */
+function describeRead({ reader, line, path }: Guess, exclusion: Exclusion | undefined): JobFinding {
+  const guess = l10n.t('This is a guess from line {0}.', line);
+  if (exclusion === undefined) {
+    return {
+      type: 'outside-read',
+      severity: 'warning',
+      summary: printableLine(l10n.t('{0} may read {1}, which is outside of the folder', reader, path)),
+      detail: `${l10n.t('It is not sent.')} ${guess} ${l10n.t('Copy it into the folder if the job needs it.')}`,
+    };
+  }
+  const reason = l10n.t('Reason: {0}.', describeExclusion(exclusion));
   const remedy =
     exclusion.reason === 'secret'
       ? l10n.t('Secrets are not sent unless you include them.')
@@ -109,22 +127,21 @@ function describeRead({ reader, line, path, exclusion }: LeftOutRead): JobFindin
     type: 'left-out-read',
     severity: 'warning',
     summary: printableLine(l10n.t('{0} may read {1}, which is left out', reader, path)),
-    detail: printableLine(
-      `${l10n.t('Reason: {0}.', describeExclusion(exclusion))} ${l10n.t('This is a guess from line {0}.', line)} ${remedy}`,
-    ),
+    detail: printableLine(`${reason} ${guess} ${remedy}`),
   };
 }
 
-function describeMachinePath({ reader, line, path, place }: MachinePathRead): JobFinding {
+/** @param place where the path is in the folder; null if it is not sent. */
+function describeMachinePath({ reader, line, path }: Guess, place: string | null): JobFinding {
   const where =
     place === null
-      ? 'It is not sent, so a job elsewhere does not have it.'
-      : `In a job elsewhere, it is ${place === '' ? 'the current folder' : place}.`;
+      ? l10n.t('It is not sent, so a job elsewhere does not have it.')
+      : l10n.t('In a job elsewhere, it is {0}.', place === '' ? l10n.t('the current folder') : place);
   return {
     type: 'absolute-path',
     severity: 'warning',
-    summary: printableLine(`${reader} may read ${path}, a path of this machine`),
-    detail: printableLine(`${where} This is a guess from line ${line}.`),
+    summary: printableLine(l10n.t('{0} may read {1}, a path of this machine', reader, path)),
+    detail: printableLine(`${where} ${l10n.t('This is a guess from line {0}.', line)}`),
   };
 }
 

@@ -9,7 +9,7 @@ import type { SubmitPlan } from './plan.ts';
 // Doubled size needs attention, except in small folders, where it costs nothing.
 const SIZE_JUMP = 2;
 const SMALL_BYTES = 1_000_000;
-const READS: ReadonlySet<string> = new Set(['left-out-read', 'absolute-path']);
+const READS: ReadonlySet<string> = new Set(['left-out-read', 'outside-read', 'absolute-path']);
 
 /** The agreement that is needed to send this plan. */
 export function agreementTo({

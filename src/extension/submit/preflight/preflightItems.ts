@@ -44,6 +44,7 @@ const ROW_OF_FINDING: Readonly<Record<JobFinding['type'], PreflightChoice>> = {
   packages: 'packages',
   script: 'script',
   'left-out-read': 'left',
+  'outside-read': 'sent',
   'absolute-path': 'sent',
 };
 

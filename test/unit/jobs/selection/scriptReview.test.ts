@@ -93,6 +93,31 @@ test('an absolute path in the folder, or to a file of the user outside of it, is
   );
 });
 
+test('a file beside the folder is named', async (t) => {
+  const home = tempHome(t);
+  for (const [path, text] of Object.entries({
+    'project/train.py': 'open("../data/a.csv"); open("../data/none.csv")\nimport lib.x',
+    'project/lib/x.py': 'open("../../data/b.csv"); open("../train.py")',
+    'data/a.csv': '1',
+    'data/b.csv': '2',
+  })) {
+    mkdirSync(dirname(join(home, path)), { recursive: true });
+    writeFileSync(join(home, path), text);
+  }
+  const selection = await selectFiles(join(home, 'project'), { isTrusted: false });
+  const [first, ...others] = await reviewScript(selection, 'train.py');
+  assert.deepEqual(first, {
+    type: 'outside-read',
+    severity: 'warning',
+    summary: 'train.py may read ../data/a.csv, which is outside of the folder',
+    detail: 'It is not sent. This is a guess from line 1. Copy it into the folder if the job needs it.',
+  });
+  assert.deepEqual(
+    others.map(({ summary }) => summary),
+    ['lib/x.py may read ../data/b.csv, which is outside of the folder'],
+  );
+});
+
 test('including a secret is not recommended', async (t) => {
   const [finding] = await review(t, { 'train.py': 'load_dotenv(".env")\nopen("./.env")', '.env': 'A=1' });
   assert.match(finding?.detail ?? '', /Secrets are not sent unless you include them\.$/);
