@@ -67,11 +67,24 @@ export function decimalMark(): string {
 /** `1,234.5`, as the language writes it, with at most `digits` decimals and at least `least`. */
 function formatDecimal(value: number, digits: number, least = digits): string {
   // `toLocaleString` alone rounds a few values elsewhere: 1.005 to 1.01, although the number is below 1.005.
-  return Number(value.toFixed(digits)).toLocaleString(language(), {
-    minimumFractionDigits: least,
-    maximumFractionDigits: digits,
-    signDisplay: 'negative', // no minus before 0
-  });
+  return decimalFormat(digits, least).format(Number(value.toFixed(digits)));
+}
+
+const DECIMAL_FORMATS = new Map<string, Intl.NumberFormat>();
+
+/** Creating a format takes sixty times as long as using it, and a list of results can have 100,000 sizes. */
+function decimalFormat(digits: number, least: number): Intl.NumberFormat {
+  const key = `${language()} ${digits} ${least}`;
+  let format = DECIMAL_FORMATS.get(key);
+  if (format === undefined) {
+    format = new Intl.NumberFormat(language(), {
+      minimumFractionDigits: least,
+      maximumFractionDigits: digits,
+      signDisplay: 'negative', // no minus before 0
+    });
+    DECIMAL_FORMATS.set(key, format);
+  }
+  return format;
 }
 
 /** The language of the texts: English outside VS Code. */
