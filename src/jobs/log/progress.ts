@@ -71,6 +71,9 @@ export function timeOf(time: string | undefined): string | undefined {
 const MAX_CALL = 1_000;
 const AFTER_REASON = /^Node\.js v\d+\.\d+\.\d+$|^\s+at \S.*[:(][^\s()]*\)?$/;
 
+/** How the service begins its note on results that it does not return, which follows the output of the job. */
+const RESULTS_NOTE = 'farwharf: Links, special files, ';
+
 /** Finds the last line of output that is not blank, across events that may split lines. Data for the job's page is no such line. */
 export class LastLine {
   readonly #output = new ReadableOutput();
@@ -92,7 +95,7 @@ export class LastLine {
 }
 
 function isAfterReason(line: string): boolean {
-  return line.length <= MAX_CALL && AFTER_REASON.test(line);
+  return (line.length <= MAX_CALL && AFTER_REASON.test(line)) || line.startsWith(RESULTS_NOTE);
 }
 
 /** The fields of a patch that differ from the record; undefined if none do. */

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
 import { syncFile, syncFolder } from '../../core/files/durableFiles.ts';
+import { printableLine } from '../../core/text/printable.ts';
 import type { Executor, OwnedJob, RunnerEnding, RunnerStatus } from '../executor/executor.ts';
 import { endingOf, endingWithoutResults, explainedEnding, mayHaveBeenEnded, unreportedEnding } from './jobEnding.ts';
 import { type JobFiles, removeUnneeded } from '../jobFiles/jobFiles.ts';
@@ -217,6 +218,6 @@ function named(paths: readonly string[]): string {
   const rest = paths.length - MAX_NAMED;
   const shown = paths
     .slice(0, MAX_NAMED)
-    .map((path) => (path.length > MAX_SHOWN ? `${path.slice(0, MAX_SHOWN)}…` : path));
+    .map((path) => printableLine(path.length > MAX_SHOWN ? `${path.slice(0, MAX_SHOWN)}…` : path));
   return shown.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
 }

@@ -103,3 +103,12 @@ test('text that begins like data is held back only until it is known, and comes 
   both.push({ stream: 'stderr' }, 'far');
   assert.equal(both.end(), 'fafar');
 });
+
+test('what Farwharf says about the results of a job is not the last line of its output', () => {
+  const last = new LastLine();
+  const note =
+    'farwharf: Links, special files, unreadable files, names that are not portable and names with secrets are not returned: l.\n';
+  last.push({ stream: 'stderr' }, 'ValueError: no\n');
+  last.push({ stream: 'stderr' }, note);
+  assert.equal(last.text, 'ValueError: no');
+});
