@@ -174,6 +174,8 @@ test('a body that is no form, or a form without its parts, is refused', async (t
   assert.equal((await post('x')).status, 415);
   assert.equal((await post('x', { 'content-type': 'multipart/form-data' })).status, 400);
   assert.equal((await post('x', { 'content-type': 'multipart/form-data; boundary=b' })).status, 400);
+  const longBoundary = await post('x', { 'content-type': `multipart/form-data; boundary=${'b'.repeat(300)}` });
+  assert.match(await detailOf(longBoundary), /^The form cannot be read: .*[^.]\.$/);
   const noArchive = new FormData();
   noArchive.append('meta', '{"script":"run.sh","max_runtime":5}');
   assert.match(await detailOf(await post(noArchive)), /"tarball" is missing/);

@@ -95,11 +95,11 @@ export type Job = z.infer<typeof receivedJob>;
 export const jobList = z.object({ jobs: z.array(job) });
 
 // The specification does not restrict IDs. These characters cover UUIDs, numbers, base64, and names and paths of other services. None
-// of them is special to a shell, a terminal or a list, because users copy IDs into commands.
+// of them is special to a shell, a terminal or a list, because users copy IDs into commands. "." and ".." are no segments of a path.
 /** A job ID as a client accepts it. */
 export const acceptedJobId = z
   .string()
-  .regex(/^[\w.:~@+=-]{1,256}$/, 'must be 1 to 256 letters, digits or characters of "_.:~@+=-"');
+  .regex(/^(?!\.{1,2}$)[\w.:~@+=-]{1,256}$/, 'must be 1 to 256 letters, digits or characters of "_.:~@+=-"');
 
 /** The response of `POST /v1/jobs` (specification, section 2.2). */
 export const jobCreated = z.object({ job_id: z.string(), credit_hold: z.number(), credits_remaining: z.number() });

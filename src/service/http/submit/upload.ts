@@ -68,7 +68,7 @@ export async function receiveUpload(
         meta = value;
       });
       parser.once('finish', resolve);
-      parser.on('error', (error: Error) => reject(refusal(400, `The form cannot be read: ${error.message}.`)));
+      parser.on('error', (error: Error) => reject(unreadable(error)));
       // If received data was not read yet, nobody would end the parser.
       const endIfLost = (): void => {
         if (!incoming.readableEnded) reject(new DOMException('The connection was lost.', 'AbortError'));
@@ -108,6 +108,10 @@ function openParser(headers: IncomingMessage['headers'], contentType: string, ma
       limits: { fileSize: maxBytes, fieldSize: MAX_META_BYTES, parts: MAX_PARTS },
     });
   } catch (error) {
-    throw refusal(400, `The form cannot be read: ${messageOf(error)}.`);
+    throw unreadable(error);
   }
+}
+
+function unreadable(error: unknown): Error {
+  return refusal(400, `The form cannot be read: ${messageOf(error).replace(/\.+$/, '')}.`);
 }

@@ -80,11 +80,11 @@ test('an account and a job are read with any fields, and what is passed on as se
 });
 
 test('a job ID has 1 to 256 characters that are special to nobody', () => {
-  for (const id of ['a', 'x'.repeat(256), 'A_z0.:~@+=-']) {
+  for (const id of ['a', 'x'.repeat(256), 'A_z0.:~@+=-', '-a', '...']) {
     assert.equal(acceptedJobId.safeParse(id).success, true, id);
     assert.equal(receivedJobCreated.parse({ job_id: id }).job_id, id);
   }
-  for (const id of ['', 'x'.repeat(257), 'a/b', 'a b', 'a\n', 'é', '$']) {
+  for (const id of ['', 'x'.repeat(257), 'a/b', 'a b', 'a\n', 'é', '$', '.', '..']) {
     const { error } = acceptedJobId.safeParse(id);
     assert.equal(error?.issues[0]?.message, 'must be 1 to 256 letters, digits or characters of "_.:~@+=-"', id);
   }
