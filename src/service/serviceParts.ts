@@ -18,6 +18,7 @@ import { createApp } from './http/app.ts';
 import { isLoopback } from './http/access/auth.ts';
 import type { KeyAuthenticator } from './http/access/keyAuthenticator.ts';
 import { OperatorLinks } from './http/page/operatorLinks.ts';
+import { ConnectionLimit } from './http/connections/connectionLimit.ts';
 import { HttpServer } from './http/httpServer.ts';
 import type { RequestMonitor } from './http/requestMonitor.ts';
 import { Submissions } from './http/submit/submissions.ts';
@@ -164,6 +165,7 @@ export async function buildParts(
   // A service that serves one user's own programs has no page.
   const hasPage = config.page.enabled && options.stateFile === undefined && options.socket === undefined;
   const operatorLinks = hasPage ? new OperatorLinks() : undefined;
+  const connections = new ConnectionLimit();
   const app = createApp({
     store,
     scheduler,
@@ -189,12 +191,13 @@ export async function buildParts(
     shutdown,
     health,
     monitor,
+    connections,
     metrics: metrics && { source: metrics, token: config.metrics.token },
     hosts: isLoopback(host) && config.proxy === undefined ? () => server.hosts : undefined,
     page: operatorLinks && { links: operatorLinks, isSecure: config.tls !== undefined || config.proxy !== undefined },
     machineClasses,
   });
-  const server = new HttpServer(app.fetch, { host, port, socket: options.socket, tls: config.tls, log });
+  const server = new HttpServer(app.fetch, { host, port, socket: options.socket, tls: config.tls, log, connections });
   const routes = app.routes.filter(({ method }) => method !== METHOD_NAME_ALL);
   return { server, scheduler, health, housekeeping, metrics, operatorLinks, routes };
 }

@@ -4,7 +4,8 @@ import { readdirSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { temporaryFolder } from './support/service.ts';
+import { addAccount } from './support/accounts.ts';
+import { startService, temporaryFolder } from './support/service.ts';
 import { ServiceProcess } from './support/serviceProcess.ts';
 
 const OPEN_FILES = 400;
@@ -40,4 +41,33 @@ test('anyone who opens connections without a key and sends nothing takes neither
   assert.equal(await client.output(other), 'done\n');
   await client.request(`/v1/jobs/${id}`, { method: 'DELETE' });
   assert.match(await stream.text(), /begun[^]*event: end/);
+});
+
+test('an account that sends many bodies bit by bit is refused, and takes nothing from another', {
+  timeout: 60_000,
+}, async (t) => {
+  const service = await startService(t);
+  const { host, hostname, port } = new URL(service.url);
+  const { client: other } = await addAccount(service, 'other');
+  const { client: eve } = await addAccount(service, 'eve');
+  const sockets: Socket[] = [];
+  const refusals: string[] = [];
+  const { promise: refused, resolve } = Promise.withResolvers<void>();
+  for (let index = 0; index < 40; index += 1) {
+    const socket = connect(Number(port), hostname).on('error', () => {});
+    sockets.push(socket);
+    socket.once('data', (bytes: Buffer) => {
+      if (refusals.push(String(bytes)) === 8) resolve();
+    });
+    const route = index % 2 === 0 ? 'POST /v1/contents/lacking' : 'PUT /v1/secrets/A';
+    const headers = `Host: ${host}\r\nAuthorization: Bearer ${eve.key}\r\nContent-Length: 100000`;
+    socket.write(`${route} HTTP/1.1\r\n${headers}\r\n\r\n{`);
+  }
+  await refused;
+  const answer = await other.request('/v1/contents/lacking', { method: 'POST', body: new Uint8Array(32) });
+  for (const socket of sockets) socket.destroy(); // the service waits for open requests before it stops
+  assert.equal(answer.status, 200);
+  assert.equal(refusals.length, 8);
+  for (const refusal of refusals)
+    assert.match(refusal, /^HTTP\/1\.1 429 [^]*The account may have 32 requests with a body open at once/);
 });

@@ -23,6 +23,7 @@ import type { Health } from '../health/health.ts';
 import { answerHealth, refuseSubmissions, refuseWhenStopping } from './healthRoute.ts';
 import { showJob } from './submit/showJob.ts';
 import { answerMetrics, type MetricsSource } from './metricsRoute.ts';
+import type { ConnectionLimit } from './connections/connectionLimit.ts';
 import { answerShared } from './connections/sharedResponse.ts';
 import { describeApi } from './openapi.ts';
 import { LackingContents } from '../contents/submittedContents.ts';
@@ -68,6 +69,7 @@ export interface AppOptions {
   readonly version: string;
   readonly health: Health;
   readonly monitor: RequestMonitor;
+  readonly connections: Pick<ConnectionLimit, 'keep'>;
   /** Undefined if metrics are disabled. */
   readonly metrics: { readonly source: MetricsSource; readonly token: string | undefined } | undefined;
   /** Returns the allowed values of `Host`; undefined for a service that other machines may reach. */
@@ -91,7 +93,7 @@ export interface AppOptions {
 
 /** The routes of `/v1`, `/healthz` and `/openapi.json`. */
 export function createApp(options: AppOptions): App {
-  const { log, version, authenticator, gauge, authFailures } = options;
+  const { log, version, authenticator, gauge, authFailures, connections } = options;
   const app: App = new Hono();
   app.onError((error, context) => answerFailure(error, context, log));
   app.notFound((context) => context.json({ detail: 'Nothing exists at this address.' }, 404));
@@ -111,9 +113,13 @@ export function createApp(options: AppOptions): App {
   if (options.page) app.route('/', createPage({ ...options, ...options.page }));
 
   app.use('/v1/*', requireKey(authenticator, authFailures, options.signIn?.tokens), gauge.limitRate());
+  app.use('/v1/*', (context, next) => {
+    connections.keep(context.env.incoming);
+    return next();
+  });
   app.get('/v1/me', answerAccount(options));
   app.get('/v1/environments', requireScope('submit'), answerEnvironments(options));
-  addSecretRoutes(app, options.vault);
+  addSecretRoutes(app, options);
   addContentRoutes(app, options);
   addJobRoutes(app, options);
   return app;

@@ -25,6 +25,7 @@ interface ContentOptions {
 /** The routes of `/v1/contents`: what of a submission the account lacks, and what it sends of it. */
 export function addContentRoutes(app: App, { contents, gauge, health }: ContentOptions): void {
   const answer = async (context: AppContext, ask: ContentStore['lacking']): Promise<Response> => {
+    gauge.take(context, 'bodies');
     const names = namesIn(await readBody(context.env.incoming, MAX_ASKED_NAMES * NAME_BYTES));
     if (names === undefined) throw refusal(400, 'The body must be SHA-256 hashes, 32 bytes each.');
     const bits = Buffer.alloc(Math.ceil(names.length / 8));

@@ -12,7 +12,7 @@ import type { Logger } from '../../core/log.ts';
 import { readCertificate, ServerCertificate } from '../tls/certificate.ts';
 import type { TlsSettings } from '../config/sections.ts';
 import { loopbackHosts } from './access/auth.ts';
-import { limitConnections, mostConnections } from './connections/connectionLimit.ts';
+import type { ConnectionLimit } from './connections/connectionLimit.ts';
 
 const CLOSE_WAIT_MS = 2_000;
 /** Longer than reverse proxies keep an idle connection (nginx: 60 s), so that none sends a request on one that is just being closed here. */
@@ -29,6 +29,7 @@ export interface HttpServerOptions {
   /** The certificate for TLS; undefined for plain HTTP. */
   readonly tls: TlsSettings | undefined;
   readonly log: Logger;
+  readonly connections: ConnectionLimit;
 }
 
 type Fetch = (request: Request, env: HttpBindings) => Response | Promise<Response>;
@@ -45,7 +46,7 @@ export class HttpServer {
   /** @throws AppError of `readCertificate`. */
   constructor(fetch: Fetch, options: HttpServerOptions) {
     this.#options = options;
-    const { tls, log } = options;
+    const { tls, log, connections } = options;
     // Uploads may take hours, and their reader ends stalled ones. Only the headers must arrive soon.
     const timeouts = { requestTimeout: 0, headersTimeout: 30_000, keepAliveTimeout: IDLE_CONNECTION_MS };
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only HTTP/2 has others
@@ -55,14 +56,14 @@ export class HttpServer {
     const onRequest: RequestListener = (incoming, outgoing) => void answer(incoming, outgoing);
     if (tls === undefined) {
       this.#server = createServer(timeouts);
-      limitConnections(this.#server, { most: mostConnections(), onRequest });
+      connections.watch(this.#server, onRequest);
       this.#hostName = reachableHost(options.host);
       return;
     }
     const first = readCertificate(tls);
     const server = createSecureServer({ ...timeouts, ...first.context });
     this.#server = server;
-    limitConnections(server, { most: mostConnections(), onRequest });
+    connections.watch(server, onRequest);
     this.#hostName = first.name ?? reachableHost(options.host);
     this.certificate = new ServerCertificate(tls, { server, first, log });
     void this.certificate.follow(this.#stop.signal);

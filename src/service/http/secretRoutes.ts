@@ -3,6 +3,7 @@ import type * as z from 'zod';
 import { tryParseJson } from '../../core/jsonFields.ts';
 import { secretBody, secretName, type secretChange, type secretList } from '../../remote/protocol/secret.ts';
 import type { SecretVault } from '../secrets/secretVault.ts';
+import type { AccountGauge } from './access/accountGauge.ts';
 import type { App, AppContext } from './access/appEnv.ts';
 import { requireScope } from './access/keyScopes.ts';
 import { refusal } from './access/refusal.ts';
@@ -12,13 +13,17 @@ import { readBody } from './access/readBody.ts';
 const MAX_BODY_BYTES = 256 * 1024;
 
 /** The routes of `/v1/secrets`. They set, list and remove secrets of the account; none returns a value. */
-export function addSecretRoutes(app: App, vault: SecretVault): void {
+export function addSecretRoutes(
+  app: App,
+  { vault, gauge }: { readonly vault: SecretVault; readonly gauge: AccountGauge },
+): void {
   app.get('/v1/secrets', requireScope('secrets'), (context) => {
     const body: z.infer<typeof secretList> = { secrets: [...vault.list(context.var.account.id)] };
     return context.json(body);
   });
   app.put('/v1/secrets/:name', requireScope('secrets'), async (context) => {
     const name = nameOf(context);
+    gauge.take(context, 'bodies');
     const { value } = await readSecret(context.env.incoming);
     vault.set(context.var.account.id, name, value);
     return context.json({ name } satisfies z.infer<typeof secretChange>);

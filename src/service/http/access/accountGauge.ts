@@ -6,7 +6,16 @@ import type { AppContext, AppEnv } from './appEnv.ts';
 import { onClose } from './onClose.ts';
 import { TokenBuckets } from './tokenBuckets.ts';
 
-type SlotKind = 'uploads' | 'streams';
+/** `bodies` are those of other requests, which are read into memory. */
+type SlotKind = 'uploads' | 'streams' | 'bodies';
+
+const NAMES: Readonly<Record<SlotKind, string>> = {
+  uploads: 'uploads',
+  streams: 'event streams and downloads',
+  bodies: 'requests with a body',
+};
+/** At most half a megabyte each. A client has one or two at once. */
+const MOST_BODIES = 32;
 
 // How soon another upload or stream is likely to end.
 const SLOT_RETRY_SECONDS = 5;
@@ -16,7 +25,11 @@ const ALL_UPLOADS_RETRY_SECONDS = 10;
 export class AccountGauge {
   readonly #settings: LimitsSettings;
   readonly #requests = new TokenBuckets();
-  readonly #slots: Readonly<Record<SlotKind, Map<string, number>>> = { uploads: new Map(), streams: new Map() };
+  readonly #slots: Readonly<Record<SlotKind, Map<string, number>>> = {
+    uploads: new Map(),
+    streams: new Map(),
+    bodies: new Map(),
+  };
 
   constructor(settings: LimitsSettings) {
     this.#settings = settings;
@@ -26,7 +39,7 @@ export class AccountGauge {
     return limitsOf(account, this.#settings);
   }
 
-  /** How many uploads, or event streams and downloads, an account has open. */
+  /** How many requests of a kind an account has open. */
   open(kind: SlotKind, accountId: string): number {
     return this.#slots[kind].get(accountId) ?? 0;
   }
@@ -47,15 +60,14 @@ export class AccountGauge {
     if (seconds > 0) throw retryLater(context, seconds, `The account may send ${perMinute} requests a minute.`);
   }
 
-  /** Counts this request as one of the account's uploads or streams until its response is closed. @throws HTTPException 429. */
+  /** Counts this request as one of the account's of a kind until its response is closed. @throws HTTPException 429. */
   take(context: AppContext, kind: SlotKind): void {
     const { account } = context.var;
-    const most = this.limitsOf(account)[kind];
+    const most = kind === 'bodies' ? MOST_BODIES : this.limitsOf(account)[kind];
     const slots = this.#slots[kind];
     const count = this.open(kind, account.id);
     if (count >= most) {
-      const what = kind === 'uploads' ? 'uploads' : 'event streams and downloads';
-      throw retryLater(context, SLOT_RETRY_SECONDS, `The account may have ${most} ${what} open at once.`);
+      throw retryLater(context, SLOT_RETRY_SECONDS, `The account may have ${most} ${NAMES[kind]} open at once.`);
     }
     if (kind === 'uploads') this.#refuseUploadOfTooMany(context);
     slots.set(account.id, count + 1);

@@ -3,13 +3,22 @@ import { freeMemory } from '../../../core/files/ownMemory.ts';
 import { refusal } from './refusal.ts';
 import { endStalled } from './endStalled.ts';
 
+// However slow the line: 8 KB/s, after half a minute.
+const timeLimitMs = (maxBytes: number): number => 30_000 + maxBytes / 8;
+
 /**
- * The body of a request, in memory.
+ * The body of a request, in memory. A client that sends it bit by bit is disconnected after a time that suits the largest one.
  *
  * @throws HTTPException 413 above `maxBytes`, the error of the connection. The rest is then read and dropped, so that the client reads the response.
  */
-export async function readBody(incoming: IncomingMessage, maxBytes: number): Promise<Buffer<ArrayBuffer>> {
+export async function readBody(
+  incoming: IncomingMessage,
+  maxBytes: number,
+  limitMs = timeLimitMs(maxBytes),
+): Promise<Buffer<ArrayBuffer>> {
   using _stall = endStalled(incoming);
+  const timer = setTimeout(() => incoming.destroy(), limitMs);
+  using _deadline = { [Symbol.dispose]: () => clearTimeout(timer) };
   const chunks: Buffer<ArrayBuffer>[] = [];
   let length = 0;
   for await (const chunk of incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer<ArrayBuffer>>) {

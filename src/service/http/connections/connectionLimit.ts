@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { RequestListener, Server } from 'node:http';
+import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
 
 const MOST_CONNECTIONS = 20_000;
@@ -12,7 +12,7 @@ const DEFAULT_OPEN_FILES = 10_240;
  * How many connections a server may have: half of the files that the process may have open, since the store, jobs and their logs need the
  * others.
  */
-export function mostConnections(): number {
+function mostConnections(): number {
   return Math.min(MOST_CONNECTIONS, Math.floor(openFileLimit() / 2));
 }
 
@@ -23,48 +23,65 @@ interface Connection {
 }
 
 /**
- * Limits the connections of a server and passes on its requests. Above the limit, the one that has waited longest for its request, or for its next one, is closed. So
- * anyone who opens connections and sends nothing, for which no key is needed, displaces only connections of that kind. If all have requests, a new
- * one is closed.
+ * Limits the connections of a server. Above the limit, the one that has gone longest without a request from somebody known is closed. So
+ * anyone who opens connections and sends nothing or little, for which no key is needed, displaces only connections of that kind. If all have
+ * such requests, a new one is closed.
  */
-export function limitConnections(
-  server: Server,
-  { most, onRequest }: { readonly most: number; readonly onRequest: RequestListener },
-): void {
-  const connections = new Map<string, Connection>();
+export class ConnectionLimit {
+  readonly #most: number;
+  readonly #connections = new Map<string, Connection>();
   // The one that has waited longest first.
-  const waiting = new Set<Connection>();
-  server.on('connection', (socket: Socket) => {
+  readonly #waiting = new Set<Connection>();
+
+  constructor(most = mostConnections()) {
+    this.#most = most;
+  }
+
+  /** Limits the connections of this server, and passes on its requests. */
+  watch(server: Server, onRequest: RequestListener): void {
+    server.on('connection', (socket: Socket) => this.#add(socket));
+    server.on('request', (request, response) => {
+      const connection = this.#connectionOf(request.socket);
+      if (connection === undefined) return onRequest(request, response);
+      connection.requests += 1;
+      response.once('close', () => {
+        connection.requests -= 1;
+        if (connection.requests === 0 && !connection.socket.destroyed) this.#waiting.add(connection);
+      });
+      // Requests that arrived together with the last one are still reported after the connection was closed.
+      if (connection.requests > MOST_REQUESTS) connection.socket.destroy();
+      if (!connection.socket.destroyed) onRequest(request, response);
+    });
+  }
+
+  /** Keeps the connection of a request, which has a valid key, until the response is complete. */
+  keep({ socket }: IncomingMessage): void {
+    const connection = this.#connectionOf(socket);
+    if (connection !== undefined && connection.requests > 0) this.#waiting.delete(connection);
+  }
+
+  #add(socket: Socket): void {
     const peer = peerOf(socket);
     if (peer === undefined) return; // a Unix socket, to which only this user can connect
     const connection = { socket, requests: 0 };
-    if (connections.size >= most) {
-      const [oldest = connection] = waiting;
+    if (this.#connections.size >= this.#most) {
+      const [oldest = connection] = this.#waiting;
       oldest.socket.destroy();
-      waiting.delete(oldest);
+      this.#waiting.delete(oldest);
       if (oldest === connection) return;
     }
-    connections.set(peer, connection);
-    waiting.add(connection);
+    this.#connections.set(peer, connection);
+    this.#waiting.add(connection);
     socket.once('close', () => {
-      waiting.delete(connection);
-      if (connections.get(peer) === connection) connections.delete(peer);
+      this.#waiting.delete(connection);
+      if (this.#connections.get(peer) === connection) this.#connections.delete(peer);
     });
-  });
-  server.on('request', (request, response) => {
-    // With TLS, a request has a socket of its own, of the same peer.
-    const connection = connections.get(peerOf(request.socket) ?? '');
-    if (connection === undefined) return onRequest(request, response);
-    connection.requests += 1;
-    waiting.delete(connection);
-    response.once('close', () => {
-      connection.requests -= 1;
-      if (connection.requests === 0 && !connection.socket.destroyed) waiting.add(connection);
-    });
-    // Requests that arrived together with the last one are still reported after the connection was closed.
-    if (connection.requests > MOST_REQUESTS) connection.socket.destroy();
-    if (!connection.socket.destroyed) onRequest(request, response);
-  });
+  }
+
+  /** With TLS, a request has a socket of its own, of the same peer. */
+  #connectionOf(socket: Socket): Connection | undefined {
+    return this.#connections.get(peerOf(socket) ?? '');
+  }
 }
 
 function peerOf({ remoteAddress, remotePort }: Socket): string | undefined {

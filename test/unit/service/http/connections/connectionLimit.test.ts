@@ -7,19 +7,23 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { text } from 'node:stream/consumers';
-import { limitConnections } from '../../../../../src/service/http/connections/connectionLimit.ts';
+import { ConnectionLimit } from '../../../../../src/service/http/connections/connectionLimit.ts';
 
 const TLS = join(import.meta.dirname, '../../../../fixtures/tls');
 const MOST = 4;
 
-/** A server with at most four connections. Requests for `/wait` are answered by `answer`. */
+/** A server with at most four connections. Only those for `/` are answered, and those for `/wait` are from somebody known. */
 async function start(t: TestContext, isSecure: boolean) {
   const waiting: ServerResponse[] = [];
-  const onRequest: RequestListener = ({ url }, response) =>
-    void (url === '/wait' ? waiting.push(response) : response.end('ok'));
+  const connections = new ConnectionLimit(MOST);
+  const onRequest: RequestListener = (request, response) => {
+    if (request.url === '/') return void response.end('ok');
+    if (request.url === '/wait') connections.keep(request);
+    waiting.push(response);
+  };
   const [cert, key] = await Promise.all([readFile(join(TLS, 'cert.pem')), readFile(join(TLS, 'key.pem'))]);
   const server = isSecure ? createSecureServer({ cert, key }) : createServer();
-  limitConnections(server, { most: MOST, onRequest });
+  connections.watch(server, onRequest);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const sockets: Socket[] = [];
@@ -57,7 +61,7 @@ for (const isSecure of [false, true]) {
     assert.ok(count <= MOST, `${count} connections`);
   });
 
-  test(`a connection with a request never gives way${how}, and where all have one, a new one is closed`, async (t) => {
+  test(`a connection with a request from somebody known never gives way${how}, and where all have one, a new one is closed`, async (t) => {
     const { open, send, waiting } = await start(t, isSecure);
     const answers = Array.from({ length: MOST }, () => send('/wait'));
     while (waiting.length < MOST) await new Promise(setImmediate);
@@ -70,6 +74,17 @@ for (const isSecure of [false, true]) {
     assert.equal(await send('/'), 'ok');
   });
 }
+
+test('a connection with a request from nobody known gives way, however slowly it is sent', async (t) => {
+  const { open, send, waiting } = await start(t, false);
+  const slow = open().resume();
+  slow.write('POST /form HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nk');
+  while (waiting.length === 0) await new Promise(setImmediate);
+  const closed = once(slow, 'close');
+  for (let index = 0; index < MOST; index += 1) await once(open(), 'connect');
+  assert.equal(await send('/'), 'ok');
+  await closed;
+});
 
 test('a connection waits again once its last response is complete', async (t) => {
   const { open, send, waiting } = await start(t, false);
