@@ -17,9 +17,9 @@ async function start(t: TestContext, isSecure: boolean) {
   const waiting: ServerResponse[] = [];
   const connections = new ConnectionLimit(MOST);
   const onRequest: RequestListener = (request, response) => {
-    if (request.url === '/') return void response.end('ok');
     if (request.url === '/wait') connections.keep(request);
-    waiting.push(response);
+    if (request.url === '/') response.end('ok');
+    else waiting.push(response);
   };
   const [cert, key] = await Promise.all([readFile(join(TLS, 'cert.pem')), readFile(join(TLS, 'key.pem'))]);
   const server = isSecure ? createSecureServer({ cert, key }) : createServer();
