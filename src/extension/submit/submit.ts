@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
+import { AppError } from '../../core/errors.ts';
 import { budgetCheck } from '../../jobs/submit/budgetCheck.ts';
 import { agreementTo, reviewConsent } from '../../jobs/submit/consent.ts';
 import { findScript, firstDraft, memoryOf, type SubmitDraft } from '../../jobs/submit/draft.ts';
@@ -11,6 +12,7 @@ import { readSetting } from '../contributions/config.ts';
 import type { Services } from '../services/services.ts';
 import { showProgress } from '../ui/show.ts';
 import { hostLabel } from '../ui/words.ts';
+import { isOwnGit } from '../../workspace/select/exclusion.ts';
 import { chooseFolder, requireTrust } from '../workspace/folders.ts';
 import { settleUnsaved } from '../workspace/unsaved.ts';
 import { type FlowAnswer, prepareFlow } from './flowScript.ts';
@@ -73,6 +75,12 @@ export async function submit(
   if (profile !== undefined && profile.job.combinations.length > 1) {
     const request = { profile, asked, target, selection, reader, defaults, notes: news };
     return await submitSweep(services, request);
+  }
+  if (selection.fileCount === 0 && selection.listedExclusions.every(isOwnGit)) {
+    throw new AppError(
+      'missing',
+      l10n.t('The folder {0} has no files, so there is nothing to submit. Add a script to it.', name),
+    );
   }
   const script =
     findScript(fixed, selection, memory) ?? (await pickScript(selection, { folderName: name, hasBack: false }));
