@@ -5,6 +5,8 @@ import type { JobEvent } from '../protocol/schemas.ts';
 
 const MAX_LINE_BYTES = 8 * 1024 * 1024;
 const MAX_EVENT_CHARACTERS = 16 * 1024 * 1024;
+// The engine needs some 40 bytes for each of the parts that make up a text.
+const LINE_CHARACTERS = 40;
 const LF = 0x0a;
 const CR = 0x0d;
 const LINE_END = /[\r\n]/g;
@@ -57,7 +59,7 @@ export class EventDecoder {
   /**
    * The next events, at most `limit`; none if more bytes are needed.
    *
-   * @throws AppError `limit` for an event over 16 MB.
+   * @throws AppError `limit` for an event over 16 MB, or with over 400,000 lines of data.
    */
   take(limit: number): JobEvent[] {
     const events: JobEvent[] = [];
@@ -116,11 +118,11 @@ export class EventDecoder {
   }
 
   #addData(line: string): void {
-    this.#characters += line.length + 1;
+    this.#characters += line.length + LINE_CHARACTERS;
     if (this.#characters > MAX_EVENT_CHARACTERS) {
       throw new AppError(
         'limit',
-        'The service sent an event larger than 16 MB. Check that the address is that of a job service.',
+        'The service sent an event that needs more than 16 MB. Check that the address is that of a job service.',
       );
     }
     this.#data = this.#data === undefined ? line : `${this.#data}\n${line}`;

@@ -127,8 +127,18 @@ test('an event of more than 16 MB fails', async () => {
   await assert.rejects(parse(...Array.from({ length: 17 }, () => line)), {
     name: 'AppError',
     code: 'limit',
-    message: 'The service sent an event larger than 16 MB. Check that the address is that of a job service.',
+    message: 'The service sent an event that needs more than 16 MB. Check that the address is that of a job service.',
   });
+});
+
+test('an event of very many short lines fails long before they take much memory', async () => {
+  const lines = 'data:a\n'.repeat(100_000);
+  let given = 0;
+  async function* endless(): AsyncGenerator<Uint8Array> {
+    for (; given < 100; given += 1) yield Buffer.from(lines);
+  }
+  await assert.rejects(Array.fromAsync(parseEvents(endless())), { code: 'limit' });
+  assert.ok(given < 10, `${given} × 100,000 lines`);
 });
 
 test('leaving the loop closes the source and gives nothing more', async () => {
