@@ -85,7 +85,7 @@ function describeUsed(
   const cores = usage.get('cpu_cores')?.max;
   const parts = [
     memory === undefined ? undefined : `${part(memory / GIGABYTE, own?.memory_gb)} GB`,
-    cores === undefined ? undefined : coresText(part(cores, own?.cpus)),
+    cores === undefined ? undefined : coresText(cores, own?.cpus),
     maxRuntime > 0 ? partOf(formatDuration(seconds), formatDuration(maxRuntime)) : formatDuration(seconds),
   ].filter((each) => each !== undefined);
   return new Intl.ListFormat(l10n.t('en-GB')).format(parts);
@@ -93,14 +93,19 @@ function describeUsed(
 
 /** `2.1 of 16`. */
 function part(used: number, all: number | null | undefined): string {
-  const text = formatNumber(Number(used.toPrecision(2)));
-  return typeof all === 'number' ? partOf(text, formatNumber(all)) : text;
+  return typeof all === 'number' ? partOf(shown(used), formatNumber(all)) : shown(used);
 }
 
 function partOf(used: string, all: string): string {
   return l10n.t('{0} of {1}', used, all);
 }
 
-function coresText(used: string): string {
-  return used === '1' ? l10n.t('1 core') : l10n.t('{0} cores', used);
+function coresText(used: number, all: number | null | undefined): string {
+  const text = shown(used);
+  if (typeof all === 'number') return l10n.t('{0} of {1} cores', text, formatNumber(all));
+  return text === '1' ? l10n.t('1 core') : l10n.t('{0} cores', text);
+}
+
+function shown(used: number): string {
+  return formatNumber(Number(used.toPrecision(2)));
 }
