@@ -35,7 +35,7 @@ test('tables fit a terminal of 40 columns, with whole ids and every row on one l
     ['me', ['local']],
     [`admin account list ${data}`, ['a-long-account-name']],
     [`admin key list ${data}`, [keyId]],
-    [`admin credits list a-long-account-name ${data}`, ['1234.5']],
+    [`admin credits list a-long-account-name ${data}`, ['1,234.5']],
     [`admin usage ${data}`, ['CREDITS']],
     [`admin disk ${data}`, ['ACCOUNT']],
   ] as const) {
