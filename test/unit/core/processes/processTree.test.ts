@@ -285,13 +285,15 @@ const EMPTY_A_SANDBOX = `
   import { once } from 'node:events';
   import { readFileSync } from 'node:fs';
   const { endProcesses, processIdentity } = await import(${MODULE});
-  const { namespaceOf, processIds } = await import(${PROCFS});
+  const { namespaceOf, processIds, readStat } = await import(${PROCFS});
   const script = 'sleep 600 & echo started; wait; exec sleep 600';
   const sandbox = spawn('unshare', ['-pf', '--kill-child', 'sh', '-c', script], { stdio: ['ignore', 'pipe', 'inherit'] });
   await once(sandbox.stdout, 'data');
   const pid = Number(readFileSync('/proc/' + sandbox.pid + '/task/' + sandbox.pid + '/children', 'utf8'));
   const identity = processIdentity(pid);
-  const beside = () => processIds().filter((each) => each !== pid && namespaceOf(each) === namespaceOf(pid)).length;
+  // A process that was stopped is a zombie until its parent asks for its status.
+  const isBeside = (each) => each !== pid && namespaceOf(each) === namespaceOf(pid) && readStat(each) !== undefined;
+  const beside = () => processIds().filter(isBeside).length;
   const counts = [beside()];
   for (const each of ['another', identity]) {
     await endProcesses({ init: { pid, identity: each } }, 0);
