@@ -23,7 +23,7 @@ test('explain says of a missing file whether the folder has it and it was left o
   const causes = why['likely_causes'] as readonly string[];
   assert.ok(causes.includes(leftOut('data/train.csv')), explained.stdout);
   assert.ok(causes.some((cause) => cause.startsWith('The file data/gone.csv does not exist in the job.')));
-  const elsewhere = `${local} is a path of your own machine. In the job, it is sent/here.csv, relative to the folder.`;
+  const elsewhere = `${local} is a path on your own machine. In the job, its path is sent/here.csv, relative to the folder.`;
   assert.deepEqual(
     causes.filter((cause) => cause.includes('here.csv')),
     [elsewhere],

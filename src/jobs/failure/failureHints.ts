@@ -86,6 +86,6 @@ function missingFileHint(printed: string, known: readonly MissingFile[]): string
   if (file === undefined)
     return `The file ${printed} does not exist in the job. Check that it is in the folder and not left out: farwharf submit --dry-run lists both.`;
   return file.isSent
-    ? `${printed} is a path of your own machine. In the job, it is ${file.path}, relative to the folder.`
+    ? `${printed} is a path on your own machine. In the job, its path is ${file.path}, relative to the folder.`
     : `${file.path} is in your folder, but it was left out when the job was submitted. Include it in the next submit, or find out why: farwharf submit --dry-run`;
 }

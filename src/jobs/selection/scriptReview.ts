@@ -42,6 +42,8 @@ async function findReads(
   const files = new Map(selection.files.map((file) => [file.path, file]));
   const rules = new Map(excluded.map((exclusion) => [exclusion.path, exclusion]));
   const found = new Map<string, JobFinding>();
+  // The first guess about a path stays.
+  const add = (path: string, finding: JobFinding): void => void (found.has(path) || found.set(path, finding));
   // Grows while it is read: the code that each file imports.
   const sources = new Set([script]);
   for (const reader of sources) {
@@ -53,7 +55,7 @@ async function findReads(
         const place = await placeOfMachinePath(selection.root, absolute);
         if (place === undefined) continue;
         const isSent = place === '' || (place !== null && isAmong(selection.files, place));
-        found.set(absolute, describeMachinePath({ reader, line, path: absolute }, isSent ? place : null));
+        add(absolute, describeMachinePath({ reader, line, path: absolute }, isSent ? place : null));
         continue;
       }
       const sent = read.paths.find((path) => files.has(path));
@@ -63,8 +65,7 @@ async function findReads(
       }
       const leftOut = await findLeftOut(selection.root, rules, read);
       const path = leftOut?.path ?? (await findOutside(selection.root, read));
-      if (path !== undefined && !found.has(path))
-        found.set(path, describeRead({ reader, line, path }, leftOut?.exclusion));
+      if (path !== undefined) add(path, describeRead({ reader, line, path }, leftOut?.exclusion));
     }
   }
   return [...found.values()];
@@ -135,12 +136,14 @@ function describeRead({ reader, line, path }: Guess, exclusion: Exclusion | unde
 function describeMachinePath({ reader, line, path }: Guess, place: string | null): JobFinding {
   const where =
     place === null
-      ? l10n.t('It is not sent, so a job elsewhere does not have it.')
-      : l10n.t('In a job elsewhere, it is {0}.', place === '' ? l10n.t('the current folder') : place);
+      ? l10n.t('It is not sent, so a job on another machine does not have it.')
+      : place === ''
+        ? l10n.t('In a job on another machine, the folder has another path.')
+        : l10n.t('In a job on another machine, its path is {0}.', place);
   return {
     type: 'absolute-path',
     severity: 'warning',
-    summary: printableLine(l10n.t('{0} may read {1}, a path of this machine', reader, path)),
+    summary: printableLine(l10n.t('{0} may read {1}, a path on this machine', reader, path)),
     detail: printableLine(`${where} ${l10n.t('This is a guess from line {0}.', line)}`),
   };
 }

@@ -74,20 +74,20 @@ test('an absolute path in the folder, or to a file of the user outside of it, is
   }
   const findings = await reviewScript(await selectFiles(folder, { isTrusted: false }), 'train.py');
   const inJob = (where: string, line: number): string =>
-    `In a job elsewhere, it is ${where}. This is a guess from line ${line}.`;
+    `In a job on another machine, ${where}. This is a guess from line ${line}.`;
   const unsent = (line: number): string =>
-    `It is not sent, so a job elsewhere does not have it. This is a guess from line ${line}.`;
+    `It is not sent, so a job on another machine does not have it. This is a guess from line ${line}.`;
   assert.deepEqual(
     findings.map(({ type, severity, summary, detail }) => [type, severity, summary, detail]),
     [
-      [`${folder}/data/train.csv`, inJob('data/train.csv', 1)],
-      [folder, inJob('the current folder', 2)],
+      [`${folder}/data/train.csv`, inJob('its path is data/train.csv', 1)],
+      [folder, inJob('the folder has another path', 2)],
       ['~/sets/big.csv', unsent(3)],
       [`${home}/sets/big.csv`, unsent(4)],
     ].map(([path, detail]) => [
       'absolute-path',
       'warning',
-      `train.py may read ${path}, a path of this machine`,
+      `train.py may read ${path}, a path on this machine`,
       detail,
     ]),
   );
