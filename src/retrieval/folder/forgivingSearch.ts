@@ -5,6 +5,7 @@ import { PathFilter } from '../search/pathFilter.ts';
 import { parseQuery, type Query } from '../search/query.ts';
 import { correct, type Corrections, findCorrections } from './spelling.ts';
 import { toTermQuery } from '../search/termQuery.ts';
+import { scanWords } from '../tokenizer/scanWords.ts';
 import type { WordAnalyzer } from '../tokenizer/words.ts';
 
 // Each is searched for by itself; more are pasted.
@@ -49,9 +50,10 @@ export class ForgivingSearch {
     const { set } = this.#folder;
     const mentions = fileMentions(text);
     const isMentioned = mentions.length > 0 && mentionedFiles(mentions, this.#paths()).size > 0;
-    const names = isMentioned ? mentions.flatMap((mention) => mention.names).join(' ') : '';
+    const named = new Set<string>();
+    if (isMentioned) for (const { names } of mentions) scanWords(names.join('/'), (word) => named.add(word));
     const isRight = (word: string): boolean =>
-      (prefixes.includes(word) && set.hasPrefix(word)) || names.includes(word.toLowerCase());
+      (prefixes.includes(word) && set.hasPrefix(word)) || named.has(word.toLowerCase());
     return findCorrections(text, this.#analyzer, set, isRight);
   }
 

@@ -14,8 +14,8 @@ const MOST_LETTERS = 64;
 // Longer text is pasted, and many of its unknown words are addresses.
 const MOST_WORDS = 40;
 const MOST_TRIED = 4;
-// `worker` for `work`, which the stemmer distinguishes.
-const DOER = /(?:er|or)s?$/i;
+// An agent noun: `worker` for `work`, which the stemmer distinguishes.
+const AGENT = /(?:er|or)s?$/i;
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
 const IS_PLAIN = /^[A-Za-z_$][\w$]*$/;
 // The first letter is seldom wrong.
@@ -55,7 +55,7 @@ export function findCorrections(
   for (const word of new Set(words)) {
     if (!IS_PLAIN.test(word) || word.length < LEAST_LETTERS || word.length > MOST_LETTERS || isKnown(word)) continue;
     if (isRight(word) || isStopWord(word) || isFrequentWord(word.toLowerCase())) continue;
-    if (isKnown(word.replace(DOER, ''))) continue;
+    if (isKnown(word.replace(AGENT, ''))) continue;
     if (tried++ >= MOST_TRIED) break;
     const whole = bestEdit(word, analyzer, known);
     if (whole !== undefined) corrections.set(word, whole);
