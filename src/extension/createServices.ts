@@ -9,6 +9,7 @@ import { Redactor } from '../core/redact.ts';
 import { startThread } from '../core/rpc/program.ts';
 import { openMachine } from '../machines/openMachine.ts';
 import { hasLedger, readChangeMark } from '../jobs/ledger/changeMark.ts';
+import { StartedSubmits } from '../jobs/submit/startedSubmits.ts';
 import { ColouredLines } from '../jobs/logView/colouredLines.ts';
 import { connectEmbeddedService } from '../service/embedded.ts';
 import { AccountMonitor } from './connection/account.ts';
@@ -175,6 +176,7 @@ export function createServices({ context, output }: Shell, disposables: Disposab
     sweeps,
     sweepPages,
     memory,
+    submits: new StartedSubmits(home),
     files: disposables.add(new FilesView({ selections, contexts, report: (error) => void reportError(log, error) })),
     flowRuntime: flowRuntime(context),
   };

@@ -31,8 +31,10 @@ import { announceResults } from './results/resultNotifications.ts';
 import { registerAuthenticationProvider } from './services/authenticationProvider.ts';
 import type { Shell } from './shell.ts';
 import { showStatus } from './status/statusBar.ts';
+import { reportInterrupted } from './submit/interrupted.ts';
 import { keepSettling } from './submit/unanswered.ts';
 import { askModal, showInformation, showWarning } from './ui/show.ts';
+import { diskFolders } from './workspace/folders.ts';
 import { sampleFolders } from './workspace/folderTour.ts';
 
 export interface Features {
@@ -150,6 +152,10 @@ export async function startFeatures(shell: Shell): Promise<Features> {
       for (const recovered of await services.journals.recover()) void showWarning(describeRecovered(recovered));
     };
     run('interrupted results', recover());
+  });
+  setUp('interrupted submits', () => {
+    const folders = (): readonly string[] => diskFolders().map(({ uri }) => uri.fsPath);
+    run('interrupted submits', reportInterrupted({ ...services, folders, show: showWarning, run: runOwn }, signal));
   });
   setUp('log', () => {
     const attach = disposables.add(

@@ -66,7 +66,14 @@ const NO_TEXTS: Readonly<Record<string, readonly string[]>> = {
   'extension/services/connectMachine.ts': ["'user@gpu-box'"],
   'extension/services/signIn.ts': ["'known hosts'", '`ssh ${destination}`', "'https://gpu.example.org'"],
   // Names of features in the extension log, and keys of stored values, locks and rows.
-  'extension/features.ts': ["'status bar'", "'interrupted results'", "'interrupted results'", "'log links'"],
+  'extension/features.ts': [
+    "'status bar'",
+    "'interrupted results'",
+    "'interrupted results'",
+    "'interrupted submits'",
+    "'interrupted submits'",
+    "'log links'",
+  ],
   'extension/connection/account.ts': ['`account ${host}`', '`account ${host}`'],
   'extension/flows/canvas/canvasRequests.ts': ['`canvas ${uri.toString()}`'],
   'extension/flows/runs/flowJobs.ts': ["'flow jobs'"],

@@ -8,6 +8,7 @@ import type { Archiver } from '../../jobs/archives/archiver.ts';
 import type { ResultCounter } from '../../jobs/log/resultCounter.ts';
 import type { ColouredLines } from '../../jobs/logView/colouredLines.ts';
 import type { RecoveredDownload } from '../../jobs/results/resultJournals.ts';
+import type { StartedSubmits } from '../../jobs/submit/startedSubmits.ts';
 import type { SubmittedFiles } from '../../jobs/submitted/submittedFiles.ts';
 import type { Selections } from '../../jobs/selection/selections.ts';
 import type { AsyncLedger } from '../../jobs/ledger/asyncLedger.ts';
@@ -81,6 +82,8 @@ export interface Services {
   readonly sweeps: SweepRuns;
   readonly sweepPages: SweepPages;
   readonly memory: SubmitMemory;
+  /** The submits that windows are packing. */
+  readonly submits: StartedSubmits;
   /** The tree of the files of a submit. */
   readonly files: FilesView;
   readonly flowRuntime: FlowRuntime;

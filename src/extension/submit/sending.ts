@@ -2,23 +2,30 @@ import { basename } from 'node:path';
 import * as l10n from '@vscode/l10n';
 import { formatBytes } from '../../core/text/format.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
+import type { StartedSubmit } from '../../jobs/submit/startedSubmits.ts';
 import type { SubmitOptions, SubmitPhase } from '../../jobs/submit/submit.ts';
 import type { Services } from '../services/services.ts';
 import { showCancellable } from '../ui/show.ts';
 
-/** Runs an upload with progress and a Cancel button, and shows the log of the accepted job if `showsLog` is set. */
+/**
+ * Runs an upload with progress and a Cancel button, and shows the log of the accepted job if `showsLog` is set.
+ *
+ * @param options.started what a window that closes before the upload leaves, so that the next one can report it.
+ */
 export async function send(
   services: Services,
   script: string,
   work: (options: SubmitOptions) => Promise<JobRecord>,
-  { showsLog = true }: { readonly showsLog?: boolean } = {},
+  { showsLog = true, started }: { readonly showsLog?: boolean; readonly started?: StartedSubmit | undefined } = {},
 ): Promise<JobRecord> {
   const title = l10n.t('Submitting {0}', script);
+  const forget = started && (await services.submits.begin(started));
   try {
     const record = await showCancellable(title, (signal, progress) => {
       let shown = 0;
       let isWhole = false;
       const onPhase = (phase: SubmitPhase): void => {
+        if (phase.type === 'upload') void forget?.(); // from here on, the ledger has the job
         if (phase.type === 'accepted') void services.memory.addSubmitted(phase.record.id);
         if (phase.type === 'whole') {
           isWhole = true;
@@ -34,6 +41,7 @@ export async function send(
     if (showsLog) services.jobLog.show(record, { reveal: true });
     return record;
   } finally {
+    await forget?.();
     // After a failure too: a submit with an unknown outcome is in the list.
     await services.store.refresh();
     void services.account.refresh(services.signal);

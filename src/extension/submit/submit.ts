@@ -123,7 +123,11 @@ export async function submit(
     services,
     plan.draft.script,
     (options) => sendPlan(deps, ready, { ...options, isTrusted: vscode.workspace.isTrusted }),
-    options,
+    {
+      ...options,
+      // A flow that waits for an answer shows its question again.
+      started: options.answer ? undefined : { folder: uri.fsPath, name: plan.draft.script, request: asked },
+    },
   );
   return record.id;
 }

@@ -57,9 +57,10 @@ export async function submitSweep(services: Services, request: SweepRequest): Pr
   const submit = l10n.t('Submit');
   const question = printableLine(l10n.t('Submit {0} to {1}?', describePlan(plan), target.service));
   if ((await askModal(question, { detail: detail.join('\n\n') }, submit)) !== submit) return undefined;
+  const forget = await services.submits.begin({ folder: selection.root, name: job.name, request: asked });
   const sweep = await showCancellable(l10n.t('Packing {0}', job.name), (signal) =>
     createSweep(services, plan, { signal, isTrusted: vscode.workspace.isTrusted }),
-  );
+  ).finally(() => void forget());
   services.sweeps.start(sweep);
   services.sweepPages.show(sweep);
   return sweep.id;

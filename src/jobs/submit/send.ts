@@ -69,6 +69,7 @@ export async function sendArchive(
   await using _lease = holdLease(ledger, draft.id, { owner, leaseMs: LEASE_MS });
   await ledger.insert(draft);
   await store.place(draft.id);
+  options.onPhase?.({ type: 'upload', doneBytes: 0, totalBytes: draft.archiveBytes ?? 0, sentBytes: 0 });
   const started = performance.now();
   let sentBytes = draft.archiveBytes ?? 0;
   let reason: string | undefined;
