@@ -197,6 +197,38 @@ onPage('a run is run again from a node, pinned as a test, opened from the list a
   assert.equal(await canvas.page.locator('.is-taken, .is-failed').count(), 0);
 });
 
+onPage(
+  'beside an editor, the list of runs shows the whole state and time, and a menu has the buttons that have no space',
+  async (canvas) => {
+    await showFailedRun(canvas);
+    const today = { ...failed, startedAt: Date.now() };
+    await canvas.send({ type: 'runs', runs: [today] }, { type: 'run', run: today });
+    // A closed list is as wide as its longest line needs, unless something limits it.
+    const [width = 0, needed = 0] = await canvas.page.getByLabel('Runs of this flow').evaluate((list: HTMLSelectElement) => {
+      const free = list.cloneNode(true) as HTMLSelectElement;
+      Object.assign(free.style, { position: 'absolute', maxWidth: 'none' });
+      free.replaceChildren(...[...list.selectedOptions].map((option) => option.cloneNode(true)));
+      list.after(free);
+      const widths = [list.offsetWidth, free.offsetWidth];
+      free.remove();
+      return widths;
+    });
+    assert.ok(width >= needed, `${width} px of ${needed} px`);
+    await canvas.page.getByRole('button', { name: 'More…' }).click();
+    assert.deepEqual(await canvas.page.getByRole('menuitem').allTextContents(), [
+      'Debug',
+      'Compare versions…V',
+      'Show everythingF',
+      'Tidy the layoutL',
+      'Export as SVG',
+      'Export as Mermaid',
+    ]);
+    await canvas.page.getByRole('menuitem', { name: 'Debug' }).click();
+    assert.deepEqual(await canvas.next('debug'), { type: 'debug', flow: 'research' });
+  },
+  { width: 460 },
+);
+
 onPage('the end of a run is shown and said', async (canvas) => {
   await canvas.send({ type: 'runs', runs: [run] }, { type: 'run', run });
   await canvas.send({ type: 'runEvents', run: 'first', events: trace.events }, { type: 'runs', runs: [failed] });

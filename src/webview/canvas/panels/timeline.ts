@@ -77,7 +77,7 @@ export function timeline(store: Store, runs: Runs, visits: Visits): HTMLElement 
     comparing.replaceChildren(
       html('option', { value: '' }, l10n.t('Compare with…')),
       ...others.map(({ id, startedAt, state }) =>
-        html('option', { value: id }, `${timeOf(startedAt)} · ${STATE_WORDS[state]}`),
+        html('option', { value: id }, `${STATE_WORDS[state]} · ${timeOf(startedAt)}`),
       ),
     );
     comparing.value = other ?? '';

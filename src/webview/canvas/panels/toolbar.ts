@@ -66,17 +66,28 @@ export function toolbar({
   const comparing = iconButton('batch', l10n.t('Compare versions… (V)'), () => versions.choose());
   const zoom = html('button', { type: 'button', class: 'tool zoom', title: l10n.t('Natural size (0)') });
   zoom.addEventListener('click', () => viewport.zoomTo(1));
-  const exporting = iconButton('export', l10n.t('Export…'), () =>
-    openMenu(
-      l10n.t('Export'),
-      [
-        { title: l10n.t('Export as SVG'), run: () => actions.exportAs('svg') },
-        { title: l10n.t('Export as Mermaid'), run: () => actions.exportAs('mermaid') },
-      ],
-      exporting,
-    ),
-  );
-  exporting.setAttribute('aria-haspopup', 'menu');
+  const exports = [
+    { title: l10n.t('Export as SVG'), run: () => actions.exportAs('svg') },
+    { title: l10n.t('Export as Mermaid'), run: () => actions.exportAs('mermaid') },
+  ];
+  const exporting = iconButton('export', l10n.t('Export…'), () => openMenu(l10n.t('Export'), exports, exporting));
+  // In place of buttons that a narrow canvas has no space for.
+  const more = iconButton('more', l10n.t('More…'), () => {
+    const ofSource = [
+      { title: l10n.t('Debug'), run: () => runs.start('debug') },
+      { title: l10n.t('Compare versions…'), keys: 'V', run: () => versions.choose() },
+    ];
+    const ofDrawing = [
+      { title: l10n.t('Show everything'), keys: 'F', run: () => actions.fit() },
+      { title: l10n.t('Tidy the layout'), keys: 'L', run: () => actions.tidy() },
+      ...exports,
+    ];
+    openMenu(l10n.t('More…'), [...(store.state.isTrace ? [] : ofSource), ...ofDrawing], more);
+  });
+  for (const button of [exporting, more]) button.setAttribute('aria-haspopup', 'menu');
+  const tidy = iconButton('tidy', l10n.t('Tidy the layout (L)'), () => actions.tidy());
+  for (const button of [debug, comparing, tidy, exporting]) button.classList.add('in-wide');
+  more.classList.add('in-narrow');
 
   const showFlows = ({ file, flow }: CanvasState): void => {
     const options = (file?.flows ?? []).map(({ id, label }) =>
@@ -93,7 +104,8 @@ export function toolbar({
       html(
         'option',
         { value: id },
-        `${timeOf(startedAt)} · ${STATE_WORDS[state]}${remote === undefined ? '' : ` · ${remote}`}`,
+        // The state first, because a narrow canvas cuts the end.
+        [STATE_WORDS[state], timeOf(startedAt), ...(remote === undefined ? [] : [remote])].join(' · '),
       ),
     );
     history.replaceChildren(
@@ -135,8 +147,9 @@ export function toolbar({
       iconButton('search', l10n.t('Find a node (Ctrl+F)'), () => find.open()),
       outline,
       comparing,
-      iconButton('tidy', l10n.t('Tidy the layout (L)'), () => actions.tidy()),
+      tidy,
       exporting,
+      more,
     ),
     html(
       'span',
