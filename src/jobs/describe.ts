@@ -23,10 +23,7 @@ export function describeJob(record: JobRecord, now: number, { isBesideIcon = fal
   // A job that was stopped at its time limit ran for exactly that time.
   const elapsed = icon === 'timed-out' ? null : elapsedSeconds(record, now);
   const cost = costSoFar(record, now);
-  const state =
-    icon === 'timed-out'
-      ? l10n.t('stopped at its time limit of {0}', formatDuration(record.maxRuntime))
-      : stateWord(record.state);
+  const state = stateText(record, icon);
   const time = elapsed === null ? null : formatDuration(elapsed);
   const progress = icon === 'running' ? progressText(record) : null;
   const start = isBesideIcon ? [time, progress, state] : [time === null ? state : `${state} ${time}`, progress];
@@ -68,10 +65,11 @@ export function describeResultCount({ results }: Pick<JobRecord, 'results'>): st
 export function describeOutcome(record: JobRecord, results?: string): string {
   const icon = jobIcon(record);
   const elapsed = icon === 'timed-out' ? null : elapsedSeconds(record, Date.parse(record.finishedAt ?? ''));
-  const state = icon === 'failed' ? `failed (${failureReason(record)})` : stateText(record, icon);
+  const state = icon === 'failed' ? l10n.t('failed ({0})', failureReason(record)) : stateText(record, icon);
   const isPlain = icon === 'unknown' && record.reason !== null;
+  const end = isPlain ? `${state}: ${record.reason}` : state;
   return joined([
-    `${isPlain ? `${state}: ${record.reason}` : state}${elapsed === null ? '' : ` after ${formatDuration(elapsed)}`}`,
+    elapsed === null ? end : l10n.t('{0} after {1}', end, formatDuration(elapsed)),
     costOf(record),
     results ?? null,
   ]);
@@ -81,7 +79,7 @@ export function describeOutcome(record: JobRecord, results?: string): string {
 function costOf(record: JobRecord): string | null {
   const { creditsCharged } = record;
   if (isUnpriced(record)) return describeUsed(record, Date.parse(record.finishedAt ?? ''));
-  return creditsCharged === null ? null : `${formatCredits(creditsCharged)} credits`;
+  return creditsCharged === null ? null : l10n.t('{0} credits', formatCredits(creditsCharged));
 }
 
 function progressText({ lastLogLine }: JobRecord): string | null {
@@ -90,8 +88,8 @@ function progressText({ lastLogLine }: JobRecord): string | null {
 }
 
 function stateText(record: JobRecord, icon: JobIcon): string {
-  if (icon === 'timed-out') return `stopped at its time limit of ${formatDuration(record.maxRuntime)}`;
-  return record.state.replaceAll('_', ' ');
+  if (icon !== 'timed-out') return stateWord(record.state);
+  return l10n.t('stopped at its time limit of {0}', formatDuration(record.maxRuntime));
 }
 
 function failureReason(record: JobRecord): string {
@@ -99,8 +97,10 @@ function failureReason(record: JobRecord): string {
   const reason = /^(?:exit(?:ed)?\b[^:]*\d+|failed)\.?$/i.test(record.reason ?? '') ? null : record.reason;
   // If the script exited with 0, something else failed, which the reason names.
   const isExplained = record.exitCode === null || (record.exitCode === 0 && reason !== null);
-  const exit = isExplained ? null : `exit ${record.exitCode}`;
-  return oneLine([exit, reason ?? record.lastLogLine].filter((part) => part !== null).join(': ')) || 'failed';
+  const exit = isExplained ? null : l10n.t('exit {0}', record.exitCode ?? '');
+  return (
+    oneLine([exit, reason ?? record.lastLogLine].filter((part) => part !== null).join(': ')) || stateWord('failed')
+  );
 }
 
 function joined(parts: readonly (string | null)[]): string {

@@ -204,15 +204,16 @@ onPage(
     const today = { ...failed, startedAt: Date.now() };
     await canvas.send({ type: 'runs', runs: [today] }, { type: 'run', run: today });
     // A closed list is as wide as its longest line needs, unless something limits it.
-    const [width = 0, needed = 0] = await canvas.page.getByLabel('Runs of this flow').evaluate((list: HTMLSelectElement) => {
-      const free = list.cloneNode(true) as HTMLSelectElement;
+    const [width = 0, needed = 0] = await canvas.page.evaluate<number[]>(`(() => {
+      const list = document.querySelector('.history');
+      const free = list.cloneNode(true);
       Object.assign(free.style, { position: 'absolute', maxWidth: 'none' });
       free.replaceChildren(...[...list.selectedOptions].map((option) => option.cloneNode(true)));
       list.after(free);
       const widths = [list.offsetWidth, free.offsetWidth];
       free.remove();
       return widths;
-    });
+    })()`);
     assert.ok(width >= needed, `${width} px of ${needed} px`);
     await canvas.page.getByRole('button', { name: 'More…' }).click();
     assert.deepEqual(await canvas.page.getByRole('menuitem').allTextContents(), [

@@ -116,6 +116,8 @@ const TRANSLATED = ['extension/**/*.ts', 'webview/**/*.ts'];
 /** What is translated below the extension. The other texts of the layers there are English. */
 const TRANSLATED_BELOW = [
   'jobs/ledger/budgetInput.ts',
+  'jobs/describe.ts',
+  'jobs/log/logText.ts',
   'jobs/page/*.ts',
   'jobs/submit/{budgetCheck,consent,estimate,preflight}.ts',
   'jobs/submit/account/{secretFindings,packages}.ts',

@@ -1,6 +1,5 @@
-import { formatDuration } from '../../core/text/format.ts';
+import { formatDuration, formatMeasured } from '../../core/text/format.ts';
 import { elapsedSeconds } from '../../jobs/ledger/record.ts';
-import { formatNumber } from '../../jobs/page/pageText.ts';
 import { countJobs, describeCounts } from '../../jobs/sweeps/sweepProgress.ts';
 import { metricNames, rankRows, type SweepRow, sweepRows } from '../../jobs/sweeps/sweepTable.ts';
 import { costColumns, rowCost } from '../command/costColumns.ts';
@@ -48,7 +47,7 @@ function columnsFor(rows: readonly SweepRow[], by: string | undefined, now: numb
     })),
     ...metrics.map((name, index) => ({
       title: name,
-      cell: ({ metrics: of }: SweepRow) => text(of.get(name)?.last, formatNumber),
+      cell: ({ metrics: of }: SweepRow) => text(of.get(name)?.last, formatMeasured),
       align: 'right' as const,
       ...(index > 0 && { dropOrder: SHOWN_METRICS - index }),
     })),

@@ -40,7 +40,7 @@ export function formatCredits(credits: number): string {
 
 /** `$0.0042`, `$0.02`, `$12.30`: US dollars with two significant digits, from a dollar on with cents. */
 export function formatDollars(dollars: number): string {
-  return dollars >= 0.995 ? `$${dollars.toFixed(2)}` : `$${Number(dollars.toPrecision(2))}`;
+  return inLanguage(dollars >= 0.995 ? `$${dollars.toFixed(2)}` : `$${Number(dollars.toPrecision(2))}`);
 }
 
 /** `one`, or `many` with the count in place of its `{0}`: `plural(2, l10n.t('1 file'), l10n.t('{0} files'))`. */
@@ -58,10 +58,25 @@ export function formatNumber(value: number): string {
   return value.toLocaleString(language(), { maximumSignificantDigits: 15 });
 }
 
+/** `0.1235`, `1e-7`: four significant digits, as the language writes them; `NaN` and `Infinity` as they are. */
+export function formatMeasured(value: number): string {
+  return inLanguage(String(Number.isFinite(value) ? Number(value.toPrecision(4)) : value));
+}
+
+/** `850`, `8.1k`: a count in three digits or so. */
+export function formatShort(count: number): string {
+  return count < 1_000 ? String(count) : `${inLanguage((count / 1_000).toFixed(count < 99_950 ? 1 : 0))}k`;
+}
+
 /** `.` or `,`: what the language writes before decimals. */
 export function decimalMark(): string {
   const parts = new Intl.NumberFormat(language()).formatToParts(0.5);
   return parts.find(({ type }) => type === 'decimal')?.value ?? '.';
+}
+
+/** A number as JavaScript writes it, with the decimal mark of the language. */
+function inLanguage(text: string): string {
+  return text.replace('.', decimalMark());
 }
 
 /** `1,234.5`, as the language writes it, with at most `digits` decimals and at least `least`. */

@@ -1,16 +1,10 @@
+import { formatMeasured } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { adviseOn } from '../../jobs/page/advice.ts';
 import type { JobPage } from '../../jobs/page/jobPage.ts';
 import { stateWord } from '../../jobs/ledger/jobIcon.ts';
 import { isActive, isOver, type JobRecord, shortId } from '../../jobs/ledger/record.ts';
-import {
-  describeFacts,
-  describeFiles,
-  formatNumber,
-  metricPlots,
-  type PagePlot,
-  usagePlots,
-} from '../../jobs/page/pageText.ts';
+import { describeFacts, describeFiles, metricPlots, type PagePlot, usagePlots } from '../../jobs/page/pageText.ts';
 import { describePhase } from '../../jobs/page/timeline.ts';
 import { describeLastSeen, type LostContact } from '../store/lostContacts.ts';
 import { scriptArguments, scriptPath, shownScript } from '../../jobs/selection/script.ts';
@@ -41,7 +35,7 @@ export function viewOf(page: JobPage, record: JobRecord, context: PageContext): 
   const metricPlot = (plot: PagePlot): ShownPlot => {
     const others = compared.map((other) => {
       const series = other.page.metrics.get(plot.name);
-      return series === undefined ? null : curveOf({ text: formatNumber(series.last), series });
+      return series === undefined ? null : curveOf({ text: formatMeasured(series.last), series });
     });
     return { name: plot.name, axis: 'step', ...curveOf(plot), others };
   };

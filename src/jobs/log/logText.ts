@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import { numberField, textField } from '../../core/jsonFields.ts';
 import { formatCredits, formatDuration } from '../../core/text/format.ts';
 import { describeHours, hoursOf } from '../../core/text/machineHours.ts';
@@ -5,6 +6,7 @@ import { joinPrintable, type Printable, printable, printableLine } from '../../c
 import { logTextOf } from '../../remote/protocol/spellings.ts';
 import { ReadableOutput } from '../output/dataLines.ts';
 import { noteOf, stateOf } from './progress.ts';
+import { stateWord } from '../ledger/jobIcon.ts';
 import { isOver } from '../ledger/record.ts';
 import type { SpooledEvent } from './spool.ts';
 import { TerminalText } from '../output/terminalOutput.ts';
@@ -24,7 +26,6 @@ const NOTHING = printable``;
 const DIM = printable`\u001b[2m`;
 const END = printable`\n`;
 const DIM_END = printable`\u001b[0m\n`;
-const END_WORDS: Readonly<Record<string, string>> = { timed_out: 'stopped at its time limit' };
 
 /**
  * Whether an event has a place in a log. Others, such as those of usage, come at any time, so they must not end a line that the job is
@@ -99,29 +100,28 @@ export class LogText {
       return NOTHING;
     }
     const suffix = reason === undefined ? '' : ` (${reason})`;
-    if (state !== 'running') return this.#line(`${state.replaceAll('_', ' ')}${suffix}`);
+    if (state !== 'running') return this.#line(`${stateWord(state)}${suffix}`);
     this.#startedAt ??= textField(data, 'at') ?? at;
     const { machine } = this.#options;
-    return this.#line(`started${machine === undefined ? '' : ` on ${machine}`}${suffix}`);
+    return this.#line(`${machine === undefined ? l10n.t('started') : l10n.t('started on {0}', machine)}${suffix}`);
   }
 
   #outcome({ data, at }: SpooledEvent, results: string | undefined): string {
-    const state = stateOf(data) ?? 'ended';
+    const state = endWord(stateOf(data));
     const exit = numberField(data, 'exit_code');
     const credits = numberField(data, 'credits_charged');
     const cpus = numberField(data, 'unpriced_cpus');
     const seconds = (Date.parse(this.#endedAt ?? at) - Date.parse(this.#startedAt ?? '')) / 1000;
-    const code = exit === undefined || exit === 0 ? '' : ` with exit ${exit}`;
-    const time = Number.isFinite(seconds) ? ` after ${formatDuration(Math.max(0, seconds))}` : '';
+    const end = exit === undefined || exit === 0 ? state : l10n.t('{0} with exit {1}', state, exit);
     const machine = cpus === undefined ? undefined : { cpus, gpus: numberField(data, 'unpriced_gpus') ?? 0 };
     const cost =
       machine !== undefined
         ? describeHours(hoursOf(machine, Number.isFinite(seconds) ? seconds : 0))
         : credits === undefined
           ? undefined
-          : `${formatCredits(credits)} credits`;
+          : l10n.t('{0} credits', formatCredits(credits));
     return [
-      `${END_WORDS[state] ?? state.replaceAll('_', ' ')}${code}${time}`,
+      Number.isFinite(seconds) ? l10n.t('{0} after {1}', end, formatDuration(Math.max(0, seconds))) : end,
       textField(data, 'reason') ?? this.#endReason,
       cost,
       results,
@@ -136,4 +136,9 @@ export class LogText {
     const start = this.#output.endLine();
     return joinPrintable(this.#options.colour ? [start, DIM, clean, DIM_END] : [start, clean, END]);
   }
+}
+
+function endWord(state: string | undefined): string {
+  if (state === 'timed_out') return l10n.t('stopped at its time limit');
+  return state === undefined ? l10n.t('ended') : stateWord(state);
 }

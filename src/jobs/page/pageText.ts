@@ -1,5 +1,12 @@
 import * as l10n from '@vscode/l10n';
-import { formatBytes, formatCredits, formatDuration, formatInteger, plural } from '../../core/text/format.ts';
+import {
+  formatBytes,
+  formatCredits,
+  formatDuration,
+  formatInteger,
+  formatMeasured,
+  plural,
+} from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { isOver, isUnpriced, type JobRecord } from '../ledger/record.ts';
 import type { SeriesData } from '../metrics/series.ts';
@@ -11,11 +18,11 @@ import type { JobPage } from './jobPage.ts';
 
 const MAX_FILES = 5;
 const USAGE: readonly (readonly [UsageName, string, (amount: number) => string])[] = [
-  ['cpu_cores', l10n.t('cores'), formatNumber],
+  ['cpu_cores', l10n.t('cores'), formatMeasured],
   ['memory_bytes', l10n.t('memory'), formatBytes],
   ['disk_read_bytes_per_second', l10n.t('read'), formatRate],
   ['disk_write_bytes_per_second', l10n.t('write'), formatRate],
-  ['gpus', l10n.t('GPUs'), formatNumber],
+  ['gpus', l10n.t('GPUs'), formatMeasured],
   ['gpu_memory_bytes', l10n.t('GPU mem'), formatBytes],
 ];
 
@@ -68,7 +75,7 @@ export function usagePlots({ usage }: JobPage): readonly PagePlot[] {
 
 /** The job's own metrics, up to `limit` of them. */
 export function metricPlots({ metrics }: JobPage, limit: number): readonly PagePlot[] {
-  return [...metrics].slice(0, limit).map(([name, series]) => ({ name, series, text: formatNumber(series.last) }));
+  return [...metrics].slice(0, limit).map(([name, series]) => ({ name, series, text: formatMeasured(series.last) }));
 }
 
 /** `3 files, 1.2 MB: model.pt (1.1 MB), …`; undefined if there are none. */
@@ -86,11 +93,6 @@ function describeMoney(record: JobRecord, now: number): string | undefined {
   if (record.creditsCharged !== null) return l10n.t('{0} charged', formatCredits(record.creditsCharged));
   const held = record.creditHold === null ? undefined : l10n.t('{0} held', formatCredits(record.creditHold));
   return describeForecast(record, now) ?? held;
-}
-
-/** Four significant digits; `NaN` and `Infinity` as they are. */
-export function formatNumber(value: number): string {
-  return String(Number.isFinite(value) ? Number(value.toPrecision(4)) : value);
 }
 
 function formatRate(bytes: number): string {

@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises';
+import * as l10n from '@vscode/l10n';
 import { AppError, messageOf } from '../../core/errors.ts';
 import { formatBytes, formatDuration } from '../../core/text/format.ts';
 import type { JobCreated } from '../../remote/protocol/schemas.ts';
@@ -174,9 +175,9 @@ async function writePhases(
 ): Promise<void> {
   const size = formatBytes(record.archiveBytes ?? 0);
   const lines = [
-    ...(packSeconds === undefined ? [] : [`packed ${size} in ${formatDuration(packSeconds)}`]),
+    ...(packSeconds === undefined ? [] : [l10n.t('packed {0} in {1}', size, formatDuration(packSeconds))]),
     ...(sent.reason === undefined ? [] : [sent.reason]),
-    `uploaded ${formatBytes(sent.sentBytes)} in ${formatDuration(sent.seconds)}`,
+    l10n.t('uploaded {0} in {1}', formatBytes(sent.sentBytes), formatDuration(sent.seconds)),
   ];
   // These lines are only for information, so a failure to write them is ignored.
   await new EventSpool(home, record.id)

@@ -1,4 +1,5 @@
 import * as l10n from '@vscode/l10n';
+import { formatMeasured } from '../../core/text/format.ts';
 import { html } from '../canvas/dom/elements.ts';
 import type { ShownJob, ToSweepPage } from './messages.ts';
 
@@ -90,7 +91,7 @@ export class JobTable {
       button.addEventListener('click', () => run(index));
       return button;
     };
-    const numbers = values.map((value) => html('td', { class: 'number' }, value === null ? '' : format(value)));
+    const numbers = values.map((value) => html('td', { class: 'number' }, value === null ? '' : formatMeasured(value)));
     const row = html(
       'tr',
       {},
@@ -110,11 +111,6 @@ export class JobTable {
     for (const event of ['mouseleave', 'focusout']) row.addEventListener(event, () => this.#actions.onPoint(undefined));
     return row;
   }
-}
-
-/** Four significant digits. */
-function format(value: number): string {
-  return String(Number(value.toPrecision(4)));
 }
 
 function valueOf(text: string): number | string {

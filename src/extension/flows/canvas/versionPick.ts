@@ -36,7 +36,10 @@ export async function compareVersions(
   const name = vscode.workspace.asRelativePath(uri);
   const rows = (await versions.revisions(file)).map(rowOf);
   if (rows.length === 0) {
-    throw new AppError('missing', l10n.t('Git has no version of {0} to compare with. Commit the file to a git repository first.', name));
+    throw new AppError(
+      'missing',
+      l10n.t('Git has no version of {0} to compare with. Commit the file to a git repository first.', name),
+    );
   }
   const before = await pickRow(rows, {
     title: l10n.t('Compare {0} from', name),

@@ -1,5 +1,5 @@
 import * as l10n from '@vscode/l10n';
-import { formatDollars } from '../../../core/text/format.ts';
+import { formatDollars, formatDuration } from '../../../core/text/format.ts';
 import type { RecordedModelCall } from '../../../flows/run/history/modelCalls.ts';
 
 export type PromptMessages = RecordedModelCall['messages'];
@@ -62,5 +62,5 @@ export function replyDocument(tried: readonly TriedPrompt[]): string {
 
 function timeOf({ reply, failure, seconds }: TriedPrompt): string {
   if (failure !== undefined) return l10n.t('failed');
-  return reply === undefined || seconds === undefined ? '…' : `${seconds.toFixed(1)} s`;
+  return reply === undefined || seconds === undefined ? '…' : formatDuration(seconds);
 }

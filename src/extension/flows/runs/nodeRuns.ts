@@ -2,7 +2,7 @@ import * as l10n from '@vscode/l10n';
 import type { FlowFile, FlowGraph, FlowNode } from '../../../flows/graph/graph.ts';
 import { mergeStates, type NodeState } from '../../../flows/run/protocol/nodeState.ts';
 import { unitOfPath } from '../../../flows/graph/tracePath.ts';
-import { formatDollars, formatMicros } from '../../../core/text/format.ts';
+import { formatDollars, formatMicros, formatShort } from '../../../core/text/format.ts';
 
 /** A node of the source with its state in a run. */
 export interface NodeRun {
@@ -34,14 +34,10 @@ export function describeNodeRun({ status, visits, micros, lastAction, usage, err
     status === 'running' ? l10n.t('running') : undefined,
     visits > 1 ? `×${visits}` : undefined,
     status === 'running' && micros === 0 ? undefined : formatMicros(micros),
-    tokens > 0 ? l10n.t('{0} tokens', shortCount(tokens)) : undefined,
+    tokens > 0 ? l10n.t('{0} tokens', formatShort(tokens)) : undefined,
     usage.cost > 0 ? formatDollars(usage.cost) : undefined,
     error === undefined ? undefined : l10n.t('failed: {0}', error),
     lastAction === undefined ? undefined : `→ ${lastAction}`,
   ];
   return parts.filter((part) => part !== undefined).join(' · ');
-}
-
-function shortCount(count: number): string {
-  return count < 1000 ? String(count) : `${(count / 1000).toFixed(1)}k`;
 }

@@ -1,12 +1,11 @@
 import * as l10n from '@vscode/l10n';
-import { formatDollars, formatMicros } from '../../../core/text/format.ts';
+import { formatDollars, formatMicros, formatShort } from '../../../core/text/format.ts';
 import type { NodeState } from '../../../flows/run/protocol/nodeState.ts';
 import { microsOf, type ModelUsage, type TimelineStep } from '../../../flows/run/protocol/timelineStep.ts';
 
 /** `850 tok`, `8.1k tok`. */
 export function tokensText(tokens: number): string {
-  const count = tokens < 1_000 ? String(tokens) : `${(tokens / 1_000).toFixed(tokens < 99_950 ? 1 : 0)}k`;
-  return l10n.t({ message: '{0} tok', args: [count], comment: ['tokens, abbreviated'] });
+  return l10n.t({ message: '{0} tok', args: [formatShort(tokens)], comment: ['tokens, abbreviated'] });
 }
 
 /** What the upper corner of a node shows: `×3 · 1.2 s`. */

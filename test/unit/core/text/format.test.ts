@@ -9,8 +9,10 @@ import {
   formatDollars,
   formatDuration,
   formatInteger,
+  formatMeasured,
   formatMicros,
   formatNumber,
+  formatShort,
   plural,
 } from '../../../../src/core/text/format.ts';
 
@@ -65,6 +67,9 @@ test('numbers are written as the language of the texts does', () => {
       ['3,2 MB', '0,2 s', '20.000'],
     );
     assert.deepEqual([2.1, 0.015, 1_024].map(formatNumber), ['2,1', '0,015', '1.024']);
+    assert.deepEqual([0.12345, 1e-7, 1_234, Number.NaN].map(formatMeasured), ['0,1235', '1e-7', '1234', 'NaN']);
+    assert.deepEqual([850, 8_123, 120_000].map(formatShort), ['850', '8,1k', '120k']);
+    assert.deepEqual([12.3, 0.0042].map(formatDollars), ['$12,30', '$0,0042']);
     assert.equal(decimalMark(), ',');
   } finally {
     l10n.config({ contents: {} });

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import * as l10n from '@vscode/l10n';
+import German from '../../../../l10n/bundle.l10n.de.json' with { type: 'json' };
 import { MarkedLineWriter } from '../../../../src/core/text/markedLines.ts';
+import { describeOutcome } from '../../../../src/jobs/describe.ts';
 import { isInLog, LogText, type LogTextOptions } from '../../../../src/jobs/log/logText.ts';
 import type { SpooledEvent } from '../../../../src/jobs/log/spool.ts';
+import { makeRecord } from '../fixtures.ts';
 
 const ESC = '\u001b';
 let seq = 0;
@@ -20,6 +24,7 @@ function render(options: LogTextOptions, events: readonly SpooledEvent[], result
   const text = new LogText(options);
   return events.map((event) => text.push(event, results)).join('') + text.flush();
 }
+const RAN = { startedAt: '2026-01-01T00:00:00.000Z', finishedAt: '2026-01-01T00:00:03.600Z' };
 const plain = (...events: SpooledEvent[]): string => render({ colour: false }, events);
 const terminal = (...events: SpooledEvent[]): string => render({ colour: true }, events);
 
@@ -37,6 +42,31 @@ test('a whole log: phases, the program’s lines, one line at the end', () => {
     render({ colour: false, machine: 'local' }, events, '3 new files: Download Results'),
     'packed 3.2 MB in 0.2 s\nqueued\nstarted on local\nepoch 1\nepoch 2\nsucceeded after 42 s · 0.07 credits · 3 new files: Download Results\n',
   );
+});
+
+test('in German, the lines about a job are all German, and those of its program stay as they are', () => {
+  const events = [
+    make('state', { state: 'queued' }),
+    running,
+    log('epoch 1.5\n'),
+    make('end', { state: 'failed', exit_code: 3, credits_charged: 0.07 }),
+  ];
+  l10n.config({ contents: German });
+  try {
+    const text = render({ colour: false, machine: 'local' }, events, l10n.t('no results'));
+    assert.equal(
+      text,
+      'in Warteschlange\ngestartet auf local\nepoch 1.5\nfehlgeschlagen mit Exit-Code 3 nach 42 s · 0,07 Credits · keine Ergebnisse\n',
+    );
+    const record = makeRecord({ state: 'succeeded', creditsCharged: 0.5, exitCode: 0, ...RAN });
+    assert.equal(describeOutcome(record), 'erfolgreich nach 3,6 s · 0,5 Credits');
+    assert.equal(
+      describeOutcome({ ...record, state: 'failed', reason: 'kaputt', exitCode: null }),
+      'fehlgeschlagen (kaputt) nach 3,6 s · 0,5 Credits',
+    );
+  } finally {
+    l10n.config({ contents: {} });
+  }
 });
 
 test('a job took the time that its service says, however late its end arrives', () => {

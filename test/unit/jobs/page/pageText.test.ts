@@ -1,14 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { formatMeasured } from '../../../../src/core/text/format.ts';
 import { JobPage } from '../../../../src/jobs/page/jobPage.ts';
 import { OutputTail } from '../../../../src/jobs/page/outputTail.ts';
-import {
-  describeFacts,
-  describeFiles,
-  formatNumber,
-  metricPlots,
-  usagePlots,
-} from '../../../../src/jobs/page/pageText.ts';
+import { describeFacts, describeFiles, metricPlots, usagePlots } from '../../../../src/jobs/page/pageText.ts';
 import { makeRecord } from '../fixtures.ts';
 
 const AT = '2026-01-01T00:05:00.000Z';
@@ -149,7 +144,7 @@ test('a result with metrics is noticed by its name', () => {
 });
 
 test('a number has four significant digits', () => {
-  assert.deepEqual([0.000123456, 12_345, 0.5, NaN, Infinity, -Infinity].map(formatNumber), [
+  assert.deepEqual([0.000123456, 12_345, 0.5, NaN, Infinity, -Infinity].map(formatMeasured), [
     '0.0001235',
     '12350',
     '0.5',
