@@ -1,11 +1,11 @@
-// Whether a folder's search has the answer of a question among its first three files, for the questions in `ranking/questions.json`:
-// of somebody new to this repository, written with the file that answers each before any of them was searched (`.farwharfignore` keeps
-// them out of the index). Two sets of twenty:
-// ranking is changed with a view to the first, and the second checks it. `--explain` shows what made up the scores of misses; `--model FOLDER`
-// adds semantic ranking with the static model in that folder.
+// Whether a folder's search has the answer of a question among its first three files: `questions.ts [FOLDER QUESTIONS]`. Without
+// arguments, the questions are about this repository, of somebody new to it (`.farwharfignore` keeps them out of the index): two sets of
+// twenty; ranking is changed with a view to the first, and the second checks it. `ranking/questions` has others, about the sources of PostgreSQL
+// and Blender (Debian's source packages postgresql-15 and blender of Debian 12). All were written, with the files that answer each, before any
+// was searched. `--explain` shows what made up the scores of misses; `--model FOLDER` adds semantic ranking with the static model in that folder.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import * as z from 'zod';
 import { explainScore } from '../src/retrieval/ranking/explanation.ts';
@@ -14,20 +14,24 @@ import { openNearChunks } from './ranking/nearChunks.ts';
 import { indexFolder } from './ranking/indexedFolder.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-const FILE = 'bench/ranking/questions.json';
+const QUESTIONS = 'bench/ranking/questions/farwharf.json';
 const SHOWN = 3;
 const DEPTH = 50;
-const { values } = parseArgs({ options: { explain: { type: 'boolean' }, model: { type: 'string' } } });
+const { values, positionals } = parseArgs({
+  options: { explain: { type: 'boolean' }, model: { type: 'string' } },
+  allowPositionals: true,
+});
+const [folder = ROOT, file = join(ROOT, QUESTIONS)] = positionals.map((path) => resolve(path));
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const sets = z
   .record(z.string(), z.record(z.string(), z.array(z.string())))
-  .parse(JSON.parse(readFileSync(join(ROOT, FILE), 'utf8')));
+  .parse(JSON.parse(readFileSync(file, 'utf8')));
 const home = mkdtempSync(join(tmpdir(), 'farwharf-bench-questions-'));
 try {
-  using index = await indexFolder(ROOT, home);
+  using index = await indexFolder(folder, home);
   await index.history.update(readCommits, { signal: new AbortController().signal, isStored: false });
   const near =
-    values.model === undefined ? undefined : await openNearChunks(index, { model: values.model, root: ROOT, home });
+    values.model === undefined ? undefined : await openNearChunks(index, { model: values.model, root: folder, home });
   for (const [name, questions] of Object.entries(sets)) {
     let answered = 0;
     for (const [question, answers] of Object.entries(questions)) {

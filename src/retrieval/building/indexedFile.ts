@@ -5,7 +5,8 @@ import type { Chunk } from '../chunks/chunk.ts';
 import { chunkText } from '../chunks/chunkText.ts';
 import { decodeText, notebookText } from '../chunks/documentText.ts';
 import { isNotebook } from '../chunks/languages.ts';
-import type { Source } from '../segments/segment.ts';
+import type { Source, SourceStatus } from '../segments/segment.ts';
+import { saysGenerated } from './generatedMarker.ts';
 
 /** A larger file is data or generated, and would dominate the results. */
 const MAX_FILE_BYTES = 1_000_000;
@@ -45,7 +46,7 @@ export function readIndexedFile(root: string, path: string, now: () => number = 
   const text = decodeText(bytes);
   const hash = digest('sha256', bytes, 'hex').slice(0, 32);
   if (text === undefined) return { source: { ...file, hash, status: 'binary' }, chunks: [] };
-  return indexed({ ...file, hash, status: 'indexed' }, text, { stats: read.stats, readAt: now() });
+  return indexed({ ...file, hash, status: statusOf(text) }, text, { stats: read.stats, readAt: now() });
 }
 
 /** What identifies a version of a file; undefined if a later one could look the same. */
@@ -60,7 +61,11 @@ export function indexText(path: string, text: string): IndexedFile {
   const size = Buffer.byteLength(text);
   const file = { path, size, mtimeMs: 0 };
   if (size > MAX_FILE_BYTES) return unread(file, 'too-large');
-  return indexed({ ...file, hash: digest('sha256', text, 'hex').slice(0, 32), status: 'indexed' }, text);
+  return indexed({ ...file, hash: digest('sha256', text, 'hex').slice(0, 32), status: statusOf(text) }, text);
+}
+
+function statusOf(text: string): SourceStatus {
+  return saysGenerated(text) ? 'generated' : 'indexed';
 }
 
 /** Splits the text on demand only, because most files that are read again are unchanged. */

@@ -4,7 +4,7 @@ import type { IndexedFile, ListedFile } from '../building/indexedFile.ts';
 import type { IndexState, StoredIndex } from '../store/indexStore.ts';
 import type { JournalEntry } from '../store/journal.ts';
 import { type BuiltBatch, buildInParallel, cutSlices, type SizedTask, workOf } from '../building/parallelBuild.ts';
-import type { Segment, Source, SourceStatus } from '../segments/segment.ts';
+import { hasChunks, type Segment, type Source, type SourceStatus } from '../segments/segment.ts';
 import { SegmentBuilder } from '../segments/segmentBuilder.ts';
 import { readSegment } from '../segments/segmentFile.ts';
 import { StoredSegment } from '../segments/storedSegment.ts';
@@ -195,7 +195,7 @@ function countSources(set: SegmentSet): IndexStats {
   const skipped: Partial<Record<SourceStatus, number>> = {};
   let files = 0;
   for (const { status } of set.sources()) {
-    if (status === 'indexed') files += 1;
+    if (hasChunks(status)) files += 1;
     else skipped[status] = (skipped[status] ?? 0) + 1;
   }
   return { files, chunks: set.documentCount, skipped };

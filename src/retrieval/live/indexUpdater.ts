@@ -7,6 +7,7 @@ import type { FileSelector, Selected } from './fileSelector.ts';
 import type { FolderIndex } from '../folder/folderIndex.ts';
 import type { ListedFile } from '../building/indexedFile.ts';
 import type { FolderStatus, OpenFolder, SkippedPath } from './indexService.ts';
+import { hasChunks } from '../segments/segment.ts';
 
 // A change to one of these files changes which files are selected.
 const RULE_FILES = new Set(['.gitignore', '.farwharfignore', 'pyvenv.cfg', '.git']);
@@ -69,7 +70,7 @@ export class IndexUpdater {
 
   /** Unindexed paths: those that were not selected, and files without text. */
   get skipped(): readonly SkippedPath[] {
-    const unread = [...this.index.sources()].filter(({ status }) => status !== 'indexed');
+    const unread = [...this.index.sources()].filter(({ status }) => !hasChunks(status));
     const files = unread.map(({ path, status }): SkippedPath => ({ path, type: 'file', reason: status }));
     return [...this.#excluded, ...files].sort((a, b) => (a.path < b.path ? -1 : 1));
   }

@@ -54,6 +54,8 @@ export class PathAnalyzer {
 }
 
 const LEAST_PREFIX = 3;
+// The end of a part is a word too, as in `autovacuum`; with three letters it often is none.
+const LEAST_SUFFIX = 4;
 
 interface NameQuery {
   readonly terms: readonly string[];
@@ -65,7 +67,7 @@ interface NameQuery {
 
 /**
  * How much of a query a name says, and nothing else: the share of the query's terms that are in the name, or begin with a part of it,
- * or are the beginning of one, times the share of the name that they are. Half of the former counts each term by its weight.
+ * or are the beginning or the end of one, times the share of the name that they are. Half of the former counts each term by its weight.
  *
  * @param enclosing the terms of what encloses the name, in which the query's terms count as well.
  */
@@ -94,5 +96,6 @@ export function likeness(
 function isSimilar(one: string, other: string): boolean {
   if (one === other) return true;
   const [shorter, longer] = one.length < other.length ? [one, other] : [other, one];
-  return shorter.length >= LEAST_PREFIX && longer.startsWith(shorter);
+  if (longer.startsWith(shorter)) return shorter.length >= LEAST_PREFIX;
+  return shorter.length >= LEAST_SUFFIX && longer.endsWith(shorter);
 }

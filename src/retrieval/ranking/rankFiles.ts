@@ -3,7 +3,7 @@ import { addMeaning, type FoundChunk } from './nearChunks.ts';
 import type { MentionedFile } from './mentionedFiles.ts';
 import { likeness, type PathAnalyzer } from './pathTerms.ts';
 import { MOST_BITS } from '../search/queryTerms.ts';
-import type { FileRole } from './roles.ts';
+import { type FileRole, headersOf } from './roles.ts';
 
 /** A file of a ranking. */
 export interface RankedFile {
@@ -61,9 +61,11 @@ export function rankFiles(
   const rarity = rarityOfNames(files.map(({ path }) => paths.analyze(path).name));
   const best = files.reduce((most, { keywords }) => Math.max(most, keywords), 0);
   const most = Math.max(1, best);
+  const headers = headersOf(files.map(({ path }) => path));
   return files
     .map(({ path, places, keywords }): RankedFile => {
-      const { role, ...parts } = paths.analyze(path);
+      const { role: pathRole, ...parts } = paths.analyze(path);
+      const role = pathRole === 'source' ? sourceRole(places, headers) : pathRole;
       const name = best * nameWeight * likeness({ terms, weights, rarity }, parts.name);
       const folder = best * blend.folder * likeness({ terms, weights }, parts.folder);
       const own = defining.get(path);
@@ -79,6 +81,12 @@ export function rankFiles(
       return { path, places: own === undefined ? ordered : definitionsFirst(ordered, own), reasons, score };
     })
     .sort((a, b) => b.score - a.score);
+}
+
+function sourceRole(places: readonly FoundChunk[], headers: ReadonlySet<string>): FileRole {
+  const source = places[0]?.source;
+  if (source?.status === 'generated') return 'generated';
+  return source !== undefined && headers.has(source.path) ? 'header' : 'source';
 }
 
 /**

@@ -10,7 +10,9 @@ export type FileRole =
   | 'lock'
   | 'data'
   | 'legacy'
-  | 'exports';
+  | 'exports'
+  /** Of C and its relatives, beside a source file with the same name. */
+  | 'header';
 
 interface RoleRule {
   readonly role: FileRole;
@@ -30,7 +32,7 @@ const RULES: readonly RoleRule[] = [
   },
   {
     role: 'vendored',
-    path: /(?:^|\/)(?:vendor|vendors|vendored|_vendor|third[_-]?party|externals?|node_modules|bower_components|single_include|amalgamation)\//,
+    path: /(?:^|\/)(?:vendor|vendors|vendored|_vendor|third[_-]?party|extern(?:als?)?|3rd[_-]?party|node_modules|bower_components|single_include|amalgamation)\//,
   },
   {
     role: 'test',
@@ -54,6 +56,24 @@ const RULES: readonly RoleRule[] = [
 ];
 // JUnit, xUnit, XCTest, ScalaTest and others name tests by their class, in camel case.
 const TEST_CLASS = /(?:Tests?|TestCase|Spec|Specs|Suite|IT)\.(?:java|kt|cs|swift|scala|php|groovy|m|mm|dart)$/;
+
+const HEADER = /\.(?:h|hh|hpp|hxx)$/i;
+const HEADED = /\.(?:c|cc|cpp|cxx|m|mm|cu)$/i;
+
+/** The headers among files for which there is a source file with the same name. */
+export function headersOf(paths: Iterable<string>): ReadonlySet<string> {
+  const headed = new Set<string>();
+  const headers: string[] = [];
+  for (const path of paths) {
+    if (HEADED.test(path)) headed.add(stemOf(path));
+    else if (HEADER.test(path)) headers.push(path);
+  }
+  return new Set(headers.filter((path) => headed.has(stemOf(path))));
+}
+
+function stemOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1, path.lastIndexOf('.'));
+}
 
 export function roleOf(path: string): FileRole {
   if (TEST_CLASS.test(path)) return 'test';

@@ -46,5 +46,6 @@ export const BLEND: Blend = {
     data: 0.5,
     legacy: 0.5,
     exports: 0.6,
+    header: 0.8,
   },
 };

@@ -9,12 +9,17 @@ export interface Source {
   readonly mtimeMs: number;
   /** The hash of its bytes; a value that depends on the reason if they were not read; empty if there is no file. */
   readonly hash: string;
-  /** `indexed`, the reason why it has no chunks, or that it was removed; a later segment replaces earlier ones for a path. */
+  /** Whether it has chunks, the reason why not, or that it was removed; a later segment replaces earlier ones for a path. */
   readonly status: SourceStatus;
 }
 
-export const SOURCE_STATUSES = ['indexed', 'binary', 'too-large', 'unreadable', 'removed'] as const;
+/** `generated` files are indexed too; their first lines say that a program wrote them. */
+export const SOURCE_STATUSES = ['indexed', 'generated', 'binary', 'too-large', 'unreadable', 'removed'] as const;
 export type SourceStatus = (typeof SOURCE_STATUSES)[number];
+
+export function hasChunks(status: SourceStatus): boolean {
+  return status === 'indexed' || status === 'generated';
+}
 
 /** A source of a segment with its chunks, which are consecutive. */
 export interface SegmentSource extends Source {

@@ -10,7 +10,7 @@ import { type Segment, type SegmentSource, SOURCE_STATUSES } from './segment.ts'
 // place. Numbers are in the machine's byte order; on a machine with another one, the magic number does not match.
 const MAGIC = 0x46_57_53_31; // FWS1
 /** Incremented with every change of the format and of chunking and tokenizing, so that an older index is built again. */
-export const INDEX_VERSION = 18;
+export const INDEX_VERSION = 19;
 const SECTIONS = 7;
 const CHECKED_FROM = 4 * Uint32Array.BYTES_PER_ELEMENT;
 const HEADER_BYTES = (4 + 3 + SECTIONS) * Uint32Array.BYTES_PER_ELEMENT;

@@ -4,7 +4,7 @@ import { Yielder } from '../../core/processes/yielder.ts';
 import type { Disposable } from '../../core/processes/lifetime.ts';
 import type { Chunk } from '../chunks/chunk.ts';
 import { readIndexedFile } from '../building/indexedFile.ts';
-import type { Source } from '../segments/segment.ts';
+import { hasChunks, type Source } from '../segments/segment.ts';
 import { takeWriterLock } from '../store/writerLock.ts';
 import { ChunkLocations } from './chunkLocations.ts';
 import type { Embedder } from '../embedding/embedder.ts';
@@ -182,7 +182,7 @@ export class FolderVectors implements SemanticRanking, Disposable {
     const yielder = new Yielder(signal);
     const gone = new Set(this.#locations.paths);
     for (const { path, hash: wanted, status } of sources) {
-      if (status !== 'indexed') continue;
+      if (!hasChunks(status)) continue;
       gone.delete(path);
       if (this.#locations.file(path)?.hash === wanted) continue;
       if (yielder.isDue) await yielder.pause();

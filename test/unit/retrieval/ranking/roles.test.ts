@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { roleOf } from '../../../../src/retrieval/ranking/roles.ts';
+import { headersOf, roleOf } from '../../../../src/retrieval/ranking/roles.ts';
 import { wantedRoles } from '../../../../src/retrieval/ranking/wantedRoles.ts';
 
 const ROLES = {
@@ -10,7 +10,7 @@ const ROLES = {
   documentation: 'README.md docs/guide.rst LICENSE a/CHANGELOG docs/conf.py notes.txt',
   example: 'examples/a.go sample/b.ts demos/c.py',
   generated: 'a.min.js b.map __snapshots__/a.snap x.flowtest.json api.pb.go api_pb2.py dist/a.js',
-  vendored: 'vendor/a.go third_party/b.c node_modules/x/index.js',
+  vendored: 'vendor/a.go third_party/b.c extern/c.cc 3rdparty/d.c node_modules/x/index.js',
   configuration: 'tsconfig.json .github/workflows/ci.yml a.toml Makefile vite.config.ts setup.py',
   lock: 'package-lock.json yarn.lock go.sum a/Cargo.lock',
   data: 'a.csv b.svg page.html',
@@ -22,6 +22,11 @@ test('the role of a file follows from its path', () => {
   for (const [role, paths] of Object.entries(ROLES)) {
     for (const path of paths.split(' ')) assert.equal(roleOf(path), role, path);
   }
+});
+
+test('a header beside a source file of the same name is one, wherever they are', () => {
+  const paths = ['src/ring.cpp', 'include/ring.hpp', 'include/only.hpp', 'src/ring.test.h', 'ring.py'];
+  assert.deepEqual([...headersOf(paths)], ['include/ring.hpp']);
 });
 
 test('a query asks for files other than sources by its words, by a file name or by a filter', () => {
