@@ -8,9 +8,7 @@ import type { Endpoint } from '../llm/providers.ts';
 import type { ChatService } from '../llm/service.ts';
 
 /** What a client needs of a chat completions service. */
-export interface Completions extends Pick<ChatService, 'complete'> {
-  stream(...request: Parameters<ChatService['stream']>): AsyncGenerator<Chunk, void>;
-}
+export type Completions = Pick<ChatService, 'complete' | 'stream'>;
 
 /** The service itself; in a hosted run, a wrapper whose host sees every exchange and may supply the reply. */
 export async function hosted(

@@ -29,7 +29,7 @@ export interface AskOptions {
   readonly retries?: number | undefined;
   /** Ends the request. Inside a hook, the signal of the run does so too. */
   readonly signal?: AbortSignal | undefined;
-  /** The time limit of one request in seconds; 600 if absent. */
+  /** The time limit of a whole reply in seconds, or of each silence of a streamed one; 600 if absent. */
   readonly timeout?: number | undefined;
   /** Overrides the client's `params`, field by field. */
   readonly params?: ModelParams | undefined;

@@ -1,8 +1,12 @@
-import { APIConnectionTimeoutError, APIError } from 'openai';
+import { APIConnectionError, APIConnectionTimeoutError, APIError } from 'openai';
 import { AppError, type ErrorCode, messageOf, systemCode } from '../../core/errors.ts';
 import { networkFailureText } from '../../core/network/failureText.ts';
+import { parseRetryAfter } from '../../core/network/retryAfter.ts';
 import type { Redactor } from '../../core/redact.ts';
+import { formatDuration } from '../../core/text/format.ts';
 import type { Endpoint } from './providers.ts';
+import { BrokenReplyError } from './replyStream.ts';
+import { ResponseTimeoutError } from './responseTimeout.ts';
 
 // A response may contain a page of HTML, or the whole prompt.
 const MAX_DETAIL = 500;
@@ -23,6 +27,11 @@ export function requestFailure(error: unknown, endpoint: Endpoint, redactor: Red
       { cause },
     );
 
+  if (error instanceof ResponseTimeoutError) {
+    const what = `${baseUrl} did not respond within ${error.seconds} s. Try again, or set a longer timeout.`;
+    return new AppError('unreachable', `${provider} (${model}): ${what}`, { cause });
+  }
+  if (error instanceof BrokenReplyError) return fail('unreachable', error.what, error.advice);
   if (error instanceof APIConnectionTimeoutError) {
     return fail('unreachable', `${baseUrl} did not respond in time`, 'Try again, or set a longer timeout.');
   }
@@ -30,6 +39,9 @@ export function requestFailure(error: unknown, endpoint: Endpoint, redactor: Red
     const networkText = networkFailureText(error, URL.parse(baseUrl)?.host);
     if (networkText !== undefined) {
       return new AppError('unreachable', `${provider} (${model}): ${redactor.redact(networkText)}`, { cause });
+    }
+    if (!(error instanceof APIConnectionError)) {
+      return fail('unreachable', 'the reply could not be read to its end', 'Try again.');
     }
     return fail(
       'unreachable',
@@ -42,9 +54,16 @@ export function requestFailure(error: unknown, endpoint: Endpoint, redactor: Red
     return fail('not-signed-in', what, `Check the key${keyVariable === undefined ? '' : ` in ${keyVariable}`}.`);
   }
   if (status === 404) return fail('missing', what, `Check that the model "${model}" exists at ${baseUrl}.`);
-  if (status === 429) return fail('limit', what, 'The rate limit or the quota is used up: wait, or raise the limit.');
+  if (status === 429) return fail('limit', what, rateLimitAdvice(error));
   if (status >= 500) return fail('unreachable', what, 'Try again later.');
   return fail('bad-input', what, 'Change the request.');
+}
+
+function rateLimitAdvice(error: unknown): string {
+  const headers: unknown = error instanceof APIError ? error.headers : undefined;
+  const waitMs = headers instanceof Headers ? parseRetryAfter(headers.get('retry-after'), Date.now()) : undefined;
+  const asked = waitMs === undefined ? '' : `, and the service asks to wait ${formatDuration(waitMs / 1000)}`;
+  return `The rate limit or the quota is used up${asked}: wait, or raise the limit.`;
 }
 
 function detailOf(error: unknown): string {

@@ -1,21 +1,23 @@
+import { Readable } from 'node:stream';
 import OpenAI, { AuthenticationError } from 'openai';
 import type {
   ChatCompletion,
-  ChatCompletionChunk,
   ChatCompletionCreateParamsNonStreaming,
   ChatCompletionCreateParamsStreaming,
 } from 'openai/resources/chat/completions';
 import { AppError } from '../../core/errors.ts';
-import { fieldOf } from '../../core/jsonFields.ts';
 import { Redactor } from '../../core/redact.ts';
-import { isCompletion, parsedBody } from './completion.ts';
+import { type Chunk, isCompletion, parsedBody } from './completion.ts';
 import { requestFailure } from './failure.ts';
 import { clientOptions } from './openaiClient.ts';
 import type { Endpoint } from './providers.ts';
 import { withRetries } from './rateLimit.ts';
+import { readReply } from './replyStream.ts';
+import { ResponseTimeout } from './responseTimeout.ts';
 
 export interface CallOptions {
   readonly retries: number;
+  /** For the whole response, or for each silence of a streamed one. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
 }
@@ -72,38 +74,40 @@ export class ChatService {
     body: ChatCompletionCreateParamsNonStreaming,
     options: CallOptions,
   ): Promise<{ readonly value: ChatCompletion; readonly retries: number }> {
-    const answer = await this.#retry(options, () =>
-      this.#send((client) => client.chat.completions.create(body, requestOptions(options))),
+    const timeout = new ResponseTimeout(options.timeoutMs, options.signal);
+    const answer = await this.#retry(options, timeout, (client, request) =>
+      client.chat.completions.create(body, request),
     );
     const value = parsedBody(answer.value);
     if (isCompletion(value)) return { ...answer, value };
     throw this.#noCompletion(value);
   }
 
-  /** The chunks of a streamed response. Leaving the loop closes it. */
+  /** The chunks of a streamed response. Leaving the loop closes it. @throws as `complete` does, also when the reply ends too early. */
   async *stream(
     body: ChatCompletionCreateParamsStreaming,
     options: CallOptions,
     onRetries: (retries: number) => void,
-  ): AsyncGenerator<ChatCompletionChunk, void> {
-    const { value: chunks, retries } = await this.#retry(options, () =>
-      this.#send((client) => client.chat.completions.create(body, requestOptions(options))),
+  ): AsyncGenerator<Chunk, void> {
+    const timeout = new ResponseTimeout(options.timeoutMs, options.signal);
+    const { value: response, retries } = await this.#retry(options, timeout, (client, request) =>
+      client.chat.completions.create(body, request).asResponse(),
     );
     onRetries(retries);
     try {
-      for await (const chunk of chunks) {
-        const received: unknown = chunk;
-        if (fieldOf(received, 'error')) throw this.#noCompletion(received);
-        if (Array.isArray(fieldOf(received, 'choices'))) yield chunk;
-        else if (fieldOf(received, 'usage')) yield { ...chunk, choices: [] };
-      }
-      options.signal?.throwIfAborted(); // the package ends an aborted stream as if it were complete
+      yield* readReply(timeout.limitEach(response.body ?? Readable.from([])));
     } catch (error) {
       throw this.#failure(error, options.signal);
     }
   }
 
-  #retry<T>(options: CallOptions, send: () => Promise<T>): ReturnType<typeof withRetries<T>> {
+  #retry<T>(
+    options: CallOptions,
+    timeout: ResponseTimeout,
+    create: (client: OpenAI, request: { signal: AbortSignal; timeout: number }) => Promise<T>,
+  ): ReturnType<typeof withRetries<T>> {
+    const request = { signal: timeout.signal, timeout: options.timeoutMs };
+    const send = (): Promise<T> => timeout.limit(() => this.#send((client) => create(client, request)));
     return withRetries(send, options).catch((error: unknown) => {
       throw this.#failure(error, options.signal);
     });
@@ -116,17 +120,12 @@ export class ChatService {
 
   /** Some services return status 200 with an error in the body, and some proxies with a page. */
   #noCompletion(body: unknown): AppError {
-    const { provider, model } = this.#endpoint;
+    const { provider, model, baseUrl } = this.#endpoint;
     const error: unknown = typeof body === 'object' && body !== null && 'error' in body ? body.error : body;
     const text = typeof error === 'string' ? error : (JSON.stringify(error) ?? 'nothing');
     const detail = this.#redactor.redact(text).slice(0, 500);
-    return new AppError(
-      'corrupt',
-      `${provider} (${model}): the service returned HTTP 200 without a completion: ${detail}`,
-    );
+    const what = `the service returned HTTP 200 without a completion: ${detail.replace(/\.$/, '')}`;
+    const advice = error === body ? `Check that ${baseUrl} is a chat completions API.` : 'Try again later.';
+    return new AppError('corrupt', `${provider} (${model}): ${what}. ${advice}`);
   }
-}
-
-function requestOptions({ signal, timeoutMs }: CallOptions): { signal: AbortSignal | undefined; timeout: number } {
-  return { signal, timeout: timeoutMs };
 }

@@ -187,7 +187,7 @@ test('a request over its timeout is an error that says so', async (t) => {
   const { llm } = await client(t, () => {});
   const error = await failure(llm.ask('x', { timeout: 0.05 }));
   assert.equal(error.code, 'unreachable');
-  assert.match(error.message, /http:.* did not respond in time/);
+  assert.match(error.message, /http:.* did not respond within 0\.05 s\. Try again, or set a longer timeout\.$/);
 });
 
 test('other failures are not sent again and say what to do', async (t) => {
