@@ -71,10 +71,10 @@ export async function runFlowFile(
 
 /** Names where a replay first differs from the run that it replayed. */
 async function noteDivergence({ terminal, env }: Context, { file, id }: RunRecord, replayed: string): Promise<void> {
-  const { divergence } = await new RunQueries(farwharfHome(env)).compare(file, replayed, id);
+  const { divergence, isPartial } = await new RunQueries(farwharfHome(env)).compare(file, replayed, id);
   terminal.note(
     divergence === undefined
-      ? `No difference from run ${replayed}.`
+      ? `No difference from run ${replayed}${isPartial ? ' as far as both are recorded: a trace was full' : ''}.`
       : `First difference from run ${replayed} at step ${divergence.step + 1}: ${divergence.reason}`,
   );
 }

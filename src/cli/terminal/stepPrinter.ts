@@ -1,6 +1,6 @@
 import { describeStep } from '../../flows/run/history/describeRun.ts';
 import type { RunEvent } from '../../flows/run/protocol/runEvent.ts';
-import { RunTimeline } from '../../flows/run/protocol/timeline.ts';
+import { StepReducer } from '../../flows/run/protocol/timelineStep.ts';
 import type { Terminal } from './terminal.ts';
 
 const MAX_EMITTED = 500;
@@ -10,7 +10,7 @@ const MAX_STEPS = 200;
 /** Prints a dim line for each step of a flow, and its warnings. */
 export class StepPrinter {
   readonly #terminal: Pick<Terminal, 'note' | 'phase'>;
-  readonly #timelines = new Map<number, RunTimeline>();
+  readonly #running = new Map<number, StepReducer>();
   #steps = 0;
 
   constructor(terminal: Pick<Terminal, 'note' | 'phase'>) {
@@ -18,14 +18,16 @@ export class StepPrinter {
   }
 
   print(event: RunEvent): void {
-    if (event.type === 'run-start') this.#timelines.set(event.run, new RunTimeline(event));
-    const timeline = this.#timelines.get(event.run);
-    timeline?.push(event);
+    if (event.type === 'run-start') this.#running.set(event.run, new StepReducer());
+    if (event.type === 'run-end') this.#running.delete(event.run);
+    if (event.type === 'run-start' || event.type === 'run-end') return;
+    const reducer = this.#running.get(event.run);
+    const step = reducer?.push(event);
     if (event.type === 'warning') this.#terminal.note(`farwharf: ${event.message}`);
     if (event.type === 'emit') this.#line(`${event.path}: ${emittedText(event.data)}`);
-    if (event.type !== 'node-end' && event.type !== 'error') return;
-    const step = timeline?.steps.findLast(({ path, visit }) => path === event.path && visit === event.visit);
-    if (step?.type === 'node') this.#line(describeStep(step));
+    if (step === undefined || step.status === 'running') return;
+    if (step.type === 'node' && step.status !== 'waiting') this.#line(describeStep(step));
+    reducer?.forget(step);
   }
 
   #line(text: string): void {

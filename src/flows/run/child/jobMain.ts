@@ -7,8 +7,7 @@ import { JOB_RUN_FOLDER, type JobRequest, jobRequest } from '../job/jobRequest.t
 import type { RunEvent } from '../protocol/runEvent.ts';
 import { type RunFolder, runFolder } from '../history/runFolder.ts';
 import type { RunRecord } from '../history/runRecord.ts';
-import { summaryOf } from '../history/runSummary.ts';
-import { RunTimeline } from '../protocol/timeline.ts';
+import { RunTotals } from '../history/runSummary.ts';
 import { type Outlet, runChild, type RuntimeFiles } from './childMain.ts';
 
 const STOP_GRACE_MS = 1_000;
@@ -62,7 +61,9 @@ class JobReport implements Outlet {
   });
   #written = 0;
   #isFull = false;
-  #timeline: RunTimeline | undefined;
+  readonly #totals = new RunTotals();
+  /** The number of the first run; only that is summarised. */
+  #run: number | undefined;
 
   constructor(
     folder: RunFolder,
@@ -89,8 +90,8 @@ class JobReport implements Outlet {
 
   event(event: RunEvent): void {
     this.#ending.note({ type: 'events', batch: 0, events: [event] });
-    if (event.type === 'run-start') this.#timeline ??= new RunTimeline(event);
-    if (event.run === this.#timeline?.start.run) this.#timeline.push(event);
+    this.#run ??= event.run;
+    if (event.run === this.#run) this.#totals.push(event);
     this.#log(event);
   }
 
@@ -117,7 +118,7 @@ class JobReport implements Outlet {
 
   end(code: number, isStopped: boolean): void {
     const outcome = this.#ending.outcome({ code, signal: null, isStopped });
-    const summary = summaryOf(this.#timeline === undefined ? [] : [this.#timeline], outcome);
+    const summary = this.#totals.summary(outcome);
     this.#write({ ...this.#record, ...summary });
     if (outcome.type === 'failed' && outcome.error.stack !== undefined)
       process.stderr.write(`${outcome.error.stack}\n`);

@@ -7,8 +7,7 @@ import { checkpointBefore, type RerunStep } from './rerun.ts';
 import type { RunHistory } from './runHistory.ts';
 import { changedSteps, type StepReach } from '../../reach/changedSteps.ts';
 import { type RunRecord, runRecord, stepReachSchema } from './runRecord.ts';
-import { summaryOf } from './runSummary.ts';
-import { timelinesOf } from '../protocol/timeline.ts';
+import { RunTotals } from './runSummary.ts';
 
 /** A run that is stored in the history. */
 export interface RecordedRunRequest extends Omit<FlowRunRequest, 'folder' | 'replay' | 'resume'> {
@@ -76,6 +75,7 @@ export async function runRecorded(
     ...(sources !== undefined && { sources: { ...sources } }),
   });
   onBegin?.(begun.record);
+  const live = new RunTotals(flowName);
   const outcome = await runFlow(
     runtime,
     {
@@ -88,9 +88,19 @@ export async function runRecorded(
       resume,
       input: answer?.input,
     },
-    options,
+    {
+      ...options,
+      onEvent: (event) => {
+        if (event.type === 'run') live.push(event.event);
+        return options.onEvent(event);
+      },
+    },
   );
-  const record = { ...begun.record, ...summaryOf(timelinesOf(await readEvents(begun.folder)), outcome, flowName) };
+  const recorded = new RunTotals(flowName);
+  for (const event of await readEvents(begun.folder)) recorded.push(event);
+  // A process that was killed has sent fewer events than it recorded, and a trace that was full has fewer than were sent.
+  const totals = live.steps > recorded.steps ? live : recorded;
+  const record = { ...begun.record, ...totals.summary(outcome) };
   await history.update(record);
   return { record, outcome };
 }

@@ -24,6 +24,8 @@ export interface RunComparison {
   /** Where the second run first differs from the first; undefined if it does not. `step` counts from 0 among those of `leafSteps`. */
   readonly divergence: { readonly step: number; readonly reason: string } | undefined;
   readonly changes: readonly RunChange[];
+  /** Whether a trace was full, so that only the steps before that were compared. */
+  readonly isPartial: boolean;
 }
 
 /**
@@ -129,10 +131,11 @@ export function showComparison(before: RunTimeline | undefined, after: RunTimeli
     throw new AppError('missing', 'One of these runs has no recorded steps, so they cannot be compared.');
   }
   const changes = runChanges(before, after);
+  const isPartial = before.isCutShort || after.isCutShort;
   const found = compareRuns(before, after);
-  if (found === undefined) return { divergence: undefined, changes };
+  if (found === undefined) return { divergence: undefined, changes, isPartial };
   const step = found.index < 0 ? 0 : leafSteps(after).filter((at) => at < found.index).length;
-  return { divergence: { step, reason: found.reason }, changes };
+  return { divergence: { step, reason: found.reason }, changes, isPartial };
 }
 
 /** The indexes in a timeline of the visits of nodes that are not flows, in the order in which they ended. */

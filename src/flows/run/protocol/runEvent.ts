@@ -53,6 +53,8 @@ interface RunEnd {
   /** The action that the flow ended with, as its `post` returned it. */
   readonly action?: string | undefined;
   readonly error?: FlowFailure | undefined;
+  /** Events that a full trace lacks; absent if it is complete. */
+  readonly dropped?: number | undefined;
   /** What the run waits for, if it waits. */
   readonly pause?: RunPause | undefined;
 }

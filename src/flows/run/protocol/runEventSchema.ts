@@ -7,7 +7,7 @@ const step = { run, path: z.string(), visit: z.number(), at };
 // The fields that every reader relies on. What is only shown is not checked.
 const known = z.discriminatedUnion('type', [
   z.object({ type: z.literal('run-start'), run, name: z.string(), startedAt: z.number(), state: z.unknown() }),
-  z.object({ type: z.literal('run-end'), run, at }),
+  z.object({ type: z.literal('run-end'), run, at, dropped: z.number().optional() }),
   z.object({ type: z.enum(['node-start', 'flow-start', 'node-end', 'flow-end']), ...step, node: z.string() }),
   z.object({
     type: z.enum(['attempt', 'retry', 'fallback', 'warning', 'model', 'emit', 'pause', 'tool', 'live']),

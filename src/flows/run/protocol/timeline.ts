@@ -30,6 +30,11 @@ export class RunTimeline {
     return this.#end;
   }
 
+  /** Whether the trace was full before the run ended, so that steps are missing. */
+  get isCutShort(): boolean {
+    return this.#end?.dropped !== undefined;
+  }
+
   push(event: RunEvent): void {
     if (event.type === 'run-end') this.#end = event;
     if (event.type === 'run-start' || event.type === 'run-end') return;

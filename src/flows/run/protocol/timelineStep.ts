@@ -114,6 +114,11 @@ export class StepReducer {
     return this.#at(event);
   }
 
+  /** The steps that have not ended, and those that were not forgotten since. */
+  get unfinished(): readonly TimelineStep[] {
+    return [...this.#steps.values()];
+  }
+
   /** Frees the memory of a finished step; later events of its visit are ignored. */
   forget(step: Place): void {
     this.#steps.delete(keyOf(step));

@@ -21,7 +21,7 @@ interface PinnedRun {
 /**
  * Pins a run as a test at `path`, with the runs that it continued by an answer, and runs it once: keys of the shared state that differ in this run are listed under `ignore`.
  *
- * @throws AppError `missing` if there is no such run, `conflict` if it cannot be repeated from its recording, or started in the middle of another; the
+ * @throws AppError `missing` if there is no such run, `limit` if it is not recorded to its end, `conflict` if it cannot be repeated from its recording, or started in the middle of another; the
  * test is then not kept.
  */
 export async function pinFlowTest(
@@ -40,9 +40,12 @@ export async function pinFlowTest(
     );
   }
   const folders = await Promise.all(records.map(({ id }) => history.folder(file, id)));
-  const expected = folders.map(async (folder, index) =>
-    expectationsOf(timelinesOf(await readEvents(folder)), records[index]?.outcome),
-  );
+  const timelines = await Promise.all(folders.map(async (folder) => timelinesOf(await readEvents(folder))));
+  if (timelines.flat().some(({ isCutShort }) => isCutShort)) {
+    const message = 'This run has more steps than a trace can store, so it cannot be a test. Pin a shorter run.';
+    throw new AppError('limit', message);
+  }
+  const expected = timelines.map((each, index) => expectationsOf(each, records[index]?.outcome));
   const answers = records.slice(1).map(({ answer }) => answer ?? null);
   const test = {
     file: relative(dirname(path), file).replaceAll('\\', '/'),
@@ -52,7 +55,7 @@ export async function pinFlowTest(
     shared: first.shared,
     ...(answers.length > 0 && { answers }),
     reach: first.reach && stepReachSchema.parse(first.reach),
-    expect: (await Promise.all(expected)).flat(),
+    expect: expected.flat(),
     ignore: [],
     ...(await keptIn(folders)),
   };

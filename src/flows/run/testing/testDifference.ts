@@ -1,9 +1,11 @@
 import type { ExpectedRun } from './flowTestFile.ts';
 import { changesBetween, type StateChange, valueAt } from '../protocol/stateChange.ts';
+import { formatCount } from '../../../core/text/format.ts';
 import type { StateView } from '../protocol/stateView.ts';
 
 const MAX_VALUE = 300;
 const CONTEXT_LINES = 2;
+const MAX_LINES = 20;
 
 /** A difference from the test, as lines that start with `-` (expected), `+` (now) or a blank. */
 export type TestDifference =
@@ -45,7 +47,7 @@ function differencesOfRun(
   return differences;
 }
 
-/** The lines that differ, with two lines of context. */
+/** The lines that differ, the first twenty of each side, with two lines of context. */
 function lineDiff(before: readonly string[], after: readonly string[]): readonly string[] {
   let start = 0;
   while (start < before.length && before[start] === after[start]) start += 1;
@@ -54,10 +56,17 @@ function lineDiff(before: readonly string[], after: readonly string[]): readonly
   while (end < Math.min(before.length, after.length) - start && before.at(-1 - end) === after.at(-1 - end)) end += 1;
   return [
     ...before.slice(Math.max(0, start - CONTEXT_LINES), start).map((line) => `  ${line}`),
-    ...before.slice(start, before.length - end).map((line) => `- ${line}`),
-    ...after.slice(start, after.length - end).map((line) => `+ ${line}`),
+    ...marked('-', before.slice(start, before.length - end)),
+    ...marked('+', after.slice(start, after.length - end)),
     ...before.slice(before.length - end, before.length - end + CONTEXT_LINES).map((line) => `  ${line}`),
   ];
+}
+
+/** A loop that runs differently differs in thousands of steps. */
+function marked(mark: '-' | '+', lines: readonly string[]): readonly string[] {
+  const more = lines.length - MAX_LINES;
+  const shown = lines.slice(0, MAX_LINES).map((line) => `${mark} ${line}`);
+  return more > 0 ? [...shown, `${mark} … ${formatCount(more, 'step')} more`] : shown;
 }
 
 function keyOf({ path }: StateChange): string {

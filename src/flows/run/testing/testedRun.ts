@@ -2,7 +2,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { readWaiting } from '../history/runFiles.ts';
 import { type RunFolder, runFolder } from '../history/runFolder.ts';
-import { summaryOf } from '../history/runSummary.ts';
+import { recordedOutcomeOf } from '../history/runSummary.ts';
 import type { StepReach } from '../../reach/changedSteps.ts';
 import type { NetworkNamespace } from '../process/networkNamespace.ts';
 import { runFlow } from '../process/runFlow.ts';
@@ -97,7 +97,7 @@ export async function runTested(
     );
     const timelines = timelinesOf(events);
     tested.timelines.push(...timelines);
-    tested.actual.push(...expectationsOf(timelines, summaryOf(timelines, outcome).outcome));
+    tested.actual.push(...expectationsOf(timelines, recordedOutcomeOf(outcome)));
     tested.folders.push(fresh);
     for (const event of events) {
       if (event.type === 'live') tested.live.push({ path: event.path, reason: event.reason, files: event.files });

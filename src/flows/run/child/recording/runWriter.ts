@@ -24,6 +24,7 @@ export class RunWriter {
   readonly #budget = new TimeBudget(CHECKPOINT_PART);
   readonly #hasher: Recording;
   readonly #note: (message: string) => void;
+  #dropped = 0;
   readonly #noted = new Set<string>();
 
   /** @param hasher any recording, which creates the entries. */
@@ -42,7 +43,13 @@ export class RunWriter {
   }
 
   event(event: RunEvent): void {
-    if (this.#trace.push(event, { isLast: event.type === 'run-end' })) return;
+    if (event.type === 'run-end') {
+      const dropped = this.#dropped;
+      this.#trace.push({ ...event, ...(dropped > 0 && { dropped }) }, { isLast: true });
+      return;
+    }
+    if (this.#trace.push(event)) return;
+    this.#dropped += 1;
     this.#noteOnce('trace', 'The trace is full: further steps are shown but not recorded.');
   }
 

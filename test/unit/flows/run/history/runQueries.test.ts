@@ -80,7 +80,11 @@ test('two runs are compared by their steps', async (t) => {
     await keep([...eventsOf(7), END]),
     await keep([...eventsOf(8), END]),
   ];
-  assert.deepEqual(await queries.compare(file, a.id, same.id), { divergence: undefined, changes: [] });
+  assert.deepEqual(await queries.compare(file, a.id, same.id), {
+    divergence: undefined,
+    changes: [],
+    isPartial: false,
+  });
   const { divergence } = await queries.compare(file, a.id, other.id);
   assert.deepEqual(divergence, { step: 0, reason: 'F/A left a different shared state.' });
 });

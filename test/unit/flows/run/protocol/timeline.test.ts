@@ -108,6 +108,22 @@ test('two runs are compared up to their first difference', () => {
   assert.equal(acted?.reason, 'F/A returned "on" in one run and "no" in the other.');
 });
 
+test('a visit that an earlier run did not end is not called done', () => {
+  const whole = events();
+  const killed = timelineOf(whole.slice(0, 11));
+  const found = compareRuns(killed, timelineOf(whole));
+  assert.equal(found?.reason, 'F/B ended differently: not ended and done.');
+});
+
+test('steps that a full trace lacks are no difference', () => {
+  const whole = events();
+  const full: RunEvent[] = [...whole.slice(0, 7), { type: 'run-end', run, at: 40, dropped: 6 }];
+  assert.equal(compareRuns(timelineOf(full), timelineOf(whole)), undefined);
+  assert.equal(compareRuns(timelineOf(whole), timelineOf(full)), undefined);
+  const complete: RunEvent[] = [...whole.slice(0, 7), { type: 'run-end', run, at: 40 }];
+  assert.match(compareRuns(timelineOf(complete), timelineOf(whole))?.reason ?? '', /^One run ended/);
+});
+
 test('each end of a run has a sentence', () => {
   const error = { name: 'Error', message: 'no harbour', place: { file: '/a.ts', line: 4, column: 11 }, path: 'F/B' };
   assert.equal(describeRunEnd({ type: 'failed', error }), 'failed at F/B: no harbour (/a.ts:4:11)');
@@ -131,6 +147,19 @@ test('the differences of a test are lines, and ignored keys are none', () => {
     { type: 'state', key: 'a', lines: ['- 1', '+ 2'] },
   ]);
   assert.deepEqual(differencesOf(expected, expected, []), []);
+});
+
+test('only the first of thousands of different steps are listed', () => {
+  const steps = Array.from({ length: 3_000 }, (_, index) => `A -> ${index}`);
+  const [difference] = differencesOf(
+    [{ flow: 'F', steps: ['A -> 0', 'B -> end'], shared: {} }],
+    [{ flow: 'F', steps, shared: {} }],
+    [],
+  );
+  const lines = difference?.lines ?? [];
+  assert.deepEqual(lines.slice(0, 4), ['  A -> 0', '- B -> end', '+ A -> 1', '+ A -> 2']);
+  assert.equal(lines.at(-1), '+ … 2,979 steps more');
+  assert.equal(lines.length, 23);
 });
 
 test('two runs whose branches ended in another order do not differ', () => {
