@@ -54,7 +54,7 @@ const FAULTS: readonly Fault[] = [
     name: 'a response that is not JSON',
     answers: [(response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{"choices": [')],
     exec: ASK,
-    error: ['AppError', 'unreachable', /custom \(stub\): no usable response/],
+    error: ['AppError', 'unreachable', /custom \(stub\): the reply could not be read to its end/],
   },
   {
     name: 'a reply that does not match its schema',

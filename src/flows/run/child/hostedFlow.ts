@@ -54,6 +54,8 @@ export class HostedFlow implements HostedRun {
   /** The shared state as it was reported last. */
   #view: StateView;
   readonly #partStates = new PartStates();
+  /** Steps since then whose changes were not reported, because that took too much of the run's time. */
+  #skipped = 0;
   #failedPath: string | undefined;
 
   constructor(
@@ -91,6 +93,7 @@ export class HostedFlow implements HostedRun {
       return new Promise(() => {}); // the process is stopped
     }
     if (this.#budget.hasRoom || step.checkpoint === undefined) this.#budget.spend(() => this.#reportChanges(step));
+    else this.#skipped += 1;
     // Nothing continues an inner run: the hook that started it runs again.
     if (step.checkpoint !== undefined && !this.#isInner) files?.checkpoint(this.#run, step.checkpoint);
     return pause();
@@ -202,7 +205,10 @@ export class HostedFlow implements HostedRun {
         ? [...this.#partStates.clear(), ...changesBetween(this.#view, state)]
         : this.#partStates.changes(this.#view, part, state);
     if (part === undefined) this.#view = state;
-    if (changes.length > 0) this.#emit({ type: 'state', run: this.#run, path, visit, at, changes });
+    const skipped = this.#skipped;
+    this.#skipped = 0;
+    if (changes.length === 0 && skipped === 0) return;
+    this.#emit({ type: 'state', run: this.#run, path, visit, at, changes, ...(skipped > 0 && { skipped }) });
   }
 
   #viewOf(shared: unknown): StateView {

@@ -18,12 +18,18 @@ export function compareRuns(before: RunTimeline, after: RunTimeline): Divergence
     return { index: -1, reason: 'The runs started with different shared states.' };
   }
   const [a, b] = [inLaneOrder(before.steps), inLaneOrder(after.steps)];
+  // Which steps were watched in a fast loop depends on the time.
+  const isSampled = before.isSampled || after.isSampled;
   const ends = [...(before.isCutShort ? [a.length] : []), ...(after.isCutShort ? [b.length] : [])];
   for (let at = 0; at < Math.min(Math.max(a.length, b.length), ...ends); at += 1) {
-    const [step, reason] = [b[at], differenceOf(a[at], b[at])];
+    const [step, reason] = [b[at], differenceOf(a[at], b[at]) ?? (isSampled ? undefined : changeOf(a[at], b[at]))];
     if (reason !== undefined) return { index: step === undefined ? b.length : after.steps.indexOf(step), reason };
   }
-  return undefined;
+  if (!isSampled || ends.length > 0) return undefined;
+  const [last, otherLast] = [before.stateAfter(a.length), after.stateAfter(b.length)];
+  return changesBetween(last, otherLast).length === 0
+    ? undefined
+    : { index: b.length - 1, reason: 'The runs ended with different shared states.' };
 }
 
 function differenceOf(a: TimelineStep | undefined, b: TimelineStep | undefined): string | undefined {
@@ -35,8 +41,12 @@ function differenceOf(a: TimelineStep | undefined, b: TimelineStep | undefined):
   if (a.action !== b.action) {
     return `${b.path} returned "${a.action ?? 'default'}" in one run and "${b.action ?? 'default'}" in the other.`;
   }
-  const isSame = JSON.stringify(a.changes) === JSON.stringify(b.changes);
-  return isSame ? undefined : `${b.path} left a different shared state.`;
+  return undefined;
+}
+
+function changeOf(a: TimelineStep | undefined, b: TimelineStep | undefined): string | undefined {
+  const isSame = JSON.stringify(a?.changes) === JSON.stringify(b?.changes);
+  return isSame ? undefined : `${b?.path} left a different shared state.`;
 }
 
 function endOf({ status, error }: TimelineStep): string {

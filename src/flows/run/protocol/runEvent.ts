@@ -34,6 +34,8 @@ interface StateEvent {
   readonly visit: number;
   readonly at: number;
   readonly changes: readonly StateChange[];
+  /** How many steps before this one were too fast to be watched, so that these are their changes too. */
+  readonly skipped?: number | undefined;
 }
 
 /** In a replay: an `exec` that ran, and why no recorded result could be used. */

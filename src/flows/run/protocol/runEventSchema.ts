@@ -17,7 +17,12 @@ const known = z.discriminatedUnion('type', [
   z.object({ type: z.literal('token'), ...step, text: z.string() }),
   z.object({ type: z.literal('edge'), ...step, action: z.string(), to: z.string().nullable() }),
   z.object({ type: z.literal('error'), ...step, node: z.string(), message: z.string() }),
-  z.object({ type: z.literal('state'), ...step, changes: z.array(z.object({ path: z.array(z.unknown()) })) }),
+  z.object({
+    type: z.literal('state'),
+    ...step,
+    changes: z.array(z.object({ path: z.array(z.unknown()) })),
+    skipped: z.number().optional(),
+  }),
 ]);
 
 /** An event of a run, as it comes out of a trace file or the log of a job; undefined for anything else. */

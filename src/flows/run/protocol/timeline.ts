@@ -15,6 +15,7 @@ export class RunTimeline {
   /** Where the step of a visit is in `#steps`. */
   readonly #indexes = new Map<string, number>();
   #end: RunEnd | undefined;
+  #isSampled = false;
 
   constructor(start: RunStart) {
     this.start = start;
@@ -35,9 +36,15 @@ export class RunTimeline {
     return this.#end?.dropped !== undefined;
   }
 
+  /** Whether the changes of some steps are reported with those of a later one, as in a fast loop. */
+  get isSampled(): boolean {
+    return this.#isSampled;
+  }
+
   push(event: RunEvent): void {
     if (event.type === 'run-end') this.#end = event;
     if (event.type === 'run-start' || event.type === 'run-end') return;
+    if (event.type === 'state' && event.skipped !== undefined) this.#isSampled = true;
     const step = this.#reducer.push(event);
     if (step === undefined || (step.type === 'flow' && step.status === 'running')) return;
     const key = keyOf(step);

@@ -124,6 +124,26 @@ test('steps that a full trace lacks are no difference', () => {
   assert.match(compareRuns(timelineOf(complete), timelineOf(whole))?.reason ?? '', /^One run ended/);
 });
 
+test('steps that were too fast to be watched are compared by the state at the end', () => {
+  const state = (visit: number, changes: object[], skipped?: number): RunEvent =>
+    ({ type: 'state', run, path: 'F/A', visit, at: 0, changes, ...(skipped !== undefined && { skipped }) }) as RunEvent;
+  const visits = (...states: RunEvent[]): RunTimeline =>
+    timelineOf([
+      { type: 'run-start', run, name: 'F', startedAt: 0, state: {} },
+      ...[1, 2, 3].flatMap((visit): RunEvent[] => [
+        { type: 'node-start', ...place('A', visit, visit) },
+        { type: 'node-end', ...place('A', visit, visit), ...took },
+        ...states.filter((each) => 'visit' in each && each.visit === visit),
+      ]),
+    ]);
+  const set = (value: number): object => ({ op: 'set', path: ['n'], value });
+  const watched = visits(state(1, [set(1)]), state(2, [set(2)]), state(3, [set(3)]));
+  const sampled = visits(state(1, [set(1)]), state(3, [set(3)], 1));
+  assert.equal(compareRuns(watched, sampled), undefined);
+  const other = visits(state(1, [set(1)]), state(3, [set(4)], 1));
+  assert.deepEqual(compareRuns(watched, other), { index: 2, reason: 'The runs ended with different shared states.' });
+});
+
 test('each end of a run has a sentence', () => {
   const error = { name: 'Error', message: 'no harbour', place: { file: '/a.ts', line: 4, column: 11 }, path: 'F/B' };
   assert.equal(describeRunEnd({ type: 'failed', error }), 'failed at F/B: no harbour (/a.ts:4:11)');
