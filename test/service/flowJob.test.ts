@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { copyFile, cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { globSync } from 'node:fs';
+import { copyFile, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { FlowJob } from '../../src/flows/run/job/flowJob.ts';
 import type { RunEvent } from '../../src/flows/run/protocol/runEvent.ts';
+import { readEvents } from '../../src/flows/run/history/runFiles.ts';
 import { runFolder } from '../../src/flows/run/history/runFolder.ts';
 import { RunHistory } from '../../src/flows/run/history/runHistory.ts';
 import { timelinesOf } from '../../src/flows/run/protocol/timeline.ts';
@@ -59,7 +61,8 @@ describe('a flow as a job', { timeout: 10 * 60_000 }, () => {
     const failed = await submit(cwd, '--script', 'counter.mjs', '--shared', '{"goal":3}', '--download');
     assert.equal(failed.exit, 1);
     assert.match(logOf(failed.events), /failed at Counter\/Tell: no harbour/);
-    const run = join(cwd, 'artifacts/farwharf-flow');
+    const runs = join(cwd, 'artifacts/farwharf-flow/counter.mjs');
+    const run = join(runs, (await readdir(runs))[0] ?? '');
     const record = JSON.parse(await readFile(join(run, 'run.json'), 'utf8')) as { outcome: { type: string } };
     assert.equal(record.outcome.type, 'failed');
     const history = new RunHistory(scratch.home);
@@ -113,6 +116,39 @@ export const flow = new Flow({ start: review, name: 'Publish' }).connect(review,
     assert.equal(answered.exit, 0, answered.stderr + logOf(answered.events));
     const [timeline] = timelinesOf(flowEvents(answered.events));
     assert.deepEqual(timeline?.stateAfter(timeline.steps.length - 1), { text: 'draft', published: 'yes' });
+  });
+
+  it('the runs of several jobs come home beside each other, and each job records its own alone', async () => {
+    const other = COUNTER.replaceAll('counted to', 'other: counted to');
+    const cwd = await scratch.folder('several', { 'counter.mjs': COUNTER, 'flows/other.mjs': other });
+    const shared = ['--shared', '{"goal":2}', '--download'];
+    for (const script of ['counter.mjs', 'flows/other.mjs', 'counter.mjs']) {
+      const { exit, events, stderr } = await submit(cwd, '--script', script, ...shared);
+      assert.equal(exit, 0, stderr + logOf(events));
+    }
+    const runs = join(cwd, 'artifacts/farwharf-flow');
+    const records = globSync('**/run.json', { cwd: runs });
+    assert.deepEqual(records.map((path) => dirname(dirname(path))).toSorted(), [
+      'counter.mjs',
+      'counter.mjs',
+      'flows/other.mjs',
+    ]);
+    for (const path of records) {
+      const [timeline, ...rest] = timelinesOf(await readEvents(runFolder(join(runs, dirname(path)))));
+      assert.deepEqual([timeline?.steps.filter(({ type }) => type === 'node').length, rest.length], [3, 0]);
+    }
+    const resumed = await submit(
+      cwd,
+      '--script',
+      'flows/other.mjs',
+      '--resume',
+      'artifacts/farwharf-flow',
+      '--from',
+      'Tell',
+    );
+    assert.equal(resumed.exit, 0, logOf(resumed.events));
+    const [timeline] = timelinesOf(flowEvents(resumed.events));
+    assert.deepEqual(timeline?.stateAfter(0), { goal: 2, count: 2, text: 'other: counted to 2' });
   });
 
   it('on a machine without Node, or with one that is too old, the start script says so', async () => {

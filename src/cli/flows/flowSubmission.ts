@@ -5,8 +5,8 @@ import { farwharfHome } from '../../core/files/home.ts';
 import { FlowJob, isFlowScript } from '../../flows/run/job/flowJob.ts';
 import { checkAnswer } from '../../flows/run/history/answer.ts';
 import { checkpointBefore } from '../../flows/run/history/rerun.ts';
-import { readIfThere } from '../../flows/run/history/runFiles.ts';
-import { type RunFolder, runFolder } from '../../flows/run/history/runFolder.ts';
+import { findJobRun, readIfThere } from '../../flows/run/history/runFiles.ts';
+import type { RunFolder } from '../../flows/run/history/runFolder.ts';
 import { RunHistory } from '../../flows/run/history/runHistory.ts';
 import { scriptArguments, scriptPath } from '../../jobs/selection/script.ts';
 import type { Selection } from '../../workspace/select/selection.ts';
@@ -49,7 +49,7 @@ export async function prepareFlowJob(
     json === undefined ? checkpointBefore(run, { path: from }) : checkAnswer(run, input);
   const text = await readFile(join(selection.root, file), 'utf8').catch(() => '');
   if (!isAsked && !isFlowScript(file, text)) return undefined;
-  const resumed = resume === undefined ? undefined : await findRun(join(selection.root, file), resume, env);
+  const resumed = resume === undefined ? undefined : await findRun({ folder: selection.root, file }, resume, env);
   if (resumed !== undefined && from === undefined && !flags.again) await refuseContinued(resumed);
   return FlowJob.prepare({
     file,
@@ -73,10 +73,15 @@ async function refuseContinued({ path, continuedBy }: RunFolder): Promise<void> 
   throw new AppError('conflict', message);
 }
 
-/** A run: the folder with its files, as among the results of a job, or its ID in the history. */
-async function findRun(file: string, run: string, env: NodeJS.ProcessEnv): Promise<RunFolder> {
+/** A run of a flow file: a folder with its files, or with those of several runs, as among the results of jobs, or its ID in the history. */
+async function findRun(
+  { folder, file }: { readonly folder: string; readonly file: string },
+  run: string,
+  env: NodeJS.ProcessEnv,
+): Promise<RunFolder> {
   const stats = await stat(resolve(run)).catch((): undefined => undefined);
-  if (stats?.isDirectory() === true) return runFolder(resolve(run));
+  if (stats?.isDirectory() === true) return findJobRun(resolve(run), file);
   const history = new RunHistory(farwharfHome(env));
-  return history.folder(file, (await history.find(file, run)).id);
+  const path = join(folder, file);
+  return history.folder(path, (await history.find(path, run)).id);
 }

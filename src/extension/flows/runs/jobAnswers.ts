@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
+import { basename, join, posix } from 'node:path';
 import * as l10n from '@vscode/l10n';
 import { type Checkpoint, checkpointSchema } from '../../../agents/records/schemas.ts';
 import { jsonSchemaIssues } from '../../../agents/schema/jsonSchemaCheck.ts';
@@ -8,7 +8,7 @@ import { requireAllowed } from '../../../flows/run/history/answer.ts';
 import { runFolder } from '../../../flows/run/history/runFolder.ts';
 import { type RunRecord, runRecord } from '../../../flows/run/history/runRecord.ts';
 import { jobFileIn } from '../../../flows/run/job/jobFile.ts';
-import { JOB_RUN_FOLDER } from '../../../flows/run/job/jobRequest.ts';
+import { isRunRecord } from '../../../flows/run/job/jobRunFolder.ts';
 import { answerFieldOf, readAnswer } from '../../../flows/run/answers/answerField.ts';
 import { browseResults } from '../../../jobs/browsing/browse.ts';
 import { holdLease } from '../../../jobs/ledger/lease.ts';
@@ -23,7 +23,9 @@ import type { FlowJobs } from './flowJobs.ts';
 
 const MAX_FILE = 64_000_000;
 const LEASE_MS = 30_000;
-const RUN_FILES = runFolder(JOB_RUN_FOLDER);
+const WAITING = basename(runFolder('').waiting);
+// The results of a service may have those of earlier jobs, which were sent with this one.
+const MAX_RUNS = 100;
 
 /** Answers the questions of flows whose jobs ended to wait: a new job continues each, with the files of the folder as they are now. */
 export class JobAnswers {
@@ -111,15 +113,19 @@ export class JobAnswers {
   async #readRun(record: JobRecord): Promise<{ readonly resume: Checkpoint; readonly run: RunRecord }> {
     const { browsed, home, hosts, signal } = this.#services;
     await browseResults({ service: hosts.service(record.host), home, browsed }, record, { signal });
-    const files = await browsed.under(record.id, ['']);
-    const read = async (name: string): Promise<unknown> => {
-      const file = files.find(({ path }) => path === name || path.endsWith(`/${name}`));
-      const bytes = file && (await browsed.readAll(record.id, file.path, MAX_FILE));
+    const records = (await browsed.under(record.id, [''])).filter(({ path }) => isRunRecord(path)).slice(-MAX_RUNS);
+    const read = async (path: string): Promise<unknown> => {
+      const bytes = await browsed.readAll(record.id, path, MAX_FILE);
       return bytes && JSON.parse(new TextDecoder().decode(bytes));
     };
     try {
-      const [waiting, run] = await Promise.all([read(RUN_FILES.waiting), read(RUN_FILES.record)]);
-      return { resume: checkpointSchema.parse(waiting), run: runRecord.parse(run) };
+      const runs = await Promise.all(
+        records.map(async ({ path }) => ({ path, run: runRecord.parse(await read(path)) })),
+      );
+      const [newest] = runs.toSorted((one, other) => (one.run.startedAt < other.run.startedAt ? 1 : -1));
+      const found = runs.find(({ run }) => run.job === record.jobId) ?? newest;
+      const waiting = await read(posix.join(posix.dirname(found?.path ?? ''), WAITING));
+      return { resume: checkpointSchema.parse(waiting), run: runRecord.parse(found?.run) };
     } catch (cause) {
       throw new AppError(
         'missing',

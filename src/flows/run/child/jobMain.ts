@@ -3,7 +3,8 @@ import { basename, dirname, join } from 'node:path';
 import { MarkedLineWriter } from '../../../core/text/markedLines.ts';
 import { describeRunEnd } from '../history/describeRun.ts';
 import { FlowEnding } from '../process/flowEnding.ts';
-import { JOB_RUN_FOLDER, type JobRequest, jobRequest } from '../job/jobRequest.ts';
+import { jobRequest } from '../job/jobRequest.ts';
+import { jobRunFolder } from '../job/jobRunFolder.ts';
 import type { RunEvent } from '../protocol/runEvent.ts';
 import { type RunFolder, runFolder } from '../history/runFolder.ts';
 import type { RunRecord } from '../history/runRecord.ts';
@@ -26,9 +27,17 @@ export async function runAsJob(path: string, args: readonly string[], runtime: R
   hideExperiments();
   const request = jobRequest.parse(JSON.parse(readFileSync(path, 'utf8')));
   const workspace = dirname(dirname(path));
-  const folder = runFolder(join(process.env['FARWHARF_ARTIFACTS'] ?? workspace, JOB_RUN_FOLDER));
+  const startedAt = new Date().toISOString();
+  const id = startedAt.replaceAll(/[-:.TZ]/g, '');
+  const { FARWHARF_ARTIFACTS: results = workspace, FARWHARF_JOB_ID: job } = process.env;
+  const folder = runFolder(join(results, jobRunFolder(request.file, job ?? id)));
   mkdirSync(folder.path, { recursive: true });
-  const report = new JobReport(folder, join(workspace, request.file), request, args);
+  const file = join(workspace, request.file);
+  const { flow, flowName, shared, resume } = request;
+  const resumedFrom = resume && { run: '', path: resume.path, visit: resume.visit };
+  const asked = { flow, flowName, shared, args: [...args] };
+  const record: RunRecord = { version: 1, id, file, startedAt, ...asked, job, resumedFrom };
+  const report = new JobReport(folder, record);
   const stop = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     process.once(signal, () => {
@@ -38,7 +47,7 @@ export async function runAsJob(path: string, args: readonly string[], runtime: R
   }
   process.on('exit', (code) => report.end(code, stop.signal.aborted));
   const child = {
-    file: join(workspace, request.file),
+    file,
     flow: request.flow,
     flowName: request.flowName,
     shared: request.shared,
@@ -65,27 +74,10 @@ class JobReport implements Outlet {
   /** The number of the first run; only that is summarised. */
   #run: number | undefined;
 
-  constructor(
-    folder: RunFolder,
-    file: string,
-    { flow, flowName, shared, resume }: JobRequest,
-    args: readonly string[],
-  ) {
-    const startedAt = new Date().toISOString();
+  constructor(folder: RunFolder, record: RunRecord) {
     this.#folder = folder;
-    this.#record = {
-      version: 1,
-      id: startedAt.replaceAll(/[-:.TZ]/g, ''),
-      file,
-      startedAt,
-      flow,
-      flowName,
-      shared,
-      args: [...args],
-      job: process.env['FARWHARF_JOB_ID'],
-      resumedFrom: resume && { run: '', path: resume.path, visit: resume.visit },
-    };
-    this.#write(this.#record);
+    this.#record = record;
+    this.#write(record);
   }
 
   event(event: RunEvent): void {

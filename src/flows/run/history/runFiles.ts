@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import * as z from 'zod';
 import { type Checkpoint, checkpointSchema } from '../../../agents/records/schemas.ts';
 import { AppError } from '../../../core/errors.ts';
@@ -6,9 +7,19 @@ import { ifThere } from '../../../core/files/ifThere.ts';
 import { parseLines } from '../protocol/jsonLines.ts';
 import { readRunEvent } from '../protocol/runEventSchema.ts';
 import type { RunEvent } from '../protocol/runEvent.ts';
-import type { RunFolder } from './runFolder.ts';
+import { type RunFolder, runFolder } from './runFolder.ts';
+import { type RunRecord, runRecord } from './runRecord.ts';
 
 const checkpointLine = z.object({ run: z.number(), checkpoint: checkpointSchema });
+
+/** What is known of a run; undefined if the folder has no record that can be read. */
+export async function readRecord(folder: RunFolder): Promise<RunRecord | undefined> {
+  try {
+    return runRecord.parse(JSON.parse(await readIfThere(folder.record)));
+  } catch {
+    return undefined;
+  }
+}
 
 /** The events of a run, from its trace; none if it never started. */
 export async function readEvents(folder: RunFolder): Promise<readonly RunEvent[]> {
@@ -36,4 +47,27 @@ export async function readWaiting({ path, waiting }: RunFolder): Promise<Checkpo
     const message = `The checkpoint of the run in ${path} is missing or damaged, or the run does not wait. Run the flow again.`;
     throw new AppError('corrupt', message, { cause });
   }
+}
+
+/**
+ * The run in a folder: the newest of a flow file below it, as in `farwharf-flow` of the results, or the folder itself.
+ *
+ * @param file the flow file, relative to the workspace.
+ */
+export async function findJobRun(path: string, file: string): Promise<RunFolder> {
+  for (const parent of [join(path, file), path]) {
+    const [newest] = (await runsIn(parent)).toSorted((one, other) => (one.startedAt < other.startedAt ? 1 : -1));
+    if (newest !== undefined) return newest.folder;
+  }
+  return runFolder(path);
+}
+
+async function runsIn(parent: string): Promise<readonly { readonly folder: RunFolder; readonly startedAt: string }[]> {
+  const entries = await ifThere(readdir(parent, { withFileTypes: true }), []);
+  const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => runFolder(join(parent, name)));
+  const records = await Promise.all(folders.map(readRecord));
+  return folders.flatMap((folder, index) => {
+    const startedAt = records[index]?.startedAt;
+    return startedAt === undefined ? [] : [{ folder, startedAt }];
+  });
 }

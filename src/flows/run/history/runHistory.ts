@@ -4,9 +4,9 @@ import { basename, join } from 'node:path';
 import { AppError } from '../../../core/errors.ts';
 import { writeAtomically } from '../../../core/files/atomicFile.ts';
 import { ifThere } from '../../../core/files/ifThere.ts';
-import { readIfThere } from './runFiles.ts';
+import { readRecord } from './runFiles.ts';
 import { folderNameOf, type RunFolder, runFolder } from './runFolder.ts';
-import { type RunRecord, runRecord } from './runRecord.ts';
+import type { RunRecord } from './runRecord.ts';
 
 export interface HistoryLimits {
   /** Of one file. */
@@ -154,14 +154,6 @@ export class RunHistory {
 
 async function writeRecord(folder: RunFolder, record: RunRecord): Promise<void> {
   await writeAtomically(folder.record, `${JSON.stringify(record, undefined, 1)}\n`);
-}
-
-async function readRecord(folder: RunFolder): Promise<RunRecord | undefined> {
-  try {
-    return runRecord.parse(JSON.parse(await readIfThere(folder.record)));
-  } catch {
-    return undefined;
-  }
 }
 
 async function idsIn(path: string): Promise<string[]> {

@@ -3,8 +3,6 @@ import { checkpointSchema } from '../../../agents/records/schemas.ts';
 
 /** The folder in a job's workspace with the runtime of the flow. */
 export const JOB_FOLDER = '.farwharf';
-/** The folder of the run among the results of the job. */
-export const JOB_RUN_FOLDER = 'farwharf-flow';
 
 /** The request for the flow of a job, in a file in `JOB_FOLDER`. */
 export const jobRequest = z.object({
@@ -18,5 +16,3 @@ export const jobRequest = z.object({
   /** The answer to a `resume` that waits for one. */
   input: z.json().optional(),
 });
-
-export type JobRequest = z.infer<typeof jobRequest>;
