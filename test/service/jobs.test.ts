@@ -87,12 +87,16 @@ test('every kind of script runs, wherever it lies in the folder', async (t) => {
     'sub/a.sh': 'echo shell',
     'b.mjs': 'import "node:fs"; console.log("module")',
     'c.ts': 'const text: string = "typed"; console.log(text)',
+    'd.mts': 'import "node:fs"; const text: string = "typed module"; console.log(text)',
+    'e.cjs': 'require("node:fs"); console.log("common")',
     tool: { text: '#!/bin/sh\necho tool $1', mode: 0o755 },
   };
   for (const [script, expected] of [
     ['sub/a.sh', 'shell\n'],
     ['./b.mjs', 'module\n'],
     ['c.ts', 'typed\n'],
+    ['d.mts', 'typed module\n'],
+    ['e.cjs', 'common\n'],
     ['tool now', 'tool now\n'],
   ] as const) {
     const id = await service.submit(files, { script });

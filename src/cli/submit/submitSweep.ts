@@ -5,7 +5,8 @@ import { describeParameters } from '../../jobs/ledger/parameters.ts';
 import type { ProfileJob } from '../../jobs/profiles/profileJob.ts';
 import type { JobFinding } from '../../jobs/selection/jobFinding.ts';
 import { reviewScript } from '../../jobs/selection/scriptReview.ts';
-import { Selections } from '../../jobs/selection/selections.ts';
+import { scriptArguments, scriptPath } from '../../jobs/selection/script.ts';
+import { Selections, withFiles } from '../../jobs/selection/selections.ts';
 import { firstDraft, type SubmitDraft } from '../../jobs/submit/draft.ts';
 import { planSubmit, type SubmitTarget } from '../../jobs/submit/plan.ts';
 import { refuseErrors } from '../../jobs/submit/preflight.ts';
@@ -17,7 +18,9 @@ import {
   type SweepPlan,
   sweepFindings,
 } from '../../jobs/sweeps/createSweep.ts';
+import { prepareSweptFlow } from '../../flows/run/job/sweptFlow.ts';
 import type { Context } from '../command/context.ts';
+import { prepareFlowJob } from '../flows/flowSubmission.ts';
 import { Session } from '../session/session.ts';
 import { checkUnanswered } from '../session/unansweredSubmit.ts';
 import { describeExclusions, describeSize, showSelection } from './selectionSummary.ts';
@@ -47,42 +50,58 @@ export async function submitSweep(
     const sentence = `--download works for one job, and profile ${job.name} has ${job.combinations.length}. Nothing was sent.`;
     throw new AppError('bad-input', `${sentence} Download results afterwards: farwharf download ID`);
   }
-  const drafts: SubmitDraft[] = [];
+  if (flags.resume !== undefined) {
+    const sentence = `--resume continues one run, and profile ${job.name} has ${job.combinations.length} jobs. Nothing was sent.`;
+    throw new AppError('bad-input', `${sentence} Choose one with --set.`);
+  }
+  const written: SubmitDraft[] = [];
   const memory = { memory: { scripts: [] }, defaults: DEFAULT_TERMS, rates: [] };
   const first = await submitTerms(folder, job, flags, env);
   const selection = await selectToSend(folder, context, first, flags.exclude);
   for (const parameters of job.combinations) {
     const terms = await submitTerms(folder, job, flags, env, parameters);
     const intent = { ...terms, ...((terms.venv ?? venv) && { venv: { ...terms.venv, ...venv } }) };
-    drafts.push(firstDraft(intent, terms.script ?? '', memory));
+    written.push(firstDraft(intent, terms.script ?? '', memory));
   }
+  await using flow = await prepareSweptFlow({
+    name: job.name,
+    files: written.map(({ script }) => scriptPath(script)),
+    prepare: (index) => prepareFlowJob(selection, written[index]?.script ?? '', flags, context),
+  });
+  const drafts = written.map((draft) =>
+    flow === undefined ? draft : { ...draft, script: flow.scriptWith(scriptArguments(draft.script)) },
+  );
+  const sent = flow === undefined ? selection : withFiles(selection, flow.files);
   const selections = new Selections();
-  const summary = selections.hold(selection);
-  const reviews = new Map<string, readonly JobFinding[]>();
-  for (const script of new Set(drafts.map((draft) => draft.script))) {
-    reviews.set(script, await reviewScript(selection, script));
+  const summary = selections.hold(sent);
+  const reviews: (readonly JobFinding[])[] = [];
+  const known = new Map<string, readonly JobFinding[]>();
+  for (const { script } of written) {
+    const review = known.get(script) ?? (await reviewScript(selection, script));
+    known.set(script, review);
+    reviews.push(review);
   }
   const planWith = (target: SubmitTarget): SweepPlan => ({
     name: job.name,
     limits: job.limits,
     jobs: drafts.map((draft, index) => ({
       parameters: job.combinations[index] ?? {},
-      plan: planSubmit(target, draft, summary, reviews.get(draft.script)),
+      plan: planSubmit(target, draft, summary, reviews[index]),
     })),
   });
   const onService = await withServiceOf(job, context);
   if (flags.dryRun) {
     const batch = first.batch === undefined ? [] : batchFindings(first.batch, undefined);
-    const local = [...new Set([...reviews.values()].flat()), ...batch];
+    const local = [...new Set(reviews.flat()), ...batch];
     const plan = async (target: SubmitTarget) => ({ findings: sweepFindings(planWith(target), target.budget) });
     const found = await checkDryRun(() => new Session(onService), plan, { local, intent: first, signal });
-    const jobs = drafts.map(({ script, maxRuntime }, index) => ({
+    const jobs = written.map(({ script, maxRuntime }, index) => ({
       parameters: job.combinations[index],
       script,
       max_runtime: maxRuntime,
     }));
     for (const parameters of job.combinations) terminal.note(`  job: ${describeParameters(parameters)}`);
-    return showSelection(selection, found, context, jobs);
+    return showSelection(sent, found, context, jobs);
   }
 
   await using session = new Session(onService);
@@ -93,7 +112,7 @@ export async function submitSweep(
   const plan = planWith(target);
   const findings = sweepFindings(plan, target.budget);
   refuseErrors(findings, describeWithFlag);
-  terminal.note(`${describeSize(selection)} will be sent to ${session.hostName}. ${describeSweepPlan(plan)}`);
+  terminal.note(`${describeSize(sent)} will be sent to ${session.hostName}. ${describeSweepPlan(plan)}`);
   const [sample] = plan.jobs;
   if (sample?.plan.draft.batch !== undefined) terminal.note(describeBatch(selection.root, sample.plan.draft));
   for (const line of describeExclusions(selection)) terminal.note(line);

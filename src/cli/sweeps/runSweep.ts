@@ -37,7 +37,12 @@ export async function runSweep(
     end = await sendSweep(deps, sweep, { signal, onPhase });
   } catch (error) {
     const sent = session.ledger.list({ sweep: sweep.id, withRemoved: true, limit: sweep.drafts.length });
-    terminal.note(`${sent.length} of ${sweep.drafts.length} jobs were sent. They keep running.`);
+    const total = sweep.drafts.length;
+    terminal.note(
+      sent.length === 0
+        ? `None of the ${total} jobs was sent.`
+        : `${sent.length} of ${total} jobs ${sent.length === 1 ? 'was sent. It keeps' : 'were sent. They keep'} running.`,
+    );
     terminal.note(`  send the others:  farwharf sweep resume ${shortSweepId(sweep)}`);
     throw error;
   }

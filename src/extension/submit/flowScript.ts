@@ -27,7 +27,10 @@ export interface FlowAnswer {
 /** Prepares a flow file and its runtime for sending; undefined for any other script. */
 export async function prepareFlow(
   { flowRuntime }: Pick<Services, 'flowRuntime'>,
-  { selection, draft: { script } }: Pick<SubmitPlan, 'selection' | 'draft'>,
+  {
+    selection,
+    draft: { script },
+  }: Pick<SubmitPlan, 'selection'> & { readonly draft: Pick<SubmitPlan['draft'], 'script'> },
   { file: asked, flow, flowName, shared }: Pick<SubmitArguments, 'file' | 'flow' | 'flowName' | 'shared'>,
   answer?: FlowAnswer,
 ): Promise<FlowJob | undefined> {

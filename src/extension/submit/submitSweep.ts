@@ -16,8 +16,11 @@ import {
 } from '../../jobs/sweeps/createSweep.ts';
 import type { SelectedFolder } from '../../jobs/selection/selectedFolder.ts';
 import type { Services } from '../services/services.ts';
+import { scriptArguments, scriptPath } from '../../jobs/selection/script.ts';
+import { prepareSweptFlow } from '../../flows/run/job/sweptFlow.ts';
 import { askModal, showCancellable } from '../ui/show.ts';
 import { exclusionSentence } from './preflight/preflightText.ts';
+import { prepareFlow } from './flowScript.ts';
 import type { SelectionReader } from './selectionReader.ts';
 import type { SubmitArguments } from './submitArguments.ts';
 import type { UsedProfile } from './submitProfile.ts';
@@ -39,16 +42,27 @@ interface SweepRequest {
  * @returns the ID of the sweep; undefined if the user cancelled.
  */
 export async function submitSweep(services: Services, request: SweepRequest): Promise<string | undefined> {
-  const { profile, asked, target, selection, reader, defaults } = request;
+  const { profile, asked, target, reader, defaults } = request;
   const { job } = profile;
+  const drafts = job.combinations.map((parameters) => {
+    const terms = { ...profile.termsOf(parameters), ...asked };
+    return firstDraft(terms, terms.script ?? '', { memory: { scripts: [] }, defaults, rates: [] });
+  });
+  await using flow = await prepareSweptFlow({
+    name: job.name,
+    files: drafts.map(({ script }) => scriptPath(script)),
+    prepare: (index) =>
+      prepareFlow(services, { selection: request.selection, draft: { script: drafts[index]?.script ?? '' } }, asked),
+  });
+  const selection = flow === undefined ? request.selection : await reader.addFiles(request.selection, flow.files);
   const reviews = new Map<string, readonly JobFinding[]>();
   const jobs: SweepPlan['jobs'][number][] = [];
-  for (const parameters of job.combinations) {
-    const terms = { ...profile.termsOf(parameters), ...asked };
-    const draft = firstDraft(terms, terms.script ?? '', { memory: { scripts: [] }, defaults, rates: [] });
-    const review = reviews.get(draft.script) ?? (await reader.review(selection, draft.script));
-    reviews.set(draft.script, review);
-    jobs.push({ parameters, plan: planSubmit(target, draft, selection, review) });
+  for (const [index, written] of drafts.entries()) {
+    const review = reviews.get(written.script) ?? (await reader.review(request.selection, written.script));
+    reviews.set(written.script, review);
+    const script = flow?.scriptWith(scriptArguments(written.script)) ?? written.script;
+    const parameters = job.combinations[index] ?? {};
+    jobs.push({ parameters, plan: planSubmit(target, { ...written, script }, selection, review) });
   }
   const plan = { name: job.name, limits: job.limits, jobs };
   const findings = sweepFindings(plan, target.budget);

@@ -2,7 +2,7 @@ import { extname } from 'node:path';
 import { scriptPath } from './script.ts';
 import type { SelectedFile } from '../../workspace/select/selection.ts';
 
-const EXTENSIONS = new Set(['.py', '.sh', '.js', '.mjs', '.ts', '.sbatch', '.slurm']);
+const EXTENSIONS = new Set(['.py', '.sh', '.js', '.mjs', '.cjs', '.ts', '.mts', '.cts', '.sbatch', '.slurm']);
 // Declarations and tests can be run, but are rarely what the user wants.
 const UNLIKELY = /(^|\/)(test_[^/]*|[^/]*(\.test|\.spec|_test|\.d))\.\w+$|(^|\/)(tests?|node_modules)\//;
 const LIKELY_NAMES = ['main', 'train', 'run', 'app', 'index', 'start'];

@@ -35,12 +35,19 @@ export class FlowJob implements AsyncDisposable {
   /** The runtime and the description of the flow. */
   readonly files: readonly SelectedFile[];
   readonly script: string;
+  readonly #start: string;
   readonly #scratch: string;
   readonly #continuedBy: string | undefined;
 
-  private constructor(files: readonly SelectedFile[], script: string, scratch: string, continuedBy?: string) {
+  private constructor(
+    files: readonly SelectedFile[],
+    { start, args }: { readonly start: string; readonly args: string },
+    scratch: string,
+    continuedBy?: string,
+  ) {
     this.files = files;
-    this.script = script;
+    this.#start = start;
+    this.script = this.scriptWith(args);
     this.#scratch = scratch;
     this.#continuedBy = continuedBy;
   }
@@ -67,8 +74,13 @@ export class FlowJob implements AsyncDisposable {
     await chmod(start, 0o755);
     await writeFile(json, JSON.stringify(request));
     const own = await Promise.all([selected(name, start, 0o755), selected('flow.json', json)]);
-    const script = `${quoted(`${JOB_FOLDER}/${name}`)} ${args}`.trim();
-    return new FlowJob([...runtime, ...own], script, scratch, continuedBy);
+    const line = { start: quoted(`${JOB_FOLDER}/${name}`), args };
+    return new FlowJob([...runtime, ...own], line, scratch, continuedBy);
+  }
+
+  /** The script of a job that runs the flow with other arguments. */
+  scriptWith(args: string): string {
+    return `${this.#start} ${args}`.trim();
   }
 
   /** Notes in the run that this one continues which job does, so that its work is not repeated unasked. */

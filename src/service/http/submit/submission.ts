@@ -46,7 +46,7 @@ export function parseCommand(script: string, files: readonly ArchivedFile[]): re
     throw new AppError('bad-input', message);
   }
   if (!hasInterpreter(path) && (file.mode & 0o111) === 0) {
-    const message = `meta.script: "${path}" is neither a .py, .sh, .js, .mjs or .ts file nor executable. Make it executable (chmod +x).`;
+    const message = `meta.script: "${path}" is neither a Python (.py), shell (.sh), JavaScript (.js, .mjs, .cjs) or TypeScript (.ts, .mts, .cts) file nor executable. Make it executable (chmod +x).`;
     throw new AppError('bad-input', message);
   }
   return [path, ...args];

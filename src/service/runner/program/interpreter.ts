@@ -3,7 +3,7 @@ import { AppError } from '../../../core/errors.ts';
 import { findProgram } from '../../../core/processes/findProgram.ts';
 import { findPython } from '../environment/programFinder.ts';
 
-const NODE_EXTENSIONS = ['.js', '.mjs', '.ts'];
+const NODE_EXTENSIONS = ['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts'];
 
 export interface ProgramCall {
   readonly file: string;
