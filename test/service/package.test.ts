@@ -75,7 +75,6 @@ const SHIPPED_PACKAGES = {
   ignore: 'MIT',
   isexe: 'ISC',
   jose: 'MIT',
-  lunr: 'MIT',
   'node-domexception': 'MIT',
   'node-fetch': 'MIT',
   oauth4webapi: 'MIT',

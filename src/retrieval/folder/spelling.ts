@@ -3,7 +3,8 @@ import { isFrequentWord } from '../tokenizer/proseLanguages.ts';
 import { inflectionTerms } from '../tokenizer/proseStems.ts';
 import { definitionTerm, otherDefinitionTerms } from '../tokenizer/definitionTerm.ts';
 import { scanWords } from '../tokenizer/scanWords.ts';
-import { isStopWord, partsOf, type WordAnalyzer } from '../tokenizer/words.ts';
+import { isStopWord } from '../tokenizer/stopWords.ts';
+import { partsOf, type WordAnalyzer } from '../tokenizer/words.ts';
 
 /** Words that are in no document, and what they were probably meant to be. */
 export type Corrections = ReadonlyMap<string, string>;

@@ -1,5 +1,5 @@
 import { definitionTerm, otherDefinitionTerms } from '../tokenizer/definitionTerm.ts';
-import { isStopWord } from '../tokenizer/words.ts';
+import { isStopWord } from '../tokenizer/stopWords.ts';
 
 /** The term of a definition, whose weight is multiplied by a factor. */
 export interface DefinitionQuery {

@@ -1,6 +1,6 @@
-import lunr from 'lunr';
 import { foldLetters } from './foldLetters.ts';
 import { scanWords } from './scanWords.ts';
+import { isStopWord } from './stopWords.ts';
 import { Stemmer } from './stemmer.ts';
 import { MAX_WORD } from '../kernel/assembly/layout/memory.ts';
 
@@ -94,12 +94,6 @@ export function partsOf(written: string): readonly string[] {
 /** Whether a word is in a script that does not separate words, so that it may consist of several. */
 export function hasJoinedWords(word: string): boolean {
   return CJK.test(word);
-}
-
-/** Whether a word is so common in English prose that it does not distinguish documents. */
-export function isStopWord(word: string): boolean {
-  const token = new lunr.Token(word.toLowerCase(), {});
-  return (lunr.stopWordFilter(token) as lunr.Token | undefined) === undefined;
 }
 
 function pairs(word: string): readonly string[] {

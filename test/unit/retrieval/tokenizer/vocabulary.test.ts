@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import lunr from 'lunr';
+import { isStopWord } from '../../../../src/retrieval/tokenizer/stopWords.ts';
 import { Stemmer } from '../../../../src/retrieval/tokenizer/stemmer.ts';
 import { orderTerms } from '../../../../src/retrieval/segments/termOrder.ts';
 import { Vocabulary, WordList } from '../../../../src/retrieval/tokenizer/vocabulary.ts';
@@ -27,6 +28,26 @@ test('stems are those of lunr', () => {
     const expected = lunr.stemmer(new lunr.Token(word, {})).toString();
     assert.equal(stemmer.stem(word), expected, word);
   }
+});
+
+test('stop words are those of lunr, in any case', () => {
+  const isStopWordOfLunr = (word: string): boolean => {
+    const token = new lunr.Token(word, {});
+    return (lunr.stopWordFilter(token) as lunr.Token | undefined) === undefined;
+  };
+  const random = seeded(52);
+  const letters = Array.from('aehinorstuwy');
+  const words = [
+    'the',
+    'would',
+    'tis',
+    'constructor',
+    '',
+    ...Array.from({ length: 60_000 }, () => pick(random, letters, 4)),
+  ];
+  assert.ok(words.filter(isStopWordOfLunr).length > 100);
+  for (const word of words) assert.equal(isStopWord(word), isStopWordOfLunr(word), word);
+  assert.equal(isStopWord('The'), true);
 });
 
 function termsByWord(vocabulary: Vocabulary, text: string): string[][] {
