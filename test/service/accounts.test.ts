@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { closeSync, openSync, readdirSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -223,17 +223,23 @@ test('an account has so many streams, uploads and waiting jobs as it may, and ro
   await second.text();
 });
 
+/** Sends the headers of a submission, and returns the beginning of the answer to them. */
+async function beginUpload(url: string, key: string, length = 1_000): Promise<{ upload: Socket; answer: string }> {
+  const { hostname, port, host } = new URL(url);
+  const upload = connect(Number(port), hostname);
+  upload.write(
+    `POST /v1/jobs HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${key}\r\n` +
+      `Expect: 100-continue\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: ${length}\r\n\r\n`,
+  );
+  return { upload, answer: String(await once(upload, 'data')) };
+}
+
 test('the service receives so many uploads at once as it may from all accounts, and says which limit was reached', async (t) => {
   const service = await startService(t, { config: withLimits({ all_uploads: 1 }) });
   const { client: alice } = await addAccount(service, 'alice');
   const { client: bob } = await addAccount(service, 'bob');
-  const { hostname, port, host } = new URL(service.url);
-  const upload = connect(Number(port), hostname);
-  upload.write(
-    `POST /v1/jobs HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${alice.key}\r\n` +
-      'Expect: 100-continue\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 1000\r\n\r\n',
-  );
-  assert.match(String(await once(upload, 'data')), /^HTTP\/1\.1 100 /);
+  const { upload, answer } = await beginUpload(service.url, alice.key);
+  assert.match(answer, /^HTTP\/1\.1 100 /);
   let refused = await bob.send(SHORT, SCRIPT);
   // The first upload counts once its request was read.
   for (; refused.status === 201; await sleep(100)) refused = await bob.send(SHORT, SCRIPT);
@@ -242,6 +248,31 @@ test('the service receives so many uploads at once as it may from all accounts, 
   assert.match(await detailOf(refused), /receives 1 uploads at once \(all_uploads\)/);
   upload.destroy();
   for (let isRefused = true; isRefused; await sleep(100)) isRefused = (await bob.send(SHORT, SCRIPT)).status === 429;
+});
+
+test('an account leaves half of the uploads that the service receives at once to others', async (t) => {
+  const service = await startService(t, { config: withLimits({ all_uploads: 4, uploads: 4 }) });
+  const { client: alice } = await addAccount(service, 'alice');
+  const { client: bob } = await addAccount(service, 'bob');
+  const uploads = [await beginUpload(service.url, alice.key), await beginUpload(service.url, alice.key)];
+  let refused = await alice.send(SHORT, SCRIPT);
+  // The uploads count once their requests were read.
+  for (; refused.status === 201; await sleep(100)) refused = await alice.send(SHORT, SCRIPT);
+  assert.equal(refused.status, 429);
+  assert.match(await detailOf(refused), /^Half of the 4 uploads .* are for accounts that have none in progress/);
+  assert.equal((await bob.send(SHORT, SCRIPT)).status, 201);
+  for (const { upload } of uploads) upload.destroy();
+});
+
+test('an archive that is declared to be larger than it may be is refused as such, however full the disk', async (t) => {
+  const service = await startService(t);
+  const { client } = await addAccount(service, 'alice');
+  const { upload, answer: first } = await beginUpload(service.url, client.key, 1e15);
+  let answer = first;
+  while (!/"detail":".*"/.test(answer)) answer += String(await once(upload, 'data'));
+  assert.match(answer, /^HTTP\/1\.1 413 /m);
+  assert.match(answer, /"detail":"The archive is larger than [\d.]+ GB, the limit of this account\./);
+  upload.destroy();
 });
 
 test('downloads that nobody reads are counted among the streams of their account', async (t) => {

@@ -137,7 +137,7 @@ function addJobRoutes(app: App, options: AppOptions): void {
   const streams = new EventStreams(store, shutdown);
 
   app.get('/v1/jobs', requireScope('read'), (context) => context.json({ jobs: listJobs(context, store).map(show) }));
-  app.post('/v1/jobs', requireScope('submit'), refuseSubmissions(options.health), async (context) => {
+  app.post('/v1/jobs', requireScope('submit'), refuseSubmissions(options.health, gauge), async (context) => {
     if (store.unfinished.count >= MAX_UNFINISHED_JOBS) {
       const why = `The service has ${MAX_UNFINISHED_JOBS} waiting and running jobs, the most that it accepts.`;
       throw retryLater(context, QUEUE_RETRY_SECONDS, why);

@@ -40,7 +40,7 @@ export function addContentRoutes(app: App, { contents, gauge, health }: ContentO
   app.post('/v1/contents/lacking-lists', requireScope('submit'), (context) =>
     answer(context, (account, names) => contents.lackingLists(account, names)),
   );
-  app.post('/v1/contents/pieces', requireScope('submit'), refuseSubmissions(health), async (context) => {
+  app.post('/v1/contents/pieces', requireScope('submit'), refuseSubmissions(health, gauge), async (context) => {
     gauge.take(context, 'uploads');
     const { account } = context.var;
     const body = await readBody(context.env.incoming, MAX_BATCH_BYTES);

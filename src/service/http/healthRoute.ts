@@ -1,10 +1,13 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Handler, MiddlewareHandler } from 'hono';
+import type { AccountGauge } from './access/accountGauge.ts';
+import type { AppEnv } from './access/appEnv.ts';
 import { isFromThisMachine } from './access/clientAddress.ts';
 import type { Health } from '../health/health.ts';
 import { proveKey } from './access/keyProof.ts';
 import { drainRefusal } from '../jobs/drainTexts.ts';
 import { refusal } from './access/refusal.ts';
+import { refuseDeclaredSize } from './submit/upload.ts';
 
 // A service that is stopped is usually started again at once.
 const RETRY_AFTER_SECONDS = 5;
@@ -53,10 +56,10 @@ export function refuseWhenStopping(health: Health): MiddlewareHandler {
 }
 
 /**
- * Refuses submissions before anything is uploaded: with 503 if no job could start or be stored or the service is drained, with 507 while the disk is nearly full, whose rest is
+ * Refuses submissions before anything is uploaded: with 413 if an archive is declared to be larger than the account's may be, 503 if no job could start or be stored or the service is drained, with 507 while the disk is nearly full, whose rest is
  * for running jobs.
  */
-export function refuseSubmissions(health: Health): MiddlewareHandler {
+export function refuseSubmissions(health: Health, gauge: AccountGauge): MiddlewareHandler<AppEnv> {
   return async (context, next) => {
     const { executorRefusal, folderRefusal, drain } = health;
     if (drain !== undefined) {
@@ -68,7 +71,9 @@ export function refuseSubmissions(health: Health): MiddlewareHandler {
       context.header('Retry-After', String(FOLDER_RETRY_SECONDS));
       return context.json({ detail: folderRefusal }, 503);
     }
-    const detail = await health.refusal(Number(context.req.header('content-length') ?? 0));
+    const bytes = Number(context.req.header('content-length') ?? 0);
+    refuseDeclaredSize(bytes, gauge.limitsOf(context.var.account).upload_bytes); // also where the disk has too little room
+    const detail = await health.refusal(bytes);
     return detail === undefined ? next() : context.json({ detail }, 507);
   };
 }

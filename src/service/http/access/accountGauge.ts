@@ -2,9 +2,10 @@ import type { MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { type Limits, type LimitsSettings, limitsOf } from '../../config/limitsConfig.ts';
 import type { Account } from '../../store/accounts/accounts.ts';
+import { UploadSlots } from '../limits/uploadSlots.ts';
 import type { AppContext, AppEnv } from './appEnv.ts';
 import { onClose } from './onClose.ts';
-import { TokenBuckets } from './tokenBuckets.ts';
+import { TokenBuckets } from '../limits/tokenBuckets.ts';
 
 /** `bodies` are those of other requests, which are read into memory. */
 type SlotKind = 'uploads' | 'streams' | 'bodies';
@@ -25,6 +26,7 @@ const ALL_UPLOADS_RETRY_SECONDS = 10;
 export class AccountGauge {
   readonly #settings: LimitsSettings;
   readonly #requests = new TokenBuckets();
+  readonly #uploads: UploadSlots;
   readonly #slots: Readonly<Record<SlotKind, Map<string, number>>> = {
     uploads: new Map(),
     streams: new Map(),
@@ -33,6 +35,7 @@ export class AccountGauge {
 
   constructor(settings: LimitsSettings) {
     this.#settings = settings;
+    this.#uploads = new UploadSlots(settings.all_uploads);
   }
 
   limitsOf(account: Account): Limits {
@@ -69,22 +72,22 @@ export class AccountGauge {
     if (count >= most) {
       throw retryLater(context, SLOT_RETRY_SECONDS, `The account may have ${most} ${NAMES[kind]} open at once.`);
     }
-    if (kind === 'uploads') this.#refuseUploadOfTooMany(context);
+    const release = kind === 'uploads' ? this.#takeUpload(context) : undefined;
     slots.set(account.id, count + 1);
     onClose(context.env.outgoing, () => {
+      release?.();
       const left = this.open(kind, account.id) - 1;
       if (left > 0) slots.set(account.id, left);
       else slots.delete(account.id);
     });
   }
 
-  /** @throws HTTPException 429 if all accounts together have as many uploads as the service receives at once. */
-  #refuseUploadOfTooMany(context: AppContext): void {
-    const { all_uploads: most } = this.#settings;
-    const open = this.#slots.uploads.values().reduce((sum, count) => sum + count, 0);
-    if (open < most) return;
-    const why = `The service receives ${most} uploads at once (all_uploads), and that many are in progress.`;
-    throw retryLater(context, ALL_UPLOADS_RETRY_SECONDS, why);
+  /** @throws HTTPException 429 if the account has to leave the uploads that the service receives at once to others. */
+  #takeUpload(context: AppContext): () => void {
+    const { account } = context.var;
+    const why = this.#uploads.refusal(account.id);
+    if (why !== undefined) throw retryLater(context, ALL_UPLOADS_RETRY_SECONDS, why);
+    return this.#uploads.add(account.id, context.env.incoming);
   }
 }
 

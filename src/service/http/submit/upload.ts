@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Busboy } from '@fastify/busboy';
+import type { HTTPException } from 'hono/http-exception';
 import { abortReason, isAbort, messageOf, systemCode } from '../../../core/errors.ts';
 import { formatBytes } from '../../../core/text/format.ts';
 import { refusal } from '../access/refusal.ts';
@@ -33,13 +34,7 @@ export async function receiveUpload(
   if (!/^multipart\/form-data\b/i.test(contentType)) {
     throw refusal(415, 'The body must be multipart/form-data with the parts "tarball" and "meta".');
   }
-  const tooLarge = () =>
-    refusal(
-      413,
-      `The archive is larger than ${formatBytes(maxBytes)}, the limit of this account. Leave out large files, or ask the operator of the service.`,
-    );
-  if (Number(incoming.headers['content-length'] ?? 0) > maxBytes + MAX_META_BYTES) throw tooLarge();
-
+  refuseDeclaredSize(Number(incoming.headers['content-length'] ?? 0), maxBytes);
   const parser = openParser(incoming.headers, contentType, maxBytes);
   using _stall = endStalled(incoming);
   const broken = new AbortController();
@@ -53,7 +48,7 @@ export async function receiveUpload(
         stream.on('error', reject);
         if (isUploadPart(name) && saved === undefined) {
           part = name;
-          stream.once('limit', () => reject(tooLarge()));
+          stream.once('limit', () => reject(tooLarge(maxBytes)));
           saved = pipeline(stream, openSink(), { signal: broken.signal });
           saved.catch(reject);
         } else {
@@ -90,6 +85,18 @@ export async function receiveUpload(
   if (saved === undefined) throw refusal(400, 'The part "tarball" is missing: the archive, sent as a file.');
   if (meta === undefined) throw refusal(400, 'The field "meta" is missing: a JSON object, sent as a text field.');
   return { meta, part };
+}
+
+/** @throws HTTPException 413 if the body of a submission is declared to be larger than an archive of the account may be. */
+export function refuseDeclaredSize(bytes: number, maxBytes: number): void {
+  if (bytes > maxBytes + MAX_META_BYTES) throw tooLarge(maxBytes);
+}
+
+function tooLarge(maxBytes: number): HTTPException {
+  return refusal(
+    413,
+    `The archive is larger than ${formatBytes(maxBytes)}, the limit of this account. Leave out large files, or ask the operator of the service.`,
+  );
 }
 
 function isUploadPart(name: string | undefined): name is UploadPart {

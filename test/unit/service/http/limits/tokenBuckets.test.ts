@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { keyDigest } from '../../../../../src/service/store/accounts/apiKeys.ts';
-import { TokenBuckets } from '../../../../../src/service/http/access/tokenBuckets.ts';
+import { TokenBuckets } from '../../../../../src/service/http/limits/tokenBuckets.ts';
 import { AuthFailureLimiter } from '../../../../../src/service/http/access/authFailureLimiter.ts';
 
 test('a bucket holds a minute and fills evenly, and returns the seconds until the next token', () => {
