@@ -21,6 +21,10 @@ test('names that a receiver would refuse do not keep the other results from comi
     texts.join(''),
     /^farwharf: Links, special files.* are not returned: .*line feed.*x farwharf: forged.*\.\n$/,
   );
+  assert.deepEqual(
+    events.filter(({ data }) => data['about'] === 'results').map(({ data: { text } }) => text),
+    [texts.at(-1)],
+  );
   const response = await service.request(`/v1/jobs/${id}/artifacts`);
   const files = await readArchive(new Uint8Array(await response.arrayBuffer()));
   assert.deepEqual(Object.keys(files).sort(), ['Twin', 'good.txt']);

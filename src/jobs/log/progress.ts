@@ -1,7 +1,7 @@
 import { numberField, textField } from '../../core/jsonFields.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { declaredJob } from '../../remote/protocol/spellings.ts';
-import { jobReport, receivedJob } from '../../remote/protocol/schemas.ts';
+import { ABOUT_RESULTS, jobReport, receivedJob } from '../../remote/protocol/schemas.ts';
 import { ReadableOutput } from '../output/dataLines.ts';
 import { isOver, type JobPatch, type JobRecord, recordName } from '../ledger/record.ts';
 
@@ -71,9 +71,6 @@ export function timeOf(time: string | undefined): string | undefined {
 const MAX_CALL = 1_000;
 const AFTER_REASON = /^Node\.js v\d+\.\d+\.\d+$|^\s+at \S.*[:(][^\s()]*\)?$/;
 
-/** How the service begins its note on results that it does not return, which follows the output of the job. */
-const RESULTS_NOTE = 'farwharf: Links, special files, ';
-
 /** Finds the last line of output that is not blank, across events that may split lines. Data for the job's page is no such line. */
 export class LastLine {
   readonly #output = new ReadableOutput();
@@ -82,6 +79,7 @@ export class LastLine {
 
   /** @param data of the event with the text. */
   push(data: unknown, text: string): void {
+    if (textField(data, 'about') === ABOUT_RESULTS) return; // the service's words, which follow the output
     const lines = (this.#open + this.#output.push(data, text)).split(/\r\n|[\n\r]/);
     this.#open = (lines.pop() ?? '').slice(-LINE_LIMIT * 4);
     this.#last = lines.findLast((line) => line.trim() !== '' && !isAfterReason(line)) ?? this.#last;
@@ -95,7 +93,7 @@ export class LastLine {
 }
 
 function isAfterReason(line: string): boolean {
-  return (line.length <= MAX_CALL && AFTER_REASON.test(line)) || line.startsWith(RESULTS_NOTE);
+  return line.length <= MAX_CALL && AFTER_REASON.test(line);
 }
 
 /** The fields of a patch that differ from the record; undefined if none do. */

@@ -168,8 +168,15 @@ export const stateEventData = z.looseObject({
 });
 export type StateEventData = z.infer<typeof stateEventData>;
 
-/** Data of the embedded service's `log` event: a piece of output, which can begin or end inside a line. */
-export const logEventData = z.looseObject({ stream: z.enum(['stdout', 'stderr']), text: z.string() });
+/** What a line of the service is about that follows the output of a job: the results that it returns, or does not. */
+export const ABOUT_RESULTS = 'results';
+
+/** Data of the embedded service's `log` event: a piece of output, which can begin or end inside a line. `about` marks a line of the service itself. */
+export const logEventData = z.looseObject({
+  stream: z.enum(['stdout', 'stderr']),
+  text: z.string(),
+  about: z.literal(ABOUT_RESULTS).optional(),
+});
 export type LogEventData = z.infer<typeof logEventData>;
 
 /** Data of the embedded service's `flow` event: an event of a flow's run, see `RunEvent`. */

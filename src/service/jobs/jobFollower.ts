@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
+import { ABOUT_RESULTS } from '../../remote/protocol/schemas.ts';
 import { syncFile, syncFolder } from '../../core/files/durableFiles.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import type { Executor, OwnedJob, RunnerEnding, RunnerStatus } from '../executor/executor.ts';
@@ -166,6 +167,7 @@ export async function finishJob(
       events.push(
         note(
           `Links, special files, unreadable files, names that are not portable and names with secrets are not returned: ${named(leftOut.map(clean))}.`,
+          ABOUT_RESULTS,
         ),
       );
   } catch (error) {
@@ -175,7 +177,7 @@ export async function finishJob(
     // An archive that may not be on disk would allow the workspace to be deleted.
     await rm(folder.results, { recursive: true, force: true }).catch(() => {});
     const problem = clean(unpacked(error, folder));
-    events.push(note(`The results ${problem}`));
+    events.push(note(`The results ${problem}`, ABOUT_RESULTS));
     final = endingWithoutResults(ending, problem);
   }
   const reason = final.reason === null ? null : clean(final.reason);
@@ -210,8 +212,8 @@ function unpacked(error: unknown, { workspace }: JobFolder): string {
   return `could not be packed: ${cause} The files are still in ${workspace} on the machine that runs jobs: copy them from there, or fix the cause and submit the job again.`;
 }
 
-function note(sentence: string): ServiceEvent {
-  return { type: 'log', data: serviceLine(sentence) };
+function note(sentence: string, about?: typeof ABOUT_RESULTS): ServiceEvent {
+  return { type: 'log', data: serviceLine(sentence, about) };
 }
 
 function named(paths: readonly string[]): string {

@@ -21,8 +21,8 @@ export type ServiceEvent =
   | { type: 'end'; data: EndEventData };
 
 /** A line of the service itself in a job's log. */
-export function serviceLine(sentence: string): LogEventData {
-  return { stream: 'stderr', text: `farwharf: ${sentence}\n` };
+export function serviceLine(sentence: string, about?: LogEventData['about']): LogEventData {
+  return { stream: 'stderr', text: `farwharf: ${sentence}\n`, ...(about !== undefined && { about }) };
 }
 
 /** @param at milliseconds since 1970. */
