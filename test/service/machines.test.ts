@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { jsonLines, type RunOptions, Scratch, until } from './commandLine.ts';
@@ -134,6 +134,30 @@ describe('a machine over SSH', { skip }, () => {
     assert.equal(missing.exit, 2);
     assert.match(missing.stderr, /No machine named testbox is connected/);
     assert.deepEqual(await listing(server.home), []);
+  });
+
+  test('that has the address of another one behind another jump host is a machine of its own', async () => {
+    await using lab = await openLab();
+    const { scratch, server } = lab;
+    await using other = await SshServer.create();
+    await other.start();
+    // As with the private addresses of two sites.
+    const jump = `ssh -F ${other.config} -W 127.0.0.1:${other.port} testbox`;
+    await appendFile(
+      server.config,
+      `Host twin\n HostName 127.0.0.1\n Port ${server.port}\n IdentityFile ${join(other.root, 'id')}\n IdentitiesOnly yes\n` +
+        ` UserKnownHostsFile ${join(other.root, 'known_hosts')}\n HostKeyAlias testbox\n BatchMode yes\n ProxyCommand ${jump}\n`,
+    );
+    const first = await lab.connect();
+    assert.equal(first.exit, 0, first.stderr);
+    const twin = ['connect', 'twin', '--ssh-config', server.config];
+    const second = await scratch.run([...twin, '--node', process.execPath]);
+    assert.equal(second.exit, 0, second.stderr);
+    assert.ok(existsSync(join(other.home, '.local/share/farwharf-service')), 'installed on the other machine');
+    const removed = await scratch.run([...twin, '--remove', '--yes']);
+    assert.equal(removed.exit, 0, removed.stderr);
+    assert.deepEqual(await listing(other.home), []);
+    assert.ok(existsSync(join(server.home, '.local/share/farwharf-service')), 'the first one is left');
   });
 
   test('without room for the service keeps nothing half-installed, wherever the copy is cut', async () => {

@@ -1,4 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { tmpdir, userInfo } from 'node:os';
 import { ensurePrivateFolder } from '../../core/files/ownFiles.ts';
@@ -19,16 +20,18 @@ export interface SshClient {
   readonly env: NodeJS.ProcessEnv;
 }
 
-// A path of this many bytes leaves room for the suffix that ssh adds, within the shortest limit of all systems for sockets.
-const MAX_CONTROL_PATH = 80;
-const CONTROL_NAME = 'ssh-%C';
-const CONTROL_NAME_BYTES = 44;
+// A path of this many bytes leaves room for the suffix of 17 bytes that ssh adds and the final zero, within the shortest limit of all
+// systems for sockets (104 on macOS).
+const MAX_CONTROL_PATH = 86;
+// What ssh puts in the place of %C.
+const HASH_BYTES = 40;
+const TARGET_HASH_LENGTH = 8;
 
 /**
  * The options of every call: later calls share one connection for ten minutes, a silent line counts as lost after 45 seconds, and only
  * errors are printed. Everything else is the user's own configuration.
  */
-function sshOptions({ home, env }: SshClient): readonly string[] {
+function sshOptions({ home, env }: SshClient, target: SshTarget): readonly string[] {
   const options = [
     'LogLevel=ERROR',
     'ServerAliveInterval=15',
@@ -41,9 +44,18 @@ function sshOptions({ home, env }: SshClient): readonly string[] {
   ];
   const folder = process.platform === 'win32' ? undefined : controlFolder(home, env);
   if (folder !== undefined) {
-    options.push('ControlMaster=auto', 'ControlPersist=600', `ControlPath=${join(folder, CONTROL_NAME)}`);
+    options.push('ControlMaster=auto', 'ControlPersist=600', `ControlPath=${join(folder, controlName(target))}`);
   }
   return options.flatMap((option) => ['-o', option]);
+}
+
+/**
+ * The socket of a shared connection. ssh's own hash is of address, port, user and ProxyJump only (ssh_config(5), TOKENS): two machines with
+ * the same private address behind different ProxyCommands, or with keys of their own in `HostKeyAlias`, would be taken for each other.
+ */
+function controlName({ destination, configFile = '' }: SshTarget): string {
+  const own = createHash('sha256').update(`${configFile}\0${destination}`).digest('hex').slice(0, TARGET_HASH_LENGTH);
+  return `${own}-%C`;
 }
 
 /** A folder whose sockets have short enough paths, which only this user can enter; undefined if there is none. */
@@ -54,8 +66,11 @@ function controlFolder(home: string, env: NodeJS.ProcessEnv): string | undefined
     ...(runtime ? [join(runtime, 'farwharf')] : []),
     join(tmpdir(), `farwharf-${userInfo().uid}`),
   ];
+  const nameBytes = '/'.length + TARGET_HASH_LENGTH + '-'.length + HASH_BYTES;
   // ssh expands % and splits the value at spaces.
-  const folder = places.find((path) => path.length + CONTROL_NAME_BYTES <= MAX_CONTROL_PATH && !/[%\s"'\\]/.test(path));
+  const folder = places.find(
+    (path) => Buffer.byteLength(path) + nameBytes <= MAX_CONTROL_PATH && !/[%\s"'\\]/.test(path),
+  );
   if (folder === undefined) return undefined;
   try {
     ensurePrivateFolder(folder);
@@ -76,14 +91,14 @@ function sshProgram({ env }: SshClient): string {
 export function startSsh(client: SshClient, target: SshTarget, script: string): ChildProcessWithoutNullStreams {
   if (/['\\!\n]/.test(script)) throw new TypeError('This script would not survive every login shell.');
   const config = target.configFile === undefined ? [] : ['-F', target.configFile];
-  const args = [...config, ...sshOptions(client), '-T', target.destination, `exec /bin/sh -c '${script}'`];
+  const args = [...config, ...sshOptions(client, target), '-T', target.destination, `exec /bin/sh -c '${script}'`];
   return spawn(sshProgram(client), args, { env: client.env, stdio: 'pipe', windowsHide: true });
 }
 
 /** Ends the shared connection to the machine, if there is one. */
 export async function closeSharedConnection(client: SshClient, target: SshTarget): Promise<void> {
   const config = target.configFile === undefined ? [] : ['-F', target.configFile];
-  const args = [...config, ...sshOptions(client), '-O', 'exit', target.destination];
+  const args = [...config, ...sshOptions(client, target), '-O', 'exit', target.destination];
   const child = spawn(sshProgram(client), args, { env: client.env, stdio: 'ignore', windowsHide: true });
   await new Promise<void>((resolve) => child.once('error', () => resolve()).once('exit', () => resolve()));
 }
