@@ -1,5 +1,6 @@
 import { AppError } from '../core/errors.ts';
 import { formatDuration } from '../core/text/format.ts';
+import { printableLine } from '../core/text/printable.ts';
 import type { OfferedClass } from '../remote/protocol/machineLink.ts';
 import { configureCluster } from './install/cluster.ts';
 import { type Inspection, inspectMachine, isPlainPath } from './install/inspection.ts';
@@ -49,16 +50,18 @@ export async function connectMachine(options: ConnectOptions): Promise<Machine> 
   const { client, target, signal, dist, onPhase, onNote } = options;
   const name = machineNameOf(target.destination, options.name);
   const call: SshCall = { client, target, machine: name, signal };
+  const named = options.node === undefined ? undefined : plainPath(options.node);
   const bundle = await packService(dist);
   onPhase?.({ type: 'inspect' });
-  const inspection = await inspectMachine(call);
+  const inspection = await inspectMachine(call, named);
   requireSupported(name, inspection);
   if (inspection.clockAheadMs !== 0) {
     const side = inspection.clockAheadMs > 0 ? 'ahead of' : 'behind';
     const difference = formatDuration(Math.abs(inspection.clockAheadMs) / 1000);
     onNote?.(`The clock of ${name} is ${difference} ${side} this machine's. Times of its jobs are shown by its clock.`);
   }
-  const node = options.node === undefined ? await provideNode(options, call, inspection) : checkedNode(options.node);
+  const node =
+    named === undefined ? await provideNode(options, call, inspection) : checkedNode(name, named, inspection);
   if (!inspection.builds.includes(bundle.build)) {
     requireSpace(name, inspection, SERVICE_BYTES);
     await upload(call, bundle.archive, {
@@ -130,7 +133,22 @@ function requireSpace(name: string, { freeBytes }: Inspection, neededBytes: numb
   );
 }
 
-function checkedNode(path: string): string {
+/** The path of a Node.js that the user has named. @throws AppError `bad-input` if it cannot be used there, with the reason. */
+function checkedNode(machine: string, path: string, { nodes, namedNode }: Inspection): string {
+  if (nodes.includes(path)) return path;
+  const problem =
+    namedNode === ''
+      ? `${path} is not a program on ${machine} that you may run`
+      : namedNode === 'unknown'
+        ? `${path} on ${machine} does not start as Node.js`
+        : `${path} on ${machine} is version ${printableLine(namedNode)}`;
+  throw new AppError(
+    'bad-input',
+    `${problem}. Name a Node.js 22.18 or later there with --node, or leave it out: then one is found or copied.`,
+  );
+}
+
+function plainPath(path: string): string {
   if (isPlainPath(path)) return path;
   throw new AppError(
     'bad-input',

@@ -160,6 +160,59 @@ describe('a machine over SSH', { skip }, () => {
     assert.ok(existsSync(join(server.home, '.local/share/farwharf-service')), 'the first one is left');
   });
 
+  test('on which a startup file leaves a process in the background is not waited for', {
+    timeout: 90_000,
+  }, async () => {
+    await using lab = await openLab();
+    const { scratch, server } = lab;
+    const left = join(server.root, 'left');
+    // It holds the output of the session.
+    await writeFile(join(server.home, '.bashrc'), `sleep 1000 & echo $! >> ${left}\n`);
+    try {
+      const connected = await lab.connect();
+      assert.equal(connected.exit, 0, connected.stderr);
+      const folder = await scratch.folder('work', { 'run.sh': 'echo ran\n' });
+      const job = await scratch.run(['submit', folder, '--script', 'run.sh', '--watch', '--remote', 'testbox']);
+      assert.equal(job.exit, 0, job.stderr);
+      assert.equal(job.stdout, 'ran\n');
+      await writeFile(join(server.home, '.bashrc'), `sleep 1000 & echo $! >> ${left}; exit 7\n`);
+      const ended = await scratch.run(['machines']);
+      assert.match(ended.stdout, /testbox .* does not answer/);
+    } finally {
+      for (const pid of (await readFile(left, 'utf8')).trim().split('\n')) process.kill(Number(pid));
+      await writeFile(join(server.home, '.bashrc'), '');
+    }
+  });
+
+  test('whose shell or Node.js is of no use is told from one that refuses the login', async () => {
+    await using lab = await openLab();
+    const { scratch, server } = lab;
+    const connect = async (node: string): Promise<string> =>
+      (await scratch.run(['connect', 'testbox', '--ssh-config', server.config, '--node', node])).stderr;
+    assert.match(await connect('/no/such/node'), /\/no\/such\/node is not a program on testbox that you may run\./);
+    const program = async (name: string, script: string): Promise<string> => {
+      await writeFile(join(server.root, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+      return join(server.root, name);
+    };
+    assert.match(await connect(await program('old', 'echo v20.1.0')), /old on testbox is version v20\.1\.0\. .*--node/);
+    assert.match(await connect(await program('broken', 'exit 126')), /broken on testbox does not start as Node\.js\./);
+    await writeFile(
+      join(server.home, '.bashrc'),
+      'printf "data: Permission denied\\n\\033[31mno quota\\n" >&2; exit 7\n',
+    );
+    assert.match(
+      (await lab.connect()).stderr,
+      /testbox lets you log in, but your login shell there ended with exit status 7 .* Its last line: no quota\. Check that `ssh testbox true` succeeds/,
+    );
+    await writeFile(join(server.home, '.bashrc'), '');
+    await appendFile(server.config, 'Host behind\n HostName 127.0.0.1\n ProxyCommand exit 1\n');
+    const behind = await scratch.run(['connect', 'behind', '--ssh-config', server.config]);
+    assert.match(
+      behind.stderr,
+      /The connection to behind was closed before the login: its jump host .* was not reached/,
+    );
+  });
+
   test('without room for the service keeps nothing half-installed, wherever the copy is cut', async () => {
     await using lab = await openLab();
     const { scratch, server } = lab;

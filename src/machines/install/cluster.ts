@@ -8,6 +8,9 @@ import { runToEnd } from '../ssh/runToEnd.ts';
 import type { SshCall } from '../ssh/sshSession.ts';
 import { clusterScript } from './scripts.ts';
 
+// Its line is the last that the script does.
+const END_MS = 1_000;
+
 export interface ClusterOptions {
   readonly build: string;
   /** Path of Node.js on the machine. */
@@ -37,7 +40,8 @@ function describeOfferedClass({ name, cpus, memory_gb: memoryGb, gpus, descripti
 export async function configureCluster(call: SshCall, { build, node, choose, onNote }: ClusterOptions): Promise<void> {
   const { machine } = call;
   const ask = async (isAccepted: boolean): Promise<ClusterOffer> => {
-    const line = await runToEnd(call, (nonce) => clusterScript(nonce, build, node, isAccepted));
+    const script = (nonce: string): string => clusterScript(nonce, build, node, isAccepted);
+    const line = await runToEnd(call, script, END_MS);
     return clusterOffer.safeParse(tryParseJson(line)).data ?? { error: 'its answer is not understood.' };
   };
   const offer = await ask(false);

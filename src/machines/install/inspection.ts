@@ -1,11 +1,13 @@
-import { text } from 'node:stream/consumers';
 import { AppError } from '../../core/errors.ts';
-import { newNonce, openSession, type SshCall } from '../ssh/sshSession.ts';
+import { endSession, newNonce, openSession, outputUntil, type SshCall } from '../ssh/sshSession.ts';
 import { inspectScript } from './scripts.ts';
 
 /** The oldest Node.js that runs the service. */
 const NEEDED = [22, 18] as const;
+// Programs on network file systems and drivers of GPUs can be slow to start.
+const INSPECT_MS = 120_000;
 const CLOCK_TOLERANCE_MS = 5 * 60_000;
+const MAX_VERSION = 40;
 
 /** What is known about a machine before anything is copied there. */
 export interface Inspection {
@@ -27,14 +29,25 @@ export interface Inspection {
   readonly builds: readonly string[];
   /** Paths of Node.js that are new enough, the preferred one first. */
   readonly nodes: readonly string[];
+  /** The version of the Node.js that the user has named: empty if it is no program there, `unknown` if it does not start. */
+  readonly namedNode: string;
 }
 
-/** Inspects a machine in one call. @throws as `openSession`; AppError `corrupt` if the answer is incomplete. */
-export async function inspectMachine(call: SshCall): Promise<Inspection> {
+/**
+ * Inspects a machine in one call.
+ *
+ * @param node a path of Node.js that the user has named; see `isPlainPath`.
+ * @throws as `openSession`; AppError `unreachable` if the answer is incomplete.
+ */
+export async function inspectMachine(call: SshCall, node?: string): Promise<Inspection> {
   const nonce = newNonce();
-  const { child, stderr } = await openSession(call, nonce, inspectScript(nonce));
+  const { child, stderr } = await openSession(call, nonce, inspectScript(nonce, node));
   child.stdin.end();
-  const output = await text(child.stdout);
+  const limit = AbortSignal.timeout(INSPECT_MS);
+  // Not until it ends: a process that a startup file left in the background can hold the session.
+  const output = await outputUntil(child, nonce, call.signal ? AbortSignal.any([call.signal, limit]) : limit);
+  endSession(child);
+  call.signal?.throwIfAborted();
   if (!output.includes(nonce)) {
     const message = `The inspection of ${call.machine} was interrupted, so nothing was changed there. Connect again.`;
     throw new AppError('unreachable', message, { cause: stderr() });
@@ -61,6 +74,7 @@ export function readInspection(output: string, now: number): Inspection {
     isWritable: one('writable') === 'yes',
     clockAheadMs: Math.abs(skewMs) < CLOCK_TOLERANCE_MS ? 0 : skewMs,
     builds: all('build').filter((build) => /^[0-9a-f]{64}$/.test(build)),
+    namedNode: one('named').slice(0, MAX_VERSION),
     nodes: [...new Set(all('node').flatMap(usableNode))],
   };
 }

@@ -7,8 +7,16 @@ const ENTRY = 'machineService.mjs';
 /** Exit status of a step that failed; its standard error has the reason. */
 const FAILED = 91;
 
-/** One call that reads everything that is needed to choose what to copy. Changes nothing. Prints `key=value` lines. */
-export function inspectScript(nonce: string): string {
+/**
+ * One call that reads everything that is needed to choose what to copy. Changes nothing. Prints `key=value` lines.
+ *
+ * @param node a path of Node.js that the user has named.
+ */
+export function inspectScript(nonce: string, node?: string): string {
+  const named =
+    node === undefined
+      ? []
+      : [`test -f "${node}" -a -x "${node}" && echo "named=$("${node}" --version 2>/dev/null || echo unknown)"`];
   return [
     ROOT,
     `echo; echo "${nonce} inspect"`,
@@ -24,7 +32,8 @@ export function inspectScript(nonce: string): string {
     'echo "gpus=$(nvidia-smi -L 2>/dev/null | grep -c GPU)"',
     'for v in "$root"/versions/*/; do test -f "${v}machineService.mjs" && echo "build=$(basename "$v")"; done',
     'own="$(cat "$root/node" 2>/dev/null)"',
-    'for n in "$own" "$(command -v node 2>/dev/null)" "$root"/node-*/node "$HOME"/.nvm/versions/node/*/bin/node "$HOME"/.volta/bin/node "$HOME"/.local/bin/node /usr/local/bin/node /usr/bin/node; do test -x "$n" && echo "node=$("$n" --version 2>/dev/null) $n"; done',
+    ...named,
+    `for n in "${node ?? ''}" "$own" "$(command -v node 2>/dev/null)" "$root"/node-*/node "$HOME"/.nvm/versions/node/*/bin/node "$HOME"/.volta/bin/node "$HOME"/.local/bin/node /usr/local/bin/node /usr/bin/node; do test -x "$n" && echo "node=$("$n" --version 2>/dev/null) $n"; done`,
     `echo "${nonce}"`,
   ].join('; ');
 }
@@ -48,7 +57,7 @@ export function uploadScript(
     'chmod 700 "$root"; test -f "$root/parents" || echo "$parents" > "$root/parents"',
     // What earlier interrupted uploads left.
     'find "$root" -maxdepth 1 -name "tmp.*" -mmin +60 -exec rm -rf {} + 2>/dev/null',
-    'tmp="$root/tmp.$$"; clean() { rm -rf "$tmp"; }; trap clean EXIT; trap "exit 90" HUP INT TERM PIPE',
+    `tmp="$root/tmp.$$"; clean() { rm -rf "$tmp"; echo; echo "${nonce} end"; }; trap clean EXIT; trap "exit 90" HUP INT TERM PIPE`,
     `mkdir -p "$tmp/new" || ${fail}`,
     `echo; echo "${nonce} send"`,
     `cat > "$tmp/file" || ${fail}`,

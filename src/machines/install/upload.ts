@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { AppError } from '../../core/errors.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { machineFailure, MachineUnreachable } from '../ssh/sshFailure.ts';
-import { exitOf, newNonce, openSession, type SshCall } from '../ssh/sshSession.ts';
+import { endSession, exitOf, newNonce, openSession, outputUntil, type SshCall } from '../ssh/sshSession.ts';
 import { uploadScript } from './scripts.ts';
 
 const PIECE_BYTES = 64 * 1024;
@@ -45,19 +44,16 @@ export async function upload(
     // The script failed before it asked for the archive.
     throw error instanceof MachineUnreachable ? (machineFailure(machine, error.message) ?? error) : error;
   });
-  const onAbort = (): void => void child.kill();
-  signal?.addEventListener('abort', onAbort, { once: true });
   try {
-    const output = text(child.stdout);
-    output.catch(() => {});
+    const output = outputUntil(child, `${nonce} end`, signal);
     const pieces = Readable.from(piecesOf(archive, (doneBytes) => onProgress?.(doneBytes, archive.length)));
-    await pipeline(pieces, child.stdin).catch(() => {}); // the exit status says why
+    await pipeline(pieces, child.stdin).catch(() => {}); // the output says why
+    if ((await output).includes(`${nonce} placed`)) return;
     await exitOf(child);
     signal?.throwIfAborted();
-    if (child.exitCode !== 0 || !(await output).includes(`${nonce} placed`)) throw failure(stderr());
+    throw failure(stderr());
   } finally {
-    signal?.removeEventListener('abort', onAbort);
-    child.kill();
+    endSession(child);
   }
 }
 

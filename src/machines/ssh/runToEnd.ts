@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { newNonce, openSession, type SshCall } from './sshSession.ts';
+import { endSession, newNonce, openSession, type SshCall } from './sshSession.ts';
 
 // What the scripts do after their line takes less. A machine may also keep the session open.
 const END_MS = 30_000;
@@ -18,13 +18,14 @@ export async function runToEnd(
   const { child, line } = await openSession(call, nonce, scriptOf(nonce));
   child.stdin.end();
   child.stdout.resume();
-  if (child.exitCode !== null || child.signalCode !== null) return line;
   const limit = AbortSignal.timeout(endMs);
   try {
+    if (child.exitCode !== null || child.signalCode !== null) return line;
     await once(child, 'exit', { signal: call.signal === undefined ? limit : AbortSignal.any([limit, call.signal]) });
   } catch {
-    child.kill();
     call.signal?.throwIfAborted();
+  } finally {
+    endSession(child);
   }
   return line;
 }

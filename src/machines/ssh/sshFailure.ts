@@ -39,7 +39,7 @@ const KNOWN: readonly Known[] = [
   {
     pattern: /(?:Permission denied|Too many authentication failures|No supported authentication methods)[^\n]*/,
     sentence: (machine, [text]) =>
-      `${machine} did not accept your SSH login (${text}). Check the user name, and that ssh to it works in a terminal: load the key with ssh-add if it has a passphrase.`,
+      `${machine} did not accept your SSH login (${text.replace(/\.$/, '')}). Check the user name, and that ssh to it works in a terminal: load the key with ssh-add if it has a passphrase.`,
     isFinal: true,
   },
   {
@@ -52,14 +52,14 @@ const KNOWN: readonly Known[] = [
       `${machine} does not respond: it is off, or not reachable from this network. Check the VPN or the jump host, then try again.`,
   },
   {
-    pattern: /Bad configuration option|terminating, \d+ bad configuration|Can't open user config file[^\n]*/,
-    sentence: (_, [text]) => `ssh cannot read its configuration: ${text}. Correct the file and try again.`,
-    isFinal: true,
+    // With a shared connection, ssh hides what the program in ProxyCommand prints, also the one that ProxyJump stands for.
+    pattern: /kex_exchange_identification: Connection closed|Connection closed by UNKNOWN/,
+    sentence: (machine) =>
+      `The connection to ${machine} was closed before the login: its jump host (ProxyJump or ProxyCommand) was not reached, or its SSH server takes no more connections now. Run ssh to it in a terminal, which says more.`,
   },
   {
-    pattern: /This account is currently not available|nologin/i,
-    sentence: (machine) =>
-      `${machine} lets you log in but not run commands, so Farwharf cannot be used there. Ask its administrator for a shell.`,
+    pattern: /Bad configuration option|terminating, \d+ bad configuration|Can't open user config file[^\n]*/,
+    sentence: (_, [text]) => `ssh cannot read its configuration: ${text}. Correct the file and try again.`,
     isFinal: true,
   },
 ];
@@ -74,14 +74,35 @@ export function sshFailure(machine: string, stderr: string, cause?: unknown): Er
   for (const { pattern, sentence, isFinal = false } of KNOWN) {
     const match = pattern.exec(stderr);
     if (match === null) continue;
-    const text = sentence(machine, match);
+    const text = printableLine(sentence(machine, match));
     return isFinal ? new AppError('refused', text, { cause }) : new MachineUnreachable(text, { cause });
   }
-  const last = printableLine(stderr.trim().split('\n').at(-1) ?? '');
-  const detail = last === '' ? '' : ` ssh says: ${last.replace(/\.$/, '')}.`;
+  const detail = lastLine(stderr, 'ssh says');
   return new MachineUnreachable(`The SSH connection to ${machine} ended before it was ready.${detail} Try again.`, {
     cause,
   });
+}
+
+/**
+ * Why the login shell of a machine has ended before it ran a command.
+ *
+ * @param stderr what was printed.
+ */
+export function shellFailure(machine: string, stderr: string, exitCode: number): Error {
+  if (/This account is currently not available|nologin/i.test(stderr)) {
+    return new AppError(
+      'refused',
+      `${machine} lets you log in but not run commands, so Farwharf cannot be used there. Ask its administrator for a shell.`,
+    );
+  }
+  return new MachineUnreachable(
+    `${machine} lets you log in, but your login shell there ended with exit status ${exitCode} before it ran a command.${lastLine(stderr, 'Its last line')} Check that \`ssh ${machine} true\` succeeds: a startup file of the shell may end it.`,
+  );
+}
+
+function lastLine(stderr: string, whose: string): string {
+  const last = printableLine(stderr.trim().split('\n').at(-1) ?? '');
+  return last === '' ? '' : ` ${whose}: ${last.replace(/\.$/, '')}.`;
 }
 
 /** The remedies for what prevents the installation on a machine, by the text of its shell. Undefined for anything else. */

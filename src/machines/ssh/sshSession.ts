@@ -4,15 +4,20 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { AppError, abortReason, systemCode } from '../../core/errors.ts';
 import { type SshClient, type SshTarget, startSsh } from './sshCommand.ts';
-import { MachineUnreachable, sshFailure } from './sshFailure.ts';
+import { MachineUnreachable, sshFailure, shellFailure } from './sshFailure.ts';
 
 // Longer than a second factor takes to arrive and be typed.
 const READY_MS = 180_000;
 // What a login shell may print before our script starts.
 const MAX_NOISE = 256 * 1024;
 const MAX_STDERR = 16 * 1024;
+const MAX_OUTPUT = 1024 * 1024;
+// After the end of its output, ssh exits at once, unless a process on the machine holds the session.
+const EXIT_MS = 10_000;
 // A jump host whose connection is shared keeps the pipe open.
 const LAST_WORDS_MS = 1_000;
+// The exit status of ssh for its own errors; others are those of the machine's shell (ssh(1), EXIT STATUS).
+const SSH_FAILED = 255;
 
 /** A script that runs on the machine and has printed the line that starts with its nonce. */
 export interface SshSession {
@@ -50,12 +55,12 @@ export async function openSession(call: SshCall, nonce: string, script: string):
   child.stdin.on('error', () => {}); // reported by the exit of ssh
   let printed = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (printed = (printed + text).slice(-MAX_STDERR)));
-  const onAbort = (): void => void child.kill();
+  const onAbort = (): void => endSession(child);
   signal?.addEventListener('abort', onAbort, { once: true });
   let isLate = false;
   const timer = setTimeout(() => {
     isLate = true;
-    child.kill();
+    endSession(child);
   }, readyMs);
   try {
     const line = await readLine(child, nonce);
@@ -63,9 +68,11 @@ export async function openSession(call: SshCall, nonce: string, script: string):
     await exitOf(child);
     if (signal?.aborted === true) throw abortReason(signal);
     if (isLate) throw notReady(machine, readyMs);
-    throw sshFailure(machine, printed);
+    const { exitCode } = child;
+    const isOfShell = exitCode !== null && exitCode !== SSH_FAILED;
+    throw isOfShell ? shellFailure(machine, printed, exitCode) : sshFailure(machine, printed);
   } catch (error) {
-    child.kill();
+    endSession(child);
     if (systemCode(error) === 'ENOENT') {
       const program = client.env['FARWHARF_SSH'] || 'ssh';
       throw new AppError(
@@ -83,9 +90,46 @@ export async function openSession(call: SshCall, nonce: string, script: string):
 
 /** Waits until ssh has exited and what it printed about that was read, which can take longer on a busy machine. */
 export async function exitOf(child: ChildProcessWithoutNullStreams): Promise<void> {
-  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  if (child.exitCode === null && child.signalCode === null) {
+    await once(child, 'exit', { signal: AbortSignal.timeout(EXIT_MS) }).catch(() => {});
+  }
   if (child.stderr.closed) return;
   await once(child.stderr, 'close', { signal: AbortSignal.timeout(LAST_WORDS_MS) }).catch(() => {});
+}
+
+/**
+ * Ends a session and closes its streams. A connection that is shared keeps them open for as long as any process on the machine has them,
+ * such as one that a startup file left in the background, and they would keep this process alive.
+ */
+export function endSession(child: ChildProcessWithoutNullStreams): void {
+  child.kill();
+  for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
+}
+
+/**
+ * Reads what a session prints until `mark` is among it. The session is left to its caller.
+ *
+ * @returns what was read, without the mark if the session has ended before, printed more than a megabyte, or the signal was aborted.
+ */
+export async function outputUntil(
+  child: ChildProcessWithoutNullStreams,
+  mark: string,
+  signal?: AbortSignal,
+): Promise<string> {
+  const onAbort = (): void => endSession(child);
+  signal?.addEventListener('abort', onAbort, { once: true });
+  let output = '';
+  try {
+    for await (const chunk of child.stdout.setEncoding('utf8')) {
+      output += String(chunk);
+      if (output.includes(mark) || output.length > MAX_OUTPUT) break;
+    }
+  } catch {
+    // The session has broken: what was read counts.
+  } finally {
+    signal?.removeEventListener('abort', onAbort);
+  }
+  return output;
 }
 
 /** The line of the nonce; undefined if the output ends without it. */

@@ -6,7 +6,7 @@ import { printableLine } from '../../core/text/printable.ts';
 import { type Greeting, greeting } from '../../remote/protocol/machineLink.ts';
 import { attachScript } from '../install/scripts.ts';
 import { machineFailure } from '../ssh/sshFailure.ts';
-import { newNonce, openSession, type SshCall } from '../ssh/sshSession.ts';
+import { endSession, newNonce, openSession, type SshCall } from '../ssh/sshSession.ts';
 
 /** What a machine's service says about itself. */
 export type MachineService = Exclude<Greeting, { error: string }>;
@@ -42,7 +42,7 @@ export async function openTunnel(call: SshCall, build: string, node?: string): P
       );
     }
     const service = readGreeting(machine, line);
-    const channels = new Multiplexer(child.stdout, child.stdin, { onClose: () => child.kill() });
+    const channels = new Multiplexer(child.stdout, child.stdin, { onClose: () => endSession(child) });
     child.once('exit', () => channels.close());
     return {
       service,
@@ -50,13 +50,10 @@ export async function openTunnel(call: SshCall, build: string, node?: string): P
         return !channels.isClosed;
       },
       open: () => channels.open(),
-      close: () => {
-        channels.close();
-        child.stdin.end();
-      },
+      close: () => channels.close(),
     };
   } catch (error) {
-    child.kill();
+    endSession(child);
     throw error;
   }
 }
