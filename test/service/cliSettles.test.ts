@@ -69,6 +69,19 @@ test('a submit of a program that was killed is settled by the next one, which se
   );
 });
 
+test('a job that the service no longer has is lost, and hides the state of no other job', async () => {
+  await using scratch = await Scratch.create();
+  const { env, submit } = await submitOnce(scratch);
+  rewrite(scratch, { jobId: 'gone-with-its-service', state: 'running' });
+  const running = await submit();
+  assert.equal((await scratch.run(['watch', running.stdout.trim()], { env })).exit, 0);
+  rewrite(scratch, { state: 'running', exitCode: null, finishedAt: null });
+  const listed = await scratch.run(['jobs'], { env });
+  assert.match(listed.stdout, /^lost .*gone-with-its-service$/m);
+  assert.match(listed.stdout, new RegExp(`^succeeded .*${running.stdout.trim()}$`, 'm'));
+  assert.equal(listed.stderr, '');
+});
+
 test('a job whose answer was lost can be watched by the start of our id', async () => {
   await using scratch = await Scratch.create();
   const { env, jobId } = await submitOnce(scratch);

@@ -1,7 +1,7 @@
 import { shownScript } from '../../jobs/selection/script.ts';
 import { formatCount, formatDuration } from '../../core/text/format.ts';
 import { messageOf } from '../../core/errors.ts';
-import { patchFromJob } from '../../jobs/log/progress.ts';
+import { refreshJob } from '../../jobs/log/refreshJob.ts';
 import { elapsedSeconds, isActive, isWaiting, type JobRecord, recordName } from '../../jobs/ledger/record.ts';
 import { job as wireJob } from '../../remote/protocol/schemas.ts';
 import type { Context } from '../command/context.ts';
@@ -60,20 +60,15 @@ function recordAsJson(record: JobRecord): object {
   return Object.fromEntries(JSON_FIELDS.map((name) => [name, Reflect.get(record, recordName(name))]));
 }
 
-/** The current states of the jobs that had not ended; the last known states, with a note, if the service does not respond. */
+/** The current states of the jobs that had not ended, `lost` for those that the service no longer has; the last known states, with a note, if the service does not respond. */
 async function refresh(session: Session, known: readonly JobRecord[], context: Context): Promise<readonly JobRecord[]> {
   const { signal, terminal } = context;
   const records = await settleUnanswered(session, context, known);
   if (!records.some(isActive)) return records;
   try {
-    const client = await session.client();
-    return await Promise.all(
-      records.map(async (record) => {
-        if (record.jobId === null || !isActive(record)) return record;
-        const job = await client.getJob(record.jobId, { signal, timeout: REFRESH_TIMEOUT_SECONDS });
-        return session.ledger.update(record.id, patchFromJob(job));
-      }),
-    );
+    const service = await session.client();
+    const deps = { ledger: session.asyncLedger, service, timeoutSeconds: REFRESH_TIMEOUT_SECONDS };
+    return await Promise.all(records.map((record) => (isActive(record) ? refreshJob(deps, record, signal) : record)));
   } catch (error) {
     signal.throwIfAborted();
     terminal.note(`Running jobs show their last known state. ${messageOf(error)}`);

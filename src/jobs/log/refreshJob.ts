@@ -8,6 +8,8 @@ const TIMEOUT_SECONDS = 20;
 export interface RefreshDeps {
   readonly ledger: Pick<AsyncLedger, 'update'>;
   readonly service: Pick<JobService, 'getJob'>;
+  /** For the service's response; default: 20. */
+  readonly timeoutSeconds?: number;
 }
 
 /**
@@ -16,13 +18,13 @@ export interface RefreshDeps {
  * @throws the service's error if it cannot be asked.
  */
 export async function refreshJob(
-  { ledger, service }: RefreshDeps,
+  { ledger, service, timeoutSeconds = TIMEOUT_SECONDS }: RefreshDeps,
   record: JobRecord,
   signal?: AbortSignal,
 ): Promise<JobRecord> {
   if (record.jobId === null) return record;
   try {
-    const options = { timeout: TIMEOUT_SECONDS, ...(signal && { signal }) };
+    const options = { timeout: timeoutSeconds, ...(signal && { signal }) };
     const patch = patchFromJob(await service.getJob(record.jobId, options));
     return isStale(patch, record) ? record : await ledger.update(record.id, patch);
   } catch (error) {
