@@ -66,7 +66,10 @@ test('a batch script runs with its time limit, account and machine class, and th
     done.stderr,
     /Line 5 of train\.sbatch, --output=slurm-%j\.out, is not taken over\. All output is in the job's log/,
   );
-  assert.match(done.stderr, /Line 6 of train\.sbatch, --mail-type=ALL, is not taken over\. Jobs send no mail/);
+  assert.match(
+    done.stderr,
+    /Line 6 of train\.sbatch, --mail-type=ALL, is not taken over\. On a cluster, --cluster mail asks for a mail/,
+  );
   assert.doesNotMatch(done.stderr, /--mem|--time|Line 10/);
   const [job] = await listed(scratch, env);
   assert.deepEqual(

@@ -33,6 +33,15 @@ test('Ctrl+C while watching leaves the job running and says how to come back', a
   assert.match((await scratch.run(['cancel', String(ended)], { env })).stdout, /had already ended: succeeded/);
 });
 
+test('the answer to stopping a job without a price does not speak of paying', async () => {
+  await using scratch = await Scratch.create();
+  const folder = await scratch.folder('project', WAITING);
+  const sent = await scratch.run(['submit', folder, '--script', 'wait.sh']);
+  assert.equal(sent.exit, 0, sent.stderr);
+  const cancelled = await scratch.run(['cancel', sent.stdout.trim()]);
+  assert.match(cancelled.stdout, /^Job \w+ (is being|was) stopped\.\n$/);
+});
+
 test('Ctrl+C while sending leaves nothing: no job at the service, no record, no archive', async () => {
   await using scratch = await Scratch.create();
   const upload = Promise.withResolvers<unknown>();

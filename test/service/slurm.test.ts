@@ -244,7 +244,10 @@ await describeOnCluster('a service whose jobs run on a Slurm cluster', (cluster)
     const nowhere = await service.submit({ 'a.sh': 'true' }, { script: 'a.sh', machine_class: 'nowhere' });
     const refused = await service.untilEnd(nowhere);
     assert.equal(refused.state, 'failed');
-    assert.match(refused.reason ?? '', /The cluster refused: .*invalid partition/i);
+    assert.match(
+      refused.reason ?? '',
+      /The cluster refused: .*invalid partition.*\. Choose another machine class than nowhere, or show/i,
+    );
     assert.equal(refused.credits_charged, 0);
     const wide = await service.submit({ 'a.sh': 'true' }, { script: 'a.sh', machine_class: 'too-wide' });
     const never = await service.untilEnd(wide);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -55,6 +55,23 @@ await describeOnCluster('a service whose Slurm cluster fails', (cluster) => {
       const job = await service.job(id);
       assert.deepEqual([job.state, await service.output(id)], ['succeeded', 'once\n'], `${id}: ${job.reason}`);
     }
+  });
+
+  test('a job waits while the configuration of the cluster cannot be read', async (t) => {
+    const service = await startService(t, onCluster(cluster()));
+    const { SLURM_CONF: path } = cluster().env;
+    const valid = readFileSync(path, 'utf8');
+    // As while an administrator edits it.
+    writeFileSync(path, `${valid}\nPartitionNa\n`);
+    let id: string;
+    try {
+      id = await service.submit({ 'a.sh': 'echo ran' }, { script: 'a.sh' });
+      await until(async () => /The cluster cannot be asked: .*slurm\.conf/.test((await service.job(id)).reason ?? ''));
+      assert.equal((await service.job(id)).state, 'queued');
+    } finally {
+      writeFileSync(path, valid);
+    }
+    assert.equal((await service.untilEnd(id)).state, 'succeeded');
   });
 
   test('a node that is killed in the middle of a job ends it with the reason, and charges nothing', async (t) => {

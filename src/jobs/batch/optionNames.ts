@@ -1,6 +1,6 @@
 /** Why an option is not taken over, in sentences. */
 export const REASONS = {
-  mail: 'Jobs send no mail. VS Code notifies you when a job fails, and farwharf watch waits for its end.',
+  mail: 'On a cluster, --cluster mail asks for a mail at the end. VS Code notifies you when a job fails, and farwharf watch waits for its end.',
   order: 'A job starts as soon as its machine class has room.',
   place: 'The machine class decides where a job runs.',
   cluster: 'The service decides how jobs enter a queue.',

@@ -46,7 +46,7 @@ export async function configureCluster(call: SshCall, { build, node, choose, onN
   };
   const offer = await ask(false);
   if ('error' in offer) {
-    const reason = printableLine(offer.error);
+    const reason = printableLine(offer.error).replace(/[.\s]*$/, '.');
     onNote?.(`${machine} has Slurm, but its cluster cannot be used: ${reason} Jobs run on ${machine} itself.`);
     return;
   }
@@ -55,6 +55,6 @@ export async function configureCluster(call: SshCall, { build, node, choose, onN
   if (!('error' in accepted)) return;
   throw new AppError(
     'refused',
-    `The service on ${machine} was not configured for its cluster: ${printableLine(accepted.error)} Connect again.`,
+    `The service on ${machine} was not configured for its cluster: ${printableLine(accepted.error).replace(/[.\s]*$/, '.')} Connect again.`,
   );
 }

@@ -13,6 +13,9 @@ const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
 const TIMEOUT_MS = 20_000;
 const NO_ANSWER =
   /Unable to contact slurm controller|Connection refused|Connection timed out|Socket timed out|Communication connection failure|Zero Bytes were transmitted|Transport endpoint|temporarily unable to accept|Resource temporarily unavailable/i;
+// No request has reached the cluster: its programs have no configuration here, or munge does not vouch for this machine.
+const NO_ACCESS =
+  /Could not establish a configuration source|Unable to process configuration file|Unable to establish control\w* (machine )?address|Munge encode failed|authentication (error|credential)/i;
 const FULL_QUEUE = /MaxSubmitJob|MaxJobCount/;
 // A warning about the name of this machine is not a refusal.
 const SUDO = /^sudo: (?!unable to resolve host)/m;
@@ -84,8 +87,22 @@ function explained(program: SlurmProgram, cause: unknown, user: ClusterUser | un
   }
   const words = clusterWords(stderr) || printableLine(messageOf(cause)).slice(0, MAX_WORDS);
   if (NO_ANSWER.test(words)) return new AppError('unreachable', `The cluster does not answer: ${words}`, { cause });
+  if (NO_ACCESS.test(words)) {
+    const meaning =
+      "Slurm's programs on this machine have no valid configuration (slurm.conf, SLURM_CONF) or login (munge)";
+    return new AppError('unreachable', `The cluster cannot be asked: ${meaning}: ${words}`, { cause });
+  }
   if (FULL_QUEUE.test(words)) return new AppError('unreachable', `The cluster takes no more jobs: ${words}`, { cause });
   return new AppError('refused', `The cluster refused: ${words}`, { cause });
+}
+
+/** Handles the failure of a submission: a refusal says what the person who submitted the job can do. @throws what it gets. */
+export function refusedAs(machineClass: string): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof AppError) || error.code !== 'refused') throw error;
+    const remedy = `Choose another machine class than ${machineClass}, or show this to the operator of the service: farwharf serve --check names it too.`;
+    throw new AppError('refused', `${error.message.replace(/[.\s]*$/, '.')} ${remedy}`, { cause: error });
+  };
 }
 
 /** The beginning of what a program wrote to standard error, in one line and without the program's name before each message. */

@@ -26,7 +26,7 @@ import {
   waitingReason,
   wasDropped,
 } from './queueState.ts';
-import { slurm } from './slurmCommand.ts';
+import { refusedAs, slurm } from './slurmCommand.ts';
 import { refusalOfOptions } from './batch/jobOptions.ts';
 import type { PrivacyCheck } from './privacyCheck.ts';
 import type { SlurmAccount, SlurmMachineClass } from './batch/slurmConfig.ts';
@@ -120,7 +120,7 @@ export class SlurmExecutor implements Executor {
       const treatment = { machineClass, account: this.#options.accounts.get(job.account) };
       const args = await prepareSubmission(job, folder, treatment, this.#options.program);
       if (user.isPerson) await shareFolder(folder.path, user);
-      await slurm('sbatch', args, { signal, user });
+      await slurm('sbatch', args, { signal, user }).catch(refusedAs(machineClass.name));
       this.#launches.set(job.id, launches);
     });
     this.#unlistedSince.set(job.id, this.#queue.answers);
