@@ -11,8 +11,7 @@ export async function cancel(context: Context, name: string): Promise<void> {
   const { jobId, record } = session.resolveJob(name);
   const answer = await session.ask(name, (client) => client.cancel(jobId, { signal }));
   const updated = record && session.ledger.update(record.id, patchFromJob(answer));
-  const isFree =
-    updated !== undefined && (isUnpriced(updated) || (updated.state === 'cancelled' && !updated.startedAt));
+  const isFree = updated !== undefined && isUnpriced(updated);
   if (!terminal.json(answer)) terminal.answer(`Job ${jobId} ${describeAnswer(answer['state'], isFree)}`);
 }
 
