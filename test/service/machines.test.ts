@@ -213,6 +213,23 @@ describe('a machine over SSH', { skip }, () => {
     );
   });
 
+  test('that no longer exists can be taken from the list', async () => {
+    await using lab = await openLab();
+    const { scratch, server } = lab;
+    assert.equal((await lab.connect()).exit, 0);
+    assert.equal((await scratch.run(['connect', 'testbox', '--remove', '--forget'])).exit, 2);
+    await server.stop();
+    const refused = await scratch.run(['connect', 'testbox', '--remove', '--yes']);
+    assert.equal(refused.exit, 5);
+    assert.match(refused.stderr, /If testbox no longer exists: {2}farwharf connect testbox --forget/);
+    const forgotten = await scratch.run(['connect', 'testbox', '--forget']);
+    assert.equal(forgotten.exit, 0, forgotten.stderr);
+    assert.match(forgotten.stderr, /testbox is no longer in the list\. What Farwharf stored there was not deleted\./);
+    assert.deepEqual(jsonLines((await scratch.run(['machines', '--json'])).stdout), [{ machines: [] }]);
+    await server.start();
+    assert.equal((await lab.connect()).exit, 0, 'it can be connected again, and removed');
+  });
+
   test('without room for the service keeps nothing half-installed, wherever the copy is cut', async () => {
     await using lab = await openLab();
     const { scratch, server } = lab;

@@ -6,23 +6,41 @@ import { formatBytes, formatDuration } from '../../core/text/format.ts';
 import { printable } from '../../core/text/printable.ts';
 import { type ConnectPhase, connectMachine, machineNameOf } from '../../machines/connectMachine.ts';
 import { describeOffer } from '../../machines/install/cluster.ts';
-import { findMachine, type Machine } from '../../machines/machineRecords.ts';
+import { findMachine, forgetMachine, type Machine } from '../../machines/machineRecords.ts';
 import { removeMachine } from '../../machines/removeMachine.ts';
+import { MachineUnreachable } from '../../machines/ssh/sshFailure.ts';
 import { confirm } from '../command/confirm.ts';
 import type { Context } from '../command/context.ts';
 import { Progress } from '../terminal/progress.ts';
 import type { ConnectFlags } from './connectFlags.ts';
 
-/** `farwharf connect DEST`: makes a machine usable, or with `--remove` disconnects it. JSON: the machine. */
+/**
+ * `farwharf connect DEST`: makes a machine usable, or with `--remove` disconnects it, or with `--forget` takes it from the list only. JSON:
+ * the machine.
+ */
 export async function connect(context: Context, destination: string, flags: ConnectFlags): Promise<void> {
   const { env, terminal, signal } = context;
   const home = farwharfHome(env);
   requireOwnHome(home);
   const client = { home, env };
   const agree = async (question: string): Promise<boolean> => flags.yes || confirm(question, context);
+  if (flags.forget) {
+    if (flags.remove) throw new AppError('bad-input', 'Use either --remove or --forget.');
+    const { name } = knownMachine(home, destination, flags.name);
+    forgetMachine(home, name);
+    if (!terminal.json({ name, forgotten: true })) {
+      terminal.note(`${name} is no longer in the list. What Farwharf stored there was not deleted.`);
+    }
+    return;
+  }
   if (flags.remove) {
     const machine = knownMachine(home, destination, flags.name);
-    await removeMachine(machine, { client, signal, confirm: agree });
+    await removeMachine(machine, { client, signal, confirm: agree }).catch((error: unknown) => {
+      if (error instanceof MachineUnreachable || (error instanceof AppError && error.code === 'refused')) {
+        terminal.note(`If ${machine.name} no longer exists:  farwharf connect ${machine.name} --forget`);
+      }
+      throw error;
+    });
     if (!terminal.json({ name: machine.name, removed: true })) {
       terminal.note(`Disconnected ${machine.name}. Nothing of Farwharf is left there.`);
     }

@@ -9,6 +9,7 @@ export const CONNECT_FLAGS = {
     'agree to what would be asked: copying Node.js, running jobs on a cluster, canceling jobs when removing',
   ),
   remove: switchFlag('--remove', 'disconnect the machine and delete everything that was installed there'),
+  forget: switchFlag('--forget', 'take a machine that no longer exists from the list, without contacting it'),
   json: jsonFlag(),
 };
 
