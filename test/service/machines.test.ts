@@ -184,7 +184,7 @@ describe('a machine over SSH', { skip }, () => {
     }
   });
 
-  test('whose shell or Node.js is of no use is told from one that refuses the login', async () => {
+  test('whose shell or Node.js is of no use is not reported as one that refuses the login', async () => {
     await using lab = await openLab();
     const { scratch, server } = lab;
     const connect = async (node: string): Promise<string> =>

@@ -68,7 +68,9 @@ async function refresh(session: Session, known: readonly JobRecord[], context: C
   try {
     const service = await session.client();
     const deps = { ledger: session.asyncLedger, service, timeoutSeconds: REFRESH_TIMEOUT_SECONDS };
-    return await Promise.all(records.map((record) => (isActive(record) ? refreshJob(deps, record, signal) : record)));
+    return await Promise.all(
+      records.map(async (record) => (isActive(record) ? refreshJob(deps, record, signal) : record)),
+    );
   } catch (error) {
     signal.throwIfAborted();
     terminal.note(`Running jobs show their last known state. ${messageOf(error)}`);
