@@ -136,7 +136,7 @@ export function createServices({ context, output }: Shell, disposables: Disposab
     }),
   );
   const sweepPages = disposables.add(
-    new SweepPages({ home, ledger, runs: sweeps, log, extension: context.extensionUri }),
+    new SweepPages({ home, ledger, runs: sweeps, lostContacts, log, extension: context.extensionUri }),
   );
   return {
     log,

@@ -7,7 +7,7 @@ import { type JobIcon, jobIcon, stateWord } from '../../jobs/ledger/jobIcon.ts';
 import { scriptArguments, scriptPath, shownScript } from '../../jobs/selection/script.ts';
 import { costSoFar, describeForecast, describeUsed } from '../../jobs/submit/estimate.ts';
 import { isOver, isUnpriced, isWaiting, type JobRecord } from '../../jobs/ledger/record.ts';
-import { describeLastSeen, type LostContact, timeOf } from '../store/lostContacts.ts';
+import { describeLastSeen, describeLostService, type LostContact, timeOf } from '../store/lostContacts.ts';
 import { escapeMarkdown, twoColumns } from '../ui/markdown.ts';
 import { hostLabel, hostTitle } from '../ui/words.ts';
 
@@ -23,7 +23,7 @@ export interface JobRow {
   readonly spoken: string;
 }
 
-const ICONS: Readonly<Record<JobIcon, readonly [icon: string, color?: string]>> = {
+export const ICONS = {
   sending: ['cloud-upload'],
   queued: ['clock'],
   running: ['sync~spin', 'progressBar.background'],
@@ -32,10 +32,10 @@ const ICONS: Readonly<Record<JobIcon, readonly [icon: string, color?: string]>> 
   cancelled: ['circle-slash', 'disabledForeground'],
   'timed-out': ['watch', 'testing.iconFailed'],
   unknown: ['question', 'list.warningForeground'],
-};
+} as const satisfies Readonly<Record<JobIcon, readonly [icon: string, color?: string]>>;
 
 const WAITING_ICON = ['comment-discussion', 'list.warningForeground'] as const;
-const LOST_ICON = ['warning', 'list.warningForeground'] as const;
+export const LOST_ICON = ['warning', 'list.warningForeground'] as const;
 
 /** What a row depends on besides its job. */
 export interface RowContext {
@@ -82,8 +82,7 @@ function resultsText(record: JobRecord): string {
 
 /** `since 10:52 · last seen running · sign in to gpu.example.org`. */
 function describeLost(record: JobRecord, { reason, since }: LostContact): string {
-  const host = hostLabel(record.host);
-  const meaning = reason === 'refused' ? l10n.t('sign in to {0}', host) : l10n.t('{0} does not respond', host);
+  const meaning = describeLostService({ reason, host: record.host });
   return l10n.t('since {0} · last seen {1} · {2}', timeOf(since), stateWord(record.state), meaning);
 }
 

@@ -86,7 +86,7 @@ export class JobTree implements vscode.TreeDataProvider<JobNode>, vscode.Disposa
       const group = this.#groupOf(node.group);
       return group === undefined ? treeRow(label``) : groupItem(group);
     }
-    if (node.type === 'sweep') return sweepItem(node, this.#jobsOf(node.sweep));
+    if (node.type === 'sweep') return sweepItem(node, this.#jobsOf(node.sweep), (id) => lostContacts.get(id));
     const record = store.get(node.id);
     if (!record) return treeRow(label``);
     return jobItem(node, record, { ...this.#variety, now: Date.now(), lost: lostContacts.get(record.id) });

@@ -1,7 +1,8 @@
 import * as l10n from '@vscode/l10n';
 import { Emitter } from '../../core/processes/lifetime.ts';
 import { stateWord } from '../../jobs/ledger/jobIcon.ts';
-import type { JobRecord } from '../../jobs/ledger/record.ts';
+import { isOver, type JobRecord } from '../../jobs/ledger/record.ts';
+import { hostLabel } from '../ui/words.ts';
 
 /** Why the state of a job is no longer known. */
 export interface LostContact {
@@ -14,6 +15,24 @@ export interface LostContact {
 /** `last seen running, 10:52`: the state of a job that was lost. */
 export function describeLastSeen({ state }: Pick<JobRecord, 'state'>, { since }: LostContact): string {
   return l10n.t('last seen {0}, {1}', stateWord(state), timeOf(since));
+}
+
+/** `gpu.example.org does not respond`, or that the user must sign in to it. */
+export function describeLostService({ reason, host }: Pick<LostContact, 'reason'> & Pick<JobRecord, 'host'>): string {
+  const name = hostLabel(host);
+  return reason === 'refused' ? l10n.t('sign in to {0}', name) : l10n.t('{0} does not respond', name);
+}
+
+/** The first of the contacts to the unfinished jobs of a sweep that were lost, with its host; undefined if none was. */
+export function lostOfSweep(
+  jobs: readonly JobRecord[],
+  lostOf: (id: string) => LostContact | undefined,
+): (LostContact & Pick<JobRecord, 'host'>) | undefined {
+  const all = jobs.flatMap((record) => {
+    const lost = isOver(record) ? undefined : lostOf(record.id);
+    return lost === undefined ? [] : [{ ...lost, host: record.host }];
+  });
+  return all.toSorted((one, other) => one.since - other.since)[0];
 }
 
 /** The time of day, in the local time zone. @param time milliseconds. */

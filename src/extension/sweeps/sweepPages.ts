@@ -11,6 +11,7 @@ import { MetricLines } from '../../jobs/metrics/metricLines.ts';
 import type { Sweep } from '../../jobs/sweeps/sweep.ts';
 import { SweepStore } from '../../jobs/sweeps/sweepStore.ts';
 import type { FromSweepPage } from '../../webview/sweepPage/messages.ts';
+import type { LostContacts } from '../store/lostContacts.ts';
 import { openPage } from '../ui/openPage.ts';
 import type { SweepRuns } from './sweepRuns.ts';
 import { sweepView } from './sweepView.ts';
@@ -30,6 +31,7 @@ interface SweepPagesDeps {
   readonly home: string;
   readonly ledger: Pick<AsyncLedger, 'list'>;
   readonly runs: Pick<SweepRuns, 'isSending' | 'start' | 'cancel'>;
+  readonly lostContacts: Pick<LostContacts, 'get'>;
   readonly log: Logger;
   readonly extension: vscode.Uri;
 }
@@ -62,7 +64,8 @@ export class SweepPages implements Disposable {
 
   /** Sends the page when it loads, when something was chosen on it, and once a second while it is visible. */
   async #follow(panel: vscode.WebviewPanel, first: Sweep, signal: AbortSignal): Promise<void> {
-    const { home, ledger, runs } = this.#deps;
+    const { home, ledger, lostContacts, runs } = this.#deps;
+    const lostOf = (id: string) => lostContacts.get(id);
     const metrics = new SweepMetrics(home, signal);
     let metric: string | undefined;
     let last = '';
@@ -70,7 +73,7 @@ export class SweepPages implements Disposable {
       const sweep = (await new SweepStore(home).read(first.id)) ?? first;
       const records = await ledger.list({ sweep: sweep.id, withRemoved: true, limit: sweep.drafts.length });
       metrics.follow(records);
-      const context = { metric, isSending: runs.isSending(sweep.id), now: Date.now() };
+      const context = { metric, isSending: runs.isSending(sweep.id), lostOf, now: Date.now() };
       const view = sweepView(sweep, records, (id) => metrics.of(id), context);
       const text = JSON.stringify(view);
       // A page that did not change keeps its selection and focus.

@@ -125,9 +125,10 @@ function describePhase(phase: SweepPhase, { drafts }: Sweep): string {
   if (phase.type === 'upload') return l10n.t('sending job {0} of {1}', phase.index + 1, drafts.length);
   const why =
     phase.reason === 'concurrency'
-      ? l10n.t('waiting for its limit of jobs at once')
+      ? l10n.t('waiting until fewer of its jobs run')
       : l10n.t('waiting for its cost limit');
-  return `${describeCounts(countJobs(drafts.length, phase.records, Date.now()))} · ${why}`;
+  // VS Code cuts long texts.
+  return `${why} · ${describeCounts(countJobs(drafts.length, phase.records, Date.now()))}`;
 }
 
 function describeLimit({ name, drafts, maxCost }: Sweep, { records }: SweepEnd): string {

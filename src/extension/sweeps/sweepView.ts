@@ -2,12 +2,13 @@ import * as l10n from '@vscode/l10n';
 import { formatCredits, formatDuration } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { stateWord } from '../../jobs/ledger/jobIcon.ts';
-import { elapsedSeconds, isUnpriced, type JobRecord } from '../../jobs/ledger/record.ts';
+import { elapsedSeconds, isOver, isUnpriced, type JobRecord } from '../../jobs/ledger/record.ts';
 import type { Series } from '../../jobs/metrics/series.ts';
 import { costSoFar, describeUsed, usedHours } from '../../jobs/submit/estimate.ts';
 import type { Sweep } from '../../jobs/sweeps/sweep.ts';
 import { countJobs, describeCounts } from '../../jobs/sweeps/sweepProgress.ts';
 import { metricNames, sweepRows } from '../../jobs/sweeps/sweepTable.ts';
+import { describeLastSeen, describeLostService, type LostContact, lostOfSweep } from '../store/lostContacts.ts';
 import type { ToSweepPage } from '../../webview/sweepPage/messages.ts';
 
 const MAX_METRICS = 12;
@@ -19,6 +20,8 @@ export interface SweepContext {
   /** The metric of the plot; the first one if there is no such metric. */
   readonly metric: string | undefined;
   readonly isSending: boolean;
+  /** Set for a job while its service cannot be asked. */
+  readonly lostOf: (id: string) => LostContact | undefined;
   /** Milliseconds. */
   readonly now: number;
 }
@@ -27,15 +30,18 @@ export function sweepView(
   sweep: Sweep,
   records: readonly JobRecord[],
   metricsOf: (id: string) => ReadonlyMap<string, Series>,
-  { metric: wanted, isSending, now }: SweepContext,
+  { metric: wanted, isSending, lostOf, now: today }: SweepContext,
 ): ToSweepPage {
   const rows = sweepRows(sweep, records, metricsOf);
   const metrics = metricNames(rows).slice(0, MAX_METRICS);
   const metric = metrics.find((name) => name === wanted) ?? metrics[0] ?? null;
+  const lost = lostOfSweep(records, lostOf);
+  const now = lost?.since ?? today;
   const counts = countJobs(sweep.drafts.length, records, now);
   const done = describeCounts(counts);
   const spent = sweep.maxCost === null ? done : l10n.t('{0} of at most {1}', done, formatCredits(sweep.maxCost));
-  const summary = [spent, ...(sweep.isCancelled ? [l10n.t('cancelled')] : [])].join(' · ');
+  const cancelled = sweep.isCancelled ? [l10n.t('cancelled')] : [];
+  const summary = [spent, ...cancelled, ...(lost === undefined ? [] : [describeLostService(lost)])].join(' · ');
   const most = Math.max(2, Math.floor(MAX_POINTS / rows.length));
   return {
     type: 'sweep',
@@ -48,7 +54,7 @@ export function sweepView(
     jobs: rows.map(({ index, parameters, record, metrics: of }) => ({
       index,
       parameters: Object.values(parameters).map((value) => printableLine(String(value))),
-      state: record === undefined ? l10n.t('not sent') : printableLine(stateWord(record.state)),
+      state: printableLine(record === undefined ? l10n.t('not sent') : stateText(record, lostOf(record.id))),
       time: textOf(record && elapsedSeconds(record, now), formatDuration),
       seconds: (record && elapsedSeconds(record, now)) ?? null,
       spent: (record && (usedHours(record, now)?.core ?? costSoFar(record, now))) ?? null,
@@ -60,6 +66,10 @@ export function sweepView(
     canCancel: !sweep.isCancelled && (counts.unfinished > 0 || isSending),
     canResume: !sweep.isCancelled && counts.unsent > 0 && !isSending,
   };
+}
+
+function stateText(record: JobRecord, lost: LostContact | undefined): string {
+  return lost === undefined || isOver(record) ? stateWord(record.state) : describeLastSeen(record, lost);
 }
 
 function textOf(value: number | null | undefined, format: (value: number) => string): string {

@@ -27,13 +27,32 @@ function metricsWith(text: string): MetricLines['series'] {
   return lines.series;
 }
 
+test('a sweep whose service does not respond says so, shows what was last seen, and counts no further', () => {
+  const sweep = makeSweep(2);
+  const [first, second] = sweep.drafts;
+  assert.ok(first !== undefined && second !== undefined);
+  const host = 'https://gpu.example.org';
+  const running: JobRecord = { ...runningJob(), id: second.id, sweep: second.sweep, host };
+  const lost = { reason: 'unreachable', since: NOW } as const;
+  const at = (now: number) => {
+    const lostOf = (id: string) => (id === second.id ? lost : undefined);
+    return sweepView(sweep, [first, running], () => new Map(), { metric: undefined, isSending: false, lostOf, now });
+  };
+  assert.match(at(NOW).summary, / · gpu\.example\.org does not respond$/);
+  assert.deepEqual(
+    at(NOW).jobs.map(({ state }) => state.replace(/\d.*/, 'TIME')),
+    ['succeeded', 'last seen running, TIME'],
+  );
+  assert.deepEqual(at(NOW + 3_600_000), at(NOW));
+});
+
 test('a sweep shows each job with its parameters, state and metrics, and what can be done', () => {
   const sweep = makeSweep(3);
   const [first, second] = sweep.drafts;
   assert.ok(first !== undefined && second !== undefined);
   const running: JobRecord = { ...runningJob(), id: second.id, sweep: second.sweep };
   const metrics = metricsWith('farwharf:metric {"loss": 0.5}\nfarwharf:metric {"loss": NaN}\n');
-  const context = { metric: undefined, isSending: false, now: NOW };
+  const context = { metric: undefined, isSending: false, lostOf: () => undefined, now: NOW };
   const view = sweepView(sweep, [first, running], (id) => (id === second.id ? metrics : new Map()), context);
   assert.match(view.summary, /^1 of 3 done · 1 unfinished · 1 not sent · .* cr of at most 20$/);
   assert.deepEqual([view.metric, view.canCancel, view.canResume], ['loss', true, true]);
@@ -66,7 +85,7 @@ test('500 jobs with long curves stay small enough to send each second', () => {
   const sweep = makeSweep(500);
   const lines = Array.from({ length: 2_000 }, (_, step) => `farwharf:metric {"loss": ${step}}\n`);
   const metrics = metricsWith(lines.join(''));
-  const context = { metric: 'loss', isSending: true, now: NOW };
+  const context = { metric: 'loss', isSending: true, lostOf: () => undefined, now: NOW };
   const view = sweepView(sweep, sweep.drafts, () => metrics, context);
   const points = view.jobs.reduce((sum, { curve }) => sum + curve.length, 0);
   assert.ok(points <= 20_000 && points > 10_000, String(points));
