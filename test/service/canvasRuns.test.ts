@@ -237,6 +237,27 @@ onPage('the end of a run is shown and said', async (canvas) => {
   assert.equal(await canvas.page.getByRole('button', { name: 'Stop' }).isVisible(), false);
 });
 
+onPage('a run whose service does not respond says what was last seen, and its time stops', async (canvas) => {
+  const started = tracedRun().start('research/write').events;
+  await canvas.send({ type: 'run', run }, { type: 'runEvents', run: 'first', events: started });
+  const message = 'last seen running, 10:52 · gpu.example.org does not respond';
+  await canvas.send({ type: 'runs', runs: [{ ...run, message }] });
+  assert.match(
+    await textOf(canvas, '.timeline .summary'),
+    /^Last seen running, 10:52 · gpu\.example\.org does not respond · /,
+  );
+  const time = (): Promise<string> => textOf(canvas, nodeOf('write'));
+  // What was drawn last may be from before the message.
+  const deadline = Date.now() + 30_000;
+  for (let shown = await time(), isStill = false; !isStill; ) {
+    await canvas.page.waitForTimeout(1_500);
+    const now = await time();
+    isStill = now === shown;
+    shown = now;
+    assert.ok(isStill || Date.now() < deadline, `the time counts on: ${now}`);
+  }
+});
+
 onPage('the text that a node streams or emits grows in the node while it runs', async (canvas) => {
   const started = tracedRun().start('research/write').events;
   const piece = (text: string): TraceEvent => ({

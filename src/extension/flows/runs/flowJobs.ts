@@ -12,6 +12,12 @@ import { isOver, isWaiting, type JobRecord } from '../../../jobs/ledger/record.t
 import { EventSpool } from '../../../jobs/log/spool.ts';
 import type { RunInfo } from '../../../webview/canvas/state/messages.ts';
 import type { JobStore } from '../../store/jobStore.ts';
+import {
+  describeLastSeen,
+  describeLostService,
+  type LostContact,
+  type LostContacts,
+} from '../../store/lostContacts.ts';
 import { hostTitle } from '../../ui/words.ts';
 
 const KEY = 'flow jobs';
@@ -28,6 +34,7 @@ export interface FlowJobsDeps {
   /** FARWHARF_HOME. */
   readonly home: string;
   readonly store: JobStore;
+  readonly lostContacts: Pick<LostContacts, 'get' | 'onDidChange'>;
   readonly memory: vscode.Memento;
   readonly log: Logger;
 }
@@ -37,6 +44,8 @@ export interface RunSink {
   begin(file: string, run: RunInfo): void;
   events(file: string, run: RunInfo, events: readonly RunEvent[]): void;
   end(file: string, run: RunInfo): void;
+  /** What is known of a run has changed, other than by its events. */
+  changed(file: string, run: RunInfo): void;
 }
 
 /** Flows submitted as jobs from this window's folder. Their runs look like those on this machine, also after a reload. */
@@ -53,6 +62,14 @@ export class FlowJobs implements Disposable {
       deps.store.onDidChange(() => {
         this.#leaveRemoved();
         this.#followUnfinished();
+      }),
+    );
+    this.#disposables.add(
+      deps.lostContacts.onDidChange((job) => {
+        for (const entry of this.#entries().filter((each) => each.job === job)) {
+          const run = this.#infoOf(entry);
+          if (run !== undefined) sink.changed(entry.file, run);
+        }
       }),
     );
     this.#followUnfinished();
@@ -73,10 +90,8 @@ export class FlowJobs implements Disposable {
 
   /** The runs of a file, the newest first. */
   list(file: string): readonly RunInfo[] {
-    return this.#entries().flatMap((entry) => {
-      const record = this.#deps.store.get(entry.job);
-      return entry.file === file && record !== undefined ? [infoOf(entry, record)] : [];
-    });
+    const entries = this.#entries().filter((entry) => entry.file === file);
+    return entries.map((entry) => this.#infoOf(entry)).filter((run) => run !== undefined);
   }
 
   isJob(run: string): boolean {
@@ -95,6 +110,11 @@ export class FlowJobs implements Disposable {
   dispose(): void {
     this.#disposables.dispose();
     for (const following of this.#following.values()) following.abort();
+  }
+
+  #infoOf(entry: FlowJobEntry): RunInfo | undefined {
+    const record = this.#deps.store.get(entry.job);
+    return record && infoOf(entry, record, this.#deps.lostContacts.get(entry.job));
   }
 
   #entries(): readonly FlowJobEntry[] {
@@ -125,7 +145,7 @@ export class FlowJobs implements Disposable {
     this.#following.set(entry.job, following);
     this.#sink.begin(entry.file, infoOf(entry, record));
     const reader = new JobFlowEvents();
-    const now = (): RunInfo => infoOf(entry, this.#deps.store.get(entry.job) ?? record);
+    const now = (): RunInfo => this.#infoOf(entry) ?? infoOf(entry, record);
     try {
       for await (const event of new EventSpool(this.#deps.home, entry.job).follow({ signal: following.signal })) {
         const events = reader.push(event);
@@ -155,7 +175,8 @@ export class FlowJobs implements Disposable {
   }
 }
 
-function infoOf({ flow }: FlowJobEntry, record: JobRecord): RunInfo {
+/** @param lost set while the service of the job cannot be asked. */
+function infoOf({ flow }: FlowJobEntry, record: JobRecord, lost?: LostContact): RunInfo {
   const startedAt = Date.parse(record.startedAt ?? record.createdAt);
   const hasEnded = isOver(record);
   return {
@@ -165,10 +186,16 @@ function infoOf({ flow }: FlowJobEntry, record: JobRecord): RunInfo {
     startedAt,
     durationMs: hasEnded ? Date.parse(record.finishedAt ?? record.createdAt) - startedAt : undefined,
     remote: `${hostTitle(record.host)} ${record.jobId ?? ''}`.trim(),
-    message: hasEnded && record.state !== 'succeeded' ? describeJob(record, Date.now()) : undefined,
+    message: hasEnded
+      ? failureOf(record)
+      : lost && `${describeLastSeen(record, lost)} · ${describeLostService({ ...lost, host: record.host })}`,
     ...(isWaiting(record) && { pause: record.waiting }),
     isRecorded: false,
   };
+}
+
+function failureOf(record: JobRecord): string | undefined {
+  return record.state === 'succeeded' ? undefined : describeJob(record, Date.now());
 }
 
 function stateOf(record: JobRecord): RunInfo['state'] {

@@ -32,7 +32,7 @@ import type { VisitRunnerDeps } from './visitRunner.ts';
 
 /** An update of a run that this window started. */
 export type RunNews =
-  | { readonly type: 'begin' | 'end'; readonly file: string; readonly run: RunInfo }
+  | { readonly type: 'begin' | 'change' | 'end'; readonly file: string; readonly run: RunInfo }
   | { readonly type: 'events'; readonly file: string; readonly run: RunInfo; readonly events: readonly TraceEvent[] };
 
 export type FlowRunOptions = Omit<RecordedRunRequest, 'file' | 'cwd' | 'env' | 'variables'> & {
@@ -83,6 +83,7 @@ export class FlowRuns implements Disposable {
         const live = this.#live.get(run.id);
         if (live !== undefined) for (const event of events) this.#take(file, live, event);
       },
+      changed: (file, run) => this.#news.fire({ type: 'change', file, run }),
       end: (file, run) => {
         const live = this.#live.get(run.id);
         if (live !== undefined) this.#end(file, live, run);

@@ -30,8 +30,11 @@ export class Runs {
   }
 
   /** Microseconds since the last event of a running run. */
-  readonly idleMicros = (): number =>
-    this.#store.state.run?.state === 'running' ? (performance.now() - this.#heardAt) * 1_000 : 0;
+  readonly idleMicros = (): number => {
+    const { run } = this.#store.state;
+    // With a message, whether it still runs is not known.
+    return run?.state === 'running' && run.message === undefined ? (performance.now() - this.#heardAt) * 1_000 : 0;
+  };
 
   start(type: 'run' | 'debug' | 'submit'): void {
     const flow = shownFlow(this.#store.state)?.id;

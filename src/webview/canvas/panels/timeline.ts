@@ -132,9 +132,7 @@ function describeComparison({ divergence }: ComparisonMessage): string {
 function summaryOf({ state, durationMs, remote, message }: RunInfo, { steps, firstStep }: RunProgress): string {
   const usage = steps.reduce((sum, step) => addUsage(sum, step.usage), NO_USAGE);
   return [
-    state === 'waiting'
-      ? l10n.t('Waiting for an answer')
-      : capitalized(message === undefined ? STATE_WORDS[state] : `${STATE_WORDS[state]}: ${message}`),
+    capitalized(stateText(state, message)),
     durationMs === undefined ? '' : formatMicros(durationMs * 1_000),
     stepCount(firstStep + steps.length),
     usageText(usage),
@@ -143,6 +141,12 @@ function summaryOf({ state, durationMs, remote, message }: RunInfo, { steps, fir
   ]
     .filter(Boolean)
     .join(' · ');
+}
+
+function stateText(state: RunInfo['state'], message: string | undefined): string {
+  if (state === 'waiting') return l10n.t('Waiting for an answer');
+  if (message === undefined) return STATE_WORDS[state];
+  return state === 'running' ? message : `${STATE_WORDS[state]}: ${message}`;
 }
 
 function capitalized(word: string): string {

@@ -66,7 +66,7 @@ export interface RunInfo {
   readonly durationMs: number | undefined;
   /** For a job, the service's name and the job's id; undefined for a run on this machine. */
   readonly remote: string | undefined;
-  /** Why it failed, in one sentence. */
+  /** Why it failed, in one sentence; while it runs, why its state is no longer known. */
   readonly message: string | undefined;
   /** The run that it replayed. */
   readonly replayOf?: string | undefined;

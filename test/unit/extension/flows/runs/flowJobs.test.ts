@@ -6,6 +6,8 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLogger } from '../../../../../src/core/log.ts';
 import { FlowJobs, type RunSink } from '../../../../../src/extension/flows/runs/flowJobs.ts';
+import { LostContacts } from '../../../../../src/extension/store/lostContacts.ts';
+import type { RunInfo } from '../../../../../src/webview/canvas/state/messages.ts';
 import { JobStore } from '../../../../../src/extension/store/jobStore.ts';
 import { directLedger } from '../../../../../src/jobs/ledger/asyncLedger.ts';
 import { JobLedger } from '../../../../../src/jobs/ledger/ledger.ts';
@@ -30,12 +32,19 @@ async function follow(t: TestContext, home: string) {
   };
   const ended = Promise.withResolvers<void>();
   const began: string[] = [];
-  const sink: RunSink = { begin: (_file, { id }) => void began.push(id), events: () => {}, end: () => ended.resolve() };
-  const jobs = new FlowJobs({ home, store, memory, log: silentLogger }, sink);
+  const changes: RunInfo[] = [];
+  const sink: RunSink = {
+    begin: (_file, { id }) => void began.push(id),
+    events: () => {},
+    end: () => ended.resolve(),
+    changed: (_file, run) => void changes.push(run),
+  };
+  const lostContacts = new LostContacts();
+  const jobs = new FlowJobs({ home, store, lostContacts, memory, log: silentLogger }, sink);
   t.after(() => jobs.dispose());
   await jobs.add('a', FILE, 'research');
   assert.deepEqual(began, ['a']);
-  return { jobs, ledger, store, ended: ended.promise };
+  return { jobs, ledger, store, lostContacts, changes, ended: ended.promise };
 }
 
 async function homeOf(t: TestContext): Promise<string> {
@@ -62,6 +71,21 @@ test('a run has ended when the ledger says so, which is after its events', { tim
   await store.refresh();
   await ended;
   assert.equal(jobs.list(FILE)[0]?.state, 'done');
+});
+
+test('a run whose service does not respond says so until it does', { timeout: GUARD_MS }, async (t) => {
+  const { jobs, lostContacts, changes } = await follow(t, await homeOf(t));
+  assert.equal(jobs.list(FILE)[0]?.message, undefined);
+  lostContacts.set('a', 'unreachable', Date.now());
+  assert.match(jobs.list(FILE)[0]?.message ?? '', /^last seen running, .* · .* does not respond$/);
+  lostContacts.clear('a');
+  assert.deepEqual(
+    changes.map(({ id, state, message }) => [id, state, message === undefined]),
+    [
+      ['a', 'running', false],
+      ['a', 'running', true],
+    ],
+  );
 });
 
 test('a run whose events cannot be read is not shown as running for good', { timeout: GUARD_MS }, async (t) => {
