@@ -32,7 +32,7 @@ export const BLEND: Blend = {
   definition: 1,
   mention: 6,
   history: 0.25,
-  meaning: 0.15,
+  meaning: 0.1,
   symbol: 2,
   roles: {
     source: 1,
