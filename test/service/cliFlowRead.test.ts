@@ -54,6 +54,12 @@ test('problems are printed as compilers print them, and nothing is run', async (
   assert.deepEqual([broken.exit, /broken\.ts:1:7: error syntax: /.test(broken.stdout)], [1, true], broken.stdout);
   const sound = await scratch.run(['flow', 'check', 'sound.ts'], { cwd: folder });
   assert.deepEqual([sound.exit, sound.stdout], [0, '']);
+  const several = await scratch.run(['flow', 'check', 'faulty.mjs', 'sound.ts', '--json'], { cwd: folder });
+  assert.equal(several.exit, 1, several.stderr);
+  assert.deepEqual(
+    jsonLines(several.stdout).map(({ file }) => file),
+    [join(folder, 'faulty.mjs'), join(folder, 'sound.ts')],
+  );
 });
 
 test('files and flows that are not there, and unknown formats, are bad use', async () => {

@@ -55,6 +55,16 @@ describe('a flow as a job', { timeout: 10 * 60_000 }, () => {
     assert.equal(logOf(events), 'counting\ncounting\nfarwharf: counter.mjs: done\n');
   });
 
+  it('says how a package that is missing there gets there', async () => {
+    const cwd = await scratch.folder('packages', { 'counter.mjs': `import 'left-out';\n${COUNTER}` });
+    const { exit, events } = await submit(cwd, '--script', 'counter.mjs');
+    assert.equal(exit, 1);
+    assert.match(
+      logOf(events),
+      /the package "left-out", which is not installed on the machine of this job\. Install it in the folder and send it along \(--include node_modules\)/,
+    );
+  });
+
   it('continues with edited code where a failed job stopped', async () => {
     const text = COUNTER.replace("return 'counted to ' + count;", "throw new Error('no harbour');");
     const cwd = await scratch.folder('resume', { 'counter.mjs': text });

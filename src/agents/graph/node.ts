@@ -23,7 +23,7 @@ export interface NodeOptions {
   readonly name?: string;
 }
 
-const NODE_OPTIONS: OptionShape = { wait: 'number', timeout: 'number', name: 'string' };
+const NODE_OPTIONS: OptionShape = { maxRetries: 'any', wait: 'number', timeout: 'number', name: 'string' };
 
 declare const sharedType: unique symbol;
 

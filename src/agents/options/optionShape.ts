@@ -1,7 +1,10 @@
-/** The documented type of each option. */
+import { editDistance } from '../../core/text/similar.ts';
+
+/** The documented type of each option; `any` for one that is checked elsewhere. */
 export type OptionShape = Readonly<Record<string, OptionType>>;
 
 type OptionType =
+  | 'any'
   | 'string'
   | 'number'
   | 'boolean'
@@ -13,7 +16,8 @@ type OptionType =
   | 'string or function';
 
 /**
- * Checks the types of the options that are present; unknown ones are ignored.
+ * Checks the types of the options that are present. Unknown ones are ignored, because subclasses have their own, but not those that
+ * are spelled almost like a known one.
  *
  * @param call how messages name the call, such as `new Node`.
  * @param name that of the node it is called on, for messages too. Not part of `call`, which a run would compose each time.
@@ -27,10 +31,29 @@ export function checkOptions(call: string, options: object, shape: OptionShape, 
   }
   for (const option in options) {
     const value: unknown = Reflect.get(options, option);
+    if (value === undefined) continue;
     const type = Object.hasOwn(shape, option) ? shape[option] : undefined;
-    if (type === undefined || value === undefined || isOf(type, value)) continue;
+    if (type === undefined) refuseMisspelt(option, Object.keys(shape), callOf(call, name));
+    if (type === undefined || isOf(type, value)) continue;
     throw new TypeError(`The option ${option} of ${callOf(call, name)} must be ${NAMES[type]}, not ${kindOf(value)}.`);
   }
+}
+
+/** @throws TypeError for a name that differs from a known one by its case, by underscores, or by few letters for its length. */
+function refuseMisspelt(option: string, known: readonly string[], call: string): void {
+  const meant = known.find((one) => {
+    const [written, right] = [option, one].map((word) => word.replaceAll('_', '').toLowerCase());
+    if (written === undefined || right === undefined) return false;
+    const limit = mostDifferent(Math.min(written.length, right.length));
+    return editDistance(written, right, limit) <= limit;
+  });
+  if (meant !== undefined) throw new TypeError(`${call} has no option ${option}. Did you mean ${meant}?`);
+}
+
+/** Short words resemble others by chance: `date` and `name`. */
+function mostDifferent(length: number): number {
+  if (length < 6) return 0;
+  return length < 8 ? 1 : 3;
 }
 
 function callOf(call: string, name: string | undefined): string {
@@ -38,6 +61,7 @@ function callOf(call: string, name: string | undefined): string {
 }
 
 const NAMES: Readonly<Record<OptionType, string>> = {
+  any: 'anything',
   string: 'a string',
   number: 'a number',
   boolean: 'true or false',
@@ -50,6 +74,7 @@ const NAMES: Readonly<Record<OptionType, string>> = {
 };
 
 function isOf(type: OptionType, value: unknown): boolean {
+  if (type === 'any') return true;
   if (type === 'object') return isObject(value);
   if (type === 'signal') return isObject(value) && 'aborted' in value && 'addEventListener' in value;
   if (type === 'string or function') return typeof value === 'string' || typeof value === 'function';

@@ -24,6 +24,7 @@ const RAG_OPTIONS: OptionShape = {
   localModelPath: 'string',
   persistPath: 'string',
   chunkMode: 'string',
+  topK: 'any',
 };
 
 const CHUNK_MODES: readonly string[] = ['smart', 'paragraphs', 'sentences', 'fixed'];

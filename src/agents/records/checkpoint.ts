@@ -1,11 +1,15 @@
-import { AppError, messageOf } from '../../core/errors.ts';
+import { AppError, messageOf, systemCode } from '../../core/errors.ts';
 import type { Checkpoint } from './schemas.ts';
 
 /** An `onCheckpoint` that stores the newest checkpoint in a file, atomically, so that it is complete after a crash. */
 export function checkpointFile(path: string): (checkpoint: Checkpoint) => Promise<void> {
   return async (checkpoint) => {
     const { writeAtomically } = await import('../../core/files/atomicFile.ts'); // loads node:crypto, half the cost of importing the runtime
-    await writeAtomically(path, `${JSON.stringify(checkpoint)}\n`);
+    await writeAtomically(path, `${JSON.stringify(checkpoint)}\n`).catch((cause: unknown) => {
+      if (systemCode(cause) !== 'ENOENT') throw cause;
+      const message = `The checkpoint ${path} could not be written, because its folder does not exist. Create the folder.`;
+      throw new AppError('missing', message, { cause });
+    });
   };
 }
 

@@ -29,6 +29,7 @@ export const RUN_OPTIONS: OptionShape = {
   maxVisits: 'number',
   onCheckpoint: 'function',
   resume: 'object',
+  input: 'any',
   record: 'object',
   replay: 'object',
   maxCost: 'number',

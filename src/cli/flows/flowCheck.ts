@@ -5,10 +5,22 @@ import { EXIT } from '../command/exit.ts';
 import { readFlowFile } from './flowFile.ts';
 
 /**
- * `farwharf flow check`: the problems of a flow file, one line each as compilers print them, without running it. JSON: `{ file, diagnostics }`.
- * Exit status 1 if there are errors.
+ * `farwharf flow check`: the problems of flow files, one line each as compilers print them, without running them. JSON: `{ file, diagnostics }` for
+ * each file. Exit status 1 if there are errors.
  */
-export async function checkFlow({ terminal }: Context, argument: string): Promise<number> {
+export async function checkFlows(
+  context: Context,
+  first: string,
+  _flags: object,
+  rest: readonly string[],
+): Promise<number> {
+  let hasErrors = false;
+  for (const file of [first, ...rest]) hasErrors = (await checkFlow(context, file)) || hasErrors;
+  return hasErrors ? EXIT.failed : EXIT.done;
+}
+
+/** Whether the file has errors. */
+async function checkFlow({ terminal }: Context, argument: string): Promise<boolean> {
   const read = await readFlowFile(argument);
   const diagnostics = diagnose(read);
   terminal.json({ file: read.file, diagnostics });
@@ -23,5 +35,5 @@ export async function checkFlow({ terminal }: Context, argument: string): Promis
   const warnings = diagnostics.filter(({ severity }) => severity === 'warning').length;
   const flows = formatCount(read.flows.length, 'flow');
   terminal.note(`${flows}: ${formatCount(errors, 'error')}, ${formatCount(warnings, 'warning')}`);
-  return errors > 0 ? EXIT.failed : EXIT.done;
+  return errors > 0;
 }

@@ -124,14 +124,14 @@ export const flowVerb = defineGroup(
     }),
     defineVerb({
       name: 'check',
-      summary: 'list the problems in a flow file without running it (exit status 1 for errors)',
-      args: ['<file>'],
+      summary: 'list the problems in flow files without running them (exit status 1 for errors)',
+      args: [new Argument('<files...>', 'flow files')],
       flags: { json: jsonFlag() },
       examples: [
         ['farwharf flow check agent.ts', 'list the problems of a file'],
         ['farwharf flow check agent.ts --json', 'list them for a program'],
       ],
-      load: async () => (await import('./flowCheck.ts')).checkFlow,
+      load: async () => (await import('./flowCheck.ts')).checkFlows,
     }),
     defineVerb({
       name: 'migrate',

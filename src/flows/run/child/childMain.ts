@@ -57,6 +57,8 @@ interface ChildParts {
   readonly stop: AbortSignal;
   /** How much of the shared state is shown. */
   readonly viewLimits?: ViewLimits;
+  /** Whether the process is that of a job. */
+  readonly isJob?: boolean;
   /** Supplies model keys that are in no variable here. */
   readonly keys?: Pick<KeyRequests, 'ask'>;
 }
@@ -64,7 +66,7 @@ interface ChildParts {
 /** Runs a flow file in this process, which does nothing else. Everything is sent to the outlet; errors set the exit status. */
 export async function runChild(
   request: ChildRequest,
-  { runtime, outlet, stop, viewLimits, keys }: ChildParts,
+  { runtime, outlet, stop, viewLimits, isJob = false, keys }: ChildParts,
 ): Promise<void> {
   const isOwn = (file: string): boolean =>
     !file.includes(`${sep}node_modules${sep}`) && !file.startsWith(runtime.root + sep);
@@ -110,7 +112,7 @@ export async function runChild(
     modelKey: keys && ((variable) => keys.ask(variable).then(hidden)),
   });
   installRunHost(host);
-  const imports = await prepareImports(runtime, outlet, note);
+  const imports = await prepareImports({ runtime, outlet, isJob }, note);
   if (request.isOffline === true) closeNetwork();
   try {
     if (request.isGraphOnly === true) outlet.send({ type: 'graph', graphs: await loadGraphs(request) });
@@ -146,14 +148,14 @@ function recordedCompletions({ isOffline, replay }: ChildRequest): RecordedCompl
 }
 
 async function prepareImports(
-  { library, schemas }: RuntimeFiles,
-  outlet: Outlet,
+  { runtime: { library, schemas }, outlet, isJob }: Required<Pick<ChildParts, 'runtime' | 'outlet' | 'isJob'>>,
   note: (message: string) => void,
 ): Promise<{ readonly lastUrl: string }> {
   const imports = { lastUrl: '', library: '', isTransformed: false };
   const resolve = createResolver({
     library,
     schemas,
+    isJob,
     onLibrary: (path) => {
       if (imports.library === path) return;
       imports.library = path;

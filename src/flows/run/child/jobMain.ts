@@ -56,7 +56,7 @@ export async function runAsJob(path: string, args: readonly string[], runtime: R
     args,
     folder: folder.path,
   };
-  await runChild(child, { runtime, outlet: report, stop: stop.signal, viewLimits: VIEW_LIMITS });
+  await runChild(child, { runtime, outlet: report, stop: stop.signal, viewLimits: VIEW_LIMITS, isJob: true });
 }
 
 /** Writes events to the log of the job, and the outcome to its results. */

@@ -370,6 +370,29 @@ test('options of a node that have another type are a TypeError that names the op
   assert.throws(() => new Named({ name: 7 }), { name: 'TypeError', message: /option name/ });
 });
 
+test('an option that is misspelt is a TypeError that names the right one, and options of subclasses are not', async () => {
+  // As a program in JavaScript may write it.
+  const wrong = (options: object): object => options;
+  const cases: readonly [object, string, string][] = [
+    [{ maxRetry: 3 }, 'maxRetry', 'maxRetries'],
+    [{ max_retries: 3 }, 'max_retries', 'maxRetries'],
+    [{ timeOut: 3 }, 'timeOut', 'timeout'],
+  ];
+  for (const [options, written, right] of cases) {
+    assert.throws(() => new Node(wrong(options)), {
+      name: 'TypeError',
+      message: `new Node has no option ${written}. Did you mean ${right}?`,
+    });
+  }
+  await assert.rejects(new Node({ name: 'A' }).run({}, wrong({ maxVisit: 3 })), {
+    name: 'TypeError',
+    message: 'run of "A" has no option maxVisit. Did you mean maxVisits?',
+  });
+  class Own extends Node {}
+  const own = { date: 1, size: 2, names: [], weight: 3, side: 'a', retry: 4, delay: 5, waits: 6, misspelt: undefined };
+  assert.equal(new Own(wrong({ ...own, maxRetries: 2, maxRetry: undefined })).maxRetries, 2);
+});
+
 test('a value that cannot be converted to text is thrown as it is, in a traced run too', async () => {
   const hostile = new Proxy(
     {},

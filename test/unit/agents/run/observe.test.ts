@@ -278,6 +278,15 @@ test('shared state that JSON cannot hold is refused with the name of its key', a
   }
 });
 
+test('a checkpoint that has no folder is an error that names its path', async () => {
+  const path = join('no', 'such', 'folder', 'run.json');
+  await assert.rejects(sample([]).flow.run({ count: 0 }, { onCheckpoint: checkpointFile(path) }), {
+    name: 'AppError',
+    code: 'missing',
+    message: `The checkpoint ${path} could not be written, because its folder does not exist. Create the folder.`,
+  });
+});
+
 test('checkpointFile keeps the newest checkpoint, which readCheckpoint gives back', async (t) => {
   const path = join(await folder(t), 'run.json');
   const complete: Shared = { count: 0 };

@@ -21,6 +21,8 @@ interface ResolverOptions {
   readonly library: string;
   /** The file of the zod that comes with the runner. */
   readonly schemas: string;
+  /** Whether it runs in the workspace of a job, which nobody installs packages in. */
+  readonly isJob: boolean;
   /** Called with the copy of the library that the file gets. */
   readonly onLibrary: (path: string) => void;
 }
@@ -29,7 +31,7 @@ interface ResolverOptions {
  * Resolves imports as people write them: `./x` and `./x.js` for `x.ts`, and a folder for its index. The library and zod are taken
  * from the folder's own packages if it has them (the versions that run elsewhere too), else from the runner.
  */
-export function createResolver({ library, schemas, onLibrary }: ResolverOptions): ResolveHookSync {
+export function createResolver({ library, schemas, isJob, onLibrary }: ResolverOptions): ResolveHookSync {
   return (specifier, context, next) => {
     if (specifier === LIBRARY) {
       const own = attempt(() => next(specifier, context), NOT_EXPORTED);
@@ -44,7 +46,7 @@ export function createResolver({ library, schemas, onLibrary }: ResolverOptions)
       const parent = context.parentURL?.startsWith('file:') === true ? fileURLToPath(context.parentURL) : undefined;
       if (parent?.includes('/node_modules/') === true) throw error;
       if (specifier === 'zod') return { url: pathToFileURL(schemas).href, shortCircuit: true };
-      if (!isPath(specifier)) throw missingPackage(specifier, parent, error);
+      if (!isPath(specifier)) throw missingPackage(specifier, parent, { isJob, cause: error });
       const found = parent === undefined ? undefined : findSource(specifier, parent);
       if (found === undefined) throw missingFile(specifier, parent, error);
       return { url: pathToFileURL(found).href, shortCircuit: true };
@@ -77,7 +79,11 @@ function findSource(specifier: string, parent: string): string | undefined {
   return candidates.find((candidate) => statSync(candidate, { throwIfNoEntry: false })?.isFile() === true);
 }
 
-function missingPackage(specifier: string, parent: string | undefined, cause: unknown): Error {
+function missingPackage(
+  specifier: string,
+  parent: string | undefined,
+  { isJob, cause }: { readonly isJob: boolean; readonly cause: unknown },
+): Error {
   const importer = parent === undefined ? 'The flow' : parent;
   if (/^(?:@\/|~|#)/.test(specifier)) {
     const message =
@@ -89,9 +95,13 @@ function missingPackage(specifier: string, parent: string | undefined, cause: un
     .split('/')
     .slice(0, specifier.startsWith('@') ? 2 : 1)
     .join('/');
+  const what = `${importer} imports the package "${name}", which is not installed`;
+  if (isJob) {
+    const message = `${what} on the machine of this job. Install it in the folder and send it along (--include node_modules), or install it on that machine.`;
+    return new AppError('missing', message, { cause });
+  }
   const folder = parent === undefined ? 'its folder' : dirname(nearestManifest(parent) ?? parent);
-  const message = `${importer} imports the package "${name}", which is not installed. Run \`npm install ${name}\` in ${folder}.`;
-  return new AppError('missing', message, { cause });
+  return new AppError('missing', `${what}. Run \`npm install ${name}\` in ${folder}.`, { cause });
 }
 
 function missingFile(specifier: string, parent: string | undefined, cause: unknown): Error {
