@@ -158,6 +158,37 @@ const describing = (url: string, issuer: string, more: object = {}) => ({
   ...more,
 });
 
+test('a log is followed while the provider gives no tokens for a while', async (t) => {
+  const { scratch, provider, service } = await start(t);
+  provider.tokenLife = 4;
+  assert.equal((await login(scratch, service.url)).exit, 0);
+  const gate = join(scratch.root, 'gate');
+  const folder = await scratch.folder('work', {
+    'a.sh': `echo begun; while [ ! -e ${gate} ]; do sleep 0.1; done; echo done`,
+  });
+  const failures: [number, string][] = [
+    [500, '<h1>Error</h1>'],
+    [503, '{"error":"temporarily_unavailable"}'],
+  ];
+  let requests = 0;
+  const done = await scratch.run(['submit', folder, '--script', 'a.sh', '--watch', '--remote', service.url], {
+    onOutput: ({ stdout }) => {
+      if (requests > 0 || !stdout.includes('begun')) return;
+      requests = 1;
+      provider.answerWith((_, response) => {
+        const [status = 500, body = ''] = failures[requests % 2] ?? [];
+        requests += 1;
+        response.writeHead(status, { 'content-type': 'application/json' }).end(body);
+        if (requests < 4) return;
+        provider.answerAgain();
+        void writeFile(gate, '');
+      });
+    },
+  });
+  assert.deepEqual([done.exit, done.stdout], [0, 'begun\ndone\n'], done.stderr);
+  assert.equal(requests, 4);
+});
+
 test('a hostile service gets no token that works at another one', async (t) => {
   const { scratch, provider, service } = await start(t);
 
@@ -312,6 +343,14 @@ test('a sign-in with an identity provider that answers anything at all ends with
     });
   }
   assert.deepEqual(inside, []);
+});
+
+test('a person whom the service does not admit is not asked to sign in again', async (t) => {
+  const { scratch, provider, service } = await start(t);
+  provider.people.set('bob', { groups: ['guests'] });
+  const refused = await login(scratch, service.url, 'bob', false);
+  assert.equal(refused.exit, 3);
+  assert.match(refused.stderr, /refused the request \(HTTP 403: .*Ask its operator to admit you or your group\)\.\n$/);
 });
 
 test('services without a provider, and this machine, are no place to sign in', async (t) => {

@@ -59,7 +59,12 @@ export async function discoverProvider(issuer: string, settings: RequestSettings
 }
 
 async function readMetadata(issuer: URL, response: Response): Promise<AuthorizationServer> {
-  if (response.status !== 200) throw unusable(issuer.href, `its metadata has the status ${response.status}`);
+  const { status } = response;
+  if (status >= 500 || status === 429) {
+    const message = `The identity provider ${issuer.href} does not answer now (status ${status}). Try again later.`;
+    throw new AppError('unreachable', message);
+  }
+  if (status !== 200) throw unusable(issuer.href, `its metadata has the status ${status}`);
   try {
     return await processDiscoveryResponse(issuer, response);
   } catch (cause) {

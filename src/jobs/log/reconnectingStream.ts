@@ -172,7 +172,9 @@ export async function* serviceEvents(spool: EventSpool): AsyncGenerator<SpooledE
 // Waiting helps neither against a refused key nor against a full disk.
 function rethrowFinal(error: unknown): void {
   const status = httpStatus(error);
-  if (status === 401 || status === 403 || error instanceof AppError) throw error;
+  // An identity provider that gives no new token now may do so later.
+  const isFinal = error instanceof AppError && error.code !== 'unreachable';
+  if (status === 401 || status === 403 || isFinal) throw error;
 }
 
 function jobIdOf({ record }: Recorder): string {

@@ -35,6 +35,8 @@ const KIND_OF_STATUS: Readonly<Record<number, FailureKind>> = {
   429: 'conflict',
 };
 
+const FORBIDDEN = 403;
+
 /** System and TLS codes that mean that the service was not reached. */
 const NETWORK_CODE = /^(ECONN|EHOST|ENET|ENOTFOUND|EAI_|ETIMEDOUT|EPIPE|EPROTO|ERR_TLS|ERR_SSL)/;
 const REASON_OF_CODE: Readonly<Record<string, string>> = {
@@ -90,6 +92,8 @@ function explain(error: unknown, service: string, remedies: Remedies): Explanati
 function describeResponse(error: unknown, kind: FailureKind, service: string, remedies: Remedies): string {
   if (kind === 'bad-input') return describeRefusal(error, service);
   const message = withoutFullStop(messageOf(error));
+  // Signing in again, or another copy of the key, would change nothing: the service says what it does not permit.
+  if (httpStatus(error) === FORBIDDEN) return l10n.t('{0} refused the request ({1}).', service, message);
   if (kind === 'not-signed-in')
     return `${l10n.t('The API key or sign-in was not accepted ({0}).', message)} ${remedies.key}`;
   if (kind === 'no-credits') return `${l10n.t('The job was not accepted: {0}.', message)} ${remedies.credits}`;

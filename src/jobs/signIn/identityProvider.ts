@@ -27,6 +27,13 @@ import type { SignInOffer } from './signInRecord.ts';
 // ID tokens are used for nothing, so a computer whose clock is wrong can sign in.
 const ANY_CLOCK_S = 10 * 365 * 86_400;
 
+/** Of the errors of RFC 6749 (sections 4.1.2.1 and 5.2), those that are no lasting refusal of the request. */
+const CODES: Readonly<Record<string, 'not-signed-in' | 'unreachable'>> = {
+  invalid_grant: 'not-signed-in',
+  server_error: 'unreachable',
+  temporarily_unavailable: 'unreachable',
+};
+
 /** The provider of a sign-in, and the public client with which people sign in: no secret, so PKCE protects the code (RFC 7636). */
 export class IdentityProvider {
   readonly #offer: SignInOffer;
@@ -156,7 +163,7 @@ export class IdentityProvider {
         const message = l10n.t('The identity provider {0} did not answer as expected: {1}', issuer, messageOf(cause));
         throw new AppError('unreachable', message, { cause });
       }
-      const code = refusal.code === 'invalid_grant' ? 'not-signed-in' : 'refused';
+      const code = CODES[refusal.code] ?? 'refused';
       throw new AppError(code, l10n.t('The identity provider {0} refused: {1}', issuer, refusal.text), { cause });
     }
   }

@@ -32,6 +32,7 @@ export class TestProvider {
   readonly requests: string[] = [];
   readonly #server: Server;
   #handler: RequestListener = () => {};
+  #own: RequestListener = () => {};
   #privateKey: webcrypto.CryptoKey | undefined;
   #publicJwk: JWK = {};
 
@@ -106,12 +107,18 @@ export class TestProvider {
       },
     });
     const handle = provider.callback();
-    this.#handler = (request, response) => void handle(request, response);
+    this.#own = (request, response) => void handle(request, response);
+    this.#handler = this.#own;
   }
 
   /** What the next requests get in place of the provider's answers. */
   answerWith(handler: RequestListener): void {
     this.#handler = handler;
+  }
+
+  /** Answers itself again. */
+  answerAgain(): void {
+    this.#handler = this.#own;
   }
 
   /** Any token with the provider's own signature. */

@@ -60,7 +60,7 @@ test('each status of a service has its kind, its code and its sentence', () => {
     [400, 'bad-input', 'gpu.example.org refused the request: HTTP.'],
     [401, 'not-signed-in', 'The API key or sign-in was not accepted (HTTP). Sign in.'],
     [402, 'no-credits', 'The job was not accepted: HTTP. Wait.'],
-    [403, 'not-signed-in', 'The API key or sign-in was not accepted (HTTP). Sign in.'],
+    [403, 'not-signed-in', 'gpu.example.org refused the request (HTTP).'],
     [404, 'missing', failed],
     [409, 'conflict', failed],
     [422, 'bad-input', 'gpu.example.org refused the request: HTTP.'],
