@@ -162,7 +162,7 @@ test('what is not taken over is named with its line and the reason', () => {
     texts[0] ?? '',
     /^Line 2 of job\.sbatch, --output=%j\.out, is not taken over\. All output is in the job's log/,
   );
-  assert.match(texts.join('\n'), /--mail-type=END.*no mail/);
+  assert.match(texts.join('\n'), /--mail-type=END.*--cluster mail/);
   assert.match(texts.join('\n'), /--nope=1.*not an option of sbatch/);
   assert.match(texts.join('\n'), /stray.*not an option of sbatch/);
   assert.match(texts.join('\n'), /-q, .*lacks its value/);
