@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -117,6 +118,18 @@ describe('farwharf flow', { concurrency: 2, timeout: 10 * 60_000 }, () => {
     const [line] = linesOf((await run('--node', 'Add', '--shared', '{"n":5}', '--json')).stdout).slice(-1);
     assert.equal((line as { now: { output: string } }).now.output, '15');
     assert.equal((await run('--node', 'Add', '--replay', 'last')).exit, 2);
+  });
+
+  it('run refuses a trace that has no folder before it calls a model', async () => {
+    await using scratch = await Scratch.create();
+    const cwd = await scratch.folder('flows', { 'talk.mjs': ASKING });
+    const run = await scratch.run(['flow', 'run', 'talk.mjs', '--trace', 'no/trace.jsonl'], { cwd });
+    assert.equal(run.exit, 2, run.stderr);
+    assert.match(
+      run.stderr,
+      /The folder .*no for the trace does not exist\. Create it, or choose another\. Nothing was run\./,
+    );
+    assert.equal(existsSync(join(cwd, 'calls.txt')), false);
   });
 
   it('run keeps the run, replays it free with only edited nodes live, and begins again at a node', async () => {

@@ -42,7 +42,7 @@ export class ModelRequests {
     const startedAt = performance.now();
     const body = completionBody(this.#endpoint.model, messages, { ...this.#params(options), ...extra });
     const { value, retries } = await inGenAiSpan(chatCall(this.#endpoint, { ...body }), async (span) => {
-      const response = await service.complete(body, callOptions(options, scope));
+      const response = await service.complete(body, callOptions(options, scope, this.#endpoint));
       const { id, model, choices, usage: counted } = response.value;
       const finishReasons = choices.flatMap(({ finish_reason: reason }) => reason ?? []);
       const tokens = { inputTokens: counted?.prompt_tokens, outputTokens: counted?.completion_tokens };
@@ -74,7 +74,7 @@ export class ModelRequests {
     let refusal = '';
     const extra = { ...this.#params(options), stream: true as const, stream_options: { include_usage: true } };
     const body = completionBody(this.#endpoint.model, messages, extra);
-    const chunks = service.stream(body, callOptions(options, scope), (count) => {
+    const chunks = service.stream(body, callOptions(options, scope, this.#endpoint), (count) => {
       retries = count;
     });
     const span = await startGenAiSpan(chatCall(this.#endpoint, { ...body }));
@@ -199,10 +199,13 @@ export class ModelRequests {
 function callOptions(
   { retries = DEFAULT_RETRIES, timeout = DEFAULT_TIMEOUT_SECONDS, signal }: AskOptions,
   scope: Scope | undefined,
+  { provider, model }: Endpoint,
 ): CallOptions {
+  const visit = scope?.visit;
   return {
     retries,
     timeoutMs: Math.min(timeout, MAX_TIMER_SECONDS) * 1000,
     signal: eitherSignal(signal, scope?.signal),
+    onWait: (seconds) => visit?.wait({ provider, model, waitMs: Math.round(seconds * 1000) }),
   };
 }

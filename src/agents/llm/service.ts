@@ -20,6 +20,8 @@ export interface CallOptions {
   /** For the whole response, or for each silence of a streamed one. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
+  /** Called before each wait for a rate limit, in seconds. */
+  readonly onWait?: ((seconds: number) => void) | undefined;
 }
 
 /** A chat completions service. Only this module imports the `openai` package; it is loaded with the first request. */

@@ -40,6 +40,13 @@ export interface ModelCall {
   readonly retries: number;
 }
 
+/** A wait for a language model whose rate limit is reached, before the call is sent again. */
+export interface ModelWait {
+  readonly provider: string;
+  readonly model: string;
+  readonly waitMs: number;
+}
+
 /** A call of a tool by a model. Never contains the arguments or the result. */
 export interface ToolReport {
   readonly name: string;
@@ -63,6 +70,7 @@ export type TraceEvent = Place &
     | { readonly type: 'warning'; readonly action: string; readonly message: string }
     | { readonly type: 'error'; readonly message: string }
     | (ModelCall & { readonly type: 'model' })
+    | (ModelWait & { readonly type: 'wait' })
     | (ToolReport & { readonly type: 'tool' })
     /** The run waits for a person: the end of the visit of the node that paused, and of the flows around it. */
     | { readonly type: 'pause'; readonly question: string; readonly choices?: readonly string[] | undefined }

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { ModelCall, ToolReport, VisitSpan } from '../records/trace.ts';
+import type { ModelCall, ModelWait, ToolReport, VisitSpan } from '../records/trace.ts';
 import type { Budget } from './budget.ts';
 import { type ExecContext, UnobservedContext } from './context.ts';
 import type { HostedRun } from './runHost.ts';
@@ -13,6 +13,7 @@ export interface OpenVisit {
   /** Its span, if an OpenTelemetry SDK is registered. */
   readonly span: VisitSpan | undefined;
   model(call: ModelCall): void;
+  wait(wait: ModelWait): void;
   token(text: string): void;
   tool(report: ToolReport): void;
   /** Ends the visit and returns to the enclosing one. */

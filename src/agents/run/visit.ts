@@ -3,7 +3,14 @@ import { type ExecContext, VisitContext } from './context.ts';
 import type { PauseRequest } from './pause.ts';
 import type { Run } from './run.ts';
 import type { OpenVisit, Scope } from './scope.ts';
-import { cheapSize, type ModelCall, type ToolReport, type TraceEvent, type VisitSpan } from '../records/trace.ts';
+import {
+  cheapSize,
+  type ModelCall,
+  type ModelWait,
+  type ToolReport,
+  type TraceEvent,
+  type VisitSpan,
+} from '../records/trace.ts';
 
 /** The part of a walk that its visits need. */
 interface Walk {
@@ -158,6 +165,11 @@ export class Visit implements OpenVisit {
 
   model(call: ModelCall): void {
     this.#report({ type: 'model', ...this.#place(), ...call });
+  }
+
+  wait(wait: ModelWait): void {
+    if (this.#isOver) return;
+    this.#report({ type: 'wait', ...this.#place(), ...wait });
   }
 
   tool(report: ToolReport): void {

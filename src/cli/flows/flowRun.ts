@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { TraceFile } from '../../agents/records/traceFile.ts';
 import { AppError } from '../../core/errors.ts';
 import { formatDuration } from '../../core/text/format.ts';
@@ -33,7 +33,7 @@ export async function runFlowFile(
   const shared = flags.shared === undefined ? undefined : await readShared(flags.shared);
   if (flags.node !== undefined) return (await import('./flowNode.ts')).runFlowNode(context, file, flags, shared);
   const print = flowPrinter(terminal);
-  const trace = flags.trace === undefined ? undefined : new TraceFile(resolve(flags.trace));
+  const trace = flags.trace === undefined ? undefined : await openTrace(resolve(flags.trace));
   const { from, of = 'last' } = flags;
   const read = readIfFlow(file);
   try {
@@ -67,6 +67,17 @@ export async function runFlowFile(
   } finally {
     await trace?.close();
   }
+}
+
+/** @throws AppError `missing` if the file has no folder: the trace would be lost after the run. */
+async function openTrace(path: string): Promise<TraceFile> {
+  const folder = dirname(path);
+  const found = await stat(folder).catch((): undefined => undefined);
+  if (found?.isDirectory() === true) return new TraceFile(path);
+  throw new AppError(
+    'missing',
+    `The folder ${printableLine(folder)} for the trace does not exist. Create it, or choose another. Nothing was run.`,
+  );
 }
 
 /** Names where a replay first differs from the run that it replayed. */

@@ -1,9 +1,12 @@
+import { formatDuration } from '../../core/text/format.ts';
 import { describeStep } from '../../flows/run/history/describeRun.ts';
 import type { RunEvent } from '../../flows/run/protocol/runEvent.ts';
 import { StepReducer } from '../../flows/run/protocol/timelineStep.ts';
 import type { Terminal } from './terminal.ts';
 
 const MAX_EMITTED = 500;
+// A shorter one is over before it is read.
+const SHOWN_WAIT_MS = 2_000;
 // A loop with thousands of visits would hide the flow's own output.
 const MAX_STEPS = 200;
 
@@ -24,6 +27,10 @@ export class StepPrinter {
     const reducer = this.#running.get(event.run);
     const step = reducer?.push(event);
     if (event.type === 'warning') this.#terminal.note(`farwharf: ${event.message}`);
+    if (event.type === 'wait' && event.waitMs >= SHOWN_WAIT_MS) {
+      const seconds = formatDuration(event.waitMs / 1000);
+      this.#line(`${event.path}: the rate limit of ${event.model} is reached; trying again in ${seconds}`);
+    }
     if (event.type === 'emit') this.#line(`${event.path}: ${emittedText(event.data)}`);
     if (step === undefined || step.status === 'running') return;
     if (step.type === 'node' && step.status !== 'waiting') this.#line(describeStep(step));

@@ -10,7 +10,7 @@ const known = z.discriminatedUnion('type', [
   z.object({ type: z.literal('run-end'), run, at, dropped: z.number().optional() }),
   z.object({ type: z.enum(['node-start', 'flow-start', 'node-end', 'flow-end']), ...step, node: z.string() }),
   z.object({
-    type: z.enum(['attempt', 'retry', 'fallback', 'warning', 'model', 'emit', 'pause', 'tool', 'live']),
+    type: z.enum(['attempt', 'retry', 'fallback', 'warning', 'model', 'wait', 'emit', 'pause', 'tool', 'live']),
     ...step,
     at: at.optional(),
   }),

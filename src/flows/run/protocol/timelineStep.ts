@@ -107,6 +107,7 @@ export class StepReducer {
       case 'attempt':
       case 'edge':
       case 'tool':
+      case 'wait':
       case 'fallback':
       case 'warning':
         break;

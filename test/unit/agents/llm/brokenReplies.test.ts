@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AppError, LLMClient } from '../../../../src/agents/index.ts';
-import { type Answer, chatServer, delta, json, rateLimited, streamed } from './llmServer.ts';
+import { AppError, LLMClient, Node, type TraceEvent } from '../../../../src/agents/index.ts';
+import { type Answer, chatServer, delta, json, rateLimited, reply, streamed } from './llmServer.ts';
 
 const GUARD_MS = 60_000;
 
@@ -98,6 +98,35 @@ test('an answer of another kind of server says what to check', async (t) => {
   const llm = await client(t, json(200, { hello: 'world' }));
   const message = /HTTP 200 without a completion: .*world.*\. Check that http:.*\/v1 is a chat completions API\.$/;
   assert.match((await failure(llm.ask('x'))).message, message);
+});
+
+test('the trace shows a wait for a rate limit before it begins', async (t) => {
+  const llm = await client(t, rateLimited('1'), reply('Fine.'));
+  class Ask extends Node<object> {
+    override async exec(): Promise<string> {
+      return llm.ask('x');
+    }
+  }
+  const events: TraceEvent[] = [];
+  const began = performance.now();
+  let shownAfterMs = Number.POSITIVE_INFINITY;
+  await new Ask().run(
+    {},
+    {
+      onEvent: (event) => {
+        if (event.type === 'wait') shownAfterMs = performance.now() - began;
+        events.push(event);
+      },
+    },
+  );
+  const wait = events.find(({ type }) => type === 'wait');
+  assert.ok(wait?.type === 'wait');
+  const { node, provider, model, waitMs } = wait;
+  assert.deepEqual(
+    { node, provider, model, waitMs },
+    { node: 'Ask', provider: 'custom', model: 'test-model', waitMs: 1_000 },
+  );
+  assert.ok(shownAfterMs + waitMs <= performance.now() - began, 'it was shown after the wait');
 });
 
 test('the error of a rate limit says how long the service asks to wait', async (t) => {
