@@ -40,13 +40,13 @@ const RULES: readonly RoleRule[] = [
   },
   {
     role: 'example',
-    path: /(?:^|\/)(?:_?examples?|samples?|demos?|docs?_src|playgrounds?|tutorials?|cookbook)\//,
+    path: /(?:^|\/)(?:_?examples?|samples?|demos?|docs?_src|playgrounds?|tutorials?|cookbook)\/|\.(?:sample|example|dist)$/,
   },
   {
     role: 'documentation',
     path: /\.(?:md|mdx|markdown|rst|adoc|asciidoc|txt|tex|pod|rdoc|org)$|(?:^|\/)(?:docs?|documentation|website|man|changes|changelogs?)\/|(?:^|\/)(?:readme|changelog|changes|history|license|licence|copying|contributing|authors|news|todo|notice)[^/]*$/,
   },
-  { role: 'data', path: /\.(?:csv|tsv|jsonl|ndjson|geojson|svg|xml|po|pot|xlf|strings|html?|ipynb)$/ },
+  { role: 'data', path: /\.(?:csv|tsv|jsonl|ndjson|geojson|svg|xml|po|pot|xlf|strings|html?|ipynb|out|log|dat)$/ },
   {
     role: 'configuration',
     path: /\.(?:json|jsonc|json5|ya?ml|toml|ini|cfg|conf|properties|env|editorconfig|gradle|kts|cmake|bazel|mk|plist|csproj|sln|props|targets)$|(?:^|\/)\.[^/]+(?:\/|$)|(?:^|\/)(?:makefile|dockerfile|rakefile|gemfile|[^/]*\.config\.[^/.]+|[^/]*rc\.[cm]?js|setup\.py|build\.rs)$/,
