@@ -90,14 +90,19 @@ function explain(error: unknown, service: string, remedies: Remedies): Explanati
 }
 
 function describeResponse(error: unknown, kind: FailureKind, service: string, remedies: Remedies): string {
-  if (kind === 'bad-input') return describeRefusal(error, service);
-  const message = withoutFullStop(messageOf(error));
+  const given = withoutFullStop(messageOf(error));
+  // Proxies, and web servers of another kind, respond with pages for browsers.
+  const isPage = /^HTTP \d+: *</.test(given);
+  const message = isPage ? given.slice(0, given.indexOf(':')) : given;
+  if (kind === 'bad-input' && !isPage) return describeRefusal(error, service);
   // Signing in again, or another copy of the key, would change nothing: the service says what it does not permit.
   if (httpStatus(error) === FORBIDDEN) return l10n.t('{0} refused the request ({1}).', service, message);
   if (kind === 'not-signed-in')
     return `${l10n.t('The API key or sign-in was not accepted ({0}).', message)} ${remedies.key}`;
   if (kind === 'no-credits') return `${l10n.t('The job was not accepted: {0}.', message)} ${remedies.credits}`;
-  return l10n.t('The request to {0} failed: {1}.', service, message);
+  const problem = l10n.t('The request to {0} failed: {1}.', service, message);
+  if (!isPage) return problem;
+  return `${problem} ${l10n.t('The response is a web page, so it comes from a proxy, or the service has a problem. Try again later.')}`;
 }
 
 function isAppError(error: unknown): error is Error & { readonly code: ErrorCode } {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../../src/core/errors.ts';
 import { explainFailure } from '../../../../src/jobs/service/explain.ts';
-import { NetworkError, RemoteError } from '../../../../src/remote/http/errors.ts';
+import { AuthError, NetworkError, RemoteError } from '../../../../src/remote/http/errors.ts';
 
 const host = 'https://gpu.example.org';
 const explain = (error: unknown) => explainFailure(error, { host, remedies: { key: 'Sign in.', credits: 'Wait.' } });
@@ -52,6 +52,20 @@ test('a connection that broke comes with what to do, and without what only a pro
     assert.match(explanation.sentence, sentence);
     assert.match(explanation.sentence, /Check the network and try again\.$/);
   }
+});
+
+test('the web page of a proxy or of another server is not shown', () => {
+  const page = '<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>nginx</body></html>';
+  for (const status of [400, 404, 502]) {
+    assert.match(
+      explain(new RemoteError(status, `HTTP ${status}: ${page}`)).sentence,
+      new RegExp(
+        `^The request to gpu\\.example\\.org failed: HTTP ${status}\\. The response is a web page, .* Try again later\\.$`,
+      ),
+    );
+  }
+  const refused = explain(new AuthError(401, `HTTP 401: ${page}`)).sentence;
+  assert.equal(refused, 'The API key or sign-in was not accepted (HTTP 401). Sign in.');
 });
 
 test('each status of a service has its kind, its code and its sentence', () => {
