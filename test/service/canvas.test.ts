@@ -481,6 +481,19 @@ describe('how it looks', () => {
   }
 
   onPage(
+    'lists all keys without cutting a word, beside an editor in a small window',
+    async (canvas) => {
+      await canvas.page.locator('.surface').focus();
+      await press(canvas, '?');
+      const [shown = 0, needed = 0] = await canvas.page.evaluate<number[]>(
+        "(({ clientWidth, scrollWidth }) => [clientWidth, scrollWidth])(document.querySelector('.help dl'))",
+      );
+      assert.ok(shown > 0 && needed <= shown, `${needed} px in ${shown} px`);
+    },
+    { width: 240, height: 420 },
+  );
+
+  onPage(
     'fits into a side bar of 400 pixels at 200 % zoom, with forced colours',
     async (canvas) => {
       const overflow = await canvas.page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
