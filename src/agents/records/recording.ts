@@ -20,13 +20,14 @@ export interface ExecCall {
  * A result is found again by node path, visit number, position in a batch, what `prep` returned, and the source text of
  * `exec` and `execFallback`. So an edited or new node runs, and all others get their recorded results.
  */
-export class Recording {
+export class Recording implements AsyncDisposable {
   readonly #path: string;
   readonly #entries: Map<string, RecordingEntry>;
   /** By node path, visit and item; created on first use. */
   #byPlace: Map<string, RecordingEntry[]> | undefined;
   readonly #whenMissing: 'run' | 'fail';
   readonly #hash: Hash;
+  #isChanged = false;
 
   private constructor(path: string, entries: readonly RecordingEntry[], whenMissing: 'run' | 'fail', hash: Hash) {
     this.#path = path;
@@ -91,6 +92,7 @@ export class Recording {
     const entry = this.entryOf(call, result);
     this.#entries.set(keyOf(entry), entry);
     this.#byPlace = undefined;
+    this.#isChanged = true;
   }
 
   /** The entry that `keep` would store; throws as it does. */
@@ -112,7 +114,13 @@ export class Recording {
   async save(): Promise<void> {
     const lines = [...this.#entries.values()].map((entry) => `${JSON.stringify(entry)}\n`);
     const { writeAtomically } = await import('../../core/files/atomicFile.ts'); // loads node:crypto
+    this.#isChanged = false;
     await writeAtomically(this.#path, lines.join(''), { mode: 0o666 });
+  }
+
+  /** Saves what was recorded since, also when the run failed. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#isChanged) await this.save();
   }
 
   #toEntry({ path, visit, item, input, code }: ExecCall): RecordingEntry {

@@ -278,6 +278,36 @@ test('shared state that JSON cannot hold is refused with the name of its key', a
   }
 });
 
+test('a recording is saved although the run failed, and the next run repeats only what had not ended', async (t) => {
+  const path = join(await folder(t), 'run.jsonl');
+  const done: number[] = [];
+  let isBroken = true;
+  class Each extends BatchNode<object, number, number> {
+    override prep(): number[] {
+      return [1, 2, 3];
+    }
+    override async exec(item: number): Promise<number> {
+      if (item === 3 && isBroken) throw new Error('the line is cut');
+      done.push(item);
+      return item;
+    }
+  }
+  const run = async (): Promise<void> => {
+    await using recording = await Recording.open(path);
+    await new Each().run({}, { record: recording, replay: recording });
+  };
+  await assert.rejects(run(), /the line is cut/);
+  isBroken = false;
+  await run();
+  assert.deepEqual(done, [1, 2, 3]);
+});
+
+test('a recording that was only read is not written', async (t) => {
+  const path = join(await folder(t), 'run.jsonl');
+  await (await Recording.open(path))[Symbol.asyncDispose]();
+  await assert.rejects(readFile(path), { code: 'ENOENT' });
+});
+
 test('a checkpoint that has no folder is an error that names its path', async () => {
   const path = join('no', 'such', 'folder', 'run.json');
   await assert.rejects(sample([]).flow.run({ count: 0 }, { onCheckpoint: checkpointFile(path) }), {
