@@ -2,6 +2,7 @@ import * as l10n from '@vscode/l10n';
 import { type ErrorCode, isAbort, messageOf, systemCode } from '../../core/errors.ts';
 import { brokenConnectionText } from '../../core/network/brokenConnection.ts';
 import { networkFailureText } from '../../core/network/failureText.ts';
+import { formatDuration } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { httpStatus } from './api.ts';
 import { describeRefusal } from './refusal.ts';
@@ -101,8 +102,12 @@ function describeResponse(error: unknown, kind: FailureKind, service: string, re
     return `${l10n.t('The API key or sign-in was not accepted ({0}).', message)} ${remedies.key}`;
   if (kind === 'no-credits') return `${l10n.t('The job was not accepted: {0}.', message)} ${remedies.credits}`;
   const problem = l10n.t('The request to {0} failed: {1}.', service, message);
-  if (!isPage) return problem;
-  return `${problem} ${l10n.t('The response is a web page, so it comes from a proxy, or the service has a problem. Try again later.')}`;
+  if (isPage)
+    return `${problem} ${l10n.t('The response is a web page, so it comes from a proxy, or the service has a problem. Try again later.')}`;
+  const seconds = error instanceof Error && 'retryAfter' in error ? error.retryAfter : undefined;
+  // Farwharf's own service says it in words.
+  if (typeof seconds !== 'number' || /\btry again in\b/i.test(message)) return problem;
+  return `${problem} ${l10n.t('The service asks you to wait {0}.', formatDuration(seconds))}`;
 }
 
 function isAppError(error: unknown): error is Error & { readonly code: ErrorCode } {

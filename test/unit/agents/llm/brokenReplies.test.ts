@@ -129,11 +129,11 @@ test('the trace shows a wait for a rate limit before it begins', async (t) => {
   assert.ok(shownAfterMs + waitMs <= performance.now() - began, 'it was shown after the wait');
 });
 
-test('the error of a rate limit says how long the service asks to wait', async (t) => {
+test('the error of a rate limit says how long the service asks you to wait', async (t) => {
   const llm = await client(t, rateLimited('3600'));
   const error = await failure(llm.ask('x', { retries: 0 }));
   assert.match(
     error.message,
-    /429: too many requests\. The rate limit or the quota is used up, and the service asks to wait 1 h: wait, or raise the limit\.$/,
+    /429: too many requests\. The rate limit or the quota is used up, and the service asks you to wait 1 h: wait, or raise the limit\.$/,
   );
 });

@@ -68,6 +68,18 @@ test('the web page of a proxy or of another server is not shown', () => {
   assert.equal(refused, 'The API key or sign-in was not accepted (HTTP 401). Sign in.');
 });
 
+test('a service that asks to wait is quoted with how long, unless it says so itself', () => {
+  const busy = explain(new RemoteError(429, 'HTTP 429: Too Many Requests', { retryAfter: 3_600 }));
+  assert.equal(
+    busy.sentence,
+    'The request to gpu.example.org failed: HTTP 429: Too Many Requests. The service asks you to wait 1 h.',
+  );
+  const down = explain(new RemoteError(503, 'HTTP 503: Service Unavailable', { retryAfter: 90 }));
+  assert.match(down.sentence, / The service asks you to wait 2 min\.$/);
+  const own = explain(new RemoteError(429, 'HTTP 429: Too many. Try again in 5 seconds.', { retryAfter: 5 }));
+  assert.match(own.sentence, /Try again in 5 seconds\.$/);
+});
+
 test('each status of a service has its kind, its code and its sentence', () => {
   const failed = 'The request to gpu.example.org failed: HTTP.';
   for (const [status, kind, sentence] of [
