@@ -61,8 +61,8 @@ interface NameQuery {
   readonly terms: readonly string[];
   /** The weight of each term. */
   readonly weights: readonly number[];
-  /** How much a term of a name says, from 0 to 1. */
-  readonly rarity?: (term: string) => number;
+  /** How much each term says in a name, from 0 to 1. */
+  readonly rarities?: readonly number[];
 }
 
 /**
@@ -72,7 +72,7 @@ interface NameQuery {
  * @param enclosing the terms of what encloses the name, in which the query's terms count as well.
  */
 export function likeness(
-  { terms, weights, rarity = () => 1 }: NameQuery,
+  { terms, weights, rarities = [] }: NameQuery,
   names: readonly string[],
   enclosing: readonly string[] = [],
 ): number {
@@ -84,13 +84,21 @@ export function likeness(
     total += own;
     const name = names.find((part) => isSimilar(term, part));
     if (name === undefined && !enclosing.some((part) => isSimilar(term, part))) continue;
-    const part = name === undefined ? 1 : rarity(name);
+    const part = name === undefined ? 1 : (rarities[at] ?? 1);
     count += part;
     weight += part * own;
     if (name !== undefined) found.add(name);
   }
   const share = (count / terms.length + (total === 0 ? 0 : weight / total)) / 2;
   return share * (found.size / names.length);
+}
+
+/** How much each term says in one of these names, from 0 to 1: less, the more of them have it. */
+export function raritiesIn(terms: readonly string[], names: readonly (readonly string[])[]): readonly number[] {
+  return terms.map((term) => {
+    const holders = names.filter((parts) => parts.some((part) => isSimilar(term, part))).length;
+    return 1 / Math.sqrt(Math.max(1, holders));
+  });
 }
 
 function isSimilar(one: string, other: string): boolean {

@@ -1,7 +1,7 @@
 import { type Blend, BLEND } from './weights.ts';
 import { addMeaning, type FoundChunk } from './nearChunks.ts';
 import type { MentionedFile } from './mentionedFiles.ts';
-import { likeness, type PathAnalyzer } from './pathTerms.ts';
+import { likeness, type PathAnalyzer, raritiesIn } from './pathTerms.ts';
 import { MOST_BITS } from '../search/queryTerms.ts';
 import { type FileRole, headersOf } from './roles.ts';
 
@@ -58,7 +58,8 @@ export function rankFiles(
     const parts = coherence.map((part, at) => part * (places[at]?.score ?? 0));
     return { path, places, keywords: coverageOf(places, terms) * parts.reduce((sum, part) => sum + part, 0) };
   });
-  const rarity = rarityOfNames(files.map(({ path }) => paths.analyze(path).name));
+  const names = files.map(({ path }) => paths.analyze(path).name);
+  const rarities = raritiesIn(terms, names);
   const best = files.reduce((most, { keywords }) => Math.max(most, keywords), 0);
   const most = Math.max(1, best);
   const headers = headersOf(files.map(({ path }) => path));
@@ -66,7 +67,7 @@ export function rankFiles(
     .map(({ path, places, keywords }): RankedFile => {
       const { role: pathRole, ...parts } = paths.analyze(path);
       const role = pathRole === 'source' ? sourceRole(places, headers) : pathRole;
-      const name = best * nameWeight * likeness({ terms, weights, rarity }, parts.name);
+      const name = best * nameWeight * likeness({ terms, weights, rarities }, parts.name);
       const folder = best * blend.folder * likeness({ terms, weights }, parts.folder);
       const own = defining.get(path);
       const definition = own === undefined ? 0 : best * blend.definition;
@@ -98,13 +99,6 @@ function coverageOf(places: readonly FoundChunk[], terms: readonly string[]): nu
   let count = 1;
   for (; bits !== 0; bits &= bits - 1) count += 1;
   return Math.sqrt(count / (1 + Math.min(MOST_BITS, terms.length)));
-}
-
-/** How much a term in the names of files says about one of them, from 0 to 1: less, the more of them have it. */
-function rarityOfNames(names: readonly (readonly string[])[]): (term: string) => number {
-  const counts = new Map<string, number>();
-  for (const term of names.flat()) counts.set(term, (counts.get(term) ?? 0) + 1);
-  return (term) => 1 / Math.sqrt(counts.get(term) ?? 1);
 }
 
 function definitionsFirst(places: readonly FoundChunk[], defining: ReadonlySet<number>): readonly FoundChunk[] {

@@ -263,3 +263,14 @@ test('the name of a file is also found by its second word, where none is marked'
   });
   assert.equal((await index.search('when is a table vacuumed', 10))[0]?.path, 'src/autovacuum.c');
 });
+
+test('a word with which the names of many files end says little about one of them', async (t) => {
+  const other = `def keep(rows):\n    sort(matrix)\n${lines(12, '    wind(rows)')}`;
+  const index = await indexOf(t, {
+    'src/order.py': `def order(rows):\n${lines(12, '    sort(matrix)')}`,
+    ...Object.fromEntries(
+      ['block', 'domain', 'dense', 'rep', 'sparse', 'sub'].map((kind) => [`src/${kind}matrix.py`, other]),
+    ),
+  });
+  assert.equal((await index.search('sort a matrix', 10))[0]?.path, 'src/order.py');
+});
