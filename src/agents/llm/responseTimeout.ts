@@ -11,16 +11,24 @@ export class ResponseTimeoutError extends Error {
 
 /** Aborts a request that is silent for too long. The `openai` package limits only the time until the headers of a response. */
 export class ResponseTimeout {
-  /** Aborted at the timeout, and with the signal of the caller. */
-  readonly signal: AbortSignal;
   readonly #ms: number;
-  readonly #late = new AbortController();
+  readonly #outer: AbortSignal | undefined;
+  readonly #own = new AbortController();
   #timer: NodeJS.Timeout | undefined;
+  #isLate = false;
 
-  /** @param ms in milliseconds, at most 2^31 - 1. */
+  /**
+   * @param ms in milliseconds, at most 2^31 - 1.
+   * @param signal of the caller, which ends the request too.
+   */
   constructor(ms: number, signal: AbortSignal | undefined) {
     this.#ms = ms;
-    this.signal = signal === undefined ? this.#late.signal : AbortSignal.any([signal, this.#late.signal]);
+    this.#outer = signal;
+  }
+
+  /** For the request. Aborted at the timeout and with the signal of the caller, while something is limited. */
+  get signal(): AbortSignal {
+    return this.#own.signal;
   }
 
   /** Limits the whole of the work, which ends with the signal. @throws ResponseTimeoutError at the timeout. */
@@ -32,7 +40,7 @@ export class ResponseTimeout {
       this.#throwIfLate();
       throw error;
     } finally {
-      clearTimeout(this.#timer);
+      this.#stop();
     }
   }
 
@@ -43,22 +51,39 @@ export class ResponseTimeout {
       for await (const item of items) {
         clearTimeout(this.#timer);
         yield item;
-        this.#start();
+        this.#startTimer();
       }
       this.#throwIfLate(); // an aborted stream can end as if it were complete
     } catch (error) {
       this.#throwIfLate();
       throw error;
     } finally {
-      clearTimeout(this.#timer);
+      this.#stop();
     }
   }
 
+  readonly #forward = (): void => this.#own.abort(this.#outer?.reason);
+
+  // Not `AbortSignal.any`: a signal that outlives many requests would remember each of them.
   #start(): void {
-    this.#timer = setTimeout(() => this.#late.abort(), this.#ms);
+    if (this.#outer?.aborted === true) this.#forward();
+    else this.#outer?.addEventListener('abort', this.#forward, { once: true });
+    this.#startTimer();
+  }
+
+  #startTimer(): void {
+    this.#timer = setTimeout(() => {
+      this.#isLate = true;
+      this.#own.abort();
+    }, this.#ms);
+  }
+
+  #stop(): void {
+    clearTimeout(this.#timer);
+    this.#outer?.removeEventListener('abort', this.#forward);
   }
 
   #throwIfLate(): void {
-    if (this.#late.signal.aborted) throw new ResponseTimeoutError(this.#ms / 1000);
+    if (this.#isLate) throw new ResponseTimeoutError(this.#ms / 1000);
   }
 }

@@ -15,12 +15,14 @@ export async function checkFlows(
   rest: readonly string[],
 ): Promise<number> {
   let hasErrors = false;
-  for (const file of [first, ...rest]) hasErrors = (await checkFlow(context, file)) || hasErrors;
+  for (const file of [first, ...rest]) {
+    hasErrors = (await checkFlow(context, file, rest.length > 0 ? `${file}: ` : '')) || hasErrors;
+  }
   return hasErrors ? EXIT.failed : EXIT.done;
 }
 
-/** Whether the file has errors. */
-async function checkFlow({ terminal }: Context, argument: string): Promise<boolean> {
+/** Whether the file has errors. @param prefix of the summary, which names the file where there are several. */
+async function checkFlow({ terminal }: Context, argument: string, prefix: string): Promise<boolean> {
   const read = await readFlowFile(argument);
   const diagnostics = diagnose(read);
   terminal.json({ file: read.file, diagnostics });
@@ -34,6 +36,6 @@ async function checkFlow({ terminal }: Context, argument: string): Promise<boole
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
   const warnings = diagnostics.filter(({ severity }) => severity === 'warning').length;
   const flows = formatCount(read.flows.length, 'flow');
-  terminal.note(`${flows}: ${formatCount(errors, 'error')}, ${formatCount(warnings, 'warning')}`);
+  terminal.note(`${prefix}${flows}: ${formatCount(errors, 'error')}, ${formatCount(warnings, 'warning')}`);
   return errors > 0;
 }
