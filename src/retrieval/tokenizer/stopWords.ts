@@ -1,4 +1,4 @@
-// Those of lunr 2.3.9 (MIT), https://github.com/olivernn/lunr.js/blob/v2.3.9/lib/stop_word_filter.js. All of lunr would add 29 KB to each
+// Those of lunr 2.3.9 (MIT), lib/stop_word_filter.js of olivernn/lunr.js at GitHub. All of lunr would add 29 KB to each
 // bundle that searches.
 const STOP_WORDS: ReadonlySet<string> = new Set(
   [
