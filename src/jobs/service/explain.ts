@@ -1,5 +1,7 @@
+import { dirname } from 'node:path';
 import * as l10n from '@vscode/l10n';
 import { type ErrorCode, isAbort, messageOf, systemCode } from '../../core/errors.ts';
+import { UNFINISHED } from '../../core/files/atomicFile.ts';
 import { brokenConnectionText } from '../../core/network/brokenConnection.ts';
 import { networkFailureText } from '../../core/network/failureText.ts';
 import { formatDuration } from '../../core/text/format.ts';
@@ -40,6 +42,8 @@ const FORBIDDEN = 403;
 
 /** System and TLS codes that mean that the service was not reached. */
 const NETWORK_CODE = /^(ECONN|EHOST|ENET|ENOTFOUND|EAI_|ETIMEDOUT|EPIPE|EPROTO|ERR_TLS|ERR_SSL)/;
+/** System codes of a file or a disk that this user may not use like that. */
+const PERMISSION_CODE = /^(EACCES|EPERM|EROFS)$/;
 const REASON_OF_CODE: Readonly<Record<string, string>> = {
   ECONNREFUSED: l10n.t('nothing answers at that address'),
   ENOTFOUND: l10n.t('its name is unknown; are you online?'),
@@ -86,6 +90,13 @@ function explain(error: unknown, service: string, remedies: Remedies): Explanati
   if (code !== undefined && NETWORK_CODE.test(code)) {
     const sentence = l10n.t('Could not reach {0}: {1}.', service, REASON_OF_CODE[code] ?? message);
     return { kind: 'unreachable', code, sentence: sentence.replace(/\?\.$/, '?') };
+  }
+  const path = error instanceof Error && 'path' in error && typeof error.path === 'string' ? error.path : undefined;
+  if (code !== undefined && path !== undefined && PERMISSION_CODE.test(code)) {
+    // What is written atomically has another name at first.
+    const place = path.endsWith(UNFINISHED) ? dirname(path) : path;
+    const sentence = l10n.t('{0} may not be read or written ({1}). Check its permissions.', place, code);
+    return { kind: 'permission', code, sentence };
   }
   return { kind: 'unexpected', code: code ?? 'failed', sentence: message };
 }

@@ -80,6 +80,20 @@ test('a service that asks to wait is quoted with how long, unless it says so its
   assert.match(own.sentence, /Try again in 5 seconds\.$/);
 });
 
+test('a file that may not be written is named, or its folder while the file has another name', () => {
+  const path = '/home/ada/flow.flowtest.json';
+  for (const [written, shown] of [
+    [path, path],
+    [`${path}.0b911f9f.tmp`, '/home/ada'],
+  ] as const) {
+    assert.deepEqual(explain(failureWith({ code: 'EROFS', path: written })), {
+      kind: 'permission',
+      code: 'EROFS',
+      sentence: `${shown} may not be read or written (EROFS). Check its permissions.`,
+    });
+  }
+});
+
 test('each status of a service has its kind, its code and its sentence', () => {
   const failed = 'The request to gpu.example.org failed: HTTP.';
   for (const [status, kind, sentence] of [
