@@ -15,6 +15,7 @@ import {
   WAIT_TIMEOUT_MS,
   webviewOf,
 } from '../../../scripts/vscode/workbench.ts';
+import { built } from '../../service/support/built.ts';
 import { screenshotOfFailure } from '../support/failure.ts';
 
 const EXAMPLES = join(import.meta.dirname, '../../../examples/agents');
@@ -169,6 +170,17 @@ suite('flows in a window', () => {
       .locator('.timeline .moment', { hasText: /Step 7 of 8/ })
       .waitFor();
     await canvas().locator('.shared, .panel', { hasText: 'notes' }).first().waitFor();
+  });
+
+  test('a run of the command line is listed when the canvas is used again', async () => {
+    const options = canvas().getByRole('combobox', { name: 'Runs of this flow' }).locator('option');
+    assert.equal(await options.count(), 1);
+    await line('A research agent').click();
+    const env = { ...process.env, FARWHARF_HOME: join(window.scratch, 'home') };
+    execFileSync(process.execPath, [built('cli.mjs'), 'flow', 'run', file], { cwd: folder, env });
+    await canvas().locator('.surface').click({ position: { x: 5, y: 5 } });
+    await options.nth(1).waitFor({ state: 'attached' });
+    assert.match((await options.nth(1).textContent()) ?? '', /^done · /);
   });
 
   test('one node runs again, with another input, and what it did stands beside what was recorded', async () => {

@@ -38,6 +38,11 @@ export class Canvases implements Disposable {
       }),
     );
     own.add(
+      vscode.window.onDidChangeWindowState(({ focused }) => {
+        if (focused) for (const canvas of this.#open.values()) this.#refreshRuns(canvas);
+      }),
+    );
+    own.add(
       vscode.workspace.onDidGrantWorkspaceTrust(() => {
         for (const readout of deps.documents.all()) this.#sendGraph(readout);
       }),
@@ -88,7 +93,14 @@ export class Canvases implements Disposable {
     canvas.onDidReceive((message) => {
       this.#requests.handle(canvas, message).catch(this.#deps.report);
     });
+    // Ends with the panel.
+    canvas.panel.onDidChangeViewState(() => this.#refreshRuns(canvas));
     return canvas;
+  }
+
+  /** Lists the runs again: the command line and other windows add to them too. */
+  #refreshRuns(canvas: CanvasPanel): void {
+    if (canvas.panel.visible) this.#requests.sendRuns(canvas).catch(this.#deps.report);
   }
 
   #sendGraph(readout: FlowReadout): void {
