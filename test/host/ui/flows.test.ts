@@ -129,6 +129,10 @@ suite('flows in a window', () => {
     await window.page.keyboard.press('Enter');
     await line("return 'look it up'").waitFor();
     await canvas().locator('.surface').focus();
+    await window.page.keyboard.press('Control+S');
+    await window.page.locator('.tab.dirty').waitFor({ state: 'detached' });
+    assert.match(await source(), /return 'look it up'/);
+    await canvas().locator('.surface').focus();
     await window.page.keyboard.press('Control+Z');
     await line("return 'look it up'").waitFor({ state: 'detached' });
     await canvas().locator('.surface:focus').waitFor();
@@ -178,7 +182,9 @@ suite('flows in a window', () => {
     await line('A research agent').click();
     const env = { ...process.env, FARWHARF_HOME: join(window.scratch, 'home') };
     execFileSync(process.execPath, [built('cli.mjs'), 'flow', 'run', file], { cwd: folder, env });
-    await canvas().locator('.surface').click({ position: { x: 5, y: 5 } });
+    await canvas()
+      .locator('.surface')
+      .click({ position: { x: 5, y: 5 } });
     await options.nth(1).waitFor({ state: 'attached' });
     assert.match((await options.nth(1).textContent()) ?? '', /^done · /);
   });

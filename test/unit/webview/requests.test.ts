@@ -9,6 +9,7 @@ test('what a canvas sends is taken as it is', () => {
   const messages: readonly { readonly type: string; readonly [name: string]: unknown }[] = [
     { type: 'ready' },
     { type: 'undo' },
+    { type: 'save' },
     { type: 'reveal', range: { file: 'a.ts', start: at, end: at }, isPreview: true },
     { type: 'edit', id: 1, version: 2, operation: { type: 'addNode', flow: 'f', className: 'A', from: undefined } },
     {

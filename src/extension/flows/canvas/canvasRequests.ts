@@ -100,6 +100,9 @@ export class CanvasRequests {
       }
       case 'export':
         return exportCanvas(document, message);
+      case 'save':
+        await (await canvas.opened()).save();
+        return;
       case 'undo':
       case 'redo':
         // VS Code undoes in the editor that has the focus.

@@ -141,8 +141,9 @@ export function viewCommands({ store, actions, runs, viewport, find, question, v
     { title: l10n.t('Next change'), keys: 'D', when: () => versions.hasChanges, run: () => versions.go(1) },
     { title: l10n.t('Previous change'), keys: 'Shift+D', when: () => versions.hasChanges, run: () => versions.go(-1) },
     { title: l10n.t('Answer the question'), keys: 'A', when: () => question.isShown, run: () => question.focus() },
-    { title: l10n.t('Undo in the source'), keys: 'Ctrl+Z', run: () => runs.history('undo') },
-    { title: l10n.t('Redo in the source'), keys: 'Ctrl+Y', also: ['ctrl+shift+z'], run: () => runs.history('redo') },
+    { title: l10n.t('Undo in the source'), keys: 'Ctrl+Z', run: () => runs.ofSource('undo') },
+    { title: l10n.t('Redo in the source'), keys: 'Ctrl+Y', also: ['ctrl+shift+z'], run: () => runs.ofSource('redo') },
+    { title: l10n.t('Save the source'), keys: 'Ctrl+S', run: () => runs.ofSource('save') },
     { title: l10n.t('All keys'), keys: '?', also: ['shift+?'], run: help },
   ];
 }

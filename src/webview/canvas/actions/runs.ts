@@ -48,7 +48,7 @@ export class Runs {
     if (run?.state === 'running') this.#host.send({ type: 'stop', run: run.id });
   }
 
-  history(type: 'undo' | 'redo'): void {
+  ofSource(type: 'undo' | 'redo' | 'save'): void {
     this.#host.send({ type });
   }
 

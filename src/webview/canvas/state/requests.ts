@@ -12,8 +12,8 @@ const point = z.object({ x: z.number(), y: z.number() });
 const count = z.int().min(0);
 
 const request = z.discriminatedUnion('type', [
-  /** Undo and redo are for the editor of the source. */
-  z.object({ type: z.enum(['ready', 'undo', 'redo', 'manageTrust']) }),
+  /** Undo, redo and save are for the editor of the source. */
+  z.object({ type: z.enum(['ready', 'undo', 'redo', 'save', 'manageTrust']) }),
   /** Show this range in the editor; `isPreview` leaves the focus on the canvas. */
   z.object({ type: z.literal('reveal'), range, isPreview: z.boolean() }),
   /**
