@@ -36,11 +36,11 @@ export class UploadSlots {
   refusal(accountId: string): string | undefined {
     const most = this.#most;
     const hasOne = [...this.#open].some((upload) => upload.accountId === accountId);
-    if (hasOne && this.#open.size >= Math.ceil(most / 2)) {
+    if (this.#open.size < most) {
+      if (!hasOne || this.#open.size < most / 2) return undefined;
       return `Half of the ${most} uploads that the service receives at once (all_uploads) are for accounts that have none in progress.`;
     }
-    if (this.#open.size < most) return undefined;
-    const slowest = this.#slowest();
+    const slowest = hasOne ? undefined : this.#slowest();
     if (slowest === undefined) {
       return `The service receives ${most} uploads at once (all_uploads), and that many are in progress.`;
     }

@@ -43,6 +43,7 @@ test('an upload that ended leaves its slot', () => {
   const { shared, open } = slots(1);
   const { close } = open('a');
   assert.match(shared.refusal('b') ?? '', /receives 1 uploads at once/);
+  assert.match(shared.refusal('a') ?? '', /receives 1 uploads at once/);
   close();
   assert.equal(shared.refusal('b'), undefined);
 });
@@ -57,7 +58,7 @@ test('the slowest upload below 8 KB/s gives way to an account that has none, aft
   }
   assert.match(shared.refusal('waiting') ?? '', /that many are in progress/);
   clock.now += 2_000;
-  assert.match(shared.refusal('slow') ?? '', /are for accounts that have none/);
+  assert.match(shared.refusal('slow') ?? '', /that many are in progress/, 'it has an upload already');
   assert.deepEqual(ended, []);
   assert.equal(shared.refusal('waiting'), undefined);
   open('waiting');
