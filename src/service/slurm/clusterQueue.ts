@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
+import { printableLine } from '../../core/text/printable.ts';
 import type { ClusterContact } from '../executor/executor.ts';
 import { type ClusterJob, phaseOf } from './queueState.ts';
 import { slurm } from './slurmCommand.ts';
@@ -8,6 +9,8 @@ import { StartEstimates } from './startEstimates.ts';
 
 /** Arguments of `squeue` for `parseQueue`. The name comes last, because the other fields never contain a bar. */
 export const QUERY = ['-h', '-t', 'all', '-o', '%i|%T|%r|%N|%U|%S|%j'];
+// Longer than each reason of Slurm, and than most lists of nodes, which name ranges.
+const MAX_FIELD = 300;
 const PHASE_ORDER = { running: 2, waiting: 1, ended: 0 };
 
 /** A job of the service, as the cluster knows it. Other users can give their jobs the same name. */
@@ -134,11 +137,18 @@ function parseQueue(text: string): ReadonlyMap<string, ClusterJob> {
     const name = rest.join('|').trim();
     if (name === '') continue;
     const key = keyOf({ name, user: Number(user) });
-    const job = { number: Number(number), name, state, reason, nodes, startsAt: readTime(start) };
+    const shown = { state: bounded(state), reason: bounded(reason), nodes: bounded(nodes) };
+    const job = { number: Number(number), name, ...shown, startsAt: readTime(start) };
     const other = jobs.get(key);
     if (other === undefined || PHASE_ORDER[phaseOf(job)] >= PHASE_ORDER[phaseOf(other)]) jobs.set(key, job);
   }
   return jobs;
+}
+
+/** A field that becomes part of a job's reason, which is stored each time it changes. */
+function bounded(field: string): string {
+  const line = printableLine(field);
+  return line.length <= MAX_FIELD ? line : `${line.slice(0, MAX_FIELD - 1).toWellFormed()}…`;
 }
 
 /** A time in the time zone of this machine, in milliseconds; undefined for `N/A`, and for what is no time of the standard form. */

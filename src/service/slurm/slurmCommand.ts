@@ -8,7 +8,8 @@ import { asUser, type ClusterUser } from './clusterUsers.ts';
 
 const run = promisify(execFile);
 const MAX_WORDS = 2_000;
-const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
+// The lines of some hundred thousand jobs of the service's users.
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 // Slurm's own programs wait 9 to 18 seconds for a controller that is down, and much longer for one that hangs.
 const TIMEOUT_MS = 20_000;
 const NO_ANSWER =

@@ -10,3 +10,11 @@ test('the start of a job is read where it is a time, in the zone of this machine
     assert.equal(startOf(other), undefined, other);
   }
 });
+
+test('what a cluster says about a job is one short line without control characters', () => {
+  const reason = `\u001b]0;title\u0007\u001b[31mAdmins say\u0000: ${'x'.repeat(1_000_000)}`;
+  const job = findJob(`7|PENDING|${reason}|node\r[1-2]|1000|N/A|job`, { name: 'job', user: 1000 });
+  assert.match(job?.reason ?? '', /^Admins say: x{200,300}…$/);
+  assert.ok((job?.reason.length ?? 0) <= 300);
+  assert.equal(job?.nodes, 'node [1-2]');
+});
