@@ -16,5 +16,5 @@ test('what a cluster says about a job is one short line without control characte
   const job = findJob(`7|PENDING|${reason}|node\r[1-2]|1000|N/A|job`, { name: 'job', user: 1000 });
   assert.match(job?.reason ?? '', /^Admins say: x{200,300}…$/);
   assert.ok((job?.reason.length ?? 0) <= 300);
-  assert.equal(job?.nodes, 'node [1-2]');
+  assert.equal(job?.nodes, 'node[1-2]');
 });
