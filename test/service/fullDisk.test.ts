@@ -1,15 +1,19 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { processIdentity } from '../../src/core/processes/processTree.ts';
+import { packService } from '../../src/machines/install/serviceBundle.ts';
 import { connectEmbeddedService } from '../../src/service/embedded.ts';
 import { jobFolder, writeMarker } from '../../src/service/jobFiles/jobFolder.ts';
 import { readStateFile } from '../../src/service/stateFile.ts';
 import { smallDisk } from '../smallDisk.ts';
 import { Scratch, until } from './commandLine.ts';
 import { addAccount } from './support/accounts.ts';
+import { built } from './support/built.ts';
 import { GATE, openGate } from './support/gate.ts';
 import { jobsAtOnce } from './support/service.ts';
 import { PROGRAM, ServiceProcess } from './support/serviceProcess.ts';
@@ -88,6 +92,47 @@ test('the command line on a full disk says in one line that it is full', async (
   assert.match(submit.stderr, /the disk .* is full\. Free some space/i);
   assert.doesNotMatch(submit.stderr, /it is empty|\n\s+at /);
 });
+
+test('the service of a machine over SSH runs although there is no room for its log', async (t) => {
+  if (!existsSync('/dev/full')) return t.skip('NOT TESTED: no file here is always full');
+  await using scratch = await Scratch.create();
+  const program = await machineProgram(scratch);
+  const root = await scratch.folder('root', {});
+  const log = openSync('/dev/full', 'w');
+  const child = spawn(process.execPath, [program, 'serve', root], { stdio: ['ignore', 'ignore', log] });
+  const ended = once(child, 'exit');
+  closeSync(log);
+  t.after(() => child.kill('SIGKILL'));
+  const state = join(root, 'home/service/state.json');
+  await until(() => child.exitCode !== null || existsSync(state));
+  // It has written that it has started before it stops.
+  child.kill('SIGTERM');
+  assert.equal(((await ended) as [number | null])[0], 0);
+});
+
+test('a machine over SSH whose full disk keeps its service from starting says what to do there', async (t) => {
+  const small = smallDisk(t);
+  if (small === undefined) return;
+  await using scratch = await Scratch.create();
+  const program = await machineProgram(scratch);
+  const root = join(small.disk, 'root');
+  mkdirSync(root, { mode: 0o700 });
+  small.fill();
+  const { stdout } = spawnSync(process.execPath, [program, 'attach', root, 'NONCE'], { encoding: 'utf8', input: '' });
+  assert.ok(!existsSync(join(root, 'key')), 'no empty key is left');
+  assert.match(
+    stdout,
+    /NONCE \{"error":"The disk that holds .*root\/home is full\. Free some space .* XDG_DATA_HOME there/,
+  );
+});
+
+/** The program that is copied to machines. */
+async function machineProgram(scratch: Scratch): Promise<string> {
+  const folder = await scratch.folder('program', {});
+  const { archive } = await packService(dirname(built('cli.mjs')));
+  assert.equal(spawnSync('tar', ['-xzf', '-', '-C', folder], { input: archive }).status, 0);
+  return join(folder, 'machineService.mjs');
+}
 
 /** Ends the service that a test started on demand. */
 async function endEmbedded(home: string): Promise<void> {

@@ -39,7 +39,9 @@ export async function listMachines({ terminal, env, signal }: Context): Promise<
     return;
   }
   answerTable(terminal, COLUMNS, machines);
-  for (const { name, problem } of machines) if (problem !== null) terminal.note(`${name}: ${problem}`);
+  for (const { name, problem } of machines) {
+    if (problem !== null) terminal.note(problem.startsWith(`${name}: `) ? problem : `${name}: ${problem}`);
+  }
 }
 
 async function stateOf(

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AppError, messageOf } from '../../core/errors.ts';
+import { AppError, messageOf, systemCode } from '../../core/errors.ts';
 import { Multiplexer } from '../../core/network/multiplexer.ts';
 import { openSocketAddress } from '../../core/files/socketAddress.ts';
 import { requireOwn } from '../../core/files/ownFiles.ts';
@@ -40,7 +40,7 @@ export async function attach(program: Program, { root, nonce, isUpgrade }: Attac
     ({ needsClients } = connected);
     greet(connected.greeting);
   } catch (error) {
-    greet({ error: messageOf(error) });
+    greet({ error: startProblem(error, root) });
     return;
   }
   const session = new AbortController();
@@ -55,6 +55,13 @@ export async function attach(program: Program, { root, nonce, isUpgrade }: Attac
     void new Multiplexer(process.stdin, process.stdout, { onChannel, onClose: resolve });
   });
   session.abort();
+}
+
+/** Why there is no service, for the person at the other end of the session. */
+function startProblem(error: unknown, root: string): string {
+  const isFull = systemCode(error) === 'ENOSPC' || (error instanceof AppError && error.code === 'no-space');
+  if (!isFull) return messageOf(error);
+  return `The disk that holds ${homeOf(root)} is full. Free some space there, or set XDG_DATA_HOME there to a folder with space and connect again.`;
 }
 
 /** Shows a service that ends without clients that there is one, which may have nothing to ask for minutes. */

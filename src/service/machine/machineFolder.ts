@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { systemCode } from '../../core/errors.ts';
@@ -42,7 +42,11 @@ function readOrCreateKey(root: string): string {
   try {
     writeFileSync(file, randomBytes(KEY_BYTES).toString('base64url'), { flag: 'wx', mode: 0o600 });
   } catch (error) {
-    if (systemCode(error) !== 'EEXIST') throw error;
+    if (systemCode(error) !== 'EEXIST') {
+      // A full disk leaves it empty, and an empty key would be kept.
+      rmSync(file, { force: true });
+      throw error;
+    }
   }
   return readFileSync(file, 'utf8');
 }

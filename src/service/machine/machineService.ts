@@ -1,5 +1,5 @@
 // The program that Farwharf installs on a machine that it reaches over SSH. Its command line is internal.
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { AppError, messageOf } from '../../core/errors.ts';
 import { printableLine } from '../../core/text/printable.ts';
@@ -18,9 +18,18 @@ async function runService(program: Program, root: string): Promise<void> {
   for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stop.abort());
   process.on('SIGHUP', () => {}); // the end of the SSH session that started it
   const options = await machineServeOptions(root, program);
-  const { log } = openServiceLog(options.config.log, new Redactor(), (line) => process.stderr.write(`${line}\n`));
+  const { log } = openServiceLog(options.config.log, new Redactor(), writeLogLine);
   const { closed } = await serve(options, { log, signal: stop.signal });
   await closed;
+}
+
+/** Standard error is a file here. On a full disk, a stream would end the service with the first line that has no room. */
+function writeLogLine(line: string): void {
+  try {
+    writeSync(process.stderr.fd, `${line}\n`);
+  } catch {
+    // The log continues once there is room.
+  }
 }
 
 process.umask(0o077);
