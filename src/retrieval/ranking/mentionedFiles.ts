@@ -14,7 +14,8 @@ const LATER = 0.85;
 
 /**
  * The files of a folder that mentions are about: those whose paths have most names in common with the end of a mention, at least the
- * last one, with or without its extension if it has none.
+ * last one, with or without its extension if it has none. Words such as `success/error` are no path: without an extension, the folder must fit
+ * too, if the file is in one.
  */
 export function mentionedFiles(
   mentions: readonly FileMention[],
@@ -31,8 +32,10 @@ export function mentionedFiles(
     const dot = name.indexOf('.', 1);
     const candidates = byName.get(name) ?? (dot < 0 ? undefined : byName.get(name.slice(0, dot)));
     for (const candidate of candidates ?? []) {
-      const common = commonNames(candidate.mention.names, path);
-      if (common < candidate.common) continue;
+      const { names } = candidate.mention;
+      const common = commonNames(names, path);
+      const hasFolder = common > 1 || names.length === 1 || !path.includes('/');
+      if (common < candidate.common || !(hasFolder || names[0] === name)) continue;
       if (common > candidate.common) candidate.files = [];
       candidate.common = common;
       candidate.files.push(path);

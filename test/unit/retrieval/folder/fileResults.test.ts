@@ -274,3 +274,17 @@ test('a word with which the names of many files end says little about one of the
   });
   assert.equal((await index.search('sort a matrix', 10))[0]?.path, 'src/order.py');
 });
+
+test('two words with a slash between them are not a path, unless a file has both', async (t) => {
+  const index = await indexOf(t, {
+    'src/parse.ts': method('parse', 'harbor'),
+    'src/client/error.ts': method('wind', 'sail'),
+    'setup.ts': method('wind', 'sail'),
+  });
+  const mentioned = async (query: string): Promise<string[]> =>
+    (await index.search(query, 10)).flatMap(({ path, reasons }) => ((reasons?.mention ?? 0) > 0 ? [path] : []));
+  assert.deepEqual(await mentioned('returns a success/error result for a harbor'), []);
+  assert.deepEqual(await mentioned('client/error of a harbor'), ['src/client/error.ts']);
+  assert.deepEqual(await mentioned('app/error.ts of a harbor'), ['src/client/error.ts'], 'a name with its extension');
+  assert.deepEqual(await mentioned('app/setup of a harbor'), ['setup.ts'], 'the whole path in the folder');
+});
