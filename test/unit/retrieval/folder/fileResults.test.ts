@@ -288,3 +288,13 @@ test('two words with a slash between them are not a path, unless a file has both
   assert.deepEqual(await mentioned('app/error.ts of a harbor'), ['src/client/error.ts'], 'a name with its extension');
   assert.deepEqual(await mentioned('app/setup of a harbor'), ['setup.ts'], 'the whole path in the folder');
 });
+
+test('a file whose name says it is found although many places of others have more words', async (t) => {
+  const places = Array.from({ length: 100 }, (_, at) => method(`fill${at}`, 'harbor.field')).join('');
+  const index = await indexOf(t, {
+    'src/rows.ts': places,
+    'src/columns.ts': places,
+    'src/harbor.ts': method('steer', 'wind'),
+  });
+  assert.equal((await index.search('harbor with fields', 2))[0]?.path, 'src/harbor.ts');
+});
