@@ -219,7 +219,8 @@ suite('flows in a window', () => {
     await window.page.keyboard.press('Delete');
     await save();
     const text = await source();
-    await tool('Compare versions').click();
+    await tool('More…').click();
+    await canvas().getByRole('menuitem', { name: 'Compare versions' }).click();
     await window.page.locator('.quick-input-list .monaco-list-row', { hasText: 'the first version' }).click();
     await canvas().locator('.edge.is-removed').first().waitFor();
     await canvas().getByText('1 removed').waitFor();

@@ -77,11 +77,13 @@ suite('a window in German', () => {
     await page.locator('.editor-actions a[aria-label^="Canvas öffnen"]').first().click();
     const canvas = webviewOf(page);
     await canvas.locator('html[lang="de"] .node').first().click();
-    await canvas.getByRole('button', { name: 'Alles anzeigen (F)' }).waitFor();
+    await canvas.getByRole('button', { name: 'Mehr …' }).click();
+    await canvas.getByRole('menuitem', { name: 'Alles anzeigen' }).click();
     await canvas.locator('.node .start', { hasText: 'Start' }).waitFor();
     await canvas
       .locator('.outline [role=treeitem]', { hasText: /^Greet, Start, Knoten$/ })
       .waitFor({ state: 'attached' });
+    await canvas.locator('.surface').focus();
     await page.keyboard.press('?');
     await canvas.getByRole('dialog', { name: 'Tasten' }).getByText('Nur diesen Knoten erneut ausführen').waitFor();
     await page.keyboard.press('Escape');
