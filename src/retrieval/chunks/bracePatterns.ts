@@ -178,9 +178,12 @@ const METHOD_BEGINNINGS = [...LETTERS, '#', '*'];
 const PROPERTY_BEGINNINGS = [...LETTERS, '"', "'"];
 export const SCRIPT = [
   keyword(`${SCRIPT_MODIFIER}|const`, 'function\\s*\\*?|class|interface|type|enum|namespace|module'),
-  pattern(String.raw`^()(?:(?:${SCRIPT_MODIFIER})\s+)*(?:const|let|var)\s+(${NAME})\s*(?::[^=]+)?(?:=|;|$)`, {
-    ...leading(SCRIPT_MODIFIER, 'const|let|var'),
-  }),
+  pattern(
+    String.raw`^()(?:(?:${SCRIPT_MODIFIER})\s+)*(?:const|let|var)\s+(${NAME})\s*(?::[^=]+)?(?:=(?!\s*require\b)|;|$)`,
+    {
+      ...leading(SCRIPT_MODIFIER, 'const|let|var'),
+    },
+  ),
   // A method: its parameters end in the line or below, with an opening brace.
   pattern(
     String.raw`^(\s+)(?:(?:${SCRIPT_MODIFIER})\s+)*(?:\*\s*)?#?${NO_STATEMENT}(${NAME})\s*(?:<[^>()]*>)?\([^;]*\)\s*(?::[^;={]+)?\{\s*$`,

@@ -298,3 +298,15 @@ test('a file whose name says it is found although many places of others have mor
   });
   assert.equal((await index.search('harbor with fields', 2))[0]?.path, 'src/harbor.ts');
 });
+
+test('a module that a file requires is not defined there', async (t) => {
+  const required = ['cookie', 'response', 'anchor'].map((name) => `var ${name} = require('${name}');\n`).join('');
+  const index = await indexOf(t, {
+    'lib/answer.js': `${required}${lines(40, '')}${method('setCookie', 'response.harbor')}`,
+    'lib/wind.js': method('wind', 'sail'),
+  });
+  const [first] = await index.search('set a cookie on the response', 10);
+  assert.deepEqual([first?.path, first?.symbols], ['lib/answer.js', ['setCookie']]);
+  const [named] = await index.search('anchor', 10);
+  assert.equal(named?.reasons?.definition, 0);
+});
