@@ -88,7 +88,10 @@ export class ServerMachine implements Disposable {
     { env = {}, input = '' }: { env?: Readonly<Record<string, string>>; input?: string } = {},
   ): Ran {
     const enter = ['--target', String(this.#pid), '--all', '--wdns=/', 'env', '-i'];
-    const variables = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', HOME: '/root', ...env };
+    // bash reads root's .bashrc if its input is a socket, as that of `spawnSync` is, and it is the outermost shell. The file is this machine's own, and
+    // what it starts may wait for locks that a killed shell has left.
+    const outside = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', HOME: '/root', SHLVL: '1' };
+    const variables = { ...outside, ...env };
     const assignments = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
     return spawnSync('nsenter', [...enter, ...assignments, program, ...args], { encoding: 'utf8', input });
   }
