@@ -33,7 +33,7 @@ test('200 submissions at once by the accounts of a group never overspend it', as
     statuses.set(response?.status ?? 0, (statuses.get(response?.status ?? 0) ?? 0) + 1);
     if (body.job_id !== undefined) accepted.push({ client: index % 2, id: body.job_id });
     if (response?.status === 402) assert.match(body.detail ?? '', /left|group "lab"/);
-    if (response?.status === 429) assert.match(body.detail ?? '', /limit of uploads/);
+    if (response?.status === 429) assert.match(body.detail ?? '', /uploads/);
   };
   await Promise.all(
     Array.from({ length: 16 }, async (_, worker) => {

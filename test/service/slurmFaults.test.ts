@@ -59,6 +59,9 @@ await describeOnCluster('a service whose Slurm cluster fails', (cluster) => {
 
   test('a job waits while the configuration of the cluster cannot be read', async (t) => {
     const service = await startService(t, onCluster(cluster()));
+    // A first job waits for the proof that jobs cannot read the service's data, which needs the cluster.
+    const first = await service.submit({ 'a.sh': 'echo ran' }, { script: 'a.sh' });
+    assert.equal((await service.untilEnd(first)).state, 'succeeded');
     const { SLURM_CONF: path } = cluster().env;
     const valid = readFileSync(path, 'utf8');
     // As while an administrator edits it.

@@ -22,7 +22,7 @@ export class SendingReport {
   }
 
   readonly show = (phase: SubmitPhase): void => {
-    if (phase.type === 'select') return;
+    if (phase.type === 'select' || phase.type === 'recorded') return;
     if (phase.type === 'upload') this.#sentBytes = phase.sentBytes;
     if (phase.type === 'ask') {
       this.#current = undefined;

@@ -25,7 +25,10 @@ export async function send(
       let shown = 0;
       let isWhole = false;
       const onPhase = (phase: SubmitPhase): void => {
-        if (phase.type === 'upload') void forget?.(); // from here on, the ledger has the job
+        if (phase.type === 'recorded') {
+          void forget?.();
+          return;
+        }
         if (phase.type === 'accepted') void services.memory.addSubmitted(phase.record.id);
         if (phase.type === 'whole') {
           isWhole = true;
@@ -52,7 +55,10 @@ export async function send(
 const PACK_SHARE = 30;
 
 /** @param isWhole whether everything is sent, because the service does not take only what changed. The log of the job says why. */
-function phaseText(phase: SubmitPhase, isWhole: boolean): { message: string; percent: number } {
+function phaseText(
+  phase: Exclude<SubmitPhase, { readonly type: 'recorded' }>,
+  isWhole: boolean,
+): { message: string; percent: number } {
   if (phase.type === 'select') return { message: l10n.t('reading the folder'), percent: 0 };
   if (phase.type === 'ask') return { message: l10n.t('connection lost; checking what arrived'), percent: 0 };
   if (phase.type === 'accepted') return { message: l10n.t('accepted'), percent: 100 };

@@ -25,12 +25,13 @@ export interface SendDeps {
 }
 
 /**
- * The phase of a submit. `pack` and `upload` are repeated; `ask` means that the response was lost and the service is queried; `whole`, that
+ * The phase of a submit. `pack` and `upload` are repeated; `recorded` means that the ledger has the job; `ask` means that the response was lost and the service is queried; `whole`, that
  * the upload begins again with everything, because the service does not take only what changed.
  */
 export type SubmitPhase =
   | { readonly type: 'select'; readonly files: number; readonly bytes: number }
   | { readonly type: 'pack'; readonly doneBytes: number; readonly totalBytes: number }
+  | { readonly type: 'recorded' }
   /** `sentBytes` also counts what was sent again after a lost connection. */
   | { readonly type: 'upload'; readonly doneBytes: number; readonly totalBytes: number; readonly sentBytes: number }
   | { readonly type: 'ask' }
@@ -70,7 +71,7 @@ export async function sendArchive(
   await using _lease = holdLease(ledger, draft.id, { owner, leaseMs: LEASE_MS });
   await ledger.insert(draft);
   await store.place(draft.id);
-  options.onPhase?.({ type: 'upload', doneBytes: 0, totalBytes: draft.archiveBytes ?? 0, sentBytes: 0 });
+  options.onPhase?.({ type: 'recorded' });
   const started = performance.now();
   let sentBytes = draft.archiveBytes ?? 0;
   let reason: string | undefined;
