@@ -1,9 +1,11 @@
 // Packs the extension: `farwharf-<version>.vsix` in the project's folder, checked for what it holds and what it weighs.
+// Builds first; with `--tests` also the suites that run inside VS Code.
 import { readFile, readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createVSIX } from '@vscode/vsce';
 import { formatBytes } from '../src/core/text/format.ts';
 import { build } from './build.ts';
+import { vsixPath } from './vsixPath.ts';
 import { addToZip, listZip } from './zip.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -63,11 +65,6 @@ const { typesPlugin } = require(join(dist, 'typesPlugin.js'));
 module.exports = typesPlugin({ 'farwharf/agents': join(dist, 'flowTypes', 'agents', 'index.d.ts') });
 `;
 
-/** Where the packed extension of this version lies, or will lie. */
-export async function vsixPath(): Promise<string> {
-  return join(ROOT, `farwharf-${(await readManifest()).version}.vsix`);
-}
-
 interface Manifest {
   readonly version: string;
   readonly repository?: unknown;
@@ -109,7 +106,7 @@ export async function packExtension(to?: string): Promise<string> {
 }
 
 if (import.meta.main) {
-  build();
+  build(...process.argv.slice(2));
   const path = await packExtension();
   process.stdout.write(`${path}: ${(await listZip(path)).length} files, ${formatBytes((await stat(path)).size)}\n`);
 }

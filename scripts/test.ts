@@ -4,8 +4,12 @@ import { once } from 'node:events';
 import { buffer } from 'node:stream/consumers';
 import { COMPILE_CACHE } from './compileCache.ts';
 
-// What stands together runs side by side, because neither of the two keeps all cores busy.
-const STEPS = [['build'], ['check', 'test:unit'], ['test:matrix -- --short', 'test:service'], ['test:host']];
+// What stands together runs side by side, because none of it keeps all cores busy. It shares what is packed first, and must not build.
+const STEPS = [
+  ['package -- --tests'],
+  ['check', 'test:unit'],
+  ['test:host -- --packed', 'test:service', 'test:matrix -- --short --packed'],
+];
 
 // Guards against a hang only, which then has a name: a busy machine takes many times as long as a quiet one.
 const STEP_LIMIT_MINUTES = 60;

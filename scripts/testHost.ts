@@ -1,5 +1,6 @@
 // Runs the tests that need a real VS Code: the suites in its extension host, then the packed extension in its window.
 // `--grep TEXT` picks tests by title, `--only suites`, `--only network`, `--only window` or `--only ssh` one of the parts.
+// `--packed` tests what `npm run package -- --tests` left, instead of building it anew.
 import { glob, mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -23,7 +24,9 @@ import { Counts, followReport, type PartReport, PartReports, printEvent, summary
 import { Unavailable } from './vscode/unavailable.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
-const { values: flags } = parseArgs({ options: { grep: { type: 'string' }, only: { type: 'string' } } });
+const { values: flags } = parseArgs({
+  options: { grep: { type: 'string' }, only: { type: 'string' }, packed: { type: 'boolean', default: false } },
+});
 // And the folders that they open. The second finds the window as the first left it, with a job that still runs.
 const SUITES = { first: 'workspace', reopened: 'workspace', search: 'large' };
 
@@ -45,8 +48,10 @@ const reports = new PartReports((text) => void process.stdout.write(text));
 
 await rm(EVIDENCE, { recursive: true, force: true });
 await mkdir(EVIDENCE, { recursive: true });
-build('--tests');
-await packExtension();
+if (!flags.packed) {
+  build('--tests');
+  await packExtension();
+}
 // The windows do not keep all cores busy, and neither do the others, each of which is one window.
 await Promise.all([
   part('window', 'The packed extension in its window', (report) => runWindow('ui', WINDOWS_AT_ONCE, report)),

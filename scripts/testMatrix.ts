@@ -1,7 +1,8 @@
 // Tests what is shipped, the npm package and the extension as they are packed, on every platform that package.json promises,
 // and prints a table. `--only TEXT` picks rows. `--short`: the lowest and the newest Node.js only, without the unit tests; a job and a search
 // only in each environment; and without the newest VS Code, in which `npm run test:host` tests everything.
-// `--artefacts FOLDER` tests the package and the extension that lie there instead of packing them.
+// `--artefacts FOLDER` tests the package and the extension that lie there instead of packing them, `--packed` the extension that
+// `npm run package` left.
 import { chmod, cp, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +25,12 @@ import { Counts, printEvent, summary } from './vscode/report.ts';
 import { Unavailable } from './vscode/unavailable.ts';
 
 const { values: flags } = parseArgs({
-  options: { short: { type: 'boolean' }, only: { type: 'string' }, artefacts: { type: 'string' } },
+  options: {
+    short: { type: 'boolean' },
+    only: { type: 'string' },
+    artefacts: { type: 'string' },
+    packed: { type: 'boolean', default: false },
+  },
 });
 const PACKAGE_COLUMNS = ['main job', 'flow', 'search', 'serve'];
 const BRIEF_COLUMNS = ['main job', 'search'];
@@ -40,7 +46,7 @@ const scratch = await realpath(await mkdtemp(join(tmpdir(), 'farwharf-matrix-'))
 try {
   await chmod(scratch, 0o755);
   await mkdir(EVIDENCE, { recursive: true });
-  const kit = await makeKit(scratch, flags.artefacts);
+  const kit = await makeKit(scratch, flags);
   await testNodes(kit);
   for (const environment of ENVIRONMENTS) {
     const columns = flags.short === true ? BRIEF_COLUMNS : PACKAGE_COLUMNS;

@@ -4,7 +4,8 @@ import { basename, join, resolve } from 'node:path';
 import * as esbuild from 'esbuild';
 import { build, isFresh } from '../build.ts';
 import { lowestNode } from '../requirements.mjs';
-import { packExtension, vsixPath } from '../package.ts';
+import { packExtension } from '../package.ts';
+import { vsixPath } from '../vsixPath.ts';
 import { runStep } from '../vscode/installOnce.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -26,13 +27,20 @@ export interface Kit {
 
 /**
  * Packs the npm package and the extension, or takes those of the folder `artefacts`, and installs the package as a user would.
+ *
+ * @param packed whether the extension is packed already.
  */
-export async function makeKit(scratch: string, artefacts?: string): Promise<Kit> {
+export async function makeKit(
+  scratch: string,
+  { artefacts, packed }: { readonly artefacts?: string | undefined; readonly packed: boolean },
+): Promise<Kit> {
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
   const tarball = `farwharf-${version}.tgz`;
   const vsix = basename(await vsixPath());
-  if (artefacts === undefined) await packBoth(scratch);
-  else {
+  if (artefacts === undefined) {
+    if (!packed) await buildAndPack();
+    await packPackage(scratch);
+  } else {
     await copyFile(join(artefacts, tarball), join(scratch, tarball));
     await copyFile(join(artefacts, vsix), await vsixPath());
   }
@@ -44,9 +52,12 @@ export async function makeKit(scratch: string, artefacts?: string): Promise<Kit>
 }
 
 /** Builds first unless that is done: other tests may be using what is built. */
-async function packBoth(scratch: string): Promise<void> {
+async function buildAndPack(): Promise<void> {
   if (!isFresh('cli.mjs')) build();
   await packExtension();
+}
+
+async function packPackage(scratch: string): Promise<void> {
   await runStep('npm', ['pack', '--ignore-scripts', '--pack-destination', scratch, '--loglevel=error'], {
     cwd: ROOT,
     env: process.env,

@@ -18,6 +18,9 @@ const FLAGS = [
   '--disable-sync',
 ];
 
+/** Headers of a page that keep code-server from compressing its 20 MB anew for each window, which takes it two seconds. */
+export const UNCOMPRESSED = { 'accept-encoding': 'identity' };
+
 /**
  * Returns the path of a Chromium: `FARWHARF_CHROMIUM`, an installed one, or the distribution's package where this process
  * may install it.

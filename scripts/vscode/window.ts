@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { AsyncDisposableStore } from '../../src/core/processes/lifetime.ts';
-import { vsixPath } from '../package.ts';
-import { findChromium, launchBrowser } from './browser.ts';
+import { vsixPath } from '../vsixPath.ts';
+import { findChromium, launchBrowser, UNCOMPRESSED } from './browser.ts';
 import { isolatedEnvironment } from './environment.ts';
 import { type CodeServer, installCodeServer } from './install.ts';
 import { endProcessesOf } from './processes.ts';
@@ -70,7 +70,11 @@ export async function openWindow({
   await installExtension(codeServer, await vsixPath(), options);
   const server = opened.use(await startServer(codeServer, options));
   const browser = opened.use(await launchBrowser(chromium));
-  const context = await browser.newContext({ viewport: VIEWPORT, reducedMotion: 'reduce' });
+  const context = await browser.newContext({
+    viewport: VIEWPORT,
+    reducedMotion: 'reduce',
+    extraHTTPHeaders: UNCOMPRESSED,
+  });
   context.setDefaultTimeout(WAIT_TIMEOUT_MS);
   const page = await context.newPage();
   opened.defer(async () => void (await page.goto('about:blank').catch(() => {}))); // informs the server that the window is closed

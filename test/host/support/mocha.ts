@@ -2,6 +2,9 @@ import { appendFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestEvent } from './events.ts';
 
+// Guards against a hang only: a busy machine takes many times as long as a quiet one.
+const TEST_TIMEOUT_MS = 15 * 60_000;
+
 /**
  * Runs every `*.test.js` of a folder inside VS Code and reports to the outside by lines of JSON in `FARWHARF_TEST_REPORT`.
  *
@@ -13,7 +16,7 @@ export async function runMocha(folder: string): Promise<void> {
   const tell = (event: TestEvent) => appendFileSync(report, `${JSON.stringify(event)}\n`);
   const { default: Mocha } = await import('mocha'); // which is an ES module: only newer versions of Node.js return this from require()
   class Silent extends Mocha.reporters.Base {} // nobody would see what Mocha prints inside VS Code
-  const mocha = new Mocha({ ui: 'tdd', timeout: 300_000, reporter: Silent });
+  const mocha = new Mocha({ ui: 'tdd', timeout: TEST_TIMEOUT_MS, reporter: Silent });
   const grep = process.env['FARWHARF_TEST_GREP'];
   if (grep) mocha.grep(grep);
   const files = readdirSync(folder).filter((file) => file.endsWith('.test.js'));

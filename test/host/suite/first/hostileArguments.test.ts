@@ -51,7 +51,7 @@ async function callAndLeave(command: string, argument: unknown): Promise<void> {
   );
   while (!over.signal.aborted) {
     await vscode.commands.executeCommand('workbench.action.closeQuickOpen');
-    await sleep(20);
+    await sleep(20, undefined, { signal: over.signal }).catch(() => {}); // aborted as soon as the call is over
   }
   await call;
 }
