@@ -8,7 +8,8 @@ import { JobLedger } from '../../../src/jobs/ledger/ledger.ts';
 import type { JobRecord } from '../../../src/jobs/ledger/record.ts';
 import { type GatedWorkspace, writeGatedWorkspace } from './workspace.ts';
 
-const TIMEOUT_MS = 120_000;
+// A guard against a hang only: a busy machine takes many times as long as a quiet one.
+const TIMEOUT_MS = 10 * 60_000;
 const LOG_CHANNEL = 'Farwharf Job';
 const POLL_MS = 50;
 
@@ -62,7 +63,7 @@ function logDocument(): vscode.TextDocument | undefined {
  * Waits until `look` gives something.
  *
  * @param describe says what there is instead, for the failure.
- * @throws Error after two minutes.
+ * @throws Error after ten minutes.
  */
 export async function eventually<T>(
   look: () => Promise<T | undefined | false> | T | undefined | false,
