@@ -1,6 +1,8 @@
 import { access, constants, mkdir } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { formatBytes } from '../core/text/format.ts';
-import { countEnabledAccounts } from './admin/enabledAccounts.ts';
 import type { RetentionPreview } from './admin/operations/retentionOperations.ts';
 import { checkRetention } from './checkRetention.ts';
 import { type Check, problemOf } from './executor/executorKind.ts';
@@ -19,6 +21,7 @@ import {
 } from './serviceConfig.ts';
 import { readCertificate } from './tls/certificate.ts';
 import { checkVolume } from './volumes/checkVolumes.ts';
+import { openAdmin } from './admin/adminClient.ts';
 
 /**
  * Checks whether a service with this configuration could run its jobs: its folders and their disk, the log, the certificate,
@@ -92,4 +95,34 @@ async function checkSignIns({ oidc }: ServiceConfig): Promise<readonly Check[]> 
 async function makeWritable(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await access(folder, constants.W_OK);
+}
+
+/**
+ * How many accounts of a data folder are enabled, according to the service that runs on it or, if none does, its store, which is
+ * not upgraded. 0 without a store, or if the store is older than accounts.
+ */
+async function countEnabledAccounts(data: string): Promise<number> {
+  const path = join(data, 'service.db');
+  if (!existsSync(path)) return 0;
+  try {
+    return countIn(path);
+  } catch {
+    // A service has locked it.
+    using admin = await openAdmin(data, { mayCreate: false });
+    const { accounts } = await admin.call('accounts.list', {});
+    return accounts.filter(({ disabled_at: disabledAt }) => disabledAt === null).length;
+  }
+}
+
+function countIn(path: string): number {
+  const database = new DatabaseSync(path, { readOnly: true, timeout: 0 });
+  try {
+    const table = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name = 'accounts'").get();
+    if (table === undefined) return 0;
+    return Number(
+      database.prepare('SELECT count(*) AS count FROM accounts WHERE disabled_at IS NULL').get()?.['count'],
+    );
+  } finally {
+    database.close();
+  }
 }

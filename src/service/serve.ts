@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AsyncDisposableStore } from '../core/processes/lifetime.ts';
+import { AsyncDisposableStore, type Disposable } from '../core/processes/lifetime.ts';
 import { repeat } from '../core/processes/repeat.ts';
 import { growNewObjectSpace } from '../core/processes/newObjectSpace.ts';
 import type { Logger } from '../core/log.ts';
@@ -16,7 +16,6 @@ import { refuseNetworkFileSystem } from './folders/networkFileSystem.ts';
 import { moveFiles } from './folders/moveFiles.ts';
 import { moveStore } from './folders/moveStore.ts';
 import { KeyAuthenticator } from './http/access/keyAuthenticator.ts';
-import { logRequests } from './http/requestLog.ts';
 import { RequestMonitor } from './http/requestMonitor.ts';
 import { JobFiles } from './jobFiles/jobFiles.ts';
 import type { ServeOptions } from './serveOptions.ts';
@@ -168,4 +167,18 @@ async function untilDone(idleExitMs: number | undefined, signal: AbortSignal, id
   }
   const interval = Math.min(1_000, idleExitMs / 4);
   while (!signal.aborted && idleMs() < idleExitMs) await sleep(interval, undefined, { signal }).catch(() => {});
+}
+
+// Monitoring programs request these every few seconds, and their lines would hide the others.
+const PROBES = new Set(['/healthz', '/metrics']);
+
+/**
+ * Logs a line for each finished request. The line names the route, because paths and queries may contain secrets. Successful
+ * probes have the level `debug`.
+ */
+function logRequests(monitor: RequestMonitor, log: Logger): Disposable {
+  return monitor.onDidFinish(({ id, ms, ...request }) => {
+    const level = PROBES.has(request.route) && request.status < 400 ? 'debug' : 'info';
+    log[level]('request', { requestId: id, ...request, ms: Math.round(ms * 10) / 10 });
+  });
 }

@@ -79,7 +79,11 @@ const NO_TEXTS: Readonly<Record<string, readonly string[]>> = {
   'extension/flows/runs/flowJobs.ts': ["'flow jobs'"],
   'extension/flows/runs/flowStarter.ts': ['`flow inputs ${document.uri.toString()} ${flow.id}`'],
   'extension/flows/runs/jobAnswers.ts': ['`answer ${id}`'],
-  'extension/jobList/jobItems.ts': ['`group ${key}`', "`more ${'group' in node ? node.group : ''}`"],
+  'extension/jobList/jobItems.ts': [
+    '`group ${key}`',
+    "`more ${'group' in node ? node.group : ''}`",
+    '`sweep ${node.sweep} ${node.group}`',
+  ],
   'extension/jobList/jobRows.ts': [
     '`group ${group}`',
     '`job ${id}`',
@@ -88,7 +92,6 @@ const NO_TEXTS: Readonly<Record<string, readonly string[]>> = {
     '`job ${id}`',
     '`job ${id}`',
   ],
-  'extension/jobList/sweepRow.ts': ['`sweep ${node.sweep} ${node.group}`'],
   'extension/jobs/endHooks.ts': ['`end ${record.id}`'],
   'extension/search/index/recentSearches.ts': ["'recent searches'"],
   'extension/search/search.ts': ["'index paused'"],

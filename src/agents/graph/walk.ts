@@ -1,10 +1,9 @@
 import { AppError } from '../../core/errors.ts';
 import { isPromise } from './awaitable.ts';
 import { checkpointOf, resumedParts } from './position.ts';
-import type { HostedRun } from '../run/runHost.ts';
+import type { HostedRun, HostedPart } from '../run/runHost.ts';
 import type { Checkpoint, ResumePoint } from '../records/schemas.ts';
-import { canPause, type Frame, execute, type GraphNode } from './unit.ts';
-import { partOf } from './lane.ts';
+import { canPause, type Frame, execute, type GraphNode, type Lane } from './unit.ts';
 import { isPause, type Pause, PausedError } from '../run/pause.ts';
 import { pausedCheckpoint } from '../run/resumption.ts';
 
@@ -162,4 +161,21 @@ function reportStep(hosted: HostedRun, frame: Frame, checkpoint?: () => Checkpoi
 
 function placeOf(frame: Frame): { path: string; visit: number } {
   return { path: frame.pathOf(frame.node), visit: frame.visitsOf(frame.node) };
+}
+
+/** The item or branch whose state the hooks in a frame get; undefined if that is the shared state of the run. */
+function partOf(frame: Frame): HostedPart | undefined {
+  for (let at: Frame | undefined = frame; at !== undefined; at = at.parent) {
+    if (at.lane !== undefined) return { path: pathOf(at, at.lane), previous: previousOf(at.path, at.lane) };
+  }
+  return undefined;
+}
+
+function pathOf(frame: Frame, { isItem }: Lane): string {
+  return isItem ? frame.path : frame.pathOf(frame.node);
+}
+
+function previousOf(path: string, { index, isItem, isParallel }: Lane): string | undefined {
+  if (!isItem || isParallel || index === 0) return undefined;
+  return `${path.slice(0, -`[${index}]`.length)}[${index - 1}]`;
 }

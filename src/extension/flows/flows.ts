@@ -18,7 +18,6 @@ import type { Services } from '../services/services.ts';
 import { Canvases } from './canvas/canvases.ts';
 import { registerFlowCompletions } from './language/flowCompletions.ts';
 import { openTrace } from './canvas/traceCanvas.ts';
-import { followFlowContexts } from './flowContexts.ts';
 import { FlowDiagnostics } from './language/flowDiagnostics.ts';
 import { FlowDocuments } from './documents/flowDocuments.ts';
 import { registerFlowHovers } from './language/flowHovers.ts';
@@ -37,6 +36,7 @@ import { VisitRunner } from './runs/visitRunner.ts';
 import { Prompts } from './prompts/prompts.ts';
 import { RunDecorations } from './runs/runDecorations.ts';
 import { showCancellable, showInformation } from '../ui/show.ts';
+import type { ContextKeys } from '../contributions/contexts.ts';
 
 export interface FlowsDeps {
   readonly context: vscode.ExtensionContext;
@@ -177,4 +177,21 @@ export class Flows implements Disposable {
   dispose(): void {
     this.#disposables.dispose();
   }
+}
+
+/** Updates the context keys of flows: whether the active editor has one, and whether one is running. */
+function followFlowContexts(contexts: ContextKeys, documents: FlowDocuments, runs: FlowRuns): Disposable {
+  const disposables = new DisposableStore();
+  const updateEditor = (): void => {
+    const uri = vscode.window.activeTextEditor?.document.uri;
+    const readout = uri === undefined ? undefined : documents.last(uri);
+    contexts.set('flowEditor', (readout?.file.flows.length ?? 0) > 0);
+  };
+  disposables.add(documents.onDidRead(updateEditor));
+  disposables.add(documents.onDidClose(updateEditor));
+  disposables.add(vscode.window.onDidChangeActiveTextEditor(updateEditor));
+  disposables.add(runs.onNews(() => contexts.set('flowRunning', runs.running() !== undefined)));
+  contexts.set('flowRunning', false);
+  updateEditor();
+  return disposables;
 }

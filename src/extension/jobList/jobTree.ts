@@ -13,7 +13,7 @@ import type { JobNode } from '../store/jobNodes.ts';
 import { jobTooltip, type RowContext } from './jobRow.ts';
 import { JobRows } from './jobRows.ts';
 import type { ListOptions } from '../store/listOptions.ts';
-import { sweepItem } from './sweepRow.ts';
+import { sweepItem } from './jobItems.ts';
 import type { JobsChange, JobStore } from '../store/jobStore.ts';
 import type { LostContacts } from '../store/lostContacts.ts';
 import { treeRow, hover } from '../ui/show.ts';

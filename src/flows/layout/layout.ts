@@ -1,11 +1,10 @@
 import { type Arc, type Vertex, buildVertices, upperOf } from './vertices.ts';
-import { bendKey, buildGrid, type Cell, type Grid } from './cells.ts';
+import { bendKey, buildGrid, type Cell, type Grid, type Link } from './cells.ts';
 import { assignColumns } from './columns.ts';
 import { markBackArcs } from './cycles.ts';
 import { type Earlier, keepColumns } from './gaps.ts';
 import { LabelPlaces } from './labels.ts';
 import { orderRows } from './ordering.ts';
-import { portsOf } from './ports.ts';
 import { type Band, LOOP_REACH, routeChain, routeFreely, routeLoop } from './routes.ts';
 import { assignRows } from './rows.ts';
 import {
@@ -151,4 +150,26 @@ function placeEdges(
 function* boxesOf(nodes: ReadonlyMap<string, PlacedNode>, edges: ReadonlyMap<string, PlacedEdge>): Generator<Box> {
   yield* nodes.values();
   for (const { points } of edges.values()) for (const point of points) yield { ...point, width: 0, height: 0 };
+}
+
+const SPACING = 26;
+// The part of a border that is not the rounded corner.
+const USABLE = 0.78;
+
+/** Where each line meets its node: spread evenly around the middle, ordered by the lines' other ends so that none cross there. */
+function portsOf(cells: Iterable<Cell>): { upper: ReadonlyMap<Link, number>; lower: ReadonlyMap<Link, number> } {
+  const ports = { upper: new Map<Link, number>(), lower: new Map<Link, number>() };
+  for (const cell of cells) {
+    spread(cell, cell.below, (link) => link.lower, ports.upper);
+    spread(cell, cell.above, (link) => link.upper, ports.lower);
+  }
+  return ports;
+}
+
+function spread(cell: Cell, links: readonly Link[], otherOf: (link: Link) => Cell, ports: Map<Link, number>): void {
+  const sorted = links.toSorted((a, b) => otherOf(a).x - otherOf(b).x || Number(a.isBack) - Number(b.isBack));
+  const spacing = links.length < 2 ? 0 : Math.min(SPACING, (2 * cell.left * USABLE) / (links.length - 1));
+  sorted.forEach((link, index) => {
+    ports.set(link, cell.isBend ? cell.x : cell.x + (index - (links.length - 1) / 2) * spacing);
+  });
 }

@@ -1,9 +1,8 @@
 import * as l10n from '@vscode/l10n';
 import { formatInteger } from '../../core/text/format.ts';
 import { html, setText, svg } from '../canvas/dom/elements.ts';
-import type { FromJobPage, PageAction, ShownPage, ShownPlot, ToJobPage } from './messages.ts';
+import type { FromJobPage, PageAction, ShownPage, ShownPlot, ToJobPage, ShownPreview } from './messages.ts';
 import { curveClass, Plot } from './plot.ts';
-import { previewElement } from './previews.ts';
 
 // The only global that VS Code adds to a webview. It can be called once.
 declare const acquireVsCodeApi: () => { postMessage(message: FromJobPage): void };
@@ -118,3 +117,16 @@ window.addEventListener('message', ({ data }: MessageEvent<ToJobPage>) => {
   }
 });
 api.postMessage({ type: 'ready' });
+
+/** A picture or the head of a table, with its name as its caption. */
+function previewElement(preview: ShownPreview): HTMLElement {
+  const { name } = preview;
+  if (preview.type === 'picture')
+    return html('figure', {}, html('img', { src: preview.data, alt: name }), html('figcaption', {}, name));
+  const [head = [], ...rows] = preview.rows;
+  const titles = html('tr', {}, ...head.map((cell) => html('th', { scope: 'col' }, cell)));
+  const body = rows.map((row) => html('tr', {}, ...row.map((cell) => html('td', {}, cell))));
+  const table = html('table', {}, html('caption', {}, name), html('thead', {}, titles), html('tbody', {}, ...body));
+  // A wide table scrolls by itself, by keyboard too.
+  return html('div', { class: 'table', tabindex: 0, role: 'group', 'aria-label': name }, table);
+}

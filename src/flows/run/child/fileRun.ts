@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { registerHooks } from 'node:module';
+import { registerHooks, type LoadHookSync } from 'node:module';
+import { pathToFileURL } from 'node:url';
 import { AppError, systemCode } from '../../../core/errors.ts';
 import type { ChildRequest } from '../protocol/runMessage.ts';
 import { findFlow } from './loading/exportedFlow.ts';
 import type { FlowHost } from './flowHost.ts';
 import { importedFile } from './loading/importedFile.ts';
-import { runsOnlyAsMain, skipsMain } from '../../graph/mainGuard.ts';
-import { asMain } from './loading/mainModule.ts';
+import { runsOnlyAsMain, skipsMain, MAIN } from '../../graph/mainGuard.ts';
 
 // How long a file that may run its flow itself can take before it does.
 const OWN_RUN_WAIT_MS = 1_000;
@@ -61,4 +61,19 @@ function untilIdle(): Promise<void> {
       resolve();
     }
   });
+}
+
+// Of the same length, so that all positions in the file stay the same.
+const TRUE = 'true'.padEnd(MAIN.length);
+
+/** Makes `import.meta.main` true in this file, although the runner imports it. */
+function asMain(file: string): LoadHookSync {
+  const main = pathToFileURL(file).href;
+  return (url, context, next) => {
+    const loaded = next(url, context);
+    const { source } = loaded;
+    if (url !== main || source === undefined || source === null) return loaded;
+    const text = typeof source === 'string' ? source : new TextDecoder().decode(source);
+    return { ...loaded, source: text.replaceAll(MAIN, TRUE) };
+  };
 }

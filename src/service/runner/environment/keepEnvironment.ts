@@ -1,6 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { readdir, rm } from 'node:fs/promises';
+import { readdir, rm, chmod, lstat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { systemCode } from '../../../core/errors.ts';
 import { writeAtomicallySync } from '../../../core/files/atomicFile.ts';
 import { withFileLock } from '../../../core/files/fileLock.ts';
@@ -17,7 +19,7 @@ import {
 } from '../../environments/environmentFolder.ts';
 import { removeTree } from '../../jobFiles/removeTree.ts';
 import { setupLimitSeconds } from './environmentBuild.ts';
-import { sealEnvironment } from './sealEnvironment.ts';
+import { findProgram } from '../../../core/processes/findProgram.ts';
 
 /** How a build ended. A job that waits for it fails with the same message, unless it was stopped: then that job builds. */
 export type BuildResult<Ending> =
@@ -130,4 +132,35 @@ function readText(path: string): string | undefined {
     if (systemCode(error) === 'ENOENT') return undefined;
     throw error;
   }
+}
+
+const WRITE_BITS = 0o222;
+
+/**
+ * Makes an environment read-only, so that no job changes what later jobs use, and waits until it is on the disk, so that a power loss
+ * leaves no part of it behind a record that says that it is complete.
+ *
+ * @returns its size in bytes.
+ */
+async function sealEnvironment(folder: string): Promise<number> {
+  const bytes = await makeReadOnly(folder);
+  const sync = process.platform === 'linux' ? findProgram('sync', process.env['PATH'] ?? '') : undefined;
+  if (sync !== undefined) await promisify(execFile)(sync, ['--file-system', folder]);
+  return bytes;
+}
+
+async function makeReadOnly(folder: string): Promise<number> {
+  let bytes = 0;
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) bytes += await makeReadOnly(path);
+    else if (entry.isFile()) {
+      const { size, mode } = await lstat(path);
+      bytes += size;
+      await chmod(path, mode & ~WRITE_BITS);
+    }
+  }
+  const { mode } = await lstat(folder);
+  await chmod(folder, mode & ~WRITE_BITS);
+  return bytes;
 }
