@@ -3,7 +3,7 @@ import { formatBytes, formatCount, formatCredits } from '../../core/text/format.
 import { printableLine } from '../../core/text/printable.ts';
 import type { AdminAccount } from '../../service/admin/operations/accountOperations.ts';
 import type { AddAccountFlags, AdminFlags, EditAccountFlags, LimitFlags, LinkFlags } from './adminFlags.ts';
-import { findAdmin } from './adminService.ts';
+import { askAdmin, findAdmin } from './adminService.ts';
 import { adminCommand } from '../command/adminCommand.ts';
 import type { Context } from '../command/context.ts';
 import { answerTable, type RecordColumn } from '../command/recordTable.ts';
@@ -55,10 +55,8 @@ export async function addAccount(context: Context, id: string, flags: AddAccount
 
 /** `farwharf admin account list`. JSON: `{ accounts: [...] }`. */
 export async function listAccounts(context: Context, _: string, flags: AdminFlags): Promise<void> {
-  const { terminal } = context;
-  using admin = await findAdmin(context, flags);
-  const { accounts } = await admin.call('accounts.list', {});
-  if (!terminal.json({ accounts })) answerTable(terminal, COLUMNS, accounts);
+  const answer = await askAdmin(context, flags, 'accounts.list', {});
+  if (answer !== undefined) answerTable(context.terminal, COLUMNS, answer.accounts);
 }
 
 /** `farwharf admin account show ID`. JSON: the account. */

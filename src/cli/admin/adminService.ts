@@ -1,4 +1,5 @@
 import { type Admin, openAdmin } from '../../service/admin/adminClient.ts';
+import type { OperationInput, OperationName, OperationOutput } from '../../service/admin/operations.ts';
 import type { Context } from '../command/context.ts';
 import { dataFolder } from '../command/dataFolder.ts';
 import type { AdminFlags } from './adminFlags.ts';
@@ -11,4 +12,21 @@ import type { AdminFlags } from './adminFlags.ts';
  */
 export function findAdmin({ env }: Context, { data }: AdminFlags, { mayCreate = false } = {}): Promise<Admin> {
   return openAdmin(dataFolder(data, env), { mayCreate });
+}
+
+/**
+ * Calls one operation on the service of the data folder.
+ *
+ * @returns its output, to be shown; undefined if it was printed as JSON.
+ * @throws AppError of `openAdmin`, or of the operation.
+ */
+export async function askAdmin<Name extends OperationName>(
+  context: Context,
+  flags: AdminFlags,
+  name: Name,
+  input: OperationInput<Name>,
+): Promise<OperationOutput<Name> | undefined> {
+  using admin = await findAdmin(context, flags);
+  const output = await admin.call(name, input);
+  return context.terminal.json(output) ? undefined : output;
 }

@@ -6,7 +6,7 @@ import { EXIT } from '../command/exit.ts';
 import { answerTable, type RecordColumn } from '../command/recordTable.ts';
 import { isDay } from '../terminal/day.ts';
 import type { AuditFlags } from './adminFlags.ts';
-import { findAdmin } from './adminService.ts';
+import { askAdmin, findAdmin } from './adminService.ts';
 
 type Entry = OperationOutput<'audit.list'>['entries'][number];
 
@@ -23,14 +23,12 @@ const COLUMNS: readonly RecordColumn<Entry>[] = [
 
 /** `farwharf admin audit`: what operators have done, newest first. JSON: `{ entries: [...] }`; with `--verify` the result of the check. */
 export async function showAudit(context: Context, _: string, flags: AuditFlags): Promise<number> {
-  const { terminal } = context;
   const { account, key, job, verb, user, from, limit } = flags;
   if (from !== undefined && !isDay(from)) {
     throw new AppError('bad-input', `"${from}" is not a day. Enter one such as 2027-01-31.`);
   }
   if (flags.verify || flags.expect !== undefined) return verify(context, flags);
-  using admin = await findAdmin(context, flags);
-  const { entries } = await admin.call('audit.list', {
+  const answer = await askAdmin(context, flags, 'audit.list', {
     ...(account !== undefined && { account_id: account }),
     ...(key !== undefined && { key_id: key }),
     ...(job !== undefined && { job_id: job }),
@@ -39,9 +37,8 @@ export async function showAudit(context: Context, _: string, flags: AuditFlags):
     ...(from !== undefined && { from: `${from}T00:00:00Z` }),
     limit,
   });
-  if (terminal.json({ entries })) return EXIT.done;
-  if (entries.length === 0) terminal.answer('The audit trail has no such entries.');
-  else answerTable(terminal, COLUMNS, entries);
+  const none = 'The audit trail has no such entries.';
+  if (answer !== undefined) answerTable(context.terminal, COLUMNS, answer.entries, { none });
   return EXIT.done;
 }
 

@@ -2,16 +2,15 @@ import { resolve } from 'node:path';
 import { formatBytes, formatCount } from '../../core/text/format.ts';
 import { restoreBackup } from '../../service/backup/restoreBackup.ts';
 import type { AdminFlags } from './adminFlags.ts';
-import { findAdmin } from './adminService.ts';
+import { askAdmin } from './adminService.ts';
 import type { Context } from '../command/context.ts';
 import { dataFolder } from '../command/dataFolder.ts';
 
 /** `farwharf admin backup FILE`. JSON: the file, its size, checksum and contents. */
 export async function backUp(context: Context, file: string, flags: AdminFlags): Promise<void> {
   const { terminal } = context;
-  using admin = await findAdmin(context, flags);
-  const answer = await admin.call('backup.write', { file: resolve(file) });
-  if (terminal.json(answer)) return;
+  const answer = await askAdmin(context, flags, 'backup.write', { file: resolve(file) });
+  if (answer === undefined) return;
   const { bytes, sha256, jobs, results, unfinished_jobs: unfinished } = answer;
   terminal.answer(`${answer.file}: ${formatBytes(bytes)}, SHA-256 ${sha256}`);
   const has = `${formatCount(jobs, 'job')} with events, all accounts, keys and credits; the results of ${results}.`;

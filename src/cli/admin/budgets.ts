@@ -7,7 +7,7 @@ import type { Context } from '../command/context.ts';
 import { answerTable, type RecordColumn } from '../command/recordTable.ts';
 import { parseCredits } from './accounts.ts';
 import type { AdminFlags, GroupFlags, ProjectFlags } from './adminFlags.ts';
-import { findAdmin } from './adminService.ts';
+import { askAdmin, findAdmin } from './adminService.ts';
 
 const SHARED: readonly RecordColumn<AdminBudget>[] = [
   { title: 'CREDITS', cell: ({ credits }) => limitOf(credits), align: 'right' },
@@ -44,20 +44,15 @@ export async function editGroup(context: Context, name: string, flags: GroupFlag
 
 /** `farwharf admin group list`. JSON: `{ groups: [...] }`. */
 export async function listGroups(context: Context, _: string, flags: AdminFlags): Promise<void> {
-  const { terminal } = context;
-  using admin = await findAdmin(context, flags);
-  const { groups } = await admin.call('groups.list', {});
-  if (terminal.json({ groups })) return;
-  if (groups.length === 0)
-    terminal.answer(`There are no groups. Add one with:  ${adminCommand('group add NAME', flags)}`);
-  else answerTable(terminal, GROUP_COLUMNS, groups);
+  const answer = await askAdmin(context, flags, 'groups.list', {});
+  const none = `There are no groups. Add one with:  ${adminCommand('group add NAME', flags)}`;
+  if (answer !== undefined) answerTable(context.terminal, GROUP_COLUMNS, answer.groups, { none });
 }
 
 /** `farwharf admin group remove NAME`. JSON: the group as it was. */
 export async function removeGroup(context: Context, name: string, flags: AdminFlags): Promise<void> {
-  using admin = await findAdmin(context, flags);
-  const group = await admin.call('groups.remove', { name });
-  if (context.terminal.json(group)) return;
+  const group = await askAdmin(context, flags, 'groups.remove', { name });
+  if (group === undefined) return;
   const members = formatCount(group.account_ids.length, 'account');
   context.terminal.answer(`Group ${name} was removed. It had ${members}, whose jobs continue.`);
 }
@@ -78,20 +73,14 @@ export async function editProject(context: Context, name: string, flags: Project
 
 /** `farwharf admin project list`. JSON: `{ projects: [...] }`. */
 export async function listProjects(context: Context, _: string, flags: AdminFlags): Promise<void> {
-  const { terminal } = context;
-  using admin = await findAdmin(context, flags);
-  const { projects } = await admin.call('projects.list', {});
-  if (terminal.json({ projects })) return;
-  if (projects.length === 0)
-    terminal.answer(`No project has a budget. What each used:  ${adminCommand('usage --by project', flags)}`);
-  else answerTable(terminal, PROJECT_COLUMNS, projects);
+  const answer = await askAdmin(context, flags, 'projects.list', {});
+  const none = `No project has a budget. What each used:  ${adminCommand('usage --by project', flags)}`;
+  if (answer !== undefined) answerTable(context.terminal, PROJECT_COLUMNS, answer.projects, { none });
 }
 
 /** `farwharf admin project remove NAME`. JSON: the project as it was. */
 export async function removeProject(context: Context, name: string, flags: AdminFlags): Promise<void> {
-  using admin = await findAdmin(context, flags);
-  const project = await admin.call('projects.remove', { name });
-  if (context.terminal.json(project)) return;
+  if ((await askAdmin(context, flags, 'projects.remove', { name })) === undefined) return;
   context.terminal.answer(`Project ${printableLine(name)} has no budget any more. Its jobs continue.`);
 }
 

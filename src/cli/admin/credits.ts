@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { formatCredits } from '../../core/text/format.ts';
 import type { OperationOutput } from '../../service/admin/operations.ts';
 import type { GrantFlags, ListCreditsFlags } from './adminFlags.ts';
-import { findAdmin } from './adminService.ts';
+import { askAdmin } from './adminService.ts';
 import type { Context } from '../command/context.ts';
 import { answerTable, type RecordColumn } from '../command/recordTable.ts';
 import { parseCredits } from './accounts.ts';
@@ -25,9 +25,8 @@ export async function grantCredits(
   const { terminal } = context;
   const { note, reference = randomUUID() } = flags;
   const amount = parseCredits(amountText);
-  using admin = await findAdmin(context, flags);
-  const answer = await admin.call('credits.grant', { account_id: id, amount, reference, note });
-  if (terminal.json(answer)) return;
+  const answer = await askAdmin(context, flags, 'credits.grant', { account_id: id, amount, reference, note });
+  if (answer === undefined) return;
   const done =
     amount > 0 ? `${formatCredits(amount)} credits were given to` : `${formatCredits(-amount)} credits were taken from`;
   const left = `it has ${formatCredits(answer.account.credits_available)}.`;
@@ -38,10 +37,7 @@ export async function grantCredits(
 
 /** `farwharf admin credits list ACCOUNT`. JSON: `{ entries: [...] }`. */
 export async function listCredits(context: Context, id: string, flags: ListCreditsFlags): Promise<void> {
-  const { terminal } = context;
-  using admin = await findAdmin(context, flags);
-  const { entries } = await admin.call('credits.list', { account_id: id, limit: flags.limit });
-  if (terminal.json({ entries })) return;
-  if (entries.length === 0) terminal.answer(`Account ${id} has no entries yet.`);
-  else answerTable(terminal, COLUMNS, entries);
+  const answer = await askAdmin(context, flags, 'credits.list', { account_id: id, limit: flags.limit });
+  const none = `Account ${id} has no entries yet.`;
+  if (answer !== undefined) answerTable(context.terminal, COLUMNS, answer.entries, { none });
 }

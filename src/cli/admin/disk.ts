@@ -1,7 +1,7 @@
 import { formatBytes } from '../../core/text/format.ts';
 import type { OperationOutput } from '../../service/admin/operations.ts';
 import type { AdminFlags } from './adminFlags.ts';
-import { findAdmin } from './adminService.ts';
+import { askAdmin } from './adminService.ts';
 import type { Context } from '../command/context.ts';
 import { answerTable, type RecordColumn } from '../command/recordTable.ts';
 
@@ -15,11 +15,9 @@ const COLUMNS: readonly RecordColumn<OperationOutput<'disk.usage'>['accounts'][n
 /** `farwharf admin disk`: the free space, and the space that each account's results use. JSON: `{ free_bytes, store_bytes, accounts: [...] }`. */
 export async function showDisk(context: Context, _: string, flags: AdminFlags): Promise<void> {
   const { terminal } = context;
-  using admin = await findAdmin(context, flags);
-  const answer = await admin.call('disk.usage', {});
-  if (terminal.json(answer)) return;
+  const answer = await askAdmin(context, flags, 'disk.usage', {});
+  if (answer === undefined) return;
   const { accounts, free_bytes: free, store_bytes: store } = answer;
-  if (accounts.length === 0) terminal.answer('No results are stored.');
-  else answerTable(terminal, COLUMNS, accounts);
+  answerTable(terminal, COLUMNS, accounts, { none: 'No results are stored.' });
   terminal.note(`The store uses ${formatBytes(store)}; ${formatBytes(free)} are free.`);
 }

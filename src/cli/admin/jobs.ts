@@ -8,7 +8,7 @@ import { describeFailure, EXIT } from '../command/exit.ts';
 import { answerTable, formatAge, type RecordColumn } from '../command/recordTable.ts';
 import { isDay, periodMs } from '../terminal/day.ts';
 import type { AdminFlags, CancelFlags, JobsFlags } from './adminFlags.ts';
-import { findAdmin } from './adminService.ts';
+import { askAdmin, findAdmin } from './adminService.ts';
 
 const LABEL_WIDTH = 12;
 const STOPPED_NOTE =
@@ -34,8 +34,7 @@ const COLUMNS: readonly RecordColumn<AdminJob>[] = [
 export async function listJobs(context: Context, _: string, flags: JobsFlags): Promise<void> {
   const { terminal } = context;
   const { account, state, project, machineClass, since, before, limit } = flags;
-  using admin = await findAdmin(context, flags);
-  const page = await admin.call('jobs.list', {
+  const page = await askAdmin(context, flags, 'jobs.list', {
     account_id: account,
     state,
     project,
@@ -44,19 +43,16 @@ export async function listJobs(context: Context, _: string, flags: JobsFlags): P
     before,
     limit,
   });
-  if (terminal.json(page)) return;
-  if (page.jobs.length === 0) terminal.answer('No such jobs.');
-  else answerTable(terminal, COLUMNS, page.jobs);
+  if (page === undefined) return;
+  answerTable(terminal, COLUMNS, page.jobs, { none: 'No such jobs.' });
   if (page.next !== null) terminal.note(`There are more. Add:  --before ${page.next}`);
 }
 
 /** `farwharf admin job ID`: everything about one job. JSON: the job. */
 export async function showJob(context: Context, id: string, flags: AdminFlags): Promise<void> {
-  const { terminal } = context;
-  using admin = await findAdmin(context, flags);
-  const job = await admin.call('jobs.show', { job_id: id });
-  if (terminal.json(job)) return;
-  for (const [label, value] of describe(job)) terminal.answer(`${label.padEnd(LABEL_WIDTH)} ${value}`);
+  const job = await askAdmin(context, flags, 'jobs.show', { job_id: id });
+  if (job === undefined) return;
+  for (const [label, value] of describe(job)) context.terminal.answer(`${label.padEnd(LABEL_WIDTH)} ${value}`);
 }
 
 /**

@@ -3,7 +3,7 @@ import { formatCredits } from '../../core/text/format.ts';
 import type { AdminKey } from '../../service/admin/operations/keyOperations.ts';
 import type { AddKeyFlags, AdminFlags } from './adminFlags.ts';
 import { parseCredits } from './accounts.ts';
-import { findAdmin } from './adminService.ts';
+import { askAdmin } from './adminService.ts';
 import { SCOPES, type Scope } from '../../service/store/accounts/apiKeys.ts';
 import { adminCommand } from '../command/adminCommand.ts';
 import type { Context } from '../command/context.ts';
@@ -36,15 +36,14 @@ const COLUMNS: readonly RecordColumn<AdminKey>[] = [
 export async function addKey(context: Context, account: string, flags: AddKeyFlags): Promise<void> {
   const { terminal } = context;
   const { label, expires, budget, scope } = flags;
-  using admin = await findAdmin(context, flags);
-  const key = await admin.call('keys.add', {
+  const key = await askAdmin(context, flags, 'keys.add', {
     account_id: account,
     ...(label !== undefined && { label }),
     ...(expires !== undefined && { expires_at: parseExpiry(expires, Date.now()) }),
     ...(budget !== undefined && { budget: parseCredits(budget) }),
     ...(scope !== undefined && { scopes: parseScopes(scope) }),
   });
-  if (terminal.json(key)) return;
+  if (key === undefined) return;
   const until = key.expires_at === null ? 'does not expire' : `expires at ${key.expires_at}`;
   const cost = key.budget === null ? '' : ` All its jobs together can cost ${formatCredits(key.budget)} credits.`;
   const uses = key.scopes === null ? '' : ` Its scopes are ${key.scopes.join(', ')}.`;
@@ -55,24 +54,16 @@ export async function addKey(context: Context, account: string, flags: AddKeyFla
 
 /** `farwharf admin key list [ACCOUNT]`. JSON: `{ keys: [...] }`. */
 export async function listKeys(context: Context, account: string, flags: AdminFlags): Promise<void> {
-  const { terminal } = context;
-  using admin = await findAdmin(context, flags);
-  const { keys } = await admin.call('keys.list', account === '' ? {} : { account_id: account });
-  if (terminal.json({ keys })) return;
-  if (keys.length === 0) {
-    terminal.answer('No keys yet.');
-    terminal.note(`Create one:  ${adminCommand(`key add ${account || 'ACCOUNT'}`, flags)}`);
-    return;
-  }
-  answerTable(terminal, COLUMNS, keys);
+  const answer = await askAdmin(context, flags, 'keys.list', account === '' ? {} : { account_id: account });
+  if (answer === undefined) return;
+  const hint = `Create one:  ${adminCommand(`key add ${account || 'ACCOUNT'}`, flags)}`;
+  answerTable(context.terminal, COLUMNS, answer.keys, { none: 'No keys yet.', hint });
 }
 
 /** `farwharf admin key revoke KEY`. JSON: the key's state. */
 export async function revokeKey(context: Context, id: string, flags: AdminFlags): Promise<void> {
-  const { terminal } = context;
-  using admin = await findAdmin(context, flags);
-  const key = await admin.call('keys.revoke', { key_id: id });
-  if (!terminal.json(key)) terminal.answer(`Key ${id} of ${key.account_id} is revoked and no longer works.`);
+  const key = await askAdmin(context, flags, 'keys.revoke', { key_id: id });
+  if (key !== undefined) context.terminal.answer(`Key ${id} of ${key.account_id} is revoked and no longer works.`);
 }
 
 /** @throws AppError `bad-input`. */

@@ -36,9 +36,8 @@ export async function listBudgets(context: Context): Promise<void> {
     return { project: project === '' ? null : project, spent, reserved, soft, hard };
   });
   if (terminal.json({ budgets: asJson })) return;
-  if (states.length > 0) return answerTable(terminal, COLUMNS, states);
-  terminal.answer('No project has a budget.');
-  terminal.note('Set one:  farwharf budget set PROJECT --soft CREDITS --hard CREDITS');
+  const hint = 'Set one:  farwharf budget set PROJECT --soft CREDITS --hard CREDITS';
+  answerTable(terminal, COLUMNS, states, { none: 'No project has a budget.', hint });
 }
 
 /** `farwharf budget set PROJECT`. @throws AppError `bad-input` without limits, or for a soft one above the hard one. */

@@ -7,8 +7,18 @@ export interface RecordColumn<R> extends Column {
   readonly cell: (record: R) => string;
 }
 
-/** Answers with a table of records. */
-export function answerTable<R>(terminal: Terminal, columns: readonly RecordColumn<R>[], records: readonly R[]): void {
+/** Answers with a table of records. If there are none, answers with the sentence `none`, and notes the `hint` what to do. */
+export function answerTable<R>(
+  terminal: Terminal,
+  columns: readonly RecordColumn<R>[],
+  records: readonly R[],
+  { none, hint }: { readonly none?: string; readonly hint?: string } = {},
+): void {
+  if (none !== undefined && records.length === 0) {
+    terminal.answer(none);
+    if (hint !== undefined) terminal.note(hint);
+    return;
+  }
   const rows = records.map((record) => columns.map(({ cell }) => cell(record)));
   for (const line of formatTable(columns, rows, terminal.answerColumns)) terminal.answer(line);
 }

@@ -46,12 +46,10 @@ export async function listJobs(context: Context, _: string, { limit }: { limit: 
   const records = await refresh(session, known, context);
   if (terminal.json({ jobs: records.map(recordAsJson) })) return;
 
-  if (records.length === 0) {
-    terminal.answer(`No jobs on ${session.hostName} yet.`);
-    terminal.note('Submit a folder:  farwharf submit FOLDER --script FILE');
-  } else {
-    answerTable(terminal, columns(records, Date.now(), terminal.answerColumns === undefined), records);
-  }
+  answerTable(terminal, columns(records, Date.now(), terminal.answerColumns === undefined), records, {
+    none: `No jobs on ${session.hostName} yet.`,
+    hint: 'Submit a folder:  farwharf submit FOLDER --script FILE',
+  });
   for (const line of describeOtherHosts(session)) terminal.phase(line);
 }
 

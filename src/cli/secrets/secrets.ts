@@ -34,9 +34,8 @@ export async function listSecrets(context: Context): Promise<void> {
   await using session = new Session(context);
   const secrets = await (await connect(session, context)).listSecrets({ signal });
   if (terminal.json({ secrets })) return;
-  if (secrets.length > 0) return answerTable(terminal, COLUMNS, secrets);
-  terminal.answer('You have no secrets.');
-  terminal.note('Set one:  farwharf secret set NAME');
+  const hint = 'Set one:  farwharf secret set NAME';
+  answerTable(terminal, COLUMNS, secrets, { none: 'You have no secrets.', hint });
 }
 
 /** `farwharf secret remove NAME`. JSON: `{ name }`. @throws AppError `missing` if it does not exist. */

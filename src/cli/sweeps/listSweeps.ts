@@ -52,10 +52,8 @@ export async function listSweeps(context: Context, _: string, { limit }: { limit
     return { sweep, records, counts: countJobs(sweep.drafts.length, records, Date.now()) };
   });
   if (terminal.json({ sweeps: listed.map(({ sweep, records }) => sweepSummary(sweep, records)) })) return;
-  if (listed.length === 0) {
-    terminal.answer(`No sweeps on ${session.hostName} yet.`);
-    terminal.note('Add a "matrix" to a profile in farwharf.json, then:  farwharf submit --profile NAME');
-  } else {
-    answerTable(terminal, columns(listed), listed);
-  }
+  answerTable(terminal, columns(listed), listed, {
+    none: `No sweeps on ${session.hostName} yet.`,
+    hint: 'Add a "matrix" to a profile in farwharf.json, then:  farwharf submit --profile NAME',
+  });
 }
