@@ -3,6 +3,7 @@ import type { TextEdit } from '../graph/graph.ts';
 import { DEFAULT_ACTION } from '../interpreter/values/drafts.ts';
 import type { FlowReading } from '../reading/flowReading.ts';
 import type { ReadFlow } from '../reading/graphBuilder.ts';
+import { edited } from '../syntax/edits.ts';
 import { startOf } from '../syntax/sourceFile.ts';
 import { addNode } from './addNode.ts';
 import {
@@ -163,13 +164,10 @@ function sorted(edits: readonly TextEdit[]): TextEdit[] {
   return ordered;
 }
 
-/** Applies edits that are in order and do not overlap. */
+/** Applies edits that do not overlap. */
 export function applyEdits(text: string, edits: readonly TextEdit[]): string {
-  let result = '';
-  let from = 0;
-  for (const { range, text: inserted } of edits) {
-    result += text.slice(from, range.start.offset) + inserted;
-    from = range.end.offset;
-  }
-  return result + text.slice(from);
+  return edited(
+    text,
+    edits.map(({ range, text: inserted }) => ({ start: range.start.offset, end: range.end.offset, text: inserted })),
+  );
 }

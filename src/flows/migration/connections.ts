@@ -1,6 +1,7 @@
 import { startOf, type SourceFile } from '../syntax/sourceFile.ts';
 import { indentOf, lineBreakOf, stepOf } from '../syntax/sourceStyle.ts';
-import { type Edit, removal, type Unconverted } from './edits.ts';
+import type { Edit } from '../syntax/edits.ts';
+import { removal, type Unconverted } from './edits.ts';
 import type { LibraryNames } from './libraryNames.ts';
 import { type Creation, type Link, readWiring, type Scope, type Wiring } from './wiring.ts';
 

@@ -1,7 +1,7 @@
 import type { FlowEdge, FlowGraph } from '../graph/graph.ts';
 import { quotedIn } from '../syntax/sourceStyle.ts';
 import { readFlows } from '../project/flowProject.ts';
-import { type Edit, edited } from './edits.ts';
+import { type Edit, edited } from '../syntax/edits.ts';
 
 const NO_OTHER_FILES = { read: () => undefined, version: () => undefined };
 

@@ -2,7 +2,7 @@ import type * as t from '@babel/types';
 import { visitNodes } from '../syntax/nodes.ts';
 import { indentOf, lineBreakOf, stepOf } from '../syntax/sourceStyle.ts';
 import { endOf, type SourceFile, startOf } from '../syntax/sourceFile.ts';
-import type { Edit } from './edits.ts';
+import type { Edit } from '../syntax/edits.ts';
 import type { LibraryNames } from './libraryNames.ts';
 import { isParams, methodOf, type ParamsPlan } from './paramsPlan.ts';
 

@@ -49,13 +49,13 @@ export function stepReach(file: FlowFile, find: FindFile): StepReach {
 function codeOf({ ranges }: FlowNode, find: FindFile): readonly Code[] {
   const own = ranges.class;
   const classFile = own && find([own.file]);
-  const body = own && classFile && classAt(classFile, own);
+  const body = own && classFile && nodeAt(classFile, own, 'ClassDeclaration', 'ClassExpression');
   const code = classFile && body ? membersOf(body).map((node) => ({ file: classFile, node })) : [];
   const instanceFile = find([ranges.instance.file]);
   if (instanceFile === undefined) return code;
   const hasConstructor =
     body?.body.body.some((member) => member.type === 'ClassMethod' && member.kind === 'constructor') === true;
-  const given = creationAt(instanceFile, ranges.instance)?.arguments ?? [];
+  const given = nodeAt(instanceFile, ranges.instance, 'NewExpression')?.arguments ?? [];
   // Without a constructor of its own, the arguments are options of the library.
   const nodes = hasConstructor ? given : given.flatMap(optionsOfResult);
   return [...code, ...nodes.map((node) => ({ file: instanceFile, node }))];
@@ -88,21 +88,17 @@ function membersOf({ body, superClass }: t.Class): readonly t.Node[] {
   return [...reached];
 }
 
-function classAt(file: SourceFile, { start }: SourceRange): t.Class | undefined {
-  let found: t.Class | undefined;
+/** The first node of some types that begins where a range does. */
+function nodeAt<T extends t.Node['type']>(
+  file: SourceFile,
+  { start }: SourceRange,
+  ...types: readonly T[]
+): Extract<t.Node, { type: T }> | undefined {
+  const isWanted = (node: t.Node): node is Extract<t.Node, { type: T }> => types.some((type) => type === node.type);
+  let found: Extract<t.Node, { type: T }> | undefined;
   if (file.program === undefined) return undefined;
   visitNodes(file.program, (node) => {
-    const isClass = node.type === 'ClassDeclaration' || node.type === 'ClassExpression';
-    if (isClass && startOf(node) === start.offset) found ??= node;
-  });
-  return found;
-}
-
-function creationAt(file: SourceFile, { start }: SourceRange): t.NewExpression | undefined {
-  let found: t.NewExpression | undefined;
-  if (file.program === undefined) return undefined;
-  visitNodes(file.program, (node) => {
-    if (node.type === 'NewExpression' && startOf(node) === start.offset) found ??= node;
+    if (isWanted(node) && startOf(node) === start.offset) found ??= node;
   });
   return found;
 }

@@ -1,13 +1,9 @@
-interface TextEdit {
-  readonly start: number;
-  readonly end: number;
-  readonly text: string;
-}
+import { type Edit, edited } from '../../syntax/edits.ts';
 
 /** Changes to a text that leave every line where it was. They may come in any order and must not overlap. */
 export class TextEdits {
   readonly #text: string;
-  readonly #edits: TextEdit[] = [];
+  readonly #edits: Edit[] = [];
 
   constructor(text: string) {
     this.#text = text;
@@ -24,12 +20,6 @@ export class TextEdits {
   }
 
   apply(): string {
-    let result = '';
-    let at = 0;
-    for (const { start, end, text } of this.#edits.toSorted((a, b) => a.start - b.start)) {
-      result += this.#text.slice(at, start) + text;
-      at = end;
-    }
-    return result + this.#text.slice(at);
+    return edited(this.#text, this.#edits);
   }
 }
