@@ -9,9 +9,9 @@ import { registerCommands } from './contributions/commands.ts';
 import type { Features } from './features.ts';
 import type { JobNode } from './store/jobNodes.ts';
 import { startFlowsWhereNeeded } from './flows/flowStart.ts';
+import { loadWhenOpened } from './loadWhenOpened.ts';
 import { INDEX_VIEW, JOBS_VIEW, TASK_TYPE } from './contributions/names.ts';
 import type { IndexNode } from './search/index/indexTree.ts';
-import { startProfilesWhereNeeded } from './profiles/profileStart.ts';
 import type { Shell } from './shell.ts';
 import { continueTour } from './workspace/folderTour.ts';
 
@@ -130,7 +130,8 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
           .then((loaded) => loaded.openLink(uri))
           .catch(report),
     }),
-    startProfilesWhereNeeded(load, report),
+    // The actions and problems of profiles are shown in their file.
+    loadWhenOpened(({ uri }) => uri.path.endsWith('/farwharf.json'), load, report),
     startFlowsWhereNeeded(async () => (await load()).flows(), report),
     { dispose: () => idle.abort() },
   );

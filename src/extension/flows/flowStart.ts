@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { CANVAS_TYPE } from '../contributions/names.ts';
+import { loadWhenOpened } from '../loadWhenOpened.ts';
 import type { Flows } from './flows.ts';
 import { looksLikeFlow } from './documents/flowText.ts';
 
@@ -8,13 +9,6 @@ export function startFlowsWhereNeeded(
   load: () => Promise<Flows>,
   report: (error: unknown) => Promise<void>,
 ): vscode.Disposable {
-  const watching = vscode.workspace.onDidOpenTextDocument((document) => look(document));
-  const look = (document: vscode.TextDocument): void => {
-    if (!looksLikeFlow(document)) return;
-    watching.dispose();
-    load().catch(report);
-  };
-  for (const document of vscode.workspace.textDocuments) look(document);
   const canvases = vscode.window.registerWebviewPanelSerializer(CANVAS_TYPE, {
     deserializeWebviewPanel: async (panel, state) => {
       try {
@@ -25,5 +19,5 @@ export function startFlowsWhereNeeded(
       }
     },
   });
-  return vscode.Disposable.from(watching, canvases);
+  return vscode.Disposable.from(loadWhenOpened(looksLikeFlow, load, report), canvases);
 }

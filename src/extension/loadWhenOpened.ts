@@ -1,15 +1,14 @@
 import * as vscode from 'vscode';
 
-const PROFILE_FILE = 'farwharf.json';
-
-/** Loads the features when a file of profiles is opened, so that its actions and problems are shown. */
-export function startProfilesWhereNeeded(
+/** Loads something when the first document that needs it is opened, because most windows have none. */
+export function loadWhenOpened(
+  needs: (document: vscode.TextDocument) => boolean,
   load: () => Promise<unknown>,
   report: (error: unknown) => Promise<void>,
 ): vscode.Disposable {
   const watching = vscode.workspace.onDidOpenTextDocument((document) => look(document));
-  const look = ({ uri }: vscode.TextDocument): void => {
-    if (!uri.path.endsWith(`/${PROFILE_FILE}`)) return;
+  const look = (document: vscode.TextDocument): void => {
+    if (!needs(document)) return;
     watching.dispose();
     load().catch(report);
   };
