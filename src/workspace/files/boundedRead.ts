@@ -8,13 +8,26 @@ const SAFE_READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
  * place is neither opened nor waited for.
  */
 export async function readBounded(path: string, maxBytes: number): Promise<Buffer | undefined> {
+  return readRegular(path, maxBytes, (stats) => isBounded(stats, maxBytes));
+}
+
+/** The first `maxBytes` of a regular file; undefined if it does not exist or cannot be read, and as `readBounded`. */
+export async function readStart(path: string, maxBytes: number): Promise<Buffer | undefined> {
+  return readRegular(path, maxBytes, (stats) => stats.isFile());
+}
+
+async function readRegular(
+  path: string,
+  maxBytes: number,
+  isWanted: (stats: BigIntStats) => boolean,
+): Promise<Buffer | undefined> {
   try {
     // Checked before opening it, because opening a device can have side effects.
-    if (!isBounded(await stat(path, { bigint: true }), maxBytes)) return undefined;
+    if (!isWanted(await stat(path, { bigint: true }))) return undefined;
     await using file = await open(path, SAFE_READ);
     const stats = await file.stat({ bigint: true });
-    if (!isBounded(stats, maxBytes)) return undefined;
-    const bytes = Buffer.allocUnsafe(Number(stats.size));
+    if (!isWanted(stats)) return undefined;
+    const bytes = Buffer.allocUnsafe(Math.min(Number(stats.size), maxBytes));
     const { bytesRead } = await file.read(bytes, 0, bytes.length, 0);
     return bytes.subarray(0, bytesRead);
   } catch {
