@@ -1,3 +1,4 @@
+import { setNewest } from '../setNewest.ts';
 import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { tryParseJson } from '../jsonFields.ts';
@@ -138,12 +139,7 @@ export class MarkedLineReader {
   /** Above the limit, the writer that has been silent the longest is forgotten. */
   #progressOf(writer: string): Progress {
     const progress = this.#writers.get(writer) ?? { last: 0, number: 0, pieces: [], length: 0 };
-    this.#writers.delete(writer);
-    this.#writers.set(writer, progress);
-    for (const oldest of this.#writers.keys()) {
-      if (this.#writers.size <= MAX_WRITERS) break;
-      this.#writers.delete(oldest);
-    }
+    setNewest(this.#writers, writer, progress, MAX_WRITERS);
     return progress;
   }
 }

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/processes/lifetime.ts';
+import { SerialQueue } from '../../core/processes/serialQueue.ts';
 import type { Highlight } from './highlights.ts';
 
 /** A range of lines in a file; lines start at 0. */
@@ -42,13 +43,13 @@ export class EditorPreview implements Disposable {
   #before: Before | undefined;
   #shown: vscode.TextEditor | undefined;
   /** Editors are opened one after the other, because two that open at once finish in any order. */
-  #work: Promise<unknown> = Promise.resolve();
+  readonly #turns = new SerialQueue();
   #latest: Place | undefined;
 
   /** Previews a place, unless another one is requested before its turn. */
   show(place: Place): Promise<void> {
     this.#latest = place;
-    return this.#inTurn(async () => {
+    return this.#turns.run(async () => {
       if (this.#latest !== place) return;
       this.#before ??= look();
       const editor = await vscode.window.showTextDocument(place.uri, { preview: true, preserveFocus: true });
@@ -61,7 +62,7 @@ export class EditorPreview implements Disposable {
   /** Opens a place in a permanent tab and selects it. */
   open(place: Place): Promise<void> {
     this.#latest = place;
-    return this.#inTurn(async () => {
+    return this.#turns.run(async () => {
       this.#clear();
       const document = await vscode.workspace.openTextDocument(place.uri);
       const selection = document.validateRange(
@@ -76,7 +77,7 @@ export class EditorPreview implements Disposable {
   /** Restores what was shown before the first preview. */
   restore(): Promise<void> {
     this.#latest = undefined;
-    return this.#inTurn(async () => {
+    return this.#turns.run(async () => {
       this.#clear();
       const before = this.#before;
       this.#before = undefined;
@@ -102,12 +103,6 @@ export class EditorPreview implements Disposable {
     this.#shown?.setDecorations(this.#range, []);
     this.#shown?.setDecorations(this.#word, []);
     this.#shown = undefined;
-  }
-
-  #inTurn(work: () => Promise<void>): Promise<void> {
-    const result = this.#work.then(work);
-    this.#work = result.catch(() => {}); // the caller gets the error
-    return result;
   }
 }
 

@@ -1,3 +1,4 @@
+import { setNewest } from '../../core/setNewest.ts';
 import { type FlowSymbol, renameSymbol, symbolAt } from '../assist/renameSymbol.ts';
 import { applyEdits, planEdit } from '../editing/editFlow.ts';
 import { type GraphShape, isSameShape, shapeOf } from '../editing/graphShape.ts';
@@ -121,10 +122,7 @@ export class FlowProject {
   }
 
   #keep(file: string, cached: CachedReading): FlowReading {
-    this.#readings.delete(file);
-    this.#readings.set(file, cached);
-    const [oldest] = this.#readings.keys();
-    if (this.#readings.size > MAX_READINGS && oldest !== undefined) this.#readings.delete(oldest);
+    setNewest(this.#readings, file, cached, MAX_READINGS);
     return cached.reading;
   }
 

@@ -1,3 +1,4 @@
+import { setNewest } from '../../core/setNewest.ts';
 import { SourceFile } from '../syntax/sourceFile.ts';
 
 /** Where the files come from that a flow imports. */
@@ -44,10 +45,7 @@ export class ParsedFiles {
     const known = this.#files.get(file)?.source;
     if (known?.text !== text) this.count += 1;
     const source = known?.text === text ? known : new SourceFile(file, text);
-    this.#files.delete(file); // the file parsed last goes to the end
-    this.#files.set(file, { version, source });
-    const [oldest] = this.#files.keys();
-    if (this.#files.size > MAX_PARSED && oldest !== undefined) this.#files.delete(oldest);
+    setNewest(this.#files, file, { version, source }, MAX_PARSED);
     return source;
   }
 

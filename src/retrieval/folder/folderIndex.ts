@@ -12,7 +12,7 @@ import { IndexWriter } from './indexWriter.ts';
 import { RecentFiles } from './recentFiles.ts';
 import type { SegmentSource } from '../segments/segment.ts';
 import type { SegmentSet } from '../search/segmentSet.ts';
-import { SerialQueue } from '../store/serialQueue.ts';
+import { SerialQueue } from '../../core/processes/serialQueue.ts';
 import { WordAnalyzer } from '../tokenizer/words.ts';
 
 // Reading this much blocks for a few milliseconds; more is read in steps or by threads.

@@ -1,7 +1,7 @@
 import type { AppError } from '../../core/errors.ts';
 import type { FolderContent } from './folderContent.ts';
 import type { IndexStore } from '../store/indexStore.ts';
-import { SerialQueue } from '../store/serialQueue.ts';
+import { SerialQueue } from '../../core/processes/serialQueue.ts';
 
 export interface IndexWriterOptions {
   readonly store: IndexStore;

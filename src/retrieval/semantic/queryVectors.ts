@@ -1,4 +1,5 @@
 import { AppError } from '../../core/errors.ts';
+import { setNewest } from '../../core/setNewest.ts';
 import type { Embedder } from '../embedding/embedder.ts';
 
 const REMEMBERED = 64;
@@ -18,9 +19,7 @@ export class QueryVectors {
     if (known !== undefined) return known;
     const [vector] = await this.#embedder.embed([query], { signal, retries: 0 });
     if (vector === undefined) throw new AppError('corrupt', `${this.#embedder.id} returned no vector for the query.`);
-    this.#vectors.set(query, vector);
-    const [oldest] = this.#vectors.keys();
-    if (this.#vectors.size > REMEMBERED && oldest !== undefined) this.#vectors.delete(oldest);
+    setNewest(this.#vectors, query, vector, REMEMBERED);
     return vector;
   }
 }

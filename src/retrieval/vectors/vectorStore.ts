@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { AppError } from '../../core/errors.ts';
 import type { Disposable } from '../../core/processes/lifetime.ts';
+import { SerialQueue } from '../../core/processes/serialQueue.ts';
 import { QuantizedRows } from './quantizedRows.ts';
 import { VectorFiles } from './vectorFiles.ts';
 import type { KeyedVector } from './vectorPack.ts';
@@ -45,7 +46,7 @@ export class VectorStore implements Disposable {
   #dimensions = 0;
   /** Vectors that are not in a file yet, in the order of their rows. */
   #unwritten: KeyedVector[] = [];
-  #writing: Promise<void> = Promise.resolve();
+  readonly #writing = new SerialQueue();
 
   private constructor(model: string, files: VectorFiles | undefined, isHeld: boolean) {
     this.#isHeld = isHeld;
@@ -100,9 +101,7 @@ export class VectorStore implements Disposable {
 
   /** Writes the vectors that are not in a file yet. @throws the system's error; they stay in memory then. */
   flush(): Promise<void> {
-    const written = this.#writing.then(() => this.#write());
-    this.#writing = written.catch(() => {}); // the caller gets the error
-    return written;
+    return this.#writing.run(() => this.#write());
   }
 
   /** The `limit` wanted texts closest to a query, best first by cosine. @throws as `add` does. */

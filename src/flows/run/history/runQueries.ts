@@ -1,5 +1,6 @@
 import type { TraceEvent } from '../../../agents/records/trace.ts';
 import { AppError } from '../../../core/errors.ts';
+import { setNewest } from '../../../core/setNewest.ts';
 import { compareRuns } from './compareRuns.ts';
 import { type RunChange, runChanges } from './runChanges.ts';
 import { type RecordedModelCall, readModelCalls } from './modelCalls.ts';
@@ -82,12 +83,7 @@ export class RunQueries {
     const key = `${id} ${file}`;
     const timeline = this.#timelines.get(key) ?? this.#read(file, id);
     timeline.catch(() => this.#timelines.delete(key)); // a failed read is tried again the next time
-    this.#timelines.delete(key);
-    this.#timelines.set(key, timeline);
-    for (const [oldest] of this.#timelines) {
-      if (this.#timelines.size <= KEPT_TIMELINES) break;
-      this.#timelines.delete(oldest);
-    }
+    setNewest(this.#timelines, key, timeline, KEPT_TIMELINES);
     return timeline;
   }
 

@@ -1,3 +1,4 @@
+import { setNewest } from '../../../core/setNewest.ts';
 import { randomBytes } from 'node:crypto';
 import { keyDigest } from '../../store/accounts/apiKeys.ts';
 
@@ -19,9 +20,7 @@ export class OperatorLinks {
   /** A new code, and for how many milliseconds it is valid. The oldest of more than ten is no longer valid. */
   create(): { readonly code: string; readonly lifeMs: number } {
     const code = randomBytes(CODE_BYTES).toString('base64url');
-    this.#codes.set(digestOf(code), this.#now() + LIFE_MS);
-    const [oldest] = this.#codes.keys();
-    if (this.#codes.size > MAX_LINKS && oldest !== undefined) this.#codes.delete(oldest);
+    setNewest(this.#codes, digestOf(code), this.#now() + LIFE_MS, MAX_LINKS);
     return { code, lifeMs: LIFE_MS };
   }
 
