@@ -54,8 +54,10 @@ export class NodeShape {
     ]);
     if (shown === this.#shown) return;
     this.#shown = shown;
-    const flag = change === undefined ? [] : [changeFlag(drawn.box, change)];
-    this.element.replaceChildren(...partsOf(drawn, run), ...flag);
+    // Says in a word what differs, because colours alone do not.
+    const leftOf = (width: number): number => drawn.box.width - width - 8;
+    const changed = change === undefined ? [] : [flag('change-flag', CHANGE_WORDS[change], leftOf)];
+    this.element.replaceChildren(...partsOf(drawn, run), ...changed);
     for (const kind of CHANGE_KINDS) this.element.classList.toggle(`is-${kind}`, kind === change);
     setAttributes(this.element, { transform: `translate(${box.x} ${box.y})` });
     this.element.classList.toggle('is-open', isOpen);
@@ -93,7 +95,7 @@ function* partsOf(drawn: DrawnNode, run: NodeState | undefined): Generator<SVGEl
     yield svg('text', { class: 'corner', x: width - INSET, y: 45, 'text-anchor': 'end' }, usage);
   }
   if (node.flow !== undefined) yield chevron(width, isOpen);
-  if (isStart) yield startFlag();
+  if (isStart) yield flag('start', l10n.t('start'), () => 12);
   if (node.actions.unknown !== undefined) yield doubt(height);
   yield svg('circle', { class: 'port-reach', cx: width / 2, cy: height, r: 12 });
   yield svg('circle', { class: 'port', cx: width / 2, cy: height, r: 5 });
@@ -140,26 +142,14 @@ function chevron(width: number, isOpen: boolean): SVGGElement {
   );
 }
 
-function startFlag(): SVGGElement {
-  const label = l10n.t('start');
-  const width = textWidth(label, LABEL_FONT) + 16;
+/** A word on the upper border of a node. @param leftOf its left edge, from its width. */
+function flag(name: string, word: string, leftOf: (width: number) => number): SVGGElement {
+  const width = textWidth(word, LABEL_FONT) + 16;
   return svg(
     'g',
-    { class: 'start', transform: 'translate(12 -9)' },
+    { class: name, transform: `translate(${leftOf(width)} -9)` },
     svg('rect', { width, height: 18, rx: 9 }),
-    svg('text', { x: width / 2, y: 13, 'text-anchor': 'middle' }, label),
-  );
-}
-
-/** Says in a word what differs, because colours alone do not. */
-function changeFlag({ width }: Box, change: ChangeKind): SVGGElement {
-  const word = CHANGE_WORDS[change];
-  const size = textWidth(word, LABEL_FONT) + 16;
-  return svg(
-    'g',
-    { class: 'change-flag', transform: `translate(${width - size - 8} -9)` },
-    svg('rect', { width: size, height: 18, rx: 9 }),
-    svg('text', { x: size / 2, y: 13, 'text-anchor': 'middle' }, word),
+    svg('text', { x: width / 2, y: 13, 'text-anchor': 'middle' }, word),
   );
 }
 
