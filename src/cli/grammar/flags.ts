@@ -69,23 +69,26 @@ export function optionalNumberFlag(
   description: string,
   range: { readonly min: number; readonly max?: number },
 ): Flag<number | undefined> {
-  const [name = spelling] = spelling.split(' ');
-  const parse = (text: string): number => readWholeNumber(name, text, range);
-  return {
-    options: [new Option(spelling, description).argParser(parse)],
-    read: (value) => (typeof value === 'number' ? value : undefined),
-  };
+  return parsedFlag(spelling, description, (name, text) => readWholeNumber(name, text, range));
 }
 
 /** A flag with an amount of credits, which may have decimals. */
 export function creditsFlag(spelling: string, description: string): Flag<number | undefined> {
-  const [name = spelling] = spelling.split(' ');
-  const parse = (text: string): number => {
+  return parsedFlag(spelling, description, (name, text) => {
     if (/^\d{1,12}(?:\.\d{1,6})?$/.test(text)) return Number(text);
     throw new AppError('bad-input', `Invalid value "${text}". Enter an amount of credits for ${name}, such as 12.5.`);
-  };
+  });
+}
+
+/** @param parse gets the flag without its placeholder, and the typed text. */
+function parsedFlag(
+  spelling: string,
+  description: string,
+  parse: (name: string, text: string) => number,
+): Flag<number | undefined> {
+  const [name = spelling] = spelling.split(' ');
   return {
-    options: [new Option(spelling, description).argParser(parse)],
+    options: [new Option(spelling, description).argParser((text: string) => parse(name, text))],
     read: (value) => (typeof value === 'number' ? value : undefined),
   };
 }
