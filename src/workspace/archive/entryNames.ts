@@ -35,26 +35,24 @@ export class NameTable {
 
   /** Adds a file's path. Returns the earlier path that it collides with, if any. */
   claimFile(path: string): string | undefined {
-    const slash = path.lastIndexOf('/');
-    const parent = slash === -1 ? undefined : this.claimFolder(path.slice(0, slash));
-    if (parent !== undefined) return parent;
-    const key = foldName(path);
-    const other = this.#files.get(key) ?? this.#folders.get(key);
-    if (other === undefined) this.#files.set(key, path);
-    return other;
+    return this.#claim(path, this.#files);
   }
 
   /** The same for a folder, which may be added again with the same spelling. */
   claimFolder(path: string): string | undefined {
     if (this.#knownFolders.has(path)) return undefined;
+    const other = this.#claim(path, this.#folders);
+    if (other === undefined) this.#knownFolders.add(path);
+    return other;
+  }
+
+  #claim(path: string, names: Map<string, string>): string | undefined {
     const slash = path.lastIndexOf('/');
     const parent = slash === -1 ? undefined : this.claimFolder(path.slice(0, slash));
     if (parent !== undefined) return parent;
     const key = foldName(path);
     const other = this.#files.get(key) ?? this.#folders.get(key);
-    if (other !== undefined) return other;
-    this.#folders.set(key, path);
-    this.#knownFolders.add(path);
-    return undefined;
+    if (other === undefined) names.set(key, path);
+    return other;
   }
 }
