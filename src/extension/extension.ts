@@ -9,7 +9,7 @@ import { registerCommands } from './contributions/commands.ts';
 import type { Features } from './features.ts';
 import type { JobNode } from './store/jobNodes.ts';
 import { startFlowsWhereNeeded } from './flows/flowStart.ts';
-import { loadWhenOpened } from './loadWhenOpened.ts';
+import { loadWhenOpened } from './ui/loadWhenOpened.ts';
 import { INDEX_VIEW, JOBS_VIEW, TASK_TYPE } from './contributions/names.ts';
 import type { IndexNode } from './search/index/indexTree.ts';
 import type { Shell } from './shell.ts';

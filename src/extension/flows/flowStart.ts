@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { CANVAS_TYPE } from '../contributions/names.ts';
-import { loadWhenOpened } from '../loadWhenOpened.ts';
+import { loadWhenOpened } from '../ui/loadWhenOpened.ts';
 import type { Flows } from './flows.ts';
 import { looksLikeFlow } from './documents/flowText.ts';
 
