@@ -5,11 +5,9 @@ import type { FlowProcessEvent, FlowRunRequest } from '../../../src/flows/run/pr
 import type { FlowOutcome } from '../../../src/flows/run/protocol/outcome.ts';
 import type { RunEvent } from '../../../src/flows/run/protocol/runEvent.ts';
 import { runFlow } from '../../../src/flows/run/process/runFlow.ts';
+import { built } from './built.ts';
 
-export const RUNTIME = {
-  node: process.execPath,
-  runner: join(import.meta.dirname, '../../../src/flows/run/child/flowRunner.ts'),
-};
+export const RUNTIME = { node: process.execPath, runner: built('flowRunner.mjs') };
 
 /** A flow of two nodes that counts to `shared.goal`, in a module of its own. */
 export const COUNTER = `
