@@ -1,6 +1,7 @@
 import type { Agent } from 'node:http';
 import type { RequestOptions, TransferOptions } from './http/requestLimits.ts';
 import type { RetryAfterPolicy } from './http/retryAfterPolicy.ts';
+import type { SlowResponseWatch } from './http/slowResponse.ts';
 
 export interface UploadOptions extends TransferOptions {
   /**
@@ -28,4 +29,6 @@ export interface RemoteClientOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** How to wait when the service asks to retry later (429). If absent, its `RemoteError` is thrown immediately. */
   readonly retryAfter?: RetryAfterPolicy;
+  /** Hears of requests without a body that the service keeps waiting. An upload has its own progress. */
+  readonly slowResponse?: SlowResponseWatch;
 }

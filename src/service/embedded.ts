@@ -8,6 +8,7 @@ import { AppError, messageOf } from '../core/errors.ts';
 import { requireOwnHome } from '../core/files/ownFiles.ts';
 import { makeFolder } from '../core/files/makeFolder.ts';
 import { knowsKey } from './serviceProof.ts';
+import { environmentOf } from '../core/processes/procfs.ts';
 import { readStateFile, type ServiceState } from './stateFile.ts';
 
 const START_TIMEOUT_MS = 15_000;
@@ -69,10 +70,24 @@ export async function connectEmbeddedService(options: EmbeddedOptions): Promise<
   throw startFailure(home);
 }
 
+/**
+ * What to do about the service of this FARWHARF_HOME if it runs and does not respond; undefined if that is not certain: another process may
+ * have its number, or it runs on another machine with the same home folder. SIGKILL, because a process that hangs handles no other signal.
+ */
+export function stuckServiceRemedy(home: string): string | undefined {
+  const state = readStateFile(stateFileOf(home));
+  const variables = state === undefined ? [] : (environmentOf(state.pid)?.split('\0') ?? []);
+  if (state === undefined || !variables.includes(`FARWHARF_HOME=${home}`)) return undefined;
+  return `If it stays so, end it:  kill -9 ${state.pid}  Its jobs continue, and the next command starts it again.`;
+}
+
 /** A service without space for its store has none for its log either, so the disk is checked here. */
 function startFailure(home: string): AppError {
   const cause = diskFullError(serviceFolder(home), START_BYTES);
   if (cause !== undefined) return noSpace(home, cause);
+  const remedy = stuckServiceRemedy(home);
+  if (remedy !== undefined)
+    return new AppError('unreachable', `The job service on this machine runs but does not respond. ${remedy}`);
   const tail = readTail(logFileOf(home));
   return new AppError('unreachable', `The job service on this machine did not start. The end of its log: ${tail}`);
 }

@@ -33,16 +33,21 @@ async function detailOf(response: Response): Promise<string> {
   return ((await response.json()) as { detail: string }).detail;
 }
 
-const ENDINGS: readonly [string, RegExp, (admin: Admin, account: { id: string; keyId: string }) => Promise<unknown>][] =
+const ENDINGS: readonly [
+  string,
+  number,
+  RegExp,
+  (admin: Admin, account: { id: string; keyId: string }) => Promise<unknown>,
+][] = [
+  ['a revoked key', 401, /was revoked/, (admin, { keyId }) => admin.call('keys.revoke', { key_id: keyId })],
   [
-    ['a revoked key', /was revoked/, (admin, { keyId }) => admin.call('keys.revoke', { key_id: keyId })],
-    [
-      'the key of a disabled account',
-      /bob is disabled/,
-      (admin, { id }) => admin.call('accounts.disable', { account_id: id }),
-    ],
-  ];
-for (const [what, says, end] of ENDINGS) {
+    'the key of a disabled account',
+    403,
+    /The account bob is disabled\. Ask the operator of the service to enable it\./,
+    (admin, { id }) => admin.call('accounts.disable', { account_id: id }),
+  ],
+];
+for (const [what, status, says, end] of ENDINGS) {
   test(`${what} opens nothing any more, at once, and what it had open ends`, async (t) => {
     const service = await startService(t);
     const ada = await addAccount(service, 'ada');
@@ -58,7 +63,7 @@ for (const [what, says, end] of ENDINGS) {
 
     await administer(service, (admin) => end(admin, { id: 'bob', keyId }));
     const refused = await client.request('/v1/me');
-    assert.equal(refused.status, 401);
+    assert.equal(refused.status, status);
     assert.match(await detailOf(refused), says);
     // Ends without an event `end`: the job continues.
     assert.doesNotMatch(await stream.text(), /^event: end$/m);
@@ -250,17 +255,23 @@ test('the service receives so many uploads at once as it may from all accounts, 
   for (let isRefused = true; isRefused; await sleep(100)) isRefused = (await bob.send(SHORT, SCRIPT)).status === 429;
 });
 
-test('an account leaves half of the uploads that the service receives at once to others', async (t) => {
-  const service = await startService(t, { config: withLimits({ all_uploads: 4, uploads: 4 }) });
+test('an account has all uploads that the service receives at once, until another account needs one', async (t) => {
+  const service = await startService(t, { config: withLimits({ all_uploads: 4, uploads: 5 }) });
   const { client: alice } = await addAccount(service, 'alice');
   const { client: bob } = await addAccount(service, 'bob');
-  const uploads = [await beginUpload(service.url, alice.key), await beginUpload(service.url, alice.key)];
+  const uploads = [];
+  for (let count = 1; count <= 4; count += 1) uploads.push(await beginUpload(service.url, alice.key));
+  const ended = Promise.race(uploads.map(({ upload }) => once(upload, 'close')));
   let refused = await alice.send(SHORT, SCRIPT);
   // The uploads count once their requests were read.
   for (; refused.status === 201; await sleep(100)) refused = await alice.send(SHORT, SCRIPT);
   assert.equal(refused.status, 429);
-  assert.match(await detailOf(refused), /^Half of the 4 uploads .* are for accounts that have none in progress/);
+  assert.match(
+    await detailOf(refused),
+    /^The service receives 4 uploads at once \(all_uploads\), and that many are in/,
+  );
   assert.equal((await bob.send(SHORT, SCRIPT)).status, 201);
+  await ended;
   for (const { upload } of uploads) upload.destroy();
 });
 

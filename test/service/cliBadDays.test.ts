@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { chmod } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { openAdmin } from '../../src/service/admin/adminClient.ts';
 import { jsonLines, Scratch, startFake } from './commandLine.ts';
 import { built } from './support/built.ts';
 
@@ -66,6 +67,20 @@ test('a job that the service does not know gives 2 and says how to find one', as
   }
 });
 
+test('a job that was sent to another service gives 2 and the service to name', async () => {
+  await using scratch = await Scratch.create();
+  const [service, other] = [await scratch.serve(), await scratch.serve()];
+  const folder = await scratch.folder('project', { 'run.sh': 'true' });
+  const job = (await scratch.run(['submit', folder, '--script', 'run.sh'], { env: service.env })).stdout.trim();
+  for (const verb of ['job', 'watch', 'cancel', 'download', 'explain']) {
+    const done = await scratch.run([verb, job], { env: other.env });
+    assert.equal(done.exit, 2, done.stderr);
+    const says = `Job ${job} does not exist on 127\\.0\\.0\\.1:\\d+\\. It was sent to another service: add {2}--remote ${service.url}\n`;
+    assert.match(done.stderr, new RegExp(says));
+  }
+  assert.equal((await scratch.run(['job', job, '--remote', service.url], { env: service.env })).exit, 0);
+});
+
 test('a folder that cannot be read, or lies in one that cannot be entered, is named', async (t) => {
   await using scratch = await Scratch.create();
   const user = unprivileged();
@@ -107,6 +122,28 @@ test('a wrong key and no key give 3, and the key is not shown', async () => {
   const missing = await scratch.run(['me'], { env: { FARWHARF_REMOTE_HOST: env['FARWHARF_REMOTE_HOST'] ?? '' } });
   assert.equal(missing.exit, 3);
   assert.match(missing.stderr, /FARWHARF_API_KEY/);
+});
+
+test('a disabled account gives 3 and whom to ask, not where to sign in, however often it asks', async () => {
+  await using scratch = await Scratch.create();
+  const service = await scratch.serve(await scratch.unisolated());
+  using admin = await openAdmin(service.data, { mayCreate: false });
+  await admin.call('accounts.add', { account_id: 'bob', credits: 10 });
+  const { key } = await admin.call('keys.add', { account_id: 'bob' });
+  await admin.call('accounts.disable', { account_id: 'bob' });
+  // More often than wrong keys may come from an address.
+  for (let count = 0; count < 40; count += 1) {
+    const response = await fetch(`${service.url}/v1/me`, { headers: { authorization: `Bearer ${key}` } });
+    assert.equal(response.status, 403, await response.text());
+  }
+  for (const verb of [['me'], ['watch', 'job-1']]) {
+    const done = await scratch.run(verb, { env: { ...service.env, FARWHARF_API_KEY: key } });
+    assert.equal(done.exit, 3, done.stderr);
+    const says =
+      /refused the request \(HTTP 403: The account bob is disabled\. Ask the operator of the service to enable it\)/;
+    assert.match(done.stderr, says);
+    assert.doesNotMatch(done.stderr, /FARWHARF_API_KEY|[Ss]ign in/);
+  }
 });
 
 test('too few credits give 4, and no job is left in the list', async () => {

@@ -226,10 +226,21 @@ describe('farwharf flow', { concurrency: 2, timeout: 10 * 60_000 }, () => {
     assert.match(refused.stdout, /- no error\n +\+ Cannot read/);
     assert.equal(await readFile(join(cwd, 'talk.tides.flowtest.json'), 'utf8'), before);
 
-    await writeFile(join(cwd, 'talk.tides.flowtest.json'), '{}');
-    const broken = await run();
-    assert.equal(broken.exit, 1);
-    assert.match(broken.stdout, /is not a flow test of this version/);
+    const damages: readonly [string, RegExp][] = [
+      [before.slice(0, -20), /it is not valid JSON\. .*position \d+/],
+      [before.replace('"version": 1', '"version": 2'), /"version" is not as expected\. .*expected 1/],
+    ];
+    for (const [text, says] of damages) {
+      await writeFile(join(cwd, 'talk.tides.flowtest.json'), text);
+      const broken = await run();
+      assert.equal(broken.exit, 1);
+      assert.match(broken.stdout, says);
+      assert.match(
+        broken.stdout,
+        /talk\.tides\.flowtest\.json cannot be used: .* Restore the file from your version control/,
+      );
+      assert.doesNotMatch(broken.stderr, /--update/);
+    }
   });
 
   it('a test notes the keys that differ from run to run, and fits in another folder', async () => {
@@ -305,20 +316,33 @@ export const flow = new Flow({ start: new Wait() });`,
     assert.deepEqual(record?.outcome, { type: 'stopped' });
   });
 
-  it('a program that is killed takes the flow with it', async () => {
+  it('a program that runs a flow is listed with it, and takes it along when it is killed', async () => {
     await using scratch = await Scratch.create();
     const cwd = await scratch.folder('flows', {
       'endless.mjs': `import { Flow, Node } from 'farwharf/agents';
 class Wait extends Node { exec() { console.log(process.pid); return new Promise(() => setInterval(() => {}, 1000)); } }
 export const flow = new Flow({ start: new Wait() });`,
     });
+    const list = async (flags: readonly string[] = []): Promise<string> =>
+      (await scratch.run(['flow', 'runs', 'endless.mjs', ...flags], { cwd })).stdout;
+    const listed: string[] = [];
+    let isRunning = false;
     const { stdout } = await scratch.run(['flow', 'run', 'endless.mjs'], {
       cwd,
       onOutput: ({ stdout: printed }, interrupt) => {
-        if (printed.includes('\n')) interrupt('SIGKILL');
+        if (isRunning || !printed.includes('\n')) return;
+        isRunning = true;
+        void (async () => {
+          listed.push(await list(), await list(['--json']));
+          interrupt('SIGKILL');
+        })();
       },
     });
     await until(() => processIdentity(Number(stdout)) === undefined);
+    assert.match(listed[0] ?? '', / runs now\n/);
+    assert.match(listed[1] ?? '', /"state":"running"/);
+    assert.match(await list(), /has no recorded end: the program that ran it was terminated/);
+    assert.match(await list(['--json']), /"state":"terminated"/);
   });
 });
 

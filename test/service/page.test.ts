@@ -149,7 +149,7 @@ test('a revoked or expired key and a disabled account end the session at once, a
   const [first, second] = browsers as [PageClient, PageClient];
   await administer(service, (admin) => admin.call('accounts.disable', { account_id: 'ada' }));
   const disabled = await look(first);
-  assert.equal(disabled.status, 401);
+  assert.equal(disabled.status, 403);
   assert.match(disabled.text, /The account ada is disabled/);
   assert.match(disabled.text, /id="key"/);
   await administer(service, (admin) => admin.call('accounts.enable', { account_id: 'ada' }));

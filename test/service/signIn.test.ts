@@ -253,7 +253,7 @@ test('the stream of a job ends with its token, and a disabled account is refused
   await admin.call('accounts.disable', { account_id: 'ada' });
   await open.text();
   const refused = await refusalOf(service, ada.key);
-  assert.equal(refused.status, 401);
+  assert.equal(refused.status, 403);
   assert.match(refused.detail, /ada is disabled/);
   await admin.call('accounts.enable', { account_id: 'ada' });
   await ada.request(`/v1/jobs/${job}`, { method: 'DELETE' });

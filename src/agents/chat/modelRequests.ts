@@ -10,10 +10,10 @@ import { budgetPrice, estimateCost, type Price } from '../llm/prices.ts';
 import type { Endpoint } from '../llm/providers.ts';
 import { RefusalError } from './refusal.ts';
 import type { CallOptions } from '../llm/service.ts';
+import { DEFAULT_TIMEOUT_SECONDS } from '../llm/responseTimeout.ts';
 import { type ApiKey, serviceKey } from '../llm/serviceKey.ts';
 
 const DEFAULT_RETRIES = 3;
-const DEFAULT_TIMEOUT_SECONDS = 600; // reasoning models think for minutes before the first byte
 const CHARACTERS_PER_TOKEN = 4;
 
 export interface RequestSettings {

@@ -1,3 +1,6 @@
+// Reasoning models think for minutes before the first byte.
+export const DEFAULT_TIMEOUT_SECONDS = 600;
+
 /** A request whose response did not arrive in time. */
 export class ResponseTimeoutError extends Error {
   override readonly name = 'ResponseTimeoutError';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { farwharfHome } from '../../core/files/home.ts';
-import { describeRunEnd, describeUsage, stateOf } from '../../flows/run/history/describeRun.ts';
+import { describeRunNow, describeUsage, stateOf } from '../../flows/run/history/describeRun.ts';
 import { RunHistory } from '../../flows/run/history/runHistory.ts';
 import type { RunRecord } from '../../flows/run/history/runRecord.ts';
 import type { Context } from '../command/context.ts';
@@ -17,7 +17,7 @@ const COLUMNS: readonly RecordColumn<RunRecord>[] = [
   { title: 'STEPS', cell: ({ steps }) => String(steps ?? ''), align: 'right', dropOrder: 2 },
   { title: 'MODELS', cell: ({ usage }) => (usage === undefined ? '' : describeUsage(usage)), dropOrder: 1 },
   { title: 'STARTED', cell: ({ startedAt }) => formatAge(startedAt), dropOrder: 4 },
-  { title: 'END', cell: ({ outcome }) => describeRunEnd(outcome), minWidth: 10 },
+  { title: 'END', cell: describeRunNow, minWidth: 10 },
 ];
 
 /** `farwharf flow runs`: the recorded runs of a flow file, the newest first. JSON: `{ runs: [...] }`. */

@@ -50,12 +50,14 @@ export async function testFlows(
   const openNetwork = update ? undefined : describeOpenNetwork(network);
   if (openNetwork !== undefined) terminal.note(openNetwork);
   const counts = { passed: 0, failed: 0, updated: 0 };
+  let hasDifferences = false;
   for (const path of tests) {
     signal.throwIfAborted();
     const name = relative(process.cwd(), path);
     const verdict = await judge(path, context, { isUpdate: update, variables, network });
     counts[verdict.status] += 1;
     const { status, durationMs, differences, live, error } = verdict;
+    hasDifferences ||= differences.length > 0;
     terminal.json({
       test: name,
       status,
@@ -70,7 +72,8 @@ export async function testFlows(
     `${formatCount(tests.length, 'test')}: ${counts.passed} passed, ${counts.failed} failed` +
       (counts.updated === 0 ? '' : `, ${counts.updated} updated`),
   );
-  if (counts.failed > 0 && !update) terminal.note('Accept intended changes with:  farwharf flow test --update');
+  // An update needs a test that can be read and run.
+  if (hasDifferences && !update) terminal.note('Accept intended changes with:  farwharf flow test --update');
   return counts.failed === 0 ? EXIT.done : EXIT.failed;
 }
 

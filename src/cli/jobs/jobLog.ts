@@ -1,10 +1,12 @@
 import { describeJob, describeOutcome, describeResultCount } from '../../jobs/describe.ts';
+import { ContactWatch } from '../../jobs/service/contactWatch.ts';
 import { watchJob } from '../../jobs/log/follow.ts';
 import { hasSucceeded, type JobRecord } from '../../jobs/ledger/record.ts';
 import { EventSpool } from '../../jobs/log/spool.ts';
 import { ResultCounter } from '../../jobs/log/resultCounter.ts';
 import type { Context } from '../command/context.ts';
 import { EXIT } from '../command/exit.ts';
+import { SLOW_MS } from '../session/contactNotes.ts';
 import type { JobPlace } from '../session/jobPlace.ts';
 import { LogPrinter } from '../terminal/logPrinter.ts';
 import type { Session } from '../session/session.ts';
@@ -43,11 +45,19 @@ export async function showLog(
   const onUpdate = (current: JobRecord): void => {
     if (isQuiet) terminal.status(describeJob(current, Date.now()));
   };
+  const onContact = (isReachable: boolean): void => (isReachable ? session.contact.returned() : session.contact.lost());
+  const contact = new ContactWatch({
+    quietMs: SLOW_MS,
+    responseSeconds: SLOW_MS / 1_000,
+    ask: async (options) => (await session.client()).getJob(record.jobId, options),
+    onContact,
+  });
   try {
-    const events = watchJob(deps, record.id, { signal, onUpdate });
+    const events = watchJob(deps, record.id, { signal, onUpdate, onContact, contact });
     for (;;) {
       const next = await events.next();
       if (next.done === true) return { type: 'over', record: next.value };
+      contact.noteEvent();
       const isShownAlready = isJustSent && next.value.own === true && next.value.event === 'phase';
       if (!isQuiet && !isShownAlready) log.print(next.value);
     }
@@ -55,6 +65,7 @@ export async function showLog(
     if (!signal.aborted) throw error;
     return { type: 'detached' };
   } finally {
+    contact.dispose();
     log.flush();
     terminal.clearStatus();
   }

@@ -4,13 +4,14 @@ import { farwharfHome } from '../../core/files/home.ts';
 import { requireOwnHome } from '../../core/files/ownFiles.ts';
 import { httpStatus, type JobService } from '../../jobs/service/api.ts';
 import { type AsyncLedger, directLedger } from '../../jobs/ledger/asyncLedger.ts';
-import { hostAddress, LOCAL_HOST, resolveHost } from '../../jobs/service/host.ts';
+import { hostAddress, LOCAL_HOST, machineOfHost, resolveHost } from '../../jobs/service/host.ts';
 import { JobLedger } from '../../jobs/ledger/ledger.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
 import { openMachine } from '../../machines/openMachine.ts';
 import { RemoteClient } from '../../remote/client.ts';
-import { connectEmbeddedService } from '../../service/embedded.ts';
+import { connectEmbeddedService, stuckServiceRemedy } from '../../service/embedded.ts';
 import type { Context } from '../command/context.ts';
+import { ContactNotes, SLOW_MS } from './contactNotes.ts';
 import { credentialsFor } from './credentials.ts';
 
 /** One service and this user's ledger, for as long as a verb runs. */
@@ -21,6 +22,8 @@ export class Session implements AsyncDisposable {
   readonly home: string;
   readonly ledger: JobLedger;
   readonly asyncLedger: AsyncLedger;
+  /** Reports a service that does not respond. */
+  readonly contact: ContactNotes;
   readonly #context: Context;
   #client: Promise<RemoteClient> | undefined;
 
@@ -34,6 +37,14 @@ export class Session implements AsyncDisposable {
     this.host = resolveHost({ remote: context.remote, env: context.env });
     this.home = farwharfHome(context.env);
     requireOwnHome(this.home);
+    this.contact = new ContactNotes(
+      context.terminal,
+      this.host === LOCAL_HOST ? 'The job service on this machine' : this.hostName,
+      () =>
+        this.host === LOCAL_HOST
+          ? (stuckServiceRemedy(this.home) ?? 'If it ended, it is started again.')
+          : 'If it stays so, check the network and that the service runs.',
+    );
     this.ledger = new JobLedger(this.home);
     this.asyncLedger = directLedger(this.ledger);
     if (this.ledger.problem !== undefined) context.terminal.note(this.ledger.problem);
@@ -60,10 +71,11 @@ export class Session implements AsyncDisposable {
    * remains in use.
    */
   async reconnect(): Promise<RemoteClient> {
-    this.#context.terminal.phase(`no response from ${this.hostName}; trying again …`);
+    this.contact.lost();
     const before = this.#client;
     const client = await this.#connect();
     this.#client = Promise.resolve(client);
+    this.contact.returned();
     await (await before)?.close();
     return client;
   }
@@ -90,12 +102,14 @@ export class Session implements AsyncDisposable {
 
   async #connect(): Promise<RemoteClient> {
     const { env, program, signal, terminal } = this.#context;
+    // Others are asked by the first request, and ssh says what it waits for.
+    const slow = this.host === LOCAL_HOST ? setTimeout(() => this.#reportSlowStart(), SLOW_MS) : undefined;
     const { url, key, agent } = await hostAddress(this.host, {
       key: () => credentialsFor(this.host, { env, home: this.home }),
       connectLocal: () =>
         connectEmbeddedService({ home: this.home, node: process.execPath, cli: program.entry, env, signal }),
       connectMachine: (name) => openMachine(name, { home: this.home, env }),
-    });
+    }).finally(() => clearTimeout(slow));
     const onWait = (seconds: number, reason: string): void => {
       terminal.phase(`${this.hostName} asked to wait ${formatDuration(seconds)}: ${reason}`);
     };
@@ -103,17 +117,33 @@ export class Session implements AsyncDisposable {
       ...(agent !== undefined && { agent }),
       headers: { 'User-Agent': `farwharf/${program.version}` },
       retryAfter: { onWait },
+      slowResponse: {
+        afterMs: SLOW_MS,
+        onSlow: () => this.contact.lost(),
+        onResponse: () => this.contact.returned(),
+      },
     });
   }
 
-  /** Sends a request about one job. @throws AppError `missing` if the service has no such job. */
+  #reportSlowStart(): void {
+    if (stuckServiceRemedy(this.home) !== undefined) this.contact.lost();
+    else this.#context.terminal.phase('starting the job service on this machine …');
+  }
+
+  /** Sends a request about one job. @throws AppError `missing` if the service has no such job, with the service that it was sent to if that is another. */
   async ask<T>(name: string, question: (client: RemoteClient) => Promise<T>): Promise<T> {
     const client = await this.client();
     try {
       return await question(client);
     } catch (error) {
       if (httpStatus(error) !== 404) throw error;
-      const hint = 'List the jobs sent from this machine:  farwharf jobs';
+      const elsewhere = new Set(this.ledger.find(name).map(({ host }) => host));
+      elsewhere.delete(this.host);
+      const [host, ...others] = elsewhere;
+      const hint =
+        host === undefined || others.length > 0
+          ? 'List the jobs sent from this machine:  farwharf jobs'
+          : `It was sent to another service: add  --remote ${machineOfHost(host) ?? host}`;
       throw new AppError('missing', `Job ${name} does not exist on ${this.hostName}. ${hint}`, { cause: error });
     }
   }

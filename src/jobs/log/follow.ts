@@ -4,6 +4,7 @@ import { AppError } from '../../core/errors.ts';
 import type { AsyncLedger } from '../ledger/asyncLedger.ts';
 import { holdLease } from '../ledger/lease.ts';
 import { isOver, type JobRecord } from '../ledger/record.ts';
+import type { ContactWatch } from '../service/contactWatch.ts';
 import type { ResultCounter } from './resultCounter.ts';
 import { Recorder } from './recorder.ts';
 import type { SpooledEvent } from './spool.ts';
@@ -20,6 +21,8 @@ export interface FollowOptions {
   readonly onUpdate?: (record: JobRecord) => void;
   /** Called when the service can no longer be reached, and when it can be reached again. */
   readonly onContact?: (isReachable: boolean) => void;
+  /** Whose return, after it did not respond, opens the stream again. */
+  readonly contact?: Pick<ContactWatch, 'returned'>;
   /** How long a lease lasts without renewal; 10 s by default. */
   readonly leaseMs?: number;
   /** Waits between attempts to reach the service; the last one is repeated. 1 s to 30 s by default. */
@@ -89,6 +92,7 @@ async function streamUnderLease(
       signal,
       retryDelaysMs: options.retryDelaysMs ?? RETRY_DELAYS_MS,
       onContact: (isReachable) => options.onContact?.(isReachable),
+      contact: options.contact,
     });
   } catch (error) {
     options.signal.throwIfAborted();

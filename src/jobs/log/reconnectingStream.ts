@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, messageOf } from '../../core/errors.ts';
 import { httpStatus, type JobService } from '../service/api.ts';
 import { stateOfWord } from '../../remote/protocol/spellings.ts';
+import type { ContactWatch } from '../service/contactWatch.ts';
 import { isStale, noteOf, patchFromJob } from './progress.ts';
 import { isOver, type JobRecord } from '../ledger/record.ts';
 import type { Recorder } from './recorder.ts';
@@ -37,14 +38,23 @@ export async function streamToEnd(
     signal,
     retryDelaysMs,
     onContact,
-  }: { signal: AbortSignal; retryDelaysMs: readonly number[]; onContact: (isReachable: boolean) => void },
+    contact,
+  }: {
+    signal: AbortSignal;
+    retryDelaysMs: readonly number[];
+    onContact: (isReachable: boolean) => void;
+    contact: Pick<ContactWatch, 'returned'> | undefined;
+  },
 ): Promise<JobRecord> {
   let { service } = deps;
   let failures = 0;
   let attemptsAfterEnd = 0;
   let closedWithoutNews = 0;
   for (;;) {
-    const { end, fresh, added } = await streamOnce(service, deps.spool, recorder, signal);
+    const { end, fresh, added } = await streamOnce(service, deps.spool, recorder, {
+      signal,
+      returned: contact?.returned,
+    });
     const status = await updateRecord(service, recorder, signal);
     if (end.type === 'ended') return recorder.record;
     onContact(status !== 'unreachable');
@@ -81,7 +91,7 @@ async function streamOnce(
   service: StreamSource,
   spool: EventSpool,
   recorder: Recorder,
-  signal: AbortSignal,
+  { signal, returned }: { readonly signal: AbortSignal; readonly returned: AbortSignal | undefined },
 ): Promise<{ end: StreamEnd; fresh: number; added: number }> {
   const lastEventId = (await spool.tail()).findLast((event) => event.own !== true && event.id !== undefined)?.id;
   const filter = new ReplayFilter(serviceEvents(spool), lastEventId);
@@ -89,7 +99,8 @@ async function streamOnce(
   let added = 0;
   let end: StreamEnd = { type: 'closed' };
   try {
-    const options = { signal, ...(lastEventId !== undefined && { lastEventId }) };
+    const connection = returned === undefined ? signal : AbortSignal.any([signal, returned]);
+    const options = { signal: connection, ...(lastEventId !== undefined && { lastEventId }) };
     for await (const { event, data, id } of service.streamEvents(jobIdOf(recorder), options)) {
       const verdict = await filter.judge({ event, data, ...(id !== undefined && { id }) });
       if (verdict === 'gap') await recorder.note('gap', GAP_TEXT);

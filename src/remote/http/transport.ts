@@ -3,26 +3,33 @@ import type { Socket } from 'node:net';
 import { AppError } from '../../core/errors.ts';
 import { Routes } from '../../core/network/routes.ts';
 import { type HttpResponse, type Call, Exchange } from './exchange.ts';
+import { reportSlow, type SlowResponseWatch } from './slowResponse.ts';
 
 /** Sends requests to one service, and closes its connections. */
 export class Transport {
   readonly #host: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #fetch: typeof fetch | undefined;
+  readonly #slow: SlowResponseWatch | undefined;
   readonly #routes: Routes;
   readonly #running = new Set<Exchange>();
   readonly #sockets = new Set<Socket>();
   #isClosed = false;
 
-  /** @param options `fetch` or `agent` replaces our own connections. */
+  /** @param options `fetch` or `agent` replaces our own connections; `slowResponse` hears of requests that wait. */
   constructor(
     host: string,
     headers: Readonly<Record<string, string>>,
-    options: { readonly fetch?: typeof fetch | undefined; readonly agent?: Agent | undefined },
+    options: {
+      readonly fetch?: typeof fetch | undefined;
+      readonly agent?: Agent | undefined;
+      readonly slowResponse?: SlowResponseWatch | undefined;
+    },
   ) {
     this.#host = host;
     this.#headers = headers;
     this.#fetch = options.fetch;
+    this.#slow = options.slowResponse;
     this.#routes = new Routes(options);
   }
 
@@ -67,7 +74,8 @@ export class Transport {
       this.#sockets.add(socket);
     };
     const by = this.#fetch ?? { routes: this.#routes, onSocket };
-    return exchange.start({ ...this.#headers, ...call.headers }, by);
+    const response = exchange.start({ ...this.#headers, ...call.headers }, by);
+    return this.#slow === undefined || call.body !== undefined ? response : reportSlow(this.#slow, response);
   }
 }
 

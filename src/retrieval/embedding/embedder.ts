@@ -2,6 +2,8 @@ export interface EmbedOptions {
   readonly signal?: AbortSignal | undefined;
   /** How often a text is sent again while the service says that it is busy; a few times by default. */
   readonly retries?: number | undefined;
+  /** The longest time for one response to its last byte, in seconds; ten minutes by default. Local models have no limit. */
+  readonly timeoutSeconds?: number | undefined;
   /** Called before each such wait. */
   readonly onWait?: ((seconds: number) => void) | undefined;
 }

@@ -23,9 +23,9 @@ const later = (why: string) => ({
   ...json(why, failure),
   headers: { 'Retry-After': { description: 'Whole seconds', schema: { type: 'integer' } } },
 });
-/** The refusals of every request with a key or an access token: a wrong one, too many requests of its account, a service that is stopping. */
+/** The refusals of every request with a key or an access token: a wrong one, a disabled account or a missing scope, too many requests of its account, a service that is stopping. */
 export const keyFailures = (...codes: number[]) => ({
-  ...failures(401, ...codes),
+  ...failures(401, 403, ...codes),
   429: later('Too many for this account; try again later'),
   503: later('The service is being restarted, try again in a moment; or no job can be started, as the detail says'),
 });

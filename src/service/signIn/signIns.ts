@@ -2,7 +2,7 @@ import type { JWTPayload } from 'jose';
 import type { Logger } from '../../core/log.ts';
 import type { SignInDescription } from '../../remote/protocol/signIn.ts';
 import type { OidcSettings } from '../config/oidcConfig.ts';
-import type { TokenAuthenticator, Visit } from '../http/access/keyAuthenticator.ts';
+import { disabledAccount, type TokenAuthenticator, type Visit } from '../http/access/keyAuthenticator.ts';
 import { refusal } from '../http/access/refusal.ts';
 import type { Account } from '../store/accounts/accounts.ts';
 import { toMicro } from '../store/accounts/credits.ts';
@@ -62,9 +62,7 @@ export class SignIns implements TokenAuthenticator {
     const { store } = this.#options;
     const known = store.identities.find(this.#settings.issuer, subject);
     const account = known === undefined ? this.#add(subject, claims, rule) : store.accounts.get(known.account);
-    if (account.disabledAt !== null) {
-      throw refusal(401, `The account ${account.id} is disabled. Ask the operator of the service.`);
-    }
+    if (account.disabledAt !== null) throw disabledAccount(account);
     return { account, key: undefined, tokenExpiresAt: expiresAt };
   }
 

@@ -1,4 +1,5 @@
 import { assertNever } from '../../../core/errors.ts';
+import { ownerState } from '../../../core/processes/processOwner.ts';
 import { formatCount, formatDollars, formatMicros } from '../../../core/text/format.ts';
 import type { FlowFailure, RecordedOutcome } from '../protocol/outcome.ts';
 import type { RunRecord } from './runRecord.ts';
@@ -6,6 +7,22 @@ import { microsOf, type ModelUsage, type TimelineStep } from '../protocol/timeli
 
 // Node's exit status if only promises are left that nothing can settle.
 const UNSETTLED = 13;
+
+/**
+ * The state of a run without a recorded end, by the process that runs it: `unknown` if that is on another machine or in another container,
+ * `terminated` also where the record names no process.
+ */
+export function unendedState({ owner }: Pick<RunRecord, 'owner'>): 'running' | 'terminated' | 'unknown' {
+  const state = owner === undefined ? 'stopped' : ownerState(owner);
+  return state === 'stopped' ? 'terminated' : state;
+}
+
+/** What is known of the end of a run, as `describeRunEnd` says it. */
+export function describeRunNow({ outcome, owner }: RunRecord): string {
+  const state = outcome === undefined ? unendedState({ owner }) : undefined;
+  if (state === 'running') return 'runs now';
+  return state === 'unknown' ? 'has no recorded end: it may still run on another machine' : describeRunEnd(outcome);
+}
 
 /** How a run ended, as a sentence without a full stop: `failed at Research/Decide: no harbour (flow.ts:4:11)`. */
 export function describeRunEnd(outcome: RecordedOutcome | undefined): string {
@@ -43,13 +60,13 @@ export function describeRunReason(outcome: RecordedOutcome): string | undefined 
   return `${path === undefined ? '' : `${path}: `}${describeFailure(outcome.error)}`;
 }
 
-/** The state of a run in one word, and its question if it waits. A run without a recorded end may still be running. */
-export function stateOf({ outcome, answeredBy }: RunRecord): {
-  readonly state: RecordedOutcome['type'] | 'answered' | 'running';
+/** The state of a run in one word, and its question if it waits. */
+export function stateOf({ outcome, answeredBy, owner }: RunRecord): {
+  readonly state: RecordedOutcome['type'] | 'answered' | ReturnType<typeof unendedState>;
   readonly question?: string;
   readonly choices?: readonly string[];
 } {
-  if (outcome?.type !== 'waiting') return { state: outcome?.type ?? 'running' };
+  if (outcome?.type !== 'waiting') return { state: outcome?.type ?? unendedState({ owner }) };
   const { question, choices } = outcome;
   const state = answeredBy === undefined ? 'waiting' : 'answered';
   return { state, question, ...(choices !== undefined && { choices }) };

@@ -1,4 +1,5 @@
 import type { Checkpoint } from '../../../agents/records/schemas.ts';
+import { processOwner } from '../../../core/processes/processOwner.ts';
 import type { FlowRunRequest, FlowRuntime } from '../protocol/flowRun.ts';
 import type { FlowOutcome } from '../protocol/outcome.ts';
 import { runFlow, type RunFlowOptions } from '../process/runFlow.ts';
@@ -62,6 +63,7 @@ export async function runRecorded(
   const begun = await history.begin({
     file,
     cwd: request.cwd,
+    owner: processOwner(),
     ...(flow !== undefined && { flow }),
     ...(flowName !== undefined && { flowName }),
     ...(args !== undefined && args.length > 0 && { args: [...args] }),

@@ -17,6 +17,8 @@ export const runRecord = z.object({
   name: z.string().optional(),
   /** The names of the other flows that the file ran. */
   others: z.array(z.string()).optional(),
+  /** The process that runs it, by `processOwner`; absent for a job. */
+  owner: z.string().optional(),
   /** ISO 8601. */
   startedAt: z.string(),
   finishedAt: z.string().optional(),

@@ -2,7 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import * as z from 'zod';
 import { recordingEntrySchema } from '../../../agents/records/schemas.ts';
-import { AppError } from '../../../core/errors.ts';
+import { AppError, messageOf } from '../../../core/errors.ts';
 import { readProblem } from '../../../core/files/readProblem.ts';
 import { writeAtomically } from '../../../core/files/atomicFile.ts';
 import { stepReachSchema } from '../history/runRecord.ts';
@@ -64,11 +64,24 @@ export async function readFlowTest(path: string): Promise<FlowTest> {
   } catch (cause) {
     throw new AppError('missing', readProblem(`The test ${path}`, cause), { cause });
   }
+  let value: unknown;
   try {
-    return flowTestSchema.parse(JSON.parse(text.replaceAll(FOLDER_TOKEN, asInJson(dirname(path)))));
+    value = JSON.parse(text.replaceAll(FOLDER_TOKEN, asInJson(dirname(path))));
   } catch (cause) {
-    throw new AppError('corrupt', `${path} is not a flow test of this version. Pin the run again.`, { cause });
+    throw damaged(path, `it is not valid JSON. ${messageOf(cause)}`, cause);
   }
+  const { data, error } = flowTestSchema.safeParse(value);
+  if (data !== undefined) return data;
+  const [issue] = error.issues;
+  const place = issue?.path.join('.') ?? '';
+  throw damaged(path, `${place === '' ? 'it' : `"${place}"`} is not as expected. ${issue?.message ?? ''}`, error);
+}
+
+function damaged(path: string, what: string, cause: unknown): AppError {
+  const remedy = 'Restore the file from your version control, or pin the run again.';
+  return new AppError('corrupt', `The test ${path} cannot be used: ${what.replace(/[.\s]*$/, '.')} ${remedy}`, {
+    cause,
+  });
 }
 
 /** Writes a test atomically. Paths in the folder of the test are stored so that they are valid on other machines. */

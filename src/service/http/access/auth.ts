@@ -66,7 +66,7 @@ export function requireKey(
   };
 }
 
-/** Finds who has a key, unless its address sent many wrong ones. @throws HTTPException 401 or 429. */
+/** Finds who has a key, unless its address sent many wrong ones. @throws HTTPException 401, 403 for a disabled account, or 429. */
 export function admitKey(
   context: AppContext,
   key: string,
@@ -82,8 +82,8 @@ export function admitKey(
     authFailures.noteGood(address, digest);
     return visit;
   } catch (error) {
-    // A store that cannot be read says nothing about the key.
-    if (error instanceof HTTPException) authFailures.noteWrong(address, digest);
+    // A store that cannot be read says nothing about the key, and the key of a disabled account is right.
+    if (error instanceof HTTPException && error.status === 401) authFailures.noteWrong(address, digest);
     throw error;
   }
 }

@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
+import type { HTTPException } from 'hono/http-exception';
 import { type Account, LOCAL_ACCOUNT } from '../../store/accounts/accounts.ts';
 import { type ApiKey, keyDigest } from '../../store/accounts/apiKeys.ts';
 import type { Store } from '../../store/store.ts';
@@ -46,7 +47,8 @@ export class KeyAuthenticator {
    * Finds the account of a key by the key's digest.
    *
    * @returns undefined for an unknown key.
-   * @throws HTTPException 401 for a key that was revoked or has expired. Only the holder of the key learns that.
+   * @throws HTTPException 401 for a key that was revoked or has expired, 403 for one of a disabled account. Only the holder of the key
+   *   learns that.
    */
   enter(digest: Buffer): Visit | undefined {
     if (timingSafeEqual(digest, this.#localDigest)) return this.#admit(LOCAL_ACCOUNT, undefined);
@@ -61,7 +63,7 @@ export class KeyAuthenticator {
     return visit;
   }
 
-  /** An earlier visit as the store knows its key and account now. @throws HTTPException 401 as `enter`. */
+  /** An earlier visit as the store knows its key and account now. @throws HTTPException as `enter`. */
   check({ account, key }: Visit): Visit {
     return this.#admit(account.id, key?.id);
   }
@@ -106,8 +108,13 @@ export class KeyAuthenticator {
     if (key !== undefined) refuseEnded(key);
     const account = this.#store.accounts.get(accountId);
     if (account.disabledAt === null) return { account, key };
-    throw refusal(401, `The account ${account.id} is disabled. Ask the operator of the service.`);
+    throw disabledAccount(account);
   }
+}
+
+/** 403, because another key or sign-in changes nothing, and clients ask for one after 401. */
+export function disabledAccount({ id }: Account): HTTPException {
+  return refusal(403, `The account ${id} is disabled. Ask the operator of the service to enable it.`);
 }
 
 function refuseExpired(tokenExpiresAt: number): void {

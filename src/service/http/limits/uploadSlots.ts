@@ -18,8 +18,9 @@ interface OpenUpload {
 }
 
 /**
- * Shares the uploads that the service receives at once among the accounts. Half of them are for accounts that have none in progress, and an
- * upload that is slower than 8 KB/s gives way to such an account, so that a few accounts with slow lines do not keep the others out.
+ * Shares the uploads that the service receives at once among the accounts. An account may have all of them while nobody else needs one. When
+ * all are in progress, an account that has none gets one all the same until half of them have gone to such accounts: in place of an upload of
+ * the account that has the most, or of one that is slower than 8 KB/s.
  */
 export class UploadSlots {
   readonly #most: number;
@@ -32,20 +33,17 @@ export class UploadSlots {
     this.#now = now;
   }
 
-  /** Ends a slow upload if that makes room. @returns why the account has to wait; undefined if it may upload. */
+  /** Ends an upload of another account if this one has none and may take its place. @returns why the account has to wait; undefined if it may upload. */
   refusal(accountId: string): string | undefined {
     const most = this.#most;
+    if (this.#open.size < most) return undefined;
     const hasOne = [...this.#open].some((upload) => upload.accountId === accountId);
-    if (this.#open.size < most) {
-      if (!hasOne || this.#open.size < most / 2) return undefined;
-      return `Half of the ${most} uploads that the service receives at once (all_uploads) are for accounts that have none in progress.`;
-    }
-    const slowest = hasOne ? undefined : this.#slowest();
-    if (slowest === undefined) {
+    const ended = hasOne ? undefined : (this.#slowest() ?? this.#aboveShare());
+    if (ended === undefined) {
       return `The service receives ${most} uploads at once (all_uploads), and that many are in progress.`;
     }
-    this.#open.delete(slowest);
-    slowest.incoming.destroy();
+    this.#open.delete(ended);
+    ended.incoming.destroy();
     return undefined;
   }
 
@@ -54,6 +52,24 @@ export class UploadSlots {
     const upload = { accountId, incoming, startedAt: this.#now(), bytesBefore: incoming.socket.bytesRead };
     this.#open.add(upload);
     return () => void this.#open.delete(upload);
+  }
+
+  /**
+   * The upload that has received least of the account that has the most, if those are more than its share of one half: that of all accounts
+   * which have several, because the other half is for those that have none yet.
+   */
+  #aboveShare(): OpenUpload | undefined {
+    const several = [...Map.groupBy(this.#open, ({ accountId }) => accountId).values()].filter(
+      ({ length }) => length > 1,
+    );
+    const [most] = several.toSorted((one, other) => other.length - one.length);
+    const share = Math.max(1, Math.floor(this.#most / 2 / several.length));
+    if (most === undefined || most.length <= share) return undefined;
+    const received = ({ incoming, bytesBefore }: OpenUpload): number => incoming.socket.bytesRead - bytesBefore;
+    const [least] = most
+      .filter(({ incoming }) => !incoming.complete)
+      .toSorted((one, other) => received(one) - received(other));
+    return least;
   }
 
   /** The slowest upload below the least rate, if there is one. What was received completely is only being checked. */

@@ -73,12 +73,9 @@ function answerProblem(error: Error, context: AppContext, log: Logger): Response
     return context.html(problemView('The service failed to respond. Its log has the cause.', undefined), 500);
   }
   const { status, message } = error;
-  // Nobody has signed in, or no longer; or the form was refused.
+  // Nobody has signed in, or no longer, or their account is disabled; or the form was refused, which has no message.
   const isSignedIn = (context.var as Partial<AppEnv['Variables']>).account !== undefined;
-  if (!isSignedIn && status !== 403 && status !== 404) return context.html(signInView(message), status);
-  const sentence =
-    message === '' || (status === 403 && !isSignedIn)
-      ? 'This form was not sent by this page. Open the page again.'
-      : message;
+  if (!isSignedIn && message !== '' && status !== 404) return context.html(signInView(message), status);
+  const sentence = message === '' ? 'This form was not sent by this page. Open the page again.' : message;
   return context.html(problemView(sentence, isSignedIn ? whoIs(context) : undefined), status);
 }

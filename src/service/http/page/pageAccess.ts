@@ -31,7 +31,7 @@ export class PageAccess {
     this.#options = options;
   }
 
-  /** Starts a session for the key of the form. @throws HTTPException 401 or 429, as requests of `/v1` get. */
+  /** Starts a session for the key of the form. @throws HTTPException 401, 403 or 429, as requests of `/v1` get. */
   async signIn(context: AppContext): Promise<void> {
     const key = (await readForm(context)).get('key')?.trim() ?? '';
     if (key === '') throw refusal(401, 'Enter an API key.');
@@ -55,7 +55,7 @@ export class PageAccess {
   /**
    * Who has signed in, as the store knows them now; undefined for nobody.
    *
-   * @throws HTTPException 401 if the key was revoked or has expired, or its account is disabled. The session has ended then.
+   * @throws HTTPException 401 if the key was revoked or has expired, 403 if its account is disabled. The session has ended then.
    */
   holder(context: AppContext): Holder | undefined {
     const id = this.#cookie(context);

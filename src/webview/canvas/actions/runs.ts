@@ -76,7 +76,7 @@ export class Runs {
     const { run: shown, runs: before, flow } = this.#store.state;
     // A canvas that is opened while its flow runs or waits shows that run.
     const own = runs.filter((each) => each.flow === flow);
-    const current = own.find(({ state }) => state === 'running') ?? own[0];
+    const current = own.find(({ state, isElsewhere }) => state === 'running' && isElsewhere !== true) ?? own[0];
     const isOpenEnded = current?.state === 'running' || current?.state === 'waiting';
     if (before.length === 0 && shown === undefined && isOpenEnded) this.open(current.id);
     const run = runs.find(({ id }) => id === shown?.id) ?? shown;

@@ -114,7 +114,7 @@ export function toolbar({
     );
     history.value = own.some(({ id }) => id === shown?.id) ? (shown?.id ?? '') : '';
     history.disabled = options.length === 0;
-    const isRunning = shown?.state === 'running';
+    const isRunning = shown?.state === 'running' && shown.isElsewhere !== true;
     stop.hidden = !isRunning;
     run.hidden = isRunning || isTrace;
     for (const button of [debug, submit, comparing]) button.hidden = isTrace;

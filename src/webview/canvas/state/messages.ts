@@ -60,6 +60,8 @@ export interface RunInfo {
   /** The id of the FlowGraph that was run. */
   readonly flow: string;
   readonly state: 'running' | 'done' | 'failed' | 'stopped' | 'waiting' | 'answered';
+  /** Whether it runs in another window or program, so that it cannot be stopped here. */
+  readonly isElsewhere?: boolean;
   /** Milliseconds since 1970. */
   readonly startedAt: number;
   /** Undefined while it runs. */

@@ -76,6 +76,22 @@ test('a folder is embedded by a service that is busy at times, which is reported
   assert.deepEqual(folder.state, { type: 'ready' });
 });
 
+test('a service that stalls in the middle of its response is given up after the time limit', {
+  timeout: 30_000,
+}, async (t) => {
+  const stall: Answer = (_input, response) =>
+    void response.writeHead(200, { 'content-type': 'application/json' }).write('{"data":[');
+  const { embedder, asked } = await service(t, stall);
+  const says = /openai \(small\): http:.* did not send its whole response within 0\.2 s\. Check that the service runs/;
+  await assert.rejects(embedder.embed(['a'], { timeoutSeconds: 0.2 }), { code: 'unreachable', message: says });
+  assert.equal(asked.length, 1);
+  const stop = new AbortController();
+  const reason = new Error('enough');
+  const waiting = embedder.embed(['a'], { signal: stop.signal });
+  stop.abort(reason);
+  await assert.rejects(waiting, reason);
+});
+
 test('waiting for a busy service ends at once with a stop', async (t) => {
   const { embedder } = await service(t, busy('30'));
   const { root, home, index } = await indexed(t, { 'a.txt': 'alpha' });

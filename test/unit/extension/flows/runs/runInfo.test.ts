@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { infoOf } from '../../../../../src/extension/flows/runs/runInfo.ts';
+import { processOwner } from '../../../../../src/core/processes/processOwner.ts';
 import type { RunRecord } from '../../../../../src/flows/run/history/runRecord.ts';
 import { readText } from '../../../flows/reading.ts';
 
@@ -21,6 +22,9 @@ const RUN: RunRecord = {
   outcome: { type: 'done', exitCode: 0 },
 };
 const WAITING: RunRecord['outcome'] = { type: 'waiting', path: 'research/Search', question: 'Which harbour?' };
+const UNENDED = { outcome: undefined, finishedAt: undefined };
+const GONE = processOwner().replace(/\w{8}$/, '00000000');
+const ELSEWHERE = processOwner().replace(/^\w{8}/, '00000000');
 const ERROR = { name: 'Error', message: 'no harbour' };
 
 for (const [what, change, state] of [
@@ -32,6 +36,9 @@ for (const [what, change, state] of [
   ['was killed has failed', { outcome: { type: 'killed', signal: 'SIGKILL' } }, 'failed'],
   ['was stopped is stopped', { outcome: { type: 'stopped' } }, 'stopped'],
   ['has no end was stopped with its window', { outcome: undefined, finishedAt: undefined }, 'stopped'],
+  ['a program that is gone has not ended is stopped', { ...UNENDED, owner: GONE }, 'stopped'],
+  ['another program runs is running', { ...UNENDED, owner: processOwner() }, 'running'],
+  ['runs on another machine may be running', { ...UNENDED, owner: ELSEWHERE }, 'running'],
   ['asked is waiting', { outcome: WAITING }, 'waiting'],
   ['asked and was answered is answered', { outcome: WAITING, answeredBy: 'run-2' }, 'answered'],
 ] as const satisfies readonly (readonly [string, Partial<RunRecord>, string])[]) {

@@ -23,20 +23,43 @@ function slots(most = MOST) {
   return { clock, shared, ended, open };
 }
 
-test('four accounts with four slow uploads each leave slots to the others', () => {
-  const { shared, open } = slots();
-  for (let round = 0; round < 4; round += 1) {
-    for (const account of ['a', 'b', 'c', 'd']) if (shared.refusal(account) === undefined) open(account);
+test('an account has all uploads while nobody else needs one, and leaves half of them to others, those that received least', () => {
+  const { shared, ended, open } = slots();
+  for (let count = 1; count <= MOST; count += 1) {
+    assert.equal(shared.refusal('a'), undefined, `upload ${count}`);
+    open('a', `a${count}`).incoming.socket.bytesRead += 1_000 * (count % MOST);
   }
-  assert.match(shared.refusal('a') ?? '', /^Half of the 16 uploads .* \(all_uploads\) are for accounts that have none/);
+  assert.match(shared.refusal('a') ?? '', /receives 16 uploads at once \(all_uploads\), and that many are in progress/);
+  for (let other = 1; other <= MOST / 2; other += 1) {
+    assert.equal(shared.refusal(`other ${other}`), undefined);
+    open(`other ${other}`);
+  }
+  assert.deepEqual(ended, ['a16', 'a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'a7']);
+  assert.match(shared.refusal('other 9') ?? '', /that many are in progress/);
+  assert.match(shared.refusal('a') ?? '', /that many are in progress/, 'what it left is not taken back');
+});
+
+test('accounts with several uploads share the half that others leave to them', () => {
+  const { shared, ended, open } = slots();
+  for (const account of ['a', 'a', 'b', 'c', 'a', 'b', 'd', 'c', 'd', 'a', 'a', 'a', 'a', 'a', 'b', 'a']) {
+    assert.equal(shared.refusal(account), undefined);
+    open(account);
+  }
   for (let other = 1; other <= 8; other += 1) {
     assert.equal(shared.refusal(`other ${other}`), undefined);
     open(`other ${other}`);
   }
-  assert.match(
-    shared.refusal('other 9') ?? '',
-    /receives 16 uploads at once \(all_uploads\), and that many are in progress/,
-  );
+  assert.deepEqual(ended.toSorted(), [...Array<string>(7).fill('a'), 'b']);
+  assert.match(shared.refusal('other 9') ?? '', /that many are in progress/);
+});
+
+test('uploads that were received completely do not give way', () => {
+  const { shared, ended, open } = slots(4);
+  for (let count = 1; count <= 4; count += 1) open('a', `a${count}`).incoming.complete = count !== 3;
+  assert.equal(shared.refusal('b'), undefined);
+  open('b');
+  assert.deepEqual(ended, ['a3']);
+  assert.match(shared.refusal('c') ?? '', /that many are in progress/);
 });
 
 test('an upload that ended leaves its slot', () => {
