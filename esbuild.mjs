@@ -231,7 +231,7 @@ const programs = {
   lineLimit: 1_000,
   outdir: 'dist',
   outExtension: { '.js': '.mjs' },
-  chunkNames: 'chunks/[name]-[hash]',
+  chunkNames: 'chunks/[hash]',
   format: 'esm',
   splitting: true,
   plugins: [
@@ -275,7 +275,7 @@ const configurations = [
       features: 'src/extension/features.ts',
       typesPlugin: 'src/extension/typescript/typesPlugin.ts',
     },
-    chunkNames: 'chunks/[name]-[hash]',
+    chunkNames: 'chunks/[hash]',
     format: 'esm',
     splitting: true,
     plugins: [localisedByVSCode, compiledKernels, nativeWebStreams, sharedChatModel, asCommonJs],

@@ -26,7 +26,7 @@ const FOLDERS: Record<string, string> = {
   remote: 'protocol http events transfers .',
   workspace: 'files environments secrets git archive select pack extract results',
   retrieval: `
-    chunks kernel/assembly/layout kernel/assembly kernel postings tokenizer segments search ranking history building store vectors embedding/static embedding
+    chunks kernel/assembly/layout kernel/assembly kernel postings tokenizer related segments search ranking history building store vectors embedding/static embedding
     semantic folder live .`,
   agents: 'options schema tools records run graph llm chat rag .',
   machines: 'ssh install tunnel .',

@@ -4,7 +4,7 @@ import { fileMentions } from '../search/fileMentions.ts';
 import { PathFilter } from '../search/pathFilter.ts';
 import { parseQuery, type Query } from '../search/query.ts';
 import { correct, type Corrections, findCorrections } from './spelling.ts';
-import { toTermQuery } from '../search/termQuery.ts';
+import { toTermQuery, withRelated } from '../search/termQuery.ts';
 import { scanWords } from '../tokenizer/scanWords.ts';
 import type { WordAnalyzer } from '../tokenizer/words.ts';
 
@@ -39,7 +39,7 @@ export class ForgivingSearch {
   }
 
   #searchAsIs(query: Query, limit: number, options: FolderSearchOptions): readonly FolderHit[] {
-    return searchFolder(query, toTermQuery(query, this.#analyzer), { ...options, limit }, this.#folder);
+    return searchFolder(query, withRelated(toTermQuery(query, this.#analyzer)), { ...options, limit }, this.#folder);
   }
 
   /**

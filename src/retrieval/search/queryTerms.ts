@@ -22,6 +22,9 @@ const CONTINUED = 0.05;
 // The same word counts by itself, too, so that its other forms count less.
 const INFLECTION = 0.5;
 
+// How much a related term counts, times its similarity; measured by `bench/fileRanking.ts`.
+const RELATED = 0.5;
+
 /** A segment that contains terms of a query. */
 interface SegmentTerms {
   readonly live: LiveSegment;
@@ -56,6 +59,13 @@ export function findTerms(segments: SearchedSegments, query: TermQuery): readonl
   }
   for (const term of inflectionTerms(query.words, segments))
     add(segments.find(term), segments.holdersOf(term), { factor: INFLECTION });
+  for (const { term, to, similarity } of query.related) {
+    const holders = segments.holdersOf(term);
+    if (holders === 0) continue;
+    // A rare one says no more than the word that was written.
+    const share = Math.min(1, (segments.weightOf(to) || Infinity) / termWeight(holders, totals));
+    add(segments.find(term), holders, { factor: RELATED * similarity * share });
+  }
   const taken = new Set(query.terms);
   for (const prefix of query.prefixes) {
     // Together they represent one word, and have the weight of a word that occurs in as many documents.

@@ -2,6 +2,7 @@ import type { PathFilter } from './pathFilter.ts';
 import { withoutPositions } from './fileMentions.ts';
 import type { Query } from './query.ts';
 import { definitionTerms, type DefinitionQuery } from './definitionQuery.ts';
+import { relatedTerms } from '../related/relatedTerms.ts';
 import { foldLetters } from '../tokenizer/foldLetters.ts';
 import { withoutSigns } from '../tokenizer/signedNames.ts';
 import { scanWords } from '../tokenizer/scanWords.ts';
@@ -19,12 +20,23 @@ export interface TermQuery {
   readonly words: readonly string[];
   /** Definitions of names in the query, which count more than other terms. */
   readonly definitions: readonly DefinitionQuery[];
+  /** Terms that code uses in place of those of the query, which count less. */
+  readonly related: readonly RelatedQuery[];
   readonly prefixes: readonly TermPrefix[];
   /** Required terms: results contain all of them. */
   readonly required: readonly string[];
   /** Terms that no result contains. */
   readonly excluded: readonly string[];
   readonly paths: PathFilter;
+}
+
+/** A term that is related to one of a query. */
+interface RelatedQuery {
+  readonly term: string;
+  /** The term of the query. */
+  readonly to: string;
+  /** From 0 to 1. */
+  readonly similarity: number;
 }
 
 /** The expansion of a prefix: terms that begin with it, and shorter stems of words that begin with it. */
@@ -46,6 +58,7 @@ export function toTermQuery(
     terms: analyzer.queryTerms(read),
     words: wordsOf(read),
     definitions: definitionTerms(plain),
+    related: [],
     prefixes: prefixes.map((prefix) => ({
       ...toTermPrefix(prefix, analyzer),
       whole: prefix === typed ? analyzer.termsOf(prefix)[0] : undefined,
@@ -55,6 +68,19 @@ export function toTermQuery(
     excluded: excluded.flatMap((word) => analyzer.termsOf(word).slice(0, 1)),
     paths,
   };
+}
+
+/** The query with the terms that are related to its own. Each counts once, for the closest of them. */
+export function withRelated(query: TermQuery): TermQuery {
+  const own = new Set(query.terms);
+  const related = new Map<string, RelatedQuery>();
+  for (const to of query.terms.slice(0, MOST_WORDS)) {
+    for (const { term, similarity } of relatedTerms(to)) {
+      if (own.has(term) || (related.get(term)?.similarity ?? 0) >= similarity) continue;
+      related.set(term, { term, to, similarity });
+    }
+  }
+  return { ...query, related: [...related.values()] };
 }
 
 function wordsOf(text: string): readonly string[] {

@@ -36,6 +36,7 @@ const anyOf = (terms: readonly string[]): TermQuery => ({
   terms,
   words: [],
   definitions: [],
+  related: [],
   prefixes: [],
   required: [],
   excluded: [],
