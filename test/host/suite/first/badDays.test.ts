@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { farwharfHome } from '../../../../src/core/files/home.ts';
 import {
   emptyFolder,
+  eventually,
   jobIn,
   logLinks,
   logWith,
@@ -36,8 +37,9 @@ suite('bad days', () => {
     await writeFile(join(workspaceFolder(), 'broken.sh'), 'echo no such dataset >&2\nexit 3\n');
     await submit({ script: 'broken.sh' });
     await logWith('no such dataset');
-    const job = await jobIn('failed');
-    assert.equal(job.exitCode, 3);
+    await jobIn('failed');
+    // The state may arrive before the exit code, by an event of its own.
+    assert.equal(await eventually(() => newestJob()?.exitCode ?? undefined, 'an exit code'), 3);
   });
 
   test('a traceback in the log leads to the line, also after the file was edited', async () => {
