@@ -3,15 +3,22 @@ import { join } from 'node:path';
 import { requireOwn } from '../core/files/ownFiles.ts';
 import { type MachineClass, thisMachine } from './config/machineClasses.ts';
 import { serviceFolder, stateFileOf } from './embedded.ts';
-import { DEFAULT_CONFIG, readConfig, type ServiceConfig } from './serviceConfig.ts';
+import { readConfig, type ServiceConfig } from './serviceConfig.ts';
 import type { ServeOptions } from './serveOptions.ts';
 
 const IDLE_EXIT_MS = 10 * 60_000;
 // This user's next service waits for the end of this one.
 const DRAIN_MS = 2_000;
 
-// Jobs run the person's own folder, and need programs, caches and data sets from all over the home. They are as fast as in a terminal.
-const DEFAULTS = { process: { isolation: 'none', nice: 0 } };
+// Of a service for one person, which a file may change.
+const DEFAULTS = {
+  // Jobs run the person's own folder, and need programs, caches and data sets from all over the home. They are as fast as in a terminal.
+  process: { isolation: 'none', nice: 0 },
+  // Nobody monitors it, and its log is only for failures.
+  log: { requests: false },
+  metrics: { enabled: false },
+  retention: { min_free_gb: 0.1 },
+};
 
 /**
  * The options of `farwharf serve --embedded`.
@@ -38,16 +45,10 @@ export async function embeddedServeOptions(
   };
 }
 
-/** A configuration for one person: nobody monitors the service, its log is only for failures, and jobs cost nothing unless the file has prices. */
+/** A configuration for one person: jobs cost nothing unless the file has prices. */
 async function readOwnConfig(file: string, machine: MachineClass): Promise<ServiceConfig> {
   const isWritten = existsSync(file);
   requireOwn(file);
   const config = await readConfig(isWritten ? file : undefined, { defaults: DEFAULTS });
-  return {
-    ...config,
-    machine_classes: config.machine_classes ?? [machine],
-    log: { ...DEFAULT_CONFIG.log, requests: false },
-    metrics: { enabled: false },
-    retention: { min_free_gb: 0.1 },
-  };
+  return { ...config, machine_classes: config.machine_classes ?? [machine] };
 }

@@ -35,7 +35,13 @@ export async function connect(context: Context, destination: string, flags: Conn
   }
   if (flags.remove) {
     const machine = knownMachine(home, destination, flags.name);
-    await removeMachine(machine, { client, signal, confirm: agree }).catch((error: unknown) => {
+    terminal.status(`stopping the service on ${machine.name}, and deleting its files …`);
+    const confirmed = (question: string): Promise<boolean> => {
+      terminal.clearStatus();
+      return agree(question);
+    };
+    await removeMachine(machine, { client, signal, confirm: confirmed }).catch((error: unknown) => {
+      terminal.clearStatus();
       if (error instanceof MachineUnreachable || (error instanceof AppError && error.code === 'refused')) {
         terminal.note(`If ${machine.name} no longer exists:  farwharf connect ${machine.name} --forget`);
       }
