@@ -4,11 +4,13 @@ import { once } from 'node:events';
 import { buffer } from 'node:stream/consumers';
 import { COMPILE_CACHE } from './compileCache.ts';
 
-// What stands together runs side by side, because none of it keeps all cores busy. It shares what is packed first, and must not build.
+// What stands together runs side by side, because neither of the two keeps all cores busy. It shares what is packed first, and must not
+// build. Windows draw as long as they are open, so beside other tests they would cost more than they save.
 const STEPS = [
   ['package -- --tests'],
   ['check', 'test:unit'],
-  ['test:host -- --packed', 'test:service', 'test:matrix -- --short --packed'],
+  ['test:matrix -- --short --packed', 'test:service'],
+  ['test:host -- --packed'],
 ];
 
 // Guards against a hang only, which then has a name: a busy machine takes many times as long as a quiet one.
