@@ -255,7 +255,7 @@ test('packages of others come with their licences, which are known ones, and non
 /** The hash in a chunk's name depends on where the packages lie that are bundled. */
 function withoutHashes(folder: string): string[] {
   return filesBelow(folder)
-    .map((name) => name.replace(/-[A-Z0-9]{8}\.mjs$/, '.mjs'))
+    .map((name) => name.replace(/(?<=\/chunks\/)[A-Z0-9]{8}(?=\.mjs$)/, ''))
     .toSorted();
 }
 

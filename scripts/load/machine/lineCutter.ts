@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { resetSocket } from '../../../test/service/support/resetSocket.ts';
 
 interface Line {
   readonly ends: readonly Socket[];
@@ -93,6 +94,6 @@ export class LineCutter implements AsyncDisposable {
 
   #cut(line: Line): void {
     this.#lines.delete(line);
-    for (const end of line.ends) end.resetAndDestroy();
+    for (const end of line.ends) resetSocket(end);
   }
 }

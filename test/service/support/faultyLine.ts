@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { assertNever } from '../../../src/core/errors.ts';
+import { resetSocket } from './resetSocket.ts';
 
 /**
  * What a network does to a connection:
@@ -129,7 +130,7 @@ export class FaultyLine {
         this.#state = 'dead'; // nothing passes any more
         await onStrike?.();
         if (type === 'truncate') this.#end();
-        if (type === 'reset') for (const socket of [this.#client, this.#service]) socket.resetAndDestroy();
+        if (type === 'reset') for (const socket of [this.#client, this.#service]) resetSocket(socket);
         return rest;
       default:
         return assertNever(type);
