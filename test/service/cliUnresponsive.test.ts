@@ -10,17 +10,13 @@ const JSON_JOB = /^([0-9a-f]{20})\n/;
 
 /** Stops a service, which then responds to nobody, until the output says so. */
 function hangUntil(pid: number, once: string, said: string, afterwards: () => void) {
-  let isHanging = false;
-  let isOver = false;
-  return ({ stdout, stderr }: Finished): void => {
-    if (!isHanging && stdout.includes(once)) {
-      isHanging = true;
-      process.kill(pid, 'SIGSTOP');
-    }
-    if (isOver || !stderr.includes(said)) return;
-    isOver = true;
-    process.kill(pid, 'SIGCONT');
-    afterwards();
+  const steps = [
+    { isDue: ({ stdout }: Finished) => stdout.includes(once), act: () => process.kill(pid, 'SIGSTOP') },
+    { isDue: ({ stderr }: Finished) => stderr.includes(said), act: () => process.kill(pid, 'SIGCONT') },
+    { isDue: ({ stderr }: Finished) => stderr.includes('responds again'), act: afterwards },
+  ];
+  return (output: Finished): void => {
+    if (steps[0]?.isDue(output) === true) steps.shift()?.act();
   };
 }
 
@@ -33,12 +29,14 @@ test('everyone who watches a job of a service that hangs learns that, and that i
   const [, job = assert.fail(sent.stderr)] = JSON_JOB.exec(sent.stdout) ?? [];
   const watching = { first: Promise.withResolvers<void>(), second: Promise.withResolvers<void>() };
   const warned = { first: Promise.withResolvers<void>(), second: Promise.withResolvers<void>() };
+  const returned = { first: Promise.withResolvers<void>(), second: Promise.withResolvers<void>() };
   const watch = (name: 'first' | 'second'): Promise<Finished> =>
     scratch.run(['watch', job], {
       env,
       onOutput: ({ stdout, stderr }) => {
         if (stdout.includes('before')) watching[name].resolve();
         if (stderr.includes('127.0.0.1:')) warned[name].resolve();
+        if (stderr.includes('responds again')) returned[name].resolve();
       },
     });
   // Only one of them has a stream from the service; the other reads what it stores.
@@ -48,6 +46,7 @@ test('everyone who watches a job of a service that hangs learns that, and that i
   await Promise.all([warned.first.promise, warned.second.promise]);
   const listed = await scratch.run(['jobs'], { env });
   process.kill(pid, 'SIGCONT');
+  await Promise.all([returned.first.promise, returned.second.promise]);
   await openGate(data, job);
   for (const { exit, stdout, stderr } of await Promise.all(watchers)) {
     assert.deepEqual([exit, stdout], [0, 'before\nafter\n'], stderr);
