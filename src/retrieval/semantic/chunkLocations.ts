@@ -39,6 +39,11 @@ export class ChunkLocations {
     return this.#locations.has(key);
   }
 
+  /** Those without a location, each once. */
+  newKeys(keys: readonly string[]): readonly string[] {
+    return [...new Set(keys)].filter((key) => !this.#locations.has(key));
+  }
+
   locationsOf(key: string): readonly ChunkLocation[] {
     return this.#locations.get(key) ?? [];
   }

@@ -157,11 +157,10 @@ export class FolderVectors implements SemanticRanking, Disposable {
       const vector = await this.#queries.vectorOf(query, signal);
       const found = this.#store.nearest(vector, limit, (key) => acceptedLocations(key).length > 0);
       this.#failure = undefined;
-      // A vector at a right angle to the query has nothing in common with it.
-      const related = found.filter(({ score }) => score > 0);
       const at = ({ key, standardScore }: FoundKey): NearChunk[] =>
         acceptedLocations(key).map((location) => ({ ...location, standardScore }));
-      return related.flatMap(at).slice(0, limit);
+      // A vector at a right angle to the query has nothing in common with it.
+      return found.flatMap((each) => (each.score > 0 ? at(each) : [])).slice(0, limit);
     } catch (error) {
       signal?.throwIfAborted();
       this.#failure = messageOf(error);
@@ -177,7 +176,7 @@ export class FolderVectors implements SemanticRanking, Disposable {
     this.dispose();
   }
 
-  /** Finds the locations of the texts. */
+  /** Finds the locations of the texts. New ones count as missing at once, because a search may come before the rest is located. */
   async #locate(sources: Iterable<Source>, signal: AbortSignal | undefined): Promise<void> {
     const yielder = new Yielder(signal);
     const gone = new Set(this.#locations.paths);
@@ -187,8 +186,10 @@ export class FolderVectors implements SemanticRanking, Disposable {
       if (this.#locations.file(path)?.hash === wanted) continue;
       if (yielder.isDue) await yielder.pause();
       const file = readIndexedFile(this.#root, path);
+      const keys = file?.chunks.map(({ text }) => keyOf(text)) ?? [];
+      this.#missingTexts += this.#locations.newKeys(keys).filter((key) => this.#isMissing(key)).length;
       if (file === undefined) this.#locations.delete(path);
-      else this.#locations.set(path, { hash: file.source.hash, keys: file.chunks.map(({ text }) => keyOf(text)) });
+      else this.#locations.set(path, { hash: file.source.hash, keys });
     }
     for (const path of gone) this.#locations.delete(path);
     this.#count();
@@ -239,8 +240,7 @@ export class FolderVectors implements SemanticRanking, Disposable {
   }
 
   #count(): void {
-    this.#missingTexts = 0;
-    for (const key of this.#locations.keys) if (this.#isMissing(key)) this.#missingTexts += 1;
+    this.#missingTexts = [...this.#locations.keys].filter((key) => this.#isMissing(key)).length;
     this.#wasComplete ||= this.#missingTexts === 0 && this.#locations.textCount > 0;
   }
 

@@ -84,6 +84,21 @@ test('what means the same is found by other words, and counts with the words tog
   assert.ok((hit?.startLine ?? 0) >= 1);
 });
 
+test('a folder is not ready while its files are being located, though none is missing a vector yet', async (t) => {
+  const place = await Place.create(t, many(3));
+  const vectors = await place.open(new WordEmbedder());
+  const states: string[] = [];
+  function* sources() {
+    for (const source of place.index.sources()) {
+      states.push(vectors.state.type);
+      yield source;
+    }
+  }
+  await vectors.embed(sources());
+  assert.deepEqual(states, ['unfinished', 'unfinished', 'unfinished']);
+  assert.deepEqual(vectors.state, { type: 'ready' });
+});
+
 test('filters hold for what is found by meaning', async (t) => {
   const place = await Place.create(t, FILES);
   const vectors = await place.open(new WordEmbedder());
