@@ -1,6 +1,6 @@
 // What axe finds on the canvas, in each theme, with each of its panels open.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { after, before, test } from 'node:test';
 import type { RunInfo } from '../../src/webview/canvas/state/messages.ts';
 import { drawnFile, drawnFlow, lineRange } from '../unit/flows/drawnFlows.ts';
 import { tracedRun } from '../unit/webview/tracedRun.ts';
@@ -49,11 +49,16 @@ const PANELS: readonly (readonly [name: string, open: (canvas: CanvasPage) => Pr
 const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
 const FULLY_CHECKED: ThemeName = 'dark';
 
+let bench: CanvasBench | undefined;
+let missing = '';
+before(async () => {
+  bench = await CanvasBench.start((reason) => (missing = reason));
+});
+after(() => bench?.[Symbol.asyncDispose]());
+
 for (const theme of Object.keys(THEMES) as ThemeName[]) {
   test(`axe finds nothing on the canvas in the theme ${theme}`, async (t) => {
-    const bench = await CanvasBench.start((reason) => t.skip(reason));
-    if (bench === undefined) return;
-    await using _ = bench;
+    if (bench === undefined) return t.skip(missing);
     const canvas = await bench.page({ theme });
     const check = async (state: string): Promise<void> =>
       assert.deepEqual(

@@ -25,7 +25,9 @@ function commit(root: string, message: string, files: Readonly<Record<string, st
 /** What `git fast-import` makes of a stream, which is the quickest way to a large history. */
 function importCommits(root: string, stream: Iterable<string | Buffer>): void {
   const input = Buffer.concat([...stream].map((part) => Buffer.from(part)));
-  execFileSync('git', ['-C', root, 'fast-import', '--quiet'], { input });
+  // git takes and returns memory for each object, which costs the kernel ten times what git itself does.
+  const env = { ...process.env, MALLOC_TRIM_THRESHOLD_: '100000000' };
+  execFileSync('git', ['-C', root, 'fast-import', '--quiet'], { input, env });
 }
 
 function importedCommit(message: string | Buffer, paths: readonly string[]): Buffer {
