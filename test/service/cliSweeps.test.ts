@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { rm } from 'node:fs/promises';
+import { readdir, readFile, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { jsonLines, Scratch } from './commandLine.ts';
+import { GATE, openGate } from './support/gate.ts';
 
 const SCRIPT = `
 const [lr, seed] = process.argv.slice(2).map(Number);
@@ -160,4 +161,87 @@ test('a sweep that was killed is continued without sending a job twice', async (
   const { jobs } = (await response.json()) as { jobs: { script: string }[] };
   assert.equal(jobs.length, 4);
   assert.equal(new Set(jobs.map(({ script }) => script)).size, 4);
+});
+
+const KEEPING = {
+  profiles: {
+    keep: { script: 'keep.sh ${matrix:n}', maxRuntime: 60, matrix: { n: [1, 2, 3] }, results: 'runs' },
+    more: { script: 'keep.sh ${matrix:n}', maxRuntime: 60, matrix: { n: [4, 5] } },
+  },
+};
+// The second job fails, and has results too; the third has none.
+const KEEP = '[ "$1" = 3 ] || echo "$1" > "out $1.txt"\n[ "$1" != 2 ]\n';
+
+test('the results of a sweep come home, those of each job in a folder of its own, and only once', async () => {
+  await using scratch = await Scratch.create();
+  const { env } = await scratch.serve();
+  const folder = await scratch.folder('project', { 'keep.sh': KEEP, 'farwharf.json': JSON.stringify(KEEPING) });
+  const sent = await scratch.run(['submit', folder, '--profile', 'keep', '--watch', '--json'], { env });
+  assert.equal(sent.exit, 1, sent.stderr);
+  const id = sweepOf(sent.stdout).sweep_id;
+  const done = await scratch.run(['sweep', 'download', id.slice(0, 8), '--json'], { env });
+  assert.equal(done.exit, 0, done.stderr);
+  const [{ jobs } = { jobs: [] }] = jsonLines(done.stdout) as unknown as {
+    jobs: { folder: string; written: string[] }[];
+  }[];
+  const written = jobs.filter((job) => job.written.length > 0);
+  assert.deepEqual(
+    written.map((job) => [job.folder, job.written]),
+    [
+      [join(folder, 'runs', '1-n=1'), ['out 1.txt']],
+      [join(folder, 'runs', '2-n=2'), ['out 2.txt']],
+    ],
+  );
+  assert.equal(await readFile(join(folder, 'runs', '2-n=2', 'out 2.txt'), 'utf8'), '2\n');
+  const again = await scratch.run(['sweep', 'download', id.slice(0, 8)], { env });
+  assert.equal(again.exit, 0, again.stderr);
+  assert.match(again.stderr, /The results of 3 jobs were downloaded before\. Again: {2}farwharf download ID/);
+  const other = await scratch.run(['submit', folder, '--profile', 'more', '--watch'], { env });
+  assert.equal(other.exit, 0, other.stderr);
+  const elsewhere = join(scratch.root, 'elsewhere');
+  const moved = await scratch.run(['sweep', 'download', other.stdout.trim(), '--into', elsewhere], { env });
+  assert.equal(moved.exit, 0, moved.stderr);
+  assert.equal(await readFile(join(elsewhere, '2-n=5', 'out 5.txt'), 'utf8'), '5\n', moved.stderr);
+});
+
+test('a submit of a sweep can bring the results home, and says what it could not', async () => {
+  await using scratch = await Scratch.create();
+  const { env } = await scratch.serve();
+  const folder = await scratch.folder('project', { 'keep.sh': KEEP, 'farwharf.json': JSON.stringify(KEEPING) });
+  // What a job's results would replace: a folder that leads out.
+  const outside = await scratch.folder('outside', {});
+  await symlink(outside, join(folder, 'runs'));
+  const done = await scratch.run(['submit', folder, '--profile', 'keep', '--download'], { env });
+  assert.equal(done.exit, 1, done.stderr);
+  assert.match(done.stderr, /n=1: The profile puts the results into runs\/1-n=1, which leads out of /);
+  assert.match(done.stderr, /n=2: The profile puts the results into runs\/2-n=2, which leads out of /);
+  assert.deepEqual(await readdir(outside), []);
+});
+
+test('a sweep that is watched waits for a service that is away', async () => {
+  await using scratch = await Scratch.create();
+  const first = await scratch.serve();
+  const folder = await scratch.folder('project', {
+    'wait.sh': GATE,
+    'farwharf.json': JSON.stringify({
+      profiles: { wait: { script: 'wait.sh ${matrix:n}', maxRuntime: 600, matrix: { n: [1, 2] } } },
+    }),
+  });
+  const away = Promise.withResolvers<void>();
+  let stopped: Promise<unknown> | undefined;
+  const watched = scratch.run(['submit', folder, '--profile', 'wait', '--watch'], {
+    env: first.env,
+    onOutput({ stderr }) {
+      if (stderr.includes('compare them')) stopped ??= first.stop();
+      if (stderr.includes('does not respond')) away.resolve();
+    },
+  });
+  await Promise.race([away.promise, watched]);
+  await stopped;
+  const port = new URL(first.url).port;
+  await scratch.serve(['--port', port, '--data', first.data], { FARWHARF_API_KEY: first.key });
+  await openGate(first.data);
+  const { exit, stderr } = await watched;
+  assert.equal(exit, 0, stderr);
+  assert.match(stderr, /does not respond\. Its jobs keep running\..*responds again\..*n=2: .*succeeded/s);
 });

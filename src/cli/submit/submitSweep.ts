@@ -46,10 +46,6 @@ export async function submitSweep(
   flags: SubmitFlags,
 ): Promise<number> {
   const { signal, terminal, env } = context;
-  if (flags.download) {
-    const sentence = `--download works for one job, and profile ${job.name} has ${job.combinations.length}. Nothing was sent.`;
-    throw new AppError('bad-input', `${sentence} Download results afterwards: farwharf download ID`);
-  }
   if (flags.resume !== undefined) {
     const sentence = `--resume continues one run, and profile ${job.name} has ${job.combinations.length} jobs. Nothing was sent.`;
     throw new AppError('bad-input', `${sentence} Choose one with --set.`);
@@ -124,7 +120,8 @@ export async function submitSweep(
     rehash: flags.rehash,
     onPhase: report.show,
   });
-  return await runSweep(session, context, sweep, { watch: flags.watch });
+  const { watch, download, onConflict } = flags;
+  return await runSweep(session, context, sweep, { watch, download: download ? onConflict : undefined });
 }
 
 /** `12 jobs, at most 4 at once, at most 6 credits together.` */

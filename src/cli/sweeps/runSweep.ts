@@ -3,30 +3,39 @@ import { messageOf } from '../../core/errors.ts';
 import { describeJob } from '../../jobs/describe.ts';
 import { describeParameters } from '../../jobs/ledger/parameters.ts';
 import { hasSucceeded, isOver, type JobRecord } from '../../jobs/ledger/record.ts';
-import { sendSweep, type SweepEnd, type SweepPhase } from '../../jobs/sweeps/sendSweep.ts';
-import { surveyJobs } from '../../jobs/sweeps/surveyJobs.ts';
+import { isPassing, sendSweep, type SweepEnd, type SweepPhase } from '../../jobs/sweeps/sendSweep.ts';
+import { type SurveyDeps, surveyJobs } from '../../jobs/sweeps/surveyJobs.ts';
 import type { Sweep } from '../../jobs/sweeps/sweep.ts';
 import { countJobs, describeCounts } from '../../jobs/sweeps/sweepProgress.ts';
 import type { Context } from '../command/context.ts';
 import { EXIT } from '../command/exit.ts';
+import type { ConflictChoice } from '../jobs/conflictFlag.ts';
 import type { Session } from '../session/session.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { sweepAsJson } from './sweepJson.ts';
+import { downloadSweepResults } from './sweepResults.ts';
 
 const POLL_MS = 2_000;
 const SHORT_ID = 8;
 
+export interface RunSweepOptions {
+  /** Waits until all jobs have ended. */
+  readonly watch: boolean;
+  /** Waits too, and then downloads the results of all jobs. */
+  readonly download?: ConflictChoice | undefined;
+}
+
 /**
- * Sends the jobs of a sweep that were not sent yet, and with `watch` waits until all of them have ended. JSON: the sweep, at the end.
+ * Sends the jobs of a sweep that were not sent yet. JSON: the sweep, at the end, with the results of each job that were downloaded.
  *
- * @returns the exit status: with `watch`, whether all jobs succeeded.
+ * @returns the exit status: if it waited, whether all jobs succeeded and their results were downloaded.
  * @throws as `sendSweep` does, after a note that says how to continue.
  */
 export async function runSweep(
   session: Session,
   context: Context,
   sweep: Sweep,
-  { watch }: { readonly watch: boolean },
+  { watch, download }: RunSweepOptions,
 ): Promise<number> {
   const { signal, terminal } = context;
   const service = session.sender();
@@ -48,15 +57,23 @@ export async function runSweep(
   }
   terminal.clearStatus();
   for (const line of describeSweepEnd(sweep, end)) terminal.note(line);
-  const watched = watch ? await waitForAll(session, context, sweep, end.records) : undefined;
+  const isWaiting = watch || download !== undefined;
+  const watched = isWaiting ? await waitForAll(session, context, sweep, end.records) : undefined;
   const { records } = watched ?? end;
-  if (!terminal.json({ ...sweepAsJson(sweep, records), end: end.type })) terminal.answer(shortSweepId(sweep));
+  const downloaded =
+    watched?.type === 'over' && download !== undefined
+      ? await downloadSweepResults(session, context, records, { onConflict: download })
+      : undefined;
+  const results = downloaded && { results: downloaded.jobs };
+  if (!terminal.json({ ...sweepAsJson(sweep, records), end: end.type, ...results }))
+    terminal.answer(shortSweepId(sweep));
   if (watched === undefined) return EXIT.done;
   if (watched.type === 'detached') {
     noteDetached(terminal, sweep);
     return EXIT.interrupted;
   }
-  return end.type === 'all-sent' && records.every(hasSucceeded) ? EXIT.done : EXIT.failed;
+  const isGood = end.type === 'all-sent' && records.every(hasSucceeded) && downloaded?.isComplete !== false;
+  return isGood ? EXIT.done : EXIT.failed;
 }
 
 /** The ID that people type. */
@@ -117,7 +134,7 @@ async function waitForAll(
   let current = records;
   try {
     for (;;) {
-      current = await surveyJobs(deps, sweep.id, signal);
+      current = (await surveyIfReachable(session, deps, sweep, signal)) ?? current;
       for (const record of current.filter((each) => isOver(each) && !ended.has(each.id))) {
         ended.add(record.id);
         const parameters = describeParameters(record.sweep?.parameters ?? {});
@@ -133,6 +150,25 @@ async function waitForAll(
     return { type: 'detached', records: current };
   } finally {
     terminal.clearStatus();
+  }
+}
+
+/** Undefined, with a note, while the service does not respond: the jobs run on, however long that takes. */
+async function surveyIfReachable(
+  { contact }: Session,
+  deps: SurveyDeps,
+  { id }: Sweep,
+  signal: AbortSignal,
+): Promise<readonly JobRecord[] | undefined> {
+  try {
+    const records = await surveyJobs(deps, id, signal);
+    contact.returned();
+    return records;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!isPassing(error)) throw error;
+    contact.lost();
+    return undefined;
   }
 }
 

@@ -1,4 +1,5 @@
 import { defineGroup, defineVerb, type Verb } from '../command/verb.ts';
+import { conflictFlag } from '../jobs/conflictFlag.ts';
 import { creditsFlag, jsonFlag, numberFlag, switchFlag, textFlag } from '../grammar/flags.ts';
 
 export const RANKING_FLAGS = {
@@ -10,7 +11,7 @@ export function sweepVerb(more: readonly Verb[]): Verb {
   return defineGroup(
     {
       name: 'sweep',
-      summary: 'compare, continue and cancel the jobs of a profile with a matrix',
+      summary: 'compare, continue and cancel the jobs of a profile with a matrix, and download their results',
       examples: [
         ['farwharf submit --profile train', 'submit the sweep: a job for each combination of the matrix'],
         ['farwharf sweep show 3f2a --by loss', 'compare its jobs, the lowest loss first'],
@@ -44,6 +45,21 @@ export function sweepVerb(more: readonly Verb[]): Verb {
           ['farwharf sweep show 3f2a --by accuracy --highest', 'show the highest accuracy first'],
         ],
         load: async () => (await import('./showSweep.ts')).showSweep,
+      }),
+      defineVerb({
+        name: 'download',
+        summary: 'download the results of all jobs of a sweep that have ended',
+        args: ['<sweep>'],
+        flags: {
+          into: textFlag('--into <dir>', 'folder in which each job gets a folder (default: that of its profile)'),
+          onConflict: conflictFlag(),
+          json: jsonFlag(),
+        },
+        examples: [
+          ['farwharf sweep download 3f2a', 'download what is not here yet, each job into its own folder'],
+          ['farwharf sweep download 3f2a --into results', 'into folders in another folder'],
+        ],
+        load: async () => (await import('./downloadSweep.ts')).downloadSweep,
       }),
       defineVerb({
         name: 'resume',

@@ -149,7 +149,7 @@ async function finish({ home }: SweepDeps, { id }: Sweep, end: SweepEnd): Promis
 }
 
 /** Whether the same request may succeed later. An unknown outcome is settled before anything else is sent. */
-function isPassing(error: unknown): boolean {
+export function isPassing(error: unknown): boolean {
   if (error instanceof AppError) return error.code === 'outcome-unknown';
   return (
     httpStatus(error) === 429 || explainFailure(error, { remedies: { key: '', credits: '' } }).kind === 'unreachable'

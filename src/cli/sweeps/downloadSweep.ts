@@ -1,0 +1,29 @@
+import { resolve } from 'node:path';
+import { surveyJobs } from '../../jobs/sweeps/surveyJobs.ts';
+import type { Context } from '../command/context.ts';
+import { EXIT } from '../command/exit.ts';
+import type { ConflictChoice } from '../jobs/conflictFlag.ts';
+import { openSweep } from './sweepJobs.ts';
+import { downloadSweepResults } from './sweepResults.ts';
+
+interface DownloadFlags {
+  readonly into?: string;
+  readonly onConflict: ConflictChoice;
+}
+
+/** `farwharf sweep download ID`: the results of its jobs that are not here yet. JSON: `{ sweep_id, jobs }`. */
+export async function downloadSweep(
+  context: Context,
+  name: string,
+  { into, onConflict }: DownloadFlags,
+): Promise<number> {
+  const opened = await openSweep(context, name);
+  await using session = opened.session;
+  const { sweep } = opened;
+  const deps = { service: session.sender(), ledger: session.asyncLedger };
+  const records = await surveyJobs(deps, sweep.id, context.signal);
+  const options = { onConflict, into: into === undefined ? undefined : resolve(into) };
+  const { jobs, isComplete } = await downloadSweepResults(session, context, records, options);
+  context.terminal.json({ sweep_id: sweep.id, jobs });
+  return isComplete ? EXIT.done : EXIT.failed;
+}

@@ -1,0 +1,91 @@
+import { basename, join } from 'node:path';
+import { AppError, messageOf } from '../../core/errors.ts';
+import { formatCount } from '../../core/text/format.ts';
+import { printableLine } from '../../core/text/printable.ts';
+import { describeParameters } from '../../jobs/ledger/parameters.ts';
+import { isOver, type JobRecord } from '../../jobs/ledger/record.ts';
+import type { DownloadedResults } from '../../jobs/results/placeFiles.ts';
+import { resultsFolderOf } from '../../jobs/results/resultsFolder.ts';
+import type { Context } from '../command/context.ts';
+import type { ConflictChoice } from '../jobs/conflictFlag.ts';
+import { bringHome, describeResults, resultsAsJson } from '../jobs/results.ts';
+import type { Session } from '../session/session.ts';
+
+interface SweepResultsOptions {
+  readonly onConflict: ConflictChoice;
+  /** Gets a folder for each job; the one that was sent by default. */
+  readonly into?: string | undefined;
+}
+
+/** The results of one job, or why they were not downloaded. JSON: the fields of `farwharf download --json`, or `error`. */
+interface JobResults {
+  readonly job_id: string | null;
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly error?: string;
+}
+
+/** What was downloaded of a sweep. */
+export interface SweepResults {
+  readonly jobs: readonly JobResults[];
+  readonly isComplete: boolean;
+}
+
+/**
+ * Downloads the results of the jobs that have ended, each into a folder of its own, unless that was done before. What is wrong with the
+ * results of one job does not keep those of the others.
+ */
+export async function downloadSweepResults(
+  session: Session,
+  context: Context,
+  records: readonly JobRecord[],
+  options: SweepResultsOptions,
+): Promise<SweepResults> {
+  const { terminal, signal } = context;
+  const jobs: JobResults[] = [];
+  const ended = records.filter(isOver).toSorted((a, b) => (a.sweep?.index ?? 0) - (b.sweep?.index ?? 0));
+  const isNew = ({ downloadedAt, results }: JobRecord): boolean => downloadedAt === null && results?.files !== 0;
+  for (const record of ended.filter(isNew)) {
+    const { jobId, sweep } = record;
+    const parameters = sweep?.parameters ?? {};
+    try {
+      const results = await downloadOne(session, context, record, options);
+      if (results === undefined) continue;
+      jobs.push({ job_id: jobId, parameters, ...resultsAsJson(results) });
+      terminal.note(`${describeParameters(parameters)}:`);
+      for (const line of describeResults(results)) terminal.note(line);
+    } catch (error) {
+      signal.throwIfAborted();
+      jobs.push({ job_id: jobId, parameters, error: messageOf(error) });
+      terminal.note(printableLine(`${describeParameters(parameters)}: ${messageOf(error)}`));
+    }
+  }
+  const before = ended.filter(({ downloadedAt }) => downloadedAt !== null).length;
+  if (before > 0)
+    terminal.note(
+      `The results of ${formatCount(before, 'job was', 'jobs were')} downloaded before. Again:  farwharf download ID`,
+    );
+  const running = records.length - ended.length;
+  if (running > 0) terminal.note(`${formatCount(running, 'job has', 'jobs have')} not ended yet.`);
+  if (jobs.length === 0 && before === 0 && running === 0) terminal.note('The jobs produced no results.');
+  return { jobs, isComplete: jobs.every(({ error }) => error === undefined) };
+}
+
+/** Undefined if the job has no results. */
+async function downloadOne(
+  session: Session,
+  context: Context,
+  record: JobRecord,
+  { onConflict, into }: SweepResultsOptions,
+): Promise<DownloadedResults | undefined> {
+  const { jobId, resultsFolder, id } = record;
+  if (jobId === null) return undefined;
+  const own = basename(resultsFolder ?? id);
+  const folder = into === undefined ? await resultsFolderOf(record) : join(into, own);
+  const place = { record: { ...record, jobId }, ledger: session.asyncLedger, home: session.home };
+  try {
+    return await bringHome(place, await session.client(), context, { folder, onConflict });
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'missing') return undefined;
+    throw error;
+  }
+}
