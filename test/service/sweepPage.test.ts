@@ -30,6 +30,7 @@ const SWEEP: ToSweepPage = {
   })),
   canCancel: true,
   canResume: false,
+  canDownload: true,
 };
 
 test('the page of a sweep compares its jobs, sorts them by keyboard, and says what was chosen', async (t) => {
@@ -62,12 +63,14 @@ test('the page of a sweep compares its jobs, sorts them by keyboard, and says wh
   await page.getByRole('button', { name: 'Show: 10 <b>long name</b>' }).focus();
   assert.equal(await page.locator('.plot path.chosen').count(), 1);
   assert.equal(await page.getByRole('button', { name: 'Send the others' }).isVisible(), false);
+  await page.getByRole('button', { name: 'Download Results' }).click();
   await page.getByRole('button', { name: 'Cancel all' }).click();
   await page.getByRole('button', { name: 'Show: 10 <b>long name</b>' }).click();
   await page.getByRole('button', { name: 'Edit and submit: 2 <b>long name</b>' }).click();
   await page.getByRole('combobox').selectOption('accuracy');
   assert.deepEqual(await page.evaluate('window.sent'), [
     { type: 'ready' },
+    { type: 'download' },
     { type: 'cancel' },
     { type: 'open', index: 1 },
     { type: 'edit', index: 2 },

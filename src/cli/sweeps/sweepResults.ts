@@ -6,6 +6,7 @@ import { describeParameters } from '../../jobs/ledger/parameters.ts';
 import { isOver, type JobRecord } from '../../jobs/ledger/record.ts';
 import type { DownloadedResults } from '../../jobs/results/placeFiles.ts';
 import { resultsFolderOf } from '../../jobs/results/resultsFolder.ts';
+import { awaitedResults } from '../../jobs/sweeps/awaitedResults.ts';
 import type { Context } from '../command/context.ts';
 import type { ConflictChoice } from '../jobs/conflictFlag.ts';
 import { bringHome, describeResults, resultsAsJson } from '../jobs/results.ts';
@@ -42,9 +43,7 @@ export async function downloadSweepResults(
 ): Promise<SweepResults> {
   const { terminal, signal } = context;
   const jobs: JobResults[] = [];
-  const ended = records.filter(isOver).toSorted((a, b) => (a.sweep?.index ?? 0) - (b.sweep?.index ?? 0));
-  const isNew = ({ downloadedAt, results }: JobRecord): boolean => downloadedAt === null && results?.files !== 0;
-  for (const record of ended.filter(isNew)) {
+  for (const record of awaitedResults(records)) {
     const { jobId, sweep } = record;
     const parameters = sweep?.parameters ?? {};
     try {
@@ -59,6 +58,7 @@ export async function downloadSweepResults(
       terminal.note(printableLine(`${describeParameters(parameters)}: ${messageOf(error)}`));
     }
   }
+  const ended = records.filter(isOver);
   const before = ended.filter(({ downloadedAt }) => downloadedAt !== null).length;
   if (before > 0)
     terminal.note(

@@ -42,6 +42,7 @@ export const COMMANDS = [
   'farwharf.showMoreJobs',
   'farwharf.refreshJobs',
   'farwharf.showSweep',
+  'farwharf.downloadSweepResults',
   'farwharf.resumeSweep',
   'farwharf.cancelSweep',
   'farwharf.editSweepJob',

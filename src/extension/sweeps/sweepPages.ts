@@ -21,7 +21,7 @@ const EVERY_MS = 1_000;
 const index = z.int().nonnegative();
 // The page is ours, but what it sends has passed a process that shows text of others.
 const message: z.ZodType<FromSweepPage> = z.union([
-  z.object({ type: z.enum(['ready', 'cancel', 'resume']) }),
+  z.object({ type: z.enum(['ready', 'cancel', 'resume', 'download']) }),
   z.object({ type: z.literal('choose'), metric: z.string() }),
   z.object({ type: z.enum(['open', 'edit']), index }),
 ]);
@@ -102,6 +102,7 @@ export class SweepPages implements Disposable {
     else if (action.type === 'edit') await executeCommand('farwharf.editSweepJob', { sweep: id, index: action.index });
     else if (action.type === 'cancel') await executeCommand('farwharf.cancelSweep', id);
     else if (action.type === 'resume') await executeCommand('farwharf.resumeSweep', id);
+    else if (action.type === 'download') await executeCommand('farwharf.downloadSweepResults', id);
   }
 }
 

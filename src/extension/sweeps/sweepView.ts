@@ -6,6 +6,7 @@ import { elapsedSeconds, isOver, isUnpriced, type JobRecord } from '../../jobs/l
 import type { Series } from '../../jobs/metrics/series.ts';
 import { costSoFar, describeUsed, usedHours } from '../../jobs/submit/estimate.ts';
 import type { Sweep } from '../../jobs/sweeps/sweep.ts';
+import { awaitedResults } from '../../jobs/sweeps/awaitedResults.ts';
 import { countJobs, describeCounts } from '../../jobs/sweeps/sweepProgress.ts';
 import { metricNames, sweepRows } from '../../jobs/sweeps/sweepTable.ts';
 import { describeLastSeen, describeLostService, type LostContact, lostOfSweep } from '../store/lostContacts.ts';
@@ -65,6 +66,7 @@ export function sweepView(
     })),
     canCancel: !sweep.isCancelled && (counts.unfinished > 0 || isSending),
     canResume: !sweep.isCancelled && counts.unsent > 0 && !isSending,
+    canDownload: awaitedResults(records).length > 0,
   };
 }
 

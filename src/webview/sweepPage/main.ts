@@ -12,6 +12,7 @@ const title = html('h1', {});
 const summary = html('p', { role: 'status' });
 const cancel = button(l10n.t('Cancel all'), { type: 'cancel' });
 const resume = button(l10n.t('Send the others'), { type: 'resume' });
+const download = button(l10n.t('Download Results'), { type: 'download' });
 const metric = html('select', { 'aria-label': l10n.t('Metric of the plot') });
 const curves = new Curves();
 const plot = html('section', { 'aria-label': l10n.t('Plot') }, metric, curves.element);
@@ -22,7 +23,15 @@ const table = new JobTable({
 });
 metric.addEventListener('change', () => editor.postMessage({ type: 'choose', metric: metric.value }));
 document.body.append(
-  html('main', {}, title, summary, html('p', {}, resume, cancel), plot, html('div', { class: 'wide' }, table.element)),
+  html(
+    'main',
+    {},
+    title,
+    summary,
+    html('p', {}, download, resume, cancel),
+    plot,
+    html('div', { class: 'wide' }, table.element),
+  ),
 );
 
 function button(text: string, message: FromSweepPage): HTMLButtonElement {
@@ -36,6 +45,7 @@ function show(sweep: ToSweepPage): void {
   setText(summary, sweep.summary);
   cancel.hidden = !sweep.canCancel;
   resume.hidden = !sweep.canResume;
+  download.hidden = !sweep.canDownload;
   plot.hidden = sweep.metric === null;
   metric.replaceChildren(...sweep.metrics.map((name) => html('option', { value: name }, name)));
   metric.value = sweep.metric ?? '';

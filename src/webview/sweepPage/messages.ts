@@ -32,11 +32,12 @@ export interface ToSweepPage {
   readonly jobs: readonly ShownJob[];
   readonly canCancel: boolean;
   readonly canResume: boolean;
+  readonly canDownload: boolean;
 }
 
 /** What the user did on the page. `ready`: it was loaded. */
 export type FromSweepPage =
-  | { readonly type: 'ready' | 'cancel' | 'resume' }
+  | { readonly type: 'ready' | 'cancel' | 'resume' | 'download' }
   | { readonly type: 'open'; readonly index: number }
   | { readonly type: 'choose'; readonly metric: string }
   | { readonly type: 'edit'; readonly index: number };

@@ -181,4 +181,23 @@ suite('the list of jobs', () => {
     await eventually(async () => (await readFile(file, 'utf8').catch(() => '')).includes('100'), 'no budget');
     assert.deepEqual(JSON.parse(await readFile(file, 'utf8')), { vision: { soft: 50, hard: 100 } });
   });
+
+  test('brings the results of a sweep home, those of each job into a folder of its own', async () => {
+    const profile = { script: 'keep.mjs ${matrix:n}', matrix: { n: [1, 2] } };
+    await writeFile(join(folder, 'farwharf.json'), JSON.stringify({ profiles: { keep: profile } }));
+    await writeFile(
+      join(folder, 'keep.mjs'),
+      "import { writeFileSync } from 'node:fs';\nwriteFileSync('out.txt', process.argv[2]);\n",
+    );
+    await runCommand(window.page, 'Farwharf: Submit Profile');
+    await choose(window.page, 'keep');
+    const question = window.page.locator('.monaco-dialog-box', { hasText: 'Submit 2 jobs of keep' });
+    await question.getByRole('button', { name: 'Submit' }).click();
+    await row('keep', '2 of 2 done').waitFor();
+    await runCommand(window.page, 'Farwharf: Download Sweep Results');
+    await choose(window.page, 'keep');
+    const second = join(folder, 'keep', '2-n=2', 'out.txt');
+    await eventually(async () => (await readFile(second, 'utf8').catch(() => '')) === '2', 'no results');
+    assert.equal(await readFile(join(folder, 'keep', '1-n=1', 'out.txt'), 'utf8'), '1');
+  });
 });

@@ -30,6 +30,7 @@ const ANYWHERE: Outcomes = {
   'Filter Jobs...': list('Filter jobs'),
   'Group Jobs By...': list('Group jobs by'),
   'Show Sweep': message('Show Sweep: no sweeps yet. Add a "matrix"'),
+  'Download Sweep Results': message('Download Sweep Results: no sweeps yet. Add a "matrix"'),
   'Resume Sweep': message('Resume Sweep: no sweeps yet. Add a "matrix"'),
   'Cancel Sweep': message('Cancel Sweep: no sweeps yet. Add a "matrix"'),
   Refresh: statusBar('The list of jobs is up to date'),

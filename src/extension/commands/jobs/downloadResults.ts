@@ -13,7 +13,8 @@ const QUESTION = {
 };
 const keepBothArgument = z.object({ keepBoth: z.literal(true) });
 
-function downloadFailures(failed: number, all: number): string {
+/** How many of several jobs could not be downloaded. */
+export function downloadFailures(failed: number, all: number): string {
   return l10n.t('{0} of {1} jobs could not be downloaded.', formatInteger(failed), formatInteger(all));
 }
 

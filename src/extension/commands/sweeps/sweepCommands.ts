@@ -4,16 +4,32 @@ import { numberField } from '../../../core/jsonFields.ts';
 import { formatInteger } from '../../../core/text/format.ts';
 import { printableLine } from '../../../core/text/printable.ts';
 import { describeParameters } from '../../../jobs/ledger/parameters.ts';
+import { awaitedResults } from '../../../jobs/sweeps/awaitedResults.ts';
 import { countJobs } from '../../../jobs/sweeps/sweepProgress.ts';
+import { forEachJob } from '../../jobList/forEachJob.ts';
+import { download } from '../../results/results.ts';
 import { submit } from '../../submit/submit.ts';
 import { askModal, askText } from '../../ui/show.ts';
 import { requireTrust } from '../../workspace/folders.ts';
 import type { Commands } from '../command.ts';
+import { downloadFailures } from '../jobs/downloadResults.ts';
 import { readParameters } from './parameterText.ts';
 import { sweepCommand } from './sweepCommand.ts';
 
 export const sweepCommands = {
   'farwharf.showSweep': sweepCommand(l10n.t('Show Sweep'), ({ services }, sweep) => services.sweepPages.show(sweep)),
+  /** Downloads the results of the jobs that have ended and whose results are not here yet, each into a folder of its own. */
+  'farwharf.downloadSweepResults': sweepCommand(l10n.t('Download Sweep Results'), async ({ services }, sweep) => {
+    const records = await services.ledger.list({ sweep: sweep.id, withRemoved: true, limit: sweep.drafts.length });
+    const waiting = awaitedResults(records);
+    if (waiting.length === 0) {
+      throw new AppError(
+        'missing',
+        printableLine(l10n.t('No job of sweep {0} has ended with results that are not here yet.', sweep.name)),
+      );
+    }
+    await forEachJob(waiting, downloadFailures, (record) => download(services, record, {}));
+  }),
   /** Sends the jobs of a sweep that were not sent yet. */
   'farwharf.resumeSweep': sweepCommand(l10n.t('Resume Sweep'), ({ services }, sweep) => {
     requireTrust();

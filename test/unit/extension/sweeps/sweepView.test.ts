@@ -55,7 +55,11 @@ test('a sweep shows each job with its parameters, state and metrics, and what ca
   const context = { metric: undefined, isSending: false, lostOf: () => undefined, now: NOW };
   const view = sweepView(sweep, [first, running], (id) => (id === second.id ? metrics : new Map()), context);
   assert.match(view.summary, /^1 of 3 done · 1 unfinished · 1 not sent · .* cr of at most 20$/);
-  assert.deepEqual([view.metric, view.canCancel, view.canResume], ['loss', true, true]);
+  assert.deepEqual([view.metric, view.canCancel, view.canResume, view.canDownload], ['loss', true, true, true]);
+  const downloaded: JobRecord = { ...first, downloadedAt: first.createdAt };
+  const empty: JobRecord = { ...first, results: { files: 0, added: 0 } };
+  for (const record of [downloaded, empty, running])
+    assert.equal(sweepView(sweep, [record], () => metrics, context).canDownload, false);
   assert.deepEqual(
     view.jobs.map(({ parameters, state, values, isSent }) => [parameters[0], state, values[0], isSent]),
     [
