@@ -1,7 +1,5 @@
 import { dirname } from 'node:path';
 import { farwharfHome } from '../../core/files/home.ts';
-import { sourceHashes } from '../../flows/graph/sourceHash.ts';
-import { diskHost } from '../../flows/project/diskHost.ts';
 import { answerRun } from '../../flows/run/history/answer.ts';
 import { RunHistory } from '../../flows/run/history/runHistory.ts';
 import type { Context } from '../command/context.ts';
@@ -27,14 +25,12 @@ export async function answerFlow(
   const record = await history.locate(id);
   const print = flowPrinter(terminal);
   const read = readIfFlow(record.file);
-  const sources = read && sourceHashes(read, (path) => diskHost.read(path));
   const request = {
     record,
     input,
     cwd: record.cwd ?? dirname(record.file),
     env,
     variables,
-    sources,
     reach: read && (await readReachOf(record.file)),
   };
   const run = await answerRun(history, program.flowRuntime, request, {

@@ -2,8 +2,6 @@ import { resolve } from 'node:path';
 import { farwharfHome } from '../../core/files/home.ts';
 import { formatCount, formatDollars, formatDuration } from '../../core/text/format.ts';
 import { findChoice } from '../../flows/graph/flowChoice.ts';
-import { sourceHashes } from '../../flows/graph/sourceHash.ts';
-import { diskHost } from '../../flows/project/diskHost.ts';
 import { readDataSet } from '../../flows/run/evals/dataSet.ts';
 import {
   type CaseResult,
@@ -49,7 +47,6 @@ export async function evalFlow(context: Context, argument: string, flags: FlowEv
       env,
       variables: flags.env,
       reach: read && (await readReachOf(file)),
-      sources: read && sourceHashes(read, (path) => diskHost.read(path)),
       data,
       cases,
       concurrency: flags.concurrency,

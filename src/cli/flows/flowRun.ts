@@ -5,7 +5,6 @@ import { AppError } from '../../core/errors.ts';
 import { formatDuration } from '../../core/text/format.ts';
 import { farwharfHome } from '../../core/files/home.ts';
 import { printableLine } from '../../core/text/printable.ts';
-import { diskHost } from '../../flows/project/diskHost.ts';
 import { findChoice } from '../../flows/graph/flowChoice.ts';
 import { describeRunEnd, describeUsage } from '../../flows/run/history/describeRun.ts';
 import type { FlowProcessEvent } from '../../flows/run/protocol/flowRun.ts';
@@ -13,7 +12,6 @@ import { type RecordedRun, runRecorded } from '../../flows/run/history/recordedR
 import { RunHistory } from '../../flows/run/history/runHistory.ts';
 import { RunQueries } from '../../flows/run/history/runQueries.ts';
 import type { RunRecord } from '../../flows/run/history/runRecord.ts';
-import { sourceHashes } from '../../flows/graph/sourceHash.ts';
 import type { Context } from '../command/context.ts';
 import { EXIT } from '../command/exit.ts';
 import { flowPrinter } from '../terminal/flowPrinter.ts';
@@ -51,7 +49,6 @@ export async function runFlowFile(
         replay: flags.replay,
         rerun: from === undefined ? undefined : { run: of, path: from },
         reach: read && (await readReachOf(file)),
-        sources: read && sourceHashes(read, (path) => diskHost.read(path)),
       },
       {
         signal,

@@ -20,11 +20,6 @@ export function sourceHashes({ flows }: FlowFile, textOf: (file: string) => stri
   return hashes;
 }
 
-/** The nodes, as `flow/node`, that are new or whose source has changed. */
-export function editedSince(before: SourceHashes, now: SourceHashes): readonly string[] {
-  return Object.keys(now).filter((name) => before[name] !== now[name]);
-}
-
 /** Classes of the library have no source here, and inherited hooks are outside the class. */
 function rangesOf({ ranges }: FlowNode): readonly SourceRange[] {
   const { instance, class: own, prep, exec, post } = ranges;

@@ -16,7 +16,7 @@ const WHOLE: ViewLimits = { text: 500_000, items: 20_000, depth: 50, total: 2_00
 
 /** Which flow to run, and how. */
 export interface EvalRequest
-  extends Pick<RecordedRunRequest, 'file' | 'flow' | 'flowName' | 'cwd' | 'env' | 'variables' | 'reach' | 'sources'> {
+  extends Pick<RecordedRunRequest, 'file' | 'flow' | 'flowName' | 'cwd' | 'env' | 'variables' | 'reach'> {
   /** The absolute path of the data set, and its cases. */
   readonly data: string;
   readonly cases: readonly EvalCase[];

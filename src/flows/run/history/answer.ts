@@ -11,7 +11,7 @@ import type { RunHistory } from './runHistory.ts';
 import type { RunRecord } from './runRecord.ts';
 
 /** The answer to a run that waits. */
-export interface RunAnswer extends Pick<RecordedRunRequest, 'cwd' | 'env' | 'variables' | 'sources' | 'reach'> {
+export interface RunAnswer extends Pick<RecordedRunRequest, 'cwd' | 'env' | 'variables' | 'reach'> {
   readonly record: RunRecord;
   readonly input: unknown;
 }

@@ -22,8 +22,6 @@ export interface RecordedRunRequest extends Omit<FlowRunRequest, 'folder' | 'rep
   readonly evalCase?: RunRecord['evalCase'];
   /** Answer an earlier run that waits. */
   readonly answer?: { readonly run: string; readonly checkpoint: Checkpoint; readonly input: unknown } | undefined;
-  /** From `sourceHashes`. */
-  readonly sources?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface RecordedRun {
@@ -44,7 +42,7 @@ export interface RecordedRunOptions extends RunFlowOptions {
 export async function runRecorded(
   history: RunHistory,
   runtime: FlowRuntime,
-  { replay, rerun, answer: given, sources, reach, evalCase, ...request }: RecordedRunRequest,
+  { replay, rerun, answer: given, reach, evalCase, ...request }: RecordedRunRequest,
   { onBegin, ...options }: RecordedRunOptions,
 ): Promise<RecordedRun> {
   const { file, flow, flowName } = request;
@@ -74,7 +72,6 @@ export async function runRecorded(
     ...(answer !== undefined && { answer: runRecord.shape.answer.parse(answer.input) }),
     ...(evalCase !== undefined && { evalCase }),
     ...(reach !== undefined && { reach: stepReachSchema.parse(reach) }),
-    ...(sources !== undefined && { sources: { ...sources } }),
   });
   onBegin?.(begun.record);
   const live = new RunTotals(flowName);

@@ -35,8 +35,6 @@ export const runRecord = z.object({
   evalCase: z.object({ data: z.string(), line: z.number(), name: z.string() }).optional(),
   /** The id of the job, if it ran as one. */
   job: z.string().optional(),
-  /** A hash of the source of each node, by `flow/node` ids of the file's graph, to find the nodes edited since. */
-  sources: z.record(z.string(), z.string()).optional(),
   /** From `stepReach`, to find the steps whose code has changed since. */
   reach: stepReachSchema.optional(),
   steps: z.number().optional(),

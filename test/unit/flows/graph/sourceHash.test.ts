@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readFlows } from '../../../../src/flows/project/flowProject.ts';
 import { flowTestName } from '../../../../src/flows/run/testing/flowTestFile.ts';
-import { editedSince, sourceHashes } from '../../../../src/flows/graph/sourceHash.ts';
+import { sourceHashes } from '../../../../src/flows/graph/sourceHash.ts';
 
 const SOURCE = `import { Flow, Node } from 'farwharf/agents';
 class A extends Node { exec() { return 1; } }
@@ -18,10 +18,12 @@ function hashes(text: string): Readonly<Record<string, string>> {
 
 test('an edited node is distinguished from the others, wherever it is in the file', () => {
   const before = hashes(SOURCE);
+  const edited = (text: string): readonly string[] =>
+    Object.entries(hashes(text)).flatMap(([name, hash]) => (before[name] === hash ? [] : [name]));
   assert.deepEqual(Object.keys(before), ['flow/a', 'flow/b']);
-  assert.deepEqual(editedSince(before, hashes(`// a line above\n\n${SOURCE}`)), []);
-  assert.deepEqual(editedSince(before, hashes(SOURCE.replace('return 2', 'return 3'))), ['flow/b']);
-  assert.deepEqual(editedSince(before, hashes(SOURCE.replace('new A()', "new A({ name: 'X' })"))), ['flow/a']);
+  assert.deepEqual(edited(`// a line above\n\n${SOURCE}`), []);
+  assert.deepEqual(edited(SOURCE.replace('return 2', 'return 3')), ['flow/b']);
+  assert.deepEqual(edited(SOURCE.replace('new A()', "new A({ name: 'X' })")), ['flow/a']);
 });
 
 test('a test is called by what stands between the names of its flow and of the format', () => {
