@@ -128,7 +128,7 @@ export async function startFeatures(shell: Shell): Promise<Features> {
       lostContacts.onDidChange((id) => {
         // The status bar and the view offer to sign in too, and say at once that a service responds again.
         const lost = lostContacts.get(id);
-        const isNews = lost === undefined ? account.state === 'unreachable' : lost.reason === 'refused';
+        const isNews = lost === undefined ? account.state === 'unreachable' : lost.reason !== 'unreachable';
         if (isNews) run('account', account.refresh(signal));
       }),
     );

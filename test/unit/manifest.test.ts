@@ -247,7 +247,7 @@ test('exactly one welcome text fits each state of the window', () => {
   for (const workspaceFolderCount of [0, 1, 2])
     for (const virtualWorkspace of [undefined, 'vscode-vfs'])
       for (const isWorkspaceTrusted of [true, false])
-        for (const connection of ['ready', 'signedOut', 'unreachable', 'unusable'])
+        for (const connection of ['ready', 'signedOut', 'refused', 'unreachable', 'unusable'])
           for (const [isIndexed, isRemoteHost] of [
             [true, undefined],
             [false, true],

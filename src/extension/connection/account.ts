@@ -5,7 +5,8 @@ import { repeat } from '../../core/processes/repeat.ts';
 import type { Logger } from '../../core/log.ts';
 import { type Rate, readBalance, readRateCard } from '../../jobs/submit/estimate.ts';
 import { LOCAL_HOST } from '../../jobs/service/host.ts';
-import { AuthError } from '../../remote/http/errors.ts';
+import { explain } from '../ui/errorText.ts';
+import { lostState } from './lostState.ts';
 import type { ContextKeys } from '../contributions/contexts.ts';
 import type { Hosts } from './hosts.ts';
 
@@ -20,8 +21,8 @@ export interface AccountView {
   readonly asOf: string;
 }
 
-/** `unusable`: no host is selected, because the setting has no usable address. */
-export type ConnectionState = 'ready' | 'signedOut' | 'unreachable' | 'unusable';
+/** `refused`: the service knows the account and refuses it. `unusable`: no host is selected, because the setting has no usable address. */
+export type ConnectionState = 'ready' | 'signedOut' | 'refused' | 'unreachable' | 'unusable';
 
 interface AccountDeps {
   readonly hosts: Hosts;
@@ -35,6 +36,7 @@ export class AccountMonitor {
   readonly #deps: AccountDeps;
   readonly #changed = new Emitter<void>();
   #state: ConnectionState = 'ready';
+  #refusal: string | undefined;
   #wasAsked = false;
   readonly onDidChange = this.#changed.event;
 
@@ -44,6 +46,11 @@ export class AccountMonitor {
 
   get state(): ConnectionState {
     return this.#state;
+  }
+
+  /** Why the service refuses the account, if it does. */
+  get refusal(): string | undefined {
+    return this.#state === 'refused' ? this.#refusal : undefined;
   }
 
   /** The last known account on this host; undefined before the first response. */
@@ -69,9 +76,9 @@ export class AccountMonitor {
       this.#show('ready', host);
       return account;
     } catch (error) {
-      const isSignedOut = error instanceof AuthError || (error instanceof AppError && error.code === 'not-signed-in');
       const isOurs = isAbort(error) || (error instanceof AppError && error.code === 'untrusted');
-      if (!isOurs) this.#show(isSignedOut ? 'signedOut' : 'unreachable', host);
+      this.#refusal = explain(error, host).sentence;
+      if (!isOurs) this.#show(lostState(error), host);
       throw error;
     }
   }

@@ -88,7 +88,7 @@ export type CommandId = (typeof COMMANDS)[number];
 /** Context keys for `when` clauses and their values. */
 export interface Contexts {
   /** The state of the selected host. */
-  readonly connection: 'ready' | 'signedOut' | 'unreachable' | 'unusable';
+  readonly connection: 'ready' | 'signedOut' | 'refused' | 'unreachable' | 'unusable';
   readonly isRemoteHost: boolean;
   readonly hasJobs: boolean;
   /** Whether results of a folder that is no sample were downloaded. */

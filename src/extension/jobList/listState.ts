@@ -35,7 +35,7 @@ export function showListState(
     const { filter } = listOptions;
     if (isFiltering(filter) && !store.records.some(jobMatcher(filter)))
       return messageText(l10n.t('No job passes the filter. Change or clear it to see your jobs.'));
-    const text = connectionText(account.state, hosts.currentIfUsable());
+    const text = connectionText(account.state, hosts.currentIfUsable(), account.refusal);
     return text === undefined ? undefined : messageText(text);
   };
   const disposables = new DisposableStore();

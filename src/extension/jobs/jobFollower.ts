@@ -1,4 +1,4 @@
-import { AppError, isAbort } from '../../core/errors.ts';
+import { isAbort } from '../../core/errors.ts';
 import { DisposableStore, type Disposable } from '../../core/processes/lifetime.ts';
 import type { Logger } from '../../core/log.ts';
 import type { AsyncLedger } from '../../jobs/ledger/asyncLedger.ts';
@@ -6,9 +6,9 @@ import { followJob } from '../../jobs/log/follow.ts';
 import type { ResultCounter } from '../../jobs/log/resultCounter.ts';
 import { LOCAL_HOST } from '../../jobs/service/host.ts';
 import { isActive, type JobRecord } from '../../jobs/ledger/record.ts';
-import { httpStatus } from '../../jobs/service/api.ts';
 import { EventSpool } from '../../jobs/log/spool.ts';
 import type { Hosts } from '../connection/hosts.ts';
+import { lostState } from '../connection/lostState.ts';
 import type { JobStore } from '../store/jobStore.ts';
 import type { LostContacts } from '../store/lostContacts.ts';
 
@@ -83,15 +83,10 @@ export class JobFollower implements Disposable {
       if (isAbort(error)) return;
       log.warn('a job is no longer followed', { id, error });
       this.#refused.add(id);
-      lostContacts.set(id, isKeyRefused(error) ? 'refused' : 'unreachable', Date.now());
+      lostContacts.set(id, lostState(error), Date.now());
     } finally {
       this.#following.delete(id);
     }
     this.update();
   }
-}
-
-function isKeyRefused(error: unknown): boolean {
-  const status = httpStatus(error);
-  return status === 401 || status === 403 || (error instanceof AppError && error.code === 'not-signed-in');
 }

@@ -48,6 +48,7 @@ export function showStatus(
     const view = statusView({
       host,
       state: account.state,
+      refusal: account.refusal,
       account: host === undefined ? undefined : account.last(host),
       jobs: store.records,
       spent,

@@ -17,6 +17,8 @@ export interface StatusFacts {
   /** Undefined if the selected one cannot be used. */
   readonly host: string | undefined;
   readonly state: ConnectionState;
+  /** Why the service refuses the account, if it does. */
+  readonly refusal: string | undefined;
   readonly account: AccountView | undefined;
   readonly jobs: readonly JobRecord[];
   /** What jobs of this host were charged. */
@@ -48,6 +50,7 @@ export function statusView({ host, ...rest }: StatusFacts): StatusView {
   if (host === undefined) return unusableHostView();
   const facts: HostFacts = { host, ...rest };
   if (facts.state === 'signedOut') return signedOutView(facts);
+  if (facts.state === 'refused') return refusedView(facts);
   const running = facts.jobs.filter(isActive);
   const shown = shownBalance(facts, running);
   const amount = shown === null ? '' : l10n.t('{0} cr', formatCredits(shown));
@@ -87,6 +90,17 @@ function signedOutView({ host }: HostFacts): StatusView {
     ),
     command: 'farwharf.signIn',
     isWarning: false,
+  };
+}
+
+function refusedView({ host, refusal = '' }: HostFacts): StatusView {
+  const name = hostLabel(host);
+  return {
+    text: `$(circle-slash) ${l10n.t('Account Refused')}`,
+    spoken: [NAME, l10n.t('{0} refuses your account', name)].join(', '),
+    tooltip: `${l10n.t('**Farwharf** on {0}', escapeMarkdown(name))}\n\n${escapeMarkdown(refusal)}`,
+    command: 'farwharf.selectHost',
+    isWarning: true,
   };
 }
 

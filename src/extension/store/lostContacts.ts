@@ -1,13 +1,14 @@
 import * as l10n from '@vscode/l10n';
+import { assertNever } from '../../core/errors.ts';
 import { Emitter } from '../../core/processes/lifetime.ts';
 import { stateWord } from '../../jobs/ledger/jobIcon.ts';
 import { isOver, type JobRecord } from '../../jobs/ledger/record.ts';
+import type { LostState } from '../connection/lostState.ts';
 import { hostLabel } from '../ui/words.ts';
 
 /** Why the state of a job is no longer known. */
 export interface LostContact {
-  /** `refused`: the service does not accept the API key. */
-  readonly reason: 'unreachable' | 'refused';
+  readonly reason: LostState;
   /** When the state was last known, in milliseconds. */
   readonly since: number;
 }
@@ -17,10 +18,19 @@ export function describeLastSeen({ state }: Pick<JobRecord, 'state'>, { since }:
   return l10n.t('last seen {0}, {1}', stateWord(state), timeOf(since));
 }
 
-/** `gpu.example.org does not respond`, or that the user must sign in to it. */
+/** `gpu.example.org does not respond`, that the user must sign in to it, or that it refuses their account. */
 export function describeLostService({ reason, host }: Pick<LostContact, 'reason'> & Pick<JobRecord, 'host'>): string {
   const name = hostLabel(host);
-  return reason === 'refused' ? l10n.t('sign in to {0}', name) : l10n.t('{0} does not respond', name);
+  switch (reason) {
+    case 'signedOut':
+      return l10n.t('sign in to {0}', name);
+    case 'refused':
+      return l10n.t('{0} refuses your account', name);
+    case 'unreachable':
+      return l10n.t('{0} does not respond', name);
+    default:
+      return assertNever(reason);
+  }
 }
 
 /** The first of the contacts to the unfinished jobs of a sweep that were lost, with its host; undefined if none was. */

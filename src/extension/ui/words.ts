@@ -17,10 +17,11 @@ function nameOf(host: string): string {
   return printableLine(host.replace(/^(?:https?|ssh):\/\//, ''));
 }
 
-/** The message about the selected host above the rows of the Jobs view; undefined if all is well. @param host undefined if it cannot be used. */
+/** The message about the selected host above the rows of the Jobs view; undefined if all is well. @param host undefined if it cannot be used. @param refusal why it refuses the account. */
 export function connectionText(
-  state: 'ready' | 'signedOut' | 'unreachable' | 'unusable',
+  state: 'ready' | 'signedOut' | 'refused' | 'unreachable' | 'unusable',
   host: string | undefined,
+  refusal: string | undefined,
 ): string | undefined {
   if (host === undefined) return l10n.t('The selected host cannot be used. Select another one to submit jobs.');
   switch (state) {
@@ -29,6 +30,8 @@ export function connectionText(
       return undefined;
     case 'signedOut':
       return l10n.t('You are not signed in to {0}. Its jobs are shown in their last known state.', hostLabel(host));
+    case 'refused':
+      return `${refusal ?? ''} ${l10n.t('Its jobs are shown in their last known state.')}`.trim();
     case 'unreachable':
       return host === LOCAL_HOST
         ? l10n.t(

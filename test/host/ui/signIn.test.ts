@@ -75,6 +75,21 @@ suite('signing in', () => {
     assert.deepEqual(await search(), [canary]);
   });
 
+  test('an account that its operator disables learns why, and works again once it is enabled', async () => {
+    const setAccount = async (verb: 'disable' | 'enable'): Promise<void> => {
+      const { exit, stderr } = await scratch.run(['admin', 'account', verb, 'local', '--data', service.data]);
+      assert.equal(exit, 0, stderr);
+    };
+    const status = window.page.locator('.part.statusbar .statusbar-item', { hasText: 'Account Refused' });
+    await setAccount('disable');
+    await runCommand(window.page, 'Farwharf: Refresh');
+    await showNotification(window.page, 'The account local is disabled');
+    await status.waitFor();
+    await setAccount('enable');
+    await runCommand(window.page, 'Farwharf: Refresh');
+    await status.waitFor({ state: 'detached' });
+  });
+
   test('a submit to a service that has stopped says that nothing was sent, and can run on this machine', async () => {
     process.kill(service.pid, 'SIGKILL');
     await runCommand(window.page, 'Farwharf: Submit Workspace');

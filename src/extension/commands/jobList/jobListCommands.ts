@@ -38,7 +38,7 @@ export const jobListCommands = {
   'farwharf.refreshJobs': async ({ services: { account, hosts, signal, store } }) => {
     await store.refresh();
     await account.refresh(signal);
-    const problem = connectionText(account.state, hosts.currentIfUsable());
+    const problem = connectionText(account.state, hosts.currentIfUsable(), account.refusal);
     if (problem === undefined) showDone(l10n.t('The list of jobs is up to date'));
     else void showWarning(problem);
   },

@@ -61,12 +61,19 @@ test('the hover of a job whose service does not respond has the state and the co
   assert.match(text, /Cost \| about 1\\.2 of/);
 });
 
-test('a job whose key is refused asks to sign in; one that has ended does not', () => {
-  const lost = { reason: 'refused', since: NOW } as const;
+test('a job whose key is not accepted asks to sign in; one that has ended does not', () => {
+  const lost = { reason: 'signedOut', since: NOW } as const;
   const row = jobRow(runningJob({ host: 'https://gpu.example.org' }), { now: NOW, lost });
   assert.match(row.description, /sign in to gpu\.example\.org/);
-  assert.equal(row.contextValue, 'job.running.refused');
+  assert.equal(row.contextValue, 'job.running.signedOut');
   assert.equal(jobRow(jobRecord(), { now: NOW, lost }).contextValue, 'job.succeeded');
+});
+
+test('a job of an account that the service refuses says so, and does not ask to sign in', () => {
+  const lost = { reason: 'refused', since: NOW } as const;
+  const row = jobRow(runningJob({ host: 'https://gpu.example.org' }), { now: NOW, lost });
+  assert.match(row.description, /gpu\.example\.org refuses your account/);
+  assert.equal(row.contextValue, 'job.running.refused');
 });
 
 test('each state has an icon of its own, so that colour is never all', () => {

@@ -7,6 +7,7 @@ const NOW = Date.parse('2026-11-20T12:04:05.000Z');
 const facts: StatusFacts = {
   host: 'local',
   state: 'ready',
+  refusal: undefined,
   account: {
     plan: 'team',
     balance: 312,
@@ -58,6 +59,13 @@ test('it offers to sign in when signed out', () => {
   const { text, command, tooltip } = statusView({ ...facts, state: 'signedOut' });
   assert.deepEqual([text, command], ['$(key) Sign In', 'farwharf.signIn']);
   assert.match(tooltip, /Sign in with the API key of your account/);
+});
+
+test('an account that the service refuses is not asked to sign in, and learns why', () => {
+  const refusal = 'The account *ada* is disabled. Ask the operator of the service to enable it.';
+  const { text, command, tooltip, isWarning } = statusView({ ...facts, state: 'refused', refusal });
+  assert.deepEqual([text, command, isWarning], ['$(circle-slash) Account Refused', 'farwharf.selectHost', true]);
+  assert.match(tooltip, /The account \\\*ada\\\* is disabled/);
 });
 
 test('a host that cannot be used is reported, and another one can be selected', () => {
