@@ -53,7 +53,8 @@ const KNOWN: readonly Known[] = [
   },
   {
     // With a shared connection, ssh hides what the program in ProxyCommand prints, also the one that ProxyJump stands for.
-    pattern: /kex_exchange_identification: Connection closed|Connection closed by UNKNOWN/,
+    // If ssh notices the closed connection while it writes rather than while it reads, it prints nothing at all.
+    pattern: /kex_exchange_identification: Connection closed|Connection closed by UNKNOWN|^\s*$/,
     sentence: (machine) =>
       `The connection to ${machine} was closed before the login: its jump host (ProxyJump or ProxyCommand) was not reached, or its SSH server takes no more connections now. Run ssh to it in a terminal, which says more.`,
   },

@@ -47,6 +47,9 @@ test('what ssh and the shell there print becomes a sentence with the remedy', ()
     of('kex_exchange_identification: \u001b[31mread'),
     /ssh says: kex_exchange_identification: read\. Try again/,
   );
+  for (const stderr of ['kex_exchange_identification: Connection closed by remote host', '', '\n']) {
+    assert.match(of(stderr), /The connection to box was closed before the login: its jump host/, stderr);
+  }
   const there = (stderr: string) => machineFailure('box', stderr)?.message;
   assert.match(there('cat: write error: No space left on device') ?? '', /disk of box is full/);
   assert.match(there('mkdir: Disk quota exceeded') ?? '', /over its quota/);
