@@ -14,7 +14,7 @@ import type { Session } from '../session/session.ts';
 
 interface SweepResultsOptions {
   readonly onConflict: ConflictChoice;
-  /** Gets a folder for each job; the one that was sent by default. */
+  /** The folder to create a folder for each job's results in; by default, each job's results go where its profile puts them. */
   readonly into?: string | undefined;
 }
 
@@ -59,7 +59,7 @@ export async function downloadSweepResults(
     }
   }
   const ended = records.filter(isOver);
-  const before = ended.filter(({ downloadedAt }) => downloadedAt !== null).length;
+  const before = ended.filter(({ downloadedAt, results }) => downloadedAt !== null && results?.files !== 0).length;
   if (before > 0)
     terminal.note(
       `The results of ${formatCount(before, 'job was', 'jobs were')} downloaded before. Again:  farwharf download ID`,
