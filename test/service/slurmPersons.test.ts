@@ -144,7 +144,9 @@ else
       assert.equal((await client.untilEnd(waiting)).state, 'cancelled');
       await client.json(`/v1/jobs/${id}`, { method: 'DELETE' });
       assert.equal((await client.untilEnd(id)).state, 'cancelled');
-      assert.equal((await cluster().command('squeue', '-h', '-t', 'PENDING,RUNNING', '-o', '%j')).trim(), '');
+      await until(
+        async () => (await cluster().command('squeue', '-h', '-t', 'PENDING,RUNNING', '-o', '%j')).trim() === '',
+      );
     });
 
     test('a service that is killed is followed by one that finds the jobs of all users', async (t) => {
