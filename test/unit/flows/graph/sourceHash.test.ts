@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readFlows } from '../../../../src/flows/project/flowProject.ts';
-import { flowTestName } from '../../../../src/flows/run/testing/flowTestFile.ts';
 import { sourceHashes } from '../../../../src/flows/graph/sourceHash.ts';
 
 const SOURCE = `import { Flow, Node } from 'farwharf/agents';
@@ -24,10 +23,4 @@ test('an edited node is distinguished from the others, wherever it is in the fil
   assert.deepEqual(edited(`// a line above\n\n${SOURCE}`), []);
   assert.deepEqual(edited(SOURCE.replace('return 2', 'return 3')), ['flow/b']);
   assert.deepEqual(edited(SOURCE.replace('new A()', "new A({ name: 'X' })")), ['flow/a']);
-});
-
-test('a test is called by what stands between the names of its flow and of the format', () => {
-  const test = { file: 'research.mts' };
-  assert.equal(flowTestName('/x/research.harbours.flowtest.json', test), 'harbours');
-  assert.equal(flowTestName('/x/other.flowtest.json', test), 'other');
 });

@@ -1,32 +1,16 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, realpath, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { FolderIndex } from '../../../../src/retrieval/folder/folderIndex.ts';
+import type { FolderIndex } from '../../../../src/retrieval/folder/folderIndex.ts';
 import type { NearChunk } from '../../../../src/retrieval/ranking/nearChunks.ts';
 import { parseQuery } from '../../../../src/retrieval/search/query.ts';
 import { countTokens, searchWithin } from '../../../../src/retrieval/folder/tokenBudget.ts';
+import { IndexedFolder } from '../indexedFolder.ts';
 
 /** An index of these files, until the end of the test. */
 async function indexOf(t: TestContext, files: Readonly<Record<string, string>>): Promise<FolderIndex> {
-  const base = await realpath(await mkdtemp(join(tmpdir(), 'farwharf-results-')));
-  const root = join(base, 'folder');
-  for (const [path, text] of Object.entries(files)) {
-    await mkdir(dirname(join(root, path)), { recursive: true });
-    await writeFile(join(root, path), text);
-  }
-  const index = await FolderIndex.open({ root, home: join(base, 'home') });
-  t.after(async () => {
-    index[Symbol.dispose]();
-    await rm(base, { recursive: true, force: true });
-  });
-  const listed = Object.keys(files).map(async (path) => {
-    const { size, mtimeMs } = await stat(join(root, path));
-    return { path, size, mtimeMs };
-  });
-  await index.sync(await Promise.all(listed));
-  return index;
+  const folder = await IndexedFolder.create(files);
+  t.after(() => folder[Symbol.asyncDispose]());
+  return folder.index;
 }
 
 const lines = (count: number, line: string): string => `${line}\n`.repeat(count);

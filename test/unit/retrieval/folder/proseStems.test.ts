@@ -1,51 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, realpath, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { test, type TestContext } from 'node:test';
-import { FolderIndex } from '../../../../src/retrieval/folder/folderIndex.ts';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
 import { detectProseLanguage, PROSE_LANGUAGES } from '../../../../src/retrieval/tokenizer/proseLanguages.ts';
+import { IndexedFolder } from '../indexedFolder.ts';
 
 const GERMAN = 'Die Rechnungen werden mit der Lieferung verschickt, wenn der Kunde nicht widerspricht.\n';
 const ENGLISH = 'The invoices are sent with the delivery, if the customer does not object to it.\n';
-
-class Folder {
-  readonly root: string;
-  readonly index: FolderIndex;
-
-  private constructor(root: string, index: FolderIndex) {
-    this.root = root;
-    this.index = index;
-  }
-
-  static async of(t: TestContext, files: Readonly<Record<string, string>>): Promise<Folder> {
-    const base = await realpath(await mkdtemp(join(tmpdir(), 'farwharf-stems-')));
-    const folder = new Folder(
-      join(base, 'folder'),
-      await FolderIndex.open({ root: join(base, 'folder'), home: join(base, 'home') }),
-    );
-    t.after(async () => {
-      folder.index[Symbol.dispose]();
-      await rm(base, { recursive: true, force: true });
-    });
-    for (const [path, text] of Object.entries(files)) await folder.write(path, text);
-    const listed = Object.keys(files).map(async (path) => {
-      const { size, mtimeMs } = await stat(join(folder.root, path));
-      return { path, size, mtimeMs };
-    });
-    await folder.index.sync(await Promise.all(listed));
-    return folder;
-  }
-
-  async write(path: string, text: string): Promise<void> {
-    await mkdir(dirname(join(this.root, path)), { recursive: true });
-    await writeFile(join(this.root, path), text);
-  }
-
-  async found(query: string): Promise<readonly string[]> {
-    return (await this.index.search(query, 10)).map(({ path }) => path);
-  }
-}
 
 // A sentence with a word, and other forms of the word, none of which Porter's stemmer or a common beginning brings together.
 const PAIRS: readonly (readonly [language: string, sentence: string, forms: readonly string[]])[] = [
@@ -77,20 +38,20 @@ const PAIRS: readonly (readonly [language: string, sentence: string, forms: read
   ],
 ];
 for (const [language, sentence, forms] of PAIRS) {
-  test(`a query in any form finds the other forms of a word: ${language}`, async (t) => {
-    const folder = await Folder.of(t, { 'notes.md': `# A\n\n${sentence}`, 'other.md': ENGLISH });
+  test(`a query in any form finds the other forms of a word: ${language}`, async () => {
+    await using folder = await IndexedFolder.create({ 'notes.md': `# A\n\n${sentence}`, 'other.md': ENGLISH });
     for (const form of forms) {
       assert.deepEqual(await folder.found(form), ['notes.md'], form);
       assert.deepEqual(await folder.found(form.normalize('NFD')), ['notes.md'], `${form} in NFD`);
     }
-    const decomposed = await Folder.of(t, { 'notes.txt': sentence.normalize('NFD') });
+    await using decomposed = await IndexedFolder.create({ 'notes.txt': sentence.normalize('NFD') });
     for (const form of forms) assert.deepEqual(await decomposed.found(form), ['notes.txt'], `${form} in a file in NFD`);
   });
 }
 
-test('text, reST, LaTeX and notebooks are prose, code is not', async (t) => {
+test('text, reST, LaTeX and notebooks are prose, code is not', async () => {
   const notebook = JSON.stringify({ nbformat: 4, cells: [{ cell_type: 'markdown', source: [GERMAN] }] });
-  const folder = await Folder.of(t, {
+  await using folder = await IndexedFolder.create({
     'a.txt': GERMAN,
     'b.rst': `Titel\n=====\n\n${GERMAN}`,
     'c.tex': `\\section{Titel}\n${GERMAN}`,
@@ -101,8 +62,8 @@ test('text, reST, LaTeX and notebooks are prose, code is not', async (t) => {
   assert.deepEqual((await folder.found('Rechnung')).toSorted(), ['a.txt', 'b.rst', 'c.tex', 'd.ipynb']);
 });
 
-test('the form of the query comes before other forms, and a heading before a sentence', async (t) => {
-  const folder = await Folder.of(t, {
+test('the form of the query comes before other forms, and a heading before a sentence', async () => {
+  await using folder = await IndexedFolder.create({
     'same.md': GERMAN.replace('Rechnungen', 'Rechnung'),
     'other.md': GERMAN,
     'title.md': `# Alle Rechnungen\n\n${GERMAN.replace('Rechnungen', 'Briefe')}`,
@@ -112,9 +73,9 @@ test('the form of the query comes before other forms, and a heading before a sen
   assert.deepEqual([first, second], ['title.md', 'other.md']);
 });
 
-test('files without such a language are ranked as if there were no stems', async (t) => {
+test('files without such a language are ranked as if there were no stems', async () => {
   const files = { 'a.md': ENGLISH, 'b.md': `${ENGLISH}Rechnung\n`, 'c.ts': 'export const rechnungen = 1;\n' };
-  const folder = await Folder.of(t, files);
+  await using folder = await IndexedFolder.create(files);
   assert.deepEqual(await folder.found('Rechnung'), ['b.md']);
   const scores = async (query: string) => (await folder.index.search(query, 9)).map(({ path, score }) => [path, score]);
   const before = await scores('customer invoices delivery');
@@ -127,8 +88,8 @@ test('files without such a language are ranked as if there were no stems', async
   assert.deepEqual(await scores('customer invoices delivery'), before);
 });
 
-test('a file that changes its language has the stems of the new one, also unsaved', async (t) => {
-  const folder = await Folder.of(t, { 'a.md': GERMAN });
+test('a file that changes its language has the stems of the new one, also unsaved', async () => {
+  await using folder = await IndexedFolder.create({ 'a.md': GERMAN });
   assert.deepEqual(await folder.found('Rechnung'), ['a.md']);
   folder.index.setOverlay('a.md', ENGLISH);
   assert.deepEqual(await folder.found('Rechnung'), []);
@@ -141,23 +102,25 @@ test('a file that changes its language has the stems of the new one, also unsave
   assert.deepEqual(await folder.found('Rechnung'), []);
 });
 
-test('a file whose language is taken for another is found by all of its words as before', async (t) => {
+test('a file whose language is taken for another is found by all of its words as before', async () => {
   const words = ['factuur', 'rekeningen', 'bedrag'];
   const dutch = `der die und ist nicht ${words.join(' ')}\n`;
   assert.equal(detectProseLanguage([dutch])?.mark, 'd');
-  const folder = await Folder.of(t, { 'a.md': dutch });
+  await using folder = await IndexedFolder.create({ 'a.md': dutch });
   for (const word of words) assert.deepEqual(await folder.found(word), ['a.md']);
 });
 
-test('a word whose other forms occur is not taken for a typing error', async (t) => {
-  const folder = await Folder.of(t, { 'a.md': GERMAN, 'b.md': 'rechnumg\n' });
+test('a word whose other forms occur is not taken for a typing error', async () => {
+  await using folder = await IndexedFolder.create({ 'a.md': GERMAN, 'b.md': 'rechnumg\n' });
   assert.equal(folder.index.correct('Rechnung'), undefined);
   assert.deepEqual(await folder.found('Rechnung'), ['a.md']);
 });
 
-test('identifiers, numbers and very long words have no stems, and a megabyte is read', async (t) => {
+test('identifiers, numbers and very long words have no stems, and a megabyte is read', async () => {
   const long = 'x'.repeat(500_000);
-  const folder = await Folder.of(t, { 'a.md': `${GERMAN}retryDelays ${long} ${'Rechnungen '.repeat(30_000)}` });
+  await using folder = await IndexedFolder.create({
+    'a.md': `${GERMAN}retryDelays ${long} ${'Rechnungen '.repeat(30_000)}`,
+  });
   assert.deepEqual(await folder.found('Rechnung'), ['a.md']);
   assert.deepEqual(await folder.found('Rechnung '.repeat(20_000)), ['a.md']);
 });

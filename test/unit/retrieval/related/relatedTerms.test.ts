@@ -1,51 +1,32 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { FolderIndex } from '../../../../src/retrieval/folder/folderIndex.ts';
 import { KeywordIndex } from '../../../../src/retrieval/keywordIndex.ts';
 import { relatedTerms } from '../../../../src/retrieval/related/relatedTerms.ts';
 import table from '../../../../src/retrieval/related/relatedTerms.json' with { type: 'json' };
+import { IndexedFolder } from '../indexedFolder.ts';
 
 const FILES: Readonly<Record<string, string>> = {
   'erase.ts': 'export function eraseAll(rows: string[]): void {\n  for (const row of rows) unlink(row);\n}\n',
   'list.ts': 'export function listAll(rows: string[]): string {\n  return rows.join(", ");\n}\n',
   'prune.ts': 'export function pruneAll(rows: string[]): void {\n  for (const row of rows) delete rows[row];\n}\n',
 };
-let [folder, home] = ['', ''];
-let index: FolderIndex;
+let folder: IndexedFolder;
 
 before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'farwharf-related-'));
-  home = await mkdtemp(join(tmpdir(), 'farwharf-home-'));
-  const listed = [];
-  for (const [path, text] of Object.entries(FILES)) {
-    await writeFile(join(folder, path), text);
-    const { size, mtimeMs } = await stat(join(folder, path));
-    listed.push({ path, size, mtimeMs });
-  }
-  index = await FolderIndex.open({ root: folder, home });
-  await index.sync(listed);
+  folder = await IndexedFolder.create(FILES);
 });
 
-after(async () => {
-  index[Symbol.dispose]();
-  for (const path of [folder, home]) await rm(path, { recursive: true });
-});
-
-const paths = async (query: string): Promise<readonly string[]> =>
-  (await index.search(query, 5)).map(({ path }) => path);
+after(() => folder[Symbol.asyncDispose]());
 
 test('code that uses another word for the same is found, after code with the word itself', async () => {
-  assert.deepEqual(await paths('how are entries deleted'), ['prune.ts', 'erase.ts']);
+  assert.deepEqual(await folder.found('how are entries deleted'), ['prune.ts', 'erase.ts']);
 });
 
 test('phrases, excluded words and paths mean the words as they are written', async () => {
-  assert.deepEqual(await paths('"delete"'), ['prune.ts']);
-  assert.deepEqual(await paths('deleted -unlink'), ['prune.ts']);
-  assert.deepEqual(await paths('rows -delete'), ['erase.ts', 'list.ts']);
-  assert.deepEqual(await paths('deleted path:erase.ts'), ['erase.ts']);
+  assert.deepEqual(await folder.found('"delete"'), ['prune.ts']);
+  assert.deepEqual(await folder.found('deleted -unlink'), ['prune.ts']);
+  assert.deepEqual(await folder.found('rows -delete'), ['erase.ts', 'list.ts']);
+  assert.deepEqual(await folder.found('deleted path:erase.ts'), ['erase.ts']);
 });
 
 test('the index of the agents library ranks by the words of a query alone', () => {

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { FolderIndex } from '../../../../src/retrieval/folder/folderIndex.ts';
+import type { FolderIndex } from '../../../../src/retrieval/folder/folderIndex.ts';
+import { IndexedFolder } from '../indexedFolder.ts';
 
 const FILES: Readonly<Record<string, string>> = {
   'src/retry.ts': 'export function retryDelay(attempt: number): number {\n  return 2 ** attempt;\n}\n',
@@ -14,27 +12,15 @@ const FILES: Readonly<Record<string, string>> = {
   'docs/notes.md': '# Notes\n\nBuild it now: this work is needed. They cross the bridge.\n',
   'docs/parser.md': '# Parser\n\nThe parser of the settings, and settings of the parser. Deprecated notes.\n',
 };
-let [folder, home] = ['', ''];
+let folder: IndexedFolder;
 let index: FolderIndex;
 
 before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'farwharf-forgiving-'));
-  home = await mkdtemp(join(tmpdir(), 'farwharf-home-'));
-  const listed = [];
-  for (const [path, text] of Object.entries(FILES)) {
-    await mkdir(dirname(join(folder, path)), { recursive: true });
-    await writeFile(join(folder, path), text);
-    const { size, mtimeMs } = await stat(join(folder, path));
-    listed.push({ path, size, mtimeMs });
-  }
-  index = await FolderIndex.open({ root: folder, home });
-  await index.sync(listed);
+  folder = await IndexedFolder.create(FILES);
+  index = folder.index;
 });
 
-after(async () => {
-  index[Symbol.dispose]();
-  for (const path of [folder, home]) await rm(path, { recursive: true });
-});
+after(() => folder[Symbol.asyncDispose]());
 
 async function first(query: string): Promise<string | undefined> {
   const [hit] = await index.search(query, 5);
