@@ -27,7 +27,7 @@ export async function download(
       `Job ${name} was not sent from this machine, so its folder is unknown. Specify a folder with --into DIR.`,
     );
   }
-  const folder = into === undefined ? await resultsFolderOf(place.record) : resolve(into);
+  const folder = into === undefined ? () => resultsFolderOf(place.record) : resolve(into);
   const results = await bringHome(place, client, context, { folder, onConflict, only });
   terminal.json({ job_id: place.record.jobId, ...resultsAsJson(results) });
   for (const line of describeResults(results)) terminal.note(line);

@@ -6,6 +6,7 @@ import { browseResults, takeResults } from '../../jobs/browsing/browse.ts';
 import { BrowsedResults } from '../../jobs/browsing/browsedResults.ts';
 import { downloadResults } from '../../jobs/results/download.ts';
 import {
+  type CheckedFolder,
   type Decisions,
   defaultDecisions,
   type DownloadedResults,
@@ -56,7 +57,11 @@ export async function bringHome(
   place: Pick<JobPlace, 'record' | 'ledger' | 'home'>,
   client: RemoteClient,
   { env, signal, terminal }: Context,
-  { folder, onConflict, only = [] }: { folder: string; onConflict: ConflictChoice; only?: readonly string[] },
+  {
+    folder,
+    onConflict,
+    only = [],
+  }: { folder: string | CheckedFolder; onConflict: ConflictChoice; only?: readonly string[] },
 ): Promise<DownloadedResults> {
   const { record, ledger, home } = place;
   const { onPhase, end } = transferProgress(terminal);

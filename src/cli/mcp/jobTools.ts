@@ -95,13 +95,13 @@ export async function fetchResults(
   root: string,
   { job_id: id, into }: AgentToolInput<'fetch_results'>,
 ): Promise<ToolAnswer> {
-  const target = into === undefined ? undefined : await confined(root, into);
+  if (into !== undefined) await confined(root, into);
   await using session = new Session(context);
   const { record } = await ownJob(session, root, id, context.signal);
-  const folder = target ?? (await resultsFolderOf(record));
+  const target = (): Promise<string> => (into === undefined ? resultsFolderOf(record) : confined(root, into));
   const place = { record, ledger: session.asyncLedger, home: session.home };
-  const results = await bringHome(place, await session.client(), context, { folder, onConflict: 'keep-both' });
-  const { written, skipped, setAside, refused } = results;
+  const results = await bringHome(place, await session.client(), context, { folder: target, onConflict: 'keep-both' });
+  const { folder, written, skipped, setAside, refused } = results;
   const data = {
     job_id: record.jobId,
     folder,

@@ -60,7 +60,7 @@ async function bringResults(
 ): Promise<DownloadedResults | undefined> {
   try {
     return await bringHome(place, await session.client(), context, {
-      folder: await resultsFolderOf(ended.record),
+      folder: () => resultsFolderOf(ended.record),
       onConflict: flags.onConflict,
     });
   } catch (error) {

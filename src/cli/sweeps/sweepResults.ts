@@ -80,7 +80,7 @@ async function downloadOne(
   const { jobId, resultsFolder, id } = record;
   if (jobId === null) return undefined;
   const own = basename(resultsFolder ?? id);
-  const folder = into === undefined ? await resultsFolderOf(record) : join(into, own);
+  const folder = into === undefined ? () => resultsFolderOf(record) : join(into, own);
   const place = { record: { ...record, jobId }, ledger: session.asyncLedger, home: session.home };
   try {
     return await bringHome(place, await session.client(), context, { folder, onConflict });

@@ -6,6 +6,7 @@ import { formatBytes, formatInteger, plural } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { type DownloadDeps, downloadResults } from '../../jobs/results/download.ts';
 import {
+  type CheckedFolder,
   type Decisions,
   defaultDecisions,
   type DownloadedResults,
@@ -50,8 +51,9 @@ export async function saveInto(
   place: (options: DownloadOptions) => Promise<DownloadedResults>,
 ): Promise<readonly string[] | undefined> {
   requireTrust();
-  const folder = await chooseTarget(record);
-  if (folder === undefined) return undefined;
+  const target = await chooseTarget(record);
+  if (target === undefined) return undefined;
+  const folder = await target();
   let isStopped = false;
   const progress = new PausableProgress(l10n.t('Results of {0}', record.script));
   const decide = async (plan: readonly PlannedResult[], staging: string): Promise<Decisions | undefined> => {
@@ -64,7 +66,7 @@ export async function saveInto(
   const onPhase = (phase: DownloadPhase): void => reportPhase(services, phase, progress);
   try {
     progress.report('');
-    const results = await place({ folder, decide, signal: progress.signal, onPhase });
+    const results = await place({ folder: target, decide, signal: progress.signal, onPhase });
     await services.store.refresh();
     if (isStopped) return undefined;
     progress.close();
@@ -84,11 +86,10 @@ export async function saveInto(
 export async function downloadNew(services: Services, record: JobRecord): Promise<boolean> {
   const isOpen = diskFolders().some(({ uri }) => uri.fsPath === record.folder);
   if (!isOpen || !vscode.workspace.isTrusted) return false;
-  const folder = await resultsFolderOf(record);
   const options = { location: vscode.ProgressLocation.Window, title: l10n.t('Results of {0}', record.script) };
   const { written } = await showProgress(options, () =>
     downloadResults(downloadDeps(services, record), record.id, {
-      folder,
+      folder: () => resultsFolderOf(record),
       decide: (plan) => (needsDecision(plan) ? undefined : defaultDecisions(plan)),
       signal: services.signal,
       onPhase: (phase) => reportPhase(services, phase),
@@ -104,9 +105,9 @@ export function downloadDeps({ hosts, archiver, ledger, home }: Services, { host
 }
 
 /** The folder that was submitted, if it is open here; otherwise a folder of this window that the user picks. */
-async function chooseTarget(record: JobRecord): Promise<string | undefined> {
+async function chooseTarget(record: JobRecord): Promise<CheckedFolder | undefined> {
   const folders = diskFolders();
-  if (folders.some(({ uri }) => uri.fsPath === record.folder)) return resultsFolderOf(record);
+  if (folders.some(({ uri }) => uri.fsPath === record.folder)) return () => resultsFolderOf(record);
   if (folders.length === 0)
     throw new AppError('no-folder', l10n.t('Results can only be saved into an open folder. Open one first.'));
   const items = folders.map(({ name, uri }) => ({
@@ -118,7 +119,7 @@ async function chooseTarget(record: JobRecord): Promise<string | undefined> {
     title: l10n.t('Results of {0}', record.script),
     placeHolder: l10n.t('{0} is not open in this window. Select a folder for the results.', record.folder),
   });
-  return chosen?.path;
+  return chosen && (() => Promise.resolve(chosen.path));
 }
 
 /** Shows what a download does, and logs what should not be. */

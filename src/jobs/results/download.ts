@@ -5,6 +5,7 @@ import type { AsyncLedger } from '../ledger/asyncLedger.ts';
 import type { JobRecord } from '../ledger/record.ts';
 import { type FetchDeps, withArchive } from './fetchArchive.ts';
 import {
+  currentFolder,
   type DownloadedResults,
   type DownloadOptions,
   type FileSource,
@@ -29,7 +30,9 @@ export async function downloadResults(
   options: DownloadOptions = {},
 ): Promise<DownloadedResults> {
   const { archiver, ledger, home } = deps;
-  const { signal, onPhase } = options;
+  const { signal, onPhase, folder: target } = options;
+  // Nothing is downloaded for a folder that is refused.
+  if (target !== undefined) await currentFolder(target);
   return withArchive(deps, await ledger.get(id), { signal, onPhase }, async ({ path, records }, record) => {
     const onProgress = (doneBytes: number, totalBytes: number) => onPhase?.({ type: 'unpack', doneBytes, totalBytes });
     const source: FileSource = {

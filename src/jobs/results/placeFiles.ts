@@ -1,7 +1,9 @@
 import { mkdir, realpath } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../core/errors.ts';
 import type { ManifestEntry } from '../../workspace/pack/pack.ts';
+import { removeMade } from '../../workspace/files/madeFolder.ts';
 import type { SkippedEntry, StagedArchive } from '../../workspace/extract/extract.ts';
 import type { AppliedResults, PlannedResult, ResultDecision } from '../../workspace/results/results.ts';
 import type { Archiver } from '../archives/archiver.ts';
@@ -24,9 +26,15 @@ export type DownloadPhase =
 
 export type Decisions = ReadonlyMap<string, ResultDecision>;
 
+/**
+ * Returns the folder for the results, or throws an error if a link there leads elsewhere. It is called again before each use of the folder,
+ * because a download takes its time.
+ */
+export type CheckedFolder = () => Promise<string>;
+
 export interface DownloadOptions {
   /** The folder for the results, created if missing; the job's own folder by default. */
-  readonly folder?: string;
+  readonly folder?: string | CheckedFolder | undefined;
   /**
    * Decides for each file; `defaultDecisions` by default. Undefined means that nothing is written. `staging` is the folder with the unpacked
    * results, which can be compared with the local files until then.
@@ -97,10 +105,11 @@ export async function placeFiles(
   { archiver, journals, pause = randomPause }: PlaceDeps,
   record: Pick<JobRecord, 'id' | 'jobId' | 'folder' | 'script'>,
   source: FileSource,
-  { folder = record.folder, decide = defaultDecisions, signal, onPhase }: DownloadOptions,
+  { folder: target = record.folder, decide = defaultDecisions, signal, onPhase }: DownloadOptions,
 ): Promise<PlacedFiles> {
   const abort = signal === undefined ? {} : { signal };
-  await mkdir(folder, { recursive: true });
+  const made = await mkdir(await currentFolder(target), { recursive: true });
+  const folder = await currentFolder(target);
   const journal = journals.begin(await realpath(folder), record.script);
   let staged: StagedArchive | undefined;
   try {
@@ -114,6 +123,7 @@ export async function placeFiles(
       const known = { folder, plan, refused: staged.skipped, entries: staged.entries };
       if (decisions === undefined) return { isWritten: false, ...known, written: [], skipped: all, setAside: [] };
       onPhase?.({ type: 'write' });
+      await currentFolder(target);
       const startedAt = performance.now();
       try {
         const options = { label: shortId(record), journal: journal.steps, ...abort };
@@ -131,5 +141,11 @@ export async function placeFiles(
     // Otherwise the staging folder contains originals that could not be restored.
     if (staged !== undefined && !journal.isOpen()) await archiver.discard(staged);
     journal.end();
+    if (made !== undefined) await removeMade(resolve(folder), made);
   }
+}
+
+/** @throws the error of a `CheckedFolder`. */
+export async function currentFolder(folder: string | CheckedFolder): Promise<string> {
+  return typeof folder === 'string' ? folder : folder();
 }

@@ -1,10 +1,11 @@
 import { constants } from 'node:fs';
-import { access, mkdir, realpath, rmdir, statfs } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { access, mkdir, realpath, statfs } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import type { ManifestEntry } from '../pack/manifest.ts';
 import { ArchivePlan, type PlanLimits, type SkippedEntry, type WriteStep } from './archivePlan.ts';
 import { type ReadOptions, readSteps, readTarSteps, type WriteSteps } from './archiveSteps.ts';
 import { writeFailure } from '../files/fileWriting.ts';
+import { removeMade } from '../files/madeFolder.ts';
 import { Yielder } from '../../core/processes/yielder.ts';
 import { discardStaged, makeStagingFolder, newStagingName } from './stagingFolder.ts';
 import { StagingWriter } from './stagingWriter.ts';
@@ -150,10 +151,4 @@ export async function stageFiles(
 function open(folder: string, name: string): { readonly staging: string; readonly writer: StagingWriter } {
   const { staging, folders } = makeStagingFolder(folder, name);
   return { staging, writer: new StagingWriter(folders) };
-}
-
-async function removeMade(folder: string, outermost: string): Promise<void> {
-  for (let current = folder; current.length >= outermost.length; current = dirname(current)) {
-    await rmdir(current).catch(() => {}); // stays if it is no longer empty
-  }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { hash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { gunzipSync } from 'node:zlib';
@@ -11,6 +11,7 @@ import { directLedger } from '../../../../src/jobs/ledger/asyncLedger.ts';
 import { type DownloadDeps, downloadResults } from '../../../../src/jobs/results/download.ts';
 import { defaultDecisions, type DownloadPhase } from '../../../../src/jobs/results/placeFiles.ts';
 import { JobLedger } from '../../../../src/jobs/ledger/ledger.ts';
+import { resultsFolderOf } from '../../../../src/jobs/results/resultsFolder.ts';
 import { ResultJournals } from '../../../../src/jobs/results/resultJournals.ts';
 import type { JobRecord } from '../../../../src/jobs/ledger/record.ts';
 import { RemoteError } from '../../../../src/remote/http/errors.ts';
@@ -168,6 +169,32 @@ test('another folder is made where it is missing', async (t) => {
   const folder = join(setting.folder, 'deep/er');
   await downloadResults(setting.deps, setting.record.id, { folder });
   assert.equal(readFileSync(join(folder, 'a.txt'), 'utf8'), 'a');
+});
+
+test('a folder that leads elsewhere since the download began gets nothing', async (t) => {
+  const outside = tempHome(t);
+  let link = '';
+  const archive = archiveOf(t, { 'a.txt': 'a' });
+  const setting = await setUp(t, (request, response) => {
+    symlinkSync(outside, link);
+    return serveArchive(archive)(request, response, 1);
+  });
+  link = join(setting.folder, 'runs');
+  const record = { folder: setting.folder, resultsFolder: 'runs/1' };
+  const folder = () => resultsFolderOf(record);
+  await assert.rejects(downloadResults(setting.deps, setting.record.id, { folder }), { code: 'refused' });
+  assert.deepEqual(readdirSync(outside), []);
+  isClean(setting);
+});
+
+test('a folder that was made for results which do not come is removed again', async (t) => {
+  const none = execFileSync('tar', ['czf', '-', '-T', '/dev/null']);
+  for (const archive of [none, archiveOf(t, { 'a.txt': 'a' }).subarray(0, -9)]) {
+    const setting = await setUp(t, serveArchive(archive));
+    const folder = join(setting.folder, 'deep/er');
+    await downloadResults(setting.deps, setting.record.id, { folder }).catch(() => {});
+    assert.deepEqual(readdirSync(setting.folder), []);
+  }
 });
 
 test('a job without results says so', async (t) => {
