@@ -27,6 +27,11 @@ const innerPath = (description: string) =>
     300,
   );
 
+// 80 characters are at most 255 bytes, the most that file systems take. Control characters and marks of direction would make a name look like
+// another; joiners stay, because scripts need them.
+const UNSEEN = String.raw`\u0000-\u001f\u007f-\u009f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff`;
+const RESULTS_NAME = String.raw`[^\s./\\:$${UNSEEN}](?:[^/\\:$${UNSEEN}]{0,78}[^\s/\\:$${UNSEEN}])?`;
+
 /** A job with a name, as written in the file. */
 const profile = z
   .strictObject({
@@ -95,8 +100,8 @@ const profile = z
       .optional(),
     exclude: z.array(innerPath('A path in the folder.')).max(MOST_ITEMS).describe('Paths not to send.').optional(),
     results: matching(
-      /^[^./\\:$\r\n\0][^/\\:$\r\n\0]*(?:\/[^./\\:$\r\n\0][^/\\:$\r\n\0]*)*$/,
-      'Must be a folder inside this one, with / and without hidden names, such as results/train.',
+      new RegExp(`^${RESULTS_NAME}(?:/${RESULTS_NAME})*$`),
+      'Must be a folder inside this one, with / and without hidden names, invisible characters or names of more than 80 characters, such as results/train.',
       'The folder for the results, relative to this one: "results/train".',
     ).optional(),
     matrix: matrix.optional(),

@@ -107,11 +107,19 @@ function nextStep(sweep: Sweep, records: readonly JobRecord[]): Step {
   const unfinished = records.filter((record) => !isOver(record)).length;
   if (sweep.concurrency !== null && unfinished >= sweep.concurrency) return { type: 'wait', reason: 'concurrency' };
   const { maxCost } = sweep;
-  if (maxCost === null || committedCost(sweep, records) + (highestCost(draft) ?? Infinity) <= maxCost + ROUNDING) {
+  if (maxCost === null || committedCost(sweep, records) + nextCost(draft, records) <= maxCost + ROUNDING) {
     return { type: 'send', draft };
   }
   // Jobs often cost less than their limit, which leaves more for the others.
   return unfinished === 0 ? { type: 'end', reason: 'cost-limit' } : { type: 'wait', reason: 'cost' };
+}
+
+/** The most that the next job can cost. Prices may have risen since the sweep was planned, which shows in what the service holds for others. */
+function nextCost(draft: JobRecord, records: readonly JobRecord[]): number {
+  const alike = records.filter(
+    ({ machineClass, maxRuntime }) => machineClass === draft.machineClass && maxRuntime === draft.maxRuntime,
+  );
+  return Math.max(highestCost(draft) ?? Infinity, ...alike.map(({ creditHold }) => creditHold ?? 0));
 }
 
 async function sendJob(

@@ -35,12 +35,15 @@ export function countJobs(total: number, records: readonly JobRecord[], now: num
   return { total, unsent: total - records.length, ...counts, cost, hours };
 }
 
-/** The most that the sent jobs can still have cost in the end: what those that ended were charged, and the limit of the others. */
+/**
+ * The most that the sent jobs can still have cost in the end: what those that ended were charged, and the limit of the others, or what the
+ * service holds for them if that is more, because its prices have risen.
+ */
 export function committedCost({ drafts }: Pick<Sweep, 'drafts'>, records: readonly JobRecord[]): number {
   const limits = new Map(drafts.map((draft) => [draft.id, highestCost(draft) ?? 0]));
   return records.reduce((sum, record) => {
-    const limit = limits.get(record.id) ?? 0;
-    return sum + (isOver(record) ? (record.creditsCharged ?? limit) : limit);
+    const limit = Math.max(limits.get(record.id) ?? 0, record.creditHold ?? 0);
+    return sum + (isOver(record) ? Math.max(record.creditsCharged ?? limit, 0) : limit);
   }, 0);
 }
 

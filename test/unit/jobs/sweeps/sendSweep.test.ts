@@ -71,6 +71,7 @@ class KeepingService {
   readonly jobs = new Map<string, string>();
   readonly ended = new Set<string>();
   mostUnfinished = 0;
+  creditHold = 1;
   /** Called before a submit is answered. */
   onSubmit: (count: number) => 'answer' | 'lose' = () => 'answer';
 
@@ -98,7 +99,7 @@ class KeepingService {
   };
 
   #created(key: string) {
-    return { job_id: this.jobs.get(key), credit_hold: 1, credits_remaining: 10 };
+    return { job_id: this.jobs.get(key), credit_hold: this.creditHold, credits_remaining: 10 };
   }
 }
 
@@ -131,6 +132,20 @@ test('a sweep stops before a job could exceed its cost limit, counting what ende
   assert.deepEqual([end.type, end.records.length, service.mostUnfinished], ['cost-limit', 2, 1]);
   const more = await sendSweep(deps, { ...sweep, maxCost: 10 }, OPTIONS);
   assert.deepEqual([more.type, service.jobs.size], ['all-sent', 4]);
+});
+
+test('a sweep keeps its cost limit when the service holds more than its prices said', async (t) => {
+  const service = new KeepingService();
+  service.creditHold = 2;
+  // By the prices, all four would fit.
+  const { deps, sweep } = await setUp(t, service.answers, { maxCost: 4, concurrency: 4 });
+  const end = await sendSweep(deps, sweep, OPTIONS);
+  assert.deepEqual([end.type, service.mostUnfinished], ['all-sent', 2]);
+  const dear = new KeepingService();
+  dear.creditHold = 5;
+  const other = await setUp(t, dear.answers, { maxCost: 4 });
+  const stopped = await sendSweep(other.deps, other.sweep, OPTIONS);
+  assert.deepEqual([stopped.type, dear.jobs.size], ['cost-limit', 1]);
 });
 
 test('a job whose response was lost is not sent again', async (t) => {

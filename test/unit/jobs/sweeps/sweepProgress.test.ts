@@ -59,7 +59,7 @@ test('counts are said in one order, and what is none is not said', () => {
 });
 
 test('jobs that have ended commit what they were charged, and others their limit', () => {
-  const draft = (fields: object) => makeRecord({ creditsPerMinute: 1, maxRuntime: 600, ...fields });
+  const draft = (fields: object) => makeRecord({ creditsPerMinute: 1, maxRuntime: 600, creditHold: null, ...fields });
   const drafts = [draft({}), draft({}), draft({}), draft({ creditsPerMinute: null })];
   const sent = (at: number, fields: object) => ({ ...(drafts[at] ?? draft({})), ...fields });
   assert.equal(committedCost({ drafts }, []), 0);
@@ -69,4 +69,10 @@ test('jobs that have ended commit what they were charged, and others their limit
     13,
   );
   assert.equal(committedCost({ drafts }, [sent(3, { state: 'running' }), draft({ state: 'running' })]), 0);
+  // The service may have raised its prices since.
+  assert.equal(
+    committedCost({ drafts }, [sent(0, { state: 'running', creditHold: 15 }), sent(1, { creditHold: 1 })]),
+    25,
+  );
+  assert.equal(committedCost({ drafts }, [sent(0, { state: 'succeeded', creditsCharged: -3 })]), 0);
 });
