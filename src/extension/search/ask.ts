@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { AppError } from '../../core/errors.ts';
 import type { ServiceHit } from '../../retrieval/live/indexService.ts';
+import { parseQuery } from '../../retrieval/search/query.ts';
 import { requireTrust } from '../workspace/folders.ts';
 import type { Conversation } from './answers/answers.ts';
 import { confirmAsk } from './askSheet.ts';
@@ -108,12 +109,15 @@ async function send(
   const { answers, index, modelKeys } = search;
   const turns = isAgain ? conversation.turns.slice(0, -1) : conversation.turns;
   const caveat = indexState(index.status, index.isPaused);
+  const texts = found.map(({ text }) => text);
+  const matches = await index.highlight(parseQuery(question), texts);
   let model = await requireModel(search);
   while (model !== undefined) {
     const earlier = turns.filter(({ answer }) => answer !== '');
     const decision = await confirmAsk({
       question,
       found,
+      matches,
       earlier,
       model,
       caveat: caveat && l10n.t('index {0}', caveat),

@@ -1,9 +1,8 @@
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { formatBytes, plural } from '../../core/text/format.ts';
-import { parseQuery } from '../../retrieval/search/query.ts';
+import type { TextMatches } from '../../retrieval/folder/highlights.ts';
 import { type Excerpt, messagesOf, readableMessages, sizeOf, type Turn } from './answers/excerpts.ts';
-import { Highlighter } from './highlights.ts';
 import type { AnswerModel } from '../models/models.ts';
 import { bestLineText } from './searchRow.ts';
 import { MODEL_TEXT_LANGUAGE } from '../ui/modelText.ts';
@@ -17,6 +16,8 @@ export interface AskDraft {
   readonly question: string;
   /** The search results for the question, best first. */
   readonly found: readonly Excerpt[];
+  /** What of the text of each matches the question. */
+  readonly matches: readonly TextMatches[];
   /** Earlier turns, which are sent too. */
   readonly earlier: readonly Turn[];
   readonly model: AnswerModel;
@@ -36,7 +37,7 @@ export type AskDecision =
 
 /** Shows what would be sent, and to which model, before it is sent. Unchecked excerpts are not sent. */
 export function confirmAsk(draft: AskDraft): Promise<AskDecision> {
-  const { model, question, found, earlier, caveat } = draft;
+  const { model, question, found, matches, earlier, caveat } = draft;
   const pick = createPick<ExcerptItem>();
   const changeModel = { iconPath: new vscode.ThemeIcon('sparkle'), tooltip: l10n.t('Select another model') };
   const showText = { iconPath: new vscode.ThemeIcon('eye'), tooltip: l10n.t('Show exactly what is sent') };
@@ -70,8 +71,7 @@ export function confirmAsk(draft: AskDraft): Promise<AskDecision> {
   pick.matchOnDescription = true;
   pick.matchOnDetail = true;
   pick.buttons = [showText, changeModel];
-  const highlighter = new Highlighter(parseQuery(question));
-  pick.items = found.map((excerpt) => ({ ...excerptRow(excerpt, highlighter), buttons: [openFile], excerpt }));
+  pick.items = found.map((excerpt, at) => ({ ...excerptRow(excerpt, matches[at]), buttons: [openFile], excerpt }));
   pick.selectedItems = firstItems(pick.items);
   update();
 
@@ -98,11 +98,14 @@ export function confirmAsk(draft: AskDraft): Promise<AskDecision> {
   });
 }
 
-function excerptRow({ path, startLine, endLine, text }: Excerpt, highlighter: Highlighter): PickItem {
+function excerptRow(
+  { path, startLine, endLine, text }: Excerpt,
+  matches: TextMatches = { highlights: [], bestLine: 0 },
+): PickItem {
   return {
     label: withoutIcons(`${path}:${startLine}-${endLine}`),
     description: label`${formatBytes(Buffer.byteLength(text))}`,
-    detail: bestLineText(text, highlighter),
+    detail: bestLineText(text, matches),
   };
 }
 

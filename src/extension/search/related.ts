@@ -4,7 +4,6 @@ import * as l10n from '@vscode/l10n';
 import { AppError } from '../../core/errors.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { requireFolder } from './searchFolder.ts';
-import { Highlighter } from './highlights.ts';
 import { ResultPick } from './resultPick.ts';
 import type { Search } from './search.ts';
 import { label } from '../ui/labels.ts';
@@ -33,7 +32,9 @@ export async function findRelated(search: Search): Promise<void> {
     onButton: () => {},
     onError: search.report,
   });
-  const rows = list.rows(hits, new Highlighter({ text, prefixes: [] }), { isLive: false });
+  const highlight = (texts: readonly string[]): ReturnType<typeof search.index.highlight> =>
+    search.index.highlight({ text, prefixes: [] }, texts);
+  const rows = await list.rows(hits, highlight, { isLive: false });
   list.replaceRows(
     rows.length > 0
       ? rows

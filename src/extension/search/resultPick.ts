@@ -1,9 +1,9 @@
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { DisposableStore } from '../../core/processes/lifetime.ts';
+import type { TextMatches } from '../../retrieval/folder/highlights.ts';
 import type { ServiceHit } from '../../retrieval/live/indexService.ts';
 import { EditorPreview, type Place } from './editorPreview.ts';
-import type { Highlighter } from './highlights.ts';
 import { searchRow } from './searchRow.ts';
 import { acceptedRow, createPick, type PickItem } from '../ui/show.ts';
 import { messageText } from '../ui/labels.ts';
@@ -23,6 +23,9 @@ export interface ResultItem extends PickItem {
   /** The result whose file has this other place. */
   readonly parent?: ServiceHit;
 }
+
+/** Finds what matches the query in each text. */
+type Highlight = (texts: readonly string[]) => Promise<readonly TextMatches[]>;
 
 interface RowOptions {
   /** Whether VS Code does not filter the rows by the typed text. */
@@ -94,25 +97,31 @@ export class ResultPick {
   }
 
   /** Rows for results. */
-  rows(hits: readonly ServiceHit[], highlighter: Highlighter, options: RowOptions): ResultItem[] {
+  async rows(hits: readonly ServiceHit[], highlight: Highlight, options: RowOptions): Promise<ResultItem[]> {
     const folders = vscode.workspace.workspaceFolders ?? [];
-    return hits.map((hit) => {
+    const matches = await highlight(hits.map(({ text }) => text));
+    return hits.map((hit, at) => {
       const name = folders.find(({ uri }) => uri.fsPath === hit.folder)?.name;
       const folderName = folders.length > 1 ? name : undefined;
-      const { label, detail, line } = searchRow(hit, highlighter, {
-        folderName,
-        isExplained: options.isExplained ?? false,
-      });
+      const { highlights = [], bestLine = 0 } = matches[at] ?? {};
+      const { label, detail, line } = searchRow(
+        hit,
+        { highlights, bestLine },
+        {
+          folderName,
+          isExplained: options.isExplained ?? false,
+        },
+      );
       const place: Place = {
         uri: vscode.Uri.joinPath(vscode.Uri.file(hit.folder), hit.path),
         firstLine: hit.startLine - 1,
         lastLine: hit.endLine - 1,
         line: line - 1,
-        highlights: highlighter.find(hit.text),
+        highlights,
       };
       const row: ResultItem = { label, detail, alwaysShow: options.isLive, hit, place };
       if (hit.more === undefined || hit.more.length === 0) return row;
-      const onButton = (): void => void this.#toggleOthers(hit, highlighter, options).catch(this.#options.onError);
+      const onButton = (): void => void this.#toggleOthers(hit, highlight, options).catch(this.#options.onError);
       return { ...row, buttons: [OTHER_PLACES], onButton };
     });
   }
@@ -124,7 +133,7 @@ export class ResultPick {
     this.pick.items.find((item) => item.hit !== undefined && item.hit === hit)?.onButton?.();
   }
 
-  async #toggleOthers(hit: ServiceHit, highlighter: Highlighter, options: RowOptions): Promise<void> {
+  async #toggleOthers(hit: ServiceHit, highlight: Highlight, options: RowOptions): Promise<void> {
     const { pick } = this;
     const document = await vscode.workspace.openTextDocument(
       vscode.Uri.joinPath(vscode.Uri.file(hit.folder), hit.path),
@@ -133,10 +142,11 @@ export class ResultPick {
       const text = document.getText(new vscode.Range(startLine - 1, 0, endLine - 1, Number.MAX_SAFE_INTEGER));
       return { folder: hit.folder, path: hit.path, startLine, endLine, score, text, symbols: [], scope: [] };
     });
+    const found = await this.rows(others, highlight, options);
     const at = pick.items.findIndex((item) => item.hit === hit);
     if (at < 0) return; // the results have changed meanwhile
     const isListed = pick.items.some(({ parent }) => parent === hit);
-    const rows = isListed ? [] : this.rows(others, highlighter, options).map((row) => ({ ...row, parent: hit }));
+    const rows = isListed ? [] : found.map((row) => ({ ...row, parent: hit }));
     const before = pick.items.slice(0, at + 1);
     pick.items = [...before, ...rows, ...pick.items.slice(at + 1).filter(({ parent }) => parent !== hit)];
     pick.activeItems = before.slice(-1);

@@ -5,7 +5,6 @@ import { AppError, isAbort } from '../../core/errors.ts';
 import type { ServiceHit } from '../../retrieval/live/indexService.ts';
 import { parseQuery } from '../../retrieval/search/query.ts';
 import { diskFolders } from '../workspace/folders.ts';
-import { Highlighter } from './highlights.ts';
 import { indexState, nothingFound } from './index/indexText.ts';
 import { Latest } from './latest.ts';
 import type { RecentSearches } from './index/recentSearches.ts';
@@ -75,9 +74,14 @@ export async function searchFolder(
   let isOpen = true;
   let hasHints = false;
 
-  const show = (value: string, hits: readonly ServiceHit[], corrected: string | undefined): void => {
+  /** Searches and shows the results, unless these are not wanted any more by then. */
+  const show = async (value: string, isWanted: () => boolean, isSemantic?: boolean): Promise<void> => {
+    const hits = await index.search(value, { limit: LIMIT, isTyping: true, isSemantic });
+    const corrected = await index.correct(value, { isTyping: true });
     const query = parseQuery(corrected ?? value, { isTyping: true });
-    const rows = list.rows(hits, new Highlighter(query), { isLive: true, isExplained });
+    const highlight = (texts: readonly string[]): ReturnType<typeof index.highlight> => index.highlight(query, texts);
+    const rows = await list.rows(hits, highlight, { isLive: true, isExplained });
+    if (!isWanted()) return;
     const heading = corrected === undefined ? [] : [section(l10n.t('did you mean: {0}', corrected))];
     list.replaceRows(rows.length > 0 ? [...heading, ...rows] : [remark(nothingFound(index.status, index.isPaused))]);
   };
@@ -87,20 +91,16 @@ export async function searchFolder(
     const isWanted = (): boolean => isOpen && pick.value === value;
     if (!isWanted()) return;
     try {
-      const hits = await index.search(value, { limit: LIMIT, isTyping: true, isSemantic: true });
-      const corrected = await index.correct(value, { isTyping: true });
-      if (isWanted()) show(value, hits, corrected);
+      await show(value, isWanted, true);
     } catch (error) {
       if (!isAbort(error)) log.error('a semantic search failed', { error });
     }
   };
   const searching = new Latest<string>(async (value) => {
     try {
-      const hits = await index.search(value, { limit: LIMIT, isTyping: true });
-      const corrected = await index.correct(value, { isTyping: true });
-      if (searching.isStale || pick.value !== value) return;
-      show(value, hits, corrected);
-      if (index.status.some(({ semantic }) => semantic?.type === 'ready')) void searchSemantically(value);
+      const isWanted = (): boolean => !searching.isStale && pick.value === value;
+      await show(value, isWanted);
+      if (isWanted() && index.status.some(({ semantic }) => semantic?.type === 'ready')) void searchSemantically(value);
     } catch (error) {
       if (isAbort(error)) return;
       log.error('a search failed', { error });

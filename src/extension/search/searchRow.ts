@@ -1,8 +1,8 @@
 import * as l10n from '@vscode/l10n';
 import { type Printable, printableLine } from '../../core/text/printable.ts';
+import type { TextMatches } from '../../retrieval/folder/highlights.ts';
 import type { ServiceHit } from '../../retrieval/live/indexService.ts';
 import { explainScore } from '../../retrieval/ranking/explanation.ts';
-import type { Highlighter } from './highlights.ts';
 import { withoutIcons } from '../ui/labels.ts';
 
 // A row is one line; a longer line starts near its first match.
@@ -25,13 +25,13 @@ export interface SearchRow {
  */
 export function searchRow(
   hit: ServiceHit,
-  highlighter: Highlighter,
+  matches: TextMatches,
   {
     folderName,
     isExplained = false,
   }: { readonly folderName?: string | undefined; readonly isExplained?: boolean } = {},
 ): SearchRow {
-  const line = hit.startLine + highlighter.bestLine(hit.text);
+  const line = hit.startLine + matches.bestLine;
   const place = `${folderName === undefined ? '' : `${folderName}/`}${hit.path}:${line}`;
   const names = [...hit.scope, ...hit.symbols].slice(0, 3);
   const others =
@@ -39,22 +39,24 @@ export function searchRow(
   const about =
     isExplained && hit.reasons !== undefined ? [explainScore(hit.score, hit.reasons)] : [...names, ...others];
   return {
-    label: bestLineText(hit.text, highlighter),
+    label: bestLineText(hit.text, matches),
     detail: withoutIcons([place, ...about].join(' · ')),
     line,
   };
 }
 
 /** The line of a text that matches a query best, shortened for a row of a list. */
-export function bestLineText(text: string, highlighter: Highlighter): Printable {
-  const line = text.split('\n')[highlighter.bestLine(text)] ?? '';
-  return withoutIcons(shorten(line, highlighter) || ' '); // VS Code requires some text
+export function bestLineText(text: string, { bestLine, highlights }: TextMatches): Printable {
+  const line = text.split('\n')[bestLine] ?? '';
+  const first = highlights.find((one) => one.line === bestLine)?.start ?? 0;
+  return withoutIcons(shorten(line, first) || ' '); // VS Code requires some text
 }
 
-function shorten(line: string, highlighter: Highlighter): string {
+/** @param first the column of the first match. */
+function shorten(line: string, first: number): string {
   const text = printableLine(line).trim().replaceAll('\t', ' ');
   if (text.length <= MAX_CHARACTERS) return text;
-  const first = highlighter.find(text)[0]?.start ?? 0;
-  const from = Math.max(0, first - LEAD_CHARACTERS);
+  const before = printableLine(line.slice(0, first)).trimStart().length;
+  const from = Math.max(0, before - LEAD_CHARACTERS);
   return `${from === 0 ? '' : '…'}${text.slice(from, from + MAX_CHARACTERS)}…`;
 }

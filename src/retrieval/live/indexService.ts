@@ -1,4 +1,5 @@
 import type { FolderHit } from '../folder/folderSearch.ts';
+import type { AskedWords, TextMatches } from '../folder/highlights.ts';
 import type { SemanticState } from '../semantic/semanticRanking.ts';
 
 /** A folder that is open in the editor. */
@@ -94,6 +95,9 @@ export interface IndexService {
 
   /** The query with its misspelt words corrected, which a search uses; undefined if each word is known in one of the folders. */
   correct(query: string, request: Pick<SearchRequest, 'isTyping' | 'folders'>): Promise<string | undefined>;
+
+  /** What of each text matches the words of a query. */
+  highlight(query: AskedWords, texts: readonly string[]): Promise<readonly TextMatches[]>;
 
   /** Results that are similar to a text. */
   related(text: string, request: RelatedRequest): Promise<readonly ServiceHit[]>;

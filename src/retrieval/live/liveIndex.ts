@@ -14,6 +14,7 @@ import type {
 import { EnergyGate } from '../semantic/energyGate.ts';
 import type { FileSelector } from './fileSelector.ts';
 import type { ReadCommits } from '../history/commit.ts';
+import { type AskedWords, Highlighter, type TextMatches } from '../folder/highlights.ts';
 import { LiveFolder } from './liveFolder.ts';
 import { parseQuery, plainQuery, type Query } from '../search/query.ts';
 import type { OpenModel } from '../semantic/semanticIndex.ts';
@@ -80,6 +81,11 @@ export class LiveIndex implements IndexService, Disposable {
   ): Promise<string | undefined> {
     const corrected = await Promise.all(this.#chosen(folders).map((live) => live.correct(query, { isTyping })));
     return corrected.includes(undefined) ? undefined : corrected[0];
+  }
+
+  async highlight(query: AskedWords, texts: readonly string[]): Promise<readonly TextMatches[]> {
+    const highlighter = new Highlighter(query);
+    return texts.map((text) => highlighter.matchesOf(text));
   }
 
   async related(text: string, { limit, at, folders }: RelatedRequest): Promise<readonly ServiceHit[]> {

@@ -4,6 +4,7 @@ import { isAbort } from '../../../core/errors.ts';
 import type { Logger } from '../../../core/log.ts';
 import { startProcess } from '../../../core/rpc/program.ts';
 import { type Disposable, Emitter } from '../../../core/processes/lifetime.ts';
+import type { AskedWords, TextMatches } from '../../../retrieval/folder/highlights.ts';
 import type {
   FileChange,
   FolderStatus,
@@ -113,7 +114,10 @@ export class SearchIndex implements Disposable {
   /** Opens the folders, which are then indexed in the background. */
   start(): Promise<void> {
     this.#isStarted = true;
-    this.#opened ??= this.#open();
+    this.#opened ??= this.#openFolders().catch((error: unknown) => {
+      this.#opened = undefined; // the next use tries again
+      throw error;
+    });
     return this.#opened;
   }
 
@@ -146,6 +150,12 @@ export class SearchIndex implements Disposable {
   async correct(query: string, request: Parameters<IndexService['correct']>[1]): Promise<string | undefined> {
     await this.start();
     return this.#index.correct(query, request);
+  }
+
+  /** What of each text matches the words of a query. */
+  async highlight({ text, prefixes }: AskedWords, texts: readonly string[]): Promise<readonly TextMatches[]> {
+    await this.start();
+    return this.#index.highlight({ text, prefixes }, texts);
   }
 
   async related(text: string, request: RelatedRequest): Promise<readonly ServiceHit[]> {
@@ -195,15 +205,6 @@ export class SearchIndex implements Disposable {
     this.#end.abort();
     this.#changed.dispose();
     void this.#background.end();
-  }
-
-  async #open(): Promise<void> {
-    try {
-      await this.#openFolders();
-    } catch (error) {
-      this.#opened = undefined; // the next use tries again
-      throw error;
-    }
   }
 
   async #openFolders(): Promise<void> {

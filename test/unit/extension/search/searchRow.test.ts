@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Highlighter } from '../../../../src/extension/search/highlights.ts';
-import { searchRow } from '../../../../src/extension/search/searchRow.ts';
+import { Highlighter } from '../../../../src/retrieval/folder/highlights.ts';
+import { searchRow as rowOf, type SearchRow } from '../../../../src/extension/search/searchRow.ts';
 import type { ServiceHit } from '../../../../src/retrieval/live/indexService.ts';
 
 const hit = (text: string, more: Partial<ServiceHit> = {}): ServiceHit => ({
@@ -15,15 +15,16 @@ const hit = (text: string, more: Partial<ServiceHit> = {}): ServiceHit => ({
   scope: ['Queue'],
   ...more,
 });
-const highlighter = new Highlighter({ text: 'dead letter', prefixes: [] });
+const searchRow = (found: ServiceHit, options?: Parameters<typeof rowOf>[2]): SearchRow =>
+  rowOf(found, new Highlighter({ text: 'dead letter', prefixes: [] }).matchesOf(found.text), options);
 
 test('a row shows the line that was meant, and below it where it is and what it belongs to', () => {
-  const row = searchRow(hit('drain() {\n  return this.deadLetter;\n}'), highlighter);
+  const row = searchRow(hit('drain() {\n  return this.deadLetter;\n}'));
   assert.deepEqual(row, { label: 'return this.deadLetter;', detail: 'src/queue.ts:11 · Queue · drain', line: 11 });
 });
 
 test('where several folders are open the row names the folder', () => {
-  assert.match(searchRow(hit('dead'), highlighter, { folderName: 'api' }).detail, /^api\/src\/queue\.ts:10/);
+  assert.match(searchRow(hit('dead'), { folderName: 'api' }).detail, /^api\/src\/queue\.ts:10/);
 });
 
 test('a row says how many other places its file has, and why it is where it is only if that was asked for', () => {
@@ -40,20 +41,20 @@ test('a row says how many other places its file has, and why it is where it is o
     factor: 0.4,
   } as const;
   const found = hit('dead', { more: [place, place], score: 10, reasons });
-  assert.equal(searchRow(found, highlighter).detail, 'src/queue.ts:10 · Queue · drain · 2 more in this file');
+  assert.equal(searchRow(found).detail, 'src/queue.ts:10 · Queue · drain · 2 more in this file');
   assert.equal(
-    searchRow(found, highlighter, { isExplained: true }).detail,
+    searchRow(found, { isExplained: true }).detail,
     'src/queue.ts:10 · 10.0 = 0.4 (test) × (20.0 keywords + 5.0 past commits)',
   );
 });
 
 test('a long line is shown from near the word that was asked for', () => {
-  const { label } = searchRow(hit(`${'x '.repeat(300)}letter${' y'.repeat(300)}`), highlighter);
+  const { label } = searchRow(hit(`${'x '.repeat(300)}letter${' y'.repeat(300)}`));
   assert.match(label, /^….*letter.*…$/);
   assert.ok(label.length < 200);
 });
 
 test('neither icons nor control characters of a file reach the list', () => {
-  const { label, detail } = searchRow(hit('letter $(trash) \u001b[31mred\u202e', { path: 'a$(x).ts' }), highlighter);
+  const { label, detail } = searchRow(hit('letter $(trash) \u001b[31mred\u202e', { path: 'a$(x).ts' }));
   assert.doesNotMatch(label + detail, /\$\(|\u001B|\u202E/);
 });

@@ -1,0 +1,71 @@
+import { relatedTerms } from '../related/relatedTerms.ts';
+import { scanWords } from '../tokenizer/scanWords.ts';
+import { WordAnalyzer } from '../tokenizer/words.ts';
+
+/** A word in a text that matches a query: its line and its columns, from 0. */
+export interface Highlight {
+  readonly line: number;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** What of a text matches a query. */
+export interface TextMatches {
+  /** The words that match the query or are related to it, in order. */
+  readonly highlights: readonly Highlight[];
+  /** The line with the most terms of the query and related ones, from 0; the first line with a word if no line matches. */
+  readonly bestLine: number;
+}
+
+/** The words of a query, and the prefixes of words that are still being typed. */
+export interface AskedWords {
+  readonly text: string;
+  readonly prefixes: readonly string[];
+}
+
+/** Finds the words of a query in its results with the search's own tokenizer, so `parsing` matches `parseConfig`. */
+export class Highlighter {
+  readonly #analyzer = new WordAnalyzer();
+  /** How much a term counts: 1 for one of the query, and its similarity for a related one. */
+  readonly #weights = new Map<string, number>();
+  readonly #prefixes: readonly string[];
+
+  constructor({ text, prefixes }: AskedWords) {
+    const terms = this.#analyzer.queryTerms(text);
+    for (const { term, similarity } of terms.flatMap(relatedTerms)) {
+      this.#weights.set(term, Math.max(similarity, this.#weights.get(term) ?? 0));
+    }
+    for (const term of terms) this.#weights.set(term, 1);
+    this.#prefixes = prefixes.map((prefix) => prefix.toLowerCase());
+  }
+
+  matchesOf(text: string): TextMatches {
+    const highlights: Highlight[] = [];
+    let best: { readonly line: number; readonly weight: number } | undefined;
+    const lines = text.split('\n');
+    for (const [line, lineText] of lines.entries()) {
+      const found = new Set<string>();
+      scanWords(lineText, (word, start) => {
+        const terms = this.#askedTerms(word);
+        if (terms.length > 0) highlights.push({ line, start, end: start + word.length });
+        for (const term of terms) found.add(term);
+      });
+      const weight = [...found].reduce((sum, term) => sum + (this.#weights.get(term) ?? 1), 0);
+      if (weight > (best?.weight ?? 0)) best = { line, weight };
+    }
+    const firstLine = Math.max(
+      0,
+      lines.findIndex((line) => /\w/.test(line)),
+    );
+    return { highlights, bestLine: best?.line ?? firstLine };
+  }
+
+  #askedTerms(word: string): readonly string[] {
+    const lower = word.toLowerCase();
+    const begun = this.#prefixes.filter((prefix) => lower.startsWith(prefix));
+    const terms = this.#analyzer.termsOf(word);
+    const asked = terms.filter((term) => this.#weights.has(term));
+    const parts = this.#prefixes.filter((prefix) => terms.some((term) => term.startsWith(prefix)));
+    return [...asked, ...begun, ...parts];
+  }
+}
