@@ -54,6 +54,28 @@ test('a search returns matches with their text, without ignored or secret files'
   assert.doesNotMatch(all.stdout, /debug\.log|\.env|TOKEN/);
 });
 
+test('a result shows the line that matches best, with the words that match in bold where there are colours', async () => {
+  await using scratch = await Scratch.create();
+  const steps = Array.from({ length: 8 }, (_, at) => `  step(${at});\n`).join('');
+  const folder = await scratch.folder('project', {
+    'src/run.ts': `export function run(): void {\n${steps}\n  anchor();\n  unlink('wake');\n}\n`,
+    'src/min.js': `${'a();'.repeat(60)}moor("\u001b]0;title\u0007anchor");${'b();'.repeat(60)}\n`,
+  });
+  const plain = await scratch.run(['search', 'anchor', '--folder', folder]);
+  assert.match(
+    plain.stdout,
+    /src\/run\.ts:11 {2}run\n {4} {2}step\(7\);\n {4} {2}anchor\(\);\n {4} {2}unlink\('wake'\);/,
+  );
+  assert.match(
+    plain.stdout,
+    /^src\/min\.js:1\n {4}….{30}anchor"\);(?:b\(\);)+/m,
+    'of a long line, the part that matches',
+  );
+  const bold = await scratch.run(['search', 'deleted anchor', '--folder', folder], { env: { FORCE_COLOR: '1' } });
+  assert.match(bold.stdout, /\n {4} {2}\u001b\[1manchor\u001b\[22m\(\);\n {4} {2}\u001b\[1munlink\u001b\[22m\(/);
+  assert.doesNotMatch(bold.stdout, /\u001b\]|\u0007/);
+});
+
 test('past commits are evidence, which --explain shows and --no-history leaves out', async () => {
   await using scratch = await Scratch.create();
   const folder = await scratch.folder('project', FOLDER);
@@ -86,7 +108,7 @@ test('a search sees a file that was changed a moment ago', async () => {
   await scratch.run(['index', folder]);
   await writeFile(join(folder, 'guide.md'), '# Guide\n\nHow to herd zebras herewith.\n');
   const found = await scratch.run(['search', 'zebra', '--folder', folder]);
-  assert.match(found.stdout, /^guide\.md:1 {2}Guide\n/);
+  assert.match(found.stdout, /^guide\.md:3 {2}Guide\n {4}# Guide\n/);
 });
 
 test('an index that comes with a folder is not read', async () => {

@@ -2,6 +2,8 @@ import { AppError } from '../../core/errors.ts';
 import { formatCount } from '../../core/text/format.ts';
 import type { FolderIndex } from '../../retrieval/folder/folderIndex.ts';
 import type { FolderHit, FolderSearchOptions } from '../../retrieval/folder/folderSearch.ts';
+import { Highlighter } from '../../retrieval/folder/highlights.ts';
+import { parseQuery } from '../../retrieval/search/query.ts';
 import type { Context } from '../command/context.ts';
 import { describeHit, hitAsJson } from './searchOutput.ts';
 import { searchWithin } from '../../retrieval/folder/tokenBudget.ts';
@@ -43,7 +45,10 @@ export async function search(context: Context, query: string, flags: SearchFlags
   if (corrected !== undefined && hits.length > 0) terminal.note(`Did you mean: ${corrected}`);
   const { files } = opened.stats;
   if (hits.length === 0 && files > 0) terminal.note(`Nothing in ${formatCount(files, 'file')} matches that query.`);
-  for (const hit of hits) for (const line of describeHit(hit, { ...flags, isWhole })) terminal.answer(line);
+  const highlighter = new Highlighter(parseQuery(corrected ?? query));
+  for (const hit of hits) {
+    for (const { text, marks } of describeHit(hit, highlighter, { ...flags, isWhole })) terminal.answer(text, marks);
+  }
 }
 
 async function findHits(

@@ -1,10 +1,15 @@
 import { printableLine } from '../../core/text/printable.ts';
 import type { FolderHit } from '../../retrieval/folder/folderSearch.ts';
+import type { Highlighter } from '../../retrieval/folder/highlights.ts';
 import { explainScore } from '../../retrieval/ranking/explanation.ts';
+import type { Columns } from '../terminal/terminal.ts';
 
 const SHOWN_LINES = 4;
 const MOST_NAMES = 4;
 const MOST_CHARACTERS = 120;
+// Before the first match of a longer line.
+const LEAD_CHARACTERS = 30;
+const INDENT = '    ';
 
 /** A result as `--json` prints it. */
 export function hitAsJson(
@@ -27,24 +32,59 @@ export function hitAsJson(
   };
 }
 
-/** `path:line  names`, as editors open it, and the first lines that are not blank, or all lines. */
+/** A line of a result, with its words that match the query. */
+interface ResultLine {
+  readonly text: string;
+  readonly marks: readonly Columns[];
+}
+
+/**
+ * `path:line  names`, as editors open it, with the line that matches the query best, and lines around it that are not blank. `isWhole`
+ * gives the first line and all lines instead.
+ */
 export function describeHit(
   { path, startLine, scope, symbols, text, more = [], score, reasons }: FolderHit,
+  highlighter: Highlighter,
   { explain, isWhole }: { readonly explain: boolean; readonly isWhole: boolean },
-): string[] {
+): readonly ResultLine[] {
+  const lines = text.split('\n').map((line) => printableLine(line));
+  const { highlights, bestLine } = highlighter.matchesOf(lines.join('\n'));
   const names = [...scope, ...symbols].slice(0, MOST_NAMES).join(' · ');
   const others = more.length === 0 ? '' : `  (${more.length} more: ${more.map((place) => place.startLine).join(', ')})`;
-  const lines = text.split('\n');
-  const shown = isWhole
-    ? lines
-    : lines
-        .filter((line) => line.trim() !== '')
-        .slice(0, SHOWN_LINES)
-        .map((line) => line.slice(0, MOST_CHARACTERS));
+  const place = `${path}:${startLine + (isWhole ? 0 : bestLine)}`;
+  const all = lines.map((line, at) =>
+    toResultLine(
+      line,
+      isWhole ? Infinity : MOST_CHARACTERS,
+      highlights.filter((each) => each.line === at),
+    ),
+  );
+  const plain = (line: string): ResultLine => ({ text: line, marks: [] });
   return [
-    `${path}:${startLine}${names === '' ? '' : `  ${names}`}${others}`,
-    ...(explain && reasons !== undefined ? [`  ${explainScore(score, reasons)}`] : []),
-    ...shown.map((line) => `    ${line}`),
-    '',
-  ].map((line) => printableLine(line));
+    plain(`${place}${names === '' ? '' : `  ${names}`}${others}`),
+    ...(explain && reasons !== undefined ? [plain(`  ${explainScore(score, reasons)}`)] : []),
+    ...(isWhole ? all : linesAround(all, bestLine)),
+    plain(''),
+  ];
+}
+
+/** The first lines if the best one is among them; otherwise the best line, with the one before and those after it. */
+function linesAround(lines: readonly ResultLine[], bestLine: number): readonly ResultLine[] {
+  const shown = [...lines.entries()].filter(([, { text }]) => text.trim() !== '');
+  const best = shown.findIndex(([at]) => at === bestLine);
+  const from = best < SHOWN_LINES ? 0 : best - 1;
+  return shown.slice(from, from + SHOWN_LINES).map(([, line]) => line);
+}
+
+/** The line, indented; of a long one, the part with its first match. */
+function toResultLine(line: string, mostCharacters: number, highlights: readonly Columns[]): ResultLine {
+  const first = highlights[0]?.start ?? 0;
+  const from = line.length <= mostCharacters || first < mostCharacters - LEAD_CHARACTERS ? 0 : first - LEAD_CHARACTERS;
+  const before = from === 0 ? INDENT : `${INDENT}…`;
+  const shift = before.length - from;
+  const part = line.slice(from, from + mostCharacters);
+  const marks = highlights
+    .map(({ start, end }) => ({ start: start + shift, end: Math.min(end, from + part.length) + shift }))
+    .filter(({ start, end }) => start < end);
+  return { text: `${before}${part}`, marks };
 }

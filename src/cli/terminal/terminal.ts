@@ -15,7 +15,14 @@ import { Output, type StreamName, type TextStream } from './output.ts';
 const CLEAR_LINE = printable`\r\u001b[2K`;
 const LINE_END = printable`\n`;
 const DIM = [printable`\u001b[2m`, printable`\u001b[22m`] as const;
+const BOLD = [printable`\u001b[1m`, printable`\u001b[22m`] as const;
 const DEFAULT_COLUMNS = 80;
+
+/** A part of a line, in columns from 0. */
+export interface Columns {
+  readonly start: number;
+  readonly end: number;
+}
 
 /**
  * The output of the command. Answers go to stdout, notes and progress to stderr, so that a pipe receives only answers. With `isJson`,
@@ -55,9 +62,15 @@ export class Terminal {
     return isTTY === true ? columns || DEFAULT_COLUMNS : undefined;
   }
 
-  /** A line of the answer, for people. */
-  answer(line: string): void {
-    this.answerText(printableLine(line));
+  /**
+   * A line of the answer, for people.
+   *
+   * @param marks parts of a printable line that are bold where there are colours, in order.
+   */
+  answer(line: string, marks: readonly Columns[] = []): void {
+    const stream = this.isJson ? 'stderr' : 'stdout';
+    const clean = printableLine(line);
+    this.#writeLine(stream, this.hasColour(stream) ? embolden(clean, marks) : clean);
   }
 
   /** An answer of several lines. */
@@ -131,6 +144,17 @@ export class Terminal {
     this.clearStatus();
     this.stdio.write(stream, text);
   }
+}
+
+function embolden(line: Printable, marks: readonly Columns[]): Printable {
+  const [start, end] = BOLD;
+  const parts: Printable[] = [];
+  let at = 0;
+  for (const mark of marks) {
+    parts.push(printableLine(line.slice(at, mark.start)), start, printableLine(line.slice(mark.start, mark.end)), end);
+    at = mark.end;
+  }
+  return joinPrintable([...parts, printableLine(line.slice(at))]);
 }
 
 /** Environment variables. */
