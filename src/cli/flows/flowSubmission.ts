@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { AppError } from '../../core/errors.ts';
 import { farwharfHome } from '../../core/files/home.ts';
@@ -9,6 +9,7 @@ import { findJobRun, readIfThere } from '../../flows/run/history/runFiles.ts';
 import type { RunFolder } from '../../flows/run/history/runFolder.ts';
 import { RunHistory } from '../../flows/run/history/runHistory.ts';
 import { scriptArguments, scriptPath } from '../../jobs/selection/script.ts';
+import { readBounded } from '../../workspace/files/boundedRead.ts';
 import type { Selection } from '../../workspace/select/selection.ts';
 import { findChoice } from '../../flows/graph/flowChoice.ts';
 import type { Context } from '../command/context.ts';
@@ -17,6 +18,7 @@ import { readFlowFile } from './flowFile.ts';
 import { readShared } from './jsonInput.ts';
 
 const MAX_ID = 100;
+const MAX_SOURCE_BYTES = 10_000_000;
 
 /** The flags of `farwharf submit` that make sense for flow files only. */
 export interface FlowSubmitFlags {
@@ -47,8 +49,8 @@ export async function prepareFlowJob(
   const file = scriptPath(script);
   const checkpointOf = (run: RunFolder) =>
     json === undefined ? checkpointBefore(run, { path: from }) : checkAnswer(run, input);
-  const text = await readFile(join(selection.root, file), 'utf8').catch(() => '');
-  if (!isAsked && !isFlowScript(file, text)) return undefined;
+  const text = await readBounded(join(selection.root, file), MAX_SOURCE_BYTES);
+  if (!isAsked && !isFlowScript(file, String(text ?? ''))) return undefined;
   const resumed = resume === undefined ? undefined : await findRun({ folder: selection.root, file }, resume, env);
   if (resumed !== undefined && from === undefined && !flags.again) await refuseContinued(resumed);
   return FlowJob.prepare({

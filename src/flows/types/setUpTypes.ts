@@ -1,10 +1,13 @@
-import { cp, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { AppError } from '../../core/errors.ts';
+import { ifThere } from '../../core/files/ifThere.ts';
 import { tryParseJson } from '../../core/jsonFields.ts';
+import { readBounded } from '../../workspace/files/boundedRead.ts';
 
 const PACKAGE = 'farwharf';
+const MAX_MANIFEST_BYTES = 1_000_000;
 const ENTRY = './types/agents/index.js';
 const manifestSchema = z.looseObject({ farwharfTypes: z.boolean().optional() });
 
@@ -19,22 +22,25 @@ export interface TypesSetUp {
  * without configuration. The library itself, if it is installed there, is left alone.
  *
  * @param dist the folder with the built declarations.
- * @throws AppError `missing` if they are not there.
+ * @throws AppError `missing` if they are not there, `conflict` if the folder for them contains something else.
  */
 export async function setUpTypes(folder: string, dist: string): Promise<TypesSetUp> {
   const path = join(folder, 'node_modules', PACKAGE);
   const manifestPath = join(path, 'package.json');
-  const found = await readFile(manifestPath, 'utf8').catch((): undefined => undefined);
-  const isTypesOnly = manifestSchema.safeParse(tryParseJson(found ?? '')).data?.farwharfTypes === true;
+  const found = await readBounded(manifestPath, MAX_MANIFEST_BYTES);
+  const isTypesOnly = manifestSchema.safeParse(tryParseJson(String(found ?? ''))).data?.farwharfTypes === true;
   if (found !== undefined && !isTypesOnly) return { path, status: 'installed' };
   const types = join(dist, 'flowTypes');
   if (!(await stat(types).catch((): undefined => undefined))?.isDirectory()) {
     throw new AppError('missing', `${types} does not exist, so this copy of Farwharf has no types. Install it again.`);
   }
+  // In a folder of others, node_modules can be a link to any folder.
+  if (!isTypesOnly && (await ifThere(readdir(path), [])).length > 0) {
+    const sentence = `${path} contains files that are not types of Farwharf, so nothing was written.`;
+    throw new AppError('conflict', `${sentence} Move them elsewhere, and try again.`);
+  }
   await rm(path, { recursive: true, force: true });
   await mkdir(path, { recursive: true });
-  await cp(types, join(path, 'types'), { recursive: true });
-  await writeFile(join(path, 'agents.d.ts'), `export * from '${ENTRY}';\n`);
   const manifest = {
     name: PACKAGE,
     version: '0.0.0',
@@ -42,6 +48,9 @@ export async function setUpTypes(folder: string, dist: string): Promise<TypesSet
     farwharfTypes: true,
     exports: { './agents': { types: './agents.d.ts' }, './package.json': './package.json' },
   };
+  // First, so that a folder that is left unfinished is known as one of ours.
   await writeFile(manifestPath, `${JSON.stringify(manifest, undefined, 2)}\n`);
+  await cp(types, join(path, 'types'), { recursive: true });
+  await writeFile(join(path, 'agents.d.ts'), `export * from '${ENTRY}';\n`);
   return { path, status: 'written' };
 }

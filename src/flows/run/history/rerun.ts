@@ -26,7 +26,11 @@ export async function checkpointBefore(folder: RunFolder, { path, visit }: Rerun
     (step) => (step.path === path || step.node === path) && (visit === undefined || step.visit === visit),
   );
   if (timeline === undefined || index < 0) {
-    const names = [...new Set(steps.map((step) => step.path))].join(', ') || 'none';
+    const names = [...new Set(steps.map((step) => step.path))].join(', ');
+    if (names === '') {
+      const message = `No step of the run is recorded, so it cannot start at "${path}". Run the flow from its beginning.`;
+      throw new AppError('missing', message);
+    }
     throw new AppError('missing', `The run has no step "${path}". Its steps are at ${names}.`);
   }
   const before = steps[index - 1];

@@ -1,14 +1,18 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { type Checkpoint, checkpointSchema } from '../../../agents/records/schemas.ts';
 import { AppError } from '../../../core/errors.ts';
 import { ifThere } from '../../../core/files/ifThere.ts';
+import { readBounded } from '../../../workspace/files/boundedRead.ts';
 import { parseLines } from '../protocol/jsonLines.ts';
 import { readRunEvent } from '../protocol/runEventSchema.ts';
 import type { RunEvent } from '../protocol/runEvent.ts';
 import { type RunFolder, runFolder } from './runFolder.ts';
 import { type RunRecord, runRecord } from './runRecord.ts';
+
+// Several times what is recorded of the longest run, and less than the longest text of JavaScript.
+const MAX_BYTES = 256_000_000;
 
 const checkpointLine = z.object({ run: z.number(), checkpoint: checkpointSchema });
 
@@ -34,9 +38,12 @@ export async function readCheckpoints(
   return texts.flatMap((text) => parseLines(text, (value) => checkpointLine.safeParse(value).data));
 }
 
-/** The text of a file; empty if the file does not exist. */
+/**
+ * The text of a file; empty if the file does not exist. A run can be in a folder of others, so a pipe, a device, and a file that is larger
+ * than what a run records count as missing.
+ */
 export async function readIfThere(path: string): Promise<string> {
-  return ifThere(readFile(path, 'utf8'), '');
+  return String((await readBounded(path, MAX_BYTES)) ?? '');
 }
 
 /** The checkpoint of a run that waits. @throws AppError `corrupt` if it is missing or damaged. */
