@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import { surveyJobs } from '../../jobs/sweeps/surveyJobs.ts';
 import type { Context } from '../command/context.ts';
-import { EXIT } from '../command/exit.ts';
 import type { ConflictChoice } from '../jobs/conflictFlag.ts';
 import { openSweep } from './sweepJobs.ts';
 import { downloadSweepResults } from './sweepResults.ts';
@@ -23,7 +22,7 @@ export async function downloadSweep(
   const deps = { service: session.sender(), ledger: session.asyncLedger };
   const records = await surveyJobs(deps, sweep.id, context.signal);
   const options = { onConflict, into: into === undefined ? undefined : resolve(into) };
-  const { jobs, isComplete } = await downloadSweepResults(session, context, records, options);
+  const { jobs, exit } = await downloadSweepResults(session, context, { sweep, records }, options);
   context.terminal.json({ sweep_id: sweep.id, jobs });
-  return isComplete ? EXIT.done : EXIT.failed;
+  return exit;
 }

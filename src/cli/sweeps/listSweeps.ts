@@ -8,7 +8,7 @@ import { costColumns, type RowCost } from '../command/costColumns.ts';
 import { answerTable, formatAge, type RecordColumn } from '../command/recordTable.ts';
 import type { Context } from '../command/context.ts';
 import { Session } from '../session/session.ts';
-import { shortSweepId } from './runSweep.ts';
+import { shortSweepId } from './shortSweepId.ts';
 import { sweepSummary } from './sweepJson.ts';
 
 interface ListedSweep {

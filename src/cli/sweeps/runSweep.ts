@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../core/errors.ts';
+import { formatCount } from '../../core/text/format.ts';
 import { describeJob } from '../../jobs/describe.ts';
 import { describeParameters } from '../../jobs/ledger/parameters.ts';
 import { hasSucceeded, isOver, type JobRecord } from '../../jobs/ledger/record.ts';
@@ -12,11 +13,11 @@ import { EXIT } from '../command/exit.ts';
 import type { ConflictChoice } from '../jobs/conflictFlag.ts';
 import type { Session } from '../session/session.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import { shortSweepId } from './shortSweepId.ts';
 import { sweepAsJson } from './sweepJson.ts';
 import { downloadSweepResults } from './sweepResults.ts';
 
 const POLL_MS = 2_000;
-const SHORT_ID = 8;
 
 export interface RunSweepOptions {
   /** Waits until all jobs have ended. */
@@ -45,14 +46,8 @@ export async function runSweep(
   try {
     end = await sendSweep(deps, sweep, { signal, onPhase });
   } catch (error) {
-    const sent = session.ledger.list({ sweep: sweep.id, withRemoved: true, limit: sweep.drafts.length });
-    const total = sweep.drafts.length;
-    terminal.note(
-      sent.length === 0
-        ? `None of the ${total} jobs was sent.`
-        : `${sent.length} of ${total} jobs ${sent.length === 1 ? 'was sent. It keeps' : 'were sent. They keep'} running.`,
-    );
-    terminal.note(`  send the others:  farwharf sweep resume ${shortSweepId(sweep)}`);
+    const begun = session.ledger.list({ sweep: sweep.id, withRemoved: true, limit: sweep.drafts.length });
+    for (const line of describeBegun(sweep, begun)) terminal.note(line);
     throw error;
   }
   terminal.clearStatus();
@@ -62,7 +57,7 @@ export async function runSweep(
   const { records } = watched ?? end;
   const downloaded =
     watched?.type === 'over' && download !== undefined
-      ? await downloadSweepResults(session, context, records, { onConflict: download })
+      ? await downloadSweepResults(session, context, { sweep, records }, { onConflict: download })
       : undefined;
   const results = downloaded && { results: downloaded.jobs };
   if (!terminal.json({ ...sweepAsJson(sweep, records), end: end.type, ...results }))
@@ -72,13 +67,9 @@ export async function runSweep(
     noteDetached(terminal, sweep);
     return EXIT.interrupted;
   }
-  const isGood = end.type === 'all-sent' && records.every(hasSucceeded) && downloaded?.isComplete !== false;
+  if (downloaded !== undefined && downloaded.exit !== EXIT.done) return downloaded.exit;
+  const isGood = end.type === 'all-sent' && records.every(hasSucceeded);
   return isGood ? EXIT.done : EXIT.failed;
-}
-
-/** The ID that people type. */
-export function shortSweepId({ id }: Pick<Sweep, 'id'>): string {
-  return id.slice(0, SHORT_ID);
 }
 
 function reportPhases(sweep: Sweep, { terminal }: Context): (phase: SweepPhase) => void {
@@ -101,6 +92,21 @@ function reportPhases(sweep: Sweep, { terminal }: Context): (phase: SweepPhase) 
       terminal.note(reason);
     }
   };
+}
+
+/** What became of the jobs of a sweep whose sending ended early, and how to continue. @param begun those that were sent, or may have been. */
+function describeBegun(sweep: Sweep, begun: readonly JobRecord[]): readonly string[] {
+  const unknown = begun.filter(({ state }) => state === 'unknown').length;
+  const sent = begun.length - unknown;
+  const total = sweep.drafts.length;
+  const running = `${sent} of ${total} jobs ${sent === 1 ? 'was sent. It keeps' : 'were sent. They keep'} running.`;
+  return [
+    ...(sent > 0 ? [running] : unknown === 0 ? [`None of the ${total} jobs was sent.`] : []),
+    ...(unknown > 0
+      ? [`The service did not say whether it has ${formatCount(unknown, sent > 0 ? 'more job' : 'job')}.`]
+      : []),
+    `  ${unknown > 0 ? 'find out, and ' : ''}send the others:  farwharf sweep resume ${shortSweepId(sweep)}`,
+  ];
 }
 
 function describeSweepEnd(sweep: Sweep, { type, records }: SweepEnd): readonly string[] {

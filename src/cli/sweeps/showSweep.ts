@@ -5,7 +5,7 @@ import { metricNames, rankRows, type SweepRow, sweepRows } from '../../jobs/swee
 import { costColumns, rowCost } from '../command/costColumns.ts';
 import { answerTable, type RecordColumn } from '../command/recordTable.ts';
 import type { Context } from '../command/context.ts';
-import { shortSweepId } from './runSweep.ts';
+import { shortSweepId } from './shortSweepId.ts';
 import { sweepAsJson } from './sweepJson.ts';
 import { openSweep, readSweepJobs } from './sweepJobs.ts';
 

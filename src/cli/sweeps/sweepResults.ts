@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path';
-import { AppError, messageOf } from '../../core/errors.ts';
+import { AppError } from '../../core/errors.ts';
 import { formatCount } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { describeParameters } from '../../jobs/ledger/parameters.ts';
@@ -7,10 +7,16 @@ import { isOver, type JobRecord } from '../../jobs/ledger/record.ts';
 import type { DownloadedResults } from '../../jobs/results/placeFiles.ts';
 import { resultsFolderOf } from '../../jobs/results/resultsFolder.ts';
 import { awaitedResults } from '../../jobs/sweeps/awaitedResults.ts';
+import type { Sweep } from '../../jobs/sweeps/sweep.ts';
 import type { Context } from '../command/context.ts';
+import { describeFailure, EXIT } from '../command/exit.ts';
 import type { ConflictChoice } from '../jobs/conflictFlag.ts';
 import { bringHome, describeResults, resultsAsJson } from '../jobs/results.ts';
 import type { Session } from '../session/session.ts';
+import { shortSweepId } from './shortSweepId.ts';
+
+// The other jobs would fail in the same way.
+const ENDING: ReadonlySet<number> = new Set([EXIT.interrupted, EXIT.network, EXIT.notAuthorized]);
 
 interface SweepResultsOptions {
   readonly onConflict: ConflictChoice;
@@ -28,22 +34,24 @@ interface JobResults {
 /** What was downloaded of a sweep. */
 export interface SweepResults {
   readonly jobs: readonly JobResults[];
-  readonly isComplete: boolean;
+  /** `EXIT.done` if all that there is was downloaded; that of the error, or of Ctrl+C, that ended the download. */
+  readonly exit: number;
 }
 
 /**
  * Downloads the results of the jobs that have ended, each into a folder of its own, unless that was done before. What is wrong with the
- * results of one job does not keep those of the others.
+ * results of one job does not keep those of the others. Stopped by the user, or without the service, it says how to continue.
  */
 export async function downloadSweepResults(
   session: Session,
   context: Context,
-  records: readonly JobRecord[],
+  { sweep: ownSweep, records }: { readonly sweep: Sweep; readonly records: readonly JobRecord[] },
   options: SweepResultsOptions,
 ): Promise<SweepResults> {
-  const { terminal, signal } = context;
+  const { terminal } = context;
   const jobs: JobResults[] = [];
-  for (const record of awaitedResults(records)) {
+  const awaited = awaitedResults(records);
+  for (const [index, record] of awaited.entries()) {
     const { jobId, sweep } = record;
     const parameters = sweep?.parameters ?? {};
     try {
@@ -53,9 +61,16 @@ export async function downloadSweepResults(
       terminal.note(`${describeParameters(parameters)}:`);
       for (const line of describeResults(results)) terminal.note(line);
     } catch (error) {
-      signal.throwIfAborted();
-      jobs.push({ job_id: jobId, parameters, error: messageOf(error) });
-      terminal.note(printableLine(`${describeParameters(parameters)}: ${messageOf(error)}`));
+      const { exit, message } = describeFailure(error, ownSweep.host);
+      if (exit !== EXIT.interrupted) jobs.push({ job_id: jobId, parameters, error: message });
+      if (ENDING.has(exit)) {
+        const rest = formatCount(awaited.length - index, 'job was', 'jobs were');
+        terminal.note(message);
+        terminal.note(`The results of ${rest} not downloaded.`);
+        terminal.note(`  download them:  farwharf sweep download ${shortSweepId(ownSweep)}`);
+        return { jobs, exit };
+      }
+      terminal.note(printableLine(`${describeParameters(parameters)}: ${message}`));
     }
   }
   const ended = records.filter(isOver);
@@ -67,7 +82,7 @@ export async function downloadSweepResults(
   const running = records.length - ended.length;
   if (running > 0) terminal.note(`${formatCount(running, 'job has', 'jobs have')} not ended yet.`);
   if (jobs.length === 0 && before === 0 && running === 0) terminal.note('The jobs produced no results.');
-  return { jobs, isComplete: jobs.every(({ error }) => error === undefined) };
+  return { jobs, exit: jobs.every(({ error }) => error === undefined) ? EXIT.done : EXIT.failed };
 }
 
 /** Undefined if the job has no results. */
