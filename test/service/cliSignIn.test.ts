@@ -363,7 +363,9 @@ test('services without a provider, and this machine, are no place to sign in', a
   assert.deepEqual(Object.keys(jsonLines(plain.stdout)[0] ?? {}), ['error']);
   const local = await scratch.run(['login']);
   assert.equal(local.exit, 2);
-  assert.match(local.stderr, /need no sign-in/);
+  assert.match(local.stderr, /need no sign-in.* farwharf login --remote /);
+  const out = await scratch.run(['logout']);
+  assert.match(out.stderr, /need no sign-in.* farwharf logout --remote /);
 });
 
 test('serve --check says whether people can sign in, and what is wrong', async (t) => {

@@ -18,7 +18,7 @@ import { serviceHost } from './serviceHost.ts';
  */
 export async function login(context: Context): Promise<void> {
   const { terminal, signal, env, program } = context;
-  const host = serviceHost(context);
+  const host = serviceHost(context, 'login');
   const { host: name } = new URL(host);
   const home = farwharfHome(env);
   requireOwnHome(home);

@@ -9,7 +9,7 @@ import { serviceHost } from './serviceHost.ts';
 /** `farwharf logout`: forgets the sign-in to a service, and ends it at the provider. JSON: `{ host, was_signed_in, ended_at_provider }`. */
 export async function logout(context: Context): Promise<void> {
   const { terminal, signal, env } = context;
-  const host = serviceHost(context);
+  const host = serviceHost(context, 'logout');
   const home = farwharfHome(env);
   requireOwnHome(home);
   const file = new SignInFile(host, home);
