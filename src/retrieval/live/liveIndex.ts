@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { type Disposable, Emitter } from '../../core/processes/lifetime.ts';
@@ -18,6 +19,7 @@ import { type AskedWords, Highlighter, type TextMatches } from '../folder/highli
 import { LiveFolder } from './liveFolder.ts';
 import { parseQuery, plainQuery, type Query } from '../search/query.ts';
 import type { OpenModel } from '../semantic/semanticIndex.ts';
+import { scanWords } from '../tokenizer/scanWords.ts';
 
 export interface LiveIndexOptions {
   /** FARWHARF_HOME. */
@@ -79,8 +81,15 @@ export class LiveIndex implements IndexService, Disposable {
     query: string,
     { isTyping, folders }: Pick<SearchRequest, 'isTyping' | 'folders'>,
   ): Promise<string | undefined> {
-    const corrected = await Promise.all(this.#chosen(folders).map((live) => live.correct(query, { isTyping })));
-    return corrected.includes(undefined) ? undefined : corrected[0];
+    const chosen = this.#chosen(folders);
+    const corrected = await Promise.all(chosen.map((live) => live.correct(query, { isTyping })));
+    const best = corrected.find((text) => text !== undefined);
+    if (best === undefined) return undefined;
+    // A folder that corrects nothing either knows the words or has none that are like them.
+    const unknown = parseQuery(wordsMissingIn(best, query), { isTyping });
+    const silent = chosen.filter((_, index) => corrected[index] === undefined);
+    const hits = await Promise.all(silent.map((live) => live.search(unknown, { limit: 1 })));
+    return hits.flat().length > 0 ? undefined : best;
   }
 
   async highlight(query: AskedWords, texts: readonly string[]): Promise<readonly TextMatches[]> {
@@ -177,8 +186,7 @@ export class LiveIndex implements IndexService, Disposable {
   ): Promise<readonly ServiceHit[]> {
     const chosen = this.#chosen(folders);
     const hits = await Promise.all(chosen.map((live) => live.search(query, request)));
-    return hits
-      .flat()
+    return withoutRepeats(hits.flat())
       .sort((a, b) => b.score - a.score)
       .slice(0, request.limit);
   }
@@ -193,4 +201,23 @@ export class LiveIndex implements IndexService, Disposable {
     signal.addEventListener('abort', () => resolve(), { once: true });
     return promise.finally(() => listener.dispose());
   }
+}
+
+/** Without the results of an outer folder in files that an inner one has results of too: each file is listed once. */
+function withoutRepeats(hits: readonly ServiceHit[]): ServiceHit[] {
+  const innermost = new Map<string, string>();
+  for (const { folder, path } of hits) {
+    const file = join(folder, path);
+    if (folder.length > (innermost.get(file) ?? '').length) innermost.set(file, folder);
+  }
+  return hits.filter(({ folder, path }) => innermost.get(join(folder, path)) === folder);
+}
+
+/** The words of a query that its corrected form does not have. */
+function wordsMissingIn(corrected: string, query: string): string {
+  const kept = new Set<string>();
+  scanWords(corrected, (word) => kept.add(word));
+  const missing: string[] = [];
+  scanWords(query, (word) => kept.has(word) || missing.push(word));
+  return missing.join(' ');
 }

@@ -311,6 +311,31 @@ test('several folders are searched at once or alone, and one that is closed is n
   );
 });
 
+test('a file of a folder inside another is listed once, as a file of the inner one, and takes the place of no other', async (t) => {
+  const outer = await Window.open(t, { 'a.md': 'zebra', 'inner/b.md': 'zebra zebra' });
+  const inner = join(outer.folder, 'inner');
+  const search = async (limit: number): Promise<string[]> =>
+    (await outer.index.search('zebra', { limit })).map(({ folder, path }) => `${folder}: ${path}`).sort();
+  await outer.index.open([outer.folder, inner].map((path) => ({ path, isTrusted: false })));
+  await outer.index.settle();
+  assert.deepEqual(await search(9), [`${inner}: b.md`, `${outer.folder}: a.md`]);
+  assert.equal((await search(2)).length, 2);
+});
+
+test('a misspelt word is corrected unless a folder has it, also beside folders without any such word', async (t) => {
+  const window = await Window.open(t, { 'a.md': 'giraffe and lion' });
+  const empty = await Window.open(t, { 'b.md': 'lion' });
+  const other = await Window.open(t, { 'c.md': 'girafe' });
+  const correctIn = async (...folders: string[]): Promise<string | undefined> => {
+    await window.index.open(folders.map((path) => ({ path, isTrusted: false })));
+    await window.index.settle();
+    return window.index.correct('girafe lion', {});
+  };
+  const missing = join(window.base, 'missing');
+  assert.equal(await correctIn(missing, window.folder, empty.folder), 'giraffe lion');
+  assert.equal(await correctIn(window.folder, other.folder), undefined);
+});
+
 test('what is related to a selection is found without the selection itself', async (t) => {
   const code = 'export function retryDelay(attempt: number): number {\n  return 2 ** attempt;\n}\n';
   const window = await Window.open(t, {
