@@ -4,6 +4,7 @@ import { AppError } from '../../core/errors.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { closest } from '../../core/text/similar.ts';
 import { isRegularFile, readBounded } from '../../workspace/files/boundedRead.ts';
+import { assertFolder } from '../../workspace/select/selection.ts';
 import { findNode, type JsonNode, JsonSyntaxError, parseJsonDocument } from './jsonDocument.ts';
 import { type Profile, profileFile } from './profileSchema.ts';
 
@@ -58,7 +59,7 @@ export function parseProfiles(text: string): ProfileFile {
 /**
  * The profiles of a folder.
  *
- * @throws AppError `missing` if it has no `farwharf.json`, `bad-input` with the line and column of each error in it.
+ * @throws AppError `missing` if it has no `farwharf.json` or does not exist, `bad-input` with the line and column of each error in it.
  */
 export async function readProfiles(folder: string): Promise<readonly NamedProfile[]> {
   const path = join(folder, PROFILE_FILE);
@@ -67,6 +68,7 @@ export async function readProfiles(folder: string): Promise<readonly NamedProfil
     throw new AppError('bad-input', `${path} cannot be read, or is larger than ${MAX_BYTES / 1_000} KB.`);
   }
   if (bytes === undefined) {
+    await assertFolder(folder);
     throw new AppError('missing', `${folder} has no profiles. Describe them in the file ${PROFILE_FILE}.`);
   }
   const text = bytes.toString('utf8');

@@ -131,7 +131,8 @@ async function findIncluded(root: string, include: readonly string[], walk: Fold
   return found;
 }
 
-async function assertFolder(folder: string): Promise<void> {
+/** @throws AppError `missing` if the folder does not exist, `bad-input` if it is a file, `permission` if it cannot be read. */
+export async function assertFolder(folder: string): Promise<void> {
   const stats = await stat(folder).catch((error: unknown) => {
     throw folderFailure(error, folder);
   });

@@ -103,6 +103,9 @@ test('a folder without profiles, and a file that is too large, are said with wha
     code: 'missing',
     message: `${folder} has no profiles. Describe them in the file farwharf.json.`,
   });
+  const gone = join(folder, 'gone');
+  const message = `The folder ${gone} does not exist. Check the path.`;
+  await assert.rejects(readProfiles(gone), { code: 'missing', message });
   const path = join(folder, 'farwharf.json');
   const filled = (bytes: number): string => '{ "profiles": {} }'.padEnd(bytes);
   writeFileSync(path, filled(256_000));
