@@ -355,6 +355,16 @@ onPage('a run that waits is opened with its question, which a button or a key an
   assert.match(await textOf(canvas, '.notice'), /was answered already/);
 });
 
+onPage(
+  'a canvas that gets its runs before its graph opens the run that waits once it has both',
+  async (canvas) => {
+    await canvas.send({ type: 'runs', runs: [waiting] });
+    await canvas.send({ type: 'graph', version: 1, file, isTrusted: true }, { type: 'runs', runs: [waiting] });
+    assert.deepEqual(await canvas.next('openRun'), { type: 'openRun', run: 'first' });
+  },
+  { shows: undefined },
+);
+
 onPage('an answer that is not allowed says why, and what was typed stays', async (canvas) => {
   await showRun(canvas, askedFor({ input: { type: 'integer', minimum: 1 } }));
   const answer = canvas.page.getByRole('textbox', { name: 'Answer' });

@@ -4,7 +4,8 @@ import type { FlowFile } from '../../../src/flows/graph/graph.ts';
 import { CanvasBench, type CanvasPage, type PageOptions } from './canvas.ts';
 
 interface CanvasTestOptions extends PageOptions {
-  readonly shows?: FlowFile;
+  /** The file of the graph that the page has from the start; undefined for a page that has none yet. */
+  readonly shows?: FlowFile | undefined;
   readonly isTrusted?: boolean;
 }
 
@@ -33,7 +34,7 @@ export function canvasTests(usual: { readonly shows: FlowFile; readonly version:
       const { shows: file, version, isTrusted = true, ...page } = { ...usual, ...options };
       const canvas = await bench.page(page);
       try {
-        await canvas.send({ type: 'graph', version, file, isTrusted });
+        if (file !== undefined) await canvas.send({ type: 'graph', version, file, isTrusted });
         await work(canvas, t);
         assert.deepEqual(canvas.errors, []);
         assert.deepEqual(

@@ -73,7 +73,9 @@ export class Runs {
 
   /** Updates the list of runs; the shown run may have ended. */
   list(runs: readonly RunInfo[]): void {
-    const { run: shown, runs: before, flow } = this.#store.state;
+    const { run: shown, runs: before, flow, file } = this.#store.state;
+    // The list of a restored canvas can come before its graph, and comes again after it. Only then it is known which runs are its flow's.
+    if (file === undefined) return;
     // A canvas that is opened while its flow runs or waits shows that run.
     const own = runs.filter((each) => each.flow === flow);
     const current = own.find(({ state, isElsewhere }) => state === 'running' && isElsewhere !== true) ?? own[0];
