@@ -4,10 +4,14 @@ import * as vscode from 'vscode';
 export async function freeName(folder: vscode.Uri, stem: string, extension = ''): Promise<vscode.Uri> {
   for (let number = 1; ; number += 1) {
     const uri = vscode.Uri.joinPath(folder, `${stem}${number === 1 ? '' : number}${extension}`);
-    const isTaken = await Promise.resolve(vscode.workspace.fs.stat(uri)).then(
-      () => true,
-      () => false,
-    );
-    if (!isTaken) return uri;
+    if (!(await exists(uri))) return uri;
   }
+}
+
+/** Whether a file or a folder exists. */
+export function exists(uri: vscode.Uri): Promise<boolean> {
+  return Promise.resolve(vscode.workspace.fs.stat(uri)).then(
+    () => true,
+    () => false,
+  );
 }

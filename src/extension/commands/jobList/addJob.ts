@@ -2,7 +2,7 @@ import * as l10n from '@vscode/l10n';
 import { AppError } from '../../../core/errors.ts';
 import { textField } from '../../../core/jsonFields.ts';
 import { addJob as add } from '../../../jobs/log/addJob.ts';
-import { diskFolders } from '../../workspace/folders.ts';
+import { diskFolders, pickFolder } from '../../workspace/folders.ts';
 import { askText, showProgress } from '../../ui/show.ts';
 import { hostLabel } from '../../ui/words.ts';
 import { type Command, withArgument } from '../command.ts';
@@ -12,10 +12,13 @@ export const addJob: Command = withArgument(
   (argument) => textField(argument, 'jobId'),
   async ({ services, tree, follow }, asked) => {
     const host = services.hosts.current();
-    const [folder] = diskFolders();
-    if (folder === undefined)
-      throw new AppError('no-folder', l10n.t('The results of a job need a folder. Open one, then add the job.'));
     const title = l10n.t('Add a job of {0}', hostLabel(host));
+    const folders = diskFolders();
+    if (folders.length === 0)
+      throw new AppError('no-folder', l10n.t('The results of a job need a folder. Open one, then add the job.'));
+    const folder =
+      folders.length > 1 ? await pickFolder(title, l10n.t('Select the folder for its results')) : folders[0];
+    if (folder === undefined) return undefined;
     const jobId =
       asked ??
       (await askText({

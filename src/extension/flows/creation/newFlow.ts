@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { AppError } from '../../../core/errors.ts';
-import { freeName } from '../../workspace/freeName.ts';
+import { exists, freeName } from '../../workspace/freeName.ts';
 import { requireTrust } from '../../workspace/folders.ts';
 import { pickRow, type PickItem } from '../../ui/show.ts';
 import { label } from '../../ui/labels.ts';
@@ -52,7 +52,7 @@ export interface FlowModels {
  */
 export async function newFlow(extension: vscode.Uri, models: FlowModels): Promise<vscode.TextDocument | undefined> {
   requireTrust();
-  const [folder] = vscode.workspace.workspaceFolders ?? [];
+  const folder = await folderForFlow();
   if (folder === undefined)
     throw new AppError('no-folder', l10n.t('A new flow is a file in a folder. Open a folder first.'));
   const chosen = await pickTemplate(models);
@@ -69,6 +69,15 @@ export async function newFlow(extension: vscode.Uri, models: FlowModels): Promis
   const bytes = new TextEncoder().encode(hasOwnModel ? withOwnModel(text) : text);
   await vscode.workspace.fs.writeFile(target, bytes); // overwriting was confirmed in the dialog
   return (await vscode.window.showTextDocument(target)).document;
+}
+
+/** The folder of the active editor, else the first one that exists; a folder of the workspace may have been deleted. */
+async function folderForFlow(): Promise<vscode.WorkspaceFolder | undefined> {
+  const active = vscode.window.activeTextEditor?.document.uri;
+  const own = active && vscode.workspace.getWorkspaceFolder(active);
+  const folders = vscode.workspace.workspaceFolders ?? [];
+  for (const folder of own === undefined ? folders : [own, ...folders]) if (await exists(folder.uri)) return folder;
+  return folders[0];
 }
 
 async function pickTemplate(
