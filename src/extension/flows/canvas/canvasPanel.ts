@@ -3,10 +3,12 @@ import { type Disposable, DisposableStore, Emitter } from '../../../core/process
 import type { ToCanvas } from '../../../webview/canvas/state/messages.ts';
 import { type FromCanvas, readCanvasRequest } from '../../../webview/canvas/state/requests.ts';
 import { pageHtml } from '../../ui/pageHtml.ts';
+import { openSource } from '../documents/openSource.ts';
 
 /** The panel of one document's canvas. Queues messages until its page listens. */
 export class CanvasPanel implements Disposable {
-  readonly document: vscode.TextDocument;
+  /** Another one once its file was renamed. */
+  document: vscode.TextDocument;
   readonly panel: vscode.WebviewPanel;
   readonly #received = new Emitter<FromCanvas>();
   readonly #disposed = new Emitter<void>();
@@ -43,7 +45,7 @@ export class CanvasPanel implements Disposable {
 
   /** The currently open document. The document that the canvas was created for keeps its last text after it was closed. */
   async opened(): Promise<vscode.TextDocument> {
-    return this.document.isClosed ? vscode.workspace.openTextDocument(this.document.uri) : this.document;
+    return this.document.isClosed ? openSource(this.document.uri) : this.document;
   }
 
   reveal(): void {

@@ -122,6 +122,13 @@ export class CanvasRequests {
     }
   }
 
+  /** Shows the document under which the source of a canvas continues, with its moved nodes, after a rename. */
+  async rename(canvas: CanvasPanel, document: vscode.TextDocument): Promise<void> {
+    await this.#deps.memory.update(movedKey(document), this.#movedIn(canvas.document));
+    canvas.document = document;
+    await this.handle(canvas, { type: 'ready' });
+  }
+
   async sendRuns(canvas: CanvasPanel): Promise<void> {
     const { document } = canvas;
     const readout = this.#deps.documents.last(document.uri);

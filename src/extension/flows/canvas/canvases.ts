@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
+import { AppError } from '../../../core/errors.ts';
 import { type Disposable, DisposableStore } from '../../../core/processes/lifetime.ts';
 import type { ExactGraph } from '../../../flows/graph/exactGraph.ts';
 import { mergeExact } from '../../../flows/graph/mergeExact.ts';
@@ -8,6 +9,7 @@ import { CanvasPanel } from './canvasPanel.ts';
 import { CanvasRequests, type CanvasRequestsDeps, graphMessage } from './canvasRequests.ts';
 import { type FlowReadout, readerPath } from '../documents/flowDocuments.ts';
 import type { FoundFlow } from '../documents/flowTarget.ts';
+import { openSource, renamedTo } from '../documents/openSource.ts';
 
 interface CanvasesDeps extends CanvasRequestsDeps {
   readonly extension: vscode.Uri;
@@ -43,6 +45,11 @@ export class Canvases implements Disposable {
       }),
     );
     own.add(
+      vscode.workspace.onDidRenameFiles(({ files }) => {
+        this.#followRenames(files).catch(deps.report);
+      }),
+    );
+    own.add(
       vscode.workspace.onDidGrantWorkspaceTrust(() => {
         for (const readout of deps.documents.all()) this.#sendGraph(readout);
       }),
@@ -72,11 +79,16 @@ export class Canvases implements Disposable {
     this.#sendGraph({ document, version, file: mergeExact(file, exact) });
   }
 
-  /** Restores the panel of a canvas that was open when the window was closed. */
+  /** Restores the panel of a canvas that was open when the window was closed, or closes it if its file no longer exists. */
   async restore(panel: vscode.WebviewPanel, state: unknown): Promise<void> {
     const uri = typeof state === 'object' && state !== null && 'document' in state ? state.document : undefined;
-    const document = await vscode.workspace.openTextDocument(vscode.Uri.parse(String(uri), true));
-    this.#connect(new CanvasPanel(panel, document, this.#deps.extension));
+    const document = await openSource(vscode.Uri.parse(String(uri), true)).catch((error: unknown) => {
+      if (error instanceof AppError && error.code === 'missing') return undefined;
+      throw error;
+    });
+    if (document === undefined)
+      panel.dispose(); // quietly, because people look at other things when a window starts
+    else this.#connect(new CanvasPanel(panel, document, this.#deps.extension));
   }
 
   dispose(): void {
@@ -85,17 +97,35 @@ export class Canvases implements Disposable {
   }
 
   #connect(canvas: CanvasPanel): CanvasPanel {
-    const key = canvas.document.uri.toString();
-    this.#open.set(key, canvas);
-    canvas.onDidDispose(() => {
-      if (this.#open.get(key) === canvas) this.#open.delete(key);
-    });
+    this.#open.set(canvas.document.uri.toString(), canvas);
+    canvas.onDidDispose(() => this.#forget(canvas));
     canvas.onDidReceive((message) => {
       this.#requests.handle(canvas, message).catch(this.#deps.report);
     });
     // Ends with the panel.
     canvas.panel.onDidChangeViewState(() => this.#refreshRuns(canvas));
     return canvas;
+  }
+
+  /** Forgets the canvas as that of its document, unless another one has taken its place. */
+  #forget(canvas: CanvasPanel): void {
+    const key = canvas.document.uri.toString();
+    if (this.#open.get(key) === canvas) this.#open.delete(key);
+  }
+
+  /** Keeps the canvases of files that were renamed or moved in this window. */
+  async #followRenames(files: vscode.FileRenameEvent['files']): Promise<void> {
+    const canvases = new Set(this.#open.values());
+    for (const canvas of canvases) {
+      const uri = renamedTo(canvas.document.uri, files);
+      if (uri === undefined) continue;
+      const document = await openSource(uri);
+      this.#open.get(uri.toString())?.panel.dispose(); // of a file that was overwritten
+      this.#forget(canvas);
+      this.#open.set(uri.toString(), canvas);
+      canvas.panel.title = titleOf(document);
+      await this.#requests.rename(canvas, document);
+    }
   }
 
   /** Lists the runs again: the command line and other windows add to them too. */

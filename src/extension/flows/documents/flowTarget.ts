@@ -4,6 +4,7 @@ import { AppError } from '../../../core/errors.ts';
 import { fieldOf } from '../../../core/jsonFields.ts';
 import type { FlowGraph } from '../../../flows/graph/graph.ts';
 import type { FlowDocuments, FlowReadout } from './flowDocuments.ts';
+import { openSource } from './openSource.ts';
 import { contains } from './ranges.ts';
 import { pickRow } from '../../ui/show.ts';
 import { withoutIcons } from '../../ui/labels.ts';
@@ -59,7 +60,7 @@ async function documentOf(
   target: FlowTarget | undefined,
 ): Promise<{ document: vscode.TextDocument; wanted: string | undefined }> {
   if (target !== undefined) {
-    const document = await vscode.workspace.openTextDocument(vscode.Uri.parse(target.uri, true));
+    const document = await openSource(vscode.Uri.parse(target.uri, true));
     return { document, wanted: target.flow };
   }
   const editor = vscode.window.activeTextEditor;
