@@ -40,6 +40,10 @@ test('the page of a sweep compares its jobs, sorts them by keyboard, and says wh
   const shown = await bench.page({ theme: 'dark', width: 500 });
   const { page } = shown;
   await shown.send(SWEEP);
+  const [title, table] = await Promise.all(
+    ['.wide th button', '.wide'].map((selector) => page.locator(selector).first().boundingBox()),
+  );
+  assert.ok(title && table && title.x - table.x >= 2, 'the focus ring of the first title is cut off');
   const column = (): Promise<string[]> => page.locator('tbody td:first-child').allInnerTexts();
   assert.deepEqual(await column(), ['0.1', '10', '2']);
   await page.getByRole('button', { name: 'lr', exact: true }).press('Enter');
