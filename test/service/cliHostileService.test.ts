@@ -57,3 +57,26 @@ test('a folder name reaches the terminal as one line', async () => {
   assert.match(done.stdout, /^picgpj\.sh$/m);
   assertInert(done);
 });
+
+test('a service that holds more credits than were shown is named, with how to stop the job', async () => {
+  await using scratch = await Scratch.create();
+  const folder = await scratch.folder('project', { 'run.sh': '' });
+  const account = { credits: 500, rate_card: [{ machine_class: 'cpu', credits_per_minute: 1 }] };
+  const holds = [100, 2];
+  await using fake = await startFake((request, response) => {
+    request.resume().once('end', () => {
+      if (request.url === '/v1/me') response.end(JSON.stringify(account));
+      else response.writeHead(201).end(JSON.stringify({ job_id: `job-${holds.length}`, credit_hold: holds.shift() }));
+    });
+  });
+  const args = ['submit', folder, '--script', 'run.sh', '--machine-class', 'cpu', '--max-runtime', '120'];
+  const dear = await scratch.run(args, { env: fake.env });
+  assert.equal(dear.exit, 0, dear.stderr);
+  assert.match(
+    dear.stderr,
+    /\nThe service holds 100 credits for this job, more than the 2 that were shown\. Its prices may have changed\. Stop the job: {2}farwharf cancel job-2\n/,
+  );
+  const asShown = await scratch.run(args, { env: fake.env });
+  assert.equal(asShown.exit, 0, asShown.stderr);
+  assert.doesNotMatch(asShown.stderr, /The service holds/);
+});

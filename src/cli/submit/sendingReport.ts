@@ -1,8 +1,12 @@
 import { formatBytes, formatCredits, formatDuration } from '../../core/text/format.ts';
 import type { SubmitPhase } from '../../jobs/submit/submit.ts';
 import { isUnpriced } from '../../jobs/ledger/record.ts';
+import { highestCost } from '../../jobs/sweeps/sweep.ts';
 import { Progress } from '../terminal/progress.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+
+// Credits. Sums of amounts such as 0.1 are not exact.
+const ROUNDING = 1e-9;
 
 /** Shows the progress of a submit: a bar for packing, a bar for the upload, and a line when each is done. */
 export class SendingReport {
@@ -74,5 +78,11 @@ export class SendingReport {
           creditsRemaining === null ? [] : `${formatCredits(creditsRemaining)} left`,
         ].flat();
     this.#terminal.phase([`accepted as job ${record.jobId}`, ...money].join(', '));
+    const [held, shown] = [record.creditHold ?? 0, highestCost(record) ?? Infinity];
+    if (held > shown + ROUNDING)
+      this.#terminal.note(
+        `The service holds ${formatCredits(held)} credits for this job, more than the ${formatCredits(shown)} that were shown. ` +
+          `Its prices may have changed. Stop the job:  farwharf cancel ${record.jobId}`,
+      );
   }
 }
