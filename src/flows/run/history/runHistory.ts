@@ -85,7 +85,9 @@ export class RunHistory {
         : records.find((record) => record.id === id || record.id.startsWith(id));
     if (found !== undefined) return found;
     const known =
-      records.length === 0 ? 'It has no runs yet' : `Its runs are ${records.map((record) => record.id).join(', ')}`;
+      records.length === 0
+        ? 'It has no runs yet. Run it first'
+        : `Its runs are ${records.map((record) => record.id).join(', ')}`;
     throw new AppError('missing', `${basename(file)} has no run "${id}". ${known}.`);
   }
 

@@ -8,12 +8,20 @@ import { checkAnswer } from '../../../../../src/flows/run/history/answer.ts';
 import { checkpointBefore } from '../../../../../src/flows/run/history/rerun.ts';
 import { readIfThere, readRecord } from '../../../../../src/flows/run/history/runFiles.ts';
 import { runFolder } from '../../../../../src/flows/run/history/runFolder.ts';
+import { RunHistory } from '../../../../../src/flows/run/history/runHistory.ts';
 
 const PLACES: Readonly<Record<string, (path: string) => void>> = {
   pipe: (path) => void execFileSync('mkfifo', [path]),
   'endless device': (path) => symlinkSync('/dev/zero', path),
   folder: (path) => mkdirSync(path),
 };
+
+test('a file without runs is said to need one first', async (t) => {
+  const home = mkdtempSync(join(tmpdir(), 'farwharf-run-'));
+  t.after(() => rmSync(home, { recursive: true }));
+  const message = 'agent.ts has no run "last". It has no runs yet. Run it first.';
+  await assert.rejects(new RunHistory(home).find(join(home, 'agent.ts'), 'last'), { code: 'missing', message });
+});
 
 test('a run of others is read from regular files only', { skip: process.platform === 'win32' }, async (t) => {
   for (const [name, place] of Object.entries(PLACES)) {
