@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../core/errors.ts';
 import type { ManifestEntry } from '../../workspace/pack/pack.ts';
+import { writeFailure } from '../../workspace/files/fileWriting.ts';
 import { removeMade } from '../../workspace/files/madeFolder.ts';
 import type { SkippedEntry, StagedArchive } from '../../workspace/extract/extract.ts';
 import type { AppliedResults, PlannedResult, ResultDecision } from '../../workspace/results/results.ts';
@@ -108,7 +109,10 @@ export async function placeFiles(
   { folder: target = record.folder, decide = defaultDecisions, signal, onPhase }: DownloadOptions,
 ): Promise<PlacedFiles> {
   const abort = signal === undefined ? {} : { signal };
-  const made = await mkdir(await currentFolder(target), { recursive: true });
+  const wanted = await currentFolder(target);
+  const made = await mkdir(wanted, { recursive: true }).catch((error: unknown) => {
+    throw writeFailure(error, wanted);
+  });
   const folder = await currentFolder(target);
   const journal = journals.begin(await realpath(folder), record.script);
   let staged: StagedArchive | undefined;

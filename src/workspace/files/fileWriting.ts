@@ -24,6 +24,12 @@ export function writeFailure(error: unknown, path: string): unknown {
     case 'ENOENT':
     case 'ENOTDIR':
       return new AppError('missing', `${path} cannot be written: its folder does not exist.`, cause);
+    case 'EEXIST':
+      return new AppError(
+        'refused',
+        `${path} cannot be written: a file is in its place. Move the file elsewhere, and try again.`,
+        cause,
+      );
     case 'ENAMETOOLONG':
       return new AppError('limit', `${path} cannot be written: its name is too long for this disk.`, cause);
     case 'ABORT_ERR':

@@ -187,6 +187,19 @@ test('a folder that leads elsewhere since the download began gets nothing', asyn
   isClean(setting);
 });
 
+test('a folder for results that cannot be made is named with the reason', async (t) => {
+  const setting = await setUp(t, serveArchive(archiveOf(t, { 'a.txt': 'a' })));
+  const taken = join(setting.folder, 'runs');
+  writeFileSync(taken, 'mine');
+  await assert.rejects(downloadResults(setting.deps, setting.record.id, { folder: taken }), {
+    code: 'refused',
+    message: `${taken} cannot be written: a file is in its place. Move the file elsewhere, and try again.`,
+  });
+  const long = join(setting.folder, 'n'.repeat(300));
+  await assert.rejects(downloadResults(setting.deps, setting.record.id, { folder: long }), { code: 'limit' });
+  assert.equal(readFileSync(taken, 'utf8'), 'mine');
+});
+
 test('a folder that was made for results which do not come is removed again', async (t) => {
   const none = execFileSync('tar', ['czf', '-', '-T', '/dev/null']);
   for (const archive of [none, archiveOf(t, { 'a.txt': 'a' }).subarray(0, -9)]) {
