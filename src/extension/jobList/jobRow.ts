@@ -23,19 +23,20 @@ export interface JobRow {
   readonly spoken: string;
 }
 
+// Those of failed tests and of warnings in lists have no colour in high-contrast themes.
 export const ICONS = {
   sending: ['cloud-upload'],
   queued: ['clock'],
   running: ['sync~spin', 'progressBar.background'],
   succeeded: ['pass', 'testing.iconPassed'],
-  failed: ['error', 'testing.iconFailed'],
+  failed: ['error', 'problemsErrorIcon.foreground'],
   cancelled: ['circle-slash', 'disabledForeground'],
-  'timed-out': ['watch', 'testing.iconFailed'],
-  unknown: ['question', 'list.warningForeground'],
+  'timed-out': ['watch', 'problemsErrorIcon.foreground'],
+  unknown: ['question', 'problemsWarningIcon.foreground'],
 } as const satisfies Readonly<Record<JobIcon, readonly [icon: string, color?: string]>>;
 
-const WAITING_ICON = ['comment-discussion', 'list.warningForeground'] as const;
-export const LOST_ICON = ['warning', 'list.warningForeground'] as const;
+const WAITING_ICON = ['comment-discussion', 'problemsWarningIcon.foreground'] as const;
+export const LOST_ICON = ['warning', 'problemsWarningIcon.foreground'] as const;
 
 /** What a row depends on besides its job. */
 export interface RowContext {

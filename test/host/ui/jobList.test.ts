@@ -28,7 +28,11 @@ suite('the list of jobs', () => {
   before(async () => {
     window = await openWindow({
       name: 'several jobs',
-      settings: { 'farwharf.confirmSubmit': 'never', 'files.simpleDialog.enable': true },
+      settings: {
+        'farwharf.confirmSubmit': 'never',
+        'files.simpleDialog.enable': true,
+        'workbench.colorTheme': 'Default High Contrast',
+      },
       prepare: async (path) => {
         folder = path;
         await mkdir(path, { recursive: true });
@@ -111,6 +115,17 @@ suite('the list of jobs', () => {
     await runCommand(window.page, 'Farwharf: Group Jobs By');
     await choose(window.page, 'Day');
     await row('Today').waitFor();
+  });
+
+  test('colours the icons of jobs, in a high-contrast theme too', async () => {
+    const colours = await window.page.evaluate<[icon: string, name: string][]>(
+      `[...document.querySelectorAll('.part.sidebar .monaco-list-row')]
+        .filter((row) => row.textContent.includes('.mjs'))
+        .map((row) => ['.custom-view-tree-node-item-icon', '.label-name']
+        .map((part) => getComputedStyle(row.querySelector(part)).color))`,
+    );
+    assert.equal(colours.length, 2);
+    for (const [icon, name] of colours) assert.notEqual(icon, name);
   });
 
   test('names each row and each button', async () => {

@@ -50,7 +50,7 @@ test('a job whose service does not respond is shown as last seen, does not move,
   const job = runningJob({ host: 'https://gpu.example.org' });
   const row = jobRow(job, { now: NOW, lost: { reason: 'unreachable', since } });
   assert.match(row.description, /^since 10:52.* · last seen running · gpu\.example\.org does not respond/);
-  assert.deepEqual([row.icon, row.color], ['warning', 'list.warningForeground']);
+  assert.deepEqual([row.icon, row.color], ['warning', 'problemsWarningIcon.foreground']);
   assert.equal(row.contextValue, 'job.running.unreachable');
 });
 
@@ -123,6 +123,6 @@ test('a job that ended with a question says so instead of how it ended, until it
   const row = jobRow(jobRecord({ waiting }), { now: NOW });
   assert.match(row.description, /^waits for an answer: Publish it\?/);
   assert.equal(row.contextValue, 'job.succeeded.waiting');
-  assert.deepEqual([row.icon, row.color], ['comment-discussion', 'list.warningForeground']);
+  assert.deepEqual([row.icon, row.color], ['comment-discussion', 'problemsWarningIcon.foreground']);
   assert.equal(jobRow(jobRecord({ waiting, answeredBy: 'another' }), { now: NOW }).contextValue, 'job.succeeded');
 });
