@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { choose, openFile, runCommand } from '../vscode/workbench.ts';
+import { choose, followLink, openFile, runCommand } from '../vscode/workbench.ts';
 import type { JobWindow } from './jobWindow.ts';
 import { FAIL, RESULT, SWEEP, TRAIN } from './trainingFolder.ts';
 
@@ -126,12 +126,8 @@ export async function takeFailure(window: JobWindow): Promise<void> {
   await window.pictures('failed');
   const model = join(window.folder, 'src', 'model.mjs');
   await writeFile(model, `// Scores of models.\n\n${await readFile(model, 'utf8')}`);
-  await window
-    .logLine('src/model')
-    .locator('.detected-link')
-    .first()
-    .click({ modifiers: ['Control'] });
-  await page.locator('.tabs-container .tab', { hasText: 'model.mjs' }).waitFor();
+  const link = window.logLine('src/model').locator('.detected-link').first();
+  await followLink(page, link, page.locator('.tabs-container .tab', { hasText: 'model.mjs' }));
   await window.picture('trace-after-edit');
   await window.runOn('Compare Submitted Files', FAIL);
   await choose(page, 'The folder as it is now');

@@ -13,6 +13,7 @@ const QUIET_SETTINGS: Readonly<Record<string, unknown>> = {
   'workbench.enableExperiments': false,
   'workbench.tips.enabled': false,
   'workbench.reduceMotion': 'on',
+  'workbench.hover.delay': 3_600_000, // a hover of what was clicked last would cover what is clicked next
   'editor.cursorBlinking': 'solid',
   'workbench.secondarySideBar.defaultVisibility': 'hidden',
   'chat.disableAIFeatures': true,

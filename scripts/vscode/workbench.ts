@@ -108,6 +108,14 @@ export async function applyQuickFix(page: Page, text: string): Promise<void> {
   });
 }
 
+/** Follows a link in an editor or an output, until what it opens is there: a link ignores a click that comes before it has noticed the pointer. */
+export async function followLink(page: Page, link: Locator, opens: Locator): Promise<void> {
+  await repeatUntilDone(page, async (timeout) => {
+    await link.click({ modifiers: ['Control'], timeout });
+    await opens.waitFor({ timeout });
+  });
+}
+
 /**
  * Tries again until it succeeds, and closes what the failed attempt left open. Each attempt gets twice as long as the one before: what
  * the machine is too busy for in one gets enough time in a later one.

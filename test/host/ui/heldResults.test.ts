@@ -6,7 +6,7 @@ import { after, afterEach, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Locator } from 'playwright-core';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
-import { choose, runCommand, showNotification } from '../../../scripts/vscode/workbench.ts';
+import { choose, followLink, runCommand, showNotification } from '../../../scripts/vscode/workbench.ts';
 import { screenshotOfFailure } from '../support/failure.ts';
 
 const NAME = 'held results';
@@ -73,8 +73,7 @@ suite('results that tools act on', () => {
 
   test('are offered in the last line of the log; each shows its change, and is selected on its own', async () => {
     const offer = window.page.locator('.view-line .detected-link', { hasText: 'Download' });
-    await offer.first().click({ modifiers: ['Control'] });
-    await list().waitFor();
+    await followLink(window.page, offer.first(), list());
     await row(MAKEFILE).hover();
     await row(MAKEFILE).getByRole('button', { name: 'Compare' }).click();
     await window.page.locator('.tab', { hasText: `${MAKEFILE}: your file and the result` }).waitFor();
