@@ -131,10 +131,8 @@ export class CanvasRequests {
 
   async sendRuns(canvas: CanvasPanel): Promise<void> {
     const { document } = canvas;
-    const readout = this.#deps.documents.last(document.uri);
-    // A restored canvas becomes visible before its document is read; its page gets the runs after the graph.
-    if (readout === undefined) return;
-    canvas.send({ type: 'runs', runs: await this.#deps.runs.reader.list(readerPath(document), readout.file.flows) });
+    const flows = this.#deps.documents.last(document.uri)?.file.flows ?? [];
+    canvas.send({ type: 'runs', runs: await this.#deps.runs.reader.list(readerPath(document), flows) });
   }
 
   /** Makes an edit of the source; returns why not if it is refused. */
