@@ -77,6 +77,33 @@ test('a job that puts a link in the place of its whole folder has nothing remove
   assert.equal(readFileSync(join(folder, 'workspace', 'another'), 'utf8'), SECRET);
 });
 
+for (const [moment, script] of [
+  ['at once', 'rm -rf "$here"'],
+  ['later', 'sleep 1.5; rm -rf "$here"; sleep 0.5'],
+] as const) {
+  test(`a job that removes its whole folder ${moment} ends, and the next one runs`, async (t) => {
+    const service = await startService(t);
+    const id = await service.submit({ 'a.sh': `here=$(cd .. && pwd); cd /; ${script}` }, { script: 'a.sh' });
+    const job = await service.untilEnd(id);
+    assert.ok(['lost', 'failed'].includes(job.state), job.state);
+    assert.match(job.reason ?? '', /could not be packed, because the files of the job were removed/);
+    const next = await service.submit({ 'a.sh': 'echo next' }, { script: 'a.sh' });
+    assert.equal((await service.untilEnd(next)).state, 'succeeded');
+  });
+}
+
+test('a job whose folder is removed while no service runs ends with the next one', async (t) => {
+  const first = await startService(t);
+  const id = await first.submit({ 'a.sh': 'echo begun; sleep 600' }, { script: 'a.sh' });
+  await first.untilRunning(id);
+  await first.stop();
+  rmSync(join(first.data, 'jobs', id), { recursive: true });
+  const second = await startService(t, { data: first.data });
+  const job = await second.untilEnd(id);
+  assert.ok(['lost', 'failed'].includes(job.state), job.state);
+  assert.match(job.reason ?? '', /The folder of the job was removed/);
+});
+
 test("a link in the place of the folder of all jobs has nothing removed where it leads, as the service's store", async (t) => {
   const { data, stop } = await startService(t);
   await stop();

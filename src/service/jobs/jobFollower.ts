@@ -32,7 +32,7 @@ const MAX_SHOWN = 200;
 export interface FollowContext {
   readonly store: Store;
   readonly executor: Executor;
-  readonly files: Pick<JobFiles, 'requireThere'>;
+  readonly files: Pick<JobFiles, 'requireThere' | 'makeFolder'>;
   readonly machineClasses: MachineClasses;
   readonly log: Logger;
   readonly pace: FollowPace;
@@ -126,6 +126,7 @@ async function endUnreported(
 ): Promise<void> {
   // If the runner is on a node and only seems to be gone, it stops when it sees this.
   const isCancelled = existsSync(folder.cancel);
+  context.files.makeFolder(job.id); // a job that is not isolated can have removed it
   askForEnd(folder);
   await context.executor.cleanUp(job, folder);
   const now = Date.now();
@@ -208,6 +209,7 @@ async function drainOutput(
 
 /** Why results were not packed, and where they are. */
 function unpacked(error: unknown, { workspace }: JobFolder): string {
+  if (!existsSync(workspace)) return 'could not be packed, because the files of the job were removed.';
   const cause = messageOf(error).replace(/[^.]$/, '$&.');
   return `could not be packed: ${cause} The files are still in ${workspace} on the machine that runs jobs: copy them from there, or fix the cause and submit the job again.`;
 }

@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { AppError } from '../../core/errors.ts';
 import { bootIdentity } from '../../core/processes/processTree.ts';
 import { discardStaged, type StagedArchive, stageArchive, stageTar } from '../../workspace/extract/extract.ts';
 import { syncFile, syncFolder } from '../../core/files/durableFiles.ts';
@@ -46,7 +48,7 @@ export function unwrittenWorkspace(spec: RunnerSpec, archive: Buffer | null): Ke
 }
 
 export interface WorkspaceSources {
-  readonly files: Pick<JobFiles, 'makeFolder'>;
+  readonly files: Pick<JobFiles, 'makeFolder' | 'requireThere'>;
   readonly store: Pick<Store, 'workspaces'>;
   readonly waiting: Pick<WaitingContents, 'has' | 'read'>;
 }
@@ -55,7 +57,8 @@ export interface WorkspaceSources {
  * Writes the workspace of a job that has not started if that was not done yet, or the machine has rebooted since, because files may then be
  * truncated or missing. Can be interrupted and repeated.
  *
- * @throws AppError of `makeFolder`, `stageArchive`, `readFrames` or `WaitingContents.read`; the signal's reason.
+ * @throws AppError `missing` if the folder was removed after that, and those of `makeFolder`, `stageArchive`, `readFrames` or
+ *   `WaitingContents.read`; the signal's reason.
  */
 export async function prepareWorkspace(
   job: StoredJob,
@@ -65,7 +68,14 @@ export async function prepareWorkspace(
 ): Promise<void> {
   const kept = store.workspaces.get(job.number);
   const boot = bootIdentity();
-  if (kept === undefined || kept.boot === boot) return;
+  if (kept === undefined || kept.boot === boot) {
+    if (existsSync(folder.path)) return;
+    files.requireThere(); // a file system that does not respond removes nothing
+    throw new AppError(
+      'missing',
+      'The folder of the job was removed on the machine that runs jobs. Submit the job again.',
+    );
+  }
   files.makeFolder(job.id);
   await removeTree(join(folder.path, STAGING));
   const options = { name: STAGING, signal };
