@@ -102,7 +102,8 @@ test('an operator cancels jobs of any account, whose owner reads why, and the au
   ];
   await client.untilRunning(running);
   const admin = (...args: string[]) => scratch.run(['admin', ...args, '--data', service.data]);
-  const cancelled = await admin('cancel', running, 'no-such-job', waiting, '--reason', `maintenance ${HOSTILE}`);
+  // The one that waits first: it would start as soon as the other has ended.
+  const cancelled = await admin('cancel', waiting, 'no-such-job', running, '--reason', `maintenance ${HOSTILE}`);
   assert.equal(cancelled.exit, 2, 'one of them does not exist');
   assert.match(cancelled.stderr, /Job "no-such-job" does not exist/);
   assert.match(cancelled.stdout, new RegExp(`^Job ${waiting} of ada is cancelled\\.$`, 'm'));
@@ -137,9 +138,9 @@ test('an operator cancels jobs of any account, whose owner reads why, and the au
         typeof before?.cancel_reason,
       ]),
     [
-      [running, 'ada', 'done', 'running', 'object'],
-      ['no-such-job', undefined, 'missing', undefined, 'undefined'],
       [waiting, 'ada', 'done', 'queued', 'object'],
+      ['no-such-job', undefined, 'missing', undefined, 'undefined'],
+      [running, 'ada', 'done', 'running', 'object'],
       [running, 'ada', 'done', 'cancelled', 'string'],
     ],
   );

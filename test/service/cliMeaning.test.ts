@@ -67,7 +67,7 @@ test('nothing goes to a service before it was agreed to; then both rankings coun
   state.isBusy = true;
   const words = await scratch.run(['search', 'loaf', '--folder', folder], { env });
   assert.match(words.stderr, /Keyword ranking only: openai .*429/);
-  assert.match(words.stdout, /^food\.md:1/);
+  assert.match(words.stdout, /^food\.md:3/);
 });
 
 test('what changed is embedded with the next index, and --no-meaning ends it', async (t) => {
@@ -154,7 +154,7 @@ test('a static model in a folder needs no installation and no question', async (
     broken.stderr,
     /Keyword ranking only: The embedding model tiny cannot be used: model\.safetensors is damaged/,
   );
-  assert.match(broken.stdout, /^sea\.md:1/);
+  assert.match(broken.stdout, /^sea\.md:3/);
   const again = await scratch.run(['index', folder, ...flags]);
   assert.notEqual(again.exit, 0);
   assert.match(again.stderr, /model\.safetensors is damaged or not supported: its header is too long/);

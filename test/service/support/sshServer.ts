@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { systemCode } from '../../../src/core/errors.ts';
 import { programsAreMissing } from '../../../scripts/programs.ts';
 import { findProgram } from '../../../src/core/processes/findProgram.ts';
 import { until } from '../commandLine.ts';
@@ -106,7 +107,7 @@ export class SshServer implements AsyncDisposable {
     const { pid } = this.#child ?? {};
     if (this.#child === undefined || pid === undefined) return;
     const ended = once(this.#child, 'exit');
-    for (const child of await sessionsOf(pid)) process.kill(child, 'SIGKILL');
+    for (const child of await sessionsOf(pid)) killIfThere(child);
     this.#child.kill('SIGKILL');
     this.#child = undefined;
     await ended;
@@ -119,7 +120,7 @@ export class SshServer implements AsyncDisposable {
 
   /** Ends every connection, without a word, as a network does. */
   async cut(): Promise<void> {
-    for (const child of await sessionsOf(this.#child?.pid ?? 0)) process.kill(child, 'SIGKILL');
+    for (const child of await sessionsOf(this.#child?.pid ?? 0)) killIfThere(child);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -133,6 +134,15 @@ async function hasPenalties(): Promise<boolean> {
   const { stderr } = await run(findSshd() ?? SSHD, ['-V']);
   const [, major = '0', minor = '0'] = /OpenSSH_(\d+)\.(\d+)/.exec(stderr) ?? [];
   return Number(major) > 9 || (Number(major) === 9 && Number(minor) >= 8);
+}
+
+/** Connections can end by themselves meanwhile. */
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if (systemCode(error) !== 'ESRCH') throw error;
+  }
 }
 
 /** The processes of connections: the children of the server, and theirs. */
