@@ -16,7 +16,7 @@ export interface AskDraft {
   readonly question: string;
   /** The search results for the question, best first. */
   readonly found: readonly Excerpt[];
-  /** What of the text of each matches the question. */
+  /** The parts of each result that match the question, in the order of `found`. */
   readonly matches: readonly TextMatches[];
   /** Earlier turns, which are sent too. */
   readonly earlier: readonly Turn[];

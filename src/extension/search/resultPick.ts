@@ -103,21 +103,15 @@ export class ResultPick {
     return hits.map((hit, at) => {
       const name = folders.find(({ uri }) => uri.fsPath === hit.folder)?.name;
       const folderName = folders.length > 1 ? name : undefined;
-      const { highlights = [], bestLine = 0 } = matches[at] ?? {};
-      const { label, detail, line } = searchRow(
-        hit,
-        { highlights, bestLine },
-        {
-          folderName,
-          isExplained: options.isExplained ?? false,
-        },
-      );
+      const found = matches[at] ?? { highlights: [], bestLine: 0 };
+      const isExplained = options.isExplained ?? false;
+      const { label, detail, line } = searchRow(hit, found, { folderName, isExplained });
       const place: Place = {
         uri: vscode.Uri.joinPath(vscode.Uri.file(hit.folder), hit.path),
         firstLine: hit.startLine - 1,
         lastLine: hit.endLine - 1,
         line: line - 1,
-        highlights,
+        highlights: found.highlights,
       };
       const row: ResultItem = { label, detail, alwaysShow: options.isLive, hit, place };
       if (hit.more === undefined || hit.more.length === 0) return row;

@@ -74,7 +74,7 @@ export async function searchFolder(
   let isOpen = true;
   let hasHints = false;
 
-  /** Searches and shows the results, unless these are not wanted any more by then. */
+  /** Searches, and shows the results if they are still wanted by then. */
   const show = async (value: string, isWanted: () => boolean, isSemantic?: boolean): Promise<void> => {
     const hits = await index.search(value, { limit: LIMIT, isTyping: true, isSemantic });
     const corrected = await index.correct(value, { isTyping: true });

@@ -9,7 +9,7 @@ export interface Highlight {
   readonly end: number;
 }
 
-/** What of a text matches a query. */
+/** The parts of a text that match a query. */
 export interface TextMatches {
   /** The words that match the query or are related to it, in order. */
   readonly highlights: readonly Highlight[];

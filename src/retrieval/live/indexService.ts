@@ -96,7 +96,7 @@ export interface IndexService {
   /** The query with its misspelt words corrected, which a search uses; undefined if each word is known in one of the folders. */
   correct(query: string, request: Pick<SearchRequest, 'isTyping' | 'folders'>): Promise<string | undefined>;
 
-  /** What of each text matches the words of a query. */
+  /** Finds the parts of each text that match the words of a query. */
   highlight(query: AskedWords, texts: readonly string[]): Promise<readonly TextMatches[]>;
 
   /** Results that are similar to a text. */

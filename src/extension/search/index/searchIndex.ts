@@ -152,7 +152,7 @@ export class SearchIndex implements Disposable {
     return this.#index.correct(query, request);
   }
 
-  /** What of each text matches the words of a query. */
+  /** Finds the parts of each text that match the words of a query. */
   async highlight({ text, prefixes }: AskedWords, texts: readonly string[]): Promise<readonly TextMatches[]> {
     await this.start();
     return this.#index.highlight({ text, prefixes }, texts);
