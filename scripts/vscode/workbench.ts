@@ -108,12 +108,15 @@ export async function applyQuickFix(page: Page, text: string): Promise<void> {
   });
 }
 
-/** Follows a link in an editor or an output, until what it opens is there: a link ignores a click that comes before it has noticed the pointer. */
+/** Follows a link in an editor or an output by Ctrl+click, which it ignores until it has noticed the pointer. */
 export async function followLink(page: Page, link: Locator, opens: Locator): Promise<void> {
-  await repeatUntilDone(page, async (timeout) => {
-    await link.click({ modifiers: ['Control'], timeout });
-    await opens.waitFor({ timeout });
-  });
+  await page.keyboard.down('Control');
+  await link.hover();
+  await page.locator('.detected-link-active').waitFor();
+  await page.mouse.down();
+  await page.mouse.up();
+  await page.keyboard.up('Control');
+  await opens.waitFor();
 }
 
 /**
