@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readStateFile } from '../../src/service/stateFile.ts';
-import { type Finished, Scratch } from './commandLine.ts';
+import { type Finished, Scratch, startFake } from './commandLine.ts';
 import { GATE, openGate } from './support/gate.ts';
 
 const SCRIPT = `echo before\n${GATE}\necho after\n`;
@@ -56,6 +56,23 @@ test('everyone who watches a job of a service that hangs learns that, and that i
   }
   assert.match(listed.stderr, /does not respond\. Its jobs keep running.*show their last known state/s);
   assert.match(listed.stdout, new RegExp(job));
+});
+
+test('a service that is away is said to respond again only when it does', async () => {
+  await using scratch = await Scratch.create();
+  let requests = 0;
+  await using fake = await startFake(({ url, socket }, response) => {
+    requests += 1;
+    // The job is known, and then two attempts fail: the stream, and what is asked before and after the wait that follows it.
+    if (requests > 1 && requests < 7) socket.destroy();
+    else if (url?.endsWith('/events') === true) {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end('event: end\nid: 1\ndata: {"state":"succeeded","exit_code":0}\n\n');
+    } else response.end('{"job_id":"j1","state":"succeeded","exit_code":0}');
+  });
+  const { exit, stderr } = await scratch.run(['watch', 'j1'], fake);
+  assert.equal(exit, 0, stderr);
+  assert.deepEqual(stderr.match(/does not respond|responds again/g), ['does not respond', 'responds again'], stderr);
 });
 
 test('the local service that hangs is named with how to end it', async () => {

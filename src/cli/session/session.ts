@@ -75,7 +75,8 @@ export class Session implements AsyncDisposable {
     const before = this.#client;
     const client = await this.#connect();
     this.#client = Promise.resolve(client);
-    this.contact.returned();
+    // Only the local service has shown by now that it responds. Others do with their first response.
+    if (this.host === LOCAL_HOST) this.contact.returned();
     await (await before)?.close();
     return client;
   }
