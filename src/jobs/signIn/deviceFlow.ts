@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as l10n from '@vscode/l10n';
-import { AppError } from '../../core/errors.ts';
+import { AppError, systemCode } from '../../core/errors.ts';
 import { createBoundedFetch } from '../../core/oidc/boundedFetch.ts';
 import { isProviderUrl } from '../../core/oidc/providerUrl.ts';
 import { IdentityProvider } from './identityProvider.ts';
 import { newSignIn } from './newSignIn.ts';
-import { oauthError } from './oauthError.ts';
+import { oauthError, responseStatus } from './oauthError.ts';
 import type { SignInOffer, SignInRecord } from './signInRecord.ts';
+import { isTemporary } from './temporaryStatus.ts';
 
 // RFC 8628, sections 3.2 and 3.5.
 const DEFAULT_INTERVAL_S = 5;
@@ -52,23 +53,41 @@ export async function signInByDevice(
   }
   show({ url, code, completeUrl });
   let intervalS = Math.max(1, started.interval ?? DEFAULT_INTERVAL_S);
+  let failures: AppError[] = [];
   const deadline = performance.now() + Math.min(started.expires_in, MAX_WAIT_S) * 1_000;
   while (performance.now() < deadline) {
-    await sleep(Math.min(intervalS, MAX_INTERVAL_S) * 1_000, undefined, { signal });
+    await sleep(Math.min(intervalS * 2 ** failures.length, MAX_INTERVAL_S) * 1_000, undefined, { signal });
     try {
       return newSignIn(offer, await provider.redeemDevice(started.device_code));
     } catch (error) {
       signal.throwIfAborted();
-      const code = oauthError(error)?.code;
+      // The person may have confirmed the code while the network was away.
+      if (mayPass(error)) {
+        failures.push(error);
+        continue;
+      }
+      failures = [];
+      const code = refusalIn(error)?.code;
       if (code === 'slow_down') intervalS += SLOWER_S;
       else if (code !== 'authorization_pending') throw explained(error, offer);
     }
   }
-  throw expired(offer);
+  throw failures.at(-1) ?? expired(offer);
+}
+
+/** Whether the provider was not reached, or has a problem of its own, as opposed to an answer that makes no sense. */
+function mayPass(error: unknown): error is AppError {
+  if (!(error instanceof AppError) || error.code !== 'unreachable') return false;
+  const isAnswer = systemCode(error.cause)?.startsWith('OAUTH_') === true && refusalIn(error) === undefined;
+  return !isAnswer || isTemporary(responseStatus(error.cause) ?? 0);
+}
+
+function refusalIn(error: unknown): ReturnType<typeof oauthError> {
+  return error instanceof AppError ? oauthError(error.cause) : undefined;
 }
 
 function explained(error: unknown, offer: SignInOffer): unknown {
-  const refusal = oauthError(error);
+  const refusal = refusalIn(error);
   if (refusal === undefined) return error;
   if (refusal.code === 'expired_token') return expired(offer);
   const message =

@@ -21,11 +21,12 @@ import {
 } from 'oauth4webapi';
 import { AppError, messageOf } from '../../core/errors.ts';
 import { discoverProvider, requestOptions, type RequestSettings } from '../../core/oidc/discovery.ts';
-import { oauthError } from './oauthError.ts';
+import { oauthError, responseStatus } from './oauthError.ts';
 import type { SignInOffer } from './signInRecord.ts';
 
 // ID tokens are used for nothing, so a computer whose clock is wrong can sign in.
 const ANY_CLOCK_S = 10 * 365 * 86_400;
+const OK = 200;
 
 /** Of the errors of RFC 6749 (sections 4.1.2.1 and 5.2), those that are no lasting refusal of the request. */
 const CODES: Readonly<Record<string, 'not-signed-in' | 'unreachable'>> = {
@@ -72,11 +73,13 @@ export class IdentityProvider {
     });
   }
 
-  /** The tokens, once the person has confirmed the code. @throws ResponseBodyError of oauth4webapi until then. */
-  async redeemDevice(deviceCode: string): Promise<TokenEndpointResponse> {
-    const options = { ...this.#options(), additionalParameters: this.#resource() };
-    const response = await deviceCodeGrantRequest(this.#metadata, this.#client, None(), deviceCode, options);
-    return processDeviceCodeResponse(this.#metadata, this.#client, response);
+  /** The tokens, once the person has confirmed the code. @throws AppError until then, whose cause is what the provider said. */
+  redeemDevice(deviceCode: string): Promise<TokenEndpointResponse> {
+    return this.#asking(async () => {
+      const options = { ...this.#options(), additionalParameters: this.#resource() };
+      const response = await deviceCodeGrantRequest(this.#metadata, this.#client, None(), deviceCode, options);
+      return processDeviceCodeResponse(this.#metadata, this.#client, response);
+    });
   }
 
   /** The page on which a person signs in, which then leads to `redirectUri`. @throws AppError `refused` for a provider without one. */
@@ -160,7 +163,9 @@ export class IdentityProvider {
       const { issuer } = this.#offer;
       const refusal = oauthError(cause);
       if (refusal === undefined) {
-        const message = l10n.t('The identity provider {0} did not answer as expected: {1}', issuer, messageOf(cause));
+        const status = responseStatus(cause);
+        const what = status === undefined || status === OK ? messageOf(cause) : `HTTP ${status}`;
+        const message = l10n.t('The identity provider {0} did not answer as expected: {1}', issuer, what);
         throw new AppError('unreachable', message, { cause });
       }
       const code = CODES[refusal.code] ?? 'refused';

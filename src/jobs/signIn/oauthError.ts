@@ -1,4 +1,4 @@
-import { AuthorizationResponseError, ResponseBodyError } from 'oauth4webapi';
+import { AuthorizationResponseError, OperationProcessingError, ResponseBodyError } from 'oauth4webapi';
 import { printableLine } from '../../core/text/printable.ts';
 
 const MAX_TEXT = 300;
@@ -8,4 +8,10 @@ export function oauthError(error: unknown): { readonly code: string; readonly te
   if (!(error instanceof ResponseBodyError || error instanceof AuthorizationResponseError)) return undefined;
   const text = printableLine(error.error_description ?? error.error).slice(0, MAX_TEXT);
   return { code: error.error, text };
+}
+
+/** The HTTP status of an answer that could not be used; undefined if another part of the answer was the problem. */
+export function responseStatus(error: unknown): number | undefined {
+  if (!(error instanceof OperationProcessingError) || !(error.cause instanceof Response)) return undefined;
+  return error.cause.status;
 }

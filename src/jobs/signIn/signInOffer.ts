@@ -4,23 +4,31 @@ import { isLoopback } from '../../core/network/loopback.ts';
 import { isProviderUrl } from '../../core/oidc/providerUrl.ts';
 import { SIGN_IN_PATH, signInDescription } from '../../remote/protocol/signIn.ts';
 import type { SignInOffer } from './signInRecord.ts';
+import { isTemporary } from './temporaryStatus.ts';
 
 // RFC 6749, appendix A.
 const CLIENT_ID = /^[\x20-\x7e]{1,1000}$/;
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/;
+const OK = 200;
 
 /**
  * Asks a service where people sign in for it. It gets no key.
  *
  * @returns undefined for a service where everybody needs a key.
- * @throws AppError `refused` for an answer that could send a person's tokens elsewhere; the system's error if it is not reached.
+ * @throws AppError `refused` for an answer that could send a person's tokens elsewhere, `unreachable` for a service that has a problem now; the
+ *   system's error if it is not reached.
  */
 export async function readSignInOffer(
   host: string,
   { fetch, signal }: { readonly fetch: typeof globalThis.fetch; readonly signal: AbortSignal },
 ): Promise<SignInOffer | undefined> {
   const response = await fetch(`${host}${SIGN_IN_PATH}`, { headers: { accept: 'application/json' }, signal });
-  if (response.status !== 200) return undefined;
+  const { status } = response;
+  if (isTemporary(status)) {
+    const what = l10n.t('{0} does not respond ({1}).', new URL(host).host, `HTTP ${status}`);
+    throw new AppError('unreachable', `${what} ${l10n.t('Try again later.')}`);
+  }
+  if (status !== OK) return undefined;
   const { data } = signInDescription.safeParse(await response.json().catch(() => undefined));
   if (data === undefined) return undefined;
   const { resource, authorization_servers: issuers, client_id, scopes_supported: scopes } = data;

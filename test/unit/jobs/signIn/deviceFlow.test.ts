@@ -9,17 +9,17 @@ const GRANTED: Answer = [
 ];
 const refusing = (error: string, error_description?: string): Answer => [400, { error, error_description }];
 
-/** Signs in with a provider that answers each question about the code as listed, and the last one again and again. */
+/** Signs in with a provider that answers each question about the code as listed, and the last one again and again. Undefined cuts the connection. */
 async function signIn(
   t: TestContext,
-  answers: readonly Answer[],
+  answers: readonly (Answer | undefined)[],
   device: object = {},
   signal = new AbortController().signal,
 ) {
   let asked = 0;
   const prompts: DevicePrompt[] = [];
   const provider = await startProvider(t, {
-    token: () => answers[Math.min(asked++, answers.length - 1)] ?? assert.fail(),
+    token: () => answers[Math.min(asked++, answers.length - 1)],
     device: () => {
       const started = { device_code: 'd', user_code: 'ABCD', verification_uri: 'https://sso.example.org/device' };
       return [200, { ...started, expires_in: 60, interval: 1, ...device }];
@@ -86,6 +86,38 @@ test('a code that nobody confirms in time ends the sign-in', async (t) => {
   const { record, provider } = await signIn(t, [refusing('authorization_pending')], { expires_in: 1 });
   const message = `Nobody confirmed the code at ${provider.issuer} in time. Sign in again.`;
   await assert.rejects(record, { code: 'not-signed-in', message });
+});
+
+test('a code that was confirmed while the provider could not be reached is redeemed once it can', async (t) => {
+  const failures: readonly (Answer | undefined)[] = [
+    undefined,
+    [502, '<h1>Bad gateway</h1>'],
+    refusing('temporarily_unavailable'),
+  ];
+  await Promise.all(
+    failures.map(async (failure) => {
+      const { record, provider } = await signIn(t, [failure, GRANTED]);
+      assert.equal((await record).access_token, accessToken());
+      assert.equal(provider.requests.length, 3);
+    }),
+  );
+});
+
+test('a provider that cannot be reached until the code expires is named', async (t) => {
+  const { record, provider } = await signIn(t, [[503, {}]], { expires_in: 1 });
+  const message = `The identity provider ${provider.issuer} did not answer as expected: HTTP 503`;
+  await assert.rejects(record, { code: 'unreachable', message });
+});
+
+test('an answer that makes no sense ends the sign-in', async (t) => {
+  for (const answer of [
+    [200, {}],
+    [404, {}],
+  ] as const) {
+    const { record, provider } = await signIn(t, [answer]);
+    await assert.rejects(record, new RegExp(`^AppError: The identity provider ${provider.issuer} did not answer as `));
+    assert.equal(provider.requests.length, 2);
+  }
 });
 
 test('an abort ends the sign-in with its reason', async (t) => {

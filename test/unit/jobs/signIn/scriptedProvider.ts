@@ -8,7 +8,8 @@ export const HOST = 'https://gpu.example.org';
 
 /** The answer of an endpoint: its status, and a body that is sent as JSON. */
 export type Answer = readonly [status: number, body: unknown];
-type Endpoint = (parameters: Record<string, string>) => Answer;
+/** Undefined cuts the connection. */
+type Endpoint = (parameters: Record<string, string>) => Answer | undefined;
 
 /** An identity provider whose answers the test writes. It offers the endpoints that have one. */
 export interface ScriptedProvider {
@@ -23,18 +24,19 @@ export async function startProvider(
   endpoints: { readonly token?: Endpoint; readonly device?: Endpoint; readonly revoke?: Endpoint },
 ): Promise<ScriptedProvider> {
   const requests: [string, Record<string, string>][] = [];
-  const answer = (path: string, parameters: Record<string, string>): Answer => {
+  const answer = (path: string, parameters: Record<string, string>): Answer | undefined => {
     if (path.startsWith('/.well-known/')) return [200, metadata];
     requests.push([path, parameters]);
     const endpoint = { '/token': endpoints.token, '/device': endpoints.device, '/revoke': endpoints.revoke }[path];
-    return endpoint?.(parameters) ?? [404, {}];
+    return endpoint === undefined ? [404, {}] : endpoint(parameters);
   };
   const server = createServer((request, response) => {
     void (async () => {
       let body = '';
       for await (const chunk of request.setEncoding('utf8') as AsyncIterable<string>) body += chunk;
-      const [status, value] = answer(request.url ?? '', Object.fromEntries(new URLSearchParams(body)));
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+      const given = answer(request.url ?? '', Object.fromEntries(new URLSearchParams(body)));
+      if (given === undefined) request.socket.destroy();
+      else response.writeHead(given[0], { 'content-type': 'application/json' }).end(JSON.stringify(given[1]));
     })();
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');

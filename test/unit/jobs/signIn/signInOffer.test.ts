@@ -30,6 +30,15 @@ test('a service says where people sign in, or that they need keys', async () => 
   assert.equal(await offerOf({ ...GOOD, authorization_servers: [] }), undefined);
 });
 
+test('a service that has a problem does not say that people need keys', async () => {
+  for (const status of [429, 502, 503]) {
+    await assert.rejects(offerOf('<h1>Try later</h1>', { status }), {
+      code: 'unreachable',
+      message: `gpu.example.org does not respond (HTTP ${status}). Try again later.`,
+    });
+  }
+});
+
 test('a service elsewhere cannot name this machine, or an address without TLS, as the place to sign in', async () => {
   const issuers = [
     'http://sso.example.org',
