@@ -3,6 +3,7 @@ import { isAbort } from '../core/errors.ts';
 import { type Disposable, DisposableStore } from '../core/processes/lifetime.ts';
 import { describeRecovered, hasResultJournals } from '../jobs/results/resultJournals.ts';
 import { isFiltering } from '../jobs/ledger/jobFilter.ts';
+import type { JobRecord } from '../jobs/ledger/record.ts';
 import type { CommandContext } from './commands/command.ts';
 import type { CommandId } from './contributions/names.ts';
 import { guardCosts } from './jobList/costGuard.ts';
@@ -31,7 +32,7 @@ import { announceResults } from './results/resultNotifications.ts';
 import { registerAuthenticationProvider } from './services/authenticationProvider.ts';
 import type { Shell } from './shell.ts';
 import { showStatus } from './status/statusBar.ts';
-import { reportInterrupted } from './submit/interrupted.ts';
+import { reportInterrupted, reportNotArrived } from './submit/interrupted.ts';
 import { keepSettling } from './submit/unanswered.ts';
 import { askModal, showInformation, showWarning } from './ui/show.ts';
 import { diskFolders } from './workspace/folders.ts';
@@ -111,6 +112,8 @@ export async function startFeatures(shell: Shell): Promise<Features> {
   const openSettings = (): void =>
     void vscode.commands.executeCommand('workbench.action.openSettings', 'farwharf.onEnd');
   const runOwn = vscode.commands.executeCommand;
+  const folders = (): readonly string[] => diskFolders().map(({ uri }) => uri.fsPath);
+  const offering = { folders, show: showWarning, run: runOwn };
   const endHooks = new EndHooks({ ...services, openSettings });
   setUp('jobs', () => {
     disposables.add(
@@ -136,7 +139,9 @@ export async function startFeatures(shell: Shell): Promise<Features> {
     const followJobs = async (): Promise<void> => {
       await store.untilUsed(signal);
       await services.ledger.settleAbandoned();
-      run('unanswered', keepSettling({ ...services, mayBeUnanswered: () => store.hasUnanswered }, signal));
+      const onNotArrived = (record: JobRecord): void => run('unanswered', reportNotArrived(record, offering));
+      const settling = { ...services, mayBeUnanswered: () => store.hasUnanswered, onNotArrived };
+      run('unanswered', keepSettling(settling, signal));
       await store.keepFresh(signal);
     };
     run('jobs', followJobs());
@@ -154,8 +159,7 @@ export async function startFeatures(shell: Shell): Promise<Features> {
     run('interrupted results', recover());
   });
   setUp('interrupted submits', () => {
-    const folders = (): readonly string[] => diskFolders().map(({ uri }) => uri.fsPath);
-    run('interrupted submits', reportInterrupted({ ...services, folders, show: showWarning, run: runOwn }, signal));
+    run('interrupted submits', reportInterrupted({ ...services, ...offering }, signal));
   });
   setUp('log', () => {
     const attach = disposables.add(

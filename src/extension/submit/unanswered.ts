@@ -3,6 +3,7 @@ import type { Logger } from '../../core/log.ts';
 import { repeat } from '../../core/processes/repeat.ts';
 import type { JobService } from '../../jobs/service/api.ts';
 import type { AsyncLedger } from '../../jobs/ledger/asyncLedger.ts';
+import type { JobRecord } from '../../jobs/ledger/record.ts';
 
 interface SettlingDeps {
   readonly hosts: {
@@ -13,6 +14,8 @@ interface SettlingDeps {
   readonly log: Pick<Logger, 'info'>;
   /** Whether a submission may be unanswered; if not, the ledger is not read. */
   readonly mayBeUnanswered: () => boolean;
+  /** Called for each submission that turns out to have failed. */
+  readonly onNotArrived: (record: JobRecord) => void;
 }
 
 const FIRST_PAUSE_MS = 60_000;
@@ -25,7 +28,7 @@ const LAST_PAUSE_MS = 3_600_000;
  * @param firstPauseMs how often the ledger is read. Services are queried as often at first, then less and less.
  */
 export function keepSettling(
-  { hosts, ledger, log, mayBeUnanswered }: SettlingDeps,
+  { hosts, ledger, log, mayBeUnanswered, onNotArrived }: SettlingDeps,
   signal: AbortSignal,
   firstPauseMs = FIRST_PAUSE_MS,
 ): Promise<void> {
@@ -39,8 +42,10 @@ export function keepSettling(
       for (const record of unanswered) {
         if (await hosts.isSignedOut(record.host)) continue;
         const deps = { service: hosts.service(record.host), ledger };
-        const { state, jobId } = await settleEarlier(deps, record, { signal });
+        const settled = await settleEarlier(deps, record, { signal });
+        const { state, jobId } = settled;
         if (state !== record.state) log.info('an unanswered submission was settled', { id: record.id, jobId, state });
+        if (state === 'failed') onNotArrived(settled);
       }
       pause = unanswered.length === 0 ? firstPauseMs : Math.min(LAST_PAUSE_MS, 2 * pause);
       nextAt = performance.now() + pause;

@@ -54,7 +54,7 @@ export function outcomeUnknown(
 
 /** Why a submission that the service does not have has failed. */
 export function didNotArrive({ host }: { readonly host: string }): string {
-  return `The upload to ${serviceAt(host)} was not completed, so there is no job and no charge. Submit it again.`;
+  return `The upload was not completed, so ${serviceAt(host)} has no job and charges nothing. Submit it again.`;
 }
 
 function serviceAt(host: string): string {

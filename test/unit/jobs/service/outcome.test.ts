@@ -66,9 +66,9 @@ test('every failure before a connection, and every one of a certificate, has sen
 test('what did not arrive is said with its service', () => {
   assert.equal(
     didNotArrive({ host: 'local' }),
-    'The upload to the job service on this machine was not completed, so there is no job and no charge. Submit it again.',
+    'The upload was not completed, so the job service on this machine has no job and charges nothing. Submit it again.',
   );
-  assert.match(didNotArrive({ host: 'https://x' }), /^The upload to https:\/\/x was not completed/);
+  assert.match(didNotArrive({ host: 'https://x' }), /^The upload was not completed, so https:\/\/x has no job/);
   const half = outcomeUnknown('local', { sentBytes: 999, totalBytes: 1_000, isCancelled: true }, undefined);
   assert.deepEqual(
     [half.code, half.message],

@@ -30,7 +30,7 @@ test('a submission that arrived is a job, and one that did not has failed', asyn
   const incomplete = { account_id: 'ada', state: 'incomplete', received_bytes: 5 } as const;
   const failed = await settle(t, () => incomplete, DAY_MS);
   assert.deepEqual([failed.state, failed.finishedAt], ['failed', new Date(CREATED + DAY_MS).toISOString()]);
-  assert.match(failed.reason ?? '', /was not completed, so there is no job and no charge\. Submit it again\.$/);
+  assert.match(failed.reason ?? '', /was not completed, so .+ has no job and charges nothing\. Submit it again\.$/);
 });
 
 test('a submission stays unknown where the service does not know it, any longer, or belongs to another account', async (t) => {
