@@ -7,6 +7,7 @@ import { mergeExact } from '../../../flows/graph/mergeExact.ts';
 import { CANVAS_TYPE } from '../../contributions/names.ts';
 import { CanvasPanel } from './canvasPanel.ts';
 import { CanvasRequests, type CanvasRequestsDeps, graphMessage } from './canvasRequests.ts';
+import { distinctNames } from './distinctNames.ts';
 import { type FlowReadout, readerPath } from '../documents/flowDocuments.ts';
 import type { FoundFlow } from '../documents/flowTarget.ts';
 import { openSource, renamedTo } from '../documents/openSource.ts';
@@ -66,7 +67,7 @@ export class Canvases implements Disposable {
     }
     const panel = vscode.window.createWebviewPanel(
       CANVAS_TYPE,
-      titleOf(document),
+      titleOf(document.uri.path.split('/').at(-1) ?? ''),
       { viewColumn: vscode.ViewColumn.Beside, preserveFocus: false },
       { retainContextWhenHidden: true },
     );
@@ -98,7 +99,11 @@ export class Canvases implements Disposable {
 
   #connect(canvas: CanvasPanel): CanvasPanel {
     this.#open.set(canvas.document.uri.toString(), canvas);
-    canvas.onDidDispose(() => this.#forget(canvas));
+    this.#showTitles();
+    canvas.onDidDispose(() => {
+      this.#forget(canvas);
+      this.#showTitles();
+    });
     canvas.onDidReceive((message) => {
       this.#requests.handle(canvas, message).catch(this.#deps.report);
     });
@@ -113,9 +118,10 @@ export class Canvases implements Disposable {
     if (this.#open.get(key) === canvas) this.#open.delete(key);
   }
 
-  /** Keeps the canvases of files that were renamed or moved in this window. */
+  /** Keeps the canvases and the runs of files that were renamed or moved in this window. */
   async #followRenames(files: vscode.FileRenameEvent['files']): Promise<void> {
     const canvases = new Set(this.#open.values());
+    await this.#deps.runs.followRenames(files).catch(this.#deps.report);
     for (const canvas of canvases) {
       const uri = renamedTo(canvas.document.uri, files);
       if (uri === undefined) continue;
@@ -123,8 +129,18 @@ export class Canvases implements Disposable {
       this.#open.get(uri.toString())?.panel.dispose(); // of a file that was overwritten
       this.#forget(canvas);
       this.#open.set(uri.toString(), canvas);
-      canvas.panel.title = titleOf(document);
       await this.#requests.rename(canvas, document);
+    }
+    this.#showTitles();
+  }
+
+  /** Shows the folders of files with the same name, as VS Code does in the tabs of editors. */
+  #showTitles(): void {
+    const canvases = [...this.#open.values()];
+    const names = distinctNames(canvases.map(({ document }) => document.uri.path));
+    for (const [index, { panel }] of canvases.entries()) {
+      const title = titleOf(names[index] ?? '');
+      if (panel.title !== title) panel.title = title;
     }
   }
 
@@ -149,6 +165,6 @@ export class Canvases implements Disposable {
   }
 }
 
-function titleOf({ uri }: vscode.TextDocument): string {
-  return l10n.t('Flow: {0}', uri.path.split('/').at(-1) ?? '');
+function titleOf(name: string): string {
+  return l10n.t('Flow: {0}', name);
 }

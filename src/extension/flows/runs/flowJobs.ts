@@ -88,6 +88,12 @@ export class FlowJobs implements Disposable {
     if (entry !== undefined) await this.add(job, entry.file, entry.flow);
   }
 
+  /** @param renamed returns the new path of a file; undefined if it has not changed. */
+  async followRenames(renamed: (file: string) => string | undefined): Promise<void> {
+    const entries = this.#entries().map((entry) => ({ ...entry, file: renamed(entry.file) ?? entry.file }));
+    await this.#deps.memory.update(KEY, entries);
+  }
+
   /** The runs of a file, the newest first. */
   list(file: string): readonly RunInfo[] {
     const entries = this.#entries().filter((entry) => entry.file === file);

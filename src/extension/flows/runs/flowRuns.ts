@@ -20,6 +20,7 @@ import type { RunEvent } from '../../../flows/run/protocol/runEvent.ts';
 import type { RunInfo } from '../../../webview/canvas/state/messages.ts';
 import { requireTrust } from '../../workspace/folders.ts';
 import type { FlowWorkerService } from '../../threads/flowWorker.ts';
+import { renamedTo } from '../documents/openSource.ts';
 import { openModelBridge } from './editorModels.ts';
 import { FlowJobs, type FlowJobsDeps } from './flowJobs.ts';
 import { flowPlace } from './flowRuntime.ts';
@@ -179,6 +180,13 @@ export class FlowRuns implements Disposable {
       if (live !== undefined) this.#end(file, live, { ...live.info, state: 'failed', message: messageOf(error) });
       throw error;
     }
+  }
+
+  /** Lists the runs of files that were renamed under their new names. */
+  async followRenames(files: vscode.FileRenameEvent['files']): Promise<void> {
+    const renamed = (file: string): string | undefined => renamedTo(vscode.Uri.file(file), files)?.fsPath;
+    await this.jobs.followRenames(renamed);
+    await this.#history.followRenames(renamed);
   }
 
   showOutput(): void {

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { cp, mkdir, readdir, rm, stat } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { cp, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { AppError } from '../../../core/errors.ts';
 import { writeAtomically } from '../../../core/files/atomicFile.ts';
 import { ifThere } from '../../../core/files/ifThere.ts';
+import { unendedState } from './describeRun.ts';
 import { readRecord } from './runFiles.ts';
 import { folderNameOf, type RunFolder, runFolder } from './runFolder.ts';
 import type { RunRecord } from './runRecord.ts';
@@ -126,6 +127,28 @@ export class RunHistory {
     return chain;
   }
 
+  /**
+   * Moves the runs of files that were renamed, so that they are those of the new files. Runs in progress stay.
+   *
+   * @param renamed returns the new path of a file; undefined if it has not changed.
+   */
+  async followRenames(renamed: (file: string) => string | undefined): Promise<void> {
+    const flows = join(this.#home, 'flows');
+    for (const name of await idsIn(flows)) {
+      for (const id of await idsIn(join(flows, name))) {
+        const path = join(flows, name, id);
+        const record = await readRecord(runFolder(path));
+        const to = record && renamed(record.file);
+        if (record !== undefined && to === undefined) break; // so are the others of this file
+        if (record === undefined || to === undefined || isInProgress(record)) continue;
+        const moved = await this.folder(to, id);
+        await mkdir(dirname(moved.path), { recursive: true, mode: 0o700 });
+        await rename(path, moved.path);
+        await this.update({ ...record, file: to });
+      }
+    }
+  }
+
   async folder(file: string, id: string): Promise<RunFolder> {
     return runFolder(join(await this.#folderOf(file), id));
   }
@@ -156,6 +179,10 @@ export class RunHistory {
 
 async function writeRecord(folder: RunFolder, record: RunRecord): Promise<void> {
   await writeAtomically(folder.record, `${JSON.stringify(record, undefined, 1)}\n`);
+}
+
+function isInProgress(record: RunRecord): boolean {
+  return record.outcome === undefined && unendedState(record) !== 'terminated';
 }
 
 async function idsIn(path: string): Promise<string[]> {
