@@ -132,16 +132,33 @@ export function isWaiting(
   return record.waiting !== null && record.answeredBy === null && isOver(record);
 }
 
-/** Seconds that the job has run so far or in total; null before it starts. `now` is in milliseconds. */
+// Computers that set their clocks over the network are closer than this.
+const MAX_CLOCK_ERROR_S = 60;
+
+/**
+ * Seconds that the job has run so far or in total; null before it starts, and if the clocks of this computer and of the service differ so
+ * much that the time is unknown. `now` is in milliseconds.
+ */
 export function elapsedSeconds(
-  record: Pick<JobRecord, 'startedAt' | 'finishedAt' | 'state' | 'exitCode'>,
+  record: Pick<JobRecord, 'createdAt' | 'startedAt' | 'finishedAt' | 'state' | 'exitCode'>,
   now: number,
 ): number | null {
   if (record.startedAt === null) return null;
-  if (record.finishedAt === null && isOver(record)) return null;
-  const end = record.finishedAt === null ? now : Date.parse(record.finishedAt);
-  const seconds = (end - Date.parse(record.startedAt)) / 1000;
-  // The service's clock may differ from this one.
+  if (record.finishedAt !== null) return secondsUntil(Date.parse(record.finishedAt), record.startedAt);
+  return isOver(record) ? null : secondsSince(record.startedAt, record, now);
+}
+
+/** Seconds from a time of the service to `now`, in milliseconds; null if that time is in the future. */
+export function secondsSince(time: string, { createdAt }: Pick<JobRecord, 'createdAt'>, now: number): number | null {
+  if ((Date.parse(time) - now) / 1_000 > MAX_CLOCK_ERROR_S) return null;
+  const seconds = secondsUntil(now, time);
+  // Since the job was sent, by the clock of this computer. If less time has passed, the clock of the service is behind.
+  const sinceSent = (now - Date.parse(createdAt)) / 1_000;
+  return seconds !== null && sinceSent >= 0 ? Math.min(seconds, sinceSent) : seconds;
+}
+
+function secondsUntil(end: number, start: string): number | null {
+  const seconds = (end - Date.parse(start)) / 1_000;
   return Number.isFinite(seconds) ? Math.max(0, seconds) : null;
 }
 

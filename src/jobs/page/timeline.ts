@@ -1,6 +1,6 @@
 import { textField } from '../../core/jsonFields.ts';
 import { formatDuration } from '../../core/text/format.ts';
-import { isOver, type JobRecord } from '../ledger/record.ts';
+import { isOver, type JobRecord, secondsSince } from '../ledger/record.ts';
 import { stateWord } from '../ledger/jobIcon.ts';
 import type { SpooledEvent } from '../log/spool.ts';
 import { stateOf } from '../log/progress.ts';
@@ -15,7 +15,7 @@ export interface Phase {
   readonly reason: string | null;
   /** When it began, ISO 8601. */
   readonly at: string;
-  /** Null for the state in which the job ended. */
+  /** Null for the state in which the job ended, and if the clock of the service is too far ahead. */
   readonly seconds: number | null;
 }
 
@@ -41,8 +41,8 @@ export class Timeline {
     return starts.map((start, index) => {
       const next = starts[index + 1]?.at;
       if (next === undefined && isOver(record)) return { ...start, seconds: null };
-      const end = next === undefined ? now : Date.parse(next);
-      return { ...start, seconds: Math.max(0, end - Date.parse(start.at)) / 1000 };
+      if (next === undefined) return { ...start, seconds: secondsSince(start.at, record, now) };
+      return { ...start, seconds: Math.max(0, Date.parse(next) - Date.parse(start.at)) / 1000 };
     });
   }
 }

@@ -159,9 +159,9 @@ export function describeMost(price: Price, seconds: number): string {
 export function costSoFar(record: JobRecord, now: number): number | null {
   if (isUnpriced(record)) return null;
   if (record.creditsCharged !== null) return record.creditsCharged;
-  if (record.startedAt === null || record.creditsPerMinute === null || isOver(record)) return null;
-  const minutes = Math.max(0, now - Date.parse(record.startedAt)) / 60_000;
-  return Math.min(minutes, record.maxRuntime / 60) * record.creditsPerMinute;
+  if (record.creditsPerMinute === null || isOver(record)) return null;
+  const seconds = elapsedSeconds(record, now);
+  return seconds === null ? null : (Math.min(seconds, record.maxRuntime) / 60) * record.creditsPerMinute;
 }
 
 /** What a job has of its machine, if its class has no price. */

@@ -205,6 +205,20 @@ test('a time is unknown before the start, and after an end whose time nobody kno
   assert.equal(elapsed({ state: 'failed', startedAt: at(54), finishedAt: at(12) }), 0);
 });
 
+test('a clock that is wrong makes no job run for longer than since it was sent', () => {
+  const elapsed = (fields: Partial<JobRecord>) => elapsedSeconds(makeRecord({ state: 'running', ...fields }), now);
+  const hours = (count: number): string => new Date(now + count * 3_600_000).toISOString();
+  // A day ahead of the service.
+  assert.equal(elapsed({ createdAt: at(240), startedAt: hours(-24) }), 12);
+  // A day behind it.
+  assert.equal(elapsed({ createdAt: at(240), startedAt: hours(24) }), null);
+  assert.equal(describeJob(makeRecord({ state: 'running', startedAt: hours(24) }), now), 'running · local');
+  // A few seconds behind it.
+  assert.equal(elapsed({ createdAt: at(240), startedAt: at(255) }), 0);
+  // Set right after the job was sent.
+  assert.equal(elapsed({ createdAt: hours(24), startedAt: at(12) }), 240);
+});
+
 test('results of one kind are counted as that kind', () => {
   const text = (files: number, added: number | null) => describeResultCount({ results: { files, added } });
   assert.deepEqual(

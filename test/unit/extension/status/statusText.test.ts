@@ -102,6 +102,7 @@ test('without any price there is no balance, no warning and no column of prices'
     creditsPerMinute: null,
     unpricedCpus: 8,
     unpricedGpus: 1,
+    createdAt: '2026-11-20T11:34:00.000Z',
     startedAt: '2026-11-20T11:34:05.000Z',
     maxRuntime: 3_600,
   });

@@ -53,8 +53,11 @@ test('the facts of a job have their labels, and what is unknown has none', () =>
   assert.equal(creditsOf({ creditsPerMinute: null }), '1 held');
   const unpriced = { creditsPerMinute: null, creditsCharged: 0, unpricedCpus: 4, unpricedGpus: 0, maxRuntime: 3_600 };
   const startedAt = new Date(NOW - 900_000).toISOString();
+  const createdAt = startedAt;
   const used = (fields: Parameters<typeof makeRecord>[0]) =>
-    describeFacts(makeRecord({ ...unpriced, ...fields }), 'x', NOW).filter(([label]) => /credits|used/.test(label));
+    describeFacts(makeRecord({ ...unpriced, createdAt, ...fields }), 'x', NOW).filter(([label]) =>
+      /credits|used/.test(label),
+    );
   assert.deepEqual(used({ state: 'queued' }), []);
   assert.deepEqual(used({ state: 'running', startedAt }), [['used', '1 core-hour so far, up to 4 core-hours']]);
   const finishedAt = new Date(NOW - 450_000).toISOString();

@@ -35,6 +35,22 @@ test('the end of a job takes no time, and clocks that differ make no time negati
   assert.deepEqual(timeline.phases(record, NOW).map(describePhase), ['running 0.0 s', 'timed out: too slow']);
 });
 
+test('a clock that is wrong makes no phase longer than the job, and hides one that begins in the future', () => {
+  const record = makeRecord({ state: 'running', createdAt: time(28) });
+  assert.deepEqual(
+    read({ state: 'running', at: time(-1_440) })
+      .phases(record, NOW)
+      .map(describePhase),
+    ['running 2 min'],
+  );
+  assert.deepEqual(
+    read({ state: 'running', at: time(1_440) })
+      .phases(record, NOW)
+      .map(describePhase),
+    ['running'],
+  );
+});
+
 test('a service without states still has the times of the job', () => {
   const times = { createdAt: time(0), startedAt: time(3), finishedAt: null };
   const running = new Timeline().phases(makeRecord({ state: 'RUNNING', ...times }), NOW);
