@@ -5,7 +5,7 @@
 // `--model FOLDER` measures semantic ranking too, with the static model in that folder.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import { parseArgs } from 'node:util';
 import { searchWithin } from '../src/retrieval/folder/tokenBudget.ts';
 import { readCommits } from '../src/workspace/git/commitLog.ts';
@@ -41,11 +41,14 @@ try {
   const recalls = BUDGETS.map((): number[] => []);
   for (const { name: repository, language, checkout, root, queries } of readLabelled(positionals[0] ?? '.')) {
     if (queries.length === 0) continue;
-    const folder = values.whole === true ? checkout : join(checkout, root);
+    const searched = values.whole === true ? '.' : root;
+    const folder = join(checkout, searched);
+    const inCheckout = (places: readonly Location[]): readonly Location[] =>
+      places.map((place) => ({ ...place, path: posix.join(searched, place.path) }));
     using index = await indexFolder(folder, home);
     const measure = async (engine: string, find: FindPlaces): Promise<void> => {
       for (const { query, category, targets } of queries) {
-        const found = await find(query);
+        const found = inCheckout(await find(query));
         const score = ndcg(found, targets);
         scored.push({ engine, repository, language, category, score });
         if (values.misses === true && engine === OURS && score < 1)
@@ -65,7 +68,7 @@ try {
     for (const [engine, find] of openFilePeers(index, LIMIT)) await measure(engine, find);
     for (const [at, maxTokens] of BUDGETS.entries()) {
       for (const { query, targets } of queries) {
-        recalls[at]?.push(recall(await searchWithin(index, query, { maxTokens }), targets));
+        recalls[at]?.push(recall(inCheckout(await searchWithin(index, query, { maxTokens })), targets));
       }
     }
   }

@@ -21,6 +21,7 @@ const Repositories = z.array(z.looseObject({ name: z.string(), language: z.strin
 export interface LabelledQuery {
   readonly query: string;
   readonly category: string;
+  /** Paths are relative to the checkout. */
   readonly targets: readonly Location[];
 }
 
@@ -34,7 +35,7 @@ export interface Location {
 export interface LabelledRepository {
   readonly name: string;
   readonly language: string;
-  /** The checkout, and the part of it that is searched. */
+  /** The checkout, and the folder of it that is searched. */
   readonly checkout: string;
   readonly root: string;
   readonly queries: readonly LabelledQuery[];
@@ -82,7 +83,5 @@ export function recall(found: readonly Location[], targets: readonly Location[])
 const TOP = 10;
 
 function isIn(place: Location, target: Location): boolean {
-  const isSameFile =
-    place.path === target.path || target.path.endsWith(`/${place.path}`) || place.path.endsWith(`/${target.path}`);
-  return isSameFile && place.startLine <= target.endLine && place.endLine >= target.startLine;
+  return place.path === target.path && place.startLine <= target.endLine && place.endLine >= target.startLine;
 }
