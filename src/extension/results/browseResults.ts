@@ -32,7 +32,7 @@ export async function saveResults(services: Services, argument: unknown): Promis
   const { browsed, resultsView } = services;
   const record = shown(services);
   const paths = resultsView.pathsOf(argument);
-  return saveInto(services, record, { keepBoth: false }, (options) =>
+  return saveInto(services, record, {}, (options) =>
     takeResults({ ...downloadDeps(services, record), browsed }, record, paths, options),
   );
 }

@@ -1,9 +1,7 @@
-import { basename, extname, join } from 'node:path';
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { AppError } from '../../core/errors.ts';
-import { formatBytes, formatInteger, plural } from '../../core/text/format.ts';
-import { printableLine } from '../../core/text/printable.ts';
+import { formatBytes, plural } from '../../core/text/format.ts';
 import { type DownloadDeps, downloadResults } from '../../jobs/results/download.ts';
 import {
   type CheckedFolder,
@@ -18,27 +16,30 @@ import { resultsFolderOf } from '../../jobs/results/resultsFolder.ts';
 import { ResultJournals } from '../../jobs/results/resultJournals.ts';
 import type { PlannedResult } from '../../workspace/results/results.ts';
 import { diskFolders, requireTrust } from '../workspace/folders.ts';
+import { presentResults } from './presentResults.ts';
 import { pickResults } from './resultPick.ts';
 import { needsDecision } from './resultRows.ts';
 import type { Services } from '../services/services.ts';
 import { PausableProgress } from '../ui/pausableProgress.ts';
-import { pickRow, showDone, showProgress, showWarning } from '../ui/show.ts';
+import { pickRow, showProgress } from '../ui/show.ts';
 import { label, withoutIcons } from '../ui/labels.ts';
 
-const PICTURES = new Set(['.png', '.svg', '.jpg', '.jpeg', '.gif', '.webp']);
-
-export interface DownloadArguments {
+export interface SaveOptions {
   /** Writes new files and keeps both versions of changed ones, without asking. */
   readonly keepBoth?: boolean;
+  /** Where they are written; by default the folder that was submitted, or one that the user picks. */
+  readonly target?: CheckedFolder;
+  /** Shows what was written; `presentResults` by default. */
+  readonly present?: (results: DownloadedResults) => unknown;
 }
 
 /** Downloads a job's results into a folder of this window. Returns the paths written, or undefined if the user cancelled. */
 export async function download(
   services: Services,
   record: JobRecord,
-  { keepBoth = false }: DownloadArguments,
+  saving: SaveOptions,
 ): Promise<readonly string[] | undefined> {
-  return saveInto(services, record, { keepBoth }, (options) =>
+  return saveInto(services, record, saving, (options) =>
     downloadResults(downloadDeps(services, record), record.id, options),
   );
 }
@@ -47,11 +48,11 @@ export async function download(
 export async function saveInto(
   services: Services,
   record: JobRecord,
-  { keepBoth }: { readonly keepBoth: boolean },
+  { keepBoth = false, target: wanted, present = (results) => presentResults([results]) }: SaveOptions,
   place: (options: DownloadOptions) => Promise<DownloadedResults>,
 ): Promise<readonly string[] | undefined> {
   requireTrust();
-  const target = await chooseTarget(record);
+  const target = wanted ?? (await chooseTarget(record));
   if (target === undefined) return undefined;
   const folder = await target();
   let isStopped = false;
@@ -106,20 +107,30 @@ export function downloadDeps({ hosts, archiver, ledger, home }: Services, { host
 
 /** The folder that was submitted, if it is open here; otherwise a folder of this window that the user picks. */
 async function chooseTarget(record: JobRecord): Promise<CheckedFolder | undefined> {
+  const folder = await chooseResultsRoot(record, record.script);
+  if (folder === undefined) return undefined;
+  return folder === record.folder ? () => resultsFolderOf(record) : () => Promise.resolve(folder);
+}
+
+/** The path of a folder that was submitted, if it is open here; otherwise that of a folder of this window that the user picks. */
+export async function chooseResultsRoot(
+  { folder }: Pick<JobRecord, 'folder'>,
+  name: string,
+): Promise<string | undefined> {
   const folders = diskFolders();
-  if (folders.some(({ uri }) => uri.fsPath === record.folder)) return () => resultsFolderOf(record);
+  if (folders.some(({ uri }) => uri.fsPath === folder)) return folder;
   if (folders.length === 0)
     throw new AppError('no-folder', l10n.t('Results can only be saved into an open folder. Open one first.'));
-  const items = folders.map(({ name, uri }) => ({
-    label: label`$(folder) ${name}`,
+  const items = folders.map(({ name: folderName, uri }) => ({
+    label: label`$(folder) ${folderName}`,
     description: withoutIcons(uri.fsPath),
     path: uri.fsPath,
   }));
   const chosen = await pickRow(items, {
-    title: l10n.t('Results of {0}', record.script),
-    placeHolder: l10n.t('{0} is not open in this window. Select a folder for the results.', record.folder),
+    title: l10n.t('Results of {0}', name),
+    placeHolder: l10n.t('{0} is not open in this window. Select a folder for the results.', folder),
   });
-  return chosen && (() => Promise.resolve(chosen.path));
+  return chosen?.path;
 }
 
 /** Shows what a download does, and logs what should not be. */
@@ -145,53 +156,4 @@ function phaseText(phase: DownloadPhase): string {
     default:
       return '';
   }
-}
-
-/**
- * Shows the results: the first new file in the explorer, a picture to the side. Says so if all were there before, and warns about
- * results that are not in place.
- */
-async function present({ folder, plan, refused, setAside, written }: DownloadedResults): Promise<void> {
-  const added = new Set(plan.filter(({ status }) => status === 'new').map(({ path }) => path));
-  const hasNone = plan.length > 0 && plan.every(({ status }) => status === 'same');
-  if (hasNone) showDone(l10n.t('Nothing new: {0} already has all the results', basename(folder)));
-  const first = written.find((path) => added.has(path)) ?? written[0] ?? (hasNone ? plan[0]?.path : undefined);
-  if (first !== undefined)
-    await vscode.commands.executeCommand('revealInExplorer', vscode.Uri.file(join(folder, first)));
-  const picture = written.find((path) => PICTURES.has(extname(path).toLowerCase()));
-  if (picture !== undefined) {
-    const { Active, Beside } = vscode.ViewColumn;
-    const options = {
-      // Beside an empty group, the picture would have half of the space.
-      viewColumn: vscode.window.tabGroups.activeTabGroup.tabs.length === 0 ? Active : Beside,
-      preserveFocus: true,
-      preview: true,
-    } satisfies vscode.TextDocumentShowOptions;
-    await vscode.commands.executeCommand('vscode.open', vscode.Uri.file(join(folder, picture)), options);
-  }
-  if (setAside.length > 0) {
-    const where = join(folder, setAside[0]?.at.split('/').slice(0, 2).join('/') ?? '');
-    void showWarning(
-      setAside.length === 1
-        ? l10n.t(
-            '1 result could change how tools behave or what the next submit sends. Saved in {0} instead of in place.',
-            where,
-          )
-        : l10n.t(
-            '{1} results could change how tools behave or what the next submit sends. Saved in {0} instead of in place.',
-            where,
-            formatInteger(setAside.length),
-          ),
-    );
-  }
-  if (refused.length === 0) return;
-  const names = refused
-    .slice(0, 3)
-    .map(({ path, reason }) => `${printableLine(path)} (${printableLine(reason)})`)
-    .join(', ');
-  void showWarning(
-    refused.length === 1
-      ? l10n.t('1 archive entry was not created: {0}.', names)
-      : l10n.t('{1} archive entries were not created: {0}.', names, formatInteger(refused.length)),
-  );
 }

@@ -197,12 +197,12 @@ suite('the list of jobs', () => {
     assert.deepEqual(JSON.parse(await readFile(file, 'utf8')), { vision: { soft: 50, hard: 100 } });
   });
 
-  test('brings the results of a sweep home, those of each job into a folder of its own', async () => {
+  test('brings the results of a sweep home without a question, those of each job into a folder of its own', async () => {
     const profile = { script: 'keep.mjs ${matrix:n}', matrix: { n: [1, 2] } };
     await writeFile(join(folder, 'farwharf.json'), JSON.stringify({ profiles: { keep: profile } }));
     await writeFile(
       join(folder, 'keep.mjs'),
-      "import { writeFileSync } from 'node:fs';\nwriteFileSync('out.txt', process.argv[2]);\n",
+      "import { writeFileSync } from 'node:fs';\nwriteFileSync('out.txt', process.argv[2]);\nwriteFileSync('Makefile', 'all:');\n",
     );
     await runCommand(window.page, 'Farwharf: Submit Profile');
     await choose(window.page, 'keep');
@@ -214,5 +214,6 @@ suite('the list of jobs', () => {
     const second = join(folder, 'keep', '2-n=2', 'out.txt');
     await eventually(async () => (await readFile(second, 'utf8').catch(() => '')) === '2', 'no results');
     assert.equal(await readFile(join(folder, 'keep', '1-n=1', 'out.txt'), 'utf8'), '1');
+    await showNotification(window.page, '2 results could change how tools behave');
   });
 });

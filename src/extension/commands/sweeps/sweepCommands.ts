@@ -4,10 +4,13 @@ import { numberField } from '../../../core/jsonFields.ts';
 import { formatInteger } from '../../../core/text/format.ts';
 import { printableLine } from '../../../core/text/printable.ts';
 import { describeParameters } from '../../../jobs/ledger/parameters.ts';
+import type { DownloadedResults } from '../../../jobs/results/placeFiles.ts';
+import { resultsFolderOf } from '../../../jobs/results/resultsFolder.ts';
 import { awaitedResults } from '../../../jobs/sweeps/awaitedResults.ts';
 import { countJobs } from '../../../jobs/sweeps/sweepProgress.ts';
 import { forEachJob } from '../../jobList/forEachJob.ts';
-import { download } from '../../results/results.ts';
+import { presentResults } from '../../results/presentResults.ts';
+import { chooseResultsRoot, download } from '../../results/results.ts';
 import { submit } from '../../submit/submit.ts';
 import { askModal, askText } from '../../ui/show.ts';
 import { requireTrust } from '../../workspace/folders.ts';
@@ -18,8 +21,12 @@ import { sweepCommand } from './sweepCommand.ts';
 
 export const sweepCommands = {
   'farwharf.showSweep': sweepCommand(l10n.t('Show Sweep'), ({ services }, sweep) => services.sweepPages.show(sweep)),
-  /** Downloads the results of the jobs that have ended and whose results are not here yet, each into a folder of its own. */
+  /**
+   * Downloads the results of the jobs that have ended and whose results are not here yet, each into a folder of its own. Asks at most once,
+   * for the folder: nobody wants to look at the files of each of a hundred jobs first.
+   */
   'farwharf.downloadSweepResults': sweepCommand(l10n.t('Download Sweep Results'), async ({ services }, sweep) => {
+    requireTrust();
     const records = await services.ledger.list({ sweep: sweep.id, withRemoved: true, limit: sweep.drafts.length });
     const waiting = awaitedResults(records);
     if (waiting.length === 0) {
@@ -28,7 +35,17 @@ export const sweepCommands = {
         printableLine(l10n.t('No job of sweep {0} has ended with results that are not here yet.', sweep.name)),
       );
     }
-    await forEachJob(waiting, downloadFailures, (record) => download(services, record, {}));
+    const root = await chooseResultsRoot(sweep, sweep.name);
+    if (root === undefined) return;
+    const all: DownloadedResults[] = [];
+    try {
+      await forEachJob(waiting, downloadFailures, (record) => {
+        const target = (): Promise<string> => resultsFolderOf({ ...record, folder: root });
+        return download(services, record, { keepBoth: true, target, present: (results) => void all.push(results) });
+      });
+    } finally {
+      await presentResults(all);
+    }
   }),
   /** Sends the jobs of a sweep that were not sent yet. */
   'farwharf.resumeSweep': sweepCommand(l10n.t('Resume Sweep'), ({ services }, sweep) => {
