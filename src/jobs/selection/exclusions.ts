@@ -6,7 +6,7 @@ export const EXCLUSION_REASONS: Readonly<Record<ExclusionReason, string>> = {
   secret: l10n.t('looks like a secret'),
   limit: l10n.t('over a size or count limit'),
   unreadable: l10n.t('cannot be read'),
-  link: l10n.t('link that leads out of the folder, or nowhere'),
+  link: l10n.t('symbolic link'),
   name: l10n.t('name that does not work on every system'),
   special: l10n.t('not a regular file'),
   farwharfignore: l10n.t('ignored by .farwharfignore'),

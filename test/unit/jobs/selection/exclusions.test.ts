@@ -33,7 +33,7 @@ test('each reason has its words, with the rule and its place as far as they are 
     secret: 'looks like a secret',
     limit: 'over a size or count limit',
     unreadable: 'cannot be read',
-    link: 'link that leads out of the folder, or nowhere',
+    link: 'symbolic link',
     name: 'name that does not work on every system',
     special: 'not a regular file',
     farwharfignore: 'ignored by .farwharfignore',
