@@ -38,6 +38,16 @@ test('a dry run lists what would be sent and why the rest is left out, without a
   assert.ok(Array.isArray(answer['findings']));
 });
 
+test('a name that does not work on every system is of the reason `special`, with the rule', async () => {
+  await using scratch = await Scratch.create();
+  const folder = await scratch.folder('project', { 'train.py': '', 'tab\tname': '' });
+  const { stdout } = await scratch.run(['submit', folder, '--dry-run', '--json', '--script', 'train.py']);
+  const [answer = {}] = jsonLines(stdout);
+  assert.deepEqual(answer['excluded'], [
+    { path: 'tab\tname', type: 'file', reason: 'special', rule: 'its name contains control characters' },
+  ]);
+});
+
 test('for people it lists the files on stdout and the reasons on stderr', async () => {
   await using scratch = await Scratch.create();
   const folder = await scratch.folder('project', FOLDER);

@@ -47,11 +47,16 @@ function describeNames(group: readonly Exclusion[], reason: ExclusionReason): st
   return names.join(', ') + (rest > 0 ? ` and ${rest.toLocaleString('en-US')} more` : '');
 }
 
+/** The reasons of the JSON are a closed list, which programs rely on; the rule says what is wrong with a name. */
+function documentedReason({ reason }: Exclusion): Exclude<ExclusionReason, 'name'> {
+  return reason === 'name' ? 'special' : reason;
+}
+
 /** The output of `submit --dry-run --json`; the findings about files come before those about the job. */
 function selectionAsJson(selection: Selection, jobFindings: readonly object[]): object {
   return {
     files: selection.files.map(({ path, size }) => ({ path, size })),
-    excluded: selection.excluded,
+    excluded: selection.excluded.map((exclusion) => ({ ...exclusion, reason: documentedReason(exclusion) })),
     total_bytes: selection.totalBytes,
     estimated_bytes: estimateArchiveBytes(selection),
     findings: [...selection.findings, ...jobFindings],
