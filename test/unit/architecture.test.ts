@@ -28,7 +28,7 @@ const FOLDERS: Record<string, string> = {
   retrieval: `
     chunks kernel/assembly/layout kernel/assembly kernel postings tokenizer related segments search ranking history building store vectors embedding/static embedding
     semantic folder live .`,
-  agents: 'options schema tools records run graph llm chat rag .',
+  agents: 'schema options tools records run graph llm chat rag .',
   machines: 'ssh install tunnel .',
   jobs: 'service signIn ledger archives source selection batch contents submitted output log logView metrics submit/account submit costs profiles sweeps results browsing . page failure ending agentTools',
   flows: `

@@ -4,6 +4,7 @@ import type { AskOptions } from './messages.ts';
 import type { RunToolsOptions } from './toolLoop.ts';
 
 const CALL_OPTIONS: OptionShape = {
+  schema: 'schema',
   params: 'object',
   retries: 'number',
   timeout: 'number',

@@ -143,7 +143,7 @@ export class LLMClient {
     checkCall(method, messages, options);
     const { schema } = options;
     if (schema === undefined) return this.#text(messages, options, {});
-    const jsonSchema = await jsonSchemaOf(schema, 'schema');
+    const jsonSchema = await jsonSchemaOf(schema);
     const isInRequest = this.#endpoint.takesJsonSchema && jsonSchema !== undefined;
     const extra = isInRequest ? { response_format: responseFormat(jsonSchema) } : {};
     const asked = isInRequest ? messages : [{ role: 'system', content: schemaInstruction(jsonSchema) }, ...messages];

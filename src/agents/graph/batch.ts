@@ -3,7 +3,7 @@ import { isPromise } from './awaitable.ts';
 import { attemptItem, Node, type NodeOptions } from './node.ts';
 import { execute, type Frame } from './unit.ts';
 import type { Visit } from '../run/visit.ts';
-import { concurrencyOf } from '../options/wholeNumber.ts';
+import { concurrencyOf } from '../options/concurrency.ts';
 
 export const DEFAULT_CONCURRENCY = 16;
 
@@ -49,7 +49,7 @@ export class ParallelBatchNode<
   /** @throws RangeError if `concurrency` is not a whole number of at least 1, and as Node does. */
   constructor(options: ParallelBatchOptions = {}) {
     super(options);
-    this.concurrency = concurrencyOf(this.name, options.concurrency ?? DEFAULT_CONCURRENCY);
+    this.concurrency = concurrencyOf(this, options, DEFAULT_CONCURRENCY);
   }
 
   /** @internal */

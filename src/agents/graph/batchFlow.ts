@@ -1,11 +1,9 @@
 import type { NodeContext } from '../run/context.ts';
 import type { Pause } from '../run/pause.ts';
-import { checkOptions } from '../options/optionShape.ts';
-import { concurrencyOf } from '../options/wholeNumber.ts';
+import { concurrencyOf } from '../options/concurrency.ts';
 import { checkItems, DEFAULT_CONCURRENCY } from './batch.ts';
-import { Flow, type FlowOptions } from './flow.ts';
+import { checkFlowOptions, Flow, type FlowOptions } from './flow.ts';
 import { walkLanes } from './laneGroup.ts';
-import { BaseNode } from './node.ts';
 import { execute, type Frame, startNode } from './unit.ts';
 
 const laneCount: unique symbol = Symbol('farwharf.laneCount');
@@ -24,9 +22,9 @@ export class BatchFlow<
   A extends string | void = string | void,
 > extends Flow<S, readonly I[], A, T, T[]> {
   constructor(options: FlowOptions<T> = {}) {
-    checkOptions(`new ${new.target.name || 'BatchFlow'}`, options, { name: 'string' });
+    checkFlowOptions(`new ${new.target.name || 'BatchFlow'}`, options);
     const { start, ...own } = options;
-    super(options instanceof BaseNode ? options : own);
+    super(own);
     this.start = start;
   }
 
@@ -84,7 +82,7 @@ export class ParallelBatchFlow<
   /** @throws RangeError if `concurrency` is not a whole number of at least 1. */
   constructor(options: ParallelBatchFlowOptions<T> = {}) {
     super(options);
-    this.concurrency = concurrencyOf(this.name, options.concurrency ?? DEFAULT_CONCURRENCY);
+    this.concurrency = concurrencyOf(this, options, DEFAULT_CONCURRENCY);
   }
 
   /** @internal */

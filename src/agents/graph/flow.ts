@@ -1,5 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 import { BaseNode } from './node.ts';
+import { checkOptions, kindOf, type OptionShape } from '../options/optionShape.ts';
 import { resumeIn } from './position.ts';
 import { execute, Frame, kind, GraphNode, graphNodes, startNode, type Unit } from './unit.ts';
 import { DEFAULT_ACTION, walk } from './walk.ts';
@@ -35,6 +36,8 @@ export interface FlowOptions<S> {
   readonly exec?: never;
 }
 
+const FLOW_OPTIONS: OptionShape = { start: 'any', name: 'string' };
+
 /**
  * A directed graph of nodes. It is a node itself, so flows nest. Runs do not change the graph.
  *
@@ -53,10 +56,9 @@ export class Flow<
   readonly #namesakes = new Map<string, number>();
   #start: GraphNode | undefined;
 
+  /** @throws TypeError for an option of another type. */
   constructor(options: FlowOptions<S> = {}) {
-    if (options instanceof BaseNode) {
-      throw new AppError('bad-input', 'A flow takes its first node as an option: new Flow({ start: node }).');
-    }
+    checkFlowOptions(`new ${new.target.name || 'Flow'}`, options);
     super(options);
     if (options.start !== undefined) this.#start = this.#graphNodeOf(options.start, 'The start');
   }
@@ -154,6 +156,17 @@ export class Flow<
     this.#graphNodes.set(node, graphNode);
     return graphNode;
   }
+}
+
+/** @throws TypeError for an option of another type, or a node in place of the options. */
+export function checkFlowOptions(call: string, options: { readonly start?: unknown }): void {
+  if (options instanceof BaseNode) {
+    throw new TypeError('A flow takes its first node as an option: new Flow({ start: node }).');
+  }
+  checkOptions(call, options, FLOW_OPTIONS);
+  const { start } = options;
+  if (start === undefined || start instanceof BaseNode) return;
+  throw new TypeError(`The option start of ${call} must be a Node or a Flow, not ${kindOf(start)}.`);
 }
 
 /** @throws AppError `bad-input` if a flow contains itself. */

@@ -1,6 +1,6 @@
 import { AppError, messageOf } from '../../core/errors.ts';
 import { checkOptions } from '../options/optionShape.ts';
-import { concurrencyOf } from '../options/wholeNumber.ts';
+import { concurrencyOf } from '../options/concurrency.ts';
 import type { NodeContext } from '../run/context.ts';
 import type { Pause } from '../run/pause.ts';
 import { refuseNesting, type NodeFor } from './flow.ts';
@@ -36,9 +36,9 @@ export abstract class ParallelFlow<
    */
   constructor(options: ParallelFlowOptions<S, N>) {
     super(options);
-    checkOptions(`new ${this.constructor.name}`, options, { branches: 'object', concurrency: 'number' });
+    checkOptions(`new ${this.constructor.name}`, options, { branches: 'object' });
     const { branches } = options;
-    this.concurrency = concurrencyOf(this.name, options.concurrency ?? Number.POSITIVE_INFINITY);
+    this.concurrency = concurrencyOf(this, options, Number.POSITIVE_INFINITY);
     this.#names = namesOf(branches ?? {});
     if (this.#names.length === 0) throw new AppError('bad-input', `"${this.name}" needs branches: { name: node, … }.`);
     this.#branches = this.#names.map((label, index) => {

@@ -1,4 +1,5 @@
 import { editDistance } from '../../core/text/similar.ts';
+import { isSchema } from '../schema/standardSchema.ts';
 
 /** The documented type of each option; `any` for one that is checked elsewhere. */
 export type OptionShape = Readonly<Record<string, OptionType>>;
@@ -11,6 +12,7 @@ type OptionType =
   | 'function'
   | 'object'
   | 'signal'
+  | 'schema'
   | 'list'
   | 'string or list'
   | 'string or function';
@@ -68,6 +70,7 @@ const NAMES: Readonly<Record<OptionType, string>> = {
   function: 'a function',
   object: 'an object',
   signal: 'an AbortSignal',
+  schema: 'a schema, such as z.object({ … })',
   list: 'an array of strings',
   'string or list': 'a string or an array of strings',
   'string or function': 'a string or a function',
@@ -76,6 +79,7 @@ const NAMES: Readonly<Record<OptionType, string>> = {
 function isOf(type: OptionType, value: unknown): boolean {
   if (type === 'any') return true;
   if (type === 'object') return isObject(value);
+  if (type === 'schema') return isSchema(value);
   if (type === 'signal') return isObject(value) && 'aborted' in value && 'addEventListener' in value;
   if (type === 'string or function') return typeof value === 'string' || typeof value === 'function';
   if (type !== 'list' && type !== 'string or list') return typeof value === type;
@@ -87,7 +91,8 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function kindOf(value: unknown): string {
+/** What a value is, for messages: `the number 5`, `an object`. */
+export function kindOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'string') return `the string "${value.slice(0, 40)}"`;

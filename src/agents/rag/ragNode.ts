@@ -24,7 +24,7 @@ const RAG_OPTIONS: OptionShape = {
   localModelPath: 'string',
   persistPath: 'string',
   chunkMode: 'string',
-  topK: 'any',
+  topK: 'number',
 };
 
 const CHUNK_MODES: readonly string[] = ['smart', 'paragraphs', 'sentences', 'fixed'];

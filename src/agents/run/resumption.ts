@@ -12,7 +12,7 @@ export async function pausedCheckpoint(
   checkpoint: Checkpoint,
   { question, choices, input }: PauseRequest,
 ): Promise<Checkpoint> {
-  const schema = input === undefined ? undefined : await jsonSchemaOf(input, 'input');
+  const schema = input === undefined ? undefined : await jsonSchemaOf(input);
   const paused = {
     ...checkpoint,
     pause: {

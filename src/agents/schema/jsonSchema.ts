@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import { AppError } from '../../core/errors.ts';
-import { isSchema, type Schema } from './standardSchema.ts';
+import type { Schema } from './standardSchema.ts';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -8,13 +8,9 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
  * The JSON Schema of the values that a schema accepts: by Standard JSON Schema where its library follows that, else by zod for a schema of
  * zod. Undefined for schemas of other libraries, which can only be checked.
  *
- * @throws AppError `bad-input` if it is not a schema, or cannot be written as JSON Schema.
+ * @throws AppError `bad-input` if it cannot be written as JSON Schema.
  */
-export async function jsonSchemaOf(schema: Schema, option: string): Promise<JsonSchema | undefined> {
-  if (!isSchema(schema)) {
-    const message = `The option "${option}" must be a schema: of zod 4, or another library that follows Standard Schema.`;
-    throw new AppError('bad-input', message);
-  }
+export async function jsonSchemaOf(schema: Schema): Promise<JsonSchema | undefined> {
   try {
     const standard: object = schema['~standard'];
     if ('jsonSchema' in standard && hasInput(standard.jsonSchema)) {

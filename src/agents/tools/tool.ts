@@ -1,7 +1,7 @@
 import { AppError, messageOf } from '../../core/errors.ts';
 import { checkOptions } from '../options/optionShape.ts';
 import { type JsonSchema, jsonSchemaOf } from '../schema/jsonSchema.ts';
-import { checkWith, isSchema, type Schema } from '../schema/standardSchema.ts';
+import { checkWith, type Schema } from '../schema/standardSchema.ts';
 
 interface ToolContext {
   /** Aborted with the run or the call of `runTools`. */
@@ -39,24 +39,25 @@ const NAME = /^[\w-]{1,64}$/;
 /**
  * Defines a function that a model can call.
  *
- * @throws AppError `bad-input` for a name that services do not accept, or an `input` that is not a schema; TypeError for an option of
- * another type, or without `run`.
+ * @throws AppError `bad-input` for a name that services do not accept; TypeError for an option of another type, or without `name`, `input`
+ * or `run`.
  */
 export function tool<I>(definition: ToolDefinition<I>): Tool {
-  checkOptions('tool', definition, { name: 'string', description: 'string', run: 'function' });
+  checkOptions('tool', definition, { name: 'string', description: 'string', input: 'schema', run: 'function' });
   const { name, description, input: schema } = definition;
+  if (name === undefined) throw new TypeError('The tool needs a name.');
   if (!NAME.test(name)) {
     throw new AppError('bad-input', `The tool name "${name}" is not valid. Use up to 64 letters, digits, "_" and "-".`);
   }
-  if (!isSchema(schema)) {
-    throw new AppError('bad-input', `The option input of tool "${name}" must be a schema, such as z.object({ … }).`);
+  if (schema === undefined) {
+    throw new TypeError(`The tool "${name}" needs the option input, a schema such as z.object({ … }).`);
   }
   if (definition.run === undefined) throw new TypeError(`The tool "${name}" needs run(input, context).`);
   return {
     name,
     description,
     async parameters() {
-      const parameters = await jsonSchemaOf(schema, 'input');
+      const parameters = await jsonSchemaOf(schema);
       if (parameters !== undefined) return parameters;
       const message = `The schema of tool "${name}" cannot be written as JSON Schema, which models need. Use one of zod 4.`;
       throw new AppError('bad-input', message);

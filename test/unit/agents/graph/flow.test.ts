@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AppError, BaseNode, Flow, Node, type TraceEvent } from '../../../../src/agents/index.ts';
+import {
+  AppError,
+  BaseNode,
+  BatchFlow,
+  Flow,
+  Node,
+  ParallelBatchFlow,
+  ParallelBatchNode,
+  type TraceEvent,
+} from '../../../../src/agents/index.ts';
 import { GUARD_MS } from '../../timeLimits.ts';
 
 interface Shared {
@@ -258,10 +267,32 @@ test('what is not a node is refused where it is given, by name', () => {
     () => flow.connect(a, undefined as unknown as null),
     /destination of a connection in "main".*undefined/,
   );
-  assert.throws(() => new Flow<Shared>({ start: stranger, name: 'main' }), /start in "main"/);
-  // @ts-expect-error the start is an option
-  assert.throws(() => new Flow(a), /new Flow\(\{ start: node \}\)/);
+  assert.throws(() => (flow.start = stranger), /start in "main"/);
   assert.throws(() => flow.connect(a, a, 7 as unknown as string), /action of type number/);
+});
+
+test('options of a flow that have another type are a TypeError that names the option', () => {
+  const wrong = (options: unknown): never => options as never;
+  for (const [options, message] of [
+    [new Step('a'), 'A flow takes its first node as an option: new Flow({ start: node }).'],
+    [5, 'new Flow takes its options as an object, not the number 5: { start: … }.'],
+    [{ start: 5 }, 'The option start of new Flow must be a Node or a Flow, not the number 5.'],
+    [{ start: { post: () => 'x' } }, 'The option start of new Flow must be a Node or a Flow, not an object.'],
+    [{ start: null }, 'The option start of new Flow must be a Node or a Flow, not null.'],
+    [{ name: 5 }, 'The option name of new Flow must be a string, not the number 5.'],
+  ] as const) {
+    assert.throws(() => new Flow(wrong(options)), { name: 'TypeError', message });
+  }
+  for (const Kind of [BatchFlow, ParallelBatchFlow]) {
+    const message = `The option start of new ${Kind.name} must be a Node or a Flow, not the string "a".`;
+    assert.throws(() => new Kind(wrong({ start: 'a' })), { name: 'TypeError', message });
+    assert.throws(() => new Kind(wrong(new Step('a'))), { name: 'TypeError' });
+  }
+  for (const concurrency of ['3', null]) {
+    const error = { name: 'TypeError', message: /option concurrency of new Parallel\w+ must be a number/ };
+    assert.throws(() => new ParallelBatchFlow(wrong({ concurrency })), error);
+    assert.throws(() => new ParallelBatchNode(wrong({ concurrency })), error);
+  }
 });
 
 test('an action that is not a string is an error that names the node', async () => {

@@ -278,7 +278,10 @@ test('a reply that does not match twice is an error with the issues', async (t) 
 test('a schema that is none is refused before anything is sent', async (t) => {
   const { llm, requests } = await client(t, reply('x'));
   for (const schema of [{ type: 'object' }, 'text', null]) {
-    assert.match((await failure(llm.ask('x', { schema: schema as unknown as z.ZodType }))).message, /must be a schema/);
+    await assert.rejects(llm.ask('x', { schema: schema as unknown as z.ZodType }), {
+      name: 'TypeError',
+      message: /option schema of ask must be a schema/,
+    });
   }
   assert.equal(requests.length, 0);
 });

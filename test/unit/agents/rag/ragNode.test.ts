@@ -447,6 +447,7 @@ test('options of another type are refused by their names, and so is a source tha
     [{ sources: null }, 'The option sources of new RAGNode must be a string or an array of strings, not null.'],
     [{ queryKey: 5 }, 'The option queryKey of new RAGNode must be a string, not the number 5.'],
     [{ vectorIndex: 'yes' }, 'The option vectorIndex of new RAGNode must be true or false, not the string "yes".'],
+    [{ topK: '5' }, 'The option topK of new RAGNode must be a number, not the string "5".'],
     [{ persistPath: {} }, 'The option persistPath of new RAGNode must be a string, not an object.'],
   ] as const) {
     assert.throws(() => new RAGNode(options as never), { name: 'TypeError', message });

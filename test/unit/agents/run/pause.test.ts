@@ -190,6 +190,10 @@ test('a pause that nobody could answer, or that is no question, is refused', () 
     [{ question: 5 }, 'The option question of pause must be a string, not the number 5.'],
     [{ question: {} }, 'The option question of pause must be a string, not an object.'],
     [
+      { question: 'Who?', input: 5 },
+      'The option input of pause must be a schema, such as z.object({ … }), not the number 5.',
+    ],
+    [
       { question: 'Which?', choices: [] },
       'The option choices of pause is empty, so no answer would be allowed. Leave it out for any text.',
     ],
