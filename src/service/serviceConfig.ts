@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { parse as parseToml, TomlError } from 'smol-toml';
 import * as z from 'zod';
 import { AppError, messageOf, systemCode } from '../core/errors.ts';
+import { schemaMessage, schemaProblems } from '../core/text/schemaMessage.ts';
 import { machineClass, MachineClasses } from './config/machineClasses.ts';
 import { sections } from './config/sections.ts';
 import type { ExecutorKind } from './executor/executorKind.ts';
@@ -116,12 +117,9 @@ function schemaFor<Shape extends z.ZodRawShape>(name: string, { shape }: Executo
 }
 
 function checked<T>(path: string | undefined, schema: z.ZodType<T>, value: unknown): T {
-  const result = schema.safeParse(value);
+  const result = schema.safeParse(value, { error: schemaMessage });
   if (result.success) return result.data;
-  const problems = result.error.issues.map(({ path: at, message }) =>
-    at.length === 0 ? message : `${at.join('.')}: ${message}`,
-  );
-  throw invalid(path, problems.join('; '));
+  throw invalid(path, schemaProblems(result.error));
 }
 
 function invalid(path: string | undefined, problems: string): AppError {

@@ -142,6 +142,8 @@ test('names that change how programs load, and values that are too short or too 
     assert.equal(response.status, status, body.slice(0, 30));
     assert.doesNotMatch(await response.text(), /qqq|abc|7777|nul/);
   }
+  assert.match(await (await put(service, 'TOKEN', '[]')).text(), /"The body must be an object\."/);
+  assert.match(await (await put(service, 'TOKEN', '{"value":5}')).text(), /"The value of a secret must be a text\."/);
   assert.doesNotMatch(log.join('\n'), /qqq|zebra/);
 });
 

@@ -135,11 +135,11 @@ test('unknown jobs and addresses are 404, whatever their id looks like', async (
 
 const BAD_META: readonly [meta: string, names: string][] = [
   ['{', 'meta'],
-  ['[]', 'meta'],
+  ['[]', 'meta: must be an object'],
   ['{"max_runtime":5}', 'meta.script'],
   ['{"script":"run.sh"}', 'meta.max_runtime'],
   ['{"script":"run.sh","max_runtime":0}', 'meta.max_runtime'],
-  ['{"script":"run.sh","max_runtime":1.5}', 'meta.max_runtime'],
+  ['{"script":"run.sh","max_runtime":1.5}', 'meta.max_runtime: must be a whole number'],
   ['{"script":"run.sh","max_runtime":"5"}', 'meta.max_runtime'],
   ['{"script":"run.sh","max_runtime":5,"machine_class":"gpu"}', 'meta.machine_class'],
   ['{"script":"run.sh","max_runtime":5,"venv":{"pip":[]}}', 'pip'],

@@ -5,6 +5,7 @@ import { CallToolRequestSchema, type CallToolResult, ListToolsRequestSchema } fr
 import type * as z from 'zod';
 import { farwharfHome } from '../../core/files/home.ts';
 import { Redactor } from '../../core/redact.ts';
+import { schemaMessage, schemaProblems } from '../../core/text/schemaMessage.ts';
 import { AGENT_TOOL_NAMES, type AgentToolName } from '../../jobs/agentTools/agentToolNames.ts';
 import { AGENT_TOOL_TEXTS, agentToolSchema, AGENT_TOOL_INPUTS } from '../../jobs/agentTools/agentTools.ts';
 import type { Context } from '../command/context.ts';
@@ -103,9 +104,8 @@ function tool<Input extends z.ZodType>(
   work: (run: Captured, root: string, input: z.output<Input>) => Promise<ToolAnswer>,
 ): Tool {
   return (value) => {
-    const { success, data, error } = schema.safeParse(value);
+    const { success, data, error } = schema.safeParse(value, { error: schemaMessage });
     if (success) return (run, root) => work(run, root, data);
-    const problems = error.issues.map(({ path, message }) => `${path.join('.') || 'arguments'}: ${message}`);
-    throw new AppError('bad-input', `${problems.join('; ')}.`);
+    throw new AppError('bad-input', `${schemaProblems(error, (path) => path || 'arguments')}.`);
   };
 }

@@ -4,6 +4,7 @@ import { AppError, systemCode } from '../../core/errors.ts';
 import { parseJsonObject, readNamedFile } from '../grammar/jsonObject.ts';
 import { type FlagValues, jsonFlag, listFlag, optionalNumberFlag, switchFlag, textFlag } from '../grammar/flags.ts';
 import { type ClusterOptions, clusterOptions } from '../../remote/protocol/submission.ts';
+import { schemaMessage } from '../../core/text/schemaMessage.ts';
 import { environmentFlag } from '../flows/flowFlags.ts';
 import { parameterFlag } from '../sweeps/parameterFlag.ts';
 import { conflictFlag } from '../jobs/conflictFlag.ts';
@@ -80,7 +81,10 @@ export function readClusterOptions(
   const modules = [...new Set(parts.flatMap((part) => part.modules ?? []))];
   const asked: ClusterOptions = {};
   for (const part of parts) Object.assign(asked, part);
-  const { data, error } = clusterOptions.safeParse({ ...asked, ...(modules.length > 0 && { modules }) });
+  const { data, error } = clusterOptions.safeParse(
+    { ...asked, ...(modules.length > 0 && { modules }) },
+    { error: schemaMessage },
+  );
   if (data !== undefined) return Object.keys(data).length === 0 ? undefined : data;
   const [issue] = error.issues;
   const message = `Invalid value for --cluster: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}.`;

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type * as z from 'zod';
 import { AppError } from '../../core/errors.ts';
 import { printableLine } from '../../core/text/printable.ts';
+import { schemaMessage } from '../../core/text/schemaMessage.ts';
 import { closest } from '../../core/text/similar.ts';
 import { isRegularFile, readBounded } from '../../workspace/files/boundedRead.ts';
 import { assertFolder } from '../../workspace/select/selection.ts';
@@ -47,8 +48,13 @@ export function parseProfiles(text: string): ProfileFile {
     const { message, offset } = error;
     return { profiles: [], problems: [{ message, start: offset, end: offset + 1 }] };
   }
-  const parsed = profileFile.safeParse(root.value);
-  if (!parsed.success) return { profiles: [], problems: parsed.error.issues.flatMap((issue) => locate(root, issue)) };
+  const parsed = profileFile.safeParse(root.value, { error: schemaMessage });
+  if (!parsed.success) {
+    const problems = parsed.error.issues.flatMap((issue) => locate(root, issue));
+    // Of several for one value, the last: the others follow from it.
+    const last = new Map(problems.map((problem) => [`${problem.start} ${problem.end}`, problem]));
+    return { profiles: [], problems: [...last.values()] };
+  }
   const profiles = Object.entries(parsed.data.profiles).map(([name, profile]) => {
     const node = findNode(root, ['profiles', name]);
     return { name, profile, start: node.nameStart ?? 0, range: (field: keyof Profile) => findNode(node, [field]) };
@@ -111,11 +117,22 @@ function locate(root: JsonNode, { path, message, ...issue }: z.core.$ZodIssue): 
   }
   if (issue.code === 'invalid_key') {
     const [first] = issue.issues;
-    return [{ message: first?.message ?? message, ...nameRange(node) }];
+    return [{ message: sentence(first?.message ?? message), ...nameRange(node) }];
   }
   const isMissing = path.length > 0 && findNode(root, path.slice(0, -1)) === node;
   const field = isMissing ? `${JSON.stringify(String(path.at(-1)))}: ` : '';
-  return [{ message: `${field}${isMissing ? 'This field is missing.' : message}`, start: node.start, end: node.end }];
+  return [
+    {
+      message: `${field}${isMissing ? 'This field is missing.' : sentence(message)}`,
+      start: node.start,
+      end: node.end,
+    },
+  ];
+}
+
+function sentence(message: string): string {
+  const text = `${message.charAt(0).toUpperCase()}${message.slice(1)}`;
+  return text.endsWith('.') ? text : `${text}.`;
 }
 
 /** From the name of a member to the end of its value. */

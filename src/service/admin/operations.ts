@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import { AppError } from '../../core/errors.ts';
+import { schemaMessage, schemaProblems } from '../../core/text/schemaMessage.ts';
 import { accountOperations } from './operations/accountOperations.ts';
 import { auditOperations } from './operations/auditOperations.ts';
 import { backupOperations } from './operations/backupOperations.ts';
@@ -46,10 +47,9 @@ export async function runOperation(context: AdminContext, name: string, input: u
   if (operation === undefined) {
     throw new AppError('missing', `This service does not support ${name}. Its version may differ from the command's.`);
   }
-  const parsed = operation.input.safeParse(input);
+  const parsed = operation.input.safeParse(input, { error: schemaMessage });
   if (!parsed.success) {
-    const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'input'}: ${message}`);
-    throw new AppError('bad-input', `${problems.join('; ')}.`);
+    throw new AppError('bad-input', `${schemaProblems(parsed.error, (path) => path || 'input')}.`);
   }
   return operation.audit === undefined
     ? operation.run(context, parsed.data)

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type * as z from 'zod';
 import { tryParseJson } from '../../core/jsonFields.ts';
+import { schemaMessage } from '../../core/text/schemaMessage.ts';
 import { secretBody, secretName, type secretChange, type secretList } from '../../remote/protocol/secret.ts';
 import type { SecretVault } from '../secrets/secretVault.ts';
 import type { AccountGauge } from './access/accountGauge.ts';
@@ -46,7 +47,9 @@ async function readSecret(incoming: IncomingMessage): Promise<z.output<typeof se
   const bytes = await readBody(incoming, MAX_BODY_BYTES);
   const body = tryParseJson(bytes.toString('utf8'));
   if (body === undefined) throw refusal(400, 'The body is not JSON.');
-  const { data, error } = secretBody.safeParse(body);
-  if (data === undefined) throw refusal(400, `The value of a secret ${error.issues[0]?.message}.`);
-  return data;
+  const { data, error } = secretBody.safeParse(body, { error: schemaMessage });
+  if (data !== undefined) return data;
+  const [issue] = error.issues;
+  const what = issue?.path.length === 0 ? 'The body' : 'The value of a secret';
+  throw refusal(400, `${what} ${issue?.message}.`);
 }

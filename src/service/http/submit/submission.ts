@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import { AppError } from '../../../core/errors.ts';
 import { isInside, type Submission, submission } from '../../../remote/protocol/submission.ts';
+import { schemaMessage, schemaProblems } from '../../../core/text/schemaMessage.ts';
 import { splitWords } from '../../../core/text/splitWords.ts';
 import { hasInterpreter } from '../../runner/program/interpreter.ts';
 
@@ -16,10 +17,12 @@ export function parseSubmission(text: string): Submission {
   } catch (cause) {
     throw new AppError('bad-input', 'The field "meta" is not JSON.', { cause });
   }
-  const result = submission.safeParse(value);
+  const result = submission.safeParse(value, { error: schemaMessage });
   if (result.success) return result.data;
-  const problems = result.error.issues.map(({ path, message }) => `${['meta', ...path].join('.')}: ${message}`);
-  throw new AppError('bad-input', problems.join('; '));
+  throw new AppError(
+    'bad-input',
+    schemaProblems(result.error, (path) => (path === '' ? 'meta' : `meta.${path}`)),
+  );
 }
 
 interface ArchivedFile {
