@@ -20,7 +20,7 @@ export const SITE = {
   /** Between two pieces of output of one job. */
   outputEveryMs: 10_000,
   outputBytes: 80,
-  /** Users with a window open when most are there. */
+  /** Share of users with an open window at the peak. */
   windowShare: 0.6,
   streamsPerWindow: 2,
   requestsPerWindowMinute: 2,
@@ -79,11 +79,7 @@ export const ASSUMPTIONS: readonly (readonly [string, string, string])[] = [
     OURS,
   ],
   ['output of a job', `${SITE.outputBytes} bytes every ${SITE.outputEveryMs / 1000} s`, OURS],
-  [
-    'open windows',
-    `${SITE.windowShare * 100} % of users when most are there, and as arrivals are at other times`,
-    OURS,
-  ],
+  ['open windows', `${SITE.windowShare * 100} % of users at the peak, otherwise in proportion to arrivals`, OURS],
   [
     'of each window',
     `${SITE.streamsPerWindow} event streams; ${SITE.requestsPerWindowMinute} requests for a job and ${SITE.listsPerWindowMinute} lists a minute`,
