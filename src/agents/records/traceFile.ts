@@ -1,4 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
+import { inspect } from 'node:util';
 
 const FLUSH_CHARACTERS = 64 * 1024;
 
@@ -24,7 +25,7 @@ export class TraceFile implements AsyncDisposable {
 
   /** The option of `run`; bound, so it can be passed on its own. */
   readonly onEvent = (event: { readonly type: string }): void => {
-    this.#lines += `${JSON.stringify(event)}\n`;
+    this.#lines += `${lineOf(event)}\n`;
     if (this.#lines.length > FLUSH_CHARACTERS) this.#flush();
     if (this.#isScheduled) return;
     this.#isScheduled = true;
@@ -56,5 +57,14 @@ export class TraceFile implements AsyncDisposable {
     this.#lines = '';
     this.#written = this.#written.then(async () => (await this.#file).appendFile(lines));
     this.#written.catch(() => {}); // reported by close()
+  }
+}
+
+/** A trace is never why a run fails, so emitted data that JSON cannot store is written as a text. */
+function lineOf(event: { readonly type: string; readonly data?: unknown }): string {
+  try {
+    return JSON.stringify(event);
+  } catch {
+    return JSON.stringify({ ...event, data: inspect(event.data, { customInspect: false }) });
   }
 }

@@ -8,6 +8,7 @@ import {
   BatchNode,
   type Checkpoint,
   checkpointFile,
+  type ExecContext,
   Flow,
   Node,
   ParallelBatchNode,
@@ -202,6 +203,30 @@ test('TraceFile writes every event as one JSON line', async (t) => {
     lines.map((line) => JSON.parse(line) as unknown),
     JSON.parse(JSON.stringify(events)),
   );
+});
+
+test('TraceFile writes emitted data that JSON cannot store as a text, and does not end the run', async (t) => {
+  const path = join(await folder(t), 'trace.jsonl');
+  const trace = new TraceFile(path);
+  const cycle: Record<string, unknown> = {};
+  cycle['self'] = cycle;
+  class Emit extends Node {
+    override exec(_prepRes: unknown, { emit }: ExecContext): void {
+      for (const data of [12n, cycle, { plain: true }]) emit(data);
+    }
+  }
+  await new Emit().run({}, { onEvent: trace.onEvent });
+  await trace.close();
+  const events = (await readFile(path, 'utf8'))
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as TraceEvent);
+  const emitted = events.filter((event) => event.type === 'emit').map(({ node, data }) => [node, data]);
+  assert.deepEqual(emitted, [
+    ['Emit', '12n'],
+    ['Emit', '<ref *1> { self: [Circular *1] }'],
+    ['Emit', { plain: true }],
+  ]);
 });
 
 test('TraceFile reports a file that cannot be written when it is closed', async (t) => {
