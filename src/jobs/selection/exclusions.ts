@@ -9,6 +9,7 @@ export const EXCLUSION_REASONS: Readonly<Record<ExclusionReason, string>> = {
   link: l10n.t('symbolic link'),
   name: l10n.t('name that does not work on every system'),
   special: l10n.t('not a regular file'),
+  user: l10n.t('excluded by you'),
   farwharfignore: l10n.t('ignored by .farwharfignore'),
   gitignore: l10n.t('ignored by git'),
   venv: l10n.t('virtual environment'),

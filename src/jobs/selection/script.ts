@@ -11,7 +11,14 @@ const MAX_SUGGESTIONS = 3;
 const MAX_DISTANCE = 3;
 
 // A file that is left out for another reason cannot be included.
-const OVERRIDABLE: ReadonlySet<ExclusionReason> = new Set(['gitignore', 'farwharfignore', 'secret', 'venv', 'cache']);
+const OVERRIDABLE: ReadonlySet<ExclusionReason> = new Set([
+  'gitignore',
+  'farwharfignore',
+  'user',
+  'secret',
+  'venv',
+  'cache',
+]);
 
 const FIRST_WORD = /^\s*(?:"([^"]*)"|'([^']*)'|(\S+))/;
 

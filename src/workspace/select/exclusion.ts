@@ -3,7 +3,8 @@ import { secretFileRule, secretFolderRule } from '../secrets/secretNames.ts';
 /** Why a path is not sent. */
 export type ExclusionReason =
   | 'gitignore'
-  | 'farwharfignore' // also: left out by the user
+  | 'farwharfignore'
+  | 'user' // who chose so for one submit
   | 'git' // git's own data, and inner repositories
   | 'secret'
   | 'venv'

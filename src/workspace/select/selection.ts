@@ -100,7 +100,7 @@ export async function selectFiles(root: string, options: SelectOptions): Promise
     ...found.excluded.filter(({ path }) => !overridden.has(path) && (scope?.touches(path) ?? true)),
     ...chosen.excluded,
     ...inspected.excluded,
-    ...taken.map((path): Exclusion => ({ path, type: 'file', reason: 'farwharfignore', rule: 'excluded by you' })),
+    ...taken.map((path): Exclusion => ({ path, type: 'file', reason: 'user' })),
   ];
   const excluded = await sortByPath(leftOut, ({ path }) => path, yielder);
   const selection: Selection = {

@@ -85,7 +85,7 @@ test('a problem with a script is said in two sentences', () => {
     problemOf(files, 'zz\u001b[2Jzz'),
     'zzzz does not exist in the folder. Paths are relative to the folder.',
   );
-  for (const reason of ['gitignore', 'farwharfignore', 'secret', 'venv', 'cache'] as const) {
+  for (const reason of ['gitignore', 'farwharfignore', 'user', 'secret', 'venv', 'cache'] as const) {
     assert.match(
       problemOf(leftOut(reason), 'out') ?? '',
       /^out is left out\. Reason: .*\. Include it, or change the rule\.$/,

@@ -197,7 +197,7 @@ for (const isTrusted of [true, false]) {
     const selection = await selectFiles(root, { isTrusted, include: ['.env', 'out'], exclude: ['src/x.py'] });
     assert.deepEqual(paths(selection), ['.env', '.gitignore', 'out/a.bin', 'out/deep/b.bin', 'src/y.py']);
     assert.equal(exclusionOf(selection, 'out'), undefined);
-    assert.equal(exclusionOf(selection, 'src/x.py')?.rule, 'excluded by you');
+    assert.equal(exclusionOf(selection, 'src/x.py')?.reason, 'user', 'and not that of an ignore file');
     await assert.rejects(selectFiles(root, { isTrusted, include: ['../x'] }), { code: 'bad-input' });
   });
 
