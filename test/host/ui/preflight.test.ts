@@ -53,6 +53,20 @@ suite('the question before a submit', () => {
     await list('Machine class').waitFor();
   });
 
+  test('shows all files as a tree, in which keys leave a file out, and Escape returns', async () => {
+    await choose(window.page, 'Show all files');
+    const file = window.page.locator('.part.sidebar').getByRole('checkbox', { name: 'data.csv', checked: true });
+    await file.focus();
+    await window.page.keyboard.press('Space');
+    await window.page.getByRole('treeitem', { name: 'data.csv, left out, excluded by you' }).waitFor();
+    await window.page.keyboard.press('Escape');
+    await list('1 excluded by you').waitFor();
+    await choose(window.page, 'Left out');
+    await window.page.locator('.quick-input-list').getByText('data.csv').click();
+    await list('Submit asking').getByRole('button', { name: 'OK' }).click();
+    await list('2 files').waitFor();
+  });
+
   test('takes another command that is typed into it', async () => {
     await type(OTHER);
     await choose(window.page, 'run this command');

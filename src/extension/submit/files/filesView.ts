@@ -138,7 +138,10 @@ export class FilesView implements vscode.TreeDataProvider<FileNode>, Disposable 
     item.resourceUri = uri;
     const isChecked = checkState(node, view.draft);
     const { Checked, Unchecked } = vscode.TreeItemCheckboxState;
-    if (isChecked !== undefined) item.checkboxState = isChecked ? Checked : Unchecked;
+    if (isChecked !== undefined) {
+      const state = isChecked ? Checked : Unchecked;
+      item.checkboxState = { state, accessibilityInformation: { label: row.label } };
+    }
     if (!node.isFolder) item.command = openCommand(uri);
     return item;
   }

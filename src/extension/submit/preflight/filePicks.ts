@@ -23,12 +23,7 @@ export async function pickExcluded(view: SubmitView): Promise<SubmitDraft | 'bac
       path,
       picked: true,
     })),
-    ...draft.exclude.map((path) => ({
-      label: withoutIcons(path),
-      description: label`${l10n.t('you left this out')}`,
-      path,
-      picked: false,
-    })),
+    ...excludedItems(draft),
   ];
   const more =
     selection.fileCount > selection.largest.length
@@ -49,18 +44,24 @@ export async function pickExcluded(view: SubmitView): Promise<SubmitDraft | 'bac
 export async function pickIncluded(view: SubmitView): Promise<SubmitDraft | 'back' | undefined> {
   const { draft, selection } = view;
   const items: PathItem[] = [
-    ...draft.include.map((path) => ({
-      label: withoutIcons(path),
-      description: label`${l10n.t('you included this')}`,
-      path,
-      picked: true,
-    })),
-    ...selection.listedExclusions.map((exclusion) => ({
-      label: exclusion.reason === 'secret' ? label`$(shield) ${nameOf(exclusion)}` : withoutIcons(nameOf(exclusion)),
-      description: withoutIcons(describeExclusion(exclusion)),
-      path: exclusion.path,
-      picked: false,
-    })),
+    ...draft.include
+      .filter((path) => !draft.exclude.includes(path))
+      .map((path) => ({
+        label: withoutIcons(path),
+        description: label`${l10n.t('you included this')}`,
+        path,
+        picked: true,
+      })),
+    ...excludedItems(draft),
+    // A folder that the user left out is sent again as a whole, not its files one by one.
+    ...selection.listedExclusions
+      .filter(({ reason }) => reason !== 'user')
+      .map((exclusion) => ({
+        label: exclusion.reason === 'secret' ? label`$(shield) ${nameOf(exclusion)}` : withoutIcons(nameOf(exclusion)),
+        description: withoutIcons(describeExclusion(exclusion)),
+        path: exclusion.path,
+        picked: false,
+      })),
   ];
   const chosen = await pickMany<PathItem>({
     title: l10n.t('{0}: left out', preflightTitle(view)),
@@ -68,7 +69,15 @@ export async function pickIncluded(view: SubmitView): Promise<SubmitDraft | 'bac
     items,
     hasBack: true,
   });
-  return chosen === undefined || chosen === 'back' ? chosen : { ...draft, include: chosen.map(({ path }) => path) };
+  if (chosen === undefined || chosen === 'back') return chosen;
+  const ticked = new Set(chosen.map(({ path }) => path));
+  const exclude = draft.exclude.filter((path) => !ticked.has(path));
+  return { ...draft, include: [...ticked].filter((path) => !draft.exclude.includes(path)), exclude };
+}
+
+function excludedItems({ exclude }: SubmitDraft): readonly PathItem[] {
+  const description = label`${l10n.t('you left this out')}`;
+  return exclude.map((path) => ({ label: withoutIcons(path), description, path, picked: false }));
 }
 
 function nameOf({ path, type }: Exclusion): string {
