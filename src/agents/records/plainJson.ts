@@ -19,7 +19,8 @@ export function toPlainJson(value: unknown, name: string): Json {
 function copy(value: unknown, at: string, parents: readonly unknown[]): Json {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
   if (typeof value === 'number' && Number.isFinite(value)) return value;
-  if (typeof value !== 'object') throw notPlain(at, typeof value === 'number' ? String(value) : `a ${typeof value}`);
+  if (typeof value === 'number' || value === undefined) throw notPlain(at, String(value));
+  if (typeof value !== 'object') throw notPlain(at, `a ${typeof value}`);
   if (parents.includes(value)) throw notPlain(at, 'a reference back to an object that contains it');
   if (parents.length > MAX_DEPTH) throw notPlain(at, `nested more than ${MAX_DEPTH} levels deep`);
   const path = [...parents, value];

@@ -296,6 +296,7 @@ test('shared state that JSON cannot hold is refused with the name of its key', a
     [() => 1, /shared\.extra is a function/],
     [Number.NaN, /shared\.extra is NaN/],
     [1n, /shared\.extra is a bigint/],
+    [[undefined], /shared\.extra\[0\] is undefined,/],
     [circular, /shared\.extra\.self is a reference back/],
   ];
   for (const [extra, message] of cases) {
