@@ -7,6 +7,7 @@ import type { JobRecord } from '../jobs/ledger/record.ts';
 import type { CommandContext } from './commands/command.ts';
 import type { CommandId } from './contributions/names.ts';
 import { guardCosts } from './jobList/costGuard.ts';
+import { keyRows } from './jobList/keyRows.ts';
 import { EndHooks } from './jobs/endHooks.ts';
 import { isWorthNotifying, tellFailures } from './jobs/failureNotifications.ts';
 import { tellQuestions } from './jobs/questionNotifications.ts';
@@ -194,7 +195,7 @@ export async function startFeatures(shell: Shell): Promise<Features> {
   const commandContext: CommandContext = {
     services,
     tree,
-    selectedJobs: () => jobsView.selection,
+    keyRows: () => keyRows(jobsView),
     follow: (record) => follower.follow(record),
     globalState,
     extensionId: context.extension.id,

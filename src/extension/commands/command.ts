@@ -13,8 +13,8 @@ export interface CommandContext {
   readonly services: Services;
   /** The Jobs view. */
   readonly tree: Pick<JobTree, 'reveal' | 'showMoreOf'>;
-  /** The rows that are selected in it. */
-  readonly selectedJobs: () => readonly JobNode[];
+  /** The rows of it that the pressed key concerns. */
+  readonly keyRows: () => Promise<readonly JobNode[]>;
   /** Reads the log of a job that is not followed yet. */
   readonly follow: (record: JobRecord) => void;
   readonly globalState: vscode.Memento;

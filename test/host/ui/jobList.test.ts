@@ -159,7 +159,7 @@ suite('the list of jobs', () => {
     await closeAllEditors(window.page);
   });
 
-  test('removes the selected jobs by a key, brings them back, and adds one by its ID', async () => {
+  test('removes the selected jobs or the one with the focus by a key, brings them back, and adds one by its ID', async () => {
     await row(BAD).click();
     await press('Shift+ArrowDown', 'Delete');
     await row(BAD).waitFor({ state: 'hidden' });
@@ -167,8 +167,10 @@ suite('the list of jobs', () => {
     await message.getByRole('button', { name: 'Undo' }).click();
     await row(GOOD).waitFor();
     const jobId = jobIdOf(GOOD);
-    await runOn('Remove from List', GOOD);
+    await row(BAD).click();
+    await press('ArrowDown', 'Delete'); // which selects nothing else
     await row(GOOD).waitFor({ state: 'hidden' });
+    await row(BAD).waitFor();
     await runCommand(window.page, 'Farwharf: Add Job by ID');
     await answer('Add a job of this machine', jobId);
     await row('succeeded').waitFor();

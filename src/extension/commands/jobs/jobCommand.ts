@@ -42,7 +42,7 @@ export function jobsCommand(
 }
 
 interface JobArguments {
-  /** The row on which the command was called, `{ selection: true }` for the selected rows, or another argument of `readJobArgument`. */
+  /** The row on which the command was called, `{ selection: true }` for those that a key concerns, or another argument of `readJobArgument`. */
   readonly argument: unknown;
   /** All selected rows, if the row is one of them. */
   readonly selected: unknown;
@@ -55,7 +55,7 @@ export async function findOrPickJobs(
   question: JobQuestion,
 ): Promise<readonly JobRecord[]> {
   const isKey = selectionArgument.safeParse(argument).success;
-  const rows: readonly unknown[] = isKey ? context.selectedJobs() : Array.isArray(selected) ? selected : [];
+  const rows: readonly unknown[] = isKey ? await context.keyRows() : Array.isArray(selected) ? selected : [];
   const ids = rows.map((row) => textField(row, 'id')).filter((id) => id !== undefined);
   if (isKey && ids.length === 0) return [];
   if (ids.length > 1 || isKey) return Promise.all(ids.map((id) => findJob(context.services, id)));
