@@ -1,5 +1,7 @@
 import { definitionTerm, otherDefinitionTerms } from '../tokenizer/definitionTerm.ts';
+import { scanWords } from '../tokenizer/scanWords.ts';
 import { isStopWord } from '../tokenizer/stopWords.ts';
+import { withoutPossessives } from '../tokenizer/words.ts';
 
 /** The term of a definition, whose weight is multiplied by a factor. */
 export interface DefinitionQuery {
@@ -9,9 +11,11 @@ export interface DefinitionQuery {
   readonly fit: 'exact' | 'other form' | 'mentioned';
 }
 
-// How much more than its rarity a definition counts: the one that a query names, and one of several that it mentions.
+// How much more than its rarity a definition counts: the one that a query names, one of several that it mentions, and one whose name may
+// be two of its words. The last was measured by `bench/fileRanking.ts` and `bench/names.ts`: from 1 on, questions rank worse.
 const NAMED = 3;
 const MENTIONED = 1.5;
+const PAIR = 0.5;
 // A name with another first letter (`Retry` and `retry`, `_retry` and `retry`) is probably another one.
 const OTHER_FORM = 0.4;
 const MOST_WORDS = 6;
@@ -26,7 +30,7 @@ const QUALIFIER = /::|->|[.#\\]/;
 // Longer text is pasted, and its start says enough.
 const MOST_READ = 4000;
 
-/** The terms of the definitions that a query names: as a whole, in its words together, or by identifiers in a sentence. */
+/** The terms of the definitions that a query names: as a whole, in its words together, or by identifiers or pairs of words in a sentence. */
 export function definitionTerms(text: string): readonly DefinitionQuery[] {
   const found = new Map<string, DefinitionQuery>();
   const offer = (term: string | undefined, factor: number, fit: DefinitionQuery['fit']): void => {
@@ -48,7 +52,7 @@ export function definitionTerms(text: string): readonly DefinitionQuery[] {
     const name = read.replace(SENTENCE_END, '');
     named(name);
     // Words in lower case may be the parts of a type's name as well as of a function's.
-    if (!CAPITAL.test(name)) offer(definitionTerm(name.charAt(0).toUpperCase() + name.slice(1)), NAMED, 'exact');
+    if (!CAPITAL.test(name)) offer(definitionTerm(capitalized(name)), NAMED, 'exact');
   }
   for (const [name] of read.matchAll(IDENTIFIER)) {
     if (found.size >= MOST_TERMS) break;
@@ -57,5 +61,25 @@ export function definitionTerms(text: string): readonly DefinitionQuery[] {
     if (words.length === 1) named(parts.at(-1) ?? '');
     else mentioned(parts.at(-1) ?? '');
   }
+  for (const pair of pairsOf(read)) {
+    if (found.size >= MOST_TERMS) break;
+    for (const name of [pair, capitalized(pair)]) offer(definitionTerm(name), PAIR, 'mentioned');
+  }
   return [...found.values()];
+}
+
+/** Each two words that follow each other, joined: what a sentence is about is often called so, as `JsonReader` in "how the JSON reader works". */
+function pairsOf(text: string): readonly string[] {
+  const pairs: string[] = [];
+  let before = '';
+  scanWords(withoutPossessives(text), (word) => {
+    const own = isStopWord(word) ? '' : word.toLowerCase();
+    if (before !== '' && own !== '') pairs.push(before + own);
+    before = own;
+  });
+  return pairs;
+}
+
+function capitalized(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
 }

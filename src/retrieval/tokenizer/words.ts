@@ -56,7 +56,7 @@ export class WordAnalyzer {
   queryTerms(query: string): readonly string[] {
     const all = new Set<string>();
     const telling = new Set<string>();
-    scanWords(query.replaceAll(POSSESSIVE, ''), (word) => {
+    scanWords(withoutPossessives(query), (word) => {
       for (const term of this.termsOf(word)) {
         all.add(term);
         if (!isStopWord(word)) telling.add(term);
@@ -74,6 +74,11 @@ export class WordAnalyzer {
   termsOf(word: string): readonly string[] {
     return [...new Set(partsOf(word).map((part) => this.#stemmer.stem(part)))];
   }
+}
+
+/** A text without the `'s` of possessives. */
+export function withoutPossessives(text: string): string {
+  return text.replaceAll(POSSESSIVE, '');
 }
 
 /** The parts of a word whose stems are its terms, in lower case: the whole word, and its parts if there are several. */

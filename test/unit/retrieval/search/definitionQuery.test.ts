@@ -33,6 +33,14 @@ test('a sentence mentions the identifiers in it', () => {
   );
 });
 
+test('a sentence mentions the definitions whose names are two words that follow each other', () => {
+  const sentence = "why does the JSON reader's buffer stay of use after a token of the stream was read";
+  assert.deepEqual(
+    ['JsonReader', 'jsonReader', 'readerBuffer', 'theJson', 'tokenStream', 'json'].map((name) => fit(sentence, name)),
+    ['mentioned', 'mentioned', 'mentioned', undefined, undefined, undefined],
+  );
+});
+
 test('pasted text names no definition as a whole, and costs no more than its start', () => {
   assert.deepEqual(definitionTerms('x'.repeat(201)), []);
   assert.notDeepEqual(definitionTerms('x'.repeat(200)), []);
@@ -49,6 +57,7 @@ test('a definition counts three times if it is named, half as much if it is ment
   assert.equal(factorOf(sentence, 'retryDelay'), 1.5);
   assert.equal(factorOf(sentence, 'RetryDelay')?.toFixed(2), '0.60');
   assert.equal(factorOf('retry delay', 'RetryDelay'), 3);
+  assert.equal(factorOf('where is the retry delay of a request that failed in this project', 'RetryDelay'), 0.5);
 });
 
 test('identifiers are known by their form, and a part of a qualified name is the last one', () => {
