@@ -125,6 +125,14 @@ test('without a service the store itself is administered; wrong use gives a sent
   }
 });
 
+test('the schema of the configuration is one JSON value, with --json on one line', async () => {
+  await using scratch = await Scratch.create();
+  const [people, programs] = await Promise.all(
+    [[], ['--json']].map((flags) => scratch.run(['serve', '--config-schema', ...flags])),
+  );
+  assert.deepEqual(jsonLines(programs?.stdout ?? ''), [JSON.parse(people?.stdout ?? '')]);
+});
+
 test('a service under a supervisor writes no key into its log', async () => {
   await using scratch = await Scratch.create();
   let printed = '';

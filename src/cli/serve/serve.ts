@@ -23,7 +23,8 @@ import { checkedApiKey } from '../../service/apiKey.ts';
 export async function runService(context: Context, _: string, flags: ServeFlags): Promise<number> {
   const { terminal, signal, onHangup } = context;
   if (flags.configSchema) {
-    terminal.answerText(JSON.stringify(await configSchema(), null, 2));
+    const schema = await configSchema();
+    if (!terminal.json(schema)) terminal.answerText(JSON.stringify(schema, null, 2));
     return EXIT.done;
   }
   const options = await describeService(context, flags);
