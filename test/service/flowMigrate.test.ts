@@ -50,6 +50,24 @@ test('a flow of PocketFlow is shown as a patch, written with --write, and then r
   assert.equal((await scratch.run(['flow', 'migrate', 'gone.ts'], { cwd })).exit, 2);
 });
 
+test('a flow whose classes are in another file is converted and runs, in whatever order the files are named', async () => {
+  await using scratch = await Scratch.create();
+  const [classes = '', wiring = ''] = AGENT.split('const count');
+  const files = {
+    'nodes.ts': classes.replace('Flow, ', '').replaceAll(/^class/gm, 'export class'),
+    'agent.ts': `import { Flow } from 'pocketflow';\nimport { Count, Double } from './nodes.js';\nconst count${wiring}`,
+  };
+  for (const order of [Object.keys(files), Object.keys(files).reverse()]) {
+    const cwd = await scratch.folder(order.join('-'), files);
+    const { exit, stderr } = await scratch.run(['flow', 'migrate', ...order, '--write'], { cwd });
+    assert.equal(exit, 0, stderr);
+    assert.match(await readFile(join(cwd, 'agent.ts'), 'utf8'), /new Count\(\{ maxRetries: 2 \}\)/);
+    const run = await scratch.run(['flow', 'run', 'agent.ts', '--shared', '{"count":0}', '--json'], { cwd });
+    const end = jsonLines(run.stdout).at(-1) as { outcome: { type: string; shared: unknown } };
+    assert.deepEqual([end.outcome.type, end.outcome.shared], ['done', { count: 6 }], run.stderr);
+  }
+});
+
 test('the nodes of batch flows get their params and share one state, as in PocketFlow', async () => {
   await using scratch = await Scratch.create();
   const text = `const { BatchFlow, Flow, Node, ParallelBatchFlow } = require('pocketflow');

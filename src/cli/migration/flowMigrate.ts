@@ -3,6 +3,8 @@ import { resolve } from 'node:path';
 import { createTwoFilesPatch } from 'diff';
 import { writeAtomically } from '../../core/files/atomicFile.ts';
 import { formatCount } from '../../core/text/format.ts';
+import { diskHost } from '../../flows/project/diskHost.ts';
+import { ParsedFiles } from '../../flows/project/parsedFiles.ts';
 import { migratePocketFlow } from '../../flows/migration/pocketFlow.ts';
 import type { Context } from '../command/context.ts';
 import { readNamedFile } from '../grammar/jsonObject.ts';
@@ -19,11 +21,21 @@ export async function migrateFlows(
 ): Promise<void> {
   let changed = 0;
   let left = 0;
+  // First all of them, because the classes of one are used by others, and are needed as they were.
+  const named = new Map<string, { readonly argument: string; readonly before: string }>();
   for (const argument of [first, ...rest]) {
-    signal.throwIfAborted();
     const file = resolve(argument);
-    const before = await readNamedFile(file);
-    const { text, unconverted } = migratePocketFlow(argument, before);
+    named.set(file, { argument, before: await readNamedFile(file) });
+  }
+  const parsed = new ParsedFiles({
+    version: (file) => (named.has(file) ? 'named' : diskHost.version(file)),
+    read: (file) => named.get(file)?.before ?? diskHost.read(file),
+  });
+  for (const [file, { argument, before }] of named) {
+    signal.throwIfAborted();
+    const { text, unconverted } = migratePocketFlow(argument, before, (candidates) =>
+      parsed.find(candidates.map((candidate) => resolve(candidate))),
+    );
     const isChanged = text !== before;
     const patch = isChanged ? createTwoFilesPatch(argument, argument, before, text, '', '') : '';
     if (isChanged && write) await writeAtomically(file, text, { mode: (await stat(file)).mode });

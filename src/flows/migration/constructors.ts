@@ -57,7 +57,7 @@ function convertArguments(
   const options = kind === 'flow' ? FLOW_OPTIONS : NODE_OPTIONS;
   const args = call.arguments;
   const last = args.at(-1);
-  if (last === undefined) return;
+  if (last === undefined || args[0]?.type === 'ObjectExpression') return; // options already
   const isPlain = args.every((argument) => argument.type !== 'SpreadElement') && args.length <= options.length;
   if (!isPlain) {
     unconverted.push({ offset: startOf(call), message: `pass options in place of ${file.snippet(call)}` });

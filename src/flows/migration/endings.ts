@@ -1,14 +1,17 @@
 import type { FlowEdge, FlowGraph } from '../graph/graph.ts';
 import { quotedIn } from '../syntax/sourceStyle.ts';
 import { readFlows } from '../project/flowProject.ts';
+import type { FileHost } from '../project/parsedFiles.ts';
+import type { FindFile } from '../reading/modules.ts';
 import { type Edit, edited } from '../syntax/edits.ts';
 
-const NO_OTHER_FILES = { read: () => undefined, version: () => undefined };
-
-/** In a converted file, the nodes that end a flow end it with the actions that they return, as far as the file shows them. */
-export function withEndingActions(path: string, text: string, quote: string): string {
+/**
+ * In a converted file, the nodes that end a flow end it with the actions that they return, as far as this file and those that it imports
+ * show them.
+ */
+export function withEndingActions(path: string, text: string, quote: string, find: FindFile): string {
   const edits = new Map<number, Edit>();
-  for (const flow of readFlows(path, text, NO_OTHER_FILES).flows) {
+  for (const flow of readFlows(path, text, convertedFiles(find)).flows) {
     for (const edge of flow.edges) {
       const actions = isEnding(flow, edge) ? actionsOf(flow, edge.source) : [];
       const { start, end } = edge.range;
@@ -22,6 +25,14 @@ export function withEndingActions(path: string, text: string, quote: string): st
     }
   }
   return edited(text, [...edits.values()]);
+}
+
+/** Other files, as far as their classes are needed: as if they were converted. */
+function convertedFiles(find: FindFile): FileHost {
+  return {
+    version: (file) => find([file])?.text,
+    read: (file) => find([file])?.text.replaceAll(/(?<=(['"]))pocketflow(?=\1)/g, 'farwharf/agents'),
+  };
 }
 
 /** Whether a node's only connection is an end without an action, as the conversion writes it. */

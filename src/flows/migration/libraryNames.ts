@@ -1,32 +1,58 @@
 import type * as t from '@babel/types';
+import { type FindFile, importCandidates } from '../reading/modules.ts';
 import { unwrapped, visitNodes } from '../syntax/nodes.ts';
 import type { SourceFile } from '../syntax/sourceFile.ts';
+import { type ImportedName, ModuleNames, requireOf } from './moduleNames.ts';
 
 const PACKAGE = 'pocketflow';
+/** What other files may import already, whose migration was written before. */
+const PACKAGES_OF_OTHERS = [PACKAGE, 'farwharf/agents'];
 const MAX_DEPTH = 20;
 const NODES = new Set(['BaseNode', 'Node', 'BatchNode', 'ParallelBatchNode']);
 const FLOWS = new Set(['Flow', 'BatchFlow', 'ParallelBatchFlow']);
 
 export type Kind = 'node' | 'flow';
 
-/** The classes of PocketFlow in a file, and those of the file that extend them. */
+/** A class of PocketFlow, and whether a class that extends it has a constructor of its own. */
+interface LibraryClass {
+  readonly library: string;
+  readonly hasConstructor: boolean;
+}
+
+/** The classes of PocketFlow in a file, and those of this file and of the files that it imports that extend them. */
 export class LibraryNames {
   /** The string literals that name the package. */
   readonly specifiers: t.StringLiteral[] = [];
-  readonly #names = new Map<string, string>();
-  readonly #namespaces = new Set<string>();
+  readonly #path: string;
+  readonly #find: FindFile;
+  readonly #packages: readonly string[];
+  readonly #module: ModuleNames;
   readonly #classes = new Map<string, t.Class>();
   readonly #repeated = new Set<string>();
+  /** The files that were read so far, by their paths. */
+  readonly #others: Map<string, LibraryNames>;
 
-  constructor({ program }: SourceFile) {
-    if (program === undefined) return;
-    visitNodes(program, (node, parent) => {
-      if (node.type === 'ImportDeclaration' && node.source.value === PACKAGE) this.#import(node);
-      if (node.type === 'VariableDeclarator' && node.init) this.#require(node.id, node.init);
-      if (node.type === 'ClassDeclaration' && node.id) this.#declare(node.id.name, node);
+  /** @param find finds the files that this one imports. */
+  constructor(file: SourceFile, find: FindFile, packages = [PACKAGE], others = new Map<string, LibraryNames>()) {
+    this.#path = file.path;
+    this.#find = find;
+    this.#packages = packages;
+    this.#others = others;
+    this.#module = new ModuleNames(file);
+    if (file.program === undefined) return;
+    visitNodes(file.program, (node, parent) => {
+      if (node.type === 'ImportDeclaration') this.#noteSpecifier(node.source);
+      if (node.type === 'VariableDeclarator' && node.init) this.#noteSpecifier(requireOf(node.init));
+      if (node.type === 'ClassDeclaration') this.#declare(node.id?.name ?? 'default', node);
       if (node.type !== 'ClassExpression' || parent?.type !== 'VariableDeclarator') return;
       if (parent.id.type === 'Identifier') this.#declare(parent.id.name, node);
     });
+  }
+
+  /** Whether the file imports PocketFlow, or a class that extends one of it. */
+  get isUsed(): boolean {
+    const imported = [...this.#module.imports].filter(([, { specifier }]) => isRelative(specifier));
+    return this.specifiers.length > 0 || imported.some(([name]) => this.#named(name, 0) !== undefined);
   }
 
   /** A class that the file declares; undefined if it declares none or several of this name. */
@@ -51,51 +77,79 @@ export class LibraryNames {
     return this.#libraryOf(callee, 0)?.hasConstructor === false;
   }
 
-  #libraryOf(callee: t.Node, depth: number): { library: string; hasConstructor: boolean } | undefined {
+  #libraryOf(callee: t.Node, depth: number): LibraryClass | undefined {
     const at = unwrapped(callee);
+    if (at.type === 'Identifier') return this.#named(at.name, depth);
     if (at.type === 'MemberExpression' && at.object.type === 'Identifier' && at.property.type === 'Identifier') {
-      return this.#namespaces.has(at.object.name) ? { library: at.property.name, hasConstructor: false } : undefined;
+      return this.#memberOf(at.object.name, at.property.name, depth);
     }
     if (at.type === 'TSQualifiedName' && at.left.type === 'Identifier') {
-      return this.#namespaces.has(at.left.name) ? { library: at.right.name, hasConstructor: false } : undefined;
+      return this.#memberOf(at.left.name, at.right.name, depth);
     }
-    if (at.type !== 'Identifier' || depth > MAX_DEPTH) return undefined;
-    const library = this.#names.get(at.name);
-    if (library !== undefined) return { library, hasConstructor: false };
-    const own = this.#classes.get(at.name);
+    return undefined;
+  }
+
+  #memberOf(namespace: string, name: string, depth: number): LibraryClass | undefined {
+    const imported = this.#module.imports.get(namespace);
+    // TypeScript lets a CommonJS package be imported by its default, too.
+    const isAll = imported?.name === '*' || (imported?.name === 'default' && this.#isPackage(imported.specifier));
+    return isAll ? this.#imported({ specifier: imported.specifier, name }, depth) : undefined;
+  }
+
+  #named(name: string, depth: number): LibraryClass | undefined {
+    if (depth > MAX_DEPTH) return undefined;
+    const imported = this.#module.imports.get(name);
+    if (imported !== undefined) return this.#imported(imported, depth);
+    const own = this.#classes.get(name);
     const parent = own?.superClass ? this.#libraryOf(own.superClass, depth + 1) : undefined;
     if (own === undefined || parent === undefined) return undefined;
     return { library: parent.library, hasConstructor: parent.hasConstructor || constructorOf(own) !== undefined };
+  }
+
+  #imported({ specifier, name }: ImportedName, depth: number): LibraryClass | undefined {
+    if (name === '*') return undefined;
+    if (this.#isPackage(specifier)) return { library: name, hasConstructor: false };
+    const other = depth > MAX_DEPTH ? undefined : this.#otherFile(specifier);
+    return other === undefined ? undefined : other.#exported(name, depth + 1);
+  }
+
+  #exported(name: string, depth: number): LibraryClass | undefined {
+    const exported = this.#module.exports.get(name);
+    if (typeof exported === 'string') return this.#named(exported, depth);
+    if (exported !== undefined) return this.#imported(exported, depth);
+    for (const specifier of this.#module.stars) {
+      const found = this.#imported({ specifier, name }, depth);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  #otherFile(specifier: string): LibraryNames | undefined {
+    const file = isRelative(specifier) ? this.#find(importCandidates(specifier, this.#path)) : undefined;
+    if (file === undefined) return undefined;
+    const known = this.#others.get(file.path);
+    if (known !== undefined) return known;
+    const other = new LibraryNames(file, this.#find, PACKAGES_OF_OTHERS, this.#others);
+    this.#others.set(file.path, other);
+    return other;
+  }
+
+  #isPackage(specifier: string): boolean {
+    return this.#packages.includes(specifier);
+  }
+
+  #noteSpecifier(specifier: t.StringLiteral | undefined): void {
+    if (specifier !== undefined && this.#isPackage(specifier.value)) this.specifiers.push(specifier);
   }
 
   #declare(name: string, node: t.Class): void {
     if (this.#classes.has(name)) this.#repeated.add(name);
     this.#classes.set(name, node);
   }
+}
 
-  #import({ source, specifiers }: t.ImportDeclaration): void {
-    this.specifiers.push(source);
-    for (const specifier of specifiers) {
-      if (specifier.type === 'ImportSpecifier') {
-        const { imported, local } = specifier;
-        this.#names.set(local.name, imported.type === 'Identifier' ? imported.name : imported.value);
-      } else this.#namespaces.add(specifier.local.name);
-    }
-  }
-
-  #require(id: t.Node, init: t.Node): void {
-    const call = unwrapped(init);
-    if (call.type !== 'CallExpression' || call.callee.type !== 'Identifier' || call.callee.name !== 'require') return;
-    const [specifier] = call.arguments;
-    if (specifier?.type !== 'StringLiteral' || specifier.value !== PACKAGE) return;
-    this.specifiers.push(specifier);
-    if (id.type === 'Identifier') this.#namespaces.add(id.name);
-    if (id.type !== 'ObjectPattern') return;
-    for (const property of id.properties) {
-      if (property.type !== 'ObjectProperty' || property.key.type !== 'Identifier') continue;
-      if (property.value.type === 'Identifier') this.#names.set(property.value.name, property.key.name);
-    }
-  }
+function isRelative(specifier: string): boolean {
+  return /^\.{1,2}(?:\/|$)/.test(specifier);
 }
 
 export function constructorOf({ body }: t.Class): t.ClassMethod | undefined {

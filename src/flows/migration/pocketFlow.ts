@@ -3,6 +3,7 @@ import { keyName, visitNodes } from '../syntax/nodes.ts';
 import { endOf, SourceFile, startOf } from '../syntax/sourceFile.ts';
 import { convertConnections } from './connections.ts';
 import { convertConstructors } from './constructors.ts';
+import type { FindFile } from '../reading/modules.ts';
 import { edited } from '../syntax/edits.ts';
 import type { Unconverted } from './edits.ts';
 import { withEndingActions } from './endings.ts';
@@ -37,15 +38,15 @@ const OWN_MEMBERS = new Set(['params', 'clone', 'getNextNode', '_run', '_exec'])
 /**
  * Rewrites a file that uses PocketFlow for `farwharf/agents`. All other text stays as it is.
  *
+ * @param find finds the other files, as they were before their migration or after it.
  * @throws AppError `bad-input` if the file does not parse, `corrupt` if its conversion does not.
  */
-export function migratePocketFlow(path: string, text: string): Migration {
+export function migratePocketFlow(path: string, text: string, find: FindFile): Migration {
   const file = new SourceFile(path, text);
   const problem = problemOf(file);
   if (problem !== undefined) throw new AppError('bad-input', `${path}${problem}`);
-  const names = new LibraryNames(file);
-  const [specifier] = names.specifiers;
-  if (specifier === undefined) return { text, unconverted: [] };
+  const names = new LibraryNames(file, find);
+  if (!names.isUsed) return { text, unconverted: [] };
   const plan = planParams(file, names);
   const connections = convertConnections(file, names);
   const unconverted = [
@@ -55,7 +56,7 @@ export function migratePocketFlow(path: string, text: string): Migration {
   ];
   // Afterwards, because a connection can contain the construction of a node.
   const connected = new SourceFile(path, edited(text, connections.edits));
-  const connectedNames = new LibraryNames(connected);
+  const connectedNames = new LibraryNames(connected, find);
   const imports = connectedNames.specifiers.map((node) => {
     return { start: startOf(node) + 1, end: endOf(node) - 1, text: LIBRARY };
   });
@@ -64,8 +65,9 @@ export function migratePocketFlow(path: string, text: string): Migration {
     ...paramsEdits(connected, connectedNames, plan),
     ...convertConstructors(connected, connectedNames, plan).edits,
   ]);
-  const quote = text.charAt(startOf(specifier));
-  const converted = withEndingActions(path, rewritten, quote);
+  const [specifier] = names.specifiers;
+  const converted =
+    specifier === undefined ? rewritten : withEndingActions(path, rewritten, text.charAt(startOf(specifier)), find);
   const broken = problemOf(new SourceFile(path, converted));
   if (broken !== undefined) {
     throw new AppError(

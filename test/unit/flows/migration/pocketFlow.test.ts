@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { migratePocketFlow } from '../../../../src/flows/migration/pocketFlow.ts';
+import { type Migration, migratePocketFlow } from '../../../../src/flows/migration/pocketFlow.ts';
 
 const lines = (...text: string[]): string => text.map((line) => `${line}\n`).join('');
-const migrated = (text: string, path = 'agent.ts'): string => migratePocketFlow(path, text).text;
+const alone = (path: string, text: string): Migration => migratePocketFlow(path, text, () => undefined);
+const migrated = (text: string, path = 'agent.ts'): string => alone(path, text).text;
 const noted = (text: string): string[] =>
-  migratePocketFlow('agent.ts', text).unconverted.map(({ line, message }) => `${line}: ${message}`);
+  alone('agent.ts', text).unconverted.map(({ line, message }) => `${line}: ${message}`);
 
 const HEAD = "import { Node, Flow } from 'pocketflow';";
 
@@ -327,8 +328,8 @@ test('other uses of on and next, and files without PocketFlow, are left alone', 
   assert.equal(migrated(text), text.replace('pocketflow', 'farwharf/agents'));
   assert.deepEqual(noted(text), []);
   const other = "import { Node } from 'other';\nconst a = new Node(1);\na.next(b);\n";
-  assert.deepEqual(migratePocketFlow('a.ts', other), { text: other, unconverted: [] });
-  assert.throws(() => migratePocketFlow('a.ts', 'const = 1;'), { code: 'bad-input', message: /^a\.ts:1: / });
+  assert.deepEqual(alone('a.ts', other), { text: other, unconverted: [] });
+  assert.throws(() => alone('a.ts', 'const = 1;'), { code: 'bad-input', message: /^a\.ts:1: / });
 });
 
 test('the example of the documentation is what the command makes of it', () => {
