@@ -161,7 +161,11 @@ suite('the list of jobs', () => {
 
   test('removes the selected jobs or the one with the focus by a key, brings them back, and adds one by its ID', async () => {
     await row(BAD).click();
-    await press('Shift+ArrowDown', 'Delete');
+    await press('Shift+ArrowDown', 'Shift+F10');
+    const item = (title: string): Locator => window.page.locator('.monaco-menu .action-item', { hasText: title });
+    await item('Remove from List').waitFor();
+    for (const ofOne of ['Show Log', 'Open Full Log', 'Copy Job ID']) assert.equal(await item(ofOne).count(), 0, ofOne);
+    await press('Escape', 'Delete');
     await row(BAD).waitFor({ state: 'hidden' });
     const message = await showNotification(window.page, '2 jobs removed');
     await message.getByRole('button', { name: 'Undo' }).click();
