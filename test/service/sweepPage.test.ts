@@ -66,6 +66,13 @@ test('the page of a sweep compares its jobs, sorts them by keyboard, and says wh
   assert.deepEqual(await accessibilityProblems(page), []);
   await page.getByRole('button', { name: 'Show: 10 <b>long name</b>' }).focus();
   assert.equal(await page.locator('.plot path.chosen').count(), 1);
+  const width = async (): Promise<number> =>
+    Number.parseFloat(await page.evaluate('getComputedStyle(document.querySelector(".plot path.chosen")).strokeWidth'));
+  assert.equal(await width(), 3);
+  const jobs = SWEEP.jobs.map((job) => ({ ...job, curve: job.curve.slice(0, 1) }));
+  await shown.send({ ...SWEEP, summary: '3 of 3 done', jobs });
+  await page.getByRole('button', { name: 'Show: 0.1 <b>long name</b>' }).focus();
+  assert.ok((await width()) >= 6, 'a curve of a single point can be seen');
   assert.equal(await page.getByRole('button', { name: 'Send the others' }).isVisible(), false);
   await page.getByRole('button', { name: 'Download Results' }).click();
   await page.getByRole('button', { name: 'Cancel all' }).click();

@@ -31,7 +31,7 @@ export class Plot {
     const xs = rangeOf(points.map(([x]) => x));
     const ys = rangeOf(axis === 'time' ? [0, ...values] : values);
     const paths = curves.flatMap((curve, index) =>
-      curve === null ? [] : [svg('path', { class: curveClass(index), d: curveOf(curve.points, xs, ys) })],
+      curve === null ? [] : [drawCurve(curve.points, { xs, ys, className: curveClass(index) })],
     );
     const formatX = axis === 'time' ? timeFormat(xs) : (step: number): string => COMPACT.format(step);
     // The page's own job is on top.
@@ -61,8 +61,17 @@ export function rangeOf(values: readonly number[]): Range {
     : { low: values.reduce((a, b) => Math.min(a, b)), high: values.reduce((a, b) => Math.max(a, b)) };
 }
 
+/** Draws a curve, large enough to be seen if it is a single point. */
+export function drawCurve(
+  points: ShownPlot['points'],
+  { xs, ys, className = '' }: { readonly xs: Range; readonly ys: Range; readonly className?: string },
+): SVGPathElement {
+  const isDot = points.filter(([, y]) => y !== null).length === 1;
+  return svg('path', { class: isDot ? `${className} dot` : className, d: curveOf(points, xs, ys) });
+}
+
 /** Lines between neighbours, interrupted at gaps. A point between gaps is a dot. */
-export function curveOf(points: ShownPlot['points'], xs: Range, ys: Range): string {
+function curveOf(points: ShownPlot['points'], xs: Range, ys: Range): string {
   const place = (value: number, { low, high }: Range): number =>
     high > low ? (SIZE * (value - low)) / (high - low) : 0;
   let isOpen = false;

@@ -1,6 +1,5 @@
 import * as l10n from '@vscode/l10n';
-import { setAttributes, svg } from '../canvas/dom/elements.ts';
-import { COMPACT, curveOf, rangeOf } from '../jobPage/plot.ts';
+import { COMPACT, drawCurve, rangeOf } from '../jobPage/plot.ts';
 import { PlotFrame } from '../jobPage/plotFrame.ts';
 import type { ToSweepPage } from './messages.ts';
 
@@ -21,14 +20,8 @@ export class Curves {
     const ys = rangeOf(points.flatMap(([, y]) => (y === null ? [] : [y])));
     this.#paths.clear();
     for (const { index, curve } of drawn) {
-      const path = svg('path', {
-        d: curveOf(
-          curve.toSorted(([a], [b]) => a - b),
-          xs,
-          ys,
-        ),
-      });
-      this.#paths.set(index, path);
+      const inOrder = curve.toSorted(([a], [b]) => a - b);
+      this.#paths.set(index, drawCurve(inOrder, { xs, ys }));
     }
     this.#frame.show(name, [...this.#paths.values()], {
       top: COMPACT.format(ys.high),
@@ -40,7 +33,7 @@ export class Curves {
 
   /** Shows which curve is that of a job; undefined for none. */
   highlight(index: number | undefined): void {
-    for (const [each, path] of this.#paths) setAttributes(path, { class: each === index ? 'chosen' : undefined });
+    for (const [each, path] of this.#paths) path.classList.toggle('chosen', each === index);
     const chosen = index === undefined ? undefined : this.#paths.get(index);
     if (chosen !== undefined) this.#frame.drawing.append(chosen);
   }
