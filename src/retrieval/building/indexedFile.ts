@@ -1,6 +1,7 @@
 import { hash as digest } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
+import { NON_BLOCKING_READ } from '../segments/nonBlockingRead.ts';
 import type { Chunk } from '../chunks/chunk.ts';
 import { chunkText } from '../chunks/chunkText.ts';
 import { decodeText, notebookText } from '../chunks/documentText.ts';
@@ -114,7 +115,7 @@ function readBytes(path: string): ReadBytes | 'missing' | 'unreadable' {
   let descriptor: number | undefined;
   try {
     // Opening a pipe would wait for its other end, and a link may point outside the folder.
-    descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0));
+    descriptor = openSync(path, NON_BLOCKING_READ | (constants.O_NOFOLLOW ?? 0));
     const stats = fstatSync(descriptor);
     if (!stats.isFile()) return 'unreadable';
     const { size, mtimeMs } = stats;

@@ -1,6 +1,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { NON_BLOCKING_READ } from '../segments/nonBlockingRead.ts';
 import { writeAtomically } from '../../core/files/atomicFile.ts';
 import { parseOwnJson } from '../../core/jsonFields.ts';
 import type { Commit } from './commit.ts';
@@ -19,7 +20,7 @@ const NONE: StoredHistory = { head: undefined, commits: [] };
 
 /** Reads the history in the folder of an index; none if the file is missing, damaged or of another version. */
 export async function readCommitFile(folder: string): Promise<StoredHistory> {
-  const stored = await readFile(join(folder, FILE), 'utf8').catch(() => '');
+  const stored = await readFile(join(folder, FILE), { encoding: 'utf8', flag: NON_BLOCKING_READ }).catch(() => '');
   const end = stored.indexOf('\n');
   const text = stored.slice(end + 1);
   if (end < 1 || stored.slice(0, end) !== String(crc32(text))) return NONE;

@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
+import { NON_BLOCKING_READ } from './nonBlockingRead.ts';
 import { writeAtomically, writeAtomicallySync } from '../../core/files/atomicFile.ts';
 import { ByteReader, ByteWriter } from './bytes.ts';
 import { Dictionary } from './dictionary.ts';
@@ -110,17 +111,21 @@ export function writeSegmentSync(path: string, segment: Segment): void {
 
 /** Reads a segment; undefined if the file is missing, damaged, or of another version or program. */
 export async function readSegment(path: string): Promise<Segment | undefined> {
-  const bytes = await readFile(path).catch(() => undefined);
+  const bytes = await readFile(path, { flag: NON_BLOCKING_READ }).catch(() => undefined);
   return bytes === undefined ? undefined : decodeSegment(bytes);
 }
 
 /** Reads the terms of a segment synchronously; undefined as for `readSegment`. */
 export function readTermsSync(path: string): SegmentTerms | undefined {
   let bytes: Uint8Array;
+  let descriptor: number | undefined;
   try {
-    bytes = readFileSync(path);
+    descriptor = openSync(path, NON_BLOCKING_READ);
+    bytes = readFileSync(descriptor);
   } catch {
     return undefined;
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
   }
   const file = decodeSections(bytes);
   return file === undefined ? undefined : decodeTerms(file);

@@ -1,11 +1,16 @@
-import { open } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { type FileHandle, open, rm } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
+import { systemCode } from '../../core/errors.ts';
+import { NON_BLOCKING_READ } from '../segments/nonBlockingRead.ts';
 import { ByteReader, ByteWriter } from '../segments/bytes.ts';
 import type { Segment } from '../segments/segment.ts';
 import { decodeSegment, encodeSegment } from '../segments/segmentFile.ts';
 
 // Before each entry: its length in bytes and their checksum.
 const HEADER_BYTES = 2 * Uint32Array.BYTES_PER_ELEMENT;
+// Without O_NONBLOCK, opening a pipe would wait until somebody reads from it.
+const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | (constants.O_NONBLOCK ?? 0);
 
 /** One change of an index: sources that replace older ones, and new times of files with the same bytes. */
 export interface JournalEntry {
@@ -62,7 +67,7 @@ export class Journal {
     header.setUint32(4, crc32(body), true);
     bytes.set(body, HEADER_BYTES);
     // Opened for each entry, which costs little compared to the wait for the disk, so that no journal needs to be closed.
-    await using file = await open(this.path, 'a', 0o600);
+    await using file = await openForAppend(this.path);
     try {
       // Remains of an earlier failure or kill after the last complete entry would hide the entries that follow.
       await file.truncate(this.#end);
@@ -76,8 +81,19 @@ export class Journal {
   }
 }
 
+async function openForAppend(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, APPEND, 0o600);
+  } catch (error) {
+    // A pipe that nobody reads.
+    if (systemCode(error) !== 'ENXIO') throw error;
+    await rm(path);
+    return open(path, APPEND, 0o600);
+  }
+}
+
 async function readFrom(path: string, from: number): Promise<Uint8Array> {
-  const handle = await open(path, 'r').catch(() => undefined);
+  const handle = await open(path, NON_BLOCKING_READ).catch(() => undefined);
   if (handle === undefined) return new Uint8Array();
   try {
     const { size } = await handle.stat();

@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { NON_BLOCKING_READ } from '../segments/nonBlockingRead.ts';
 import { parseOwnJson } from '../../core/jsonFields.ts';
 import { writeAtomically } from '../../core/files/atomicFile.ts';
 import { INDEX_VERSION } from '../segments/segmentFile.ts';
@@ -20,7 +21,7 @@ export interface SegmentList {
 
 /** Reads the list; undefined if there is none, or it is damaged, of another version or of another folder. */
 export async function readSegmentList(folder: string, root: string): Promise<SegmentList | undefined> {
-  const stored = await readFile(join(folder, LIST), 'utf8').catch(() => '');
+  const stored = await readFile(join(folder, LIST), { encoding: 'utf8', flag: NON_BLOCKING_READ }).catch(() => '');
   const end = stored.indexOf('\n');
   const text = stored.slice(end + 1);
   if (end < 1 || stored.slice(0, end) !== String(crc32(text))) return undefined;

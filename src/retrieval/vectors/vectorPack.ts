@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
+import { NON_BLOCKING_READ } from '../segments/nonBlockingRead.ts';
 import { parseOwnJson } from '../../core/jsonFields.ts';
 import type { Disposable } from '../../core/processes/lifetime.ts';
 import { writeAtomically } from '../../core/files/atomicFile.ts';
@@ -68,10 +69,10 @@ export class VectorPack implements Disposable {
   ): Promise<VectorPack | undefined> {
     let descriptor: number | undefined;
     try {
-      const bytes = await readFile(path);
+      const bytes = await readFile(path, { flag: NON_BLOCKING_READ });
       const header = parseHeader(bytes);
       if (header?.model !== model) return undefined;
-      descriptor = openSync(path, 'r');
+      descriptor = openSync(path, NON_BLOCKING_READ);
       const pack = new VectorPack(descriptor, header.dimensions, header.length);
       const recordBytes = bytesOfRecord(header.dimensions);
       for (let record = 0; header.length + (record + 1) * recordBytes <= bytes.length; record += 1) {

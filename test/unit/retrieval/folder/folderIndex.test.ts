@@ -318,7 +318,7 @@ test('of two on one folder the first writes, and both search and see their own c
   assert.equal(third.stats.files, 3, 'what the second knew was not kept');
 });
 
-test('an index of which any file is damaged, gone or foreign is built anew, and its answers are right', async (t) => {
+test('an index of which any file is damaged, gone, foreign or a pipe is built anew, and its answers are right', async (t) => {
   const place = await Place.create(t, FRUIT);
   const store = indexFolder(place.home, place.root);
   {
@@ -334,7 +334,12 @@ test('an index of which any file is damaged, gone or foreign is built anew, and 
   assert.ok(names.length >= 2);
   for (const name of names) {
     const bytes = await readFile(join(whole, name));
-    const damages: (Uint8Array | undefined)[] = [undefined, Buffer.from('SQLite format 3\0'), bytes.subarray(0, -1)];
+    const damages: (Uint8Array | 'pipe' | undefined)[] = [
+      'pipe',
+      undefined,
+      Buffer.from('SQLite format 3\0'),
+      bytes.subarray(0, -1),
+    ];
     for (let at = 0; at < bytes.length; at += Math.ceil(bytes.length / 6)) {
       const flipped = Uint8Array.from(bytes);
       flipped[at] = (flipped[at] ?? 0) ^ 4;
@@ -343,8 +348,9 @@ test('an index of which any file is damaged, gone or foreign is built anew, and 
     for (const damage of damages) {
       await rm(store, { recursive: true });
       await cp(whole, store, { recursive: true });
-      if (damage === undefined) await rm(join(store, name));
-      else await writeFile(join(store, name), damage);
+      if (typeof damage !== 'object') await rm(join(store, name));
+      if (damage === 'pipe') execFileSync('mkfifo', [join(store, name)]);
+      if (typeof damage === 'object') await writeFile(join(store, name), damage);
       using index = await place.open();
       await index.sync(await place.list());
       assert.deepEqual(await found(index, 'apple fig pear retry', 9), expected, name);
