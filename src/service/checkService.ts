@@ -9,6 +9,7 @@ import { type Check, problemOf } from './executor/executorKind.ts';
 import { EXECUTORS, type Executors } from './executors.ts';
 import { refuseNested } from './folders/filesFolder.ts';
 import { refuseNetworkFileSystem } from './folders/networkFileSystem.ts';
+import { TemporaryPaths } from './folders/temporaryPaths.ts';
 import { checkDisk } from './health/disk.ts';
 import { LogFile } from './log/logFile.ts';
 import {
@@ -25,7 +26,8 @@ import { openAdmin } from './admin/adminClient.ts';
 
 /**
  * Checks whether a service with this configuration could run its jobs: its folders and their disk, the log, the certificate,
- * the identity provider, what its retention would delete, and what the executor needs.
+ * the identity provider, what its retention would delete, and what the executor needs. Folders and files that it creates for that are removed
+ * again: somebody else than the user of the service may run it.
  */
 export async function checkService(
   config: ServiceConfig,
@@ -33,6 +35,8 @@ export async function checkService(
   executors: Executors = EXECUTORS,
 ): Promise<{ readonly checks: readonly Check[]; readonly retention: RetentionPreview | undefined }> {
   const shared = await sharedFolderOf(config, executors);
+  const paths = [data, shared, config.log.file].filter((path) => path !== undefined);
+  await using _created = await TemporaryPaths.of(paths);
   const folders = shared === undefined ? [] : await checkFolders(data, shared);
   const own = await checkMachine(config, data);
   const accounts = async (): Promise<number> => Math.max(leastAccounts(config), await countEnabledAccounts(data));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmod } from 'node:fs/promises';
+import { chmod, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { openAdmin } from '../../src/service/admin/adminClient.ts';
@@ -193,6 +193,16 @@ test('an answer that is lost after the upload gives 5, says so, and the folder i
   assert.match(held.stderr, /run\.sh .*got no response.*Nothing was sent now.*--again/);
   const again = await scratch.run(['submit', folder, '--script', 'run.sh', '--again'], { env });
   assert.deepEqual([again.exit, uploads], [5, 2], again.stderr);
+});
+
+test('serve --check leaves neither folders nor a log behind that did not exist', async () => {
+  await using scratch = await Scratch.create();
+  const before = await readdir(scratch.root);
+  const [data, log] = [join(scratch.root, 'srv', 'farwharf'), join(scratch.root, 'log', 'service.log')];
+  const checked = await scratch.run(['serve', '--check', '--data', data, '--log', log]);
+  assert.equal(checked.exit, 0, checked.stderr);
+  assert.match(checked.stderr, /^ok {7}the data folder .* can be written$/m);
+  assert.deepEqual(await readdir(scratch.root), before);
 });
 
 test('the service ends with 0 at SIGTERM, and prints its key once', async () => {
