@@ -58,6 +58,19 @@ test('a folder name reaches the terminal as one line', async () => {
   assertInert(done);
 });
 
+test('a job whose ID looks like an option is named so that the command can be copied', async () => {
+  await using scratch = await Scratch.create();
+  await using fake = await startFake(({ url }, response) => {
+    if (url?.endsWith('/events') === true) {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end('event: end\nid: 1\ndata: {"state":"succeeded","exit_code":0}\n\n');
+    } else response.end('{"job_id":"--help","state":"succeeded","exit_code":0}');
+  });
+  const { exit, stderr } = await scratch.run(['watch', '--', '--help'], fake);
+  assert.equal(exit, 0, stderr);
+  assert.match(stderr, /succeeded .* farwharf download -- --help$/m);
+});
+
 test('a service that holds more credits than were shown is named, with how to stop the job', async () => {
   await using scratch = await Scratch.create();
   const folder = await scratch.folder('project', { 'run.sh': '' });

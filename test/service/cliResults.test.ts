@@ -52,7 +52,7 @@ test('results are listed and printed without saving them, and one of them is sav
   assert.deepEqual([binary.exit, binary.stdout], [2, '']);
   assert.match(
     binary.stderr,
-    /out\/model\.bin is not text\. Save it with: farwharf download .+ --only out\/model\.bin/,
+    /out\/model\.bin is not text\. Save it with: farwharf download --only out\/model\.bin \w+/,
   );
   assert.match((await run('results', id, 'none')).stderr, /has no result none/);
   assert.deepEqual(await readdir(folder), ['run.sh']);

@@ -96,7 +96,10 @@ describe('a flow as a job', { timeout: 10 * 60_000 }, () => {
     const again = ['submit', '--script', 'counter.mjs', '--resume', 'artifacts/farwharf-flow'];
     const refused = await scratch.run(again, { cwd, main });
     assert.equal(refused.exit, 1, refused.stderr);
-    assert.match(refused.stderr, new RegExp(`was continued by job ${jobId}.*farwharf download ${jobId} --into`));
+    assert.match(
+      refused.stderr,
+      new RegExp(`was continued by job ${jobId}.*farwharf download --into DIR ${jobId} and`),
+    );
     assert.equal((await scratch.run([...again, '--dry-run', '--again'], { cwd, main })).exit, 0);
     assert.equal((await scratch.run([...again, '--dry-run', '--from', 'Add'], { cwd, main })).exit, 0);
   });

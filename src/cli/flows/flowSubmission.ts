@@ -16,6 +16,7 @@ import type { Context } from '../command/context.ts';
 import { readAnswer } from './jsonInput.ts';
 import { readFlowFile } from './flowFile.ts';
 import { readShared } from './jsonInput.ts';
+import { jobArgument } from '../command/jobArgument.ts';
 
 const MAX_ID = 100;
 const MAX_SOURCE_BYTES = 10_000_000;
@@ -71,7 +72,7 @@ async function refuseContinued({ path, continuedBy }: RunFolder): Promise<void> 
   if (job === '') return;
   const message =
     `The run in ${path} was continued by job ${job}, and another job would repeat that work. To continue that job, get its results with ` +
-    `farwharf download ${job} --into DIR and resume those. To repeat from here, use --again, or --from NODE.`;
+    `farwharf download --into DIR ${jobArgument(job)} and resume those. To repeat from here, use --again, or --from NODE.`;
   throw new AppError('conflict', message);
 }
 

@@ -11,6 +11,7 @@ import type { JobPlace } from '../session/jobPlace.ts';
 import { LogPrinter } from '../terminal/logPrinter.ts';
 import type { Session } from '../session/session.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import { jobArgument } from '../command/jobArgument.ts';
 
 /** The outcome of watching: the job ended, or the user stopped watching and the job continues. */
 export type Watched = FinishedJob | { readonly type: 'detached' };
@@ -74,15 +75,18 @@ export async function showLog(
 /** The last line of a log: how the job ended, and how to download its results. */
 export function describeEnd({ record }: FinishedJob, jobId: string): string {
   const results = describeResultCount(record) ?? 'results';
-  return describeOutcome(record, record.results?.files === 0 ? results : `${results}: farwharf download ${jobId}`);
+  return describeOutcome(
+    record,
+    record.results?.files === 0 ? results : `${results}: farwharf download ${jobArgument(jobId)}`,
+  );
 }
 
 /** Reminds a user who stopped watching how to continue. */
 export function noteDetached(terminal: Terminal, jobId: string): void {
   terminal.json({ event: 'detached', data: { job_id: jobId } });
   terminal.note(`Stopped watching. Job ${jobId} continues to run.`);
-  terminal.note(`  watch again:  farwharf watch ${jobId}`);
-  terminal.note(`  stop the job: farwharf cancel ${jobId}`);
+  terminal.note(`  watch again:  farwharf watch ${jobArgument(jobId)}`);
+  terminal.note(`  stop the job: farwharf cancel ${jobArgument(jobId)}`);
 }
 
 /** The exit status for a job that ended, or that is no longer watched. */

@@ -7,6 +7,7 @@ import type { JobPage } from '../../jobs/page/jobPage.ts';
 import { describeFacts, describeFiles, metricPlots, type PageLine, usagePlots } from '../../jobs/page/pageText.ts';
 import { describePhase } from '../../jobs/page/timeline.ts';
 import { sparkline } from '../terminal/sparkline.ts';
+import { jobArgument } from '../command/jobArgument.ts';
 
 const PLOT_CELLS = 32;
 const MAX_METRICS = 20;
@@ -32,7 +33,7 @@ export function describeJobPage({ record, page, advice }: ShownJob, now: number)
       ({ name, series, text }): PageLine => [name, `${plot(sparkline(series.points, PLOT_CELLS, 0))} ${text}`],
     ),
     ...labelled('metrics', describeMetrics(page)),
-    ...labelled('results', files === undefined ? [] : [files, `farwharf download ${record.jobId ?? ''}`]),
+    ...labelled('results', files === undefined ? [] : [files, `farwharf download ${jobArgument(record.jobId ?? '')}`]),
     ...labelled('advice', advice === undefined ? [] : [advice.sentence]),
   ];
 }

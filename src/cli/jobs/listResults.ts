@@ -1,6 +1,7 @@
 import { AppError } from '../../core/errors.ts';
 import { formatBytes, formatCount } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
+import { shellWord } from '../../core/text/shellWord.ts';
 import { browseResults } from '../../jobs/browsing/browse.ts';
 import { BrowsedResults } from '../../jobs/browsing/browsedResults.ts';
 import type { IndexedFile } from '../../jobs/browsing/resultIndex.ts';
@@ -9,6 +10,7 @@ import { findJobPlace } from '../session/jobPlace.ts';
 import { Session } from '../session/session.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { resultPath, transferProgress } from './results.ts';
+import { jobArgument } from '../command/jobArgument.ts';
 
 const SIZE_COLUMN = 9;
 
@@ -38,7 +40,7 @@ export async function listResults(
   if (found === undefined)
     throw new AppError(
       'missing',
-      `Job ${printableLine(name)} has no result ${printableLine(path)}. List its results:  farwharf results ${printableLine(name)}`,
+      `Job ${printableLine(name)} has no result ${printableLine(path)}. List its results:  farwharf results ${jobArgument(name)}`,
     );
   const files = found === 'folder' ? await browsed.under(place.record.id, [inside]) : [found];
   const listed = files.map((file) => ({ path: file.path, size: file.size }));
@@ -67,7 +69,7 @@ async function printFile(
     if (part.includes(0))
       throw new AppError(
         'bad-input',
-        `${printableLine(path)} is not text. Save it with: farwharf download ${printableLine(name)} --only ${printableLine(path)}`,
+        `${printableLine(path)} is not text. Save it with: farwharf download --only ${shellWord(printableLine(path))} ${jobArgument(name)}`,
       );
     terminal.programOutput('stdout', decoder.decode(part, { stream: true }));
     await terminal.stdio.drained();

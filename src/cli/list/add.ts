@@ -3,6 +3,7 @@ import { shortId } from '../../jobs/ledger/record.ts';
 import { addJob } from '../../jobs/log/addJob.ts';
 import type { Context } from '../command/context.ts';
 import { Session } from '../session/session.ts';
+import { jobArgument } from '../command/jobArgument.ts';
 
 interface AddFlags {
   readonly folder: string;
@@ -17,5 +18,5 @@ export async function add(context: Context, name: string, { folder }: AddFlags):
   const { id, jobId, state, script } = record;
   if (terminal.json({ id, job_id: jobId, state, script })) return;
   terminal.answer(`Job ${shortId(record)} (${script}) was added to your list: ${state}.`);
-  terminal.note(`Show its log:  farwharf watch ${shortId(record)}`);
+  terminal.note(`Show its log:  farwharf watch ${jobArgument(shortId(record))}`);
 }

@@ -4,6 +4,7 @@ import { settleEarlier } from '../../jobs/submit/settle.ts';
 import { confirm } from '../command/confirm.ts';
 import type { Context } from '../command/context.ts';
 import type { Session } from './session.ts';
+import { jobArgument } from '../command/jobArgument.ts';
 
 /**
  * Asks the service, by their keys, whether earlier submits without a response have arrived, and reports each result.
@@ -44,7 +45,7 @@ export async function checkUnanswered(
   if (!again && running !== undefined) {
     const known = `The submit of ${running.script} at ${timeOf(running)} got no response, but the service accepted it as job ${running.jobId}.`;
     if (!(await confirm(`${known} Send the folder again?`, context))) {
-      const hint = `Watch it:  farwharf watch ${running.jobId}`;
+      const hint = `Watch it:  farwharf watch ${jobArgument(running.jobId ?? '')}`;
       throw new AppError('conflict', `${known} Nothing was sent now. ${hint}. To send the folder again, use --again.`);
     }
   } else if (!again && last !== undefined) {

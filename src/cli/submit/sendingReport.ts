@@ -4,6 +4,7 @@ import { isUnpriced } from '../../jobs/ledger/record.ts';
 import { highestCost } from '../../jobs/sweeps/sweep.ts';
 import { Progress } from '../terminal/progress.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import { jobArgument } from '../command/jobArgument.ts';
 
 // Credits. Sums of amounts such as 0.1 are not exact.
 const ROUNDING = 1e-9;
@@ -82,7 +83,7 @@ export class SendingReport {
     if (held > shown + ROUNDING)
       this.#terminal.note(
         `The service holds ${formatCredits(held)} credits for this job, more than the ${formatCredits(shown)} that were shown. ` +
-          `Its prices may have changed. Stop the job:  farwharf cancel ${record.jobId}`,
+          `Its prices may have changed. Stop the job:  farwharf cancel ${jobArgument(record.jobId ?? '')}`,
       );
   }
 }

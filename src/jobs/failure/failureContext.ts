@@ -1,5 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 import { printableText } from '../../core/text/printable.ts';
+import { stateWord } from '../ledger/jobIcon.ts';
 import { hasSucceeded, isOver, type JobRecord } from '../ledger/record.ts';
 import { EventSpool } from '../log/spool.ts';
 import type { JobService } from '../service/api.ts';
@@ -37,8 +38,9 @@ export async function failureContext(
   record: JobRecord & { readonly jobId: string },
   signal: AbortSignal,
 ): Promise<FailureContext> {
-  if (!isOver(record)) throw new AppError('bad-input', `Job ${record.jobId} is ${record.state}. It has not failed.`);
-  if (hasSucceeded(record)) throw new AppError('bad-input', `Job ${record.jobId} succeeded. It has not failed.`);
+  if (!isOver(record))
+    throw new AppError('bad-input', `Job ${record.jobId} has not failed: its state is ${stateWord(record.state)}.`);
+  if (hasSucceeded(record)) throw new AppError('bad-input', `Job ${record.jobId} has not failed: it succeeded.`);
   const spool = new EventSpool(home, record.id);
   const all = await recentLines({ service, spool, jobId: record.jobId }, signal);
   const output = all.map((line) => printableText(line.slice(0, MAX_LINE)));

@@ -28,7 +28,7 @@ export function groupExclusions(
 
 /** Why this path is left out: `ignored by git: *.log (sub/.gitignore:3)`. */
 export function describeExclusion({ reason, rule, at }: Exclusion): string {
-  const pattern = rule === undefined ? '' : `: ${rule}`;
+  const pattern = rule === undefined || rule === EXCLUSION_REASONS[reason] ? '' : `: ${rule}`;
   const place = at === undefined ? '' : ` (${at})`;
   return `${EXCLUSION_REASONS[reason]}${pattern}${place}`;
 }

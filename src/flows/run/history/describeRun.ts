@@ -95,7 +95,7 @@ export function describeStep(step: TimelineStep): string {
   const name = visit === 1 ? path : `${path} (visit ${visit})`;
   const parts = [
     status === 'failed'
-      ? `${name} failed: ${error}`
+      ? `${name} failed: ${error?.replace(/\.$/, '')}`
       : status === 'waiting'
         ? `${name} waits for an answer`
         : `${name} -> ${action ?? 'default'}`,

@@ -321,11 +321,11 @@ test('a job that runs or succeeded has no failure', async (t) => {
     );
   await assert.rejects(contextOf({ state: 'running', exitCode: null }), {
     code: 'bad-input',
-    message: 'Job job-1 is running. It has not failed.',
+    message: 'Job job-1 has not failed: its state is running.',
   });
   await assert.rejects(contextOf({ state: 'succeeded', exitCode: 0 }), {
     code: 'bad-input',
-    message: 'Job job-1 succeeded. It has not failed.',
+    message: 'Job job-1 has not failed: it succeeded.',
   });
 });
 

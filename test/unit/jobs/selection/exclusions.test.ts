@@ -47,5 +47,7 @@ test('each reason has its words, with the rule and its place as far as they are 
   assert.equal(describeExclusion(exclusion), 'virtual environment');
   assert.equal(describeExclusion({ ...exclusion, rule: 'r' }), 'virtual environment: r');
   assert.equal(describeExclusion({ ...exclusion, at: 'x:1' }), 'virtual environment (x:1)');
+  const pipe = { ...exclusion, reason: 'special', rule: 'not a regular file' } as const;
+  assert.equal(describeExclusion(pipe), 'not a regular file');
   assert.deepEqual(groupExclusions([]), []);
 });

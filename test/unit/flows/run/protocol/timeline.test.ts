@@ -73,6 +73,8 @@ test('a timeline gives the shared state and the nodes at each step', () => {
   });
   assert.equal(timeline.usage.cost, 0.5);
   assert.match(describeStep(timeline.steps[1] ?? assert.fail()), /^F\/A \(visit 2\) -> on, <1 ms, 1 retry$/);
+  const stopped = timelineOf(events({ error: 'The run was stopped.' })).steps[2] ?? assert.fail();
+  assert.match(describeStep(stopped), /failed: The run was stopped, <1 ms$/);
 });
 
 test('a timeline can be read during the run, and shows where it failed', () => {
