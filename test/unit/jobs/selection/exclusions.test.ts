@@ -36,6 +36,7 @@ test('each reason has its words, with the rule and its place as far as they are 
     link: 'symbolic link',
     name: 'name that does not work on every system',
     special: 'not a regular file',
+    user: 'excluded by you',
     farwharfignore: 'ignored by .farwharfignore',
     gitignore: 'ignored by git',
     venv: 'virtual environment',
