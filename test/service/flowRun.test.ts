@@ -155,6 +155,8 @@ export const flow = new Flow<{ text: string }>({ start: new Only() });`,
       'file.mjs': `import x from './nowhere';`,
       'syntax.ts': `${NODES}export const x: = 1;`,
       'syntax.mjs': `${NODES}\nexport const = 1;`,
+      'types.ts': `${NODES}import { Shared } from './shared';`,
+      'shared.ts': `export interface Shared {}`,
       'jsx.mjs': `import './view.tsx';`,
       'view.tsx': `export const a = <b/>;`,
     });
@@ -167,6 +169,7 @@ export const flow = new Flow<{ text: string }>({ start: new Only() });`,
     assert.match(await refusal('alias.mjs'), /alias, not a package/);
     assert.match(await refusal('file.mjs'), /file\.mjs imports "\.\/nowhere", but that file does not exist/);
     assert.match(await refusal('syntax.ts'), /syntax\.ts is not valid TypeScript/);
+    assert.match(await refusal('types.ts'), /export named 'Shared'\. If it is a type, write `import type`\.$/);
     assert.match(await refusal('jsx.mjs'), /contains JSX/);
     const { outcome } = await folder.run('syntax.mjs');
     assert.deepEqual(outcome.type === 'refused' && outcome.error.place, {

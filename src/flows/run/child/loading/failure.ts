@@ -6,6 +6,8 @@ const FRAME = /^\s*at (?:.*?\()?(file:\/\/[^)]+|\/[^)]+|[A-Za-z]:\\[^)]+):(\d+):
 // How Node starts the text of a syntax error: the position, the line, and an arrow below it.
 const HEAD = /^(file:\/\/\S+|\/\S+|[A-Za-z]:\\\S+):(\d+)\n(?:.*\n){1,3}?([ \t]*)\^/m;
 
+const MISSING_EXPORT = /^The requested module .* does not provide an export named '[^']+'$/;
+
 const MAX_CAUSES = 10;
 
 /** The thrown value as a failure, with the innermost position outside Node, packages and the runner. */
@@ -17,12 +19,18 @@ export function failureOf(thrown: unknown, isOwn: (file: string) => boolean, pat
   const place = placeOfError(thrown, isOwn);
   return {
     name,
-    message: messageOf(thrown.message),
+    message: withRemedy(messageOf(thrown.message), place),
     ...(stack !== undefined && { stack }),
     ...(name === 'AppError' && 'code' in thrown && { code: String(thrown.code) }),
     ...(place && { place }),
     ...at,
   };
+}
+
+/** Compilers drop the import of an interface; Node.js, which only removes types, does not know that it is one. */
+function withRemedy(message: string, place: SourcePlace | undefined): string {
+  const mayBeType = MISSING_EXPORT.test(message) && /\.[cm]?ts$/.test(place?.file ?? '');
+  return mayBeType ? `${message}. If it is a type, write \`import type\`.` : message;
 }
 
 /** An error that names an item or a branch has the position in its cause. */
