@@ -91,7 +91,7 @@ export function createServices({ context, output }: Shell, disposables: Disposab
       onWait(host, seconds, reason) {
         log.warn('a service asked to wait', { host, seconds, reason });
         showInStatusBar(
-          label`$(watch) ${l10n.t('{0} asked to wait {1}: {2}', hostLabel(host), formatDuration(seconds), reason)}`,
+          label`$(watch) ${l10n.t('{0} asks you to wait {1}: {2}', hostLabel(host), formatDuration(seconds), reason)}`,
           seconds * 1_000,
         );
       },

@@ -78,7 +78,7 @@ export function stuckServiceRemedy(home: string): string | undefined {
   const state = readStateFile(stateFileOf(home));
   const variables = state === undefined ? [] : (environmentOf(state.pid)?.split('\0') ?? []);
   if (state === undefined || !variables.includes(`FARWHARF_HOME=${home}`)) return undefined;
-  return `If it stays so, end it:  kill -9 ${state.pid}  Its jobs continue, and the next command starts it again.`;
+  return `If this continues, stop it:  kill -9 ${state.pid}  Its jobs continue, and the next command starts it again.`;
 }
 
 /** A service without space for its store has none for its log either, so the disk is checked here. */

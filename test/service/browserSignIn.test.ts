@@ -62,7 +62,7 @@ test('a person who is refused, a code that is not the provider’s and a token f
     signal: new AbortController().signal,
     open: async (page) => void new Browser().signIn(page.href, 'ada').then((back) => fetch(back)),
   });
-  await assert.rejects(signingIn, /gave no token for https:\/\/gpu\.example\.org/);
+  await assert.rejects(signingIn, /issued no token for https:\/\/gpu\.example\.org/);
 });
 
 test('a sign-in that is cancelled listens no longer', async (t) => {

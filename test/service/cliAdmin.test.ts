@@ -74,12 +74,12 @@ test('a submit that the service puts off waits, says so, and arrives whole', asy
   const done = await scratch.run(['submit', folder, '--script', 'hello.sh', '--watch'], {
     env,
     onOutput({ stderr }) {
-      if (stderr.includes('asked to wait')) raised ??= admin('account', 'limits', 'ada', '--uploads', 'default');
+      if (stderr.includes('asks you to wait')) raised ??= admin('account', 'limits', 'ada', '--uploads', 'default');
     },
   });
   await raised;
   assert.equal(done.exit, 0, done.stderr);
-  assert.match(done.stderr, /asked to wait 5\.0 s: The account may have 0 uploads open at once/);
+  assert.match(done.stderr, /asks you to wait 5\.0 s: The account may have 0 uploads open at once/);
   assert.match(done.stdout, /^\s*20000000\n$/);
 });
 

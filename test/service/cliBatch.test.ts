@@ -51,7 +51,7 @@ async function listed(scratch: Scratch, env: Readonly<Record<string, string>>): 
   return (jsonLines(stdout)[0]?.['jobs'] ?? []) as Listed[];
 }
 
-test('a batch script runs with its time limit, account and machine class, and the output names what is not taken over', async () => {
+test('a batch script runs with its time limit, account and machine class, and the output names what is not used', async () => {
   const { scratch, env } = await start();
   await using _ = scratch;
   const folder = await scratch.folder('project', { 'train.sbatch': TRAIN, 'data.txt': 'data' });
@@ -60,15 +60,15 @@ test('a batch script runs with its time limit, account and machine class, and th
   assert.equal(done.stdout, 'in workspace: train data\n');
   assert.match(
     done.stderr,
-    /Folder .*project is sent\. Terms of train\.sbatch: time limit 2 min, machine class big, project vision/,
+    /Folder .*project is sent\. Taken from train\.sbatch: time limit 2 min, machine class big, project vision/,
   );
   assert.match(
     done.stderr,
-    /Line 5 of train\.sbatch, --output=slurm-%j\.out, is not taken over\. All output is in the job's log/,
+    /Line 5 of train\.sbatch, --output=slurm-%j\.out, is not used\. All output is in the job's log/,
   );
   assert.match(
     done.stderr,
-    /Line 6 of train\.sbatch, --mail-type=ALL, is not taken over\. On a cluster, --cluster mail asks for a mail/,
+    /Line 6 of train\.sbatch, --mail-type=ALL, is not used\. On a cluster, --cluster mail asks for a mail/,
   );
   assert.doesNotMatch(done.stderr, /--mem|--time|Line 10/);
   const [job] = await listed(scratch, env);
@@ -137,7 +137,7 @@ test('an array of tasks is sent as a sweep, and one that is too large is refused
   assert.equal(huge.exit, 2);
   assert.match(
     huge.stderr,
-    /Line 2 of huge\.sbatch, --array=1-1000, is not taken over\. It has 1,000 tasks, and a sweep has at most 500 jobs.*Nothing was sent/,
+    /Line 2 of huge\.sbatch, --array=1-1000, is not used\. It has 1,000 tasks, and a sweep has at most 500 jobs.*Nothing was sent/,
   );
   const wrong = await scratch.run(['submit', 'wrong.sbatch'], { env, cwd: folder });
   assert.equal(wrong.exit, 2);

@@ -207,7 +207,7 @@ test('a hostile service gets no token that works at another one', async (t) => {
     const hostile = await startHostile(t, (url) => describing(url, provider.issuer));
     const done = await login(scratch, hostile.url);
     assert.equal(done.exit, 1, done.stderr);
-    assert.match(done.stderr, /gave no token for http/);
+    assert.match(done.stderr, /issued no token for http/);
     assert.deepEqual(hostile.bearers(), []);
   });
   await t.test('when it says that it is the other', async (t) => {
@@ -321,7 +321,7 @@ test('a sign-in with an identity provider that answers anything at all ends with
               200,
               JSON.stringify({ device_code: 'd', user_code: 'AB', verification_uri: 'file:///bin/sh', expires_in: 9 }),
             ],
-      /named a page that cannot be opened/,
+      /returned the address of a page that cannot be opened/,
     ],
   };
   for (const [name, [answer, sentence]] of Object.entries(answers)) {

@@ -51,7 +51,7 @@ test('everyone who watches a job of a service that hangs learns that, and that i
   for (const { exit, stdout, stderr } of await Promise.all(watchers)) {
     assert.deepEqual([exit, stdout], [0, 'before\nafter\n'], stderr);
     const says =
-      'does not respond\\. Its jobs keep running\\. Waiting for it; Ctrl\\+C stops waiting\\.\n  If it stays so, ';
+      'does not respond\\. Its jobs keep running\\. Waiting for it; Ctrl\\+C stops waiting\\.\n  If this continues, ';
     assert.match(stderr, new RegExp(`127\\.0\\.0\\.1:\\d+ ${says}.*responds again`, 's'));
   }
   assert.match(listed.stderr, /does not respond\. Its jobs keep running.*show their last known state/s);
@@ -84,7 +84,7 @@ test('the local service that hangs is named with how to end it', async () => {
   const onOutput = hangUntil(pid, 'before', 'kill -9', () => void openGate(join(scratch.home, 'service')));
   const done = await scratch.run(['submit', folder, '--script', 'run.sh', '--watch'], { onOutput });
   assert.deepEqual([done.exit, done.stdout], [0, 'before\nafter\n'], done.stderr);
-  const remedy = `If it stays so, end it:  kill -9 ${pid}  Its jobs continue, and the next command starts it again\\.`;
+  const remedy = `If this continues, stop it:  kill -9 ${pid}  Its jobs continue, and the next command starts it again\\.`;
   assert.match(done.stderr, new RegExp(`service on this machine does not respond\\..*${remedy}.*responds again`, 's'));
 
   process.kill(pid, 'SIGSTOP');

@@ -130,7 +130,7 @@ await describeOnServer('a server on which the service is installed', (service) =
     await untilState(across, 'succeeded');
     const { state, reason, credits_charged: charged } = jobOf(over);
     assert.deepEqual([state, charged], ['lost', 0]);
-    assert.match(reason ?? '', /replaced the database by an earlier copy/);
+    assert.match(reason ?? '', /replaced the database with an earlier copy/);
     assert.match(client(`download ${over} --into /tmp/over && cat /tmp/over/result.txt`).stdout, /^made$/m);
     const kept = done(service().server.shell('ls -d /var/backups/farwharf/after-91.0.0-*/service.db')).stdout;
     assert.equal(kept.trim().split('\n').length, 1);

@@ -101,10 +101,7 @@ test('a visit that is not in the run, or that the flow no longer reaches, is ref
     /no visit of a node "Nobody". Its nodes are Counter\/Add, Counter\/Inner/,
   );
   await writeFile(file, FLOW.replace('.connect(inner, tell)', '.connect(inner, add)'));
-  await assert.rejects(
-    again({ path: 'Tell' }),
-    /Counter\/Tell did not run: the flow goes to another node there by now/,
-  );
+  await assert.rejects(again({ path: 'Tell' }), /Counter\/Tell did not run: the flow now goes to another node there/);
   await writeFile(file, 'export const a = ;');
   await assert.rejects(again({ path: 'Tell' }), /could not run/);
 });

@@ -162,7 +162,7 @@ test('a folder that was swapped for a link after the start stops the job, and on
   symlinkSync(service.data, folder('a'));
   const swapped = await run(service, 'ls "$FARWHARF_VOLUME_A"', ['a']);
   assert.equal(swapped.job.state, 'failed');
-  assert.match(swapped.job.reason ?? '', /The folder of the volume a is another one than when the service started/);
+  assert.match(swapped.job.reason ?? '', /The folder of the volume a has changed since the service started/);
   assert.equal(swapped.job.credits_charged, 0);
   renameSync(folder('a'), folder('link'));
   const id = await service.submit({ 'a.sh': 'echo "$FARWHARF_VOLUME_A"' }, { script: 'a.sh', volumes: ['a'] });
@@ -242,7 +242,7 @@ test('farwharf submit --volume and a profile name volumes; an unknown one is rep
   const both = await submit('--profile', 'both', '--volume', 'datasets', '--volume', 'cache');
   assert.ok(both.stdout.includes(`<${folder('datasets')}|${folder('cache')}>`), both.stderr);
   const me = await scratch.run(['me'], { env });
-  assert.match(me.stdout, /^Volumes: datasets, cache \(can be written\)\.$/m);
+  assert.match(me.stdout, /^Volumes: datasets, cache \(read and write\)\.$/m);
   const wrong = await submit('--script', 'a.sh', '--volume', 'dataset');
   assert.match(
     wrong.stderr,

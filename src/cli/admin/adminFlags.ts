@@ -41,14 +41,14 @@ export const LINK_FLAGS = {
 export type LinkFlags = FlagValues<typeof LINK_FLAGS>;
 
 export const GROUP_FLAGS = {
-  credits: textFlag('--credits <n>', 'most that all jobs of the group together can cost, or none for no limit'),
-  runningJobs: textFlag('--running-jobs <n>', 'jobs of the group that run at once, or none for no limit'),
+  credits: textFlag('--credits <n>', 'limit on the total cost of all jobs of the group, or none'),
+  runningJobs: textFlag('--running-jobs <n>', 'how many jobs of the group can run at once, or none for no limit'),
   ...ADMIN_FLAGS,
 };
 export type GroupFlags = FlagValues<typeof GROUP_FLAGS>;
 
 export const PROJECT_FLAGS = {
-  credits: requiredTextFlag('--credits <n>', 'most that all jobs of the project together can cost'),
+  credits: requiredTextFlag('--credits <n>', 'limit on the total cost of all jobs of the project'),
   ...ADMIN_FLAGS,
 };
 export type ProjectFlags = FlagValues<typeof PROJECT_FLAGS>;
@@ -67,10 +67,7 @@ export type LimitFlags = FlagValues<typeof LIMIT_FLAGS>;
 export const ADD_KEY_FLAGS = {
   label: textFlag('--label <text>', 'purpose of the key'),
   expires: textFlag('--expires <when>', 'a day (2027-01-31), or a period from now (90d, 12h)'),
-  budget: textFlag(
-    '--budget <credits>',
-    'most that all jobs of this key together can cost (default: no limit of its own)',
-  ),
+  budget: textFlag('--budget <credits>', 'limit on the total cost of all jobs of this key (default: none)'),
   scope: textFlag('--scope <scopes>', 'only these uses, such as submit,read: submit, read, cancel (default: all)'),
   ...ADMIN_FLAGS,
 };
@@ -111,18 +108,18 @@ export const CANCEL_FLAGS = {
 export type CancelFlags = FlagValues<typeof CANCEL_FLAGS>;
 
 export const DRAIN_FLAGS = {
-  reason: textFlag('--reason <text>', 'reason that people see whose jobs are refused or wait'),
+  reason: textFlag('--reason <text>', 'reason shown to people whose jobs are refused or waiting'),
   wait: switchFlag('--wait', 'return when no job runs any more'),
   ...ADMIN_FLAGS,
 };
 export type DrainFlags = FlagValues<typeof DRAIN_FLAGS>;
 
 export const AUDIT_FLAGS = {
-  account: textFlag('--account <account>', 'only what concerns this account'),
-  key: textFlag('--key <key>', 'only what concerns this key ID'),
-  job: textFlag('--job <job>', 'only what concerns this job ID'),
-  verb: textFlag('--verb <verb>', 'only this, such as keys.revoke, or all that begin with it, such as keys'),
-  user: textFlag('--user <user>', 'only what this user of the machine did, with sudo too'),
+  account: textFlag('--account <account>', 'only entries about this account'),
+  key: textFlag('--key <key>', 'only entries about this key ID'),
+  job: textFlag('--job <job>', 'only entries about this job ID'),
+  verb: textFlag('--verb <verb>', 'only this action, such as keys.revoke, or all of a kind, such as keys'),
+  user: textFlag('--user <user>', 'only actions of this user of the machine, also through sudo'),
   from: textFlag('--from <day>', 'from this day on, UTC (default: all)'),
   limit: numberFlag('--limit <n>', 'maximum number of entries', { min: 1, max: 9999, fallback: 50 }),
   verify: switchFlag('--verify', 'check every entry against the one before it, and name the first broken one'),

@@ -58,6 +58,8 @@ async function verify(context: Context, flags: AuditFlags): Promise<number> {
     terminal.answer(`${formatCount(entries, 'entry', 'entries')}, each intact. Last hash: ${hash ?? 'none'}`);
   }
   if (!hasExpected)
-    terminal.answer('No entry has the expected hash: entries were removed from the end, or all were written anew.');
+    terminal.answer(
+      'No entry has the expected hash: entries were removed from the end, or the whole trail was rewritten.',
+    );
   return exit;
 }

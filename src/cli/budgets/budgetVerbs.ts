@@ -10,7 +10,7 @@ export const budgetVerb = defineGroup(
     name: 'budget',
     summary: 'limit what the jobs of a project may cost in a month',
     examples: [
-      ['farwharf budget set vision --soft 50 --hard 100', 'warn above 50 credits, and send nothing above 100'],
+      ['farwharf budget set vision --soft 50 --hard 100', 'warn above 50 credits, and block submits above 100'],
       ['farwharf budget list', 'show what each project has spent of its budget'],
     ],
   },

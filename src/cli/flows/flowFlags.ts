@@ -44,7 +44,7 @@ export const FLOW_EVAL_FLAGS = {
     max: 100,
     fallback: 100,
   }),
-  concurrency: numberFlag('--concurrency <n>', 'most cases at a time', { min: 1, max: 64, fallback: 4 }),
+  concurrency: numberFlag('--concurrency <n>', 'maximum number of cases at a time', { min: 1, max: 64, fallback: 4 }),
   timeout: numberFlag('--timeout <seconds>', 'time limit of a case', { min: 1, max: 86_400, fallback: 600 }),
   env: environmentFlag(),
   json: jsonFlag('print one JSON line per case, and one at the end'),

@@ -50,7 +50,7 @@ export const flowVerb = defineGroup(
       },
       examples: [
         ['farwharf flow answer 20260102 --input \'"yes"\'', 'answer the question of a run'],
-        ['farwharf flow runs agent.ts', 'list the runs of a file, with those that wait'],
+        ['farwharf flow runs agent.ts', 'list the runs of a file, including waiting ones'],
       ],
       load: async () => (await import('./flowAnswer.ts')).answerFlow,
     }),

@@ -61,7 +61,7 @@ export async function showAccount(context: Context): Promise<void> {
   if (hours.length > 0) {
     terminal.answer(`Used this month by jobs from this machine: ${printableLine(hours.join('; '))}.`);
   }
-  const volumes = readVolumes(account).map(({ name, isWritable }) => (isWritable ? `${name} (can be written)` : name));
+  const volumes = readVolumes(account).map(({ name, isWritable }) => (isWritable ? `${name} (read and write)` : name));
   if (volumes.length > 0) terminal.answer(`Volumes: ${printableLine(volumes.join(', '))}.`);
   if (rates.length === 0) return;
   terminal.answer('');

@@ -6,10 +6,10 @@ export const CONNECT_FLAGS = {
   node: textFlag('--node <path>', 'path of Node.js 22.18 or later on that machine (default: found, or copied)'),
   yes: switchFlag(
     '--yes',
-    'agree to what would be asked: copying Node.js, running jobs on a cluster, canceling jobs when removing',
+    'answer yes to every question: copying Node.js, running jobs on a cluster, cancelling jobs when removing',
   ),
   remove: switchFlag('--remove', 'disconnect the machine and delete everything that was installed there'),
-  forget: switchFlag('--forget', 'take a machine that no longer exists from the list, without contacting it'),
+  forget: switchFlag('--forget', 'remove a machine that no longer exists from the list, without contacting it'),
   json: jsonFlag(),
 };
 

@@ -15,7 +15,7 @@ export const machineVerbs: readonly Verb[] = [
     flags: CONNECT_FLAGS,
     notes: NOTES,
     examples: [
-      ['farwharf connect ada@gpu-box', 'make gpu-box usable'],
+      ['farwharf connect ada@gpu-box', 'connect gpu-box'],
       ['farwharf submit --remote gpu-box --script train.py', 'run train.py there'],
       ['farwharf connect gpu-box --remove', 'disconnect it, and leave nothing there'],
     ],
@@ -23,7 +23,7 @@ export const machineVerbs: readonly Verb[] = [
   }),
   defineVerb({
     name: 'machines',
-    summary: 'list the connected machines, and whether they answer',
+    summary: 'list the connected machines, and whether they respond',
     flags: { json: jsonFlag() },
     examples: [
       ['farwharf machines', 'list the connected machines'],

@@ -31,7 +31,7 @@ export async function listMachines({ terminal, env, signal }: Context): Promise<
   const home = farwharfHome(env);
   requireOwnHome(home);
   const known = readMachines(home);
-  if (known.length > 0) terminal.status('asking the machines …');
+  if (known.length > 0) terminal.status('checking the machines …');
   const machines = await Promise.all(known.map((machine) => stateOf(machine, { home, env, signal })));
   if (terminal.json({ machines })) return;
   if (machines.length === 0) {

@@ -40,7 +40,7 @@ export async function serveMcp(context: Context, _: string, { folder }: { readon
   process.stdin.once('end', close);
   context.signal.addEventListener('abort', close, { once: true });
   await server.connect(new StdioServerTransport());
-  context.terminal.note(`Serving tools for ${root} over MCP. Agents start this command; it ends with its input.`);
+  context.terminal.note(`Serving tools for ${root} over MCP. Agents start this command; it exits when its input ends.`);
   await closed.promise;
 }
 

@@ -44,7 +44,7 @@ export async function search(context: Context, query: string, flags: SearchFlags
   if (terminal.isJson) return;
   if (corrected !== undefined && hits.length > 0) terminal.note(`Did you mean: ${corrected}`);
   const { files } = opened.stats;
-  if (hits.length === 0 && files > 0) terminal.note(`Nothing in ${formatCount(files, 'file')} matches that query.`);
+  if (hits.length === 0 && files > 0) terminal.note(`No matches in ${formatCount(files, 'file')}.`);
   const highlighter = new Highlighter(parseQuery(corrected ?? query));
   for (const hit of hits) {
     for (const { text, marks } of describeHit(hit, highlighter, { ...flags, isWhole })) terminal.answer(text, marks);

@@ -43,7 +43,7 @@ export const searchVerbs: readonly Verb[] = [
       topK: numberFlag('--top-k <n>', 'maximum number of results', { min: 1, fallback: 10 }),
       places: switchFlag('--places', 'list each matching place, instead of one result per file'),
       history: switchFlag('--no-history', 'rank without the messages of past commits'),
-      explain: switchFlag('--explain', 'show why each result is where it is'),
+      explain: switchFlag('--explain', 'show how each result got its rank'),
       maxTokens: optionalNumberFlag(
         '--max-tokens <n>',
         'print whole definitions that together fit this many tokens of a language model, by estimate',

@@ -43,7 +43,7 @@ async function readInput(signal: AbortSignal): Promise<Buffer> {
 
 async function askHidden(name: string, { terminal, signal }: Context): Promise<string> {
   if (!terminal.isScreen('stderr')) {
-    throw new AppError('bad-input', 'There is no terminal to ask at. Send the value to standard input.');
+    throw new AppError('bad-input', 'No terminal is available to ask for the value. Pass it on standard input.');
   }
   terminal.clearStatus();
   terminal.output('stderr', printable`Value of ${name}: `);

@@ -43,7 +43,7 @@ export class Session implements AsyncDisposable {
       () =>
         this.host === LOCAL_HOST
           ? (stuckServiceRemedy(this.home) ?? 'If it ended, it is started again.')
-          : 'If it stays so, check the network and that the service runs.',
+          : 'If this continues, check the network, and that the service is running.',
     );
     this.ledger = new JobLedger(this.home);
     this.asyncLedger = directLedger(this.ledger);
@@ -112,7 +112,7 @@ export class Session implements AsyncDisposable {
       connectMachine: (name) => openMachine(name, { home: this.home, env }),
     }).finally(() => clearTimeout(slow));
     const onWait = (seconds: number, reason: string): void => {
-      terminal.phase(`${this.hostName} asked to wait ${formatDuration(seconds)}: ${reason}`);
+      terminal.phase(`${this.hostName} asks you to wait ${formatDuration(seconds)}: ${reason}`);
     };
     return new RemoteClient(url, key, {
       ...(agent !== undefined && { agent }),

@@ -56,6 +56,6 @@ export async function login(context: Context): Promise<void> {
     if (env['FARWHARF_REMOTE_HOST'] === undefined) terminal.note(`Use it:  farwharf jobs --remote ${host}`);
   }
   if (environmentKey(host, env) !== undefined) {
-    terminal.note('FARWHARF_API_KEY is set and comes first. Unset it to use this sign-in.');
+    terminal.note('FARWHARF_API_KEY is set and takes precedence. Unset it to use this sign-in.');
   }
 }

@@ -28,6 +28,6 @@ export async function logout(context: Context): Promise<void> {
   const { host: name } = new URL(host);
   terminal.answer(wasSignedIn ? `Signed out of ${name}.` : `You were not signed in to ${name}.`);
   if (problem !== undefined) {
-    terminal.note(`The sign-in was removed here, but may last at the provider: ${problem}`);
+    terminal.note(`The sign-in was removed here, but may still be valid at the provider: ${problem}`);
   }
 }

@@ -19,7 +19,7 @@ export const signInVerbs: readonly Verb[] = [
   }),
   defineVerb({
     name: 'logout',
-    summary: 'end your sign-in to a service, here and at the identity provider',
+    summary: 'sign out of a service, here and at the identity provider',
     flags: { json: jsonFlag() },
     examples: [
       ['farwharf logout --remote https://gpu.example.org', 'end the sign-in'],

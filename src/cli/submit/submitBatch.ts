@@ -70,5 +70,5 @@ export function describeBatch(root: string, { batch, maxRuntime, machineClass, p
     ...(project === undefined ? [] : [`project ${project}`]),
     ...(variables.length === 0 ? [] : [`variables ${variables.join(', ')}`]),
   ];
-  return `  note: Folder ${root} is sent. Terms of ${batch?.source ?? 'the script'}: ${terms.join(', ')}.`;
+  return `  note: Folder ${root} is sent. Taken from ${batch?.source ?? 'the script'}: ${terms.join(', ')}.`;
 }

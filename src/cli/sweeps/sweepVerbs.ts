@@ -56,7 +56,7 @@ export function sweepVerb(more: readonly Verb[]): Verb {
           json: jsonFlag(),
         },
         examples: [
-          ['farwharf sweep download 3f2a', 'download what is not here yet, each job into its own folder'],
+          ['farwharf sweep download 3f2a', 'download the missing results, into a folder for each job'],
           ['farwharf sweep download 3f2a --into results', 'into folders in another folder'],
         ],
         load: async () => (await import('./downloadSweep.ts')).downloadSweep,

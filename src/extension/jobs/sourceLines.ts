@@ -14,7 +14,7 @@ export class SourceLines {
     this.#currentLine = sources.currentLine;
   }
 
-  /** The line as it is now, in an unsaved editor too. Unless `isQuiet`, a message says if the line no longer exists, or may be another one. */
+  /** The line as it is now, in an unsaved editor too. Unless `isQuiet`, a message says if the line no longer exists, or may be a different one. */
   async locate(
     record: JobRecord,
     { path, line, column = 1 }: SourceReference,
@@ -41,6 +41,6 @@ export class SourceLines {
 
 function drift(path: string, line: number, current: object | undefined): string {
   return current === undefined
-    ? l10n.t('{0} was changed after the job was submitted. Line {1} may be another one now.', path, line)
+    ? l10n.t('{0} was changed after the job was submitted. Line {1} may be a different one now.', path, line)
     : l10n.t('Line {0} of {1} was changed or deleted after the job was submitted.', line, path);
 }

@@ -62,7 +62,7 @@ export class ProfileEditor implements vscode.CodeLensProvider, Disposable {
         });
       return [
         lens(`$(rocket) ${l10n.t('Submit')}`, l10n.t('Submit {0} as a job', name), target),
-        lens(`$(checklist) ${l10n.t('Look first')}`, l10n.t('Show what {0} sends and costs', name), {
+        lens(`$(checklist) ${l10n.t('Preview')}`, l10n.t('Show what {0} sends and costs', name), {
           ...target,
           lookFirst: true,
         }),

@@ -47,7 +47,7 @@ export async function searchFolder(
   };
   const explainButton = {
     iconPath: new vscode.ThemeIcon('info'),
-    tooltip: l10n.t('Show or hide why each result is where it is'),
+    tooltip: l10n.t('Show or hide how each result got its rank'),
   };
   let isExplained = false;
   const ask = (): void => {

@@ -180,7 +180,7 @@ function budgetTable(budgets: readonly BudgetState[]): string {
     l10n.t('Spent'),
     l10n.t('Reserved'),
     l10n.t('Warns above'),
-    l10n.t('Sends nothing above'),
+    l10n.t('Blocks above'),
   ];
   const head = [`| ${names.join(' | ')} |`, '|:--|--:|--:|--:|--:|'];
   return [...head, ...rows].join('\n');

@@ -89,7 +89,11 @@ export function readBatchJob(text: string): BatchJob {
   const perTask = count('cpus-per-task');
   const asksForCores = CORES.some((long) => settings.has(long));
   const gpusPerTask = gpusOf('gpus-per-task');
-  const gres = read('gres', (value) => parseGpus(value, true), 'Of generic resources, machine classes have only GPUs.');
+  const gres = read(
+    'gres',
+    (value) => parseGpus(value, true),
+    'GPUs are the only generic resources of machine classes.',
+  );
   const gpus =
     gpusOf('gpus') ??
     gpusOf('gpus-per-node') ??

@@ -38,13 +38,13 @@ export function batchFindings(
     return {
       type: 'batch',
       severity: isFatal ? 'error' : 'warning',
-      summary: printableLine(`Line ${line} of ${source}, ${words}, is not taken over`),
+      summary: printableLine(`Line ${line} of ${source}, ${words}, is not used`),
       detail: printableLine(reason),
     };
   });
   const more = all.length - shown.length;
   if (more === 0) return findings;
-  const summary = printableLine(`${more.toLocaleString('en-US')} more options of ${source} are not taken over`);
+  const summary = printableLine(`${more.toLocaleString('en-US')} more options of ${source} are not used`);
   return [...findings, { type: 'batch', severity: 'warning', summary, detail: 'Only the first are listed.' }];
 }
 
@@ -88,7 +88,7 @@ export function chooseMachineClass(account: unknown, request: BatchRequest): Cla
   const ofType = enough.find((one) => gpuType !== undefined && hasWord(one, gpuType));
   const chosen = ofType ?? enough[0];
   if (chosen === undefined) {
-    const reason = `No machine class has as much, so the job gets the default one. ${offers} Choose one if it needs more.`;
+    const reason = `No machine class is large enough, so the job gets the default one. ${offers} Choose one if it needs more.`;
     remarks.push({ ...resources, reason });
   } else if (gpuType !== undefined && ofType === undefined) {
     const reason = `No machine class names GPUs of type ${gpuType}. The job gets ${chosen.machine_class}, with ${describe(chosen)}.`;

@@ -1,4 +1,4 @@
-/** Why an option is not taken over, in sentences. */
+/** Why an option is not used, in sentences. */
 export const REASONS = {
   mail: 'On a cluster, --cluster mail asks for a mail at the end. VS Code notifies you when a job fails, and farwharf watch waits for its end.',
   order: 'A job starts as soon as its machine class has room.',

@@ -108,6 +108,6 @@ export async function fetchPieces(
 function wrongContents(): AppError {
   return new AppError(
     'corrupt',
-    'The service sent other contents than it had named, so nothing was saved. Download the results again.',
+    'The service sent contents that do not match its own list, so nothing was saved. Download the results again.',
   );
 }

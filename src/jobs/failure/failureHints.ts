@@ -11,7 +11,7 @@ interface Rule {
 const EXIT_HINTS: Readonly<Record<number, string>> = {
   126: 'The program could not be executed. Check its first line (#!) and its permissions.',
   127: 'A command was not found. Install it, or check the spelling and PATH.',
-  137: 'The process was killed (SIGKILL), mostly because it used too much memory. Choose a machine class with more memory, or use smaller batches.',
+  137: 'The process was killed (SIGKILL), usually because it used too much memory. Choose a machine class with more memory, or use smaller batches.',
   139: 'The process crashed in native code (SIGSEGV). Suspect a compiled package, and check that its version fits.',
 };
 
@@ -64,7 +64,7 @@ export function failureHints(
   const hints = new Set<string>();
   if (state === 'timed_out') {
     hints.add(
-      'The job reached its time limit. Set a longer limit, or do less in one job and store what is done on the way.',
+      'The job reached its time limit. Set a longer limit, or do less in one job and save intermediate results.',
     );
   }
   const exitHint = EXIT_HINTS[exitCode ?? 0];

@@ -16,7 +16,7 @@ export function readCredits(
   if (credits >= least) return { ok: true, credits };
   return {
     ok: false,
-    reason: l10n.t('Enter at least {0}, or the warning would never come.', typedCredits(least)),
+    reason: l10n.t('Enter at least {0}, the amount that triggers the warning.', typedCredits(least)),
   };
 }
 

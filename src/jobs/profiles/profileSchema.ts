@@ -76,7 +76,7 @@ const profile = z
     volumes: z
       .array(volumeName)
       .max(MAX_JOB_VOLUMES)
-      .describe('Volumes of your account, whose folders the job has. Farwharf asks once before it uses them.')
+      .describe('Volumes of your account that the job can use. Farwharf asks once before it uses them.')
       .optional(),
     modules: z
       .array(moduleName)
@@ -87,7 +87,7 @@ const profile = z
       .optional(),
     container: imageName
       .describe(
-        'The image of a container that the cluster of the service runs the job in: "docker://python:3.12". The machine class must allow it.',
+        'The image of the container in which the cluster runs the job: "docker://python:3.12". The machine class must allow it.',
       )
       .optional(),
     requirements: innerPath(
@@ -114,7 +114,7 @@ const profile = z
       .number()
       .nonnegative()
       .describe(
-        'With a matrix: the most credits that all of its jobs together may cost. No job is sent that could exceed it.',
+        'With a matrix: the maximum cost of all of its jobs together, in credits. No job is sent that could exceed it.',
       )
       .optional(),
   })

@@ -48,7 +48,10 @@ export async function signInByDevice(
   const { verification_uri: url, verification_uri_complete: completeUrl, user_code: code } = started;
   const isShowable = [url, completeUrl ?? url].every(isProviderUrl) && code.length <= MAX_CODE;
   if (!isShowable) {
-    const message = l10n.t('The identity provider {0} named a page that cannot be opened.', offer.issuer);
+    const message = l10n.t(
+      'The identity provider {0} returned the address of a page that cannot be opened.',
+      offer.issuer,
+    );
     throw new AppError('refused', message);
   }
   show({ url, code, completeUrl });

@@ -86,7 +86,7 @@ export class IdentityProvider {
   async authorizationUrl(redirectUri: string, secrets: { verifier: string; state: string }): Promise<URL> {
     const { authorization_endpoint: endpoint } = this.#metadata;
     if (endpoint === undefined) {
-      throw new AppError('refused', l10n.t('The identity provider {0} has no page to sign in.', this.#offer.issuer));
+      throw new AppError('refused', l10n.t('The identity provider {0} has no sign-in page.', this.#offer.issuer));
     }
     const url = new URL(endpoint);
     const parameters = {

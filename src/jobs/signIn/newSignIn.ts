@@ -23,7 +23,7 @@ export function newSignIn(
 ): SignInRecord {
   if (!isForHost(access_token, host)) {
     const message = l10n.t(
-      'The identity provider {0} gave no token for {1}, so nothing was sent there. Ask the operator of the service: the audience of access tokens has to be {1}.',
+      'The identity provider {0} issued no token for {1}, so nothing was sent there. Ask the operator of the service: the audience of access tokens must be {1}.',
       issuer,
       host,
     );

@@ -56,7 +56,7 @@ export async function sendSweep(deps: SweepDeps, sweep: Sweep, options: SweepOpt
   if (!(await deps.ledger.claim(sweep.id, owner, LEASE_MS))) {
     throw new AppError(
       'conflict',
-      `Sweep ${sweep.name} is already being sent by another Farwharf. Nothing was sent now.`,
+      `Sweep ${sweep.name} is already being sent by another Farwharf process. Nothing was sent.`,
     );
   }
   await using lease = holdLease(deps.ledger, sweep.id, { owner, leaseMs: LEASE_MS });

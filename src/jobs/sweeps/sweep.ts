@@ -49,7 +49,7 @@ export function checkCostLimit({ name, drafts, maxCost }: Pick<Sweep, 'name' | '
   for (const draft of drafts) {
     const cost = highestCost(draft);
     if (cost === undefined) {
-      const why = `No price is listed for the machine class of ${name}, so its cost limit cannot be kept. Nothing was sent.`;
+      const why = `No price is listed for the machine class of ${name}, so its cost limit cannot be enforced. Nothing was sent.`;
       throw new AppError(
         'bad-input',
         printableLine(`${why} Remove the limit, or choose a machine class with a price.`),

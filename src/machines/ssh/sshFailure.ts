@@ -56,7 +56,7 @@ const KNOWN: readonly Known[] = [
     // If ssh notices the closed connection while it writes rather than while it reads, it prints nothing at all.
     pattern: /kex_exchange_identification: Connection closed|Connection closed by UNKNOWN|^\s*$/,
     sentence: (machine) =>
-      `The connection to ${machine} was closed before the login: its jump host (ProxyJump or ProxyCommand) was not reached, or its SSH server takes no more connections now. Run ssh to it in a terminal, which says more.`,
+      `The connection to ${machine} was closed before the login: its jump host (ProxyJump or ProxyCommand) was not reached, or its SSH server takes no more connections now. Run ssh to it in a terminal for details.`,
   },
   {
     pattern: /Bad configuration option|terminating, \d+ bad configuration|Can't open user config file[^\n]*/,

@@ -63,7 +63,7 @@ function readGreeting(machine: string, line: string): MachineService {
   if (data === undefined) {
     throw new AppError(
       'corrupt',
-      `The service on ${machine} answered in an unknown way. Its version may not fit: connect it again.`,
+      `The service on ${machine} sent an unknown response. Its version may not match: connect it again.`,
     );
   }
   if ('error' in data) throw new AppError('refused', `${machine}: ${printableLine(data.error)}`);

@@ -179,16 +179,13 @@ export class VectorStore implements Disposable {
 
   #normalized(vector: Float32Array): Float32Array {
     if (vector.length === 0 || !vector.every(Number.isFinite)) {
-      throw new AppError(
-        'corrupt',
-        `${this.#model} gave a vector that is empty or not of numbers. Choose another model.`,
-      );
+      throw new AppError('corrupt', `${this.#model} returned an empty or non-numeric vector. Choose another model.`);
     }
     if (this.#dimensions === 0) this.#dimensions = vector.length;
     if (vector.length !== this.#dimensions) {
       throw new AppError(
         'conflict',
-        `${this.#model} gave ${vector.length} numbers where it gave ${this.#dimensions} before: it is another model by the same name. Remove what it gave before, or name it otherwise.`,
+        `${this.#model} returned ${vector.length} numbers, and ${this.#dimensions} before: it is a different model with the same name. Remove its earlier vectors, or rename it.`,
       );
     }
     const length = Math.sqrt(dot(vector, vector)) || 1;

@@ -17,7 +17,7 @@ const rule = z
   })
   .refine(
     ({ claim, values }) => (claim === undefined) === (values === undefined),
-    'claim needs values, and values claim',
+    'claim and values must be set together',
   );
 export type SignInRule = Readonly<z.infer<typeof rule>>;
 
@@ -29,7 +29,7 @@ export const oidcSettings = z
     /** A public client of the provider, with which people sign in. */
     client_id: text,
     /** The address of this service, as people enter it: the audience of the access tokens that it accepts. */
-    audience: providerUrl.refine(isPlainAddress, 'must be as https://gpu.example.org, with a path at most'),
+    audience: providerUrl.refine(isPlainAddress, 'must be like https://gpu.example.org, optionally with a path'),
     scopes: z.array(text).min(1).default(['openid', 'offline_access']),
     /** The claim with the ID of a person's account. */
     account_claim: text.default('preferred_username'),

@@ -79,7 +79,7 @@ export function cancelledUnstarted(at: number): Ending {
 /** The ending of a job that has only packed results left: it had ended in a store that an earlier copy has replaced. */
 export function endedInLaterStore(at: number): Ending {
   const reason =
-    'An operator has replaced the database by an earlier copy, in which this job had not ended. Its outcome and output are not known any more. Its results are kept, and nothing was charged.';
+    'An operator has replaced the database with an earlier copy, in which this job had not ended. Its outcome and output are no longer known. Its results are kept, and nothing was charged.';
   return { state: 'lost', reason, finishedAt: at, exitCode: null, charged: 0 };
 }
 

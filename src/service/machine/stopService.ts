@@ -20,5 +20,5 @@ export async function stopService(state: ServiceState): Promise<void> {
     if (processIdentity(pid) !== identity) return;
     await sleep(POLL_MS);
   }
-  throw new AppError('conflict', `The running service does not end. Stop it on the machine:  kill ${pid}`);
+  throw new AppError('conflict', `The running service does not stop. Stop it on the machine:  kill ${pid}`);
 }

@@ -100,7 +100,7 @@ export class TokenVerifier {
       throw error instanceof HTTPException ? error : refusal(401, describe(error));
     }
     if (claims['client_id'] !== client && claims['azp'] !== client) {
-      throw refusal(401, 'This token was issued to another program than the one that people sign in with here.');
+      throw refusal(401, 'This token was issued to another client than the one for this service.');
     }
     return this.#checked(claims);
   }

@@ -69,6 +69,6 @@ function present({ name, folder, realFolder, writable }: PinnedVolume): JobVolum
     throw new AppError('unreachable', `The folder of the volume ${name} is missing. The job waits for it.`, { cause });
   }
   if (now === realFolder) return { name, folder, realFolder, isWritable: writable };
-  const message = `The folder of the volume ${name} is another one than when the service started. Ask the operator of the service to check it and to restart the service.`;
+  const message = `The folder of the volume ${name} has changed since the service started. Ask the operator of the service to check it and to restart the service.`;
   throw new AppError('refused', message);
 }

@@ -31,7 +31,7 @@ const legend = html('ul', { class: 'legend', 'aria-label': l10n.t('Jobs in the p
 const others = html('p', { class: 'quiet' });
 const drawn = new Map<string, Plot>();
 const sections = {
-  timeline: section(l10n.t('Time line'), timeline),
+  timeline: section(l10n.t('Timeline'), timeline),
   pictures: section(l10n.t('Pictures'), pictures),
   plots: section(l10n.t('Usage and metrics'), legend, plots, others),
   output: section(l10n.t('Output'), output),

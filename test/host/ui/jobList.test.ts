@@ -196,8 +196,8 @@ suite('the list of jobs', () => {
     await list('Set the budget').waitFor();
     await window.page.keyboard.type('vision');
     await choose(window.page, 'vision');
-    await answer('Warn before a submit by project vision', '50');
-    await answer('Send nothing by project vision', '100');
+    await answer('Warn before submitting for project vision', '50');
+    await answer('Block submits for project vision', '100');
     const file = join(window.scratch, 'home', 'budgets.json');
     await eventually(async () => (await readFile(file, 'utf8').catch(() => '')).includes('100'), 'no budget');
     assert.deepEqual(JSON.parse(await readFile(file, 'utf8')), { vision: { soft: 50, hard: 100 } });

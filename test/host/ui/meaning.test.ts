@@ -62,7 +62,7 @@ suite('searching by meaning in a window', () => {
 
   test('a model in a folder finds the same in other words, from when it was agreed to until it is switched off', async () => {
     await searchFor('ship');
-    await row('Nothing in').waitFor(); // the word is nowhere in the folder
+    await row('No matches in').waitFor(); // the word is nowhere in the folder
     await window.page.keyboard.press('Escape');
 
     await runCommand(window.page, 'Farwharf: Search by Meaning');
@@ -97,7 +97,7 @@ suite('searching by meaning in a window', () => {
     await choose(window.page, 'Keyword ranking only');
     await indexRow('Semantic ranking').waitFor({ state: 'detached' });
     await searchFor('ship');
-    await row('Nothing in').waitFor();
+    await row('No matches in').waitFor();
   });
 
   test('a static model is downloaded once it was agreed to, without a library', async () => {

@@ -125,7 +125,7 @@ suite('searching in a window', () => {
     await window.page.screenshot({ path: join(EVIDENCE, 'search-other-places.png') });
     await window.page.keyboard.press('Control+E');
     await places.nth(1).waitFor({ state: 'detached' });
-    const why = list().getByRole('button', { name: /why each result/ });
+    const why = list().getByRole('button', { name: /how each result/ });
     await why.hover({ force: true }); // the hover of VS Code 1.105 covers the button until the pointer leaves what it was clicked on
     await why.click();
     await row(/\d keywords/).waitFor();

@@ -65,7 +65,7 @@ export const accountVerb = defineGroup(
     }),
     defineVerb({
       name: 'link',
-      summary: 'make an account that of a person who signs in with the identity provider',
+      summary: 'link an account to a person who signs in with the identity provider',
       args: ['<account>'],
       flags: LINK_FLAGS,
       examples: [
@@ -82,7 +82,7 @@ export const accountVerb = defineGroup(
     }),
     defineVerb({
       name: 'unlink',
-      summary: 'let nobody sign in to an account any more; its keys work as before',
+      summary: 'end sign-ins to an account; its keys still work',
       args: ['<account>'],
       flags: ADMIN_FLAGS,
       examples: [

@@ -94,7 +94,7 @@ export const adminVerb = defineGroup(
       flags: USAGE_FLAGS,
       examples: [
         ['farwharf admin usage', 'report the current month'],
-        ['farwharf admin usage --by project,account', 'report what each project used, and whose jobs these were'],
+        ['farwharf admin usage --by project,account', 'report the usage of each project, by account'],
         ['farwharf admin usage --from 2026-01-01 --to 2026-01-31 --csv', 'report a month as comma-separated values'],
       ],
       load: async () => (await import('../usage.ts')).reportUsage,

@@ -8,7 +8,7 @@ export const groupVerb = defineGroup(
     summary: 'groups of accounts that share credits and a limit of running jobs',
     examples: [
       ['farwharf admin group add lab --credits 500', 'add a group'],
-      ['farwharf admin group list', 'list all groups with what they have used'],
+      ['farwharf admin group list', 'list all groups and how much they have used'],
     ],
   },
   [
@@ -64,7 +64,7 @@ export const projectVerb = defineGroup(
     summary: 'budgets of projects, across all accounts that use them',
     examples: [
       ['farwharf admin project add vision --credits 100', 'give a project a budget'],
-      ['farwharf admin project list', 'list the budgets with what is used'],
+      ['farwharf admin project list', 'list the budgets and how much of them is used'],
     ],
   },
   [
@@ -74,7 +74,7 @@ export const projectVerb = defineGroup(
       args: [new Argument('<project>', 'the name that people submit with')],
       flags: PROJECT_FLAGS,
       examples: [
-        ['farwharf admin project add vision --credits 100', 'let all jobs of a project cost 100 credits'],
+        ['farwharf admin project add vision --credits 100', 'limit the jobs of a project to 100 credits in total'],
         ['farwharf admin project add vision --credits 100 --json', 'do the same and print JSON'],
       ],
       load: async () => (await import('../budgets.ts')).addProject,

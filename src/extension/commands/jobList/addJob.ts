@@ -15,7 +15,10 @@ export const addJob: Command = withArgument(
     const title = l10n.t('Add a job of {0}', hostLabel(host));
     const folders = diskFolders();
     if (folders.length === 0)
-      throw new AppError('no-folder', l10n.t('The results of a job need a folder. Open one, then add the job.'));
+      throw new AppError(
+        'no-folder',
+        l10n.t('The results of a job are saved in a folder. Open one, then add the job.'),
+      );
     const folder =
       folders.length > 1 ? await pickFolder(title, l10n.t('Select the folder for its results')) : folders[0];
     if (folder === undefined) return undefined;

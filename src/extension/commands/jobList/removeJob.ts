@@ -45,7 +45,7 @@ async function isSure(active: readonly JobRecord[]): Promise<boolean> {
   const [first, ...others] = active;
   if (first === undefined) return true;
   const detail = l10n.t(
-    '{0} cannot be asked, so what you remove may still run there and cost credits.',
+    '{0} does not respond. Jobs that you remove may still run there and cost credits.',
     hostLabel(first.host),
   );
   const question =
@@ -61,12 +61,12 @@ async function offerUndo({ ledger, store }: Services, kept: number, removed: rea
     l10n.t('1 job removed from the list.'),
     l10n.t('{0} jobs removed from the list.'),
   );
-  const stayed = plural(
+  const remaining = plural(
     kept,
-    l10n.t('1 job is still running and stayed.'),
-    l10n.t('{0} jobs are still running and stayed.'),
+    l10n.t('1 job is still running, so it stays in the list.'),
+    l10n.t('{0} jobs are still running, so they stay in the list.'),
   );
-  const choice = await showInformation(kept === 0 ? gone : `${gone} ${stayed}`, UNDO);
+  const choice = await showInformation(kept === 0 ? gone : `${gone} ${remaining}`, UNDO);
   if (choice !== UNDO) return;
   for (const { id } of removed) await ledger.update(id, { removed: false });
   await store.refresh();

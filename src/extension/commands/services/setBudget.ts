@@ -19,16 +19,16 @@ export const setBudget: Command = async ({ services }) => {
   const before = (await readBudgets(services.home))[project];
   const soft = await askLimit(
     isNamed
-      ? l10n.t('Warn before a submit by project {0} above this many credits.', project)
-      : l10n.t('Warn before a submit by jobs without a project above this many credits.'),
+      ? l10n.t('Warn before submitting for project {0} above this many credits.', project)
+      : l10n.t('Warn before submitting without a project above this many credits.'),
     before?.soft,
     undefined,
   );
   if (soft === undefined) return;
   const hard = await askLimit(
     isNamed
-      ? l10n.t('Send nothing by project {0} above this many credits.', project)
-      : l10n.t('Send nothing by jobs without a project above this many credits.'),
+      ? l10n.t('Block submits for project {0} above this many credits.', project)
+      : l10n.t('Block submits without a project above this many credits.'),
     before?.hard,
     soft,
   );
@@ -40,10 +40,10 @@ export const setBudget: Command = async ({ services }) => {
   void showInformation(
     isNamed
       ? isRemoved
-        ? l10n.t('No budget limits project {0} now.', project)
+        ? l10n.t('Project {0} has no budget now.', project)
         : l10n.t('The budget of project {0} was set.', project)
       : isRemoved
-        ? l10n.t('No budget limits jobs without a project now.')
+        ? l10n.t('Jobs without a project have no budget now.')
         : l10n.t('The budget of jobs without a project was set.'),
   );
 };
@@ -76,7 +76,7 @@ async function pickProject({ hosts, home, ledger, store }: Services): Promise<st
 function describeLimits(budget: Budget | undefined): readonly string[] {
   return [
     ...(budget?.soft === undefined ? [] : [l10n.t('warns above {0}', formatCredits(budget.soft))]),
-    ...(budget?.hard === undefined ? [] : [l10n.t('sends nothing above {0}', formatCredits(budget.hard))]),
+    ...(budget?.hard === undefined ? [] : [l10n.t('blocks above {0}', formatCredits(budget.hard))]),
   ];
 }
 

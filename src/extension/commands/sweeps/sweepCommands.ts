@@ -32,7 +32,7 @@ export const sweepCommands = {
     if (waiting.length === 0) {
       throw new AppError(
         'missing',
-        printableLine(l10n.t('No job of sweep {0} has ended with results that are not here yet.', sweep.name)),
+        printableLine(l10n.t('You have already downloaded the results of all ended jobs of sweep {0}.', sweep.name)),
       );
     }
     const root = await chooseResultsRoot(sweep, sweep.name);
@@ -82,7 +82,7 @@ export const sweepCommands = {
     const before = draft?.sweep?.parameters ?? {};
     const text = await askText({
       title: l10n.t('Submit a job of {0}', sweep.name),
-      prompt: l10n.t('Change the parameters, and press Enter to look at the job before it is sent.'),
+      prompt: l10n.t('Change the parameters, then press Enter to review the job before it is sent.'),
       value: describeParameters(before),
       validateInput: (typed) => {
         const { problem } = readParameters(typed, before);

@@ -31,7 +31,7 @@ export function nothingFound(status: readonly FolderStatus[], isPaused: boolean)
       ? l10n.t('There is nothing to search, because every file is skipped. The Index view shows why.')
       : l10n.t('There is nothing to search, because the folder has no files.');
   }
-  const nothing = plural(files, l10n.t('Nothing in 1 file matches.'), l10n.t('Nothing in {0} files matches.'));
+  const nothing = plural(files, l10n.t('No matches in 1 file.'), l10n.t('No matches in {0} files.'));
   if (isPaused) return `${nothing} ${l10n.t('The index is paused, so recent changes are missing.')}`;
   if (isWaiting) return `${nothing} ${l10n.t('The index is paused on battery, so recent changes are missing.')}`;
   return nothing;

@@ -12,12 +12,12 @@ export async function pickVolumes(view: SubmitView): Promise<SubmitDraft | 'back
   const names = [...new Set([...own.map(({ name }) => name), ...before])];
   const items = names.map((name) => {
     const isWritable = own.some((volume) => volume.name === name && volume.isWritable);
-    const description = label`${isWritable ? l10n.t('can be written') : l10n.t('can be read')}`;
+    const description = label`${isWritable ? l10n.t('read and write') : l10n.t('read-only')}`;
     return { label: withoutIcons(name), description, picked: before.includes(name), name };
   });
   const chosen = await pickMany({
     title: l10n.t('{0}: volumes', preflightTitle(view)),
-    placeholder: l10n.t('Select the folders of the service that the job has.'),
+    placeholder: l10n.t('Select the folders of the service that the job can use.'),
     items,
     hasBack: true,
   });

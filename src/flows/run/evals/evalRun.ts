@@ -20,7 +20,7 @@ export interface EvalRequest
   /** The absolute path of the data set, and its cases. */
   readonly data: string;
   readonly cases: readonly EvalCase[];
-  /** The most cases at a time. */
+  /** The maximum number of cases at a time. */
   readonly concurrency: number;
   /** The time limit of a case. */
   readonly maxSeconds: number;

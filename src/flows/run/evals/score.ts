@@ -40,7 +40,7 @@ async function scoreOf(
       return await judgeValue(state, key, check.judge, judging);
     } catch (error) {
       judging.signal.throwIfAborted();
-      return failed(`the judge could not be asked: ${messageOf(error)}`);
+      return failed(`the judge model could not be called: ${messageOf(error)}`);
     }
   }
   const found = finalValue(state, key);

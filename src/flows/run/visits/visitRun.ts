@@ -99,5 +99,5 @@ async function untilVisited(
 }
 
 function whyNot(outcome: FlowOutcome | undefined): string {
-  return outcome === undefined ? 'the flow goes to another node there by now' : describeRunEnd(outcome);
+  return outcome === undefined ? 'the flow now goes to another node there' : describeRunEnd(outcome);
 }

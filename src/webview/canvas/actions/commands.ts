@@ -133,7 +133,7 @@ export function viewCommands({ store, actions, runs, viewport, find, question, v
     { title: l10n.t('Smaller'), keys: '-', run: () => viewport.zoomBy(1 / 1.2) },
     { title: l10n.t('Natural size'), keys: '0', run: () => viewport.zoomTo(1) },
     { title: l10n.t('Tidy the layout'), keys: 'L', run: () => actions.tidy() },
-    { title: l10n.t('Wrap long flows, or not'), keys: 'W', run: () => actions.toggleWrap() },
+    { title: l10n.t('Turn the wrapping of long flows on or off'), keys: 'W', run: () => actions.toggleWrap() },
     { title: l10n.t('Run the flow'), keys: 'R', when: () => !runs.isOpen, run: () => runs.start('run') },
     { title: l10n.t('Step back'), keys: ',', when: hasRun, run: () => runs.stepBy(-1) },
     { title: l10n.t('Step forward'), keys: '.', when: hasRun, run: () => runs.stepBy(1) },

@@ -59,7 +59,7 @@ suite('profiles', () => {
     const lenses = await vscode.commands.executeCommand<vscode.CodeLens[]>('vscode.executeCodeLensProvider', uri);
     assert.deepEqual(
       lenses.map(({ command }) => command?.title),
-      ['$(rocket) Submit', '$(checklist) Look first', '$(rocket) Submit', '$(checklist) Look first'],
+      ['$(rocket) Submit', '$(checklist) Preview', '$(rocket) Submit', '$(checklist) Preview'],
     );
     const marked = await eventually(
       () => {

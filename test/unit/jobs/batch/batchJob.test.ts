@@ -129,7 +129,7 @@ test('the machine class is that of a partition, else the cheapest with enough of
   const reasons = (option: string) =>
     chooseMachineClass(CARD, jobOf(`#SBATCH ${option}`).request).remarks[0]?.reason ?? '';
   assert.match(reasons('--gres=gpu:h100:1'), /^No machine class names GPUs of type h100\. The job gets oldgpu/);
-  assert.match(reasons('--gres=gpu:h100:9'), /^No machine class has as much/);
+  assert.match(reasons('--gres=gpu:h100:9'), /^No machine class is large enough/);
   assert.deepEqual(chooseMachineClass(undefined, jobOf('#SBATCH -p x').request).machineClass, undefined);
 });
 
@@ -143,7 +143,7 @@ test('an array is a list of tasks, and a wrong one ends the submit', () => {
   }
 });
 
-test('what is not taken over is named with its line and the reason', () => {
+test('what is not used is named with its line and the reason', () => {
   const lines = [
     '--output=%j.out',
     '-e err',
@@ -160,7 +160,7 @@ test('what is not taken over is named with its line and the reason', () => {
   assert.equal(findings.length, lines.length);
   assert.match(
     texts[0] ?? '',
-    /^Line 2 of job\.sbatch, --output=%j\.out, is not taken over\. All output is in the job's log/,
+    /^Line 2 of job\.sbatch, --output=%j\.out, is not used\. All output is in the job's log/,
   );
   assert.match(texts.join('\n'), /--mail-type=END.*--cluster mail/);
   assert.match(texts.join('\n'), /--nope=1.*not an option of sbatch/);
@@ -175,7 +175,7 @@ test('variables of --export are set, and those of the own machine are not read',
   assert.deepEqual(remarksOf('#SBATCH --export=NONE'), []);
 });
 
-test('hostile values are not taken over, and many of them stay readable', () => {
+test('hostile values are not used, and many of them stay readable', () => {
   const job = jobOf(
     '#SBATCH -A a\u001b[31mb',
     `#SBATCH --job-name=${'x'.repeat(5000)}`,
@@ -210,16 +210,16 @@ test('remarks are in the order of the lines, those about a machine class only wh
   const many = Array.from({ length: 30 }, (_, index) => remark(index + 10, index === 29));
   const texts = shown(many, undefined);
   assert.equal(texts.length, 22);
-  assert.deepEqual(texts.slice(-2), ['error Line 39 of j', 'warning 9 more options of j are not taken over']);
+  assert.deepEqual(texts.slice(-2), ['error Line 39 of j', 'warning 9 more options of j are not used']);
   const all = batchFindings({ source: 'j', remarks: many.slice(0, 21), request: undefined }, 'cpu');
   assert.deepEqual(
     [all[0], all[20]],
     [
-      { type: 'batch', severity: 'warning', summary: 'Line 10 of j, --o10, is not taken over', detail: 'no' },
+      { type: 'batch', severity: 'warning', summary: 'Line 10 of j, --o10, is not used', detail: 'no' },
       {
         type: 'batch',
         severity: 'warning',
-        summary: '1 more options of j are not taken over',
+        summary: '1 more options of j are not used',
         detail: 'Only the first are listed.',
       },
     ],
@@ -230,11 +230,11 @@ test('a long option is shortened where it is shown', () => {
   const remark = (length: number) => ({ line: 1, option: 'x'.repeat(length), reason: 'no' });
   const shown = (length: number): string | undefined =>
     batchFindings({ source: 'j', remarks: [remark(length)], request: undefined }, undefined)[0]?.summary;
-  assert.equal(shown(100), `Line 1 of j, ${'x'.repeat(100)}, is not taken over`);
-  assert.equal(shown(101), `Line 1 of j, ${'x'.repeat(100)}…, is not taken over`);
+  assert.equal(shown(100), `Line 1 of j, ${'x'.repeat(100)}, is not used`);
+  assert.equal(shown(101), `Line 1 of j, ${'x'.repeat(100)}…, is not used`);
 });
 
-test('each option that is wrong or not taken over has its reason', () => {
+test('each option that is wrong or not used has its reason', () => {
   const reasons = (...lines: readonly string[]): readonly string[] =>
     jobOf(...lines.map((line) => `#SBATCH ${line}`)).remarks.map(({ reason }) => reason);
   const memory = 'Its value is not an amount of memory. Jobs have that of their machine class.';
@@ -251,7 +251,7 @@ test('each option that is wrong or not taken over has its reason', () => {
     ['--gpus=x:y:1', 'Its value is not a number of GPUs.'],
     ['--gpus-per-node=', 'Its value is not a number of GPUs.'],
     ['--gpus-per-task=a:b:c', 'Its value is not a number of GPUs.'],
-    ['--gres=lustre', 'Of generic resources, machine classes have only GPUs.'],
+    ['--gres=lustre', 'GPUs are the only generic resources of machine classes.'],
     ['--mem=x', memory],
     ['--mem-per-cpu=x', memory],
     ['--mem-per-gpu=x', memory],
@@ -352,7 +352,7 @@ test('a machine class is chosen by its price among those that are enough, and wh
     'No machine class has the name of a partition. The service lists no machine classes.',
   ]);
   assert.deepEqual(reasonsFor(CARD.rate_card, '#SBATCH -c 64'), [
-    `No machine class has as much, so the job gets the default one. ${offers} Choose one if it needs more.`,
+    `No machine class is large enough, so the job gets the default one. ${offers} Choose one if it needs more.`,
   ]);
   assert.deepEqual(reasonsFor(CARD.rate_card, '#SBATCH -p small -c 4'), [
     'Machine class small has 2 cores, 8 GB. Choose another one if the job needs more.',
@@ -361,7 +361,7 @@ test('a machine class is chosen by its price among those that are enough, and wh
     'No machine class names GPUs of type h100. The job gets oldgpu, with 8 cores, 32 GB, 2 GPUs.',
   ]);
   assert.deepEqual(reasonsFor(undefined, '#SBATCH -c 1'), [
-    'No machine class has as much, so the job gets the default one. The service lists no machine classes. Choose one if it needs more.',
+    'No machine class is large enough, so the job gets the default one. The service lists no machine classes. Choose one if it needs more.',
   ]);
   const vague = [{ machine_class: 'vague', credits_per_minute: 1 }, { credits_per_minute: 0 }];
   assert.deepEqual(reasonsFor(vague, '#SBATCH --gres=gpu:h100:1'), [

@@ -100,7 +100,7 @@ test('every option of sbatch has its value and its use', () => {
   }
 });
 
-test('each reason for which an option is not taken over is a sentence', () => {
+test('each reason for which an option is not used is a sentence', () => {
   assert.deepEqual(REASONS, {
     mail: 'On a cluster, --cluster mail asks for a mail at the end. VS Code notifies you when a job fails, and farwharf watch waits for its end.',
     order: 'A job starts as soon as its machine class has room.',

@@ -12,7 +12,8 @@ import { PieceService } from './resultPieces.ts';
 
 const WRONG = {
   code: 'corrupt',
-  message: 'The service sent other contents than it had named, so nothing was saved. Download the results again.',
+  message:
+    'The service sent contents that do not match its own list, so nothing was saved. Download the results again.',
 };
 
 async function start(t: TestContext, count = 4) {

@@ -147,14 +147,14 @@ test('each known cause has its sentence', () => {
     [127, 'A command was not found. Install it, or check the spelling and PATH.'],
     [
       137,
-      'The process was killed (SIGKILL), mostly because it used too much memory. Choose a machine class with more memory, or use smaller batches.',
+      'The process was killed (SIGKILL), usually because it used too much memory. Choose a machine class with more memory, or use smaller batches.',
     ],
     [139, 'The process crashed in native code (SIGSEGV). Suspect a compiled package, and check that its version fits.'],
   ] as const) {
     assert.deepEqual(hintsFor('', { exitCode }), [hint]);
   }
   assert.deepEqual(hintsFor('', { state: 'timed_out', exitCode: null }), [
-    'The job reached its time limit. Set a longer limit, or do less in one job and store what is done on the way.',
+    'The job reached its time limit. Set a longer limit, or do less in one job and save intermediate results.',
   ]);
 });
 

@@ -70,7 +70,7 @@ test('each refusal of the provider says who refused', async (t) => {
       [200, { access_token: accessToken('https://other.example.org'), token_type: 'bearer' }],
       'refused',
       (issuer) =>
-        `The identity provider ${issuer} gave no token for ${HOST}, so nothing was sent there. Ask the operator of the service: the audience of access tokens has to be ${HOST}.`,
+        `The identity provider ${issuer} issued no token for ${HOST}, so nothing was sent there. Ask the operator of the service: the audience of access tokens must be ${HOST}.`,
     ],
   ];
   await Promise.all(
@@ -136,7 +136,7 @@ test('a page or code that should not be shown is refused before anything is show
     { user_code: 'x'.repeat(101) },
   ]) {
     const { record, provider, prompts } = await signIn(t, [GRANTED], device);
-    const message = `The identity provider ${provider.issuer} named a page that cannot be opened.`;
+    const message = `The identity provider ${provider.issuer} returned the address of a page that cannot be opened.`;
     await assert.rejects(record, { code: 'refused', message });
     assert.deepEqual(prompts, []);
     assert.equal(provider.requests.length, 1);

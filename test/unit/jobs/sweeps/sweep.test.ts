@@ -32,7 +32,7 @@ test('a limit that cannot be kept is said with what to change', () => {
   });
   assert.throws(() => check(15, [UNKNOWN]), {
     message:
-      'No price is listed for the machine class of train, so its cost limit cannot be kept. Nothing was sent. Remove the limit, or choose a machine class with a price.',
+      'No price is listed for the machine class of train, so its cost limit cannot be enforced. Nothing was sent. Remove the limit, or choose a machine class with a price.',
   });
   assert.equal(highestSweepCost({ drafts: [] }), 0);
 });

@@ -149,10 +149,10 @@ test('vectors that are empty, not finite or of another length are refused', asyn
   await withStore(undefined, 'one', async (store) => {
     const vector = (...numbers: number[]) =>
       store.add([{ key: keyOf(numbers.join()), vector: Float32Array.from(numbers) }]);
-    await assert.rejects(vector(), { code: 'corrupt', message: /^one gave a vector that is empty/ });
+    await assert.rejects(vector(), { code: 'corrupt', message: /^one returned an empty or non-numeric vector/ });
     await assert.rejects(vector(1, Number.NaN), { code: 'corrupt' });
     await vector(1, 2, 3);
-    await assert.rejects(vector(1, 2), { code: 'conflict', message: /one gave 2 numbers where it gave 3 before/ });
+    await assert.rejects(vector(1, 2), { code: 'conflict', message: /one returned 2 numbers, and 3 before/ });
     assert.equal(store.count, 1);
   });
 });

@@ -36,7 +36,7 @@ test('building, pausing and failing are shown', () => {
 });
 
 test('a search without results says whether the index could have known', () => {
-  assert.equal(nothingFound([READY], false), 'Nothing in 12,345 files matches.');
+  assert.equal(nothingFound([READY], false), 'No matches in 12,345 files.');
   assert.equal(nothingFound([], false), 'No results yet: the index is starting');
   assert.equal(nothingFound([building], false), 'No results yet: the index is building 33 %');
   const waiting: FolderStatus = { ...READY, state: 'waiting' };
@@ -48,8 +48,8 @@ test('a search without results says whether the index could have known', () => {
   const empty: FolderStatus = { ...READY, files: 0 };
   assert.match(nothingFound([empty], false), /nothing to search, because every file is skipped\. The Index view/);
   assert.match(nothingFound([{ ...empty, skipped: 0 }], false), /nothing to search, because the folder has no files/);
-  assert.equal(nothingFound([empty, READY], false), 'Nothing in 12,345 files matches.');
-  assert.match(nothingFound([empty], true), /^Nothing in 0 files matches\. The index is paused, so/);
+  assert.equal(nothingFound([empty, READY], false), 'No matches in 12,345 files.');
+  assert.match(nothingFound([empty], true), /^No matches in 0 files\. The index is paused, so/);
   assert.match(nothingFound([READY], true), /paused, so recent changes are missing/);
 });
 

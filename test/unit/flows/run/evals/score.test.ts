@@ -132,7 +132,7 @@ test('a judge gets the values of its prompt, is asked again once, and is graded 
   assert.deepEqual(scores.get('question judge'), { score: 0.7, isPassed: false, detail: 'Short.', cost: 0.25 });
   assert.equal(scores.get('other judge')?.detail, 'the final state has no missing');
   const broken = await scored({ a: 1 }, { a: { $judge: 'x' } }, () => Promise.reject(new Error('no key')));
-  assert.deepEqual(broken, { 'a judge': [0, 'the judge could not be asked: no key'] });
+  assert.deepEqual(broken, { 'a judge': [0, 'the judge model could not be called: no key'] });
 });
 
 test('an eval is compared with an earlier one by case', () => {
