@@ -10,7 +10,7 @@ const ERROR_CODES = [
   'limit', // a size, count or time limit was reached
   'missing', // a file, job or program does not exist
   'no-credits', // the account cannot pay for the job
-  'no-folder', // the window has no folder, which is needed
+  'no-folder', // a folder is needed, and none is open
   'no-space', // the disk is full
   'not-signed-in', // no valid key for this host
   'outcome-unknown', // the request was sent and the response was lost

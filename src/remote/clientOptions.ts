@@ -27,8 +27,8 @@ export interface RemoteClientOptions {
   readonly agent?: Agent;
   /** Sent with each request. `Authorization` is always set by the client. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** How to wait when the service asks to retry later (429). If absent, its `RemoteError` is thrown immediately. */
+  /** How to wait when the service asks to retry later (429). If absent, the `RemoteError` is thrown immediately. */
   readonly retryAfter?: RetryAfterPolicy;
-  /** Hears of requests without a body that the service keeps waiting. An upload has its own progress. */
+  /** Is notified of requests without a body that the service keeps waiting. An upload has its own progress. */
   readonly slowResponse?: SlowResponseWatch;
 }

@@ -7,8 +7,8 @@ const POLL_MS = 100;
 
 export interface LockOptions {
   /**
-   * A lock without a sign of life for so long was left by a process that was killed, and is taken over. A process shows one four times as
-   * often while it works.
+   * After this long without a heartbeat, a lock counts as left by a killed process, and is taken over. While a process works, it renews its
+   * lock four times as often.
    */
   readonly staleMs: number;
   /** How long others may hold the lock; ten times `staleMs` by default. */
@@ -59,7 +59,7 @@ async function showLife(path: string): Promise<void> {
   try {
     await utimes(path, new Date(), new Date());
   } catch {
-    // Another process took the lock over, or the file system is away for a moment.
+    // Another process took the lock over, or the file system is briefly unavailable.
   }
 }
 
@@ -71,7 +71,7 @@ async function isStale(path: string, staleMs: number): Promise<boolean> {
   }
 }
 
-/** Moved first, so that of several processes one removes it. */
+/** Renamed first, so that only one of several processes removes it. */
 async function takeAway(path: string): Promise<void> {
   const aside = `${path}.${randomUUID()}`;
   try {

@@ -19,8 +19,8 @@ export function freeMemory(bytes: Buffer<ArrayBuffer>, allocatedBytes?: number):
 }
 
 /**
- * Frees the memory that `bytes` are the end of. For the chunks of a stream in order, of which none is used any more: a stream of Node's zlib
- * returns the parts of its output buffer one after the other, and takes another buffer after the last.
+ * Frees the buffer of which `bytes` are the end. For chunks of a stream that are passed in order once they are no longer used: a zlib
+ * stream of Node.js returns consecutive parts of one output buffer, and takes a new buffer after the last.
  */
 export function freeUsedUp(bytes: Buffer<ArrayBuffer>): void {
   const { buffer, byteOffset, byteLength } = bytes;

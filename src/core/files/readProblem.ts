@@ -1,6 +1,6 @@
 import { messageOf, systemCode } from '../errors.ts';
 
-/** Why a file that somebody named could not be read, and what to do: sentences that begin with `name`. */
+/** Why a file that the user named could not be read, and what to do, as sentences that begin with `name`. */
 export function readProblem(name: string, cause: unknown): string {
   switch (systemCode(cause)) {
     case 'ENOENT':

@@ -35,7 +35,7 @@ export class Multiplexer {
   #received: Buffer = Buffer.alloc(0);
   #lastId = 0;
   #isClosed = false;
-  /** Settles once the output takes more, for everybody who waits for that. */
+  /** Settles once the output accepts more; shared by all that wait for it. */
   #drained: PromiseWithResolvers<void> | undefined;
 
   constructor(input: Readable, output: Writable, options: MultiplexerOptions = {}) {
@@ -160,7 +160,7 @@ class Channel extends Duplex {
     this.#options = options;
   }
 
-  /** Returns whether the other side kept to the window. */
+  /** Returns false if the other side exceeded the window. */
   receive(data: Buffer): boolean {
     this.#unacknowledged += data.length;
     if (this.#unacknowledged > WINDOW_BYTES) return false;

@@ -12,7 +12,7 @@ export interface Route {
 }
 
 /**
- * Decides on proxies and certificates for all requests, and pools connections.
+ * Chooses proxies and certificates for all requests, and pools connections.
  *
  * Inside VS Code's extension host, requests without an agent follow VS Code's settings (`http.proxy`, the system's proxy and
  * certificates), so no agent is used. The exception is this machine: there, `NODE_USE_ENV_PROXY` would send the local service's key to a

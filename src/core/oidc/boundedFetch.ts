@@ -2,7 +2,7 @@ import { AppError } from '../errors.ts';
 import { createNetworkFetch } from '../network/networkFetch.ts';
 
 const TIMEOUT_MS = 10_000;
-// Far more than the metadata and keys of any provider.
+// Much larger than the metadata and keys of any provider.
 const MAX_BYTES = 1_000_000;
 const NO_BODY: ReadonlySet<number> = new Set([101, 204, 205, 304]);
 

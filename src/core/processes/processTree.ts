@@ -6,7 +6,7 @@ import { environmentOf, namespaceOf, processIds, readStat, readText, runningProc
 
 const POLL_MS = 25;
 const KILL_WAIT_MS = 2_000;
-// Starting a program can take 100 ms on a busy machine. After these looks, 2 s or more, a process hides its environment.
+// Starting a program can take 100 ms on a busy machine. A process without an environment after this many checks, 2 s or more, is hiding it.
 const EXEC_LOOKS = 200;
 const EXEC_POLL_MS = 10;
 
@@ -51,9 +51,9 @@ export interface ProcessReference {
 }
 
 /**
- * Processes that belong together: those in a process group, and those with a variable in their environment. In a sandbox they are those
- * in the process namespace of its first process, which stops all others when it stops. The kernel knows namespaces, whereas a process can
- * change its environment, and searching for a mark reads the environments of all other jobs too.
+ * Processes that belong together: those in a process group, and those with a variable in their environment. In a sandbox, they are the
+ * processes in the namespace of its first process, whose end ends all others. Unlike its environment, a process cannot change its
+ * namespace; and a search by environment also reads the environments of all other jobs.
  */
 export type ProcessTree =
   | {
@@ -109,15 +109,15 @@ function finderOf(tree: ProcessTree, platform: string): Find {
   if ('init' in tree) return async () => processesBeside(tree.init);
   const { group, mark } = tree;
   if (platform !== 'linux') return async () => (group !== undefined && isAlive(-group) ? [-group] : []);
-  // A process that had the mark once belongs to the tree, and one that never shows an environment is not waited for again.
+  // A process that had the mark once belongs to the tree. A process that never shows an environment is waited for only once.
   const known = { own: new Set<string>(), bare: new Set<string>() };
   return () => findProcesses(group, mark, known);
 }
 
 /**
- * The processes of a group or with a mark. A process has no environment while it starts another program, so if nothing else is found,
- * this waits until each that has none, and is younger than this process, shows one. It does not wait for those that lose theirs only
- * later, unless one that it waits for has stopped, because that one may have started them.
+ * The processes of a group or with a mark. While a process starts another program, it has no environment. So if nothing else is found, this
+ * waits until each process without one that is younger than this process has one. Processes that lose theirs only later are waited for only
+ * if one of the others has stopped, because it may have started them.
  */
 async function findProcesses(
   group: number | undefined,

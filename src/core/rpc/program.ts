@@ -24,9 +24,9 @@ export function startThread(path: string, options: Pick<WorkerOptions, 'name' | 
 }
 
 /**
- * Starts the program at a path in a process. It gets the data with `processData`, calls with `parentProcess`, and stops when this
- * process does. A process takes 10 MB more than a thread while it runs and returns all of its memory. Of a thread's, the C library keeps
- * what it has allocated outside of V8's heap: tens of megabytes after the build of an index.
+ * Starts the program at a path in a process. It gets the data with `processData`, calls with `parentProcess`, and stops when this process
+ * does. While it runs, a process takes 10 MB more than a thread, but its end returns all of its memory. After a thread ends, the C library
+ * keeps what was allocated outside of V8's heap: tens of megabytes after an index build.
  *
  * @param data plain JSON.
  * @param flags of Node.js.
@@ -63,7 +63,7 @@ export function startProcess(path: string, data: object, flags: readonly string[
   };
 }
 
-/** The channel to the process that started this one with `startProcess`, with which this one stops; undefined if none did. */
+/** The channel to the process that started this one with `startProcess`, undefined if none did. This process stops when that one does. */
 export function parentProcess(): MessageEndpoint | undefined {
   if (process.send === undefined) return undefined;
   process.once('disconnect', () => process.exit());

@@ -13,7 +13,7 @@ interface PendingCall {
 export interface RemoteCallerOptions {
   /** Methods whose calls do not count as use of the channel, such as those of a poll. */
   readonly passive?: readonly string[];
-  /** Methods whose calls report events until the channel is closed, so they are neither use of the channel nor work in progress. */
+  /** Methods whose calls report events until the channel is closed. They count neither as use of the channel nor as work in progress. */
   readonly subscriptions?: readonly string[];
 }
 

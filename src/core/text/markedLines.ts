@@ -88,7 +88,7 @@ export class MarkedLineReader {
     // The start of the text that is not in `pieces` yet.
     let start = 0;
     for (let at = all.indexOf(MARK); at >= 0; at = all.indexOf(MARK, at)) {
-      // Limited to the longest line, or each mark without an end would make this search all that follows.
+      // Limited to the longest line, because otherwise each mark without an end would make this search all following text.
       const window = all.slice(at, at + MAX_LINE);
       const end = window.indexOf('\n');
       if (end < 0 && window.length < MAX_LINE) {
@@ -136,7 +136,7 @@ export class MarkedLineReader {
     else pieces.push({ type: 'value', value });
   }
 
-  /** Above the limit, the writer that has been silent the longest is forgotten. */
+  /** Above the limit, the writer that has written nothing for longest is forgotten. */
   #progressOf(writer: string): Progress {
     const progress = this.#writers.get(writer) ?? { last: 0, number: 0, pieces: [], length: 0 };
     setNewest(this.#writers, writer, progress, MAX_WRITERS);

@@ -14,8 +14,8 @@ export function patternFault(pattern: string): string | undefined {
 }
 
 /**
- * Does work with patterns of others, which can take longer than the age of the universe. It must have no effects, because it is stopped in
- * the middle. One limit for all of it: that of a single match costs as much as a thousand matches.
+ * Runs work with untrusted patterns, which can take practically forever. The work must have no side effects, because it is stopped in the
+ * middle. One time limit covers all of it, because setting one up costs as much as a thousand matches.
  *
  * @returns undefined if it takes longer than a second.
  * @throws what the work throws.
@@ -25,7 +25,7 @@ export function withinSecond<T>(work: () => T): T | undefined {
   try {
     new Script('this.done = work()').runInContext(context, { timeout: TIME_LIMIT_MS });
   } catch (error) {
-    // An error of the other context, whose class is another.
+    // An error of the other context has a class of its own.
     if (fieldOf(error, 'code') === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return undefined;
     throw error;
   }

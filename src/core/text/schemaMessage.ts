@@ -11,8 +11,8 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * What a value must be, to follow its name: `must be a whole number`. An error map for zod, whose own messages speak of types and are
- * made for programmers; undefined for what zod itself says well enough. Messages of a schema come first.
+ * What a value must be, to be appended to its name: `must be a whole number`. An error map for zod, whose own messages are about types and
+ * for programmers; undefined where zod's message is good enough. Messages in a schema take precedence.
  */
 export function schemaMessage(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === 'invalid_type') {
@@ -34,7 +34,10 @@ function asInJson(value: unknown): string {
   return typeof value === 'string' ? JSON.stringify(value) : String(value);
 }
 
-/** What is wrong at each place, the last issue of each: the others follow from the same value. `place` names what the path of an issue leads to. */
+/**
+ * What is wrong at each location. Of several issues at one, only the last is listed, because the others have the same cause. `place` names
+ * the location for the path of an issue.
+ */
 export function schemaProblems(
   { issues }: Pick<z.ZodError, 'issues'>,
   place: (path: string) => string = (path) => path,

@@ -1,12 +1,12 @@
 const PLACEHOLDER = '[redacted]';
 // Shorter lines of a value, such as braces, occur in ordinary text.
 const MIN_LINE = 8;
-// A value is looked for as a whole whatever its number of lines.
+// A value of any number of lines is searched for as a whole.
 const MAX_LINES = 100;
 
 /** One stream of text. */
 export interface RedactedStream {
-  /** The text without values, except for an end that may be the beginning of one. */
+  /** The redacted text, without an end that may be the beginning of a value. */
   push(text: string): string;
   /** The end that was held back. */
   end(): string;
@@ -77,7 +77,7 @@ export class SecretRedactor {
     };
   }
 
-  /** Replaces the values that begin before `limit`. @returns the clean text, and how much of the text it stands for. */
+  /** Replaces the values that begin before `limit`. @returns the redacted text, and the length of the input that it replaces. */
   #replace(text: string, limit: number): { readonly text: string; readonly read: number } {
     let clean = '';
     let read = 0;

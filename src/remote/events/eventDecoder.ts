@@ -5,7 +5,7 @@ import type { JobEvent } from '../protocol/schemas.ts';
 
 const MAX_LINE_BYTES = 8 * 1024 * 1024;
 const MAX_EVENT_CHARACTERS = 16 * 1024 * 1024;
-// The engine needs some 40 bytes for each of the parts that make up a text.
+// V8 needs about 40 bytes for each part of a concatenated text.
 const LINE_CHARACTERS = 40;
 const LF = 0x0a;
 const CR = 0x0d;

@@ -145,7 +145,7 @@ export class Exchange {
     const init: RequestInit = { method, headers, redirect: 'manual', signal: this.#abort.signal };
     if (body !== undefined) Object.assign(init, { body: Readable.from(touching(body, timer)), duplex: 'half' });
     timer.touch(connectMs);
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as the global fetch
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as in the global fetch
     const response = (await customFetch(`${this.#host}${path}`, init)) as FetchResponse;
     return this.#response(response, timed(response.body ?? Readable.from([]), timer));
   }
@@ -224,7 +224,7 @@ async function* touching(body: AsyncIterable<Uint8Array>, timer: ReadTimer): Asy
 async function* timed(body: AsyncIterable<Uint8Array>, timer: ReadTimer): AsyncGenerator<Uint8Array, void> {
   timer.touch();
   for await (const chunk of body) {
-    timer.pause(); // time that the reader needs is not the service's
+    timer.pause(); // the time that the reader takes is not the service's fault
     yield chunk;
     timer.touch();
   }

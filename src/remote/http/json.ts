@@ -24,7 +24,7 @@ export function parseJson(text: string): unknown {
 
 function mayBeJson(text: string): boolean {
   const last = text.charCodeAt(text.length - 1);
-  // A line feed at an end comes from an empty data line, and is allowed around JSON.
+  // A line feed at either end comes from an empty data line, and JSON allows it there.
   if (last === 0x0a) return true;
   switch (text.charCodeAt(0)) {
     case 0x7b: // {

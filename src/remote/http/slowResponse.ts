@@ -8,7 +8,7 @@ export interface SlowResponseWatch {
   onResponse(): void;
 }
 
-/** The response, after it was reported whether the service is slow. @throws what `response` rejects with. */
+/** Returns the response, and reports if the service is slow. @throws what `response` rejects with. */
 export async function reportSlow<T>(watch: SlowResponseWatch, response: Promise<T>): Promise<T> {
   const timer = setTimeout(() => watch.onSlow(), watch.afterMs);
   try {

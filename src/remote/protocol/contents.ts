@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { freeMemory } from '../../core/files/ownMemory.ts';
 
 /**
- * Submissions by content: the tar stream of an archive is cut into pieces, and a service that has a piece of an account is not sent it
+ * Submissions by content: the tar stream of an archive is cut into pieces, and a piece that a service has from the account is not sent
  * again. A piece is named by its SHA-256. The names of the pieces, in order, are cut into lists, which are pieces themselves; the
  * submission consists of the names of its lists. So a change somewhere costs one piece, one list and one name.
  */
@@ -25,9 +25,9 @@ export const MAX_PIECE_BYTES = 256 * 1024;
 export const MAX_ASKED_NAMES = 16_384;
 /** The most bytes that one request may send, compressed. */
 export const MAX_BATCH_BYTES = 16 * 1024 * 1024;
-/** The most pieces that one request may send: hashing each takes time, however small its frame is. */
+/** The most pieces that one request may send, because hashing each takes time even if its frame is small. */
 export const MAX_BATCH_PIECES = 4_096;
-/** How many pieces a submission may have, each as often as it occurs: four times as many as an archive of 20 GB has. */
+/** How many pieces a submission may have, counting repetitions: four times as many as an archive of 20 GB has. */
 export const MAX_PIECES = 1_048_576;
 /** How many lists a submission may have: more than an archive of 20 GB needs. */
 export const MAX_LISTS = 65_536;
@@ -65,8 +65,8 @@ export interface BatchEntry {
 }
 
 /**
- * The pieces of a batch that arrives as a stream, each valid until the next. The last one is undefined if the stream ends inside a piece, or
- * has too large a frame.
+ * The pieces of a batch that arrives as a stream, each valid until the next one. Yields undefined at the end if the stream ends inside a
+ * piece, or a frame is too large.
  */
 export async function* entriesIn(body: AsyncIterable<Uint8Array>): AsyncGenerator<BatchEntry | undefined, void> {
   let memory = Buffer.alloc(0);

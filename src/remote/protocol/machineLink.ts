@@ -4,7 +4,7 @@ import * as z from 'zod';
 const MAX_TEXT = 300;
 const MAX_CLASSES = 100;
 
-/** What a machine's service says when an SSH session attaches to it: how to reach the service, or why that is not possible. */
+/** What a machine's service sends when an SSH session attaches to it: how to reach it, or why that is not possible. */
 export const greeting = z.union([
   z.object({ key: z.string().min(1), version: z.string(), executor: z.string() }),
   z.object({ error: z.string() }),
@@ -19,7 +19,7 @@ export function isNewerVersion(version: string, than: string): boolean {
   return (left[index] ?? 0) > (right[index] ?? 0); // both 0 if none differs
 }
 
-/** The answer of a machine that is to be disconnected: how many jobs have not ended, 0 once its service has stopped. */
+/** The response of a machine that is to be disconnected: how many jobs have not ended, 0 once its service has stopped. */
 export const dismantled = z.union([z.object({ unfinished: z.int() }), z.object({ error: z.string() })]);
 export type Dismantled = z.infer<typeof dismantled>;
 

@@ -14,7 +14,7 @@ export type Received<Body> = Body extends string
       ? { [name: string]: unknown } & { [Name in keyof Body]?: Received<NonNullable<Body[Name]>> | null | undefined }
       : Body;
 
-/** As `Received`, with the fields in `Required` as these schemas read them. */
+/** As `Received`, but with the fields in `Required` typed by these schemas. */
 type ReceivedWith<Body, Required> = Received<Omit<Body, keyof Required>> & Required;
 
 /**

@@ -52,7 +52,7 @@ export const account = z.object({
     .optional()
     .describe('the key of the request; `credits` is what this key can spend'),
 });
-/** As our own programs read it, with declared field names. A rate card that is an object by machine class becomes a list. */
+/** As our own programs read it, with declared field names. If the rate card is an object keyed by machine class, it becomes a list. */
 export const receivedAccount = z.preprocess(declaredAccount, received(account));
 /** Typed as the embedded service sends it. `RemoteClient` passes on what a service sends, so fields of another one may have other types. */
 export type Account = z.infer<typeof receivedAccount>;
@@ -168,7 +168,7 @@ export const stateEventData = z.looseObject({
 });
 export type StateEventData = z.infer<typeof stateEventData>;
 
-/** What a line of the service is about that follows the output of a job: the results that it returns, or does not. */
+/** The subject of a line that the service adds after the output of a job: which results are returned, and which are not. */
 export const ABOUT_RESULTS = 'results';
 
 /** Data of the embedded service's `log` event: a piece of output, which can begin or end inside a line. `about` marks a line of the service itself. */
@@ -186,8 +186,8 @@ export type FlowEventData = z.infer<typeof flowEventData>;
 const amount = z.number().nonnegative();
 
 /**
- * Data of the embedded service's `usage` event: what a job has used since the event before, less and less often. Other services have no
- * such event, and fields that the machine cannot measure are absent.
+ * Data of the embedded service's `usage` event: what a job has used since the previous one. The longer the job runs, the rarer they are.
+ * Other services have no such event, and fields that the machine cannot measure are absent.
  */
 export const usageEventData = z.looseObject({
   at: z.string(),

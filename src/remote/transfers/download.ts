@@ -28,7 +28,7 @@ export async function saveBody(response: HttpResponse, dest: string, options: Do
   const { maxBytes = Infinity } = options;
   const total = announcedLength(response);
   if (total !== undefined && total > maxBytes) throw tooLarge(response, maxBytes);
-  // Without the name of `dest`, which may be as long as a name can be.
+  // Named independently of `dest`, whose name may already have the maximum length.
   const partial = join(dirname(dest), `.farwharf-${randomUUID()}.part`);
   const file = await open(partial, 'wx');
   try {

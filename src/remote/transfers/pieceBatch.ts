@@ -36,7 +36,7 @@ export class PieceBatch {
   readonly #limit = pLimit(COMPRESSED_AT_ONCE);
   #entries: Promise<Entry>[] = [];
   #bytes = 0;
-  /** The memory of the last bodies, used in turn: new memory for each would be left to the garbage collector. */
+  /** The memory of the last bodies, used alternately, because new memory for each would wait for the garbage collector. */
   #bodies: readonly [Buffer, Buffer] = [Buffer.alloc(0), Buffer.alloc(0)];
 
   get isEmpty(): boolean {
@@ -49,7 +49,7 @@ export class PieceBatch {
 
   /** @param bytes the piece, which is taken over: its memory is freed after it was compressed. */
   add(name: Buffer, bytes: Buffer<ArrayBuffer>): void {
-    // Node.js 24 writes an empty frame behind one that fills its output exactly, so the output has room for more than the frame.
+    // Node.js 24 adds an empty frame after one that fills its output exactly, so the output is larger than the frame.
     const chunkSize = bytes.length + FRAME_OVERHEAD;
     // Without the size, the compressor prepares for a large stream, which takes twice the time and more memory.
     const options = { params: LEVEL, chunkSize, pledgedSrcSize: bytes.length };
@@ -60,7 +60,7 @@ export class PieceBatch {
     this.#bytes += bytes.length + PIECE_HEADER_BYTES;
   }
 
-  /** The body of a request with all pieces, after which there are none. It is valid until the body after the next is taken. */
+  /** Takes all pieces as the body of a request. The body is valid until the one after the next is taken. */
   async take(): Promise<Buffer> {
     const taken = this.#entries;
     this.#entries = [];

@@ -4,8 +4,8 @@ import { MAX_FRAME_BYTES, MAX_PIECE_BYTES } from '../protocol/contents.ts';
 
 // A frame states how much memory it needs. Usual compression levels of such small pieces need 8 MB at most.
 const WINDOW_LOG = 23;
-// Every piece is unpacked into one buffer, with room for more, so that it is seen to be complete. Node.js leaves several to the garbage
-// collector.
+// Every piece is unpacked into a single buffer that is larger than any piece, which shows that it is complete. Several buffers would be
+// left to the garbage collector.
 const CHUNK_BYTES = MAX_PIECE_BYTES + 1;
 
 interface Unpacked {
@@ -23,7 +23,7 @@ export function unpackPiece(frame: Buffer): Buffer<ArrayBuffer> | undefined {
       params: { [constants.ZSTD_d_windowLogMax]: WINDOW_LOG },
       info: true,
     });
-    // What follows the frame would be stored, and other decoders might read it.
+    // Bytes after the frame would be stored too, and other decoders might read them.
     return hasEngine(unpacked) && unpacked.engine.bytesWritten === frame.length ? unpacked.buffer : undefined;
   } catch {
     return undefined;

@@ -69,7 +69,7 @@ async function* inflate(
   }
 }
 
-/** Unpacks a small member without a stream. The size that it declares is the most that is unpacked. */
+/** Unpacks a small member without a stream, and at most the size that it declares. */
 function* inflateAtOnce(
   frame: Frame,
   content: Buffer,

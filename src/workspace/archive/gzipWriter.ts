@@ -26,7 +26,7 @@ const deflateBlock = promisify<Buffer, ZlibOptions, Buffer<ArrayBuffer>>(deflate
 /** Receives the compressed bytes in order. They are valid until the promise settles. */
 export type ByteSink = (bytes: Buffer) => Promise<void>;
 
-/** A part of the stream that is compressed without what comes before it, so that its compressed bytes can be used again. */
+/** A part of the stream that is compressed independently of what precedes it, so that its compressed bytes can be reused. */
 export interface GzipSegment {
   readonly bytes: number;
   /** CRC-32, as that of the compressed bytes. */
@@ -82,7 +82,7 @@ export class GzipWriter {
   /**
    * Adds a segment that was compressed before. What is written afterwards needs a segment of its own.
    *
-   * @param packed its compressed bytes; absent if they are kept elsewhere. The stream is complete only with them in this place.
+   * @param packed its compressed bytes; absent if they are stored elsewhere and must be inserted here to complete the stream.
    */
   async append(segment: GzipSegment, packed?: AsyncIterable<Buffer>): Promise<void> {
     if (this.#filled > 0) await this.#startBlock();

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream';
 import { constants, createInflateRaw } from 'node:zlib';
 import { systemCode } from '../../core/errors.ts';
 
-/** A stored archive is not the one that its segments describe. */
+/** A stored archive does not match its segments. */
 export class DamagedArchive extends Error {
   override readonly name = 'DamagedArchive';
 
@@ -42,7 +42,7 @@ export async function* inflateSegment(
   }
 }
 
-/** The compressed bytes of one segment. @throws as `inflateSegment`, but does not know damaged bytes. */
+/** The compressed bytes of one segment. @throws as `inflateSegment`, but damaged bytes are not detected. */
 export async function* readSegment(
   path: string,
   { start, bytes }: FileRange,

@@ -20,7 +20,7 @@ export interface TarSink {
   end(): void;
 }
 
-/** Where the reading of an archive stands, which is not inside of what describes an entry. */
+/** A position in an archive at which reading can continue, which is never inside a header. */
 export interface TarPosition {
   /** The bytes of the current file that follow. */
   readonly body: number;
@@ -90,7 +90,10 @@ export class TarReader {
     }
   }
 
-  /** Skips bytes that are all in the body of a file, whose contents do not matter. @returns false if they may not be, and must be written. */
+  /**
+   * Skips bytes inside the body of a file, whose contents do not matter. @returns false if they may not be inside one, so that they must be
+   * written.
+   */
   skip(bytes: number): boolean {
     if (this.#meta !== undefined || bytes > this.#bodyLeft) return false;
     this.#bodyLeft -= bytes;
@@ -98,13 +101,13 @@ export class TarReader {
     return true;
   }
 
-  /** Undefined inside of what describes an entry. */
+  /** Undefined inside a header. */
   get position(): TarPosition | undefined {
     if (this.#meta !== undefined || this.#blockFilled > 0 || this.#hasPending()) return undefined;
     return { body: this.#bodyLeft, padding: this.#padding, emptyBlocks: this.#emptyBlocks };
   }
 
-  /** Continues where the reading stood after bytes that are known, whose entries the sink has already got. `position` must not be undefined. */
+  /** Continues after bytes whose entries the sink has already received. `position` must not be undefined. */
   continueAt({ body, padding, emptyBlocks }: TarPosition): void {
     this.#bodyLeft = body;
     this.#padding = padding;

@@ -48,7 +48,7 @@ export class ArchivePlan implements TarSink {
   readonly #freeBytes: number;
   readonly #names = new NameTable();
   #steps: WriteStep[] = [];
-  /** The memory of the steps, used again for the steps after the next `take`, and how much of it is in use. */
+  /** The memory of the steps, reused after the next `take`, and how much of it is in use. */
   #memory = Buffer.alloc(0);
   #memoryBytes = 0;
   #isInFile = false;
@@ -106,7 +106,7 @@ export class ArchivePlan implements TarSink {
     this.#isInFile = false;
   }
 
-  /** Other steps may be using memory that is too small, so it is replaced, not moved. */
+  /** Other steps may be using this memory, so it is replaced when it is too small, not moved. */
   #copy(bytes: Buffer): Buffer {
     if (this.#memoryBytes + bytes.length > this.#memory.length) {
       const size = Math.max(LEAST_MEMORY_BYTES, bytes.length, 2 * this.#memory.length);

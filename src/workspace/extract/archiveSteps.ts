@@ -79,7 +79,7 @@ export async function readTarSteps(
   const yielder = new Yielder(signal);
   const startedAt = performance.now();
   for await (const chunk of tar) {
-    // Chunks can be empty, and each takes time before it comes.
+    // A chunk can be empty, but still took time to arrive.
     if (yielder.isDue) await yielder.pause();
     for (let start = 0; start < chunk.length; start += SLICE_BYTES) {
       reader.write(chunk.subarray(start, start + SLICE_BYTES));

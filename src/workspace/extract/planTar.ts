@@ -11,7 +11,7 @@ export interface TarPart {
   read(): Promise<Buffer>;
 }
 
-/** What a run of parts contains if it is read from a position. */
+/** The result of reading a run of parts from a position. */
 export interface KnownRun {
   /** The entries that begin, and null where one ends. */
   readonly events: readonly (TarEntry | null)[];
@@ -21,7 +21,7 @@ export interface KnownRun {
 /** Parts that follow each other. */
 export interface TarRun {
   readonly parts: readonly TarPart[];
-  /** What was found when it was read before, which saves reading it. */
+  /** The result of an earlier read, which saves reading it again. */
   known?(from: TarPosition): KnownRun | undefined;
   remember?(from: TarPosition, run: KnownRun): void;
 }
@@ -66,7 +66,7 @@ function addFiles(files: PlannedFile[], steps: readonly WriteStep[]): void {
 }
 
 /**
- * The same for a tar stream of which neither runs that are known nor parts that are inside of a file are read.
+ * The same for a tar stream, without reading known runs and parts inside of files.
  *
  * @throws AppError `corrupt`, `refused`, `limit` or `no-space` with the reason, the errors of the parts, or the signal's reason.
  */
@@ -104,7 +104,7 @@ export async function planRuns(
   return { files, skipped: plan.skipped };
 }
 
-/** Passes on what is read, and notes it. */
+/** Passes on what is read, and records it. */
 class Recorder implements TarSink {
   readonly #plan: ArchivePlan;
   begun: (TarEntry | null)[] = [];

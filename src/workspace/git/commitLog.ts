@@ -3,13 +3,13 @@ import { readGitCommit } from './gitCommit.ts';
 import { PrivateGitFolder } from './privateGitFolder.ts';
 import { findRepository } from './repository.ts';
 
-// About as many as say something about the files of today.
+// About as many as are relevant for the current files.
 const MOST_COMMITS = 5000;
 const MOST_MESSAGE = 2000;
-// A commit that changes more files says too little about each.
+// A commit that changes more files says little about each of them.
 const MOST_PATHS = 50;
 const ID = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
-// No path relative to a folder begins like this.
+// No path relative to a folder begins with this.
 const COMMIT_MARK = '//';
 interface KnownCommits {
   readonly head: string | undefined;
@@ -66,7 +66,7 @@ export async function readCommits(
   return { head, ids, added: reader.commits.filter(({ id }) => !known.ids.has(id)) };
 }
 
-/** Puts commits together from the items of a log: the mark with the ID, the message, and the paths after an empty item. */
+/** Assembles commits from the items of a log: the mark with the ID, the message, and the paths after an empty item. */
 class LogReader {
   readonly #commits: { readonly id: string; readonly message: string; readonly paths: string[] }[] = [];
   #id: string | undefined;

@@ -1,7 +1,9 @@
 import { link, mkdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** In the folder of an archive, the file with what was compressed for it. The other files have segments of earlier archives. */
+/**
+ * The file in an archive's folder that contains what was compressed for this archive. The other files contain segments of earlier archives.
+ */
 const OWN_PART = 'own';
 
 /**

@@ -99,7 +99,10 @@ export class EarlierArchive implements AsyncDisposable {
   }
 }
 
-/** The files that a new archive refers to: the few with the most of these segments, and none of which more than half is something else. */
+/**
+ * The files that a new archive refers to: the few that contain most of these segments, and only files of which at least half is such
+ * segments.
+ */
 export function partsToKeep(found: readonly FoundSegment[]): ReadonlySet<Part> {
   const used = new Map<Part, number>();
   for (const { part, segment } of found) used.set(part, (used.get(part) ?? 0) + segment.packedBytes);

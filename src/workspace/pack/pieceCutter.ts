@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 const MIN_PIECE_BYTES = 16 * 1024;
 const MAX_PIECE_BYTES = 256 * 1024;
-// One position in 65,536 is a border, so that a piece has 80 KB on average.
+// One position in 65,536 is a boundary, so a piece has 80 KB on average.
 const BORDER = 0xffff_0000;
 
 /** A random number for each byte, the same everywhere. */
@@ -11,8 +11,8 @@ for (let byte = 0; byte < 256; byte += 1)
   GEAR[byte] = createHash('sha256').update(`gear ${byte}`).digest().readUInt32LE(0);
 
 /**
- * Cuts a stream into pieces of 16 to 256 KB at borders that depend only on the 32 bytes before them, so that an insertion moves no later
- * border (FastCDC: Xia et al. 2016, with its skip of the smallest size).
+ * Cuts a stream into pieces of 16 to 256 KB at boundaries that depend only on the 32 bytes before them, so an insertion moves no later
+ * boundary (FastCDC: Xia et al. 2016, including its skip of the minimum size).
  */
 export class PieceCutter {
   readonly #piece = Buffer.allocUnsafeSlow(MAX_PIECE_BYTES);

@@ -23,7 +23,7 @@ export function* piecesIn(records: Buffer): Generator<PieceRecord, void> {
 /** A record for each piece of a tar stream. */
 export class PieceRecords {
   readonly #cutter = new PieceCutter();
-  // A buffer for each record would keep a part of Node.js's pool of 64 KB in memory, with all that was in it once.
+  // A buffer for each record could keep the whole 64 KB of Node.js's pool in memory that it is a slice of.
   #records = Buffer.allocUnsafeSlow(FIRST_BYTES);
   #filled = 0;
 

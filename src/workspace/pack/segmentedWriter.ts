@@ -13,7 +13,7 @@ interface Written {
 
 const NO_PIECES = Buffer.alloc(0);
 
-/** Writes the segments of an archive and notes what is known of each. Without segments it only passes the bytes on. */
+/** Writes the segments of an archive, and records the metadata of each. Without segments, it only passes the bytes on. */
 export class SegmentedWriter {
   readonly #gzip: GzipWriter;
   readonly #records: PieceRecords | undefined;
@@ -48,7 +48,7 @@ export class SegmentedWriter {
     this.#current?.key.add(file, stats, openedAt);
   }
 
-  /** Writes a segment of an earlier archive. */
+  /** Copies a segment of an earlier archive. */
   async copy(segment: ArchiveSegment, packed: AsyncIterable<Buffer>): Promise<void> {
     this.#endPieces();
     await this.#gzip.append(segment, packed);
@@ -75,7 +75,7 @@ export class SegmentedWriter {
     });
   }
 
-  /** Must come before each segment, because a piece never has bytes of two. */
+  /** Must be called before each segment, because no piece spans two segments. */
   #endPieces(): void {
     if (this.#records === undefined || this.#current === undefined) return;
     this.#current.pieces = this.#records.end();

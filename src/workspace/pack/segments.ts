@@ -20,13 +20,14 @@ export interface ArchiveSegment extends GzipSegment {
   readonly start: number;
 }
 
-// After one path in 64, so that a new file moves no border but its own. Many small files are compressed together.
+// A segment ends after one path in 64, chosen by the path, so that a new file moves only the boundary next to it. Many small files are
+// compressed together.
 const BORDER = 0x3f;
 const MOST_FILES = 512;
 const MOST_BYTES = 4 * 2 ** 20;
 const LARGE_BYTES = 2 ** 20;
-// A file that was changed just before it is read may change again without another time. Most file systems note times by the ticks of the
-// system, every 10 ms at most; those without microseconds may be as coarse as FAT, with two seconds.
+// A file that was changed just before it is read may change again within the resolution of its time. Most file systems note times by the
+// ticks of the system, every 10 ms at most; those without microseconds may be as coarse as FAT, with two seconds.
 const RACY_MS = { fine: 100, coarse: 2_000 };
 const NS_PER_MS = 1_000_000n;
 
@@ -54,7 +55,7 @@ export function groupFiles(files: readonly SelectedFile[]): readonly (readonly S
 
 /** Computes the key of a segment from what the disk says about its files, in order. */
 export class SegmentKey {
-  // Other formats of secrets find secrets in files that were searched before.
+  // New formats of secrets may be found in files that were scanned before.
   readonly #hash = createHash('sha256').update(SECRET_FORMATS);
   #isSettled = true;
 
@@ -67,7 +68,7 @@ export class SegmentKey {
     if (readAt !== undefined && changedAt > readAt - racyMs) this.#isSettled = false;
   }
 
-  /** Null if a file was changed shortly before it was read, as git treats such files (racy-git). */
+  /** Null if a file was changed shortly before it was read; git treats such files in the same way (racy-git). */
   end(): string | null {
     const key = this.#hash.digest('base64');
     return this.#isSettled ? key : null;

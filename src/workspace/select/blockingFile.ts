@@ -22,7 +22,7 @@ export async function abortIfBlocked(
     await sleep(START_AFTER_MS, undefined, { signal: done, ref: false });
     if ((await isBlockedAbove(root, top)) || (await isBlockedBelow(root, done))) blocked.abort();
   } catch {
-    // Git has finished meanwhile.
+    // Git has finished in the meantime.
   }
 }
 

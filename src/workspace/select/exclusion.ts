@@ -26,7 +26,7 @@ export interface Exclusion {
   readonly at?: string;
 }
 
-/** Whether this is the folder's own `.git`, which is no file of the user. */
+/** Whether this is the folder's own `.git`, which is not the user's file. */
 export function isOwnGit({ path }: Exclusion): boolean {
   return path === '.git';
 }
