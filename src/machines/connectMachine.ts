@@ -34,7 +34,7 @@ export interface ConnectOptions {
   readonly signal?: AbortSignal;
   /** Asks the user to agree; `question` says what happens. */
   readonly confirm: (question: string) => Promise<boolean>;
-  /** Whether jobs shall run on the cluster that was found there, with these machine classes, or on the machine itself. */
+  /** Whether jobs should run on the cluster that was found there, with these machine classes, or on the machine itself. */
   readonly chooseCluster: (classes: readonly OfferedClass[]) => Promise<boolean>;
   readonly onPhase?: (phase: ConnectPhase) => void;
   /** Something that the user should know, as a sentence. */
@@ -42,7 +42,7 @@ export interface ConnectOptions {
 }
 
 /**
- * Makes the machine that `ssh` reaches usable: copies what is missing, starts the service, and stores the machine.
+ * Sets up a machine that `ssh` reaches: copies what is missing, starts the service, and records the machine.
  *
  * @throws AppError or `MachineUnreachable` that says what to do; then nothing half-installed is left there.
  */

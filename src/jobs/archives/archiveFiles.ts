@@ -25,7 +25,7 @@ export async function measureFile(path: string): Promise<MeasuredFile | undefine
   return { path, time: stats.mtimeMs, parts };
 }
 
-/** Makes a second name of a file, which costs no space and stays when the other one is removed, or a copy where that is impossible. */
+/** Creates a hard link to a file, which costs no space and remains when the other name is removed, or a copy where that is impossible. */
 export async function linkFile(from: string, to: string): Promise<void> {
   await link(from, to).catch(async (error: unknown) => {
     if (systemCode(error) === 'ENOENT') throw error;

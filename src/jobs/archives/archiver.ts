@@ -15,7 +15,7 @@ export const directArchiver = {
 /** The same functions, in this thread or behind a worker. */
 export type Archiver = typeof directArchiver;
 
-/** Unpacks what is stored of a job that was sent, as `stageArchive`. @throws as that and `readTar`. */
+/** Unpacks the stored files of a job that was sent, as `stageArchive`. @throws as that and `readTar`. */
 async function stagePacked(
   packed: PackedFiles,
   folder: string,

@@ -21,7 +21,7 @@ const LATEST_SUFFIX = '.latest';
 const LATEST_MS = 90 * ABANDONED_MS;
 const ID = /^[\w-]{1,64}$/;
 
-/** What is stored of a packed folder. */
+/** The stored files of a packed folder. */
 export interface PackedFiles {
   /** A file, or a folder with parts, some of which it shares with other archives. */
   readonly archive: string;
@@ -140,7 +140,7 @@ export class ArchiveStore {
   }
 
   /**
-   * Makes a packed archive, and its manifest if there is one, the part of a job that is about to be sent.
+   * Copies a packed archive, and its manifest if there is one, for a job that is about to be sent.
    *
    * @returns the path that the archive will have.
    * @throws the system's error.
@@ -171,7 +171,7 @@ export class ArchiveStore {
     await rm(this.sweepPath(id), { force: true });
   }
 
-  /** Removes the oldest archives above the total limit, and what is of use only with them. Manifests are small and stay. */
+  /** Removes the oldest archives above the total limit, with the files that are useless without them. Manifests are small and stay. */
   async prune(inUse: ReadonlySet<string>, maxBytes: number = MAX_KEPT_BYTES): Promise<void> {
     const names = await readdir(this.#folder);
     const found = await Promise.all(names.map((name) => measureFile(join(this.#folder, name))));

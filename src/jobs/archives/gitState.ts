@@ -3,7 +3,7 @@ import { readGitCommit } from '../../workspace/git/gitCommit.ts';
 import type { JobRecord } from '../ledger/record.ts';
 
 /**
- * The commit of a folder and how much differs from it, as far as they are known. A submit does not fail because git does.
+ * The commit of a folder and how much differs from it, if known. A submit does not fail because git does.
  *
  * @param options.isTrusted whether git may be run and its files may be read.
  * @throws the signal's reason on abort.

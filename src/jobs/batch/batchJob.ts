@@ -11,7 +11,7 @@ const CORES = ['ntasks', 'ntasks-per-node', 'cpus-per-task'];
 const RESOURCES = CORES.concat('mem', 'mem-per-cpu', 'mem-per-gpu', 'gpus', 'gpus-per-node', 'gpus-per-task', 'gres');
 const VARIABLE = /^(?!FARWHARF_)[A-Za-z_]\w*$/;
 
-/** An option that a job does not get, or only in part. */
+/** An option that is not used, or only in part. */
 export interface Remark {
   /** 1-based. */
   readonly line: number;
@@ -19,11 +19,11 @@ export interface Remark {
   readonly option: string;
   /** Why, in sentences. */
   readonly reason: string;
-  /** Whether the job would not be the one that the script describes. */
+  /** Whether the job would differ from what the script describes. */
   readonly isFatal?: boolean;
 }
 
-/** What a batch script asks of its machine; undefined for what it does not mention. */
+/** The resources that a batch script requests; undefined if it does not mention them. */
 export interface BatchRequest {
   readonly partitions: (Pick<Remark, 'line' | 'option'> & { readonly names: readonly string[] }) | undefined;
   /** The first line with cores, memory or GPUs, and all such options. */

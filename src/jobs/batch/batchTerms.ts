@@ -13,7 +13,7 @@ export interface BatchTerms {
   /** The path of the script, as shown. */
   readonly source: string;
   readonly remarks: readonly Remark[];
-  /** What to choose a machine class by; undefined once one was chosen. */
+  /** The resources by which a machine class is chosen; undefined once one was chosen. */
   readonly request: BatchRequest | undefined;
   readonly choice?: ClassChoice;
 }
@@ -24,7 +24,7 @@ interface ClassChoice {
   readonly remarks: readonly Remark[];
 }
 
-/** What a job does not get of its batch script, for a job with this machine class. */
+/** The options of its batch script that a job with this machine class does not use. */
 export function batchFindings(
   { source, remarks, choice }: BatchTerms,
   machineClass: string | undefined,

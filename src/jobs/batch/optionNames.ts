@@ -10,7 +10,7 @@ export const REASONS = {
   unsupported: 'Jobs have no such setting.',
 } as const;
 
-/** What becomes of an option: a setting of the job, or nothing, for a reason. */
+/** How an option is used: as a setting of the job, or not, for a reason. */
 type OptionUse = 'setting' | keyof typeof REASONS;
 
 export interface OptionName {

@@ -62,7 +62,7 @@ export class ResultCache {
     const text = await ifThere(readFile(join(folder, INDEX), 'utf8'), undefined);
     if (text === undefined) return undefined;
     const now = new Date();
-    await utimes(folder, now, now).catch(() => {}); // a read-only home; only the order of removal is wrong
+    await utimes(folder, now, now).catch(() => {}); // a read-only home: only the order of removal is wrong
     const stored = parseOwnJson<StoredIndex>(text);
     const index = new ResultIndex(
       stored.map(([path, size, mode, offset]) => ({ path, size, mode, offset: offset < 0 ? null : offset })),
@@ -84,7 +84,7 @@ export class ResultCache {
       await mkdir(part, { recursive: true, mode: 0o700 });
       const { bavail, bsize } = await statfs(part);
       const limits = { ...DEFAULT_LIMITS, entries: MOST_ENTRIES, nameBytes: MOST_NAME_BYTES };
-      // At most half of the free space, so that the machine stays usable.
+      // At most half of the free space, so that other programs have room.
       using writer = new ContentsWriter(join(part, CONTENTS), Math.min(this.#limits.jobBytes, (bavail * bsize) / 2));
       const plan = new ArchivePlan(limits, Infinity);
       await readSteps(archive, plan, { ...limits, signal, onProgress }, async (steps, yielder) => {

@@ -44,7 +44,7 @@ export function contentsOf(archive: string, segments: readonly ArchiveSegment[])
   };
 }
 
-/** Cuts the names of pieces into lists, at borders that depend on the names only. */
+/** Cuts the names of pieces into lists, at boundaries that depend on the names only. */
 export function listNames(names: readonly Buffer[]): readonly NameList[] {
   const lists: NameList[] = [];
   let open: Buffer[] = [];

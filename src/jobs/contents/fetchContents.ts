@@ -9,7 +9,7 @@ import type { Piece } from '../../workspace/pack/splitPieces.ts';
 import { httpStatus } from '../service/api.ts';
 import type { TarAssembly } from './tarAssembly.ts';
 
-// Pieces that arrived are kept, so a lost connection is simply tried again.
+// Received pieces are kept, so after a lost connection the request is simply repeated.
 const RETRY_DELAYS_MS = [250, 1_000, 4_000];
 const MAX_RECORDS_BYTES = MAX_PIECES * RECORD_BYTES;
 
@@ -54,13 +54,13 @@ export async function fetchRecords(
     signal?.throwIfAborted();
     const status = httpStatus(error);
     if (status === undefined) throw error;
-    // The request for the archive says what is wrong with the results or the key.
+    // The following request for the archive reports what is wrong with the results or the key.
     if (isOffered && status !== 404) onRefused?.(error);
     return undefined;
   }
 }
 
-/** Puts pieces that are on this machine into an assembly, and frees their memory. Those that were changed or damaged are left out. */
+/** Writes pieces from this machine into an assembly, and frees their memory. Changed and damaged ones are left out. */
 export async function putPieces(assembly: TarAssembly, pieces: AsyncIterable<Piece>): Promise<void> {
   for await (const { name, bytes } of pieces) {
     await assembly.put(name, bytes);

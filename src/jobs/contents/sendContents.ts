@@ -5,7 +5,7 @@ import { httpStatus } from '../service/api.ts';
 import type { ArchiveContents } from './archiveContents.ts';
 import { PieceBatch } from '../../remote/transfers/pieceBatch.ts';
 
-// Pieces can be sent again without harm, so a lost connection is simply tried again.
+// Sending pieces twice is harmless, so after a lost connection the request is simply repeated.
 const RETRY_DELAYS_MS = [250, 1_000, 4_000];
 
 /** The part of a service that takes contents. */
@@ -48,7 +48,7 @@ export async function sendContents(
     await sender.post('pieces', body);
     onProgress(done, total, sender.sentBytes);
   };
-  /** Returns when the request before this one has ended, so that a slow connection holds up the reading. */
+  /** Returns when the previous request has ended, so that reading slows down with the connection. */
   const flush = async (): Promise<void> => {
     if (batch.isEmpty) return;
     const body = await batch.take();

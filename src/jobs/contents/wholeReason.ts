@@ -4,7 +4,7 @@ import { httpStatus } from '../service/api.ts';
 
 const MAX_WORDS = 200;
 
-/** Says why a whole archive is sent where only the contents that the service lacks were to be sent, in one line. */
+/** Explains in one line why the whole archive is sent instead of only the contents that the service lacks. */
 export function wholeUploadReason(error: unknown): string {
   const short = shortMessage(error);
   if (httpStatus(error) !== undefined) {
@@ -15,7 +15,7 @@ export function wholeUploadReason(error: unknown): string {
   return 'The connection broke too often to send only what changed, so the whole archive is sent. Its upload continues where a connection breaks.';
 }
 
-/** Says why all results are downloaded where only those that this machine lacks were to be, in one line. */
+/** Explains in one line why all results are downloaded instead of only those that this machine lacks. */
 export function wholeDownloadReason(error: unknown): string {
   return `The service did not list the contents of the results (${shortMessage(error)}), so all of them are downloaded.`;
 }
@@ -25,7 +25,7 @@ function shortMessage(error: unknown): string {
   return words.length <= MAX_WORDS ? words : `${words.slice(0, MAX_WORDS - 1).toWellFormed()}…`;
 }
 
-/** Whether a file of this machine was the reason. Errors of connections have no path. */
+/** Whether a file on this machine was the cause. Connection errors have no path. */
 function isLocal(error: unknown): boolean {
   return error instanceof Error && 'path' in error;
 }

@@ -4,7 +4,7 @@ import { balanceNow } from './balanceForecast.ts';
 import type { BudgetState } from '../submit/budgetCheck.ts';
 import { costSoFar } from '../submit/estimate.ts';
 
-/** Running jobs that have used up what they may cost. */
+/** Running jobs that have used up their budget or all credits. */
 export interface Overrun {
   /** A sentence without its full stop: `Project vision has used 101 of its 100 credits for this month`. */
   readonly reason: string;

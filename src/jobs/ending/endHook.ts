@@ -20,8 +20,8 @@ export const endHook = z.union([
 export type EndHook = Readonly<z.output<typeof endHook>>;
 
 /**
- * Tells a program or a web server of the user that a job has ended. Whatever the job determines is data: a program gets it in variables
- * named `FARWHARF_…` and as JSON on standard input, a server as JSON.
+ * Notifies a program or a web server of the user that a job has ended. Everything that the job determines is passed as data: to a program
+ * in variables named `FARWHARF_…` and as JSON on standard input, to a server as JSON.
  *
  * @throws Error that says what went wrong, after at most a minute; the signal's reason on abort.
  */

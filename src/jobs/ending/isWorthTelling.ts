@@ -5,6 +5,6 @@ export function isWorthTelling(
   record: JobRecord,
   { isWatched, notifyAfter }: { readonly isWatched: boolean; readonly notifyAfter: number },
 ): boolean {
-  // What never ran has no duration, and its failure says why it did not start.
+  // A job that never ran has no duration, and the user should learn why it did not start.
   return isWatched || (elapsedSeconds(record, Date.now()) ?? Number.POSITIVE_INFINITY) >= notifyAfter;
 }

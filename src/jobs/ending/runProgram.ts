@@ -20,7 +20,7 @@ export async function runProgram(
   { env, report, signal, timeoutMs }: ProgramOptions,
 ): Promise<void> {
   const timeout = AbortSignal.timeout(timeoutMs);
-  // No key of ours reaches a program that does not need it.
+  // The program does not need Farwharf's key, so it does not get it.
   const { FARWHARF_API_KEY: _, ...own } = env;
   const child = spawn(program, args, {
     env: { ...own, ...endVariables(report) },
@@ -34,11 +34,11 @@ export async function runProgram(
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     errors = (errors + text).slice(-ERROR_LIMIT);
   });
-  child.stdin.on('error', () => {}); // a program need not read it
+  child.stdin.on('error', () => {}); // a program may not read it
   child.stdin.end(`${JSON.stringify(report)}\n`);
   try {
     await once(child, 'exit');
-    // The last words of a program can arrive after its end. A process that it left behind keeps the pipe open.
+    // The last output of a program can arrive after its end. A process that it left behind keeps the pipe open.
     await once(child.stderr, 'close', { signal: AbortSignal.timeout(LAST_WORDS_MS) }).catch(() => {});
     const { exitCode: status, signalCode } = child;
     if (status !== 0) throw new Error(`It ended with ${status === null ? signalCode : `status ${status}`}.`);

@@ -28,7 +28,7 @@ interface FailureSources {
 }
 
 /**
- * Puts together why a job failed: its last lines, the code they name, what changed since the script last succeeded, and known causes.
+ * Collects why a job failed: its last lines, the code they name, what changed since the script last succeeded, and known causes.
  *
  * @param record up to date.
  * @throws AppError `bad-input` for a job that has not failed; the service's error if the output is not stored here and cannot be read.

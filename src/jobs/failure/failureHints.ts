@@ -52,7 +52,7 @@ const RULES: readonly Rule[] = [
 const MAX_HINTS = 4;
 
 /**
- * What is known to cause such failures, in sentences: from the end of the job first, then from its output, last lines first.
+ * Known causes of such failures, in sentences: first those found from how the job ended, then those from its output, last lines first.
  *
  * @param known missing files that the folder contains.
  */

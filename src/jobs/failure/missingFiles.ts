@@ -16,7 +16,7 @@ export interface MissingFile {
   readonly isSent: boolean;
 }
 
-// The words of Python and Node.js, of R and Perl, and of the shell and its commands.
+// The messages of Python and Node.js, of R and Perl, and of the shell and its commands.
 const NOT_FOUND = [
   /\b(?:FileNotFoundError|ENOENT).*?'([^']{1,300})'/,
   /'([^']{1,300})': No such file or directory/,

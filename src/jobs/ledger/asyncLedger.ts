@@ -37,7 +37,7 @@ export function directLedger(ledger: JobLedger): AsyncLedger {
 export interface LedgerWatchOptions {
   readonly signal: AbortSignal;
   readonly intervalMs?: number;
-  /** The mark of the stored ledger, which is read instead of the ledger while that rests. */
+  /** The change mark of the stored ledger, which is checked instead of the ledger while its thread is stopped. */
   readonly resting?: { isResting(): boolean; readMark(): Promise<string | undefined> } | undefined;
 }
 

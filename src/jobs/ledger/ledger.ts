@@ -17,7 +17,7 @@ const SQLITE_CONSTRAINT = 19;
  * wait up to 5 s for other processes. Those that write throw AppError `no-space` on a full disk.
  */
 export class JobLedger {
-  /** Why jobs are not stored after this process, or why an old file was moved aside; undefined if all is well. */
+  /** Why records are lost when this process ends, or why an old file was moved aside; undefined if all is well. */
   readonly problem: string | undefined;
   /** Whether the ledger is in the file, not in memory. */
   readonly isStored: boolean;
@@ -127,14 +127,14 @@ export class JobLedger {
   }
 
   /**
-   * What changed after an earlier call returned `number`. Undefined if that is more than can be read at once, or if the ledger is another
-   * one by now; read the list again then. Without a number only the current one is returned.
+   * What changed after an earlier call returned `number`. Undefined if there are too many changes to read at once, or the ledger was
+   * replaced; read the list again then. Without a number, only the current number is returned.
    */
   changesSince(number?: number): LedgerChanges | undefined {
     return readChanges(this.#database, number);
   }
 
-  /** Takes the lease of a job or a sweep for `ttlMs`, unless another owner holds it that has not stopped, as far as can be known. */
+  /** Takes the lease of a job or a sweep for `ttlMs`, unless another owner holds it and is not known to have stopped. */
   claim(id: string, owner: string, ttlMs: number): boolean {
     const now = this.#now();
     const holder = this.#database.prepare('SELECT owner FROM leases WHERE job = ?').get(id)?.['owner'];
@@ -178,7 +178,7 @@ export class JobLedger {
     this.#database.close();
   }
 
-  /** Whether an unexpired lease belongs to a process that has not stopped, as far as can be known. */
+  /** Whether an unexpired lease belongs to a process that is not known to have stopped. */
   #isLeased(id: string): boolean {
     const query = 'SELECT owner FROM leases WHERE job = ? AND expires_at > ?';
     const lease = this.#database.prepare(query).get(id, this.#now());

@@ -3,7 +3,7 @@ import { printableLine } from '../../core/text/printable.ts';
 
 /** The value of a parameter of a sweep. */
 export const parameterValue = z.union([z.string(), z.number(), z.boolean()]);
-/** The values that tell a job of a sweep from the others, by name. */
+/** The values that distinguish a job of a sweep from the others, by name. */
 export type JobParameters = Readonly<Record<string, z.output<typeof parameterValue>>>;
 
 /** The place of a job in its sweep. */

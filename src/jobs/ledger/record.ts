@@ -65,7 +65,7 @@ const fields = z.object({
   archive: text,
   archiveBytes: number,
   lastLogLine: text,
-  /** How many files the job created or changed, and how many of them it created, if the files sent are known; null if unknown. */
+  /** How many files the job created or changed and, if the submitted files are known, how many of them are new; null if unknown. */
   results: z.object({ files: z.number(), added: z.number().nullable() }).nullable().default(null),
   downloadedAt: text,
   /** The question of a flow whose job ended to wait for the answer; null for any other job. */
@@ -179,10 +179,13 @@ export function isRecordId(text: string): boolean {
   return UUID.test(text);
 }
 
-// As a random ID begins. Times and counters have no letters, and begin alike.
+// The start of a random ID. Times and counters have no letters and start alike.
 const RANDOM = /^(?=\d{0,7}[a-f])[0-9a-f]{8}[0-9a-f-]+$/;
 
-/** The ID that people type: the service's job ID, its start if it is long, or the start of our UUID if that would say nothing. */
+/**
+ * The ID that people type: the service's job ID, its start if it is long, or the start of our UUID if the service's would not be
+ * distinctive.
+ */
 export function shortId({ id, jobId }: Pick<JobRecord, 'id' | 'jobId'>): string {
   if (jobId !== null && jobId.length <= 16) return jobId;
   return (jobId !== null && RANDOM.test(jobId) ? jobId : id).slice(0, 8);

@@ -3,13 +3,13 @@ import { ReplayFilter } from './replay.ts';
 import type { EventSpool, SpooledEvent } from './spool.ts';
 import { serviceEvents } from './reconnectingStream.ts';
 
-// A service sends what it has at once, and says nothing when that was all.
+// A service sends all stored events at once, but does not mark the last of them.
 const MAX_FIRST_MS = 3_000;
 const MAX_PAUSE_MS = 400;
-// A job that prints all the time never pauses. Then what it printed before arrives fast, and what it prints now slowly.
+// A job that prints all the time never pauses. Then earlier output arrives fast, and new output slowly.
 const WINDOW_MS = 400;
 const MIN_EVENTS_IN_WINDOW = 50;
-// One may be a stall of the network.
+// A single pause may be a stall of the network.
 const MAX_SLOW_WINDOWS = 2;
 const MAX_TOTAL_MS = 10_000;
 

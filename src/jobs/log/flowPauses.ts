@@ -3,7 +3,7 @@ import { MarkedLineReader } from '../../core/text/markedLines.ts';
 import { logTextOf } from '../../remote/protocol/spellings.ts';
 import { jobPause, type JobRecord } from '../ledger/record.ts';
 
-// What a job prints is stored with its record, which every window reads.
+// Limited, because it is stored in the job's record, which every window reads.
 const MAX_CHARACTERS = 20_000;
 
 /** Finds what the flow of a job waits for among the job's events: `flow` events, or marked lines in the log of other services. */

@@ -21,7 +21,7 @@ export interface FollowOptions {
   readonly onUpdate?: (record: JobRecord) => void;
   /** Called when the service can no longer be reached, and when it can be reached again. */
   readonly onContact?: (isReachable: boolean) => void;
-  /** Whose return, after it did not respond, opens the stream again. */
+  /** When the service responds again, the stream is reopened. */
   readonly contact?: Pick<ContactWatch, 'returned'>;
   /** How long a lease lasts without renewal; 10 s by default. */
   readonly leaseMs?: number;

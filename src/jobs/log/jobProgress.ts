@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n';
 import { formatDuration } from '../../core/text/format.ts';
 
-/** How far a program says it is. */
+/** The progress that a program reports. */
 export interface JobProgress {
   /** 0 to 100. */
   readonly percent?: number;

@@ -28,8 +28,8 @@ const END = printable`\n`;
 const DIM_END = printable`\u001b[0m\n`;
 
 /**
- * Whether an event has a place in a log. Others, such as those of usage, come at any time, so they must not end a line that the job is
- * still rewriting.
+ * Whether an event is shown in a log. Others, such as usage events, arrive at any time, so they must not end a line that the job is still
+ * rewriting.
  */
 export function isInLog({ event, data, own }: SpooledEvent): boolean {
   return own === true || event === 'state' || event === 'end' || logTextOf(event, data) !== undefined;

@@ -66,12 +66,12 @@ export function timeOf(time: string | undefined): string | undefined {
   return time !== undefined && time.length <= TIME_LIMIT && !Number.isNaN(Date.parse(time)) ? time : undefined;
 }
 
-// When a script throws, Node.js prints the reason first, then the calls and its version, which say nothing of it. So does Java.
-// Longer lines are no such lines, and would take a time that grows with the square of their length.
+// When a script throws, Node.js prints the reason first, then the calls and its version, which do not explain it. So does Java. Longer
+// lines are not of this kind, and matching them would take quadratic time.
 const MAX_CALL = 1_000;
 const AFTER_REASON = /^Node\.js v\d+\.\d+\.\d+$|^\s+at \S.*[:(][^\s()]*\)?$/;
 
-/** Finds the last line of output that is not blank, across events that may split lines. Data for the job's page is no such line. */
+/** Finds the last line of output that is not blank, across events that may split lines. Data for the job's page does not count. */
 export class LastLine {
   readonly #output = new ReadableOutput();
   #open = '';
@@ -79,7 +79,7 @@ export class LastLine {
 
   /** @param data of the event with the text. */
   push(data: unknown, text: string): void {
-    if (textField(data, 'about') === ABOUT_RESULTS) return; // the service's words, which follow the output
+    if (textField(data, 'about') === ABOUT_RESULTS) return; // lines of the service itself, which follow the output
     const lines = (this.#open + this.#output.push(data, text)).split(/\r\n|[\n\r]/);
     this.#open = (lines.pop() ?? '').slice(-LINE_LIMIT * 4);
     this.#last = lines.findLast((line) => line.trim() !== '' && !isAfterReason(line)) ?? this.#last;

@@ -11,7 +11,7 @@ import type { EventSpool, SpooledEvent } from './spool.ts';
 
 // After the job has ended, reading the rest of its log from a service that responds is only retried a few times.
 const ATTEMPTS_AFTER_END = 5;
-// So often in a row a service closes the stream of a job in a state that Farwharf does not know before the log says so.
+// How many times in a row a service must close the stream of a job in an unknown state before the log says so.
 const CLOSED_IN_UNKNOWN_STATE = 3;
 const GAP_TEXT =
   'The connection was lost, and the service does not number its events: lines may be missing or repeated here.';
@@ -71,13 +71,13 @@ export async function streamToEnd(
     }
     closedWithoutNews = end.type === 'closed' && fresh === 0 ? closedWithoutNews + 1 : 0;
     if (closedWithoutNews === CLOSED_IN_UNKNOWN_STATE) await noteUnknownState(deps.spool, recorder);
-    // A service that sends the whole log again has nothing new to say.
+    // A service that only repeats the log has nothing new.
     if (fresh > 0) failures = 0;
     await sleep(retryDelaysMs[Math.min(failures, retryDelaysMs.length - 1)], undefined, { signal });
     failures += 1;
     if (status !== 'unreachable') continue;
     if (deps.reconnect !== undefined) service = await deps.reconnect(signal).catch(() => service);
-    // A job may have nothing to say for hours, so its stream does not show that the service is back.
+    // A job may print nothing for hours, so its stream does not show that the service is back.
     onContact((await updateRecord(service, recorder, signal)) !== 'unreachable');
   }
 }
@@ -149,7 +149,7 @@ async function updateRecord(
   return 'updated';
 }
 
-/** Says why a job whose service has closed its log is still followed. Says it once, however often the job is followed. */
+/** Notes, once per job, why a job whose service has closed its log is still followed. */
 async function noteUnknownState(spool: EventSpool, recorder: Recorder): Promise<void> {
   const { state } = recorder.record;
   if (stateOfWord(state) !== undefined) return;
@@ -180,7 +180,7 @@ export async function* serviceEvents(spool: EventSpool): AsyncGenerator<SpooledE
   for await (const event of spool.read()) if (event.own !== true) yield event;
 }
 
-// Waiting helps neither against a refused key nor against a full disk.
+// A refused key or a full disk does not get better by waiting.
 function rethrowFinal(error: unknown): void {
   const status = httpStatus(error);
   // An identity provider that gives no new token now may do so later.

@@ -17,7 +17,7 @@ export class Recorder {
   readonly #lastLine = new LastLine();
   readonly #pauses = new FlowPauses();
   #lastLineAt = 0;
-  /** Stores the last line once it may be stored again, because the job may say nothing for hours. */
+  /** Stores the last line as soon as the interval allows it, because the job may print nothing for hours. */
   #lastLineTimer: NodeJS.Timeout | undefined;
   #pending: NewEvent[] = [];
   #writing: Promise<void> | undefined;

@@ -16,7 +16,7 @@ export interface TextStyle {
   readonly isBold: boolean;
 }
 
-// In characters, about 16 MB. The log view shows 20,000 lines, which are lighter unless a job means to fill the memory.
+// In characters, about 16 MB. The 20,000 lines of the log view take less, unless a job tries to fill the memory.
 const MAX_WEIGHT = 8_000_000;
 const PART_WEIGHT = 50;
 // Longer lines are data rather than messages.
@@ -30,8 +30,8 @@ const INDEXED = 5;
 const [INDEXED_CODES, RGB_CODES] = [2, 4];
 
 /**
- * The colours of lines in logs, by their text, because the views of a log are cut, redrawn and read from any place. Knows the last coloured
- * lines, in bounded memory.
+ * The colours of log lines, stored by the text of the line, because log views are cut, redrawn and read from any position. Keeps the most
+ * recent coloured lines, in bounded memory.
  */
 export class ColouredLines {
   readonly #lines = new Map<string, readonly ColouredPart[]>();
@@ -110,7 +110,7 @@ function styleAfter(before: TextStyle, codes: string): TextStyle {
     else if (code === NOT_BOLD) isBold = false;
     else if (code === USUAL_COLOUR) colour = undefined;
     else if (code === EXTENDED) {
-      // Of the other colours, none is one of the theme.
+      // The other colours have no counterpart in the theme.
       const isIndexed = numbers[index + 1] === INDEXED;
       const number = numbers[index + 2] ?? Number.NaN;
       colour = isIndexed && number < 2 * COLOURS ? number : undefined;

@@ -39,7 +39,7 @@ export async function* findInLog(
   let open = '';
   for await (const event of spool.read({ signal })) {
     const lines = (open + text.push(event)).split('\n');
-    // A line that was cut between two parts is counted as one, as in the parts.
+    // A line that is split between two parts counts as one, as in the parts.
     open = (lines.pop() ?? '').slice(0, MAX_LINE);
     for (const line of lines) {
       if (matches(line)) yield { line: number, text: line };

@@ -5,9 +5,8 @@ import type { Series } from './series.ts';
 const MAX_LINE = 16 * 1024;
 
 /**
- * Reads the metrics that a job prints in marked lines. Each number in the JSON object of a line is a value of the series with its name,
- * at the position of the object's `step`; without a step at its own number. Of what is not like that, nothing is read. The first 1,000
- * names become series.
+ * Reads the metrics that a job prints in marked lines. Each number in the JSON object of a line is a value of the series with its name, at
+ * the position of the object's `step`; without a step at its own number. Anything else is ignored. The first 1,000 names become series.
  */
 export class MetricLines {
   readonly #lines = new DataLines('metric', MAX_LINE);

@@ -4,10 +4,10 @@ import { logTextOf } from '../../remote/protocol/spellings.ts';
 
 /** The lines in which a job prints data for its page: `farwharf:metric {"step": 10, "loss": 0.3}`. */
 const MARKS = { metric: 'farwharf:metric ', picture: 'farwharf:picture ' } as const;
-// What is not the start of an object is text that somebody misprinted, and should see.
+// Text that is not the start of an object is a mistake in the program, and stays visible.
 const HIDDEN = Object.values(MARKS).map((mark) => `${mark}{"`);
 const LONGEST_HIDDEN = Math.max(...HIDDEN.map(({ length }) => length));
-const FIRST = 'f'; // of each mark, so that most lines cost one comparison
+const FIRST = 'f'; // the first letter of each mark, so that most lines cost one comparison
 const LINE_END = /\r\n|[\n\r]/;
 
 type Stream = 'stdout' | 'stderr';
@@ -32,7 +32,7 @@ export class DataLines {
     const stream = streamOf(data);
     const lines = `${this.#open.get(stream) ?? ''}${text}`.split(LINE_END);
     const open = lines.pop() ?? '';
-    // Of a line without the mark only its start matters. One character too many marks a line as too long, however much follows.
+    // Of a line without the mark, only the start is kept. One character too many marks a line as too long, however much follows.
     const length = open.startsWith(this.#mark) ? this.#maxLine + 1 : this.#mark.length;
     this.#open.set(stream, open.slice(0, length));
     return lines

@@ -12,7 +12,7 @@ const MIN_SAVING = 0.1;
 // The unit of `memory_gb` in a rate card.
 const GIGABYTE = 2 ** 30;
 
-/** What a job that has ended used of what it had, and what would have been enough. */
+/** How much of its machine class an ended job used, and which class would have been enough. */
 export interface Advice {
   readonly sentence: string;
   /** The cheapest class that would have been enough, if it saves a tenth or more, with its credits. */
@@ -31,7 +31,7 @@ export function adviseOn(record: JobRecord, usage: UsageSeries, account: unknown
   const card: NonNullable<Account['rate_card']> = receivedAccount.safeParse(account).data?.rate_card ?? [];
   const own = card.find(({ machine_class: name }) => name === record.machineClass);
   const cheaper = own && hasSucceeded(record) ? cheaperClass(own, card, usage, seconds) : undefined;
-  // What was charged may be rounded, so its part is more accurate than the time at the new rate.
+  // The charge may be rounded, so scaling it is more accurate than multiplying the time by the new rate.
   const charged = record.creditsCharged ?? (seconds / 60) * (own?.credits_per_minute ?? 0);
   const used = l10n.t('Used {0}.', describeUsed(record, usage, own, seconds));
   if (cheaper === undefined) return { sentence: used, cheaper: null };
@@ -46,7 +46,7 @@ export function adviseOn(record: JobRecord, usage: UsageSeries, account: unknown
   return { sentence: `${used} ${saving}`, cheaper: { machineClass, credits } };
 }
 
-/** The cheapest class that has what the job used, and the part of the own price that it costs. */
+/** The cheapest class with at least what the job used, and its price as a fraction of the price of the job's class. */
 function cheaperClass(
   own: RateCardItem,
   card: readonly RateCardItem[],

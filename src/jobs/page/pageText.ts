@@ -37,7 +37,7 @@ export interface PagePlot {
 }
 
 /**
- * What a job is, without control characters. What is unknown has no line.
+ * The facts about a job, without control characters. Unknown ones have no line.
  *
  * @param state its state in words. @param now milliseconds.
  */

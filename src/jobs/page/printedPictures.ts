@@ -13,7 +13,7 @@ const printedPicture = z.object({ name: z.string().min(1).max(MAX_NAME), data: z
 
 /**
  * The pictures that a job prints while it runs, in lines such as `farwharf:picture {"name": "samples.png", "data": "iVBORw0…"}`. A later
- * picture replaces one with the same name; of others, the last six remain. Of what is not like that, nothing is read.
+ * picture replaces one with the same name, and the last six names are kept. Anything else is ignored.
  */
 export class PrintedPictures {
   readonly #lines = new DataLines('picture', MAX_LINE);

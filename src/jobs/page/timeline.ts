@@ -5,7 +5,7 @@ import { stateWord } from '../ledger/jobIcon.ts';
 import type { SpooledEvent } from '../log/spool.ts';
 import { stateOf } from '../log/progress.ts';
 
-// A job waits for some reasons, and a service may send any number.
+// A job has few phases, but a service may send any number.
 const MAX_PHASES = 200;
 
 /** A part of a job's life: in one state, for one reason. */
@@ -21,7 +21,7 @@ export interface Phase {
 
 type Start = Omit<Phase, 'seconds'>;
 
-/** Collects what a job went through from its `state` events. */
+/** Collects the phases of a job from its `state` events. */
 export class Timeline {
   readonly #starts: Start[] = [];
 

@@ -15,7 +15,9 @@ export interface ProfileSurroundings {
   readonly hasFile: (path: string) => Promise<boolean>;
 }
 
-/** What would make a submit fail: compares a profile with the folder and the user's services. Variables are not read. */
+/**
+ * The problems that would make a submit fail, found by comparing a profile with the folder and the user's services. Variables are not read.
+ */
 export async function checkProfile(
   { profile, range }: NamedProfile,
   { current, hosts, classesOf, hasFile }: ProfileSurroundings,

@@ -9,7 +9,10 @@ import { AppError } from '../../core/errors.ts';
 import { LOCAL_HOST } from '../service/host.ts';
 import type { ProfileJob } from './profileJob.ts';
 
-/** What the profiles of a folder may do only after the user agreed: read variables of this machine, send what rules leave out, use secrets and volumes, and choose the service. */
+/**
+ * What the profiles of a folder may do only after the user has agreed: read variables of this machine, send files that rules leave out, use
+ * secrets and volumes, and choose the service.
+ */
 export interface ProfileAccess extends Pick<ProfileJob, 'variables' | 'include' | 'secrets' | 'volumes'> {
   /** The host that gets the job. */
   readonly host: string;
@@ -59,7 +62,7 @@ export async function saveConsent(
   await writeAtomically(join(home, FILE), JSON.stringify({ [folder]: [...new Set(now)], ...Object.fromEntries(kept) }));
 }
 
-/** What the profile is going to do, as the question or the refusal says it. */
+/** What the profile would do, worded for the question and the refusal. */
 export function describeAccess(
   { name }: Pick<ProfileJob, 'name'>,
   { isSwitch, variables, include, secrets, volumes }: ProfileAccess,

@@ -51,7 +51,7 @@ export function parseProfiles(text: string): ProfileFile {
   const parsed = profileFile.safeParse(root.value, { error: schemaMessage });
   if (!parsed.success) {
     const problems = parsed.error.issues.flatMap((issue) => locate(root, issue));
-    // Of several for one value, the last: the others follow from it.
+    // Of several issues for one value, the last: the others follow from it.
     const last = new Map(problems.map((problem) => [`${problem.start} ${problem.end}`, problem]));
     return { profiles: [], problems: [...last.values()] };
   }

@@ -8,7 +8,7 @@ import { combinations } from './matrix.ts';
 import type { NamedProfile } from './profileFile.ts';
 import { environmentNames, expandVariables, type VariableValues } from './variables.ts';
 
-/** What a profile asks for, before anything of the user's machine is read. */
+/** What a profile asks for, before anything is read from the user's machine. */
 export interface ProfileJob {
   readonly name: string;
   /** The name of the service; undefined for the selected one. */
@@ -38,7 +38,7 @@ export interface SweepLimits {
   readonly maxCost: number | undefined;
 }
 
-/** What the user chose instead of the values of a profile. */
+/** The user's changes to the values of a profile. */
 export interface ProfileChanges {
   /** Replaces the script and the arguments. */
   readonly script?: string | undefined;

@@ -21,7 +21,7 @@ interface AssembleOptions {
 }
 
 /**
- * Puts the results of a job together from the last results of its folder, what was sent with the job, and pieces that only the service has.
+ * Assembles the results of a job from the last results of its folder, what was sent with the job, and pieces that only the service has.
  *
  * @returns false if little of them is on this machine, so that the archive should be fetched instead. There may be a file nevertheless.
  * @throws AppError `corrupt` for records that are not valid, and as `fetchPieces`.
@@ -63,6 +63,6 @@ async function putSubmitted(
     await putPieces(assembly, contentsOf(archive, segments).read(assembly.lackingNames(), signal));
   } catch {
     signal?.throwIfAborted();
-    // The archive was removed or damaged, so the service sends what is in it.
+    // The archive was removed or damaged, so the service sends its pieces.
   }
 }

@@ -31,7 +31,7 @@ export async function downloadResults(
 ): Promise<DownloadedResults> {
   const { archiver, ledger, home } = deps;
   const { signal, onPhase, folder: target } = options;
-  // Nothing is downloaded for a folder that is refused.
+  // Checked first, so that nothing is downloaded for a folder that is refused.
   if (target !== undefined) await currentFolder(target);
   return withArchive(deps, await ledger.get(id), { signal, onPhase }, async ({ path, records }, record) => {
     const onProgress = (doneBytes: number, totalBytes: number) => onPhase?.({ type: 'unpack', doneBytes, totalBytes });
@@ -63,7 +63,7 @@ export async function placeResults(
   return placed;
 }
 
-/** The file that was written from each entry, or the local one of the same path, which may be like it. */
+/** The file that was written from each entry, or else the local file at its path, which may be identical. */
 function whereFilesAre(
   entries: readonly ManifestEntry[],
   { folder, written, skipped, setAside }: DownloadedResults,

@@ -70,7 +70,7 @@ export interface FileSource {
   readonly manifest: readonly ManifestEntry[] | undefined;
 }
 
-// Another download or an editor may write into the folder meanwhile, but not without end.
+// Another download or an editor may write into the folder in the meantime, but not endlessly.
 const COMPARISONS = 5;
 const SHORTEST_ATTEMPT_MS = 50;
 
@@ -135,8 +135,8 @@ export async function placeFiles(
       } catch (error) {
         // A local file changed since the comparison and nothing was written, so the loop compares and decides again.
         if (!(error instanceof AppError && error.code === 'conflict') || attempt === COMPARISONS) throw error;
-        // Two downloads that write the same names take back what they wrote because of each other. They need different pauses, as long
-        // as an attempt takes, to get out of step.
+        // Two downloads that write the same names make each other roll back. Different pauses, as long as an attempt takes, get them out of
+        // step.
         const attemptMs = Math.max(performance.now() - startedAt, SHORTEST_ATTEMPT_MS);
         await pause(attemptMs * 2 ** (attempt - 1), signal);
       }

@@ -44,8 +44,8 @@ interface Span {
 }
 
 /**
- * What the last results of a folder consisted of, from which the next ones are put together with the files on this machine. Only what the
- * same account got from the same service counts, so that a service cannot find out by its contents what else is in the folder.
+ * The contents of the last results of a folder, so that the next ones can be assembled from files on this machine. Only results that the
+ * same account got from the same service count, so that a service cannot find out what else is in the folder.
  */
 export class PlacedResults {
   readonly #folder: string;

@@ -19,8 +19,8 @@ export interface RestoreChoice {
 }
 
 /**
- * Writes files into a folder as they were submitted with a job, by default into the job's own folder. Since they were the user's own
- * files, no name is held back if there is no local file; files with names that tools act on are otherwise never replaced.
+ * Writes files into a folder as they were submitted with a job, by default into the job's own folder. Since they were the user's own files,
+ * every name is written if there is no local file. Existing files with names that tools act on are never replaced.
  *
  * @throws AppError `missing` if the files are no longer stored, or none has one of these paths; as `placeFiles`.
  */

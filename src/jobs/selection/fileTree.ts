@@ -86,7 +86,7 @@ export function checkState(entry: TreeEntry, { exclude }: Pick<FileChoice, 'excl
 /** The choice after the user chose to send a path, or to leave it out. */
 export function chooseToSend({ include, exclude }: FileChoice, path: string, isSent: boolean): FileChoice {
   const [own, other] = isSent ? [include, exclude] : [exclude, include];
-  // What the user chose earlier is undone first; only then does it need a choice against the rules.
+  // An earlier choice of the user is undone first. Only if that is not enough, a choice against the rules is added.
   const isUndone = other.includes(path);
   const added = isUndone || own.includes(path) ? own : [...own, path];
   const rest = other.filter((chosen) => chosen !== path);

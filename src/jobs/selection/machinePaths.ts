@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { pathInside } from '../../core/files/pathInside.ts';
 
-// Two slashes begin the name of another machine on Windows, which is not to be asked.
+// On Windows, two slashes begin the name of another machine, which must not be contacted.
 const ABSOLUTE = /^(?:\/(?!\/)|~\/|[A-Za-z]:[\\/])/;
 
 /** Whether a text is an absolute path, or one below the user's home. */

@@ -12,7 +12,7 @@ import { guessReads, type PathRead } from './sourceReads.ts';
 const MAX_SOURCES = 50;
 const MAX_SOURCE_BYTES = 256 * 1024;
 const MAX_READS = 5;
-// Nobody reads these on purpose, and installed packages are found elsewhere.
+// No program reads these on purpose, and installed packages are found elsewhere.
 const NEVER_READ: ReadonlySet<ExclusionReason> = new Set(['git', 'cache', 'venv', 'name', 'special']);
 
 /**
@@ -42,7 +42,7 @@ async function findReads(
   const files = new Map(selection.files.map((file) => [file.path, file]));
   const rules = new Map(excluded.map((exclusion) => [exclusion.path, exclusion]));
   const found = new Map<string, JobFinding>();
-  // The first guess about a path stays.
+  // Only the first guess about a path counts.
   const add = (path: string, finding: JobFinding): void => void (found.has(path) || found.set(path, finding));
   // Grows while it is read: the code that each file imports.
   const sources = new Set([script]);

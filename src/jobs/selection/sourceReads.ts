@@ -20,7 +20,7 @@ interface Literal {
   readonly text: string;
 }
 
-// Each expression takes linear time: what is not closed extends to the end, and strings have a limit.
+// Each expression takes linear time: unclosed constructs extend to the end, and strings are limited.
 const PYTHON_TOKENS =
   /"""[^]*?(?:"""|$)|'''[^]*?(?:'''|$)|#[^\n]*|"((?:[^"\\\n]|\\.){0,400})"|'((?:[^'\\\n]|\\.){0,400})'/g;
 const JAVASCRIPT_TOKENS =
@@ -31,7 +31,7 @@ const JAVASCRIPT_SUFFIXES = ['', '.js', '.mjs', '.cjs', '.ts', '.mts', '.json', 
 const IS_JAVASCRIPT: ReadonlySet<string> = new Set(['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts']);
 const CONTEXT_CHARACTERS = 60;
 const MAX_PATH_CHARACTERS = 300;
-// A path that is written is a result, which the job does not need.
+// A path that the program writes is a result, so it need not be sent.
 const WRITE_CALL =
   /(?:save\w*|write\w*|to_\w+|dump\w*|export\w*|mkdir\w*|makedirs|createWriteStream|appendFile\w*)\s*\(\s*$/;
 const WRITE_MODE = /^\s*,\s*(?:mode\s*=\s*)?['"][wax]/;

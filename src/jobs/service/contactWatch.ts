@@ -25,7 +25,7 @@ export class ContactWatch implements Disposable {
 
   constructor(options: ContactOptions) {
     this.#options = options;
-    // Ends only with `dispose`.
+    // Runs until `dispose`.
     this.#watch().catch(() => {});
   }
 
@@ -34,7 +34,7 @@ export class ContactWatch implements Disposable {
     this.#lastEventAt = performance.now();
   }
 
-  /** Aborted when the service responds again after it did not: nothing more may come through a connection of before. */
+  /** Aborted when the service responds again after an outage, because connections from before may be dead. */
   get returned(): AbortSignal {
     return this.#returned.signal;
   }

@@ -26,7 +26,7 @@ export interface Remedies {
   readonly credits: string;
 }
 
-// 429 comes after the client has waited and retried: the account's other work takes up the limit.
+// The client has already waited and retried: the account's other work uses up the limit.
 const KIND_OF_STATUS: Readonly<Record<number, FailureKind>> = {
   400: 'bad-input',
   401: 'not-signed-in',
@@ -93,7 +93,7 @@ function explain(error: unknown, service: string, remedies: Remedies): Explanati
   }
   const path = error instanceof Error && 'path' in error && typeof error.path === 'string' ? error.path : undefined;
   if (code !== undefined && path !== undefined && PERMISSION_CODE.test(code)) {
-    // What is written atomically has another name at first.
+    // An atomic write uses a temporary name first.
     const place = path.endsWith(UNFINISHED) ? dirname(path) : path;
     const sentence = l10n.t('{0} may not be read or written ({1}). Check its permissions.', place, code);
     return { kind: 'permission', code, sentence };
@@ -107,7 +107,7 @@ function describeResponse(error: unknown, kind: FailureKind, service: string, re
   const isPage = /^HTTP \d+: *</.test(given);
   const message = isPage ? given.slice(0, given.indexOf(':')) : given;
   if (kind === 'bad-input' && !isPage) return describeRefusal(error, service);
-  // Signing in again, or another copy of the key, would change nothing: the service says what it does not permit.
+  // Signing in again or re-entering the key would change nothing: the service says what it does not permit.
   if (httpStatus(error) === FORBIDDEN) return l10n.t('{0} refused the request ({1}).', service, message);
   if (kind === 'not-signed-in')
     return `${l10n.t('The API key or sign-in was not accepted ({0}).', message)} ${remedies.key}`;

@@ -7,7 +7,7 @@ import { IdentityProvider } from './identityProvider.ts';
 import { newSignIn } from './newSignIn.ts';
 import type { SignInRecord } from './signInRecord.ts';
 
-// Longer than two requests to a provider that answers neither in time.
+// Longer than two requests that time out.
 const STALE_LOCK_MS = 30_000;
 
 /** Where the sign-in of one host is stored. */

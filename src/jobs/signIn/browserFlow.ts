@@ -37,7 +37,7 @@ export async function signInByBrowser(
 
 interface Callback extends AsyncDisposable {
   readonly redirectUri: string;
-  /** The address that the provider led to, and what shows a sentence there. */
+  /** The address to which the provider redirected, and a function that shows a sentence there. */
   readonly answer: Promise<{ readonly url: URL; readonly respond: (sentence: string) => void }>;
 }
 

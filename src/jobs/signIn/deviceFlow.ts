@@ -78,7 +78,7 @@ export async function signInByDevice(
   throw failures.at(-1) ?? expired(offer);
 }
 
-/** Whether the provider was not reached, or has a problem of its own, as opposed to an answer that makes no sense. */
+/** Whether the provider was not reached or has a temporary problem, as opposed to an invalid response. */
 function mayPass(error: unknown): error is AppError {
   if (!(error instanceof AppError) || error.code !== 'unreachable') return false;
   const isAnswer = systemCode(error.cause)?.startsWith('OAUTH_') === true && refusalIn(error) === undefined;

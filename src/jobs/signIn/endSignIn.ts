@@ -3,8 +3,8 @@ import { IdentityProvider } from './identityProvider.ts';
 import type { SignInRecord } from './signInRecord.ts';
 
 /**
- * Ends a sign-in at its provider, so that a stolen copy of it cannot be renewed. An access token that was given out before is accepted
- * until it expires.
+ * Ends a sign-in at its provider, so that a stolen copy of it cannot be renewed. An access token that was already issued is accepted until
+ * it expires.
  *
  * @throws AppError if the provider does not answer or refuses.
  */

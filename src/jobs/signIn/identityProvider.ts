@@ -24,7 +24,7 @@ import { discoverProvider, requestOptions, type RequestSettings } from '../../co
 import { oauthError, responseStatus } from './oauthError.ts';
 import type { SignInOffer } from './signInRecord.ts';
 
-// ID tokens are used for nothing, so a computer whose clock is wrong can sign in.
+// ID tokens are not used, so this lets a computer with a wrong clock sign in.
 const ANY_CLOCK_S = 10 * 365 * 86_400;
 const OK = 200;
 
@@ -96,7 +96,7 @@ export class IdentityProvider {
       state: secrets.state,
       code_challenge: await calculatePKCECodeChallenge(secrets.verifier),
       code_challenge_method: 'S256',
-      // Without it, a provider gives no refresh token (OpenID Connect Core 1.0, section 11).
+      // Without this scope, a provider issues no refresh token (OpenID Connect Core 1.0, section 11).
       ...(this.#offer.scopes.includes('offline_access') && { prompt: 'consent' }),
     };
     for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);

@@ -5,7 +5,7 @@ import { fieldOf, tryParseJson, textField } from '../../core/jsonFields.ts';
 import { MAX_TOKEN_AGE_MS } from '../../core/oidc/tokenLife.ts';
 import type { SignInOffer, SignInRecord } from './signInRecord.ts';
 
-// Longer than a request waits in a queue, and than most clocks are apart.
+// More than a request waits in a queue, and than most clocks differ.
 const MARGIN_MS = 60_000;
 // If the provider does not say how long a token lives.
 const DEFAULT_LIFE_MS = 5 * 60_000;

@@ -10,7 +10,7 @@ export function oauthError(error: unknown): { readonly code: string; readonly te
   return { code: error.error, text };
 }
 
-/** The HTTP status of an answer that could not be used; undefined if another part of the answer was the problem. */
+/** The HTTP status of an unusable response; undefined if the status was not the problem. */
 export function responseStatus(error: unknown): number | undefined {
   if (!(error instanceof OperationProcessingError) || !(error.cause instanceof Response)) return undefined;
   return error.cause.status;

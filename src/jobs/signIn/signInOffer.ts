@@ -12,7 +12,7 @@ const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/;
 const OK = 200;
 
 /**
- * Asks a service where people sign in for it. It gets no key.
+ * Asks a service where its users sign in. No key is sent.
  *
  * @returns undefined for a service where everybody needs a key.
  * @throws AppError `refused` for an answer that could send a person's tokens elsewhere, `unreachable` for a service that has a problem now; the

@@ -1,5 +1,5 @@
 const MAX_FOLDERS = 32;
-// Code that a job imports but that is not its own, so that a file of the same name in the folder is another file.
+// Code that a job imports but that is not its own: a file of the same name in the folder is a different file.
 const FOREIGN =
   /^(?:node:|<|\/(?:usr|lib|lib64|opt|rustc|nix|System|Library)\/)|[/\\](?:site-packages|dist-packages|node_modules|\.cargo|\.rustup|\.venv|venv|virtualenvs|Program Files)[/\\]/;
 const JAVA_ROOTS = [

@@ -6,7 +6,7 @@ import { EXCLUSION_REASONS } from '../selection/exclusions.ts';
 import { highestCredits } from './estimate.ts';
 import type { SubmitPlan } from './plan.ts';
 
-// Doubled size needs attention, except in small folders, where it costs nothing.
+// Doubled size needs attention, except in small folders, where it hardly costs anything.
 const SIZE_JUMP = 2;
 const SMALL_BYTES = 1_000_000;
 const READS: ReadonlySet<string> = new Set(['left-out-read', 'outside-read', 'absolute-path']);

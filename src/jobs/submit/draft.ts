@@ -122,7 +122,7 @@ export function memoryOf(
 ): Omit<FolderMemory, 'scripts'> {
   const { include, exclude, venv, secrets, volumes, batch } = draft;
   const packages = venv?.['requirements'];
-  // The terms of a batch script are its own.
+  // The terms of a batch script are in the script.
   const { maxRuntime, machineClass, project } = batch === undefined ? draft : before;
   return {
     include,

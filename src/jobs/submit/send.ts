@@ -50,7 +50,7 @@ export interface SubmitOptions {
   readonly rehash?: boolean | undefined;
 }
 
-// Long enough for an event loop that a large upload keeps busy. After it, other processes take the upload for dead.
+// Long enough for an event loop that is busy with a large upload. After this time, other processes consider the upload dead.
 const LEASE_MS = 30_000;
 
 /**
@@ -125,7 +125,7 @@ async function upload(
   throw end.error;
 }
 
-/** Uploads the archive, for which one that refers to others is written as one file. */
+/** Uploads the archive. One that refers to other archives is first written as a single file. */
 async function uploadWhole(
   service: SendDeps['service'],
   draft: JobRecord,

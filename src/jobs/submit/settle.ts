@@ -13,7 +13,7 @@ const TIMEOUT = { connect: 5, read: 20 };
 // A service stores keys for at least a day. After that, a missing key proves nothing.
 const ABSENCE_COUNTS_MS = 24 * 3_600_000;
 
-/** What became of a submission; `unknown` if the service does not say. */
+/** The outcome of a submission; `unknown` if the service does not report it. */
 export type Outcome =
   | { readonly type: 'accepted'; readonly created: JobCreated }
   | { readonly type: 'not-taken'; readonly receivedBytes: number }

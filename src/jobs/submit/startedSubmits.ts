@@ -19,7 +19,7 @@ const startedSubmit = z.object({
 export type StartedSubmit = Readonly<z.output<typeof startedSubmit>>;
 
 const ENTRY = /^(?<owner>[^_]+)_[0-9a-f-]{36}\.json$/;
-// After this time nobody asks any more what became of it.
+// After this time, an interrupted submit is no longer worth reporting.
 const FORGOTTEN_MS = 24 * 3600_000;
 
 /**
@@ -38,7 +38,7 @@ export class StartedSubmits {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const entry = join(this.#folder, `${processOwner()}_${randomUUID()}.json`);
     await writeAtomically(entry, JSON.stringify(submit));
-    // An entry that stays is only reported once too often.
+    // If the entry remains, it is only reported once too often.
     return () => rm(entry, { force: true }).catch(() => {});
   }
 

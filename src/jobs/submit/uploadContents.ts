@@ -12,7 +12,7 @@ import { wholeUploadReason } from '../contents/wholeReason.ts';
 // Below this, asking what the service has costs more than sending it.
 const LEAST_BYTES = 32 * 1024;
 const LACKING = 424;
-// The archive would be refused in the same way. A service that has no room or another idea of contents gets the archive.
+// For these failures, the archive would be refused too. A service without room, or with a different format of contents, gets the archive.
 const REFUSES_ALL: ReadonlySet<number> = new Set([401, 402, 403, 429, 502, 503, 504, 507]);
 const MAX_TRIES = 3;
 
@@ -21,7 +21,7 @@ export interface WholeArchive {
   readonly type: 'whole';
   /** A sentence that says why, if contents were tried. */
   readonly reason?: string;
-  /** What the requests for contents took. */
+  /** Bytes of the requests for contents. */
   readonly sentBytes: number;
 }
 
@@ -72,7 +72,7 @@ export async function uploadContents(
       if (tries === MAX_TRIES) return { type: 'whole', reason: wholeUploadReason(end.error), sentBytes };
     }
   } catch (error) {
-    // Until here, nothing was sent that can become a job.
+    // Nothing sent so far can become a job.
     if (signal?.aborted === true) return { type: 'not-taken', error: signal.reason };
     if (error instanceof DamagedArchive) return { type: 'not-taken', error };
     const status = httpStatus(error);

@@ -44,7 +44,7 @@ export async function inspectMachine(call: SshCall, node?: string): Promise<Insp
   const { child, stderr } = await openSession(call, nonce, inspectScript(nonce, node));
   child.stdin.end();
   const limit = AbortSignal.timeout(INSPECT_MS);
-  // Not until it ends: a process that a startup file left in the background can hold the session.
+  // The session is not awaited, because a background process of a startup file can keep it open.
   const output = await outputUntil(child, nonce, call.signal ? AbortSignal.any([call.signal, limit]) : limit);
   endSession(child);
   call.signal?.throwIfAborted();

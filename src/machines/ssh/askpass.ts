@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { shellWord } from '../../core/text/shellWord.ts';
 
-/** Answers the questions of ssh where there is no terminal (ssh(1), SSH_ASKPASS). */
+/** Answers ssh's prompts if there is no terminal (ssh(1), SSH_ASKPASS). */
 export interface Askpass extends AsyncDisposable {
   /** Variables for ssh. */
   readonly env: Readonly<Record<string, string>>;

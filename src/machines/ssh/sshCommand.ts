@@ -51,7 +51,7 @@ function sshOptions({ home, env }: SshClient, target: SshTarget): readonly strin
 
 /**
  * The socket of a shared connection. ssh's own hash is of address, port, user and ProxyJump only (ssh_config(5), TOKENS): two machines with
- * the same private address behind different ProxyCommands, or with keys of their own in `HostKeyAlias`, would be taken for each other.
+ * the same private address behind different ProxyCommands, or with keys of their own in `HostKeyAlias`, would share a connection.
  */
 function controlName({ destination, configFile = '' }: SshTarget): string {
   const own = createHash('sha256').update(`${configFile}\0${destination}`).digest('hex').slice(0, TARGET_HASH_LENGTH);

@@ -8,7 +8,7 @@ import { readPackageList } from '../../../workspace/environments/packageList.ts'
 import type { JobFinding } from '../../selection/jobFinding.ts';
 import { readFeatures } from './serviceLimits.ts';
 
-// The only one that is offered for services that do not keep environments, because they may know no other.
+// The only one that is offered for services that do not keep environments, because they may not support others.
 const FIRST_LIST = 'requirements.txt';
 
 /** What happens with the packages of a job before its script starts. */
@@ -16,7 +16,7 @@ export type PackagesForecast = { readonly name: string } & (
   | { readonly state: 'ready' }
   /** @property lastSeconds how long it took last time; undefined if that is not known. */
   | { readonly state: 'install'; readonly lastSeconds: number | undefined }
-  /** @property localPackage what the list takes from the folder. */
+  /** @property localPackage a package that comes from the folder. */
   | { readonly state: 'install-for-job'; readonly localPackage: string | undefined }
 );
 
