@@ -4,7 +4,7 @@ import type { RetentionPreview } from './admin/operations/retentionOperations.ts
 import type { RetentionSettings } from './config/sections.ts';
 import { type Check, problemOf } from './executor/executorKind.ts';
 
-/** Checks what a start with these settings would delete, and says what they delete in the days after it. */
+/** Checks what a start with these settings would delete, and previews what they delete in the days after it. */
 export async function checkRetention(
   data: string,
   settings: RetentionSettings,

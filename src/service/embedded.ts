@@ -13,7 +13,7 @@ import { readStateFile, type ServiceState } from './stateFile.ts';
 
 const START_TIMEOUT_MS = 15_000;
 const POLL_MS = 50;
-// A start can fail because another one is in progress, or an earlier service is just ending. Then the next one succeeds.
+// A start can fail because another one is in progress, or an earlier service is still stopping. The next attempt then succeeds.
 const MAX_STARTS = 3;
 const RESTART_DELAY_MS = 1_000;
 const LOG_TAIL = 2_000;
@@ -122,7 +122,7 @@ function startService({
     stdio: ['ignore', 'ignore', log],
   });
   closeSync(log);
-  child.once('error', () => {}); // such a child has no process ID
+  child.once('error', () => {}); // a child that could not be started has no process ID
   child.unref();
   return child;
 }

@@ -7,7 +7,7 @@ import { readConfig, type ServiceConfig } from './serviceConfig.ts';
 import type { ServeOptions } from './serveOptions.ts';
 
 const IDLE_EXIT_MS = 10 * 60_000;
-// This user's next service waits for the end of this one.
+// The user's next service waits until this one has stopped.
 const DRAIN_MS = 2_000;
 
 // Of a service for one person, which a file may change.

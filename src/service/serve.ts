@@ -30,7 +30,7 @@ const KEY_BYTES = 32;
 const HEALTH_MS = 10_000;
 // Commands that follow each other use the same service.
 const DISCONNECTED_EXIT_MS = 10_000;
-// How long a cluster that does not take jobs now keeps such a service. It may be down for days.
+// How long jobs that the cluster does not accept keep such a service running. The cluster may be down for days.
 const HANDOVER_MS = 10 * 60_000;
 // Time for uploads in progress when the service stops.
 const DEFAULT_DRAIN_MS = 30_000;

@@ -98,7 +98,7 @@ function withDefaults(
 ): Readonly<Record<string, unknown>> {
   const sections = Object.entries(defaults).map(([name, settings]): [string, unknown] => {
     const { [name]: own = {} } = value;
-    // Anything else is refused by the section's schema.
+    // The section's schema refuses anything else.
     return [name, typeof own === 'object' && own !== null && !Array.isArray(own) ? { ...settings, ...own } : own];
   });
   return { ...value, ...Object.fromEntries(sections) };

@@ -208,7 +208,10 @@ async function openMetrics(options: MetricsOptions): Promise<Metrics> {
   return new Metrics(options);
 }
 
-/** Loads the libraries for sign-ins only if they are configured. The provider is asked meanwhile: a service starts without it too. */
+/**
+ * Loads the libraries for sign-ins only if they are configured. The provider is contacted in the background, because a service starts
+ * without it too.
+ */
 async function openSignIns(
   { oidc }: ServiceConfig,
   { store, log, health }: { readonly store: Store; readonly log: Logger; readonly health: Health },

@@ -18,7 +18,7 @@ import {
 } from './operations.ts';
 
 const refusal = z.object({ code: z.string(), detail: z.string() });
-// A service that hangs for longer still locks its store, whose error then says so.
+// A service that hangs for longer still locks its store, and opening the store then reports that.
 const ANSWER_TIMEOUT_MS = 10_000;
 const CODES: readonly ErrorCode[] = ['bad-input', 'missing', 'conflict', 'no-space', 'limit', 'permission', 'refused'];
 

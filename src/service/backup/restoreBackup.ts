@@ -87,7 +87,7 @@ async function readManifest(file: string, { staging, entries }: StagedArchive): 
   return manifest;
 }
 
-/** Opens the store, which checks its tables and its ledger, and ends the jobs that nobody can follow any more. */
+/** Opens the store, which checks its tables and its ledger, and ends the jobs that can no longer be followed. */
 function endUnfinished(folder: string, { created_at: createdAt }: BackupManifest): number {
   const store = new Store(folder);
   try {

@@ -78,7 +78,7 @@ async function write(store: Store, data: string, file: string): Promise<WrittenB
   }
 }
 
-/** Errors without a sentence are of the copy of the store, which is made in the data folder first. */
+/** Errors without a message of ours come from the copy of the store, which is first written to the data folder. */
 function backupFailure(error: unknown, data: string): unknown {
   if (isDiskFull(error)) {
     const message = `The backup was not written: the disk of the data folder ${data}, which needs room for a copy of the database, is full. Free some space and try again.`;

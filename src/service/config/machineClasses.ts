@@ -77,7 +77,7 @@ export function thisMachine(): MachineClass {
   };
 }
 
-/** The only class of a service for others that has no configuration: the machine that it runs on, with a price. */
+/** The only class of a shared service without a configuration: the machine that it runs on, with a price. */
 export function localMachineClasses(): MachineClasses {
   const description = 'The machine that the service runs on.';
   return new MachineClasses([{ ...thisMachine(), description, credits_per_minute: 0.1 }]);

@@ -43,7 +43,7 @@ export const oidcSettings = z
   });
 export type OidcSettings = Readonly<z.infer<typeof oidcSettings>>;
 
-/** Whether this is how clients write the address of a service, which they compare with the audience. */
+/** Whether an address is spelled as clients spell it, because they compare it with the audience. */
 function isPlainAddress(text: string): boolean {
   const url = URL.parse(text);
   return url !== null && url.origin + url.pathname.replace(/\/+$/, '') === text;

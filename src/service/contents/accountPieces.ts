@@ -12,12 +12,12 @@ import { MAX_PIECES } from '../../remote/protocol/contents.ts';
 import { encodePack, type NewPiece, type Pack, readPack } from './packFile.ts';
 import type { PieceLocation } from './packReader.ts';
 
-// A submission that is in progress needs the pieces that it was answered about.
+// A submission in progress needs the pieces that were reported as present.
 const IN_USE_MS = 3_600_000;
-// A pack that is asked about again soon need not be marked again.
+// A pack that was marked as used recently need not be marked again.
 const MARK_EVERY_MS = 600_000;
 const FILES_AT_ONCE = 16;
-// The least that a piece counts, however small it is, because each also takes memory.
+// The minimum that a piece counts, because even a small one takes memory.
 const LEAST_BYTES = 4096;
 const PACK = /^\d{15}-[0-9a-f-]{36}\.pack$/;
 
@@ -74,7 +74,7 @@ export class AccountPieces {
     return this.#pieces.get(name.toString('latin1'));
   }
 
-  /** Where pieces are, whose packs are marked as used and exist as they were written. */
+  /** Where pieces are. Their packs are marked as used, and were checked to be complete. */
   async findAll(names: readonly Buffer[]): Promise<readonly (PieceLocation | undefined)[]> {
     const packs = new Set((await this.#locate(names)).flatMap((location) => location?.path ?? []));
     const limit = pLimit(FILES_AT_ONCE);
@@ -122,7 +122,7 @@ export class AccountPieces {
     return join(this.#folder, basename(pack));
   }
 
-  /** What was deleted meanwhile counts as lacking when it is read. */
+  /** A piece that was deleted in the meantime counts as lacking when it is read. */
   async #locate(names: readonly Buffer[]): Promise<readonly (PieceLocation | undefined)[]> {
     const found: (PieceLocation | undefined)[] = [];
     const yielder = new Yielder();
@@ -144,7 +144,7 @@ export class AccountPieces {
     this.#bytes += bytes;
   }
 
-  /** Notes that a pack is used. One that is gone or was cut off is forgotten. */
+  /** Marks a pack as used. One that is gone or truncated is forgotten. */
   async #mark(path: string): Promise<void> {
     const pack = this.#packs.get(path);
     if (pack === undefined) return;
@@ -164,7 +164,7 @@ export class AccountPieces {
       [...this.#packs.keys()].map(async (path) => ({ path, usedAt: (await statIfThere(path))?.mtimeMs ?? 0 })),
     );
     for (const { path, usedAt } of used.toSorted((a, b) => a.usedAt - b.usedAt)) {
-      // More than one pack needs, because reading all times takes time.
+      // Frees more than one pack needs, because reading the times of all packs is slow.
       if (!isFull(0.9) || Date.now() - usedAt < IN_USE_MS) break;
       await this.removePack(path);
     }

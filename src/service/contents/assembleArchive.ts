@@ -28,7 +28,7 @@ export async function* assembleArchive(
     if (yielder.isDue) await yielder.pause();
     const piece = await store.read(account, name, reader);
     isLacking ||= piece === undefined;
-    // The rest is read all the same, so that everything that is damaged is found, and sent again, at once.
+    // The rest is still read, so that all damaged pieces are found at once, and are sent again together.
     if (isLacking || piece === undefined) continue;
     frames.push(Buffer.from(piece.frame));
     yield piece.bytes;

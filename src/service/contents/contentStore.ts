@@ -30,7 +30,7 @@ export class ContentStore {
     this.#root = join(data, 'contents');
   }
 
-  /** For each name, whether the account lacks the piece. What it has stays for an hour at least. */
+  /** For each name, whether the account lacks the piece. Pieces that it has are kept for at least an hour. */
   async lacking(account: string, names: readonly Buffer[]): Promise<readonly boolean[]> {
     return (await this.locate(account, names)).map((location) => location === undefined);
   }
@@ -52,7 +52,7 @@ export class ContentStore {
       if (count > MAX_PIECES) throw tooManyPieces();
       lists.set(key, list && piecesIn(Buffer.from(list)));
     }
-    // All at once, so that each file is looked at once.
+    // All at once, so that each file is checked only once.
     const pieces = [...lists.values()].flatMap((list) => list ?? []);
     const found = await this.locate(account, pieces);
     const lacking = new Set<string>();
@@ -65,7 +65,7 @@ export class ContentStore {
     return names.map((name) => lacking.has(name.toString('hex')));
   }
 
-  /** For each name, where the piece is; undefined if the account lacks it. What it has stays for an hour at least. */
+  /** For each name, where the piece is; undefined if the account lacks it. Pieces that it has are kept for at least an hour. */
   async locate(account: string, names: readonly Buffer[]): Promise<readonly (PieceLocation | undefined)[]> {
     return (await this.#piecesOf(account)).findAll(names);
   }
@@ -74,7 +74,7 @@ export class ContentStore {
    * Stores pieces, all or none of them.
    *
    * @param pieces their names and frames: the pieces, compressed.
-   * @param maxBytes the most that the account may store; what was not used for longest makes room.
+   * @param maxBytes the most that the account may store; the least recently used pieces make room.
    * @throws AppError `bad-input` if a frame does not contain the piece with its name, `limit` if there is no room; errors of `pieces`.
    */
   async add(account: string, pieces: Iterable<Omit<NewPiece, 'size'>>, maxBytes: number): Promise<void> {
@@ -153,7 +153,7 @@ export class ContentStore {
     }
   }
 
-  /** Forgets where the pieces of other accounts are, those not used for longest first, while all take too much memory. */
+  /** Unloads the indexes of other accounts, the least recently used first, while all together take too much memory. */
   async #unloadOthers(account: string): Promise<void> {
     const folder = folderOf(account);
     const counts = new Map<string, number>();

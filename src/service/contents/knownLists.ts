@@ -5,8 +5,8 @@ import type { KnownRun } from '../../workspace/extract/planTar.ts';
 const MAX_ENTRIES = 200_000;
 
 /**
- * What the lists of submissions contain, so that a list that was checked before need not be read again. It is known of each account for itself,
- * because others could find out by the time that a submission takes.
+ * Remembers what the lists of submissions contain, so that a list that was checked before need not be read again. Each account has its own
+ * memory, because otherwise the time of a submission would tell what others have sent.
  */
 export class KnownLists {
   /** The ones used last at the end. */

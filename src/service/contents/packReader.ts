@@ -17,7 +17,7 @@ export interface ReadPiece {
   readonly frame: Buffer;
 }
 
-/** What a pack has in place of a piece is not that piece. */
+/** The bytes in a pack are not the piece that its index names. */
 export class DamagedPack extends Error {
   override readonly name = 'DamagedPack';
   /** The path of the pack. */
@@ -44,7 +44,7 @@ export class PackReader implements AsyncDisposable {
   /** @throws DamagedPack, also if the pack is gone; the system's error. */
   async read(location: PieceLocation): Promise<ReadPiece> {
     const { path, name } = location;
-    // Empty regions of files are one piece many times.
+    // Empty regions of files consist of the same piece many times.
     if (this.#last?.name.equals(name) === true) return this.#last.piece;
     if (this.#last !== undefined) freePiece(this.#last.piece.bytes);
     this.#last = undefined;

@@ -6,12 +6,12 @@ import { MAX_LISTS, MAX_PIECES, NAME_BYTES, namesIn } from '../../remote/protoco
 import { type ContentStore, tooManyPieces } from './contentStore.ts';
 import { PackReader, type PieceLocation } from './packReader.ts';
 
-// What an archive may unpack to, and how many times its own size, as for those that are sent whole.
+// The limits for the unpacked size, absolute and relative to the archive's, as for archives that are sent whole.
 const MAX_BYTES = 20 * 2 ** 30;
 const MAX_RATIO = 200;
 const RATIO_COUNTS_FROM_BYTES = 32 * 2 ** 20;
 
-/** The pieces of a submission are not all there. The client asks again which are lacking. */
+/** Some pieces of a submission are lacking. The client asks again which ones. */
 export class LackingContents extends Error {
   override readonly name = 'LackingContents';
 
@@ -20,7 +20,7 @@ export class LackingContents extends Error {
   }
 }
 
-/** What a submission by content consists of, none of which the service lacked. */
+/** The complete contents of a submission. */
 export interface SubmittedContents {
   /** The names of the lists. */
   readonly lists: Buffer;
@@ -40,7 +40,7 @@ export interface SubmittedContents {
  * Finds what a submission consists of.
  *
  * @param submission the names of the lists, or the path of the file with them.
- * @param maxBytes the most that the pieces may have together, compressed, each as often as it occurs: the limit for an archive.
+ * @param maxBytes the limit for the compressed pieces together, counting repetitions: that of an archive.
  * @throws AppError `bad-input` for a submission that is not a list of names, `limit` for one that is too large; LackingContents; the signal's
  *   reason.
  */

@@ -11,13 +11,13 @@ import { DamagedPack, PackReader, type PieceLocation } from './packReader.ts';
 import { LackingContents, type SubmittedContents } from './submittedContents.ts';
 
 const LISTS = 'lists';
-// A job whose contents were just kept may not be in the store yet.
+// A job whose contents were just stored may not be in the database yet.
 const NEW_MS = 3_600_000;
 
 /**
- * The contents of jobs that have not started, from which their workspaces are made: for each job a folder with links to packs of the content
- * store, which may delete its own. What was kept survives a power loss. No job can see the folder, because the links are to files that others
- * will use.
+ * The contents of jobs that have not started, from which their workspaces are written: for each job a folder with hard links to packs of
+ * the content store, so that the store can delete its own. They survive a power loss. No job can see the folder, because other jobs use the
+ * linked files too.
  */
 export class WaitingContents {
   readonly #root: string;
@@ -111,7 +111,7 @@ function placeOf(found: ReadonlyMap<string, PieceLocation>, name: Buffer, folder
   return place;
 }
 
-/** A link costs no space. Where there are none, or a file has as many as it can have, the copy is durable. */
+/** A hard link costs no space. If the file system has none, or the file has too many, a durable copy is written instead. */
 async function linkOrCopy(from: string, to: string): Promise<void> {
   try {
     await link(from, to).catch(async (error: unknown) => {

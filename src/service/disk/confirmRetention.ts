@@ -17,9 +17,9 @@ export interface LastStart {
 }
 
 /**
- * Why a start with these settings has to be confirmed: they would delete more than a tenth of the results or logs that the settings
- * of the last start would have kept until now. What those would have deleted as well, such as after the service was stopped for
- * long, does not count. Without a record of the last start, all that is stored counts as kept.
+ * Why a start with these settings has to be confirmed: they would delete more than a tenth of the results or logs that the settings of the
+ * last start would have kept until now. What those would have deleted too, for example after the service was stopped for long, does not
+ * count. Without a record of the last start, everything stored counts as kept.
  *
  * @returns undefined if the start needs no confirmation.
  */

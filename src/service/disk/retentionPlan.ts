@@ -26,7 +26,7 @@ export interface RetentionPlan {
   readonly logs: number;
 }
 
-/** What settings delete although earlier settings would have kept it, out of `kept`, which those would have kept. */
+/** What new settings delete out of `kept`, which the earlier settings would have kept. */
 export interface Stricter {
   readonly results: Amount;
   readonly logs: number;
@@ -60,7 +60,7 @@ export async function planRetention(
   };
 }
 
-/** Compares what two settings would delete at `now`. What both delete is nobody's surprise. */
+/** Compares what two settings would delete at `now`, leaving out what both delete. */
 export async function compareRetention(
   context: PlanContext,
   {

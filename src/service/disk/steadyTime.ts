@@ -1,9 +1,9 @@
-// More than the clock of a healthy machine is ever corrected by.
+// More than any correction of a healthy machine's clock.
 const LEEWAY_MS = 60 * 60_000;
 
 /**
- * The time by which a running service deletes. A clock that is set ahead would make everything too old at once, so that this time moves by at
- * most an hour more than has passed since the start; a clock that is set back delays deletions.
+ * The time by which a running service decides what is old. A clock that is set ahead would make everything too old at once, so this time
+ * advances at most an hour more than has really passed since the start. A clock that is set back delays deletions.
  */
 export class SteadyTime {
   readonly #startedAt = Date.now();

@@ -4,7 +4,7 @@ import { systemCode } from '../../core/errors.ts';
 import { parseOwnJson } from '../../core/jsonFields.ts';
 import type { PackageTool } from '../../workspace/environments/packageList.ts';
 
-/** How long a lock is valid without a sign of life. The runner that holds it may have been killed. */
+/** How long a lock is valid without a heartbeat. The runner that holds it may have been killed. */
 export const LOCK_STALE_MS = 30_000;
 
 /** A complete environment. */

@@ -16,7 +16,7 @@ import {
 const KEY = /^[0-9a-f]{64}$/;
 const REMOVED = '.removed';
 const HOUR_MS = 3_600_000;
-// A build may take two hours. What has no complete environment after a day was left by a failure.
+// A build may take two hours. A build that is not complete after a day has failed.
 const UNBUILT_MS = 24 * HOUR_MS;
 
 /** An environment that jobs of an account can use. */
@@ -105,7 +105,7 @@ function removeUnused({ folder, lock, users }: EnvironmentPaths): Promise<boolea
     lock,
     async () => {
       if ((await namesIn(users)).length > 0) return false;
-      // It disappears at once, so that a crash leaves no part of it.
+      // It is renamed first, so that a crash leaves no partial environment.
       await rename(folder, `${folder}${REMOVED}`);
       await removeTree(`${folder}${REMOVED}`);
       return true;

@@ -4,7 +4,7 @@ import type { ClusterOptions } from '../../remote/protocol/submission.ts';
 import type { FinalState } from '../../remote/protocol/states.ts';
 import type { StoredJob } from '../store/jobs/jobs.ts';
 
-/** A job with whose it is, which decides as whom some executors run it. */
+/** A job with its account, which decides as which user some executors run it. */
 export type OwnedJob = Pick<StoredJob, 'id' | 'account'>;
 export type RunnableJob = Pick<StoredJob, 'id' | 'account' | 'project' | 'script' | 'machineClass' | 'maxRuntime'>;
 
@@ -12,7 +12,7 @@ export type RunnableJob = Pick<StoredJob, 'id' | 'account' | 'project' | 'script
 export interface RunnerEnding {
   readonly state: FinalState;
   readonly reason: string;
-  /** Whether the run time is charged; not if something else than the job caused its end. */
+  /** Whether the run time is charged; false if the job's end was caused by something other than the job. */
   readonly isCharged: boolean;
   /** Whether this is why the job ended, whatever its runner reported. Otherwise it explains the missing report. */
   readonly isCause: boolean;
@@ -34,7 +34,7 @@ export interface ClusterContact {
   readonly answeredAt: number | undefined;
   /** Since when it has not responded; undefined while it does. */
   readonly failingSince: Date | undefined;
-  /** Asks it for a response, whether or not there are jobs. @throws AppError if there is none within a bounded time. */
+  /** Checks whether it responds, even without jobs. @throws AppError if it does not within a bounded time. */
   look(): Promise<void>;
 }
 
@@ -65,7 +65,10 @@ export interface Executor {
   status(job: OwnedJob, folder: JobFolder): Promise<RunnerStatus>;
   /** By which ID its own tools know a job, as of the last status; undefined if they do not. */
   externalId(job: OwnedJob): string | undefined;
-  /** What the job's runner seals its report with; undefined if it cannot be passed in secret, and then every report is accepted. */
+  /**
+   * The secret with which the job's runner seals its report; undefined if it cannot be passed secretly, in which case every report is
+   * accepted.
+   */
   reportSecret(jobId: string): string | undefined;
   /** Speeds up the end of a job whose folder has the cancel file. */
   cancel(job: OwnedJob): Promise<void>;

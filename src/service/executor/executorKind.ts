@@ -37,7 +37,7 @@ export interface Check {
   readonly what: string;
   /** What is wrong; undefined if nothing is. */
   readonly problem: string | undefined;
-  /** What the operator may not have meant, although jobs can run. */
+  /** A setting that is probably a mistake, although jobs can run. */
   readonly warning?: string;
 }
 

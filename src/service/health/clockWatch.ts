@@ -3,7 +3,7 @@ const STEP_MS = 2_000;
 // A process that was not scheduled between two readings would look like a clock that was set.
 const MAX_READING_MS = 100;
 
-/** A change of the system's clock that no time that passed explains. */
+/** A change of the system's clock that the time that passed does not explain. */
 export interface ClockStep {
   /** Negative if the clock was set back. */
   readonly seconds: number;

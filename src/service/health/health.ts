@@ -21,7 +21,7 @@ import {
 
 // However often anyone requests the health, disk, store and queue are checked at this interval.
 const MAX_AGE_MS = 2_000;
-// Of a disk that hundreds of submissions in a second ask for.
+// Cached, because hundreds of submissions a second may ask.
 const FREE_MAX_AGE_MS = 250;
 // A cluster that a job has asked more recently than this is not asked again.
 const LOOK_MS = 5_000;
@@ -149,7 +149,7 @@ export class Health {
     return `The service takes no job now: its disk has ${formatBytes(free)} left, of which ${formatBytes(minFreeBytes)} are reserved for running jobs. Try again later, or ask the operator of the service.`;
   }
 
-  /** Looks at what only shows when somebody looks: the clock, and a cluster that no job asks. For a round every few seconds. */
+  /** Checks what nothing else notices: the clock, and a cluster that no job asks. Called every few seconds. */
   async look(): Promise<void> {
     this.clock.compare();
     const cluster = this.#jobs?.calls.executor.cluster;

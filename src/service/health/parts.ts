@@ -4,9 +4,9 @@ import type { FailedCall } from '../executor/executorCalls.ts';
 import type { Drain } from '../store/jobs/drainRecord.ts';
 import type { ClockStep } from './clockWatch.ts';
 
-// Longer than a look that ends in a timeout.
+// Longer than a check that times out.
 const SILENCE_MS = 60_000;
-// For how long a failed call and a clock that was set count.
+// How long a failed call, or a clock that was set, affects the status.
 const RECENT_MS = 10 * 60_000;
 
 /** One part of a service's health. */
@@ -20,14 +20,14 @@ export interface HealthPart {
   readonly message: string;
 }
 
-/** What runs the jobs: whether it can, and whether it did when it last tried. */
+/** The executor: whether it can start jobs, and whether its last calls succeeded. */
 export function executorPart(isRefusing: boolean, failures: readonly FailedCall[]): HealthPart {
   if (isRefusing) {
     const message =
       'No job can be started, so none is accepted. The log of the start and farwharf serve --check say why.';
     return { status: 'unavailable', message };
   }
-  // A look that failed is what the part about the cluster says.
+  // A failed check is reported by the part about the cluster.
   const recent = failures.filter(({ call, at }) => call !== 'look' && performance.now() - at < RECENT_MS);
   const last = recent.toSorted((a, b) => a.at - b.at).at(-1);
   if (last === undefined) return { status: 'ok', message: 'The last calls of the executor succeeded.' };

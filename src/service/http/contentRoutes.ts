@@ -22,7 +22,7 @@ interface ContentOptions {
   readonly health: Health;
 }
 
-/** The routes of `/v1/contents`: what of a submission the account lacks, and what it sends of it. */
+/** The routes of `/v1/contents`: which pieces of a submission the account lacks, and receiving them. */
 export function addContentRoutes(app: App, { contents, gauge, health }: ContentOptions): void {
   const answer = async (context: AppContext, ask: ContentStore['lacking']): Promise<Response> => {
     gauge.take(context, 'bodies');

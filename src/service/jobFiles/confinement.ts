@@ -16,7 +16,7 @@ export interface Sandbox {
   readonly hasNetwork: boolean;
 }
 
-/** What all processes of a job may use together. Null means no limit. */
+/** The limits for all processes of a job together. Null means no limit. */
 export interface ResourceLimits {
   readonly machineClass: string;
   readonly memoryBytes: number | null;

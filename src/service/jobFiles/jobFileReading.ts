@@ -9,7 +9,7 @@ import { AppError, systemCode } from '../../core/errors.ts';
  */
 export const JOB_FILE = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-/** The error for a job's file that neither the service nor the job's runner wrote. */
+/** The error for a file in a job's folder that neither the service nor the runner wrote. */
 export function changedByJob(path: string, cause?: unknown): AppError {
   return new AppError('corrupt', `The job's file ${basename(path)} was changed by something other than the service.`, {
     cause,

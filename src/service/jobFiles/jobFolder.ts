@@ -24,9 +24,9 @@ const NAMES = {
   spec: 'job.json',
   /** The submitted files: a list of paths with their hashes. */
   manifest: 'manifest.json',
-  /** Who runs the job: a `ClaimMarker`, created once and never changed. */
+  /** The process that runs the job: a `ClaimMarker`, created once and never changed. */
   claim: 'claim.json',
-  /** That the script runs: a `StartedMarker`. */
+  /** Exists once the script runs: a `StartedMarker`. */
   started: 'started.json',
   /** How the job ended: an `ExitMarker`. */
   exit: 'exit.json',

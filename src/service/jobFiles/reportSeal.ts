@@ -5,7 +5,7 @@ import type { ExitMarker } from './markers.ts';
 export const SEALED = '--sealed';
 export const SECRET_LENGTH = 64;
 
-/** Adds a seal that requires the secret, because a job that is not isolated could write a report to its folder. */
+/** Adds a seal that only the holder of the secret can compute, because a job that is not isolated could write a report to its folder. */
 export function sealed(exit: ExitMarker, secret: string | undefined): ExitMarker {
   return secret === undefined ? exit : { ...exit, seal: sealOf(exit, secret) };
 }

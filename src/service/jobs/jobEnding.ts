@@ -20,7 +20,7 @@ export function endingOf(
   const outcome = isStoppedByUs ? 'cancelled' : isAtLimit ? 'timed_out' : exit.outcome;
   const { state, reason } = judge({ ...exit, outcome });
   const charged = Math.min(job.hold, machineClasses.priceOf(job.machineClass, exit.ranSeconds));
-  // Status 0 is then a response to SIGTERM.
+  // The script then exited with 0 because of SIGTERM.
   const exitCode = state === 'timed_out' && exit.code === 0 ? null : exit.code;
   return { state, reason, finishedAt: exit.at, exitCode, charged };
 }
@@ -30,7 +30,7 @@ export function mayHaveBeenEnded(exit: ExitMarker): boolean {
   return exit.outcome === 'stopped' || exit.wasToldToEnd === true || endedBySignal(exit);
 }
 
-/** Replaces the ending of a job with the executor's explanation, if it has one. What the script exited with is then not its own doing. */
+/** Replaces the ending of a job with the executor's explanation, if it has one. The exit code is then not the script's own doing. */
 export function explainedEnding(own: Ending, explained: RunnerEnding | undefined): Ending {
   if (explained === undefined) return own;
   const { state, reason, isCharged } = explained;

@@ -68,7 +68,7 @@ export async function followRunner(
   const output = { jobId, path: folder.output, offset: store.jobs.get(jobId)?.logOffset ?? 0 };
   for (;;) {
     if (performance.now() >= nextStatus) {
-      // The moment before the question: when the answer arrives, a runner that was alive can have been dead for a while.
+      // The time before the request: by the time of the response, a runner that was alive may have been dead for a while.
       const askedAt = Date.now();
       status = await executor.status(owned, folder);
       nextStatus = performance.now() + STATUS_POLL_MS;
@@ -175,7 +175,7 @@ export async function finishJob(
     signal.throwIfAborted();
     context.files.requireThere();
     context.log.error('results could not be packed', { jobId: job.id, error });
-    // An archive that may not be on disk would allow the workspace to be deleted.
+    // If the archive may not be on disk, the workspace must not be deleted.
     await rm(folder.results, { recursive: true, force: true }).catch(() => {});
     const problem = clean(unpacked(error, folder));
     events.push(note(`The results ${problem}`, ABOUT_RESULTS));

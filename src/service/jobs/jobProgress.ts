@@ -28,7 +28,7 @@ export async function noteStart(
   return true;
 }
 
-/** Stores by which ID the executor's tools know a job. A controller that lost its state gives it another one. */
+/** Stores the ID by which the executor's tools know a job. A controller that lost its state assigns another one. */
 export function noteExternalId(
   job: OwnedJob,
   { executor, store }: { readonly executor: Executor; readonly store: Store },

@@ -7,9 +7,9 @@ type WaitingJob = Pick<StoredJob, 'id' | 'account'>;
 /**
  * The queued jobs, and how many jobs each account has at work.
  *
- * The next turn goes to the account with the fewest jobs at work, then to the one that has waited longest; within an account,
- * jobs keep their order. So a thousand jobs of one account delay another account by one job, not by a thousand. The queue
- * contains only IDs, in memory: the store is authoritative.
+ * The next slot goes to the account with the fewest jobs at work, then to the one that has waited longest; within an account, jobs keep
+ * their order. So a thousand jobs of one account delay another account by one job, not by a thousand. The queue contains only IDs, in
+ * memory: the store is authoritative.
  */
 export class JobQueue {
   readonly #waiting = new Map<string, string[]>();

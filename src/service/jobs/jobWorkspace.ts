@@ -15,9 +15,9 @@ import type { StoredJob } from '../store/jobs/jobs.ts';
 import type { Store } from '../store/store.ts';
 import type { KeptWorkspace } from '../store/jobs/workspaces.ts';
 
-// Unlike any boot.
+// Differs from the ID of every boot.
 const UNWRITTEN = '';
-// Always the same, so that what a killed service has written is found.
+// A fixed name, so that what a killed service has written is found.
 const STAGING = 'staging';
 
 /**

@@ -16,7 +16,7 @@ import type { JobFolder } from '../jobFiles/jobFolder.ts';
 
 // Each file is a row in the store, and each folder and link costs a system call. A job creates a million of either in seconds.
 const MAX_ENTRIES = 1_000_000;
-// What systems accept after the path of a job's folder.
+// The length that systems accept after the path of a job's folder.
 const MAX_PATH_LENGTH = 2_000;
 const ENTRIES_AT_ONCE = 256;
 const MAY_READ = 0o400;

@@ -28,7 +28,7 @@ export class Scheduler {
   // Each job has its own signal, because adding a listener takes longer the more there are on the same signal.
   readonly #active = new Map<string, { readonly run: Promise<void>; readonly stop: AbortController }>();
   #isStopped = false;
-  /** Whether jobs that wait are missing in the queue. The store has them in their order. */
+  /** Whether waiting jobs are missing from the queue. The store has them in order. */
   #isQueueStale = false;
   /** Jobs that were not handed over, because the service is drained. */
   readonly #putBack = new Set<string>();
@@ -96,7 +96,7 @@ export class Scheduler {
     const { files, executor, log } = this.#options;
     // After a power loss the folder is recreated only when the job starts.
     const folder = files.makeFolder(job.id);
-    // Before the claim, because after a crash in between the job would look as if its runner had been killed.
+    // Stored before the claim, because after a crash in between, the job would look as if its runner had been killed.
     askForEnd(folder);
     if (job.state === 'queued') {
       const identity = processIdentity(process.pid) ?? 'unknown';
@@ -130,7 +130,7 @@ export class Scheduler {
     await Promise.all([...active.map(({ run }) => run), this.#options.executor.stop()]);
   }
 
-  /** Carries out what an operator ordered while no service ran, or just before one was killed. */
+  /** Carries out a cancellation that an operator ordered while no service ran, or just before one was killed. */
   #repeatCancel(jobId: string): void {
     const job = this.#options.store.jobs.get(jobId);
     if (job === undefined) return;

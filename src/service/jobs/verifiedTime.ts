@@ -9,10 +9,10 @@ interface SignsOfLife {
 }
 
 /**
- * Seconds that a job verifiably ran if its runner is gone without a report: from the start that the service stored to the runner's
- * last sign of life, but not beyond now and the job's time limit. The last sign of life is when the service last saw the runner
- * alive, or the runner's heartbeat in the job's folder, whichever is later. An isolated job can reach neither the runner nor the
- * heartbeat file. One that is not isolated can make the file older, but cannot change what the service saw.
+ * Seconds that a job verifiably ran if its runner is gone without a report: from the start that the service stored to the last time that
+ * the runner was alive, but not beyond now and the job's time limit. That time is when the service last saw the runner, or the runner's
+ * heartbeat in the job's folder, whichever is later. An isolated job can reach neither the runner nor the heartbeat file. One that is not
+ * isolated can make the file older, but cannot change what the service saw.
  *
  * @param lastSeen when the service last saw the runner alive; undefined if it never did.
  * @param startSeen when the service saw the job start, by `performance.now()`; undefined if an earlier service did. A clock that is set meanwhile adds no

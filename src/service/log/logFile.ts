@@ -4,7 +4,7 @@ import { AppError, messageOf } from '../../core/errors.ts';
 import type { Disposable } from '../../core/processes/lifetime.ts';
 
 /**
- * A file of lines that only this user can read. Its size is the business of `logrotate`, which renames it and calls `reopen`.
+ * A file of lines that only this user can read. `logrotate` limits its size: it renames the file and has `reopen` called.
  *
  * Each line is written at once, because the last line before a crash is the one that matters. That costs about ten
  * microseconds a line. A line that cannot be written (full disk) is dropped: logging must not stop the service.

@@ -64,7 +64,7 @@ function startProblem(error: unknown, root: string): string {
   return `The disk that holds ${homeOf(root)} is full. Free some space there, or set XDG_DATA_HOME there to a folder with space and connect again.`;
 }
 
-/** Shows a service that ends without clients that there is one, which may have nothing to ask for minutes. */
+/** Keeps a service alive that stops without clients, because this client may send no request for minutes. */
 async function keepService(root: string, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await sleep(PRESENCE_MS, undefined, { signal }).catch(() => {});

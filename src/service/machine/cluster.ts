@@ -19,7 +19,7 @@ export async function offerCluster(program: Program, root: string, isAccepted: b
       writeNew(configFileOf(root), config);
       if (readStateFile(stateFileOf(homeOf(root))) !== undefined) await dismantle(program, root, false);
     }
-    // The client needs no more of them, and reads no more.
+    // The client needs and accepts no more of them.
     return {
       classes: classes.map(({ name, description, cpus, memory_gb, gpus }) => ({
         name,

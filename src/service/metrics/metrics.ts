@@ -8,7 +8,7 @@ import { toCredits } from '../store/accounts/credits.ts';
 import type { Store } from '../store/store.ts';
 import type { StoreChange } from '../store/jobs/storeChange.ts';
 
-// Gauges that prom-client names like counters. The same numbers are in the gauges by type, without the ending.
+// Gauges that prom-client names like counters. The gauges by type, without the suffix, have the same numbers.
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 const SUBMIT_ROUTE = '/v1/jobs';
 const REQUEST_SECONDS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60, 600];

@@ -13,7 +13,7 @@ export function memoryShortage(
   machineClass: Pick<MachineClass, 'memory_gb'> | undefined,
   { minFreeGb, running }: { readonly minFreeGb: number; readonly running: number },
 ): string | undefined {
-  // Elsewhere, the system does not count memory as free that it could free.
+  // Other systems do not count reclaimable memory as free.
   if (process.platform !== 'linux') return undefined;
   const free = freemem() / GIB;
   const own = machineClass?.memory_gb ?? 0;

@@ -28,7 +28,7 @@ export type Isolation =
   | {
       readonly type: 'none';
       readonly why: string;
-      /** Whether the configuration asks for it, rather than bubblewrap not working. */
+      /** Whether the configuration turns isolation off, rather than bubblewrap not working. */
       readonly isChosen: boolean;
     };
 
@@ -91,7 +91,8 @@ function refuseBelowWritable({ writable, readOnly, hidden, data }: Sandbox): voi
 }
 
 /**
- * The same for volumes, which only those jobs see that name them: jobs must be able to write them by no other name, and nothing else through them.
+ * The same for volumes, which only those jobs see that name them: jobs must be able to write them only under their own path, and nothing
+ * else through them.
  *
  * @throws AppError `bad-input` that names both.
  */
@@ -134,7 +135,7 @@ export function unisolatedRefusal(isolation: Isolation, countAccounts: () => num
 
 /** Runs Node.js in a sandbox. @returns what is wrong; undefined if nothing is. */
 async function tryOut(sandbox: Sandbox): Promise<string | undefined> {
-  // Among the folders of jobs, where the next start of the service deletes what a crash leaves.
+  // Placed among the folders of jobs, where the next start of the service deletes what a crash leaves.
   const jobs = join(sandbox.data, 'jobs');
   mkdirSync(jobs, { recursive: true, mode: 0o700 });
   const path = await mkdtemp(join(jobs, 'isolation-'));

@@ -106,7 +106,7 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
     async cleanUp({ id: jobId }, folder) {
       const started = await readStarted(folder.started).catch(() => undefined);
       const sandbox = readConfinement(folder.confinement)?.sandbox ?? null;
-      // The kernel ends a sandbox with its runner, except one that was only being prepared, which has no such marker.
+      // The kernel ends a sandbox with its runner, except one that was still being set up, which has no such marker.
       if (sandbox !== null && started?.init !== undefined) await endProcesses({ init: started.init }, killGraceMs);
       else await endProcesses({ group: started && groupOf(started), mark: jobProcessTag(jobId) }, killGraceMs);
     },
@@ -163,7 +163,7 @@ function withLimits(
 /** The command with a lower priority for processor and disk, which all of its processes inherit, also in a sandbox. */
 function withPriority(nice: number, command: readonly [string, ...string[]]): readonly [string, ...string[]] {
   if (nice === 0 || !existsSync(NICE)) return command;
-  // Best effort, and last among those: idle jobs would not read at all on a busy disk.
+  // The lowest best-effort priority, because idle priority would not read at all on a busy disk.
   const onDisk = existsSync(IONICE) ? [IONICE, '--ignore', '--class', '2', '--classdata', '7'] : [];
   return [NICE, '-n', String(nice), ...onDisk, ...command];
 }

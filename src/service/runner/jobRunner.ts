@@ -25,7 +25,7 @@ import { withoutModule } from './withoutModule.ts';
 const CANCEL_POLL_MS = 100;
 const KILL_GRACE_MS = 5_000;
 const DISK_POLL_MS = 1_000;
-// For how long a shared folder may be away before it counts as deleted.
+// How long a shared folder may be unavailable before it counts as deleted.
 const MAX_AWAY_MS = 3_600_000;
 // How much later than its script the runner may receive the signal to end.
 const SIGNAL_WAIT_MS = 1_000;

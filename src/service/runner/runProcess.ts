@@ -127,7 +127,7 @@ function spawnCall({ file, args, cwd, env, sandbox }: ProcessCall, jobId: string
   return spawn(sandbox.program, sandboxCommand(file, args), {
     ...options,
     cwd: '/',
-    // By which it is found if this process is killed before it knows the sandbox's first process.
+    // Used to find it if this process is killed before it knows the sandbox's first process.
     env: { ...NO_VARIABLES, [JOB_ID_VARIABLE]: jobId },
     stdio: ['ignore', 'pipe', 'pipe', ...SANDBOX_STDIO],
   });

@@ -17,7 +17,7 @@ import { variablesOnMachine } from './program/jobVariables.ts';
 import { notStarted, type Outcome, type Run, runConfined, searchPath, stopped } from './run.ts';
 import type { ProcessEnd } from './runProcess.ts';
 
-// They make Python load programs of the folder, which is not the same for later jobs.
+// They make Python load programs from the folder, which differs for later jobs.
 const FOLDER_VARIABLES = ['PYTHONPATH', 'PYTHONHOME', 'PYTHONSTARTUP'];
 
 /** What the setup led to: how the job ended if it failed, otherwise the run with its packages. */
@@ -88,7 +88,7 @@ async function installKept(
   const { run, venv, list, usedSeconds } = request;
   const { spec, output, signal } = run;
   const key = environmentKey(list, toolsOf({ list, spec: venv, programs: programsFor(run) }));
-  // What a build sees can stay in what it builds, or decide it.
+  // Everything that a build sees can influence its result, or become part of it.
   const chosen = Object.keys(venv.env ?? {}).filter((name) => !isInstallerVariable(name));
   const ofVolumes = run.volumes.map(({ name }) => volumeVariable(name));
   const unseen = new Set([...secretNames, ...chosen, ...ofVolumes, ...FOLDER_VARIABLES]);

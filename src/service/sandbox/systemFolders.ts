@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { isAccessible } from '../../core/processes/findProgram.ts';
 
-// What programs consist of. Not /run, whose sockets lead to daemons that would start processes outside; not /home, /var, /srv.
+// Folders that contain programs. Not /run, whose sockets lead to daemons that would start processes outside; not /home, /var, /srv.
 const FOLDERS = '/usr /bin /sbin /lib /lib32 /lib64 /libx32 /opt /sys /nix/store /gnu/store'.split(' ');
 // The parts of /etc that programs need: names and addresses, certificates, the loader, time and language, interpreters, fonts,
 // accelerators. Not the configurations of services, which contain passwords and keys.

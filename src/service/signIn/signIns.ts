@@ -80,7 +80,7 @@ export class SignIns implements TokenAuthenticator {
     const account = store.audit.alongside(
       () => {
         store.addAccount({ id, name: displayNameOf(claims, id), plan, createdAt: at });
-        // A group that the configuration names and nobody has added is the operator's mistake, not the person's.
+        // If the configuration names a group that does not exist, that is the operator's mistake, not the person's.
         if (group !== undefined && store.budgets.find('group', group) !== undefined) store.accounts.setGroup(id, group);
         if (credits > 0) store.grant(id, { reference: 'start', amount: toMicro(credits), at });
         store.identities.link({ issuer, subject, account: id, linkedAt: at });

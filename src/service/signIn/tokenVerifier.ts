@@ -28,7 +28,7 @@ const CLOCK_TOLERANCE_S = 60;
 const FETCH_MS = 5_000;
 // A token with an unknown key makes the service ask the provider for its keys at most this often.
 const UNKNOWN_KEY_MS = 5_000;
-// Nor does it ask a provider that did not answer more often, so that requests do not wait for it one after the other.
+// A provider that did not respond is not asked more often either, so that requests do not wait for it one after another.
 const RETRY_MS = 5_000;
 // OpenID Connect Core 1.0, section 2.
 const SUBJECT = /^[\x20-\x7e]{1,255}$/;
@@ -107,7 +107,7 @@ export class TokenVerifier {
 
   #checked(claims: JWTPayload): VerifiedToken {
     const { sub: subject, iat = 0, exp = 0 } = claims;
-    // jose tolerates clocks at the end of a token too; clients renew tokens before that.
+    // jose's clock tolerance also extends the expiry of a token; clients renew tokens before that.
     const expiresAt = Math.min(exp * 1_000, iat * 1_000 + MAX_TOKEN_AGE_MS);
     if (expiresAt <= Date.now()) throw refusal(401, EXPIRED);
     if (typeof subject !== 'string' || !SUBJECT.test(subject)) throw refusal(401, describeClaim('sub'));
@@ -141,7 +141,7 @@ export class TokenVerifier {
     }
   }
 
-  /** Notes whether the provider answers. @throws AppError if it does not, what else is wrong with a token as it is. */
+  /** Records whether the provider responds. @throws AppError if it does not; any other error about the token unchanged. */
   async #noting<T>(work: () => Promise<T>): Promise<T> {
     try {
       const result = await work();

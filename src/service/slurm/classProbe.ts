@@ -8,7 +8,7 @@ import { reportModules } from './batch/moduleShell.ts';
 import type { SlurmMachineClass } from './batch/slurmConfig.ts';
 import { type ProbeJob, runProbe } from './probeJob.ts';
 
-// Module systems on a network file system take seconds for each of many modules. A busy cluster is not waited for.
+// Enough for many modules on a network file system, each of which takes seconds. A busy cluster is not waited for.
 const PROBE_WAIT_MS = 60_000;
 const UNANSWERED = `a probe reported nothing within ${PROBE_WAIT_MS / 1000} s. The cluster may be busy`;
 

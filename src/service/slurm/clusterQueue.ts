@@ -22,7 +22,7 @@ export interface JobName {
 
 /** A job in the queue, and how long it has been in its state. */
 export interface SeenJob extends ClusterJob {
-  /** In how many consecutive responses it was in this state. */
+  /** The number of consecutive responses in which it was in this state. */
   readonly timesSeen: number;
   /** A sentence about the start of a job that waits; empty if the cluster expects nothing. */
   readonly expectation: string;
@@ -151,7 +151,7 @@ function bounded(field: string): string {
   return line.length <= MAX_FIELD ? line : `${line.slice(0, MAX_FIELD - 1).toWellFormed()}…`;
 }
 
-/** A time in the time zone of this machine, in milliseconds; undefined for `N/A`, and for what is no time of the standard form. */
+/** A time in the time zone of this machine, in milliseconds; undefined for `N/A`, and for times in another form. */
 function readTime(text: string): number | undefined {
   const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(time) ? undefined : time;

@@ -10,7 +10,7 @@ import type { SlurmSettings } from './batch/slurmConfig.ts';
 
 const run = promisify(execFile);
 const ROOT = 0;
-// Others may pass through to a path that they know, and list nothing.
+// Others may pass through to a path that they know, but list nothing.
 const PASSABLE = 0o711;
 const PRIVATE = 0o700;
 
@@ -22,7 +22,7 @@ export interface ClusterUser {
   readonly isPerson: boolean;
 }
 
-/** As whom the jobs of each account are submitted. */
+/** The users as whom the jobs of each account are submitted. */
 export interface ClusterUsers {
   readonly all: readonly ClusterUser[];
   /** Undefined for an account whose jobs cannot be submitted, because the configuration has no user for it. */

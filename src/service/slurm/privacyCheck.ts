@@ -72,7 +72,7 @@ export class PrivacyCheck {
     if (known !== undefined) return known;
     const identity = identityOf(machineClass, this.#options);
     const check = this.#checks.get(identity) ?? this.#check(machineClass, identity);
-    check.catch(() => {}); // those who wait for it get the error
+    check.catch(() => {}); // the callers that wait for it get the error
     this.#checks.set(identity, check);
     this.#checkOf.set(machineClass, check);
     return check;

@@ -12,7 +12,7 @@ import { resourceArguments } from './batch/submission.ts';
 const POLL_MS = 200;
 const MEMORY_GB = 1 / 32;
 
-/** What decides on which nodes a job can run. */
+/** The settings that decide on which nodes a job can run. */
 export type ProbedPlace = Pick<SlurmMachineClass, 'partition' | 'sbatch'>;
 
 /** A small job that finds something out about a node. */

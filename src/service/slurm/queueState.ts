@@ -15,7 +15,7 @@ export interface ClusterJob {
   readonly cancelledBy?: number | undefined;
 }
 
-/** What a job left in its folder. */
+/** What a job's runner left in its folder. */
 export interface RunnerTraces {
   /** Whether a runner claimed the folder. */
   readonly hasStarted: boolean;

@@ -14,11 +14,11 @@ const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 const TIMEOUT_MS = 20_000;
 const NO_ANSWER =
   /Unable to contact slurm controller|Connection refused|Connection timed out|Socket timed out|Communication connection failure|Zero Bytes were transmitted|Transport endpoint|temporarily unable to accept|Resource temporarily unavailable/i;
-// No request has reached the cluster: its programs have no configuration here, or munge does not vouch for this machine.
+// No request has reached the cluster: its programs have no configuration here, or munge does not authenticate this machine.
 const NO_ACCESS =
   /Could not establish a configuration source|Unable to process configuration file|Unable to establish control\w* (machine )?address|Munge encode failed|authentication (error|credential)/i;
 const FULL_QUEUE = /MaxSubmitJob|MaxJobCount/;
-// A warning about the name of this machine is not a refusal.
+// Slurm may also print a warning about the name of this machine, which is not a refusal.
 const SUDO = /^sudo: (?!unable to resolve host)/m;
 
 export type SlurmProgram = 'sbatch' | 'squeue' | 'sacct' | 'sacctmgr' | 'scancel' | 'scontrol' | 'sinfo';
@@ -97,7 +97,7 @@ function explained(program: SlurmProgram, cause: unknown, user: ClusterUser | un
   return new AppError('refused', `The cluster refused: ${words}`, { cause });
 }
 
-/** Handles the failure of a submission: a refusal says what the person who submitted the job can do. @throws what it gets. */
+/** Rethrows the failure of a submission. A refusal also says what the person who submitted the job can do. */
 export function refusedAs(machineClass: string): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof AppError) || error.code !== 'refused') throw error;

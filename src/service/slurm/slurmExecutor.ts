@@ -130,7 +130,7 @@ export class SlurmExecutor implements Executor {
   async status(owned: OwnedJob, folder: JobFolder): Promise<RunnerStatus> {
     const { id } = owned;
     const name = this.#nameOf(owned);
-    // Whoever its user was, the service cannot ask for it any more.
+    // Its user is no longer known, so the service can't ask for it any more.
     if (name === undefined) return { state: 'gone', ending: failedAs(userIsMissing(owned.account)) };
     const job = this.#queue.get(name);
     const hasStarted = existsSync(folder.claim);
@@ -197,11 +197,11 @@ export class SlurmExecutor implements Executor {
     return job !== undefined && answers < MAX_ANSWERS_WITHOUT ? { state: 'running' } : { state: 'gone' };
   }
 
-  /** A job that was submitted twice waits too, and a response from before the start shows the job as it was then. */
+  /** A duplicate submission waits in the queue too, and a response from before the start shows the job as it was then. */
   async #statusOfReturned(owned: OwnedJob, job: SeenJob): Promise<RunnerStatus> {
     if (this.#answersSince(this.#backSince, owned.id) < SURE_ANSWERS) return { state: 'running' };
     if (!(await wasRequeued(job))) return { state: 'running' };
-    // Its files are about to be deleted, and must not be needed again.
+    // Its files are about to be deleted, so it must not run again.
     await this.cancel(owned);
     return { state: 'gone', ending: endingOfRequeued() };
   }

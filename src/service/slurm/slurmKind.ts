@@ -40,7 +40,7 @@ export const slurmKind = defineExecutor({
       const changeable = changeableByJobs([node, runner], id);
       if (changeable !== undefined) log.warn(changeable);
     }
-    // What a person's own job reads in the person's own home is the person's. Clusters share it with their nodes.
+    // On a personal service, jobs may read the person's own home, which clusters share with their nodes.
     const isNeeded = (): boolean => !isPersonal || countAccounts() > 1;
     const privacy = new PrivacyCheck({ data, filesFolder, user: first, classes, isNeeded, log });
     try {

@@ -5,9 +5,9 @@ const MAX_ERRORS = 20;
 const MINUTE = 60;
 const HOUR = 3_600;
 const DAY = 86_400;
-// Slurm counts a running job without a time limit as one of a year. What lies behind one is not known.
+// For Slurm, a running job without a time limit takes a year, so starts after such a job are unknown.
 const MOST_AHEAD_MS = 180 * DAY * 1_000;
-// A scheduler with much to do renews its expectations in minutes. An older one is not true any more.
+// Even a busy scheduler renews its expectations within minutes, so an older one is obsolete.
 const MOST_BEHIND_MS = 10 * MINUTE * 1_000;
 
 /** When the cluster expects to start jobs that wait, and how wrong it was about those that have started. */
@@ -57,7 +57,7 @@ function isNear(time: number, now: number): boolean {
   return Math.abs(time - now) <= MOST_AHEAD_MS;
 }
 
-/** The longer, the coarser: a minute at least. */
+/** Rounded more coarsely the longer it is, to a minute at least. */
 function roughly(seconds: number): string {
   const unit = seconds < 10 * MINUTE ? MINUTE : seconds < HOUR ? 10 * MINUTE : seconds < DAY ? HOUR : DAY;
   return formatDuration(Math.max(1, Math.round(seconds / unit)) * unit);

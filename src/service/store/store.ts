@@ -139,7 +139,8 @@ export class Store implements Disposable {
   }
 
   /**
-   * Adds the job and holds its credits, or does nothing if they, or what its key, group or project can still spend, are not sufficient.
+   * Adds the job and holds its credits. Does nothing if the account's credits, or what its key, group or project can still spend, are not
+   * sufficient.
    *
    * @param key the submission's idempotency key and fingerprint.
    */

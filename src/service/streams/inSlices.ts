@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-// A request waits for a slice at each of its turns of the event loop. Shorter slices would be more turns, which take time themselves.
+// Other requests wait for at most one slice per turn of the event loop. Shorter slices would mean more turns, which cost time too.
 const SLICE_MS = 5;
 
 /**

@@ -42,7 +42,7 @@ export const accountView = z.object({
   /** Handed to the machine or the cluster, and not finished. */
   active_jobs: z.int(),
   limits,
-  /** The person of an identity provider whose account it is; null for one that is used with keys alone. */
+  /** The person of an identity provider who owns the account; null for an account that is used with keys only. */
   identity: z.object({ issuer: z.string(), subject: z.string() }).nullable(),
 });
 export type AdminAccount = z.infer<typeof accountView>;
@@ -121,7 +121,7 @@ export const accountOperations = {
   }),
 };
 
-/** An operation that needs only the account's ID, and returns what became of the account. */
+/** An operation that needs only the account's ID, and returns the resulting account. */
 function onAccount(run: (accounts: Store['accounts'], id: string, store: Store) => Account) {
   return operation({
     input: accountId,

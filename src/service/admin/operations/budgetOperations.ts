@@ -61,7 +61,7 @@ export const budgetOperations = {
     output: z.object({ groups: z.array(groupView) }),
     run: ({ store }) => ({ groups: store.budgets.list('group').map((group) => showGroup(store, group)) }),
   }),
-  /** Its accounts belong to none then. Their jobs continue. */
+  /** Its accounts then belong to no group. Their jobs continue. */
   'groups.remove': operation({
     input: named,
     output: groupView,

@@ -3,7 +3,7 @@ import { line } from './accountOperations.ts';
 import { adminTime, type AdminContext, operation, showAdminTime } from './operation.ts';
 
 const drainState = z.object({
-  /** Since when nothing new is accepted or started; null unless the service is drained. */
+  /** Since when the service has been drained; null unless it is. */
   drained_at: adminTime.nullable(),
   reason: z.string().nullable(),
   /** Jobs that run, or that the executor has. */
@@ -18,7 +18,7 @@ const drainAudit = {
 };
 
 export const drainOperations = {
-  /** Repeated, it changes the reason, and keeps it if there is none. */
+  /** If it is repeated, a new reason replaces the old one. */
   'service.drain': operation({
     input: z.object({ reason: line.optional() }),
     output: drainState,
@@ -46,7 +46,7 @@ export const drainOperations = {
 function showDrain({ store, activeJobs }: Pick<AdminContext, 'store' | 'activeJobs'>): DrainState {
   const drain = store.drain.get();
   const unfinished = store.unfinished.count;
-  // Without a service, those that have left the queue; a runner that has one may have ended since.
+  // Without a running service, the jobs that have left the queue; some of their runners may have ended since.
   const active = activeJobs?.() ?? unfinished - store.jobs.queued().count;
   return {
     drained_at: showAdminTime(drain?.since ?? null),

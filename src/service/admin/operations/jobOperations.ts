@@ -22,7 +22,7 @@ const adminJob = job.extend({
   key_id: z.string().nullable(),
   /** By which its executor's own tools know it, such as Slurm's job number. */
   executor_id: z.string().nullable(),
-  /** What its account reads about an operator's order to cancel it. */
+  /** The reason that its account sees if an operator cancelled it. */
   cancel_reason: z.string().nullable(),
 });
 export type AdminJob = z.infer<typeof adminJob>;
@@ -55,7 +55,7 @@ export const jobOperations = {
       project: z.string().optional(),
       machine_class: z.string().optional(),
       since: adminTime.optional(),
-      /** Only jobs that are older than this one: the `next` of an earlier answer. */
+      /** Only jobs that are older than this one: the `next` of an earlier response. */
       before: z.string().optional(),
       limit: z.int().min(1).max(MAX_JOBS).default(50),
     }),

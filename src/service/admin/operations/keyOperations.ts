@@ -15,9 +15,9 @@ const keyView = z.object({
   expires_at: adminTime.nullable(),
   revoked_at: adminTime.nullable(),
   last_used_at: adminTime.nullable(),
-  /** Credits that the jobs of the key may cost together; null for no limit of its own. */
+  /** The total credits that the jobs of the key may cost; null for no limit of its own. */
   budget: z.number().nullable(),
-  /** What is left of the budget, with the holds of unfinished jobs taken off. */
+  /** What is left of the budget, after subtracting the holds of unfinished jobs. */
   budget_left: z.number().nullable(),
   /** Null for all. */
   scopes: z.array(z.enum(SCOPES)).nullable(),

@@ -41,7 +41,7 @@ export interface Operation<Input extends z.ZodType = z.ZodType, Output extends z
   /** Undefined if it changes nothing. */
   readonly audit?: Audit<z.output<Input>, z.input<Output>>;
   run(context: AdminContext, input: z.output<Input>): z.input<Output> | Promise<z.input<Output>>;
-  /** What follows once the change and its entry are stored, and cannot be part of their transaction. Returns the output. */
+  /** What is done after the change and its entry are stored, because it cannot be part of their transaction. Returns the output. */
   afterwards?(context: AdminContext, input: z.output<Input>): Promise<z.input<Output>>;
 }
 

@@ -3,7 +3,7 @@ import { AppError } from '../../../core/errors.ts';
 import { adminTime, operation } from './operation.ts';
 
 export const pageOperations = {
-  /** A link that opens the operator's page once. The audit trail says who asked for it, and does not contain it. */
+  /** A link that opens the operator's page once. The audit trail records who requested it, but not the link. */
   'page.link': operation({
     input: z.object({}),
     output: z.object({ url: z.string(), expires_at: adminTime }),

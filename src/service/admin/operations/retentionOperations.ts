@@ -16,7 +16,7 @@ const retentionPreview = z.object({
   stored_logs: z.int(),
   /** What will have been deleted by then, by rule; 0 is the start. */
   plans: z.array(z.object({ in_days: z.int(), expired: amount, overflow: amount, logs: z.int() })),
-  /** Why the start has to be confirmed. */
+  /** Why the start must be confirmed; undefined if it need not be. */
   surprise: z.string().optional(),
 });
 export type RetentionPreview = z.infer<typeof retentionPreview>;

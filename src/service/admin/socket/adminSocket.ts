@@ -20,7 +20,7 @@ const adminFile = z.object({
 /** Which service administers a data folder. */
 export type AdminFile = z.infer<typeof adminFile>;
 
-/** The socket of a service, in its data folder: only those who may enter the folder reach it. */
+/** The socket of a service, in its data folder, so that only users who may enter the folder reach it. */
 export function adminSocketOf(data: string): string {
   return join(data, 'admin.sock');
 }

@@ -27,7 +27,7 @@ export function readOperator(header: string | undefined): Operator {
   }
 }
 
-/** As in a header, which takes ASCII only. */
+/** Encoded for a header, which may contain ASCII only. */
 export function writeOperator(operator: Operator): string {
   return JSON.stringify(operator).replaceAll(/[^ -~]/g, (each) =>
     [...Array(each.length).keys()].map((at) => `\\u${each.charCodeAt(at).toString(16).padStart(4, '0')}`).join(''),

@@ -2,7 +2,7 @@ import type { AppContext } from './appEnv.ts';
 import type { KeyAuthenticator } from './keyAuthenticator.ts';
 import { onClose } from './onClose.ts';
 
-// A response that is being sent ends when it sees the signal, unless a slow reader blocks it.
+// A response that is being sent ends at the signal, unless a slow reader blocks it.
 const END_MS = 500;
 
 /**

@@ -18,7 +18,7 @@ const NAMES: Readonly<Record<SlotKind, string>> = {
 /** At most half a megabyte each. A client has one or two at once. */
 const MOST_BODIES = 32;
 
-// How soon another upload or stream is likely to end.
+// When another upload or stream is likely to have ended.
 const SLOT_RETRY_SECONDS = 5;
 const ALL_UPLOADS_RETRY_SECONDS = 10;
 

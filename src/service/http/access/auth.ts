@@ -82,7 +82,7 @@ export function admitKey(
     authFailures.noteGood(address, digest);
     return visit;
   } catch (error) {
-    // A store that cannot be read says nothing about the key, and the key of a disabled account is right.
+    // An unreadable store says nothing about the key, and the key of a disabled account is correct, so neither counts as a wrong key.
     if (error instanceof HTTPException && error.status === 401) authFailures.noteWrong(address, digest);
     throw error;
   }

@@ -112,7 +112,7 @@ export class KeyAuthenticator {
   }
 }
 
-/** 403, because another key or sign-in changes nothing, and clients ask for one after 401. */
+/** 403, because clients ask for another key after 401, which would change nothing. */
 export function disabledAccount({ id }: Account): HTTPException {
   return refusal(403, `The account ${id} is disabled. Ask the operator of the service to enable it.`);
 }

@@ -3,7 +3,7 @@ import { freeMemory } from '../../../core/files/ownMemory.ts';
 import { refusal } from './refusal.ts';
 import { endStalled } from './endStalled.ts';
 
-// However slow the line: 8 KB/s, after half a minute.
+// The minimum rate for any line, after half a minute: 8 KB/s.
 const timeLimitMs = (maxBytes: number): number => 30_000 + maxBytes / 8;
 
 /**

@@ -23,9 +23,9 @@ interface Connection {
 }
 
 /**
- * Limits the connections of a server. Above the limit, the one that has gone longest without a request from somebody known is closed. So
- * anyone who opens connections and sends nothing or little, for which no key is needed, displaces only connections of that kind. If all have
- * such requests, a new one is closed.
+ * Limits the connections of a server. Above the limit, the one that has gone longest without an authenticated request is closed. So clients
+ * that open connections and send little or nothing, which needs no key, displace only each other. If all connections have authenticated
+ * requests, a new one is closed.
  */
 export class ConnectionLimit {
   readonly #most: number;

@@ -6,8 +6,8 @@ import type { AppEnv } from '../access/appEnv.ts';
 const STALLED_MS = 30_000;
 
 /**
- * Responds with the same JSON to everyone. Nobody needs a key for it, so it is made once, its bytes are shared by all responses, and a
- * client that does not read them is disconnected.
+ * Responds with the same JSON to everyone. It needs no key, so it is serialized once, all responses share its bytes, and a client that does
+ * not read them is disconnected.
  */
 export function answerShared(value: () => unknown, stalledMs = STALLED_MS): Handler<AppEnv> {
   let bytes: Buffer | undefined;

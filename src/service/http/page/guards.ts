@@ -4,7 +4,7 @@ import { secureHeaders } from 'hono/secure-headers';
 import type { AppEnv } from '../access/appEnv.ts';
 import { STYLE_SOURCE } from './views/style.ts';
 
-/** Answers requests that do not ask for HTML, as those of programs do, as if there were no page. */
+/** Responds to requests that do not ask for HTML, such as those of programs, as if there were no page. */
 export const onlyBrowsers: MiddlewareHandler<AppEnv> = async (context, next) => {
   if (context.req.header('accept')?.includes('text/html') !== true) return context.notFound();
   await next();
@@ -25,7 +25,7 @@ export const headers: MiddlewareHandler<AppEnv> = secureHeaders({
   xFrameOptions: 'DENY',
   // With no-referrer, browsers would send forms with the origin "null".
   referrerPolicy: 'same-origin',
-  // Whether all of a host has TLS is for its operator to say.
+  // Whether the whole host uses TLS is for its operator to declare.
   strictTransportSecurity: false,
 });
 

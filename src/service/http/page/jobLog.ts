@@ -7,8 +7,8 @@ import type { LogPart } from './views/jobView.ts';
 const PART_CHARACTERS = 200_000;
 
 /**
- * The part of a job's output that ends before the event `before`, or at its end. Of a line that was drawn again and again, as a progress
- * bar is, only the last state is shown.
+ * The part of a job's output that ends before the event `before`, or at its end. Of a line that was redrawn, such as a progress bar, only
+ * the last state is shown.
  */
 export function readLogPart(events: Pick<EventTable, 'pageBefore'>, jobNumber: number, before?: number): LogPart {
   const page = events.pageBefore(jobNumber, before ?? Number.MAX_SAFE_INTEGER, PART_CHARACTERS);

@@ -13,7 +13,7 @@ import { jobView } from './views/jobView.ts';
 import { operatorView } from './views/operatorView.ts';
 import { operatorLinkView, problemView, signInView } from './views/signInView.ts';
 
-/** What forms are sent to. They come with an `Origin`, which `ownForms` checks. */
+/** The paths that forms are sent to. These requests have an `Origin`, which `ownForms` checks. */
 export const FORM_PATHS: readonly string[] = ['/sign-in', '/sign-out', '/operator'];
 
 export interface PageOptions extends PageAccessOptions, Sources {
@@ -73,7 +73,7 @@ function answerProblem(error: Error, context: AppContext, log: Logger): Response
     return context.html(problemView('The service failed to respond. Its log has the cause.', undefined), 500);
   }
   const { status, message } = error;
-  // Nobody has signed in, or no longer, or their account is disabled; or the form was refused, which has no message.
+  // The session is missing or has ended, or its account is disabled; or the form was refused, which has no message.
   const isSignedIn = (context.var as Partial<AppEnv['Variables']>).account !== undefined;
   if (!isSignedIn && message !== '' && status !== 404) return context.html(signInView(message), status);
   const sentence = message === '' ? 'This form was not sent by this page. Open the page again.' : message;

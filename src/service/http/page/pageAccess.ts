@@ -75,7 +75,7 @@ export class PageAccess {
     deleteCookie(context, COOKIE, this.#attributes());
   }
 
-  /** Ends the browser's session before, so that no ID outlives a change of rights. */
+  /** Ends the browser's previous session, so that no ID outlives a change of rights. */
   #start(context: AppContext, holder: Holder): void {
     const before = this.#cookie(context);
     if (before !== undefined) this.#sessions.end(before);

@@ -24,7 +24,7 @@ export interface Sources {
   readonly version: string;
 }
 
-/** The account as the head of a page shows it. */
+/** The account as shown in the header of a page. */
 export function whoIs({ var: { account } }: AppContext): string {
   return account.name === account.id ? account.id : `${account.name} (${account.id})`;
 }

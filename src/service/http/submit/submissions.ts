@@ -57,11 +57,11 @@ export class Submissions {
       return { accepted: await acceptJob(incoming, context, signal), isNew: true };
     }
     const path = this.#uploads.path(context.account, key);
-    // Checked again after each wait, because another request may have come first.
+    // Checked again after each wait, because another request may have been faster.
     for (let running = this.#running.get(path); running !== undefined; running = this.#running.get(path)) {
       if (offset === undefined || running.isChecked)
         throw refusal(409, 'This submission is being processed. Try again soon.');
-      // The client came back, so its previous connection is dead.
+      // The client has reconnected, so its previous connection is dead.
       running.takeOver.abort(new DOMException('The upload continues in another request.', 'AbortError'));
       await running.done;
     }

@@ -44,7 +44,7 @@ export async function receiveUpload(
   try {
     await new Promise<void>((resolve, reject) => {
       parser.on('file', (name, stream) => {
-        // An interrupted part fails by itself too, and an error without a listener would end the process.
+        // An interrupted part emits an error of its own, which would end the process without a listener.
         stream.on('error', reject);
         if (isUploadPart(name) && saved === undefined) {
           part = name;
@@ -64,7 +64,7 @@ export async function receiveUpload(
       });
       parser.once('finish', resolve);
       parser.on('error', (error: Error) => reject(unreadable(error)));
-      // If received data was not read yet, nobody would end the parser.
+      // Otherwise the parser would never end if received data was not read yet.
       const endIfLost = (): void => {
         if (!incoming.readableEnded) reject(new DOMException('The connection was lost.', 'AbortError'));
       };
@@ -103,7 +103,7 @@ function isUploadPart(name: string | undefined): name is UploadPart {
   return name === 'tarball' || name === 'contents';
 }
 
-/** Whether a request failed because its client disconnected or was disconnected, rather than by its contents. */
+/** Whether a request failed because its connection was closed, rather than because of its contents. */
 export function isBrokenOff(error: unknown): boolean {
   return isAbort(error) || ['ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE'].includes(systemCode(error) ?? '');
 }

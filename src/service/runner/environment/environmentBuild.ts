@@ -112,7 +112,7 @@ function pipSteps({ spec, folder, target, programs }: BuildRequest): readonly St
   return [create, { ...install, args: [...install.args, '--requirement', requirements] }];
 }
 
-/** A project that is installed itself would be that of the first submission, in all later jobs. */
+/** If the project itself were installed, all later jobs would use that of the first submission. */
 function uvStep({ list, spec, folder, target, isKept, programs }: BuildRequest): Step {
   const python = programs.python(spec.python);
   const withoutProject = isKept ? ['--no-install-workspace'] : [];

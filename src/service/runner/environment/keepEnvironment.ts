@@ -113,7 +113,7 @@ async function buildNew<Ending>(
   }
 }
 
-/** What builds that were killed have left. */
+/** Removes what killed builds have left. */
 async function removeUnfinished(paths: EnvironmentPaths): Promise<void> {
   const builds = buildsOf(paths);
   mkdirSync(builds, { recursive: true, mode: 0o700 });

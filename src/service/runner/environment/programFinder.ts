@@ -20,7 +20,7 @@ export function programsOnMachine(searchPath: string): ProgramFinder {
   };
 }
 
-/** A container looks for programs in its own search path, so that those that it lacks are only noticed when they are started. */
+/** A container looks for programs in its own search path, so missing ones are noticed only when they are started. */
 export const PROGRAMS_IN_CONTAINER: ProgramFinder = {
   python: (name = 'python3') => name,
   find: ([name]) => name,

@@ -10,7 +10,7 @@ import { OutputTail } from './outputTail.ts';
 
 type StreamName = LogFrame['stream'];
 
-// The most that one read of a pipe returns. After as much, more is on its way.
+// The most that one read of a pipe returns. If a read returns this much, more output is on its way.
 const READ_BYTES = 64 * 1024;
 const HOLD_MS = 100;
 // The end of an output shows how the script ended, so it is stored whatever was omitted before it.
@@ -96,7 +96,7 @@ export class OutputLog {
       const frame = this.#frameOf(stream, piece);
       if (frame === undefined) continue;
       const line = lineOf(frame);
-      // JSON can write numbers longer than they were, so a value may exceed what a reader accepts.
+      // Serializing can make numbers longer, so a value may exceed what a reader accepts.
       if (line.length <= MAX_FRAME_BYTES) this.#keep(line);
     }
   }

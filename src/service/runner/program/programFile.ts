@@ -5,7 +5,8 @@ const FIRST_BYTES = 256;
 const OPEN_PROGRAM = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 /**
- * Fails like the system's `execve`, for a program that another program will start, whose own failure this would look like.
+ * Fails like the system's `execve`, for a program that another program will start: otherwise its failure would look like that of the other
+ * program.
  *
  * @param isVisible whether a path is the same file for the job as for the service. Nothing else is opened, so that an account
  * learns nothing about files outside its sandbox from links, or from first lines that name them.

@@ -11,7 +11,7 @@ const MEBIBYTE = 2 ** 20;
 type GpuUsage = Pick<UsageEventData, 'gpus' | 'gpu_memory_bytes'>;
 
 /**
- * Asks `nvidia-smi`, if the machine has it, about the job's GPUs (`CUDA_VISIBLE_DEVICES`), or about all of them. Other programs that
+ * Queries `nvidia-smi`, if the machine has it, for the job's GPUs (`CUDA_VISIBLE_DEVICES`), or about all of them. Other programs that
  * use the same GPUs are included.
  */
 export class GpuMeter {
@@ -34,7 +34,7 @@ export class GpuMeter {
     return this.#latest;
   }
 
-  /** Measures, unless the last measurement took too much time for another one now. */
+  /** Measures, unless the last measurement was too slow to repeat it now. */
   async look(now: () => number, signal: AbortSignal): Promise<void> {
     const started = now();
     if (this.#program === undefined || started < this.#next) return;

@@ -2,7 +2,7 @@ import { filesInMemory, proportionalMemory, readProcesses, readTotals, type Tota
 
 // Of a job with more processes and threads, only a part is measured.
 const MAX_PROCESSES = 10_000;
-// Below this part, memory that processes share cannot matter.
+// Below this fraction of the limit, shared memory cannot matter.
 const MIN_SHARED_PART = 0.02;
 const NOTHING: Totals = { cpuSeconds: 0, diskRead: 0, diskWritten: 0 };
 
@@ -61,7 +61,7 @@ export class UsageMeter {
 
   /**
    * Adds the growth of the totals. They fall while a process that has ended is no longer listed and its parent has not inherited its
-   * totals yet, and for good if nobody inherits them. Only the second fall in succession counts as for good.
+   * totals yet, and permanently if nobody inherits them. Only the second decrease in a row counts as permanent.
    */
   #count(totals: Totals): void {
     const growth = (name: keyof Totals): number => totals[name] - this.#counted[name];

@@ -3,7 +3,7 @@ import type { SlurmAccount, SlurmMachineClass } from './slurmConfig.ts';
 
 const CHOICES = ['account', 'qos', 'constraint', 'reservation'] as const;
 
-/** Why a job cannot have what it asks of the cluster; undefined if it can. */
+/** Why a job cannot have the cluster options that it requests; undefined if it can. */
 export function refusalOfOptions(
   options: ClusterOptions,
   { name, allow, modules, container }: Pick<SlurmMachineClass, 'name' | 'allow' | 'modules' | 'container'>,
@@ -36,14 +36,14 @@ function list(allowed: readonly string[]): string {
   return allowed.length === 0 ? 'none' : allowed.join(', ');
 }
 
-/** Whether a name is the pattern, or begins with what its `*` follows. */
+/** Whether a name equals the pattern, or has its prefix before `*`. */
 function matches(name: string, pattern: string): boolean {
   return pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
 }
 
 /**
- * The arguments for `sbatch` that say as what a job counts and where it may run: its own choices, else what the configuration says about
- * its account. They come last, so that they win over those of a machine class. A mail goes to the address of the configuration.
+ * The arguments for `sbatch` that say how a job is accounted for and where it may run: its own choices, else the settings of its account.
+ * They come last, so that they override those of a machine class. A mail goes to the address of the configuration.
  */
 export function optionArguments(
   { account, qos, reservation, mail: address }: SlurmAccount,

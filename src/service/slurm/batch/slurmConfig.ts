@@ -62,7 +62,7 @@ export const slurmMachineClass = machineClass
   .superRefine(checkContainer);
 export type SlurmMachineClass = Readonly<z.infer<typeof slurmMachineClass>>;
 
-/** As what the jobs of an account count in the cluster, so that its own shares, limits and reports hold. */
+/** How the jobs of an account are accounted for in the cluster, so that its own shares, limits and reports apply. */
 const slurmAccount = z.strictObject({
   /** The person's user on this machine and on the cluster, with `submit_as = "account"`. */
   user: z

@@ -19,7 +19,7 @@ const SPARE_MINUTES = 2;
 const COMMENT_SIGNS = /[^\w./-]/g;
 const MOST_OF_COMMENT = 64;
 
-/** What a class and an account say about how the cluster treats a job. */
+/** The settings of a class and an account for a job on the cluster. */
 interface Treatment {
   readonly machineClass: SlurmMachineClass;
   /** Undefined if the configuration has nothing about the account. */

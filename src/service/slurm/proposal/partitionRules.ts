@@ -9,7 +9,7 @@ export interface PartitionRules {
   readonly maxMemoryMb: number | undefined;
 }
 
-/** Slurm has either list of a partition, or none. */
+/** A partition has at most one of the two lists. */
 interface NameRule {
   readonly allowed?: ReadonlySet<string> | undefined;
   readonly denied?: ReadonlySet<string> | undefined;
@@ -32,7 +32,7 @@ export function readPartitionRules(output: string): ReadonlyMap<string, Partitio
   return rules;
 }
 
-/** Those of some names that a rule permits. @param above what else permits a name. */
+/** The names that a rule permits. @param above returns other names that permit a name too. */
 export function permitted(
   own: readonly string[],
   { allowed, denied }: NameRule,
@@ -81,7 +81,7 @@ function nodeSize(record: string): NodeSize | undefined {
   };
 }
 
-/** The first field with this key: what people wrote, such as the reason of a drain, comes last. */
+/** The first field with this key, because free text, such as the reason of a drain, comes last. */
 function field(record: string, key: string): string | undefined {
   return new RegExp(`(?:^|\\s)${key}=(\\S+)`).exec(record)?.[1];
 }

@@ -7,7 +7,7 @@ import { readNodeSizes, readPartitionRules } from './partitionRules.ts';
 import { type ProposedClass, proposeClasses, readAssociations } from './proposeClasses.ts';
 import { needsParents, readParents, usablePartitions } from './usablePartitions.ts';
 
-// Of a cluster with ten thousand nodes, scontrol prints about half of it.
+// About twice what scontrol prints for a cluster with ten thousand nodes.
 const MAX_BYTES = 32 * 1024 * 1024;
 
 const PARENTS = ['--noheader', '--parsable2', 'show', 'associations', 'format=account,parentname'];

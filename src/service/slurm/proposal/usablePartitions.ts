@@ -52,10 +52,11 @@ export function usablePartitions(
     if (node.cpus < 1 || node.memoryMb < 1) return [];
     const rule = rules.get(partition.name);
     if (rule === undefined) return { ...partition, ...node, ...own, isCapped: false, sbatch: [] };
-    // Later versions of Slurm permit the accounts below one, too (slurm.conf(5)). Earlier ones say why such a job does not start.
+    // Later versions of Slurm also permit the accounts below a permitted one (slurm.conf(5)). Earlier versions report why such a job does
+    // not start.
     const accounts = permitted(own.accounts, rule.accounts, (name) => ancestors(name, parents));
     const qos = permitted(own.qos, rule.qos);
-    // A job of nobody known is in none of the accounts. Without accounting, jobs have no quality of service, and it is not checked.
+    // A user without associations is in none of the accounts. Without accounting, jobs have no quality of service, and it is not checked.
     const isBarred = accounts.length === 0 && (rule.accounts.allowed !== undefined || own.accounts.length > 0);
     if (rule.isReserved || isBarred || (qos.length === 0 && own.qos.length > 0)) return [];
     const cpus = Math.min(node.cpus, rule.maxCpus ?? node.cpus);

@@ -16,7 +16,7 @@ export const LOCAL_ACCOUNT = 'local';
 // IDs are parts of names in the credit ledger, and words of the command line.
 const ACCOUNT_ID = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 
-/** What an account is called; nothing depends on it. */
+/** Descriptive texts of an account, on which nothing depends. */
 const WORDS = {
   name: text('name'),
   /** What `/v1/me` returns as the plan. */

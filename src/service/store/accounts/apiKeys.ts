@@ -6,7 +6,7 @@ import { addMissingColumns, prepareAll, type Statements } from '../database/stat
 
 const KEY_BYTES = 32;
 const ID_BYTES = 4;
-// The precision of "last used": a write for each request would cost more than most requests do.
+// The precision of "last used", because a write for each request would cost more than most requests.
 const USE_RESOLUTION_MS = 60_000;
 
 /** What a key can be restricted to. */

@@ -14,7 +14,7 @@ export interface Spendable {
   readonly name?: string;
 }
 
-/** Whether a job was accepted, and what can be spent after that or, if it was not, instead. */
+/** Whether a job was accepted, and what can be spent: after it, or if it was refused, at most. */
 export interface SubmitOutcome {
   readonly isAccepted: boolean;
   readonly available: Spendable;
@@ -67,8 +67,8 @@ const SQL = {
 };
 
 /**
- * The budgets of groups and projects. The jobs are the truth: their cost is added up when the store opens and when a budget is added, and
- * changes in the transaction that holds or settles the credits of a job, so it takes the same time for any number of jobs.
+ * The budgets of groups and projects. The jobs are authoritative: their cost is summed when the store opens and when a budget is added, and
+ * updated in the transaction that holds or settles the credits of a job, so that takes the same time for any number of jobs.
  */
 export class BudgetTable {
   readonly #sql: Statements<typeof SQL>;
@@ -126,7 +126,7 @@ export class BudgetTable {
     return least;
   }
 
-  /** Adds to the cost of the budgets, or takes off. Expects the caller's transaction. */
+  /** Adds to the cost of the budgets, or subtracts. Expects the caller's transaction. */
   charge(owner: BudgetOwner, amount: number): void {
     for (const [kind, name] of named(owner)) this.#sql.charge.run(amount, kind, name);
   }

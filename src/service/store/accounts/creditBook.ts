@@ -1,11 +1,11 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { integer, nullable, type RecordOf, rowReader, text } from '../database/columns.ts';
 
-/** A change of an account's credits: a grant, credits that were taken back, or a job that was paid. */
+/** A change of an account's credits: a grant, credits that were taken back, or the charge for a job. */
 const COLUMNS = {
   at: integer('at'),
   kind: text<'grant' | 'top-up' | 'job'>('kind'),
-  /** Micro-credits; negative for what was taken or paid. */
+  /** Micro-credits; negative for credits that were taken back or spent. */
   amount: integer('amount'),
   /** Of the grant; for a job its ID. */
   reference: text('reference'),

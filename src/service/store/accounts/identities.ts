@@ -15,7 +15,7 @@ const TABLE = `
   ) STRICT, WITHOUT ROWID`;
 const COLUMNS = {
   issuer: text('issuer'),
-  /** The only name of a person at the provider that never becomes another person's (OpenID Connect Core 1.0, section 5.7). */
+  /** The only identifier of a person that the provider never reassigns (OpenID Connect Core 1.0, section 5.7). */
   subject: text('subject'),
   account: text('account'),
   /** Milliseconds since 1970. */
@@ -32,7 +32,7 @@ const SQL = {
   unlink: 'DELETE FROM identities WHERE account = ?',
 };
 
-/** Whose accounts are those of people who sign in. An account has one identity at most, and an identity one account. */
+/** Which accounts belong to people who sign in. An account has at most one identity, and an identity at most one account. */
 export class IdentityTable {
   readonly #sql: Statements<typeof SQL>;
 

@@ -27,7 +27,7 @@ export class Purses {
   /** Expects all columns of jobs and keys. */
   constructor(database: DatabaseSync, budgets: Pick<BudgetTable, 'within'>) {
     this.#budgets = budgets;
-    // Holds all that the sum adds up, so that it reads no rows.
+    // A covering index for the sum, so that it reads no rows.
     database.exec('CREATE INDEX IF NOT EXISTS jobs_of_keys ON jobs (key_id, charged, hold) WHERE key_id IS NOT NULL');
     this.#sql = prepareAll(database, SQL);
   }

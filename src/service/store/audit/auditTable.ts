@@ -61,7 +61,7 @@ export class AuditTable {
     });
   }
 
-  /** Does `work` and adds the entry about it in one transaction, so that neither is stored without the other. */
+  /** Runs `work` and adds its entry in one transaction, so that neither is stored without the other. */
   alongside<T>(work: () => T, entryOf: (result: T) => AuditEntry): T {
     return inTransaction(this.#database, () => {
       const result = work();

@@ -3,7 +3,7 @@ import type { AuditEntry } from './auditEntry.ts';
 import type { AuditTable } from './auditTable.ts';
 
 const START = 'service.start';
-// The trail has no secret, so it does not show that one has changed.
+// The trail contains no secrets, so it does not show a changed one.
 const SECRET = 'metrics.token';
 const MAX_VALUE = 200;
 

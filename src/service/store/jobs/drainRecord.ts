@@ -15,7 +15,7 @@ const COLUMNS = {
   /** The operator's words. */
   reason: nullable(text('reason')),
 };
-/** That nothing new is accepted or started. */
+/** The record of a drain: nothing new is accepted or started. */
 export type Drain = RecordOf<typeof COLUMNS>;
 const toDrain = rowReader(COLUMNS);
 const SQL = {

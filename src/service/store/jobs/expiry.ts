@@ -30,7 +30,7 @@ const SQL = {
   removeEvents: `DELETE FROM events WHERE job = ? AND id IN (SELECT id FROM events WHERE ${DELETABLE} AND id > ? LIMIT ${STEP_ROWS})`,
 };
 
-/** Finds and deletes what ended jobs leave behind. Each method that writes is one durable transaction; rows of jobs stay. */
+/** Finds and deletes the files and logs of ended jobs. Each method that writes is one durable transaction; the rows of jobs stay. */
 export class ExpiryTable {
   readonly #database: DatabaseSync;
   readonly #sql: Statements<typeof SQL>;

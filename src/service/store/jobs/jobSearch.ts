@@ -4,7 +4,7 @@ import type { JobState } from '../../../remote/protocol/states.ts';
 import { prepareAll, type Statements } from '../database/statements.ts';
 import { type StoredJob, toJob } from './jobs.ts';
 
-/** What is searched for. What is absent matches every job. */
+/** The search criteria. An absent one matches every job. */
 export interface JobFilter {
   readonly account?: string | undefined;
   readonly state?: JobState | undefined;

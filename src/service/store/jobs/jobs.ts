@@ -80,7 +80,7 @@ export function isUnpriced({ unpricedCpus = null }: Pick<NewJob, 'unpricedCpus'>
   return unpricedCpus !== null;
 }
 
-/** The ending of a job that an operator has cancelled says so, before what else is known. */
+/** The ending of a job that an operator has cancelled: the reason starts with that. */
 export function endingByOperator(own: Ending, { cancelReason }: Pick<StoredJob, 'cancelReason'>): Ending {
   if (own.state !== 'cancelled' || cancelReason === null) return own;
   return { ...own, reason: own.reason === null ? cancelReason : `${cancelReason} ${own.reason}` };

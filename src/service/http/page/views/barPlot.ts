@@ -29,7 +29,7 @@ export function barPlot(title: string, slots: readonly Slot[]): Html {
   const step = WIDTH / Math.max(1, slots.length);
   const bars = slots.map(({ label, charged }, index) => {
     if (charged === 0) return '';
-    // A small amount is still seen.
+    // A small amount stays visible.
     const height = Math.max(1.5, (charged / most) * HEIGHT);
     return html`<rect x="${(index + GAP / 2) * step}" y="${HEIGHT - height}" width="${step * (1 - GAP)}" height="${height}"><title>${label}: ${shownCredits(charged)} credits</title></rect>`;
   });

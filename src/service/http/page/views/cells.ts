@@ -20,7 +20,7 @@ const KINDS: Readonly<Record<JobState, string>> = {
 const MAX_NAME = 80;
 const MAX_REASON = 300;
 
-/** A name that others have chosen, as one short line; never empty, because a link needs a text. */
+/** An untrusted name as one short line; never empty, because a link needs a text. */
 export function shownName(text: string, limit = MAX_NAME): string {
   const line = shortened(text.trim(), limit);
   return line.trim() === '' ? '(no name)' : line;
@@ -42,7 +42,7 @@ export function shownState(state: JobState): Html {
   return html`<span class="state ${KINDS[state]}">${state.replace('_', ' ')}</span>`;
 }
 
-/** Why a job is in its state, or what its script said by ending. */
+/** The reason of a job's state, or its exit code. */
 export function shownReason({ reason, exitCode }: Pick<StoredJob, 'reason' | 'exitCode'>): Html | string {
   const text = reason ?? (exitCode === null || exitCode === 0 ? '' : `exit code ${exitCode}`);
   return text === '' ? '' : html`<span class="reason">${shortened(text, MAX_REASON)}</span>`;

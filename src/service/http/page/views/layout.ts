@@ -42,7 +42,7 @@ export function document({ title, who, body }: PageParts): Html {
     </html>`;
 }
 
-/** What happened and what to do, before anything else. */
+/** A message at the top of the page: what happened and what to do. */
 export function note(sentence: string, isBad = false): Html {
   return html`<p class="${isBad ? 'note bad' : 'note'}" role="${isBad ? 'alert' : 'status'}">${printableLine(sentence)}</p>`;
 }

@@ -16,7 +16,7 @@ export function signInView(problem?: string): Html {
   return document({ title: 'Sign in', body });
 }
 
-/** The button that uses an operator's link. Without it, programs that follow links would use them up. */
+/** The button that uses an operator's link. Without it, programs that follow links would use up the code. */
 export function operatorLinkView(code: string): Html {
   const body = html`<p>This link opens the operator's page once: health, queue, usage and accounts of this service.</p>
     <form method="post" action="/operator">
@@ -26,7 +26,7 @@ export function operatorLinkView(code: string): Html {
   return document({ title: 'Sign in as operator', body });
 }
 
-/** What cannot be shown, and why. */
+/** A page that says what cannot be shown, and why. */
 export function problemView(sentence: string, who: string | undefined): Html {
   return document({
     title: 'Not available',
