@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, afterEach, before, suite, test } from 'node:test';
@@ -13,8 +14,10 @@ import {
   showNotification,
   WAIT_TIMEOUT_MS,
 } from '../../../scripts/vscode/workbench.ts';
+import { processOwner } from '../../../src/core/processes/processOwner.ts';
 import { formatJobLink } from '../../../src/extension/links/jobLink.ts';
 import { JobLedger } from '../../../src/jobs/ledger/ledger.ts';
+import { newRecord } from '../../../src/jobs/ledger/record.ts';
 import { screenshotOfFailure } from '../support/failure.ts';
 
 const GOOD = 'good.mjs';
@@ -178,6 +181,23 @@ suite('the list of jobs', () => {
     await runCommand(window.page, 'Farwharf: Add Job by ID');
     await answer('Add a job of this machine', jobId);
     await row('succeeded').waitFor();
+  });
+
+  test('keeps a job that is being sent, although a key is to remove it', async () => {
+    const ledger = new JobLedger(join(window.scratch, 'home'));
+    const id = randomUUID();
+    ledger.claim(id, processOwner(), 3600_000);
+    const { host, folder: sent, maxRuntime } = ledger.list()[0] ?? assert.fail('no job');
+    const createdAt = new Date().toISOString();
+    const terms = { host, folder: sent, maxRuntime, script: 'sent.mjs', createdAt };
+    ledger.insert(newRecord({ ...terms, id, state: 'sending' }));
+    await row('sent.mjs', 'sending').click();
+    await press('Delete');
+    await showNotification(window.page, 'sent.mjs has not ended.');
+    assert.equal(ledger.get(id)?.removed, false);
+    ledger.delete(id);
+    ledger.dispose();
+    await row('sent.mjs').waitFor({ state: 'hidden' });
   });
 
   test('shows a job that a link leads to, after a question', async () => {

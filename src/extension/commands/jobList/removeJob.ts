@@ -24,10 +24,7 @@ export const removeJob = jobsCommand({
     if (first !== undefined && removable.length === 0)
       throw new AppError(
         'conflict',
-        l10n.t(
-          '{0} is still running. Cancel it first, or wait until it ends.',
-          printableLine(shownScript(first.script)),
-        ),
+        l10n.t('{0} has not ended. Cancel it first, or wait until it ends.', printableLine(shownScript(first.script))),
       );
     if (!(await isSure(removable.filter(isActive)))) return;
     for (const { id } of removable) await services.ledger.remove(id);
@@ -36,9 +33,9 @@ export const removeJob = jobsCommand({
   },
 });
 
-/** Whether the job has ended, or its service no longer responds. */
+/** Whether the job has ended, or its service no longer responds. One that is being sent would run without being in the list. */
 function canRemove(record: JobRecord, { lostContacts }: Services): boolean {
-  return !isActive(record) || lostContacts.get(record.id) !== undefined;
+  return (!isActive(record) && record.state !== 'sending') || lostContacts.get(record.id) !== undefined;
 }
 
 async function isSure(active: readonly JobRecord[]): Promise<boolean> {
