@@ -20,6 +20,8 @@ suite('the question before a submit', () => {
         await mkdir(path, { recursive: true });
         await writeFile(join(path, 'train.mjs'), 'console.log(process.argv.slice(2).join());\n');
         await writeFile(join(path, 'data.csv'), 'a,b\n');
+        await writeFile(join(path, '.gitignore'), 'skipped.log\n');
+        await writeFile(join(path, 'skipped.log'), '');
       },
     });
     await runCommand(window.page, 'View: Show Farwharf');
@@ -55,6 +57,9 @@ suite('the question before a submit', () => {
 
   test('shows all files as a tree, in which keys leave a file out, and Escape returns', async () => {
     await choose(window.page, 'Show all files');
+    await window.page.getByRole('treeitem', { name: 'skipped.log, left out' }).click({ button: 'right' });
+    await window.page.locator('.monaco-menu .action-item', { hasText: 'Open Rule' }).waitFor();
+    await window.page.keyboard.press('Escape');
     const file = window.page.locator('.part.sidebar').getByRole('checkbox', { name: 'data.csv', checked: true });
     await file.focus();
     await window.page.keyboard.press('Space');
@@ -64,7 +69,7 @@ suite('the question before a submit', () => {
     await choose(window.page, 'Left out');
     await window.page.locator('.quick-input-list').getByText('data.csv').click();
     await list('Submit asking').getByRole('button', { name: 'OK' }).click();
-    await list('2 files').waitFor();
+    await list('3 files').waitFor();
   });
 
   test('takes another command that is typed into it', async () => {
