@@ -43,7 +43,7 @@ export function chatCall({ provider, model, baseUrl }: Endpoint, body: Readonly<
   };
 }
 
-/** What a response adds to the span. */
+/** The attributes that a response adds to the span. */
 export function replyAttributes(reply: {
   readonly id?: unknown;
   readonly model?: unknown;

@@ -62,7 +62,7 @@ export async function hosted(
         throw error;
       } finally {
         const choice = { index: 0, message: { role: 'assistant', content }, finish_reason: reason };
-        // Also what arrived before the flow left the stream.
+        // Includes what arrived before the flow left the stream.
         if (!isFailed) report(request, { choices: [choice], ...(usage && { usage }) }, startedAt);
       }
     },

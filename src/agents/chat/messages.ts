@@ -27,7 +27,7 @@ export type ModelParams = Readonly<Record<string, unknown>>;
 export interface AskOptions {
   /** How often a request is retried after status 429; 3 if absent. */
   readonly retries?: number | undefined;
-  /** Ends the request. Inside a hook, the signal of the run does so too. */
+  /** Aborts the request. Inside a hook, the signal of the run does so too. */
   readonly signal?: AbortSignal | undefined;
   /** The time limit of a whole reply in seconds, or of each silence of a streamed one; 600 if absent. */
   readonly timeout?: number | undefined;

@@ -108,7 +108,7 @@ export class ModelRequests {
       failure = error;
       throw error;
     } finally {
-      report(); // what was received before a failure is spent too
+      report(); // tokens received before a failure are spent too
     }
     this.#checkRefusal(refusal);
     if (length === 0) throw this.badReply('the reply is empty');
@@ -147,7 +147,7 @@ export class ModelRequests {
   /** @throws AppError `not-signed-in` that names the variable if the service needs a key and there is none. */
   async #connect(): Promise<Completions> {
     this.#service ??= this.#open().catch((error: unknown) => {
-      this.#service = undefined; // the key may be there next time
+      this.#service = undefined; // a key may be available next time
       throw error;
     });
     return this.#service;

@@ -4,7 +4,7 @@ import { LLMClient } from './llmClient.ts';
 export type RecordedReply = string | readonly string[] | ((prompt: string) => string);
 
 /**
- * A model whose replies are given, for first runs and tests: it needs no key and no network.
+ * A model with fixed replies, for first runs and tests: it needs no key and no network.
  *
  * @param replies by a part of the last message that they answer; the first that fits is used, and `''` fits all.
  * Requests reject with an AppError that has the prompt if none fits.

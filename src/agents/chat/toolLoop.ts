@@ -39,7 +39,7 @@ interface LoopParts {
   readonly complete: (messages: readonly ChatMessage[], extra: object) => Promise<ChatReply>;
   readonly tools: readonly Tool[];
   readonly signal: AbortSignal;
-  /** What the span of the loop is called: the node that it runs in, or its model. */
+  /** The name of the loop's span: the node that it runs in, or its model. */
   readonly agent: { readonly name: string; readonly provider: string; readonly model: string };
   readonly options: RunToolsOptions;
 }
@@ -137,7 +137,7 @@ async function callTool(call: ToolCall, tools: ReadonlyMap<string, Tool>, parts:
     const isApproved = (await parts.options.approve?.({ name, input })) ?? true;
     if (!isApproved) return end({ error: 'Error: the user refused this call.' });
     const output = await prepared.run({ signal });
-    resultText(output); // fails here, inside the step, if it is not plain data
+    resultText(output); // throws here, inside the step, if it is not plain data
     return end({ output });
   } catch (error) {
     signal.throwIfAborted();
@@ -155,7 +155,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** What is unknown in one of two usages is unknown in the sum. */
+/** A number that is unknown in either usage is unknown in the sum. */
 function sumOf(a: Usage, b: Usage): Usage {
   const add = (x: number | undefined, y: number | undefined): number | undefined =>
     x === undefined || y === undefined ? undefined : x + y;

@@ -54,7 +54,7 @@ export class BatchFlow<
   async #walk(items: readonly I[], shared: S, parent: Frame): Promise<unknown[]> {
     checkItems(items, this.name, 'the flow');
     const start = this[startNode](parent);
-    // Without items no node counts the visit and lets the event loop turn, and a loop around this flow would never end.
+    // Without items, no node counts a visit or yields to the event loop, so a loop around this flow would never end.
     if (items.length === 0) await parent.run.enter(this.name);
     const states = items.map((item) => () => this.itemState(shared, item));
     const concurrency = this[laneCount];

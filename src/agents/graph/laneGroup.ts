@@ -126,7 +126,7 @@ class LaneGroup {
     }
   }
 
-  /** The error with the item or branch in its message, which nothing else would tell apart from the others. */
+  /** The error with the item or branch in its message, which would not be identifiable otherwise. */
   #named(index: number, cause: unknown): Error {
     const { parent, isItems } = this.#plan;
     const { label } = parent.node;
@@ -135,7 +135,7 @@ class LaneGroup {
     return cause instanceof AppError ? new AppError(cause.code, message, { cause }) : new Error(message, { cause });
   }
 
-  /** Everything that has begun, for a checkpoint in the lane with this number. Beside others that is added when they have ended. */
+  /** All lanes that have begun, for a checkpoint in the lane with this number. For parallel lanes, they are added when all have ended. */
   #saved(part: number, isParallel: boolean): ResumedParts {
     return isParallel ? { parts: [], part } : this.#save(part);
   }
@@ -158,7 +158,7 @@ class LaneGroup {
     this.#parts[index] = { state: this.#parts[index]?.state, waiting, error };
   }
 
-  /** Ends the run if lanes wait: it asks the question of the first. The others ask theirs when that is answered. */
+  /** Ends the run if lanes wait: it asks the question of the first one. The others ask theirs after that is answered. */
   async #raisePause(): Promise<void> {
     const index = this.#parts.findIndex(({ waiting }) => waiting !== undefined);
     const { waiting, error } = this.#parts[index] ?? {};

@@ -28,8 +28,8 @@ const NODE_OPTIONS: OptionShape = { maxRetries: 'any', wait: 'number', timeout: 
 declare const sharedType: unique symbol;
 
 /**
- * What a node needs of the shared state, compared by the compiler in both directions: a node without a declared state fits everywhere,
- * and `Node[]` and `BaseNode<any>[]` take every node.
+ * The part of the shared state that a node needs, compared by the compiler in both directions: a node without a declared state fits
+ * everywhere, and `Node[]` and `BaseNode<any>[]` accept every node.
  */
 type NeedsOf<S> = unknown extends S ? Anything : (shared: S) => void;
 /** The type that fits every other and that every other fits. */

@@ -110,7 +110,7 @@ function untilAborted(run: Run, signal: AbortSignal, start: () => Promise<unknow
     };
     signal.addEventListener('abort', abort, { once: true }); // before the start: the first sync hook may abort
     void start()
-      .finally(() => signal.removeEventListener('abort', abort)) // first, so that nobody sees it after the end of the run
+      .finally(() => signal.removeEventListener('abort', abort)) // first, so that it is not visible after the end of the run
       .then(resolve, reject);
   });
 }

@@ -147,7 +147,7 @@ export class Frame {
   /** The names from the outermost flow inwards; `#2` marks the second visit of an enclosing flow, `[2]` the third item of a batch. Empty at the root. */
   get path(): string {
     if (this.#path !== undefined) return this.#path;
-    // From the outermost that has none, because thousands of flows in each other would fill the stack.
+    // Computed from the outermost one without a path, because recursion through thousands of nested flows would overflow the stack.
     const unnamed: Frame[] = [];
     for (let { parent } = this; parent !== undefined && parent.#path === undefined; { parent } = parent) {
       unnamed.push(parent);

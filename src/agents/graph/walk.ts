@@ -19,7 +19,7 @@ const DEPTH_OF_STACK = 500;
 export async function walk(entry: GraphNode, shared: unknown, frame: Frame): Promise<unknown> {
   frame.node = entry;
   frame.shared = shared;
-  // Flows in flows with sync hooks would fill the stack, which can end the process.
+  // Deeply nested flows with sync hooks would overflow the stack, which can end the process.
   if (frame.depth % DEPTH_OF_STACK === DEPTH_OF_STACK - 1) await Promise.resolve();
   let resumed = resumeOf(frame);
   for (;;) {
@@ -75,7 +75,7 @@ export async function walk(entry: GraphNode, shared: unknown, frame: Frame): Pro
   }
 }
 
-/** Tells the host and the listener of checkpoints that a visit is over, and waits for them. */
+/** Notifies the host and the checkpoint listener that a visit has ended, and waits for them. */
 async function finishStep(action: unknown, frame: Frame): Promise<void> {
   const { run } = frame;
   if (frame.flow === undefined) {
@@ -83,7 +83,7 @@ async function finishStep(action: unknown, frame: Frame): Promise<void> {
     return;
   }
   const name = actionName(action, frame);
-  // What runs beside others has no checkpoint of its own: the next is that after all of them.
+  // Parallel lanes have no checkpoints of their own: the next one is after all of them.
   const checkpoint = frame.order === undefined ? () => checkpointOf(frame, name) : undefined;
   if (run.hosted !== undefined) {
     await reportStep(run.hosted, frame, checkpoint);
@@ -108,7 +108,7 @@ async function pausedAt(frame: Frame, request: Pause): Promise<PausedError> {
   }
   const checkpoint = await pausedCheckpoint(checkpointOf(frame, DEFAULT_ACTION), request);
   if (run.hosted !== undefined) await reportStep(run.hosted, frame);
-  // In a lane beside others, it is not whole until they have ended.
+  // In a parallel lane, it is not complete until the other lanes have ended.
   if (frame.order === undefined) await run.options.onCheckpoint?.(checkpoint);
   return new PausedError(node.label, checkpoint, request);
 }

@@ -2,7 +2,7 @@ import { AppError } from '../../core/errors.ts';
 
 /** A model service of a cloud: its address contains a resource, a region or a project of the user. */
 interface Cloud {
-  /** By which a `baseUrl` is recognized. */
+  /** Hosts by which a `baseUrl` is recognized. */
   readonly hosts: RegExp;
   /** The variable with the key, as the cloud's own tools name it. */
   readonly keyVariable: string;
@@ -10,7 +10,7 @@ interface Cloud {
   readonly takesJsonSchema: boolean;
   /** The header of a key; tokens and other keys are bearer tokens. */
   readonly keyHeader?: 'api-key';
-  /** An address, for people who enter theirs. */
+  /** An example address, for people who enter theirs. */
   readonly example: string;
   /** The error message if the key is missing; the usual one if absent. */
   readonly keyAdvice?: string;
@@ -80,8 +80,8 @@ function missing(provider: string, what: string, variable: string): AppError {
 }
 
 /**
- * The address of chat completions at Azure, as people have it: that of the resource, of its `/openai/v1`, or of a deployment. With an
- * `api-version`, the model is the deployment in the path.
+ * The address for chat completions at Azure, from what people usually have: the address of the resource, of its `/openai/v1`, or of a
+ * deployment. With an `api-version`, the model is the deployment in the path.
  */
 export function azureAddress(address: URL, model: string): URL {
   const url = new URL(address);

@@ -18,7 +18,7 @@ export function clientOptions(
     project: isOpenAI ? undefined : null,
     defaultHeaders: { ...(isOpenAI ? {} : customHeadersRemoved()), Authorization: null, ...keyHeaders(endpoint, key) },
     defaultQuery: { ...endpoint.query },
-    maxRetries: 0, // its own retries can sleep for hours if the service says so, and are not in the trace
+    maxRetries: 0, // the package's own retries can sleep for hours if the service says so, and are not traced
     logLevel: 'off',
     fetchOptions: { redirect: 'error' }, // a redirect could take the key elsewhere
   };

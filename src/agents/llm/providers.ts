@@ -24,7 +24,7 @@ function local(baseUrl: string, model: string): Provider {
 // The default models were looked up on 2026-11-20 in stored copies of the services' pages of models and retirements: retired are
 // deepseek-chat (api-docs.deepseek.com), llama-3.3-70b-versatile at groq (console.groq.com/docs/deprecations), llama-3.3-70b at
 // cerebras (inference-docs.cerebras.ai/support/deprecation), grok-4 (docs.x.ai, May 2026) and, from 2026-12-01 on,
-// gemini-2.5-flash (ai.google.dev/gemini-api/docs/deprecations). Nothing was found about those of together and fireworks.
+// gemini-2.5-flash (ai.google.dev/gemini-api/docs/deprecations). For together and fireworks, no information was found.
 const PROVIDERS: Readonly<Record<string, Provider>> = {
   openai: hosted('https://api.openai.com/v1', 'gpt-4o-mini'),
   anthropic: hosted('https://api.anthropic.com/v1', 'claude-haiku-4-5', false),

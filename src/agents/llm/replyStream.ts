@@ -50,8 +50,8 @@ function detailOf(error: unknown): string {
 }
 
 /**
- * Whether nothing has to follow a chunk: it has a reason for the end, or only the usage. Services that never write reasons leave out the field, and
- * for those each chunk can be the last.
+ * Whether a chunk may be the last: it has a finish reason, or only the usage. Services that never send finish reasons omit the field, so
+ * for them every chunk may be the last.
  */
 function isLast(chunk: unknown): boolean {
   const choices = fieldOf(chunk, 'choices');

@@ -78,7 +78,7 @@ export class Recording implements AsyncDisposable {
    */
   find(call: ExecCall): { readonly result: unknown } | undefined {
     const entry = this.#entries.get(keyOf(this.#toEntry(call)));
-    // A copy, because a node that changes its result would change the next replay.
+    // A copy, because a node that modifies its result would change the next replay.
     if (entry !== undefined) return { result: structuredClone(entry.result) };
     if (this.#whenMissing === 'run') return undefined;
     throw new AppError(

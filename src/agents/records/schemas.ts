@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** Where an item or a branch waits for a person, while others of its flow go on. */
+/** The position at which an item or a branch waits for a person, while others of its flow continue. */
 const waitingSchema = z.object({
   path: z.string(),
   visit: z.int().min(1),

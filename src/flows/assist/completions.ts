@@ -51,7 +51,7 @@ function isInside(text: string): boolean {
   return count('{') > count('}');
 }
 
-/** Whether the source can write a node so: by its id, with or without `this.` and the names of enclosing functions. */
+/** Whether the source can refer to a node like this: by its id, with or without `this.` and the names of enclosing functions. */
 function isNamed({ id }: FlowNode, written: string): boolean {
   const name = written.replace(/^this\./, '');
   return id === name || id.endsWith(`.${name}`);

@@ -8,9 +8,9 @@ type DiagnosticCode =
   | 'unconnected-action' // `post` can return it, and the flow would end there with a warning
   | 'replaced-connection' // a later one for the same action replaces it
   | 'unused-connection' // `post` never returns the action
-  | 'unreachable-node' // no way leads there from the start
-  | 'endless-cycle' // no way leads out
-  | 'unwritten-key' // read on a way on which nothing has written it
+  | 'unreachable-node' // no path leads there from the start
+  | 'endless-cycle' // no path leads out
+  | 'unwritten-key' // read on a path on which nothing has written it
   | 'unknown-provider' // `new LLMClient` would throw
   | 'unknown-model'; // the model's name matches no provider, or another one
 

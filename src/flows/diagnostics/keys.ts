@@ -5,13 +5,13 @@ import { type Examined, type Fix, type FlowDiagnostic, MAX_FAULTS, MAX_RELATED, 
 /** The keys that are certainly set, one bit for each; undefined if any may be. */
 type Keys = Uint32Array | undefined;
 
-/** The state of following the paths through one flow and the flows nested in it. */
+/** The state of a walk along the paths through one flow and the flows nested in it. */
 interface Walk {
   readonly file: FlowFile;
   readonly numbers: ReadonlyMap<string, number>;
-  /** Undefined if only the keys after a flow are needed. */
+  /** Undefined if only the keys that are written after a flow are needed. */
   readonly report: ((missing: Missing) => void) | undefined;
-  /** How many more node visits are followed: flows that contain each other multiply them. */
+  /** How many more node visits are followed; limited, because nested flows multiply them. */
   readonly left: { visits: number };
 }
 
@@ -179,7 +179,7 @@ function leaving(walk: Walk, node: FlowNode, keys: Keys, depth: number): [action
   // A node that may write any key may have written all of them.
   const reached = node.unreadKeys.length > 0 ? undefined : keys;
   const inner = depth < MAX_DEPTH ? walk.file.flows.find(({ id }) => id === node.flow) : undefined;
-  // What items and branches write is in states of their own.
+  // Items and branches write to states of their own.
   const isShared = inner !== undefined && inner.isBranches !== true && !isEach(node);
   const endings = !isShared ? undefined : followKeys(walk, inner, reached, depth + 1);
   return node.actions.known.map(({ action, written }) => {
@@ -204,7 +204,7 @@ function reportReads(walk: Walk, { graph, node, keys, depth }: At): void {
   }
   const inner = depth < MAX_DEPTH ? walk.file.flows.find(({ id }) => id === node.flow) : undefined;
   if (inner === undefined || node.unreadKeys.length > 0) return;
-  // An item has the keys that itemState gives it, which is code that the reading does not follow.
+  // An item has the keys that itemState returns, which is code that the reader does not follow.
   if (!isEach(node)) followKeys(walk, inner, keys, depth + 1);
 }
 

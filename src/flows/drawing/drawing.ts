@@ -44,7 +44,7 @@ export interface DrawnEdge {
   readonly source: string;
   readonly target: string | undefined;
   readonly action: string;
-  /** What is written at the line; may be empty. */
+  /** The label of the line; may be empty. */
   readonly text: string;
   readonly edge: FlowEdge | undefined;
   readonly points: readonly Point[];

@@ -20,7 +20,7 @@ export interface FlowLayout {
   readonly graph: FlowGraph;
   /** Also contains the ends (`endId`) and the unconnected actions (`stubId`), which the layout treats as nodes. */
   readonly layout: Layout;
-  /** Before it was wrapped into columns: what the next layout keeps. */
+  /** The layout before it was wrapped into columns, which the next layout starts from. */
   readonly unfolded: Layout;
   readonly stubs: readonly Stub[];
   /** Expanded nested flows by the id of their node; their positions are relative to their own origin. */

@@ -91,7 +91,7 @@ function boxOf({ nodes, edges }: Layout, segment: Segment): Box {
 }
 
 interface Column {
-  /** What is added to the positions in the layout. */
+  /** The offset that is added to positions in the layout. */
   readonly shift: Point;
   /** Where the corridors on both sides begin. */
   readonly left: number;

@@ -32,7 +32,7 @@ function convertScope(
   const placed = new Set<Link>();
   const links = wirings.flatMap((wiring) => wiring.links.map((link) => ({ link, wiring })));
   for (const creation of creations) {
-    // A flow that is made in the middle of a connection has no place for its own.
+    // A flow that is created inside a connection has no place for its own connections.
     if (wirings.some(({ start, end }) => start <= creation.start && creation.end <= end)) continue;
     const reached = reachedFrom(creation.first, links);
     const chain: string[] = [];

@@ -63,7 +63,7 @@ function convertArguments(
     unconverted.push({ offset: startOf(call), message: `pass options in place of ${file.snippet(call)}` });
     return;
   }
-  // Insertions only: an argument can contain the construction of another node.
+  // Only insertions, because an argument can contain the construction of another node.
   const insert = (offset: number, text: string): void => void edits.push({ start: offset, end: offset, text });
   for (const [index, argument] of args.entries()) {
     const name = options[index] ?? '';

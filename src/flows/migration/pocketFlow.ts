@@ -32,7 +32,7 @@ const MEMBERS: Readonly<Record<string, string>> = {
   _exec: 'override exec',
   _orchestrate: 'use run of a flow',
 };
-// Names that other objects have too, so that they count only behind `this`.
+// Names that other objects have too, so they count only after `this.`.
 const OWN_MEMBERS = new Set(['params', 'clone', 'getNextNode', '_run', '_exec']);
 
 /**
@@ -54,7 +54,7 @@ export function migratePocketFlow(path: string, text: string, find: FindFile): M
     ...convertConstructors(file, names, plan).unconverted,
     ...unknownMembers(file).filter(({ isParams }) => !isParams || plan.flows.size === 0),
   ];
-  // Afterwards, because a connection can contain the construction of a node.
+  // Done last, because a connection can contain the construction of a node.
   const connected = new SourceFile(path, edited(text, connections.edits));
   const connectedNames = new LibraryNames(connected, find);
   const imports = connectedNames.specifiers.map((node) => {

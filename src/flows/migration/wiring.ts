@@ -75,7 +75,7 @@ export function readWiring(file: SourceFile, names: LibraryNames): FileWiring {
     const at = unwrapped(node);
     return at.type === 'NewExpression' ? names.kindOf(at.callee) !== undefined : known.has(file.textOf(at));
   };
-  // What is connected with a node is one too, wherever it comes from.
+  // Whatever is connected to a node is a node too, wherever it comes from.
   for (let size = -1; size !== known.size; ) {
     size = known.size;
     for (const call of calls.filter((one) => connects(one, isUnit))) {

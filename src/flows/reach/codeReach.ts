@@ -14,7 +14,7 @@ export interface Code {
   readonly node: t.Node;
 }
 
-// More than any step of a real flow reaches. Beyond it, the rest is not followed.
+// More than any step of a real flow reaches. Code beyond it is not followed.
 const MAX_PIECES = 20_000;
 
 /** Finds the code that a piece of code can reach through names and relative imports; packages are not followed. */
@@ -73,7 +73,7 @@ export class CodeReach {
       return true;
     }
     if (exported !== undefined) this.#reachModule(walk, file, exported);
-    // One of these has the name; the others only make a recording stale too often.
+    // One of these modules has the name. Including the others only makes a recording stale more often than necessary.
     else for (const specifier of stars) this.#reachModule(walk, file, { specifier, imported: name });
     return exported !== undefined || stars.length > 0;
   }

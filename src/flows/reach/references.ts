@@ -1,9 +1,9 @@
 import type * as t from '@babel/types';
 import { keyName, visitNodes } from '../syntax/nodes.ts';
 
-/** What a piece of code names. */
+/** The names that a piece of code refers to. */
 export interface References {
-  /** Names that may be those of the module; a local name of the same spelling counts too. */
+  /** Names that may refer to the module's; a local name of the same spelling counts too. */
   readonly names: ReadonlySet<string>;
   /** Members of `this`. */
   readonly members: ReadonlySet<string>;

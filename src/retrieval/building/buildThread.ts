@@ -3,8 +3,8 @@ import { AppError } from '../../core/errors.ts';
 import { RemoteCaller } from '../../core/rpc/remoteCaller.ts';
 import type { IndexWorkerService } from './indexWorker.ts';
 
-// Garbage of a build would otherwise accumulate before it is collected: with the default, the process needed nearly twice the memory
-// and was not faster.
+// Limits how much garbage of a build accumulates before it is collected: with the default, the process needed nearly twice the memory and
+// was not faster.
 const LIMITS = { maxYoungGenerationSizeMb: 8 };
 
 /** A worker thread that starts with the first call and stops with its owner. */

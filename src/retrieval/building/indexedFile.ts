@@ -11,7 +11,7 @@ import { saysGenerated } from './generatedMarker.ts';
 
 /** A larger file is data or generated, and would dominate the results. */
 const MAX_FILE_BYTES = 1_000_000;
-// A file may be written twice within one tick of the file system's clock. Its time is trusted only if it was older than a tick (two
+// A file may be written twice within one tick of the file system's clock. So its time is trusted only if it was older than a tick (two
 // seconds on FAT) when the file was read. Git does the same with its index ("racy git").
 const CLOCK_TICK_MS = 2000;
 // Shared by all reads: a buffer per file takes half as long again, and produces garbage.

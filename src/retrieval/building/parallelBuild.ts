@@ -3,7 +3,7 @@ import type { BuildTask, Built } from './buildSegment.ts';
 import { BuildThread } from './buildThread.ts';
 import { shareTasks, slicesLeft } from './sharedTasks.ts';
 
-// In the time that a new thread needs to start and have its code optimized, a running one indexes this much.
+// What a running thread indexes in the time that a new one needs to start and have its code optimized.
 const THREAD_BYTES = 8_000_000;
 // The size of one segment: large enough that there are few, small enough for a thread's memory.
 const MOST_SEGMENT_BYTES = 24_000_000;

@@ -15,13 +15,13 @@ import type { TermQuery } from '../search/termQuery.ts';
 
 // Files may change between the search and the reading of the results; then they are indexed and the search is repeated.
 const SEARCH_TRIES = 3;
-// The best chunks whose files are ranked, and how many more that are for more results. With fewer, files are missed whose names say it; twice
-// as many do not rank better, and take a fifth longer.
+// The best chunks whose files are ranked, and how many more that are for more results. With fewer, files whose names match are missed;
+// twice as many do not rank better, and take a fifth longer.
 const RANKED_DEPTH = 250;
 const DEPTH_PER_FILE = 5;
-// Enough places by words that those which are good in both respects are among them.
+// Enough places by keywords to include those that rank well in both respects.
 const MIXED_DEPTH = 100;
-// The other places of a file are listed if they score this part of its best one.
+// Other places of a file are listed if they reach this fraction of its best score.
 const LEAST_OF_BEST = 0.3;
 const MOST_PLACES = 6;
 // A name with more definitions says too little to prefer them.
@@ -60,7 +60,7 @@ interface Candidate {
   readonly score: number;
   readonly reasons?: Reasons | undefined;
   readonly places: readonly FoundChunk[];
-  /** Whether the places have their final order, because more than the score of their words decided it. */
+  /** Whether the places are already in their final order, which depends on more than their keyword scores. */
   readonly isOrdered: boolean;
 }
 
@@ -112,7 +112,7 @@ function rankedFiles(
   }));
 }
 
-/** The chunks that define what the whole query names: with the same first letter, else with another. */
+/** The chunks that define what the whole query names: those with the same case of the first letter, otherwise those with another. */
 function definingChunks({ definitions }: TermQuery, { set }: SearchedFolder): ReadonlyMap<string, ReadonlySet<number>> {
   for (const fit of ['exact', 'other form'] as const) {
     const own = definitions.filter((definition) => definition.fit === fit);

@@ -11,7 +11,7 @@ import type { WordAnalyzer } from '../tokenizer/words.ts';
 // Each is searched for by itself; more are pasted.
 const MOST_PHRASES = 8;
 
-/** Searches of a folder that correct misspelt words, and do without the phrases that it does not contain. */
+/** Searches of a folder that correct misspelt words and ignore quoted phrases that it does not contain. */
 export class ForgivingSearch {
   readonly #folder: SearchedFolder;
   readonly #analyzer: WordAnalyzer;
@@ -43,8 +43,8 @@ export class ForgivingSearch {
   }
 
   /**
-   * A word that is still typed is not corrected, unless no word begins with it. Neither are the names of paths if the folder has one of
-   * the files: the folders above it are those of another machine.
+   * A word that is still being typed is not corrected, unless no word begins with it. Names in paths are not corrected either if the folder
+   * has one of the files, because the folders above it are those of another machine.
    */
   #corrections({ text, prefixes }: Query): Corrections {
     const { set } = this.#folder;

@@ -16,7 +16,7 @@ export class IndexWriter implements Disposable {
   readonly #options: IndexWriterOptions;
   readonly #queue = new SerialQueue();
   readonly #end = new AbortController();
-  /** In a process that does not write: paths for which it may be ahead of the writer. */
+  /** In a process that does not write: paths for which it may have newer contents than the writer. */
   readonly #ahead = new Set<string>();
 
   constructor(options: IndexWriterOptions) {
@@ -39,7 +39,7 @@ export class IndexWriter implements Disposable {
     return { program: this.isWriter ? program : undefined, nextFile: () => store.nextFile() };
   }
 
-  /** Paths that this process has read and that the writer may not have stored yet. */
+  /** Paths that this process has indexed and that the writer may not have stored yet. */
   get ahead(): readonly string[] {
     return [...this.#ahead];
   }

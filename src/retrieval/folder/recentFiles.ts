@@ -2,7 +2,7 @@ import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { type IndexedFile, readIndexedFile, versionOf } from '../building/indexedFile.ts';
 
-// About the results of some minutes; their texts are kept in memory.
+// About as many files as the results of some minutes have; their texts are kept in memory.
 const MOST_FILES = 512;
 const MOST_BYTES = 16_000_000;
 

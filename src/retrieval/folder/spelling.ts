@@ -6,13 +6,13 @@ import { scanWords } from '../tokenizer/scanWords.ts';
 import { isStopWord } from '../tokenizer/stopWords.ts';
 import { partsOf, type WordAnalyzer } from '../tokenizer/words.ts';
 
-/** Words that are in no document, and what they were probably meant to be. */
+/** Words that occur in no document, with their probable corrections. */
 export type Corrections = ReadonlyMap<string, string>;
 
 // Most shorter ones are one edit away from each other.
 const LEAST_LETTERS = 3;
 const MOST_LETTERS = 64;
-// Longer text is pasted, and many of its unknown words are addresses.
+// Longer text was probably pasted, and many of its unknown words are addresses.
 const MOST_WORDS = 40;
 const MOST_TRIED = 4;
 // An agent noun: `worker` for `work`, which the stemmer distinguishes.
@@ -100,7 +100,7 @@ function bestEdit(word: string, analyzer: WordAnalyzer, known: KnownTerms): stri
   return best;
 }
 
-/** Up to where a word can be edited: what is before an edit must be the beginning of a term, or of a word with a shorter stem. */
+/** The position up to which a word can be edited: the text before an edit must be a prefix of a term, or of a word with a shorter stem. */
 function reachOf(word: string, known: KnownTerms): number {
   const start = word.search(/[^_$]/); // terms begin behind these
   let [low, high] = [Math.max(0, start), word.length];

@@ -8,7 +8,7 @@ import type { Query } from '../search/query.ts';
 const CHARACTERS_PER_TOKEN = 3;
 // The path and lines of a result.
 const FRAME_TOKENS = 12;
-// A definition that takes more of the budget would leave nothing for the other files.
+// A definition that takes a larger part of the budget would leave too little for other files.
 const MOST_OF_BUDGET = 0.4;
 // More results than fit into a common budget.
 const MOST_BUDGETED = 50;
@@ -35,8 +35,8 @@ export async function searchWithin(
 }
 
 /**
- * The best results that fit a budget of tokens together, with whole definitions. One that is too large is represented by its best chunk,
- * and a result that does not fit any more is left out.
+ * The best results that fit a budget of tokens together, with whole definitions. Of one that is too large, only the best chunk is included,
+ * and a result that no longer fits is left out.
  */
 function withinBudget(
   hits: readonly FolderHit[],

@@ -1,7 +1,7 @@
-/** A past commit, as evidence of what its files are about. */
+/** A past commit, which indicates what its files are about. */
 export interface Commit {
   readonly id: string;
-  /** The beginning of its message; empty if it says nothing about the files of the folder. */
+  /** The beginning of its message; empty if the commit is irrelevant for the folder's files. */
   readonly message: string;
   /** The files that it changed, relative to the folder, with '/'. */
   readonly paths: readonly string[];

@@ -4,7 +4,7 @@ import { SegmentSet } from '../search/segmentSet.ts';
 import type { TermQuery } from '../search/termQuery.ts';
 import { SegmentBuilder } from '../segments/segmentBuilder.ts';
 
-// The commits that vote. With 10 or 100 the ranking is the same within the interval of the measurement.
+// The number of commits that vote. With 10 or 100, the ranking is the same within the measurement's interval.
 const VOTERS = 50;
 
 /** The messages of commits, searched like chunks. */
@@ -24,12 +24,12 @@ export class CommitIndex {
   }
 
   /**
-   * How much the history says that files are about a query, from 0 to 1 for the best: each commit whose message fits votes for the files
-   * that it changed, with its score divided by the square root of their number.
+   * How relevant files are for a query according to the history, from 0 to 1 for the best: each commit whose message matches votes for the
+   * files that it changed, with its score divided by the square root of their number.
    */
   votes(query: TermQuery): ReadonlyMap<string, number> {
     const votes = new Map<string, number>();
-    // What a query requires of a result is not required of a message.
+    // Requirements of a query on results do not apply to messages.
     const terms = { ...query, definitions: [], required: [], excluded: [], paths: PathFilter.ALL };
     for (const { source, score } of this.#set.search(terms, VOTERS)) {
       const { paths = [] } = this.#commits[Number(source.path)] ?? {};

@@ -38,7 +38,7 @@ export class HistoryUpdater {
       const { history, isWriter: isStored } = this.#index;
       const updated =
         readCommits === undefined ? history.clear({ isStored }) : history.update(readCommits, { signal, isStored });
-      // Where git hangs or the disk is full, the files cannot be listed or stored either, which the folder's status reports.
+      // If git hangs or the disk is full, listing or storing the files fails too, and the folder's status reports that.
       await updated.catch(() => {});
     }
     this.#isBusy = false;

@@ -16,7 +16,7 @@ const REPOSITORY_RULES = '.git/info/exclude';
 const MOST_UNINDEXED = 200;
 // Repeated checks of everything, for example while packages are installed, may take a quarter of the time.
 const REST_FACTOR = 3;
-// A process that does not write waits for the writer, unless this little is missing or nothing arrives for this long.
+// A process that does not write waits for the writer, unless at most this much is missing or nothing arrives for this long.
 const OWN_BYTES = 2_000_000;
 const WRITER_POLL_MS = 500;
 const WRITER_TIMEOUT_MS = 15_000;
@@ -156,7 +156,7 @@ export class IndexUpdater {
 
   #exclude(excluded: readonly SkippedPath[]): void {
     const folders = new Set(excluded.filter(({ type }) => type === 'directory').map(({ path }) => path));
-    // A check of one path may find nothing else in a folder of which other files are selected.
+    // A check of one path says nothing about other selected files in the same folder.
     for (const { path } of folders.size > 0 ? this.index.sources() : []) {
       for (const folder of foldersAbove(path)) folders.delete(folder);
     }
@@ -172,7 +172,7 @@ export class IndexUpdater {
     return files.reduce((sum, { path, size }) => sum + (this.index.source(path)?.size === size ? 0 : size), 0);
   }
 
-  /** What the writer builds need not be built twice. */
+  /** Avoids building what the writer builds. */
   async #awaitWriter(files: readonly ListedFile[], signal: AbortSignal): Promise<void> {
     let [least, since] = [Infinity, performance.now()];
     while (!this.index.isWriter && performance.now() - since < WRITER_TIMEOUT_MS) {

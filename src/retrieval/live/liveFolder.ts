@@ -36,7 +36,7 @@ export class LiveFolder implements Disposable {
   #updater: IndexUpdater | undefined;
   #history: HistoryUpdater | undefined;
   #semantic: SemanticIndex | undefined;
-  /** Stops current work, for a pause too. */
+  /** Stops current work; also used to pause. */
   #work = new AbortController();
   readonly #activity = new FolderActivity();
 

@@ -85,7 +85,7 @@ export class LiveIndex implements IndexService, Disposable {
     const corrected = await Promise.all(chosen.map((live) => live.correct(query, { isTyping })));
     const best = corrected.find((text) => text !== undefined);
     if (best === undefined) return undefined;
-    // A folder that corrects nothing either knows the words or has none that are like them.
+    // A folder without corrections either contains the words or has no similar ones.
     const unknown = parseQuery(wordsMissingIn(best, query), { isTyping });
     const silent = chosen.filter((_, index) => corrected[index] === undefined);
     const hits = await Promise.all(silent.map((live) => live.search(unknown, { limit: 1 })));
@@ -203,7 +203,7 @@ export class LiveIndex implements IndexService, Disposable {
   }
 }
 
-/** Without the results of an outer folder in files that an inner one has results of too: each file is listed once. */
+/** Removes the results of an outer folder for files of which an inner one has results too, so that each file is listed once. */
 function withoutRepeats(hits: readonly ServiceHit[]): ServiceHit[] {
   const innermost = new Map<string, string>();
   for (const { folder, path } of hits) {

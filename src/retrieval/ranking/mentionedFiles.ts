@@ -1,13 +1,13 @@
 import type { FileMention } from '../search/fileMentions.ts';
 
-/** How well a file fits what a query mentions. */
+/** How well a file matches the paths that a query mentions. */
 export interface MentionedFile {
-  /** From 0 to 1: the part of the mentioned path that is the end of the file's path; less for later mentions. */
+  /** From 0 to 1: the fraction of the mentioned path that the end of the file's path matches; lower for later mentions. */
   readonly fit: number;
   readonly line?: number | undefined;
 }
 
-// A name that more files have says too little.
+// A name that more files share is too ambiguous.
 const MOST_FILES = 8;
 // The first lines of a stack trace are nearer to its cause.
 const LATER = 0.85;

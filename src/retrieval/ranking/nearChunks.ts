@@ -13,13 +13,13 @@ export interface NearChunk {
   readonly standardScore: number;
 }
 
-/** A chunk that has words of a query, or is close to it in meaning. */
+/** A chunk that contains words of a query, or is semantically close to it. */
 export interface FoundChunk extends Pick<Match, 'source' | 'ordinal' | 'score' | 'terms'> {
   /** By how many standard deviations it is closer to the query than the mean; 0 if that is unknown. */
   readonly closeness: number;
 }
 
-/** The chunks that have words of a query, best first, and then those that are only close to it, of which those in changed files are left out. */
+/** The chunks that contain words of a query, best first, then those that are only semantically close, without those in changed files. */
 export function joinNear(
   matches: readonly Match[],
   near: readonly NearChunk[],
@@ -41,7 +41,7 @@ export function joinNear(
   return [...found, ...others];
 }
 
-/** Adds to the score of each chunk what its closeness gives, as a part of `best`, the best score of words; sorts them, best first. */
+/** Adds to the score of each chunk what its closeness is worth, relative to `best`, the best keyword score; sorts them, best first. */
 export function addMeaning(chunks: readonly FoundChunk[], best: number, weight = BLEND.meaning): readonly FoundChunk[] {
   return chunks
     .map((chunk) => ({ ...chunk, score: chunk.score + best * weight * chunk.closeness }))

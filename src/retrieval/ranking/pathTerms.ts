@@ -2,7 +2,7 @@ import { type FileRole, roleOf } from './roles.ts';
 import { scanWords } from '../tokenizer/scanWords.ts';
 import { hasJoinedWords, type WordAnalyzer } from '../tokenizer/words.ts';
 
-/** What a path says about its file. */
+/** The terms in a path that describe its file. */
 export interface AnalyzedPath {
   /** The terms of the file's name, without what follows its first dot. */
   readonly name: readonly string[];
@@ -11,9 +11,9 @@ export interface AnalyzedPath {
   readonly role: FileRole;
 }
 
-// The names of these files say nothing; that of their folder does.
+// The names of these files are generic; the name of their folder describes them.
 const NAMELESS = /^(?:index|mod|__init__|main|lib)$/i;
-// `01-intro`, `2.txt`: what orders files says nothing of them.
+// `01-intro`, `2.txt`: numbers that order files do not describe them.
 const NUMBER = /^\d{1,2}$/;
 const MOST_KNOWN = 20_000;
 
@@ -61,13 +61,13 @@ interface NameQuery {
   readonly terms: readonly string[];
   /** The weight of each term. */
   readonly weights: readonly number[];
-  /** How much each term says in a name, from 0 to 1. */
+  /** How distinctive each term is in a name, from 0 to 1. */
   readonly rarities?: readonly number[];
 }
 
 /**
- * How much of a query a name says, and nothing else: the share of the query's terms that are in the name, or begin with a part of it,
- * or are the beginning or the end of one, times the share of the name that they are. Half of the former counts each term by its weight.
+ * How well a name matches a query: the share of the query's terms that are in the name (or begin with a part of it, or are the beginning or
+ * the end of one), times the share of the name that they make up. For half of the first share, each term counts by its weight.
  *
  * @param enclosing the terms of what encloses the name, in which the query's terms count as well.
  */
@@ -93,7 +93,7 @@ export function likeness(
   return share * (found.size / names.length);
 }
 
-/** How much each term says in one of these names, from 0 to 1: less, the more of them have it. */
+/** How distinctive each term is in one of these names, from 0 to 1: the more of them have it, the less. */
 export function raritiesIn(terms: readonly string[], names: readonly (readonly string[])[]): readonly number[] {
   return terms.map((term) => {
     const holders = names.filter((parts) => parts.some((part) => isSimilar(term, part))).length;

@@ -14,7 +14,7 @@ export interface RankedFile {
   readonly places: readonly FoundChunk[];
 }
 
-/** What made up the score of a file: the sum of the signals, multiplied by the factor of its role. */
+/** The parts of a file's score: the sum of the signals, multiplied by the factor of its role. */
 export interface Reasons {
   readonly keywords: number;
   readonly name: number;
@@ -52,7 +52,7 @@ export function rankFiles(
 ): readonly RankedFile[] {
   const { coherence, roles } = blend;
   const nameWeight = defining.size > 0 ? blend.nameBesideDefinition : blend.name;
-  // A name says exactly what is meant.
+  // The query names exactly this definition.
   const meaningWeight = defining.size > 0 ? 0 : blend.meaning;
   const files = [...Map.groupBy(chunks, ({ source }) => source.path)].map(([path, places]) => {
     const parts = coherence.map((part, at) => part * (places[at]?.score ?? 0));
@@ -91,8 +91,9 @@ function sourceRole(places: readonly FoundChunk[], headers: ReadonlySet<string>)
 }
 
 /**
- * How much of a query the places of a file contain together, from 0 to 1: the square root of the share of its terms. Proportional to the
- * share, a rare term would count less than two common ones. One more of each, because a file may have other forms of the words alone.
+ * How much of a query the places of a file contain together, from 0 to 1: the square root of the share of its terms. With a proportional
+ * score, a rare term would count less than two common ones. Both counts are one higher, because a file may contain only other forms of the
+ * words.
  */
 function coverageOf(places: readonly FoundChunk[], terms: readonly string[]): number {
   let bits = places.reduce((all, place) => all | place.terms, 0);

@@ -14,8 +14,8 @@ interface PlaceQuery {
 }
 
 /**
- * Orders the places of a file, of which the first has the best score: each gains by how much the most similar name that it defines, and
- * the names around it, say of the query. A function is often called by the words that describe it, while its body contains none of them.
+ * Orders the places of a file, of which the first has the best score: each gains by how well the most similar name that it defines, and the
+ * enclosing names, match the query. A function is often called by the words that describe it, while its body contains none of them.
  */
 export function rankPlaces<T extends Place>(
   places: readonly T[],

@@ -9,7 +9,8 @@ export interface FileMention {
 // Longer text is pasted, and its start says enough.
 const MOST_READ = 8000;
 const MOST_MENTIONS = 20;
-// What can be a path, and the line behind it in the forms `a.cs(12,3)`, `"a.py", line 12`, also without its quotes, and `a.php on line 12`.
+// Text that can be a path, and the line number after it in the forms `a.cs(12,3)`, `"a.py", line 12`, with or without quotes, and `a.php on
+// line 12`.
 const TOKEN = /([^\s"'`<>|,;()[\]{}=]{2,400})(?:\((\d{1,7})|(?:["']?(?: ?,)?| on) line (\d{1,7}))?/g;
 // `a.ts:12:3`, `a.rb:12:in`, and `a.ts#L12`.
 const LINE = /(?::|#L)(\d{1,7})(?:[:\-–].*)?$/;
@@ -43,7 +44,7 @@ export function fileMentions(text: string): readonly FileMention[] {
   return mentions;
 }
 
-/** The text without the lines and columns behind paths, and without addresses, which as words say nothing. */
+/** The text without line and column numbers after paths, and without addresses, which are useless as search words. */
 export function withoutPositions(text: string): string {
   return text.replaceAll(
     /(?<=\.\w{1,10})(?:(?::\d{1,7}){1,2}|:line \d{1,7}|#L\d{1,7})\b|\b0x[0-9a-f]{4,}\b|(?:,| on) line \d+/gi,

@@ -26,7 +26,7 @@ interface QueryOptions {
 // A filter with its value, quoted or not; an excluded word; a phrase; or a run without spaces.
 const PARTS =
   /(?<!\S)(-?)(path|lang):(?:"([^"]*)"|([^\s"]+))|(?<=\S\s)-([\p{L}_$][\p{L}\p{N}\p{M}_$]*)(?!\S)|"([^"]*)"|[^\s"]+|"/gu;
-// What reads like a message of a program, whose quotes are not those of a search.
+// Text that reads like a program's message, in which quotes do not mark a phrase.
 const MESSAGE =
   /\b(?:errors?|exception|warning|panic(?:ked)?|fatal|failed|cannot|can't|could not|traceback|undefined)\b/i;
 const MOST_SEARCHED = 8;

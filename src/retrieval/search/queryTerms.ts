@@ -12,14 +12,14 @@ import { type Scored, TopK } from './topK.ts';
 const MOST_EXPANSIONS = 32;
 // How much more a rare term indicates where the best documents are; measured: of 1, 2 and 3 the best by a little.
 const RARITY = 3;
-// The first terms of a query are known of each result; longer queries are pasted.
+// For each result, it is known which of the first terms it contains; longer queries are usually pasted.
 export const MOST_BITS = 31;
 
 // A word that is still being typed is mostly complete if it is one that the index contains. Measured on questions without their last two
 // letters, and on whole ones, which are ranked as if nothing followed.
 const CONTINUED = 0.05;
 
-// The same word counts by itself, too, so that its other forms count less.
+// The exact word counts separately too, so its other forms count less.
 const INFLECTION = 0.5;
 
 // How much a related term counts, times its similarity; measured by `bench/fileRanking.ts`.
@@ -62,7 +62,7 @@ export function findTerms(segments: SearchedSegments, query: TermQuery): readonl
   for (const { term, to, similarity } of query.related) {
     const holders = segments.holdersOf(term);
     if (holders === 0) continue;
-    // A rare one says no more than the word that was written.
+    // A rare related term must not count more than the word in the query.
     const share = Math.min(1, (segments.weightOf(to) || Infinity) / termWeight(holders, totals));
     add(segments.find(term), holders, { factor: RELATED * similarity * share });
   }

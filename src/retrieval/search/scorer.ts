@@ -54,7 +54,7 @@ export class Scorer {
   #weigh(weight: number): void {
     this.#weight = weight;
     this.#factor = weight * (K1 + 1) * UNIT;
-    // One more than the score, because another order of rounding could result in that.
+    // One more than the score, because a different order of rounding could result in that.
     for (let level = 1; level < this.#parts.length; level += 1) {
       this.#bounds[level] = Math.ceil(this.#factor * (this.#parts[level] ?? 0)) + 1;
     }

@@ -2,7 +2,7 @@ import type { LiveSegment } from '../segments/liveSegment.ts';
 import { countPostings } from '../segments/postings.ts';
 import { termWeight, type Totals } from './ranking.ts';
 
-// More than a search looks up, also if it corrects words.
+// More than a search looks up, even if it corrects words.
 const MOST_TERMS = 10_000;
 
 /** A term, with the offset of its postings in each segment that contains it. */

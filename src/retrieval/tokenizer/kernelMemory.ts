@@ -120,7 +120,7 @@ export class GrowableBuffer {
     [this.address, this.size] = [address, larger];
   }
 
-  /** Frees what is not needed now, for others. The next `reserve` allocates as much again, so that it need not grow again. */
+  /** Frees memory that is not needed now. The next `reserve` allocates as much again, so that it need not grow step by step. */
   release(): void {
     if (this.#memory.bytes.length < LEAST_SHARED) return;
     this.#memory.free(this.address, this.size);

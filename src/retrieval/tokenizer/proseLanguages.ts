@@ -6,7 +6,7 @@ import { stemmer as spanish } from '@orama/stemmers/spanish';
 
 /** A language of prose whose words have their own stems in the index, besides the English ones that all words have. */
 export interface ProseLanguage {
-  /** A letter that distinguishes its stems from those of the others. */
+  /** A prefix letter that distinguishes its stems from those of other languages. */
   readonly mark: string;
   /** The stem of a word in lower case and NFC, by the Snowball stemmer of the language. */
   readonly stem: (word: string) => string;
@@ -20,8 +20,8 @@ export const PROSE_LANGUAGES: readonly ProseLanguage[] = [
   { mark: 'r', stem: russian },
 ];
 
-// Frequent words that are in no other line, and in no address, code or licence: of the languages above in their order, then of English, then of some that resemble
-// others: Danish, Ukrainian, Serbian.
+// Frequent words, each in one line only, that do not occur in addresses, code or licences: one line for each of the languages above, in
+// their order, then one for English and one for languages that resemble others (Danish, Ukrainian, Serbian).
 const FREQUENT = [
   'der die und ist nicht den dem ein eine einen einer eines auf für von zu werden wird sich sie kann auch oder wenn durch bei nur sind im aus nach wie diese dieser dieses als noch zum zur wurde haben über',
   'le les des du une est dans qui pas sur avec ce cette ces sont aux il elle nous vous être ont par au et ne peut sa ses leur comme où même tout',
@@ -33,7 +33,7 @@ const FREQUENT = [
 ];
 const LANGUAGE_OF = new Map(FREQUENT.flatMap((words, language) => words.split(' ').map((word) => [word, language])));
 const WORD = /\p{L}+/gu;
-// Where a language has so many words more than any other, no more text is read: mostly, in English, after one part.
+// If one language leads by this many words, no more text is read; for English, usually after one part.
 const MANY = 6;
 const CLEAR_LEAD = 4;
 const LEAST_FOUND = 3;

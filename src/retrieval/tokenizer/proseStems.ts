@@ -15,7 +15,7 @@ interface KnownTerms {
   holdersOf(term: string): number;
 }
 
-/** The term that each chunk in a language has, so that a search does nothing where there is none. */
+/** A term that each chunk in a language has, so that a search can skip the language if there is none. */
 export function languageTerm({ mark }: ProseLanguage): string {
   return `${START}${mark}${END}`;
 }

@@ -10,7 +10,7 @@ const IN_WORD = Uint8Array.from({ length: 256 }, (_, byte) =>
 const UNKNOWN = 2;
 const points = new Uint8Array(1 << 16).fill(UNKNOWN);
 
-// Of names and most queries; the buffers for other texts take longer to create than these take to split.
+// Enough for names and most queries, for which creating larger buffers would take longer than splitting.
 const SHORT = 100;
 const ASCII = /^[\x00-\x7f]*$/;
 const ASCII_WORDS = /[\w$]+/g;
@@ -27,7 +27,7 @@ export function scanWords(text: string, visit: (word: string, start: number) => 
   let end = 0;
   for (let at = 0; at < spanCount; at += 2) {
     const word = bytes.toString('utf8', spans[at], spans[at + 1]);
-    const start = text.indexOf(word, end); // what is between two words is part of neither
+    const start = text.indexOf(word, end); // the text between two words is part of neither
     end = start + word.length;
     visit(word, start);
   }

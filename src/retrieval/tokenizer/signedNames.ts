@@ -1,4 +1,4 @@
-// Names of languages that consist of a word and signs, in the spelling that has none. Files and people use both.
+// Plain spellings of language names that consist of a word and signs. Files and people use both.
 const NAMES: readonly (readonly [sign: string, name: string])[] = [
   ['C++', 'cplusplus'],
   ['C#', 'csharp'],

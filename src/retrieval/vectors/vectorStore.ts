@@ -6,7 +6,7 @@ import { QuantizedRows } from './quantizedRows.ts';
 import { VectorFiles } from './vectorFiles.ts';
 import type { KeyedVector } from './vectorPack.ts';
 
-// What a crash can lose: a minute of a slow model's work, or a cent's worth of an expensive one's.
+// The most that a crash can lose: a minute of a slow model's work, or a cent's worth of an expensive one's.
 const PACK_VECTORS = 2048;
 const REPLACED_VECTORS = 32_768;
 // The exact vectors are read for this many of the nearest rounded rows, which include the true ten nearest.
@@ -119,8 +119,8 @@ export class VectorStore implements Disposable {
   }
 
   /**
-   * Call this when nothing is left to embed. It removes the files of other models and damaged ones, and, if most stored vectors are no
-   * longer `isLive`, those that are not. The rows stay unchanged until the store is opened again.
+   * Call this when nothing is left to embed. Removes files of other models and damaged files. If most stored vectors are no longer
+   * `isLive`, removes the dead ones too. The rows stay unchanged until the store is opened again.
    */
   async compact(isLive: (key: string) => boolean = () => true): Promise<void> {
     if (this.#files === undefined) return;

@@ -13,7 +13,7 @@ import {
 
 export const DEFAULT_ACTION = 'default';
 
-// What a person may want to see as the inputs of a run.
+// Limits the values that are suggested as inputs of a run.
 const [MAX_PLAIN_DEPTH, MAX_PLAIN_PARTS, MAX_PLAIN_CHARACTERS] = [5, 100, 10_000];
 
 export function createDraft(): FlowDraft {

@@ -1,6 +1,6 @@
 /** The limits of one reading. Flows written by people stay far below; code that multiplies itself does not. */
 const LIMITS = {
-  /** In addition to those for the length of the file: enough for flows built by helpers and loops. */
+  /** In addition to the steps for the length of the file; enough for flows that helpers and loops build. */
   step: 200_000,
   node: 4_000,
   connection: 10_000,
@@ -67,7 +67,7 @@ export class ReadingBudget {
     if (this.#exceeded !== undefined) throw new ReadingLimitError(this.#exceeded);
   }
 
-  /** Whether one limit is still kept, even if others are exceeded; what was found before is shown. */
+  /** Whether this limit is not exceeded, even if others are; what was found before is shown. */
   afford(limit: Limit, amount: number): boolean {
     const spent = (this.#spent.get(limit) ?? 0) + amount;
     this.#spent.set(limit, spent);

@@ -12,7 +12,7 @@ export type AnswerField =
       readonly type: 'text';
       /** What the text is converted to. */
       readonly kind: 'text' | 'number' | 'json';
-      /** What is expected, in a few words; empty if anything is. */
+      /** What is expected, in a few words; empty if anything is accepted. */
       readonly hint: string;
       /** What the field contains at first. */
       readonly start: string;
@@ -23,7 +23,7 @@ export interface AnswerChoice {
   readonly value: Json;
 }
 
-/** The answer in a text, or why it is none. */
+/** The answer in a text, or why the text is not a valid answer. */
 export type ReadAnswer = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly reason: string };
 
 /** How to ask for what a pause accepts: its choices, those of its schema, or a text that is converted to the type of its schema. */

@@ -2,7 +2,7 @@ import type { RunEvent } from '../protocol/runEvent.ts';
 import type { ChildMessage } from '../protocol/runMessage.ts';
 
 const MAX_BATCH = 500;
-// Enough for a view to stay live. If events come faster than they are handled, the flow waits.
+// Enough for a view to stay up to date. If events arrive faster than they are handled, the flow waits.
 const MAX_UNTAKEN_BATCHES = 20;
 
 /** Sends events to the parent in batches, and makes the run wait while too many are unhandled. */

@@ -63,7 +63,7 @@ function untilIdle(): Promise<void> {
   });
 }
 
-// Of the same length, so that all positions in the file stay the same.
+// Replaced by text of the same length, so that all positions in the file stay the same.
 const TRUE = 'true'.padEnd(MAIN.length);
 
 /** Makes `import.meta.main` true in this file, although the runner imports it. */

@@ -31,7 +31,7 @@ export class FlowHost implements RunHost {
     const { request, stop } = this.#parts;
     stop.throwIfAborted();
     const isWanted = !this.isFileRunning || isWantedFlow(request, name);
-    // If the file runs the wanted flow itself, its other runs are a part of that.
+    // If the file runs the requested flow itself, its other runs belong to that run.
     if (this.isFileRunning && !isWanted && request.flowName === undefined) {
       throw new AppError(
         'bad-input',

@@ -94,7 +94,7 @@ export class HostedFlow implements HostedRun {
     }
     if (this.#budget.hasRoom || step.checkpoint === undefined) this.#budget.spend(() => this.#reportChanges(step));
     else this.#skipped += 1;
-    // Nothing continues an inner run: the hook that started it runs again.
+    // An inner run cannot be continued: the hook that started it runs again.
     if (step.checkpoint !== undefined && !this.#isInner) files?.checkpoint(this.#run, step.checkpoint);
     return pause();
   }
@@ -113,7 +113,7 @@ export class HostedFlow implements HostedRun {
     this.#onEnd();
   }
 
-  /** A run that waits, or that failed. A pause of another run that a hook started is a failure here. */
+  /** The end of a run that waits or has failed. A pause of another run that a hook started counts as a failure here. */
   #endOf(error: unknown): Pick<Extract<RunEvent, { type: 'run-end' }>, 'error' | 'pause'> {
     if (!isPaused(error) || error.checkpoint.position[0]?.node !== this.#name) {
       return { error: this.#parts.failureOf(error, this.#failedPath) };

@@ -14,7 +14,7 @@ import { type Outlet, runChild, type RuntimeFiles } from './childMain.ts';
 const STOP_GRACE_MS = 1_000;
 // Services keep only a part of a long log, which should be the program's own output.
 const MAX_LOG_CHARACTERS = 8 * 1024 * 1024;
-// A log is no place for a large state; the trace among the results has all of it.
+// A large state would flood the log; the trace among the results contains all of it.
 const VIEW_LIMITS = { text: 1_000, items: 50, depth: 8, total: 20_000 };
 
 /**

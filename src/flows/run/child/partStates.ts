@@ -9,11 +9,11 @@ const MAX_PARTS = 32;
 export class PartStates {
   readonly #parts = new Map<string, StateView>();
 
-  /** What a step of a part has changed, and the removal of parts that ended before. */
+  /** The changes of a step of a part, and the removal of parts that ended before. */
   changes(shared: StateView, { path, previous }: HostedPart, state: StateView): readonly StateChange[] {
     const changes: StateChange[] = [];
     for (const known of this.#parts.keys()) {
-      // An item that has ended, and what ran inside of it or inside of this one.
+      // Ended items, and everything that ran inside them or inside this one.
       if (known === previous || isBelow(known, previous) || isBelow(known, path)) changes.push(this.#remove(known));
     }
     const before = this.#parts.get(path);

@@ -61,7 +61,7 @@ export function readChecks(key: string, expected: unknown, isText = false): read
   const { $exact, $matches, $schema, $judge } = parsed.data;
   const fault = $matches === undefined ? undefined : patternFault($matches);
   if (fault !== undefined) return `expect.${key}: ${fault}`;
-  // With both, the key of the provider would go to any address that a data set of others names.
+  // With both, an untrusted data set could send the provider's key to any address.
   if ($judge !== undefined && 'provider' in $judge && $judge.provider !== undefined && $judge.baseUrl !== undefined) {
     return `expect.${key}: $judge takes either a provider or a baseUrl`;
   }

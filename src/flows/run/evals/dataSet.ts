@@ -113,7 +113,7 @@ class CaseList {
   }
 }
 
-/** What makes a value unsafe to copy: a key that would change the prototype of the copy, or too many levels. */
+/** The reason why a value is unsafe to copy: a key that would change the prototype of the copy, or too many levels. */
 function faultOf(value: unknown, depth = 0): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   if (depth > MAX_DEPTH) return `it is nested more than ${MAX_DEPTH} levels deep`;

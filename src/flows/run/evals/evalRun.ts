@@ -11,7 +11,7 @@ import type { CaseResult, EvalRecord } from './evalRecord.ts';
 import type { AskJudge } from './judge.ts';
 import { scoreState } from './score.ts';
 
-// Scores need whole values where the views of an editor can be cut.
+// Scores need complete values, which the views of an editor may truncate.
 const WHOLE: ViewLimits = { text: 500_000, items: 20_000, depth: 50, total: 2_000_000 };
 
 /** Which flow to run, and how. */

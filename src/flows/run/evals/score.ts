@@ -12,7 +12,7 @@ const MAX_SHOWN = 200;
 /**
  * The scores of a final state by the names of the checks; several checks of one name have the score of the worst.
  *
- * @throws the signal's reason on abort. A judge that cannot be asked gives a score of 0 with the reason.
+ * @throws the signal's reason on abort. A judge that cannot be called results in a score of 0 with the reason.
  */
 export async function scoreState(
   state: StateView,

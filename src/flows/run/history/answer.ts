@@ -30,7 +30,7 @@ export async function answerRun(
 ): Promise<RecordedRun> {
   const folder = await history.folder(file, id);
   requireWaiting(await history.find(file, id));
-  // Before anything starts, so that a wrong answer costs nothing.
+  // Checked before anything starts, so that a wrong answer costs nothing.
   const checkpoint = await checkAnswer(folder, input);
   await claim(id, folder);
   try {
@@ -53,7 +53,7 @@ function requireWaiting({ id, outcome, answeredBy }: RunRecord): void {
   if (answeredBy !== undefined) throw new AppError('conflict', `Run ${id} was answered already, by run ${answeredBy}.`);
 }
 
-/** Only one process may answer a run. What a process left that was stopped meanwhile is removed. */
+/** Only one process may answer a run. A claim that a stopped process left behind is removed. */
 async function claim(id: string, { answering }: RunFolder): Promise<void> {
   for (let isRetry = false; ; isRetry = true) {
     try {

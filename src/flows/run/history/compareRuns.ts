@@ -18,7 +18,7 @@ export function compareRuns(before: RunTimeline, after: RunTimeline): Divergence
     return { index: -1, reason: 'The runs started with different shared states.' };
   }
   const [a, b] = [inLaneOrder(before.steps), inLaneOrder(after.steps)];
-  // Which steps were watched in a fast loop depends on the time.
+  // Which steps of a fast loop were watched depends on timing.
   const isSampled = before.isSampled || after.isSampled;
   const ends = [...(before.isCutShort ? [a.length] : []), ...(after.isCutShort ? [b.length] : [])];
   for (let at = 0; at < Math.min(Math.max(a.length, b.length), ...ends); at += 1) {

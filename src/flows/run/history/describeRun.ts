@@ -52,7 +52,7 @@ export function describeRunEnd(outcome: RecordedOutcome | undefined): string {
   }
 }
 
-/** Why a run did not end well, to follow its state: `Research/Decide: no harbour (flow.ts:4:11)`; undefined if the state says it. */
+/** Why a run did not succeed, to be appended to its state: `Research/Decide: no harbour (flow.ts:4:11)`; undefined if the state says it. */
 export function describeRunReason(outcome: RecordedOutcome): string | undefined {
   if (outcome.type === 'stopped' || (outcome.type === 'done' && outcome.exitCode === 0)) return undefined;
   if (outcome.type !== 'failed' && outcome.type !== 'refused') return describeRunEnd(outcome);

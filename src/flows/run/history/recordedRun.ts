@@ -51,7 +51,7 @@ export async function runRecorded(
     given ?? (rerun === undefined && request.shared === undefined ? await answerOf(history, replayed) : undefined);
   const earlierId = answer?.run ?? rerun?.run;
   const earlier = earlierId === undefined ? undefined : await history.find(file, earlierId);
-  // Without its input, a replay would be another run.
+  // With different input, a replay would be a different run.
   const shared = request.shared ?? replayed?.shared ?? earlier?.shared;
   const args = request.args !== undefined && request.args.length > 0 ? request.args : replayed?.args;
   const resume =

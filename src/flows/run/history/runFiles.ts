@@ -11,7 +11,7 @@ import type { RunEvent } from '../protocol/runEvent.ts';
 import { type RunFolder, runFolder } from './runFolder.ts';
 import { type RunRecord, runRecord } from './runRecord.ts';
 
-// Several times what is recorded of the longest run, and less than the longest text of JavaScript.
+// Several times the records of the longest run, and below the maximum length of a string.
 const MAX_BYTES = 256_000_000;
 
 const checkpointLine = z.object({ run: z.number(), checkpoint: checkpointSchema });

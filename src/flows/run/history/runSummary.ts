@@ -6,7 +6,7 @@ import type { RunRecord } from './runRecord.ts';
 // A file can run a flow in a loop.
 const MAX_OTHERS = 20;
 
-/** Counts what all flows of a file do while they run. Its memory does not grow with the number of their steps. */
+/** Counts the steps and model calls of all flows of a file while they run, in constant memory. */
 export class RunTotals {
   readonly #flowName: string | undefined;
   readonly #running = new Map<number, StepReducer>();

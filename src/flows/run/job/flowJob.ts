@@ -83,7 +83,7 @@ export class FlowJob implements AsyncDisposable {
     return `${this.#start} ${args}`.trim();
   }
 
-  /** Notes in the run that this one continues which job does, so that its work is not repeated unasked. */
+  /** Records in the continued run which job continues it, so that its work is not repeated unintentionally. */
   async sent(jobId: string): Promise<void> {
     if (this.#continuedBy !== undefined) await writeAtomically(this.#continuedBy, `${jobId}\n`);
   }

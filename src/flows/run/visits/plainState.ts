@@ -1,6 +1,6 @@
 import { isSpecial, type StateView } from '../protocol/stateView.ts';
 
-/** What stands for a value that JSON cannot store, or that is too long to be recorded. */
+/** Represents a value that JSON cannot store, or that is too long to be recorded. */
 export const UNRECORDED = Symbol('a value that was not recorded');
 
 /** The value that a view shows; `UNRECORDED` if the view does not have all of it. */

@@ -93,7 +93,7 @@ async function untilVisited(
     },
   });
   const outcome = await Promise.race([running, untilAborted(visited.signal)]);
-  if (outcome === undefined) running.catch(() => {}); // how it is stopped matters to nobody
+  if (outcome === undefined) running.catch(() => {}); // how it is stopped does not matter
   signal.throwIfAborted();
   return outcome;
 }

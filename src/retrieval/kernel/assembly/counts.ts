@@ -40,7 +40,7 @@ export function countWords(found: usize, foundEnd: usize, records: usize, weight
     const record = load<u32>(found);
     const word = records + record;
     const count = load<u32>(word, COUNT);
-    // Written for every word, and kept only if the word is new, because a misprediction of that branch costs more than the write.
+    // Written for every word, but kept only if the word is new, because mispredicting a branch costs more than the write.
     store<u32>(counted, record);
     counted += 4 * usize(count == 0);
     store<u32>(word, count + weight, COUNT);

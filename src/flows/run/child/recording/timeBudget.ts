@@ -1,6 +1,6 @@
 const FREE_MS = 200;
 
-/** Limits work for observers to a part of a run's time: work over the limit is skipped for a while. */
+/** Limits the work for observers to a fraction of a run's time: work over the limit is skipped for a while. */
 export class TimeBudget {
   readonly #part: number;
   readonly #startedAt = performance.now();
