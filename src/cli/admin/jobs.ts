@@ -56,8 +56,8 @@ export async function showJob(context: Context, id: string, flags: AdminFlags): 
 }
 
 /**
- * `farwharf admin cancel ID…`: stops jobs of any account, each whether or not another one could be. JSON: `{ jobs: [...] }`, with an
- * `error` in place of what is not known.
+ * `farwharf admin cancel ID…`: stops jobs of any account, even if another one could not be stopped. JSON: `{ jobs: [...] }`, each with an
+ * `error` if it could not be stopped.
  */
 export async function cancelJobs(
   context: Context,
@@ -122,7 +122,7 @@ function describe(job: AdminJobDetails): readonly (readonly [string, string])[] 
   return lines.flatMap(([label, value]) => (value === null ? [] : [[label, String(value)] as const]));
 }
 
-/** For how long a job has run, or ran. */
+/** How long a job has run so far, or ran in total. */
 function timeOf(job: AdminJob): string {
   const seconds = secondsOf(job);
   return seconds === null ? '' : formatDuration(seconds);

@@ -32,7 +32,7 @@ const SUM_COLUMNS: readonly RecordColumn<UsageRow>[] = [
 ];
 const SUM_FIELDS = ['jobs', 'machine_minutes', 'credits'] as const;
 
-/** What the first column of the last row says. */
+/** The label of the last row, which has the totals. */
 const ALL = {
   account: { account_id: 'all' },
   group: { group: 'all' },

@@ -7,7 +7,7 @@ export interface RecordColumn<R> extends Column {
   readonly cell: (record: R) => string;
 }
 
-/** Answers with a table of records. If there are none, answers with the sentence `none`, and notes the `hint` what to do. */
+/** Prints a table of records. If there are none, prints the sentence `none`, and as a note the `hint` on what to do. */
 export function answerTable<R>(
   terminal: Terminal,
   columns: readonly RecordColumn<R>[],

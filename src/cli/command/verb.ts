@@ -24,7 +24,7 @@ interface VerbDefinition<F extends Flags> extends Help {
   readonly flags: F;
   /** More help, above the examples. */
   readonly notes?: string;
-  /** Whether it is a service. Services do not undo interrupted downloads, because nobody reads their output at startup. */
+  /** Whether the verb runs a service. Services do not undo interrupted downloads, because nobody reads their output at startup. */
   readonly isService?: boolean;
   /** Loads the verb's code when it runs, so that `--help` is fast. */
   readonly load: () => Promise<Work<FlagValues<F>>>;

@@ -33,7 +33,7 @@ export async function showJob(context: Context, name: string): Promise<void> {
   const service = await session.client();
   // A service without an account still has jobs.
   const account = await service.me({ signal, timeout: ACCOUNT_TIMEOUT_SECONDS }).catch(() => undefined);
-  // The time line must not begin with a time that nobody knows.
+  // The timeline must not begin with an unknown time.
   const foreign = { ...recordOfForeign(job, session.host, jobId), createdAt: receivedJob.parse(job).created_at ?? '' };
   const latest = { ...(known ?? foreign), ...patchFromJob(job) };
   const rate = findRate(account, latest.machineClass ?? undefined);

@@ -70,7 +70,7 @@ export async function bringHome(
     archiver: directArchiver,
     ledger,
     home,
-    // Not the home of the place, which is removed when the verb ends.
+    // Not the home of the place, because that is removed when the verb ends.
     journals: new ResultJournals(farwharfHome(env)),
   };
   const decideAll = (plan: readonly PlannedResult[]): Decisions => decide(plan, onConflict);

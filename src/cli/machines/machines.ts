@@ -6,7 +6,7 @@ import { MachineAgent } from '../../machines/tunnel/machineAgent.ts';
 import type { Context } from '../command/context.ts';
 import { answerTable, type RecordColumn } from '../command/recordTable.ts';
 
-// A machine that is off must not hold up the list for long.
+// A machine that is off must not delay the list for long.
 const READY_MS = 15_000;
 
 interface MachineState {

@@ -4,7 +4,7 @@ import { AppError } from '../../core/errors.ts';
 import { printable, printableText } from '../../core/text/printable.ts';
 import type { Context } from '../command/context.ts';
 
-// Above the limit of a value, whose message then names it.
+// Above the limit of a value, so that the message names that limit.
 const MAX_BYTES = 1 << 20;
 
 /**
@@ -16,7 +16,7 @@ export async function readSecretValue(name: string, context: Context): Promise<s
   if (process.stdin.isTTY) return askHidden(name, context);
   const bytes = await readInput(context.signal);
   try {
-    // A byte that is replaced because it is not UTF-8 would make a value that nobody has set.
+    // Replacing bytes that are not UTF-8 would change the value.
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes).replace(/\r?\n$/, '');
   } catch (cause) {
     const message =

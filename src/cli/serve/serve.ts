@@ -105,7 +105,7 @@ async function check(terminal: Terminal, { config, data }: ServeOptions): Promis
     retention,
   });
   for (const { what, problem, warning } of checks) {
-    // Lines of a problem after the first are to be copied.
+    // Lines after the first are commands to copy.
     const [first, ...copied] = problem?.split('\n') ?? [];
     terminal.note(first === undefined ? `ok       ${what}` : `PROBLEM  ${what}: ${first}`);
     for (const line of copied) terminal.note(line);

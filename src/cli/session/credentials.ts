@@ -3,8 +3,8 @@ import { SignInFile } from '../../jobs/signIn/signInFile.ts';
 import type { KeySource } from '../../remote/http/bearer.ts';
 
 /**
- * What a remote host is sent: the key in the environment if it is for this host, else the access tokens of a sign-in to it, else the key
- * in its file.
+ * The credentials for a remote host: the key in the environment if it is for this host, else the access tokens of a sign-in to it, else the
+ * key in its file.
  *
  * @throws AppError of `resolveKey`.
  */

@@ -67,15 +67,15 @@ export class Session implements AsyncDisposable {
   }
 
   /**
-   * Connects again. The local service may have restarted at another address, and is started if it was killed. If that fails, the client of before
-   * remains in use.
+   * Connects again. The local service may have restarted at another address, and is started if it was killed. If that fails, the previous
+   * client remains in use.
    */
   async reconnect(): Promise<RemoteClient> {
     this.contact.lost();
     const before = this.#client;
     const client = await this.#connect();
     this.#client = Promise.resolve(client);
-    // Only the local service has shown by now that it responds. Others do with their first response.
+    // Only the local service is known to respond at this point. Others are once they have responded.
     if (this.host === LOCAL_HOST) this.contact.returned();
     await (await before)?.close();
     return client;
@@ -168,7 +168,7 @@ export class Session implements AsyncDisposable {
     try {
       await (await this.#client)?.close();
     } catch {
-      // The connection failed, and the verb that asked for it reported that.
+      // The connection failed, and the verb that needed it has reported that.
     }
     this.ledger.dispose();
   }

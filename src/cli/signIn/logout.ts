@@ -14,7 +14,7 @@ export async function logout(context: Context): Promise<void> {
   requireOwnHome(home);
   const file = new SignInFile(host, home);
   const record = file.readNow();
-  // First, so that it is gone whatever the provider answers.
+  // First, so that it is removed whatever the provider responds.
   file.remove();
   let problem: string | undefined;
   try {

@@ -65,7 +65,7 @@ export class SendingReport {
       return;
     }
     const sent = formatBytes(this.#sentBytes);
-    // What was done at the first report was not sent. Contents also take fewer bytes than the archive.
+    // Progress before the first report was not sent now. Contents also take fewer bytes than the archive.
     const isPart = firstBytes > 0 && this.#sentBytes < totalBytes;
     const amount = isPart ? `${sent} of ${formatBytes(totalBytes)}, because the service had the rest,` : sent;
     this.#terminal.phase(`uploaded ${amount} in ${time}`);

@@ -50,7 +50,7 @@ async function readBatch(file: string, text: string, { profile, set = [], script
   const here = process.cwd();
   const chdir = readBatchJob(text).chdir?.path;
   const asked = chdir === undefined ? [] : [resolve(here, chdir)];
-  // Nobody means to send the home folder, or one that contains it.
+  // Nobody wants to send the home folder, or a folder that contains it.
   const current = pathInside(here, homedir()) === undefined ? [here] : [];
   for (const candidate of [...asked, ...current, dirname(file)]) {
     const folder = await readFolder(candidate).catch(() => undefined);

@@ -69,7 +69,7 @@ function readClusterOption(text: string): ClusterOptions {
 }
 
 /**
- * What several options ask for together, over the values of a profile. Modules add up.
+ * The combined options, which override the values of a profile. Modules are added.
  *
  * @throws AppError `bad-input` for a value that no cluster has.
  */

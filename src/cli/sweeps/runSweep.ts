@@ -94,7 +94,7 @@ function reportPhases(sweep: Sweep, { terminal }: Context): (phase: SweepPhase) 
   };
 }
 
-/** What became of the jobs of a sweep whose sending ended early, and how to continue. @param begun those that were sent, or may have been. */
+/** The outcome of a sweep whose sending ended early, and how to continue. @param begun the jobs that were sent, or may have been. */
 function describeBegun(sweep: Sweep, begun: readonly JobRecord[]): readonly string[] {
   const unknown = begun.filter(({ state }) => state === 'unknown').length;
   const sent = begun.length - unknown;
@@ -159,7 +159,7 @@ async function waitForAll(
   }
 }
 
-/** Undefined, with a note, while the service does not respond: the jobs run on, however long that takes. */
+/** Undefined, with a note, while the service does not respond: the jobs continue, however long the outage lasts. */
 async function surveyIfReachable(
   { contact }: Session,
   deps: SurveyDeps,

@@ -15,7 +15,7 @@ import { bringHome, describeResults, resultsAsJson } from '../jobs/results.ts';
 import type { Session } from '../session/session.ts';
 import { shortSweepId } from './shortSweepId.ts';
 
-// The other jobs would fail in the same way.
+// For these errors, the other jobs would fail in the same way.
 const ENDING: ReadonlySet<number> = new Set([EXIT.interrupted, EXIT.network, EXIT.notAuthorized]);
 
 interface SweepResultsOptions {
@@ -34,13 +34,13 @@ interface JobResults {
 /** What was downloaded of a sweep. */
 export interface SweepResults {
   readonly jobs: readonly JobResults[];
-  /** `EXIT.done` if all that there is was downloaded; that of the error, or of Ctrl+C, that ended the download. */
+  /** `EXIT.done` if all available results were downloaded; otherwise the status of the error, or of Ctrl+C, that ended the download. */
   readonly exit: number;
 }
 
 /**
- * Downloads the results of the jobs that have ended, each into a folder of its own, unless that was done before. What is wrong with the
- * results of one job does not keep those of the others. Stopped by the user, or without the service, it says how to continue.
+ * Downloads the results of the jobs that have ended, each into a folder of its own, unless that was done before. Problems with the results
+ * of one job do not affect the others. If it is stopped, or the service does not respond, a note says how to continue.
  */
 export async function downloadSweepResults(
   session: Session,

@@ -34,7 +34,7 @@ export class Output {
     streams.stderr.on?.('error', (error) => {
       if (systemCode(error) !== READER_LEFT) return;
       this.#hasStderrReader = false;
-      // After `2>&1` both have the same reader, and a verb may not write to stdout for hours.
+      // After `2>&1`, both have the same reader, and stdout may not be written for hours, so stderr must notice its exit.
       if (isOnePipe()) this.#closeStdout(error);
     });
   }

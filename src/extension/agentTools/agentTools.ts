@@ -12,7 +12,7 @@ import { type Confirmation, describeConfirmation } from './confirmations.ts';
 import { toolCommand } from './toolCommand.ts';
 import { type ToolCommand, ToolProcess, type ToolResult } from './toolProcess.ts';
 
-/** Reads only what Farwharf stored of jobs, so that it works in Restricted Mode too. */
+/** Reads only stored data about jobs, so it works in Restricted Mode too. */
 const WITHOUT_TRUST: ReadonlySet<AgentToolName> = new Set(['get_job', 'read_job_log', 'explain_failure']);
 
 interface AgentToolsDeps {
@@ -20,7 +20,7 @@ interface AgentToolsDeps {
   readonly context: vscode.ExtensionContext;
 }
 
-/** Runs the tools of agents in a process for each folder, so that nothing of them blocks the extension host. */
+/** Runs the tools of agents in one process for each folder, so that they never block the extension host. */
 export class AgentTools implements Disposable {
   readonly #deps: AgentToolsDeps;
   readonly #processes = new Map<string, ToolProcess>();

@@ -1,7 +1,7 @@
 import { LOCAL_HOST } from '../../jobs/service/host.ts';
 import type { ToolCommand } from './toolProcess.ts';
 
-/** What the tools for a folder are started with. */
+/** The settings and keys with which the tools for a folder are started. */
 interface ToolSources {
   /** The selected service. */
   readonly host: string;

@@ -76,7 +76,7 @@ export class Hosts implements vscode.Disposable {
     }
   }
 
-  /** Whether requests to this host need a key that is missing. */
+  /** Whether requests to this host need a key and none is stored. */
   async isSignedOut(host: string): Promise<boolean> {
     const { keys, signIns } = this.#options;
     return needsKey(host) && (await signIns.get(host)) === undefined && (await keys.get(host)) === undefined;
@@ -90,7 +90,7 @@ export class Hosts implements vscode.Disposable {
     await this.#use(host, (client) => client.cancel(jobId));
   }
 
-  /** What jobs of the account on a host installed for later ones. */
+  /** The environments that jobs of the account on a host built for later jobs. */
   environments(host: string): Promise<readonly KeptEnvironment[]> {
     return this.#use(host, (client) => client.listEnvironments());
   }
@@ -206,7 +206,7 @@ export class Hosts implements vscode.Disposable {
     return signIns.tokens(host);
   }
 
-  /** Tokens that are only renewed need no other connection. */
+  /** Renewed tokens do not need a new connection. */
   async #signInChanged(host: string): Promise<void> {
     const isSignedIn = (await this.#options.signIns.get(host)) !== undefined;
     if (isSignedIn === this.#signedIn.has(host)) return;

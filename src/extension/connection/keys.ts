@@ -4,7 +4,7 @@ import type { Redactor } from '../../core/redact.ts';
 /** What a key is for. The key for a job service is never sent to a language model at the same origin, nor the reverse. */
 export type KeyKind = 'key' | 'modelKey';
 
-/** What follows the prefix in the names of secrets that have it. */
+/** The hosts in the names of secrets with this prefix. */
 export function hostsIn(names: readonly string[], prefix: string): string[] {
   return names.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
 }

@@ -1,7 +1,7 @@
 import { AppError } from '../../core/errors.ts';
 import { httpStatus } from '../../jobs/service/api.ts';
 
-/** Why a service cannot be asked: its user is not signed in, it refuses their account, or it does not respond. */
+/** Why the state of jobs on a service is unknown: the user is not signed in, the service refuses the account, or it does not respond. */
 export type LostState = 'signedOut' | 'refused' | 'unreachable';
 
 export function lostState(error: unknown): LostState {

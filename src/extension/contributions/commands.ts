@@ -18,7 +18,7 @@ export function registerCommands(host: CommandHost): vscode.Disposable {
       const { runCommand } = await host.load();
       return await runCommand(id, argument, selected);
     } catch (error) {
-      // Not awaited: the command has ended, however long its message stays on screen.
+      // Not awaited: the command has ended, even if its message stays on screen.
       void host.report(error, () => void run(id, argument, selected));
       return undefined;
     }

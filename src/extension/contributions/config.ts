@@ -23,7 +23,10 @@ export function readUserSetting<K extends keyof Settings>(name: K): Settings[K] 
   return isUsable(name, found?.globalValue, found?.defaultValue) ? found?.globalValue : undefined;
 }
 
-/** Whether a value has the type of the default and is not too low. Another one counts as not set; the settings editor shows VS Code's own warning. */
+/**
+ * Whether a value has the type of the default and is not too low. Any other value is ignored; the settings editor shows VS Code's own
+ * warning.
+ */
 function isUsable(name: keyof Settings, value: unknown, fallback: unknown): boolean {
   if (typeof value !== typeof fallback || Array.isArray(value) !== Array.isArray(fallback)) return false;
   return typeof value !== 'number' || value >= (SETTING_MINIMUMS[name] ?? -Infinity);

@@ -69,7 +69,7 @@ export function filterPick({
   });
 }
 
-/** The conditions that tell the jobs in the list apart, and those of the filter, with how many jobs fulfil each. */
+/** The conditions that distinguish the jobs in the list, and those of the filter, with how many jobs fulfil each. */
 function conditionRows(records: readonly JobRecord[], filter: JobFilter): readonly ConditionRow[] {
   const states = Map.groupBy(records, (record) => jobIcon(record));
   const projects = Map.groupBy(records, ({ project }) => project ?? '');

@@ -4,7 +4,7 @@ import { shownScript } from '../../jobs/selection/script.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
 
 /**
- * Does the same with each job, one after the other, also after one of them failed.
+ * Calls `work` for each job, one after the other, even after one of them has failed.
  *
  * @param failures says how many of several jobs failed.
  * @throws the error of a single job; AppError that names the first failure for several; the reason of an abort, at once.

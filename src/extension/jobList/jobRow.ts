@@ -75,7 +75,7 @@ export function jobRow(record: JobRecord, { now, lost, hasSeveralFolders, hasSev
   return { label, description, icon, color, contextValue, spoken };
 }
 
-/** What the job has made, until it is downloaded. */
+/** What results the job has, until they are downloaded. */
 function resultsText(record: JobRecord): string {
   if (record.downloadedAt !== null) return l10n.t('results downloaded');
   return record.results === null || record.results.files === 0 ? '' : (describeResultCount(record) ?? '');

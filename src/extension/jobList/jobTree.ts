@@ -200,7 +200,7 @@ export class JobTree implements vscode.TreeDataProvider<JobNode>, vscode.Disposa
   }
 }
 
-/** What the rows must distinguish. */
+/** Whether the rows must distinguish folders and hosts. */
 function varietyOf(records: readonly JobRecord[]): Pick<RowContext, 'hasSeveralFolders' | 'hasSeveralHosts'> {
   const [first] = records;
   return {

@@ -18,7 +18,7 @@ interface ListStateDeps {
   readonly store: JobStore;
 }
 
-/** Shows beside the rows of the Jobs view what they are limited to, and whether their service responds. */
+/** Shows above the rows of the Jobs view which filter is active, and whether the service responds. */
 export function showListState(
   view: Pick<vscode.TreeView<unknown>, 'message' | 'description'>,
   { account, contexts, hosts, listOptions, store }: ListStateDeps,

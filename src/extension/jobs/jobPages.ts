@@ -19,7 +19,7 @@ import { ComparedJobs } from './comparedJobs.ts';
 import { viewOf } from './pageView.ts';
 
 const EVERY_MS = 1_000;
-// Without news, only how long the job has run changes.
+// Without new events, only the job's run time changes.
 const WITHOUT_NEWS_MS = 30_000;
 
 interface JobPagesDeps {
@@ -94,7 +94,7 @@ export class JobPages implements Disposable {
       onNews: () => panel.visible && send(),
     });
     this.#compared.set(record.id, compared);
-    // A page without prices lacks its advice only.
+    // Without prices, only the page's advice is missing.
     let account: Account | undefined;
     const priced = hosts
       .account(record.host, { signal })

@@ -11,7 +11,7 @@ import { scriptArguments, scriptPath, shownScript } from '../../jobs/selection/s
 import type { PageAction, ShownCurve, ShownPage, ShownPlot } from '../../webview/jobPage/messages.ts';
 import type { ComparedJob } from './comparedJobs.ts';
 
-// More plots than anyone looks at, and few enough to draw each second.
+// More plots than anyone reads, but few enough to redraw each second.
 const MAX_METRICS = 40;
 
 interface PageContext {

@@ -24,7 +24,7 @@ const MOVE_MS = 1000;
 const PAUSE_MS = 2000;
 /** The language of the channel's text, as in package.json. */
 export const LOG_LANGUAGE = 'farwharf-log';
-/** The words that download the results, at the end of a log and in notifications. */
+/** The label of the link that downloads the results, at the end of a log and in notifications. */
 export const DOWNLOAD = l10n.t('Download Results');
 const SHOWN_KEY = 'shownJob';
 

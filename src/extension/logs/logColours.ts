@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../core/processes/lifetime.ts';
 import type { ColouredLines, TextStyle } from '../../jobs/logView/colouredLines.ts';
 
-// Rows beyond the visible ones, which scrolling shows before this extension hears of it.
+// Rows beyond the visible ones, which scrolling shows before this extension is notified.
 const MARGIN_ROWS = 100;
 const PAUSE_MS = 100;
 const NAMES = ['Black', 'Red', 'Green', 'Yellow', 'Blue', 'Magenta', 'Cyan', 'White'];

@@ -4,7 +4,7 @@ import { formatInteger } from '../../core/text/format.ts';
 import { MARK } from '../../jobs/logView/viewText.ts';
 import type { LogDocuments, ShownPart } from './logDocuments.ts';
 
-/** Above and below a part of a log: the ways to the other parts, and what can be done with the whole log. */
+/** Links to the other parts above and below a part of a log, and actions on the whole log. */
 export function logLenses(documents: Pick<LogDocuments, 'partOf'>): vscode.CodeLensProvider {
   const provideCodeLenses = (document: vscode.TextDocument): vscode.CodeLens[] => {
     const part = documents.partOf(document.uri);

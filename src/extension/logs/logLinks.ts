@@ -11,7 +11,7 @@ import { OPEN_FULL_LOG } from './logTail.ts';
 import type { CommandId } from '../contributions/names.ts';
 import type { SourceLines } from '../jobs/sourceLines.ts';
 
-// The newest; a log that names a line in each of its lines would take seconds to lay out.
+// Only the newest links are shown, because a log with a link in each line would take seconds to lay out.
 const MAX_LINKS = 2_000;
 // About 10 ms of the extension host. Only a log that is already longer when it is opened has earlier lines, which get no links.
 const MAX_ROWS_AT_ONCE = 20_000;

@@ -4,7 +4,7 @@ import * as l10n from '@vscode/l10n';
 const MAX_CHARACTERS = 1_000_000;
 // A channel can only append or be replaced, so all of its text is sent again whenever the moving line changes.
 const MAX_MOVING_CHARACTERS = 100_000;
-/** The words that open the full log, at the start of one that is cut. */
+/** The label of the link that opens the full log, at the start of a truncated one. */
 export const OPEN_FULL_LOG = l10n.t('Open Full Log');
 const BLOCK_CHARACTERS = 16_000;
 const CUT = `› ${l10n.t('Earlier output is not shown here: {0}', OPEN_FULL_LOG)}\n`;

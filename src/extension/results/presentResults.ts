@@ -10,8 +10,8 @@ const PICTURES = new Set(['.png', '.svg', '.jpg', '.jpeg', '.gif', '.webp']);
 const MOST_NAMED = 3;
 
 /**
- * Shows the results of jobs: the first new file in the explorer, a picture to the side. Says so if all were there before, and warns about
- * results that are not in place.
+ * Shows the results of jobs: the first new file in the explorer, a picture to the side. Reports if all of them existed before, and warns
+ * about results that were set aside.
  */
 export async function presentResults(all: readonly DownloadedResults[]): Promise<void> {
   const hasNone =

@@ -15,7 +15,7 @@ interface ResultItem extends PickItem {
   readonly row?: ResultRow;
 }
 
-// Short, because VS Code shows it in the line of the first row instead of that row's description.
+// Short, because VS Code shows it beside the first row instead of that row's description.
 const APART = l10n.t('Select one at a time');
 
 const COMPARE = l10n.t('Compare with your file');

@@ -122,7 +122,7 @@ function look(): Before {
 
 async function putBack({ editor, tab, visibleRange, previewTab, uris }: Before): Promise<void> {
   const { tabGroups } = vscode.window;
-  // Looked up again: VS Code can replace its groups, and refuses to close a tab of a replaced one.
+  // Looked up again, because VS Code can replace its groups and refuses to close a tab of a replaced group.
   const group =
     tabGroups.all.find(({ viewColumn }) => viewColumn === tab?.group.viewColumn) ?? tabGroups.activeTabGroup;
   const added = group.tabs.filter((open) => open.isPreview && !uris.has(uriOf(open) ?? ''));

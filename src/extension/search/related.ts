@@ -9,7 +9,7 @@ import type { Search } from './search.ts';
 import { label } from '../ui/labels.ts';
 
 const LIMIT = 20;
-// Used without a selection and without symbols: about one screen.
+// The number of lines that are used without a selection and symbols: about one screen.
 const LINES_AROUND = 10;
 // A language server that is starting in a large folder takes minutes to respond.
 const SYMBOLS_WITHIN_MS = 2_000;

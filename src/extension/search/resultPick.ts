@@ -13,7 +13,7 @@ const PREVIEW_AFTER_MS = 60;
 
 const OTHER_PLACES = { iconPath: new vscode.ThemeIcon('list-flat'), tooltip: l10n.t('Other Places in This File') };
 
-/** A row of the list: a result, another choice, or a remark, which cannot be chosen. */
+/** A row of the list: a result, another choice, or a note, which cannot be chosen. */
 export interface ResultItem extends PickItem {
   readonly hit?: ServiceHit;
   readonly place?: Place;

@@ -25,7 +25,10 @@ export async function chooseSignIn(services: Services, host: string): Promise<Si
   return (await pickRow([provider, key], { title: l10n.t('Sign in to {0}', hostLabel(host)) }))?.way;
 }
 
-/** A host that cannot be asked has keys, as all have. @throws AppError `refused` for an answer that is not safe to use. */
+/**
+ * If the host does not respond, a key is used, because all hosts accept keys. @throws AppError `refused` for an answer that is not safe to
+ * use.
+ */
 async function findOffer({ log, signal }: Services, host: string): Promise<SignInOffer | undefined> {
   const [{ readSignInOffer }, { createBoundedFetch }] = await Promise.all([
     import('../../jobs/signIn/signInOffer.ts'),

@@ -6,7 +6,7 @@ export async function signOut(services: Services, host: string): Promise<void> {
   const { keys, signIns, account, log, signal } = services;
   if (host !== LOCAL_HOST && machineOfHost(host) === undefined) {
     const record = await signIns.get(host);
-    // First, so that they are gone whatever the provider answers.
+    // First, so that they are removed whatever the provider responds.
     await signIns.delete(host);
     await keys.delete(host);
     if (record !== undefined) {

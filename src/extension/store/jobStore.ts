@@ -84,7 +84,7 @@ export class JobStore {
     await this.#inTurn(async () => {
       if (filter !== this.#wantedFilter) return; // another one was typed meanwhile
       if (!this.#isLoaded) await this.#readChanges();
-      // What only the old filter had found would leave gaps between the pages.
+      // Jobs that only the old filter had found would leave gaps between the pages.
       const gone = isFiltering(this.#reader.filter) ? this.#foundByFilter() : [];
       this.#reader.setFilter(filter);
       this.#merge([], { isLater: false, gone, mustTell: true });

@@ -13,7 +13,7 @@ import { describeLastSeen, describeLostService, type LostContact, lostOfSweep } 
 import type { ToSweepPage } from '../../webview/sweepPage/messages.ts';
 
 const MAX_METRICS = 12;
-// Drawn anew each second.
+// Redrawn each second.
 const MAX_POINTS = 20_000;
 
 /** What the page of a sweep shows besides its jobs. */

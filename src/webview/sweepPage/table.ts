@@ -66,7 +66,7 @@ export class JobTable {
     const sign = this.#order?.isDescending === true ? -1 : 1;
     return jobs.toSorted((a, b) => {
       const [x, y] = [key(a), key(b)];
-      // What has no value is at the end in both directions.
+      // Rows without a value are at the end in both directions.
       if (x === Infinity || y === Infinity) return Number(x === Infinity) - Number(y === Infinity);
       return sign * (typeof x === 'number' && typeof y === 'number' ? x - y : String(x).localeCompare(String(y)));
     });

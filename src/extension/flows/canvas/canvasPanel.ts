@@ -5,9 +5,9 @@ import { type FromCanvas, readCanvasRequest } from '../../../webview/canvas/stat
 import { pageHtml } from '../../ui/pageHtml.ts';
 import { openSource } from '../documents/openSource.ts';
 
-/** The panel of one document's canvas. Queues messages until its page listens. */
+/** The panel of one document's canvas. Queues messages until its page is ready. */
 export class CanvasPanel implements Disposable {
-  /** Another one once its file was renamed. */
+  /** Changes when the file is renamed. */
   document: vscode.TextDocument;
   readonly panel: vscode.WebviewPanel;
   readonly #received = new Emitter<FromCanvas>();

@@ -182,7 +182,7 @@ export class CanvasRequests {
       (runs) => ({ runs, refusal: undefined }),
       (error: unknown) => (isAbort(error) ? undefined : { runs: undefined, refusal: messageOf(error) }),
     );
-    // A visit that was stopped made room for another, whose result the canvas waits for.
+    // A stopped visit was replaced by another one, whose result the canvas waits for.
     if (ran !== undefined) canvas.send({ type: 'visitRuns', run, path, visit, ...ran });
   }
 

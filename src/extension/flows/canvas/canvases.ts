@@ -88,7 +88,7 @@ export class Canvases implements Disposable {
       throw error;
     });
     if (document === undefined)
-      panel.dispose(); // quietly, because people look at other things when a window starts
+      panel.dispose(); // without taking the focus, because the user may be elsewhere when a window starts
     else this.#connect(new CanvasPanel(panel, document, this.#deps.extension));
   }
 

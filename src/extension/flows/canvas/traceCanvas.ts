@@ -14,7 +14,7 @@ import { showInformation } from '../../ui/show.ts';
 import { exportCanvas } from './canvasExport.ts';
 import { CanvasPanel } from './canvasPanel.ts';
 
-// What VS Code still shows as a text.
+// The largest file that VS Code shows as text.
 const MOST_BYTES = 20_000_000;
 const TRACE_TYPE = 'farwharf.trace';
 
@@ -62,7 +62,7 @@ function omission(name: string, { runs, omittedRuns }: TracedFlows): string {
   return l10n.t('{0} has {1} runs. The first {2} are shown; export fewer at once to see the others.', name, all, shown);
 }
 
-/** Answers the page of a trace, which asks for nothing that runs or edits. */
+/** Handles the requests of a trace's page, none of which runs or edits anything. */
 async function answer(canvas: CanvasPanel, { file, runs }: TracedFlows, message: FromCanvas): Promise<void> {
   if (message.type === 'ready') {
     canvas.send({ type: 'graph', version: 0, file, isTrusted: false, isTrace: true });

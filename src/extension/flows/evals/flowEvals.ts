@@ -105,7 +105,7 @@ export class FlowEvals implements Disposable {
   async #run(request: vscode.TestRunRequest, token: vscode.CancellationToken): Promise<void> {
     const run = this.#controller.createTestRun(request);
     try {
-      // "Run All Tests" includes what it does not name, and nobody expects it to call models.
+      // "Run All Tests" includes everything that is not excluded, and nobody expects it to call models.
       if (request.include === undefined)
         run.appendOutput(`${l10n.t('Evals call models. Run a data set or a case by itself.')}\r\n`);
       const included = request.include ?? [];

@@ -44,7 +44,7 @@ export interface RunSink {
   begin(file: string, run: RunInfo): void;
   events(file: string, run: RunInfo, events: readonly RunEvent[]): void;
   end(file: string, run: RunInfo): void;
-  /** What is known of a run has changed, other than by its events. */
+  /** The information about a run has changed, other than by its events. */
   changed(file: string, run: RunInfo): void;
 }
 
@@ -139,7 +139,7 @@ export class FlowJobs implements Disposable {
     }
   }
 
-  /** A removed job sends no more events, not even its end. */
+  /** No more events arrive for a removed job, not even its end. */
   #leaveRemoved(): void {
     for (const [job, following] of this.#following) {
       if (this.#deps.store.get(job) === undefined) following.abort();
@@ -159,7 +159,7 @@ export class FlowJobs implements Disposable {
       }
       await this.#settled(entry.job, following.signal);
     } finally {
-      this.#sink.end(entry.file, now()); // also if it can no longer be followed, so that nothing waits for its end
+      this.#sink.end(entry.file, now()); // also if it can no longer be followed, so that no caller waits forever
     }
   }
 

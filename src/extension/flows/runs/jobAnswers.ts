@@ -24,14 +24,14 @@ import type { FlowJobs } from './flowJobs.ts';
 const MAX_FILE = 64_000_000;
 const LEASE_MS = 30_000;
 const WAITING = basename(runFolder('').waiting);
-// The results of a service may have those of earlier jobs, which were sent with this one.
+// The results may contain runs of earlier jobs, which were sent with this job.
 const MAX_RUNS = 100;
 
 /** Answers the questions of flows whose jobs ended to wait: a new job continues each, with the files of the folder as they are now. */
 export class JobAnswers {
   readonly #services: Services;
   readonly #jobs: FlowJobs;
-  /** What was typed and not taken, by job. */
+  /** Answers that were typed and not accepted, by job. */
   readonly #typed = new Map<string, string>();
 
   constructor(services: Services, jobs: FlowJobs) {

@@ -16,7 +16,7 @@ type Destination = string | null | { readonly isNew: true };
 
 const CLASS_NAME = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
 
-/** Changes to the source. The extension makes each one or says why not. */
+/** Changes to the source. The extension makes each one, or reports why not. */
 export class Editing {
   readonly #store: Store;
   readonly #host: Host;

@@ -32,7 +32,7 @@ export class Runs {
   /** Microseconds since the last event of a running run. */
   readonly idleMicros = (): number => {
     const { run } = this.#store.state;
-    // With a message, whether it still runs is not known.
+    // If there is a message, it is unknown whether the run continues.
     return run?.state === 'running' && run.message === undefined ? (performance.now() - this.#heardAt) * 1_000 : 0;
   };
 
@@ -74,7 +74,8 @@ export class Runs {
   /** Updates the list of runs; the shown run may have ended. */
   list(runs: readonly RunInfo[]): void {
     const { run: shown, runs: before, flow, file } = this.#store.state;
-    // The list of a restored canvas can come before its graph, and comes again after it. Only then it is known which runs are its flow's.
+    // The list of a restored canvas can arrive before its graph, and arrives again after it. Only then is it known which runs belong to its
+    // flow.
     if (file === undefined) return;
     // A canvas that is opened while its flow runs or waits shows that run.
     const own = runs.filter((each) => each.flow === flow);

@@ -65,7 +65,7 @@ export class Visits {
     this.#parts.store.set({ visit: { ...visit, isRunning: false, runs: runs ?? visit.runs, refusal } });
     const { now } = runs ?? {};
     const text = refusal ?? (now && l10n.t('{0} ran again: {1}', visit.node, now.error ?? now.action ?? 'default'));
-    if (text !== undefined) this.#parts.announcer.say(text); // else the file was not saved, so nothing ran
+    if (text !== undefined) this.#parts.announcer.say(text); // otherwise the file was not saved, so nothing ran
   }
 
   close(): void {

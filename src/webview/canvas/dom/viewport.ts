@@ -3,7 +3,7 @@ import type { Box, Point } from '../../../flows/layout/shape.ts';
 const MIN_SCALE = 0.08;
 const MAX_SCALE = 3;
 const MARGIN = 32;
-// At this scale everything in a node is easily read. From the smaller one on, a whole flow is shown with all of it.
+// At the larger scale, everything in a node is easy to read. Down to the smaller one, a whole flow is shown with all details.
 const READABLE_SCALE = 0.75;
 const DETAIL_SCALE = 0.6;
 // Below this scale only the names of nodes are shown, large.
@@ -131,7 +131,7 @@ export class Viewport {
   }
 }
 
-/** Where a whole flow can be read neither with its texts nor by its large names, those names are shown, or its start. */
+/** If neither the texts nor the large names of a whole flow would be legible, the names are shown, or only the start of the flow. */
 function readableScale(whole: number, isWhole: boolean): number {
   if (whole >= DETAIL_SCALE) return whole;
   if (isWhole || whole >= READABLE_FAR_SCALE) return Math.min(whole, FAR_SCALE - 0.01);

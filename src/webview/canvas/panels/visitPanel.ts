@@ -60,7 +60,7 @@ export function visitPanel(store: Store, visits: Visits, leave: () => void): HTM
     }
     input.hidden = field.value === '';
     if (runs === before?.runs) return;
-    input.open = false; // what the node did is what one wants to see now
+    input.open = false; // the result is what the user wants to see now
     reports.replaceChildren(
       ...(runs === undefined
         ? []

@@ -12,7 +12,7 @@ import { type IconName, iconPath } from '../dom/icons.ts';
 import { usageText, visitsText } from './runText.ts';
 
 const TITLE_FONT = 13;
-/** How much wider bold letters are than `textWidth` says. */
+/** How much wider bold letters are than the result of `textWidth`. */
 const BOLD = 1.15;
 const FAR_FONT = 27;
 const FAR_INSET = 16; // also what the bold font is wider than `textWidth` says

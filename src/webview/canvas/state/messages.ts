@@ -13,7 +13,7 @@ export type ToCanvas =
   /** The caret in the source, in UTF-16 units from the start of the text: the node or connection there is highlighted. */
   | { readonly type: 'cursor'; readonly file: string; readonly offset: number }
   | EditResult
-  /** What became of an answer: why it was not taken, or undefined if the run continues. */
+  /** The outcome of an answer: why it was not accepted, or undefined if the run continues. */
   | { readonly type: 'answerResult'; readonly run: string; readonly refusal: string | undefined }
   /** The runs of the file's flows, newest first. Sent at first and whenever one starts, changes or ends. */
   | { readonly type: 'runs'; readonly runs: readonly RunInfo[] }

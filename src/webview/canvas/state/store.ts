@@ -115,7 +115,7 @@ interface Listener {
   readonly listen: (state: CanvasState) => void;
 }
 
-/** The state of the canvas. Parts of the page listen for the keys that they draw. */
+/** The state of the canvas. Parts of the page listen for changes of the keys that they draw. */
 export class Store {
   #state = EMPTY;
   readonly #listeners: Listener[] = [];
