@@ -66,8 +66,9 @@ export function drawCurve(
   points: ShownPlot['points'],
   { xs, ys, className = '' }: { readonly xs: Range; readonly ys: Range; readonly className?: string },
 ): SVGPathElement {
-  const isDot = points.filter(([, y]) => y !== null).length === 1;
-  return svg('path', { class: isDot ? `${className} dot` : className, d: curveOf(points, xs, ys) });
+  const path = svg('path', { class: className, d: curveOf(points, xs, ys) });
+  path.classList.toggle('dot', points.filter(([, y]) => y !== null).length === 1);
+  return path;
 }
 
 /** Lines between neighbours, interrupted at gaps. A point between gaps is a dot. */
