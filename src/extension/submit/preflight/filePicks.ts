@@ -76,7 +76,7 @@ export async function pickIncluded(view: SubmitView): Promise<SubmitDraft | 'bac
 }
 
 function excludedItems({ exclude }: SubmitDraft): readonly PathItem[] {
-  const description = label`${l10n.t('you left this out')}`;
+  const description = label`${l10n.t('excluded by you')}`;
   return exclude.map((path) => ({ label: withoutIcons(path), description, path, picked: false }));
 }
 
