@@ -9,8 +9,8 @@ import type { CommandId } from './contributions/names.ts';
 import { guardCosts } from './jobList/costGuard.ts';
 import { keyRows } from './jobList/keyRows.ts';
 import { EndHooks } from './jobs/endHooks.ts';
-import { isWorthNotifying, tellFailures } from './jobs/failureNotifications.ts';
-import { tellQuestions } from './jobs/questionNotifications.ts';
+import { isWorthNotifying, notifyFailures } from './jobs/failureNotifications.ts';
+import { notifyQuestions } from './jobs/questionNotifications.ts';
 import { FailureDocuments } from './failures/failureDocuments.ts';
 import { AgentTools } from './agentTools/agentTools.ts';
 import { Flows } from './flows/flows.ts';
@@ -121,8 +121,8 @@ export async function startFeatures(shell: Shell): Promise<Features> {
       store.onDidChange(({ counted, ended }) => {
         if (counted.length > 0) run('results', announceResults(counted, services));
         if (ended.length === 0) return;
-        run('failures', tellFailures(ended, services));
-        run('questions', tellQuestions(ended, { ...services, show: showInformation, run: runOwn }));
+        run('failures', notifyFailures(ended, services));
+        run('questions', notifyQuestions(ended, { ...services, show: showInformation, run: runOwn }));
         run('end', endHooks.run(ended.filter((record) => isWorthNotifying(record, services.watched))));
         // A job that has just ended proves that its service is running, so a reloaded window shows the final price too.
         run('account', account.refresh(signal, { isUp: true }));

@@ -4,7 +4,7 @@ import { resultsFolderOf } from '../../jobs/results/resultsFolder.ts';
 import type { Context } from '../command/context.ts';
 import { findJobPlace } from '../session/jobPlace.ts';
 import type { ConflictChoice } from './conflictFlag.ts';
-import { bringHome, describeResults, resultsAsJson } from './results.ts';
+import { downloadInto, describeResults, resultsAsJson } from './results.ts';
 import { Session } from '../session/session.ts';
 
 /** `farwharf download ID`: a job's results, or some of them, into the folder that was sent or into another one. */
@@ -28,7 +28,7 @@ export async function download(
     );
   }
   const folder = into === undefined ? () => resultsFolderOf(place.record) : resolve(into);
-  const results = await bringHome(place, client, context, { folder, onConflict, only });
+  const results = await downloadInto(place, client, context, { folder, onConflict, only });
   terminal.json({ job_id: place.record.jobId, ...resultsAsJson(results) });
   for (const line of describeResults(results)) terminal.note(line);
 }

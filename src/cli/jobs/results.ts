@@ -53,7 +53,7 @@ export function resultPath(path: string): string {
  * @param options.only the files and folders to write; everything if empty.
  * @throws AppError `missing` if the job has no result with one of these paths; as `downloadResults`.
  */
-export async function bringHome(
+export async function downloadInto(
   place: Pick<JobPlace, 'record' | 'ledger' | 'home'>,
   client: RemoteClient,
   { env, signal, terminal }: Context,

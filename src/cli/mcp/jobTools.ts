@@ -8,7 +8,7 @@ import { failurePage } from '../../jobs/failure/failurePage.ts';
 import { recentLines } from '../../jobs/failure/recentLines.ts';
 import { EventSpool } from '../../jobs/log/spool.ts';
 import { resultsFolderOf } from '../../jobs/results/resultsFolder.ts';
-import { bringHome } from '../jobs/results.ts';
+import { downloadInto } from '../jobs/results.ts';
 import { Session } from '../session/session.ts';
 import type { Captured } from './captured.ts';
 import { confined } from './confine.ts';
@@ -100,7 +100,10 @@ export async function fetchResults(
   const { record } = await ownJob(session, root, id, context.signal);
   const target = (): Promise<string> => (into === undefined ? resultsFolderOf(record) : confined(root, into));
   const place = { record, ledger: session.asyncLedger, home: session.home };
-  const results = await bringHome(place, await session.client(), context, { folder: target, onConflict: 'keep-both' });
+  const results = await downloadInto(place, await session.client(), context, {
+    folder: target,
+    onConflict: 'keep-both',
+  });
   const { folder, written, skipped, setAside, refused } = results;
   const data = {
     job_id: record.jobId,

@@ -6,7 +6,7 @@ import type { Context } from '../command/context.ts';
 import { EXIT } from '../command/exit.ts';
 import { describeEnd, exitOfWatched, type FinishedJob, showLog, noteDetached } from '../jobs/jobLog.ts';
 import type { JobPlace } from '../session/jobPlace.ts';
-import { bringHome, describeResults, resultsAsJson } from '../jobs/results.ts';
+import { downloadInto, describeResults, resultsAsJson } from '../jobs/results.ts';
 import type { Session } from '../session/session.ts';
 import type { SubmitFlags } from './submitFlags.ts';
 
@@ -45,7 +45,7 @@ export async function finishSubmit(record: JobPlace['record'], receipt: object, 
     terminal.note(describeEnd(watched, jobId));
     return exitOfWatched(watched);
   }
-  const results = await bringResults(place, sent, watched);
+  const results = await downloadAfterEnd(place, sent, watched);
   terminal.json({ ...outcome, results: results === undefined ? null : resultsAsJson(results) });
   for (const line of results === undefined ? [] : describeResults(results)) terminal.note(line);
   terminal.note(describeOutcome(watched.record, results?.plan.length ? `results in ${results.folder}` : undefined));
@@ -53,13 +53,13 @@ export async function finishSubmit(record: JobPlace['record'], receipt: object, 
 }
 
 /** The results; undefined, with a note, when there are none. The outcome of the job is shown even if the download fails. */
-async function bringResults(
+async function downloadAfterEnd(
   place: Place,
   { session, context, flags }: Sent,
   ended: FinishedJob,
 ): Promise<DownloadedResults | undefined> {
   try {
-    return await bringHome(place, await session.client(), context, {
+    return await downloadInto(place, await session.client(), context, {
       folder: () => resultsFolderOf(ended.record),
       onConflict: flags.onConflict,
     });

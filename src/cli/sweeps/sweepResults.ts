@@ -11,7 +11,7 @@ import type { Sweep } from '../../jobs/sweeps/sweep.ts';
 import type { Context } from '../command/context.ts';
 import { describeFailure, EXIT } from '../command/exit.ts';
 import type { ConflictChoice } from '../jobs/conflictFlag.ts';
-import { bringHome, describeResults, resultsAsJson } from '../jobs/results.ts';
+import { downloadInto, describeResults, resultsAsJson } from '../jobs/results.ts';
 import type { Session } from '../session/session.ts';
 import { shortSweepId } from './shortSweepId.ts';
 
@@ -98,7 +98,7 @@ async function downloadOne(
   const folder = into === undefined ? () => resultsFolderOf(record) : join(into, own);
   const place = { record: { ...record, jobId }, ledger: session.asyncLedger, home: session.home };
   try {
-    return await bringHome(place, await session.client(), context, { folder, onConflict });
+    return await downloadInto(place, await session.client(), context, { folder, onConflict });
   } catch (error) {
     if (error instanceof AppError && error.code === 'missing') return undefined;
     throw error;

@@ -5,7 +5,7 @@ import { StepReducer } from '../../flows/run/protocol/timelineStep.ts';
 import type { Terminal } from './terminal.ts';
 
 const MAX_EMITTED = 500;
-// Shorter steps would be replaced before they are read.
+// A shorter wait is over before anyone has read about it.
 const SHOWN_WAIT_MS = 2_000;
 // A loop with thousands of visits would hide the flow's own output.
 const MAX_STEPS = 200;

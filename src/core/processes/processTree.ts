@@ -7,7 +7,7 @@ import { environmentOf, namespaceOf, processIds, readStat, readText, runningProc
 const POLL_MS = 25;
 const KILL_WAIT_MS = 2_000;
 // Starting a program can take 100 ms on a busy machine. A process without an environment after this many checks, 2 s or more, is hiding it.
-const EXEC_LOOKS = 200;
+const EXEC_CHECKS = 200;
 const EXEC_POLL_MS = 10;
 
 /**
@@ -126,7 +126,7 @@ async function findProcesses(
 ): Promise<readonly number[]> {
   const ownStart = Number(readStat(process.pid)?.startTime);
   let waiting: ReadonlyMap<string, number> | undefined;
-  for (let look = 1; look <= EXEC_LOOKS; look += 1) {
+  for (let look = 1; look <= EXEC_CHECKS; look += 1) {
     const processes = runningProcesses();
     const found: number[] = [];
     const undecided: string[] = [];
@@ -149,7 +149,7 @@ async function findProcesses(
     if (waiting.size === 0) break;
     await sleep(EXEC_POLL_MS);
   }
-  for (const [id, looks] of waiting ?? []) if (looks === EXEC_LOOKS) bare.add(id);
+  for (const [id, looks] of waiting ?? []) if (looks === EXEC_CHECKS) bare.add(id);
   return [];
 }
 

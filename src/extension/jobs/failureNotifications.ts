@@ -29,7 +29,7 @@ export function isWorthNotifying(record: JobRecord, watched: Pick<WatchedJobs, '
 }
 
 /** Shows a notification for failed jobs, as the settings ask. Jobs that succeeded or were cancelled only appear in the list. */
-export async function tellFailures(ended: readonly JobRecord[], deps: FailureDeps): Promise<void> {
+export async function notifyFailures(ended: readonly JobRecord[], deps: FailureDeps): Promise<void> {
   const mode = readSetting('notifyOnFailure');
   if (mode === 'never') return;
   for (const record of ended) {

@@ -16,7 +16,7 @@ interface QuestionDeps {
  * Shows the questions of jobs that were submitted from this window and ended to wait for an answer: nothing happens without one. All
  * are shown at once, because a notification can stay open for as long as the window.
  */
-export async function tellQuestions(ended: readonly JobRecord[], { memory, show, run }: QuestionDeps): Promise<void> {
+export async function notifyQuestions(ended: readonly JobRecord[], { memory, show, run }: QuestionDeps): Promise<void> {
   const waiting = ended.filter(isWaiting).filter(({ id }) => memory.wasSubmittedHere(id));
   await Promise.all(
     waiting.map(async ({ id, script, waiting: { question } }) => {

@@ -6,7 +6,7 @@ import { ApiKeyTable } from './accounts/apiKeys.ts';
 import { AuditTable } from './audit/auditTable.ts';
 import { AppendSignals } from './jobs/appendSignals.ts';
 import { BudgetTable, type Spendable, type SubmitOutcome } from './accounts/budgets.ts';
-import { Purses, type Spender } from './accounts/purses.ts';
+import { KeyBudgets, type Spender } from './accounts/keyBudgets.ts';
 import { CreditBook } from './accounts/creditBook.ts';
 import { type Balances, CreditLedger, type Grant, toCredits } from './accounts/credits.ts';
 import { inTransaction, openDatabase } from './database/database.ts';
@@ -45,7 +45,7 @@ export class Store implements Disposable {
   readonly unfinished: UnfinishedJobs;
   readonly accounts: Omit<AccountTable, 'add'>;
   readonly budgets: BudgetTable;
-  readonly purses: Purses;
+  readonly keyBudgets: KeyBudgets;
   readonly keys: ApiKeyTable;
   readonly identities: IdentityTable;
   readonly expiry: ExpiryTable;
@@ -90,7 +90,7 @@ export class Store implements Disposable {
       this.creditBook = new CreditBook(this.#database);
       this.usage = new UsageTable(this.#database);
       this.budgets = new BudgetTable(this.#database);
-      this.purses = new Purses(this.#database, this.budgets);
+      this.keyBudgets = new KeyBudgets(this.#database, this.budgets);
       this.expiry = new ExpiryTable(this.#database);
       this.secrets = new SecretTable(this.#database);
       this.retention = new RetentionRecord(this.#database);
@@ -98,7 +98,7 @@ export class Store implements Disposable {
       this.audit = new AuditTable(this.#database);
       this.file = new StoreFile(this.#database);
       this.#credits.check();
-      this.purses.check();
+      this.keyBudgets.check();
       if (startCredits !== undefined)
         inTransaction(this.#database, () => this.#credits.grantStart(startCredits, Date.now()));
     } catch (error) {
@@ -121,7 +121,7 @@ export class Store implements Disposable {
   /** What an account, or one of its keys, can spend now. @throws as `balances`. */
   spendable(account: string, spender: Omit<Spender, 'group'>): Spendable {
     const { available } = this.balances(account);
-    return this.purses.spendable(available, { ...spender, group: this.#accounts.get(account).group });
+    return this.keyBudgets.spendable(available, { ...spender, group: this.#accounts.get(account).group });
   }
 
   /** Adds an account without credits. @throws AppError `bad-input` or `conflict` of `AccountTable.add`. */
@@ -152,7 +152,8 @@ export class Store implements Disposable {
   ): Promise<SubmitOutcome> {
     const outcome = await this.#commits.run((): SubmitOutcome => {
       const { group } = this.#accounts.get(job.account);
-      const spendable = (by: Spender) => this.purses.spendable(this.#credits.available(job.account), { ...by, group });
+      const spendable = (by: Spender) =>
+        this.keyBudgets.spendable(this.#credits.available(job.account), { ...by, group });
       const available = spendable(job);
       if (available.amount < job.hold) return { isAccepted: false, available };
       this.#workspaces.insert(this.#jobs.insert({ ...job, group }), workspace);

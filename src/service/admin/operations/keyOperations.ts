@@ -82,7 +82,7 @@ export const keyOperations = {
 
 function showKey(store: Store, key: ApiKey): AdminKey {
   const { id, account, label, createdAt, expiresAt, revokedAt, lastUsedAt, budget, scopes } = key;
-  const left = store.purses.left(id);
+  const left = store.keyBudgets.left(id);
   const isExpired = expiresAt !== null && expiresAt <= Date.now();
   return {
     key_id: id,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { tellQuestions } from '../../../../src/extension/jobs/questionNotifications.ts';
+import { notifyQuestions } from '../../../../src/extension/jobs/questionNotifications.ts';
 import { jobRecord } from '../jobs.ts';
 
 const waiting = (id: string, question: string) =>
@@ -11,7 +11,7 @@ test('each waiting job asks its question, whether or not the questions of others
   const asked: string[] = [];
   const run: unknown[] = [];
   const answers = [new Promise<undefined>(() => {}), Promise.resolve('Answer')];
-  void tellQuestions([waiting('first', 'Send it?'), waiting('second', 'Which one?'), jobRecord({ id: 'third' })], {
+  void notifyQuestions([waiting('first', 'Send it?'), waiting('second', 'Which one?'), jobRecord({ id: 'third' })], {
     memory: { wasSubmittedHere: () => true },
     show: (text) => {
       asked.push(text);

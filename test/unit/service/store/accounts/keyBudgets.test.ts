@@ -19,11 +19,11 @@ test('a key spends no more than its budget, of which an end returns what a job d
   await add('b', { keyId: other, hold: 50 });
   assert.deepEqual(store.spendable('ada', { keyId }), { amount: 40, limit: 'key' });
   assert.deepEqual(
-    [store.purses.left(keyId), store.purses.left(other), store.purses.left(null)],
+    [store.keyBudgets.left(keyId), store.keyBudgets.left(other), store.keyBudgets.left(null)],
     [40, undefined, undefined],
   );
   finish(job, { charged: 10 });
-  assert.equal(store.purses.left(keyId), 90);
+  assert.equal(store.keyBudgets.left(keyId), 90);
   const tooMuch = {
     id: 'c',
     account: 'ada',

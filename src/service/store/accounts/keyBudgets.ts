@@ -20,7 +20,7 @@ const SQL = {
  * What keys with a budget can still spend. It is calculated from the jobs that a key submitted, with their charges or, until they end,
  * their holds. So no second balance can differ from the ledger, and whatever ends a job returns the rest of its hold to the key too.
  */
-export class Purses {
+export class KeyBudgets {
   readonly #sql: Statements<typeof SQL>;
   readonly #budgets: Pick<BudgetTable, 'within'>;
 
