@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { TemporaryFolder } from '../../core/processes/temporaryFolder.ts';
 import { shellWord } from '../../core/text/shellWord.ts';
 
 /** Answers ssh's prompts if there is no terminal (ssh(1), SSH_ASKPASS). */
@@ -30,8 +30,8 @@ const MAX_QUESTION = 4_000;
  */
 export async function startAskpass({ node, client, answer }: AskpassOptions): Promise<Askpass> {
   if (process.platform === 'win32') return { env: {}, [Symbol.asyncDispose]: async () => {} };
-  const folder = await mkdtemp(join(tmpdir(), 'farwharf-ask-'));
-  const [socket, script] = [join(folder, 'sock'), join(folder, 'ask')];
+  const folder = await TemporaryFolder.create('ask-');
+  const [socket, script] = [join(folder.path, 'sock'), join(folder.path, 'ask')];
   const command = [node, client, socket].map(shellWord).join(' ');
   await writeFile(script, `#!/bin/sh\nELECTRON_RUN_AS_NODE=1 exec ${command} "$1"\n`, { mode: 0o700 });
   const reply = async (connection: Socket): Promise<void> => {
@@ -48,7 +48,7 @@ export async function startAskpass({ node, client, answer }: AskpassOptions): Pr
     env: { SSH_ASKPASS: script, SSH_ASKPASS_REQUIRE: 'force', DISPLAY: process.env['DISPLAY'] || ':0' },
     [Symbol.asyncDispose]: async () => {
       server.close();
-      await rm(folder, { recursive: true, force: true });
+      folder[Symbol.dispose]();
     },
   };
 }

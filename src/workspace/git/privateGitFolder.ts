@@ -1,6 +1,6 @@
-import { copyFile, lstat, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile, lstat, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { TemporaryFolder } from '../../core/processes/temporaryFolder.ts';
 import { isRegularFile, readBounded } from '../files/boundedRead.ts';
 import { type GitAnswer, type GitOptions, runGit } from './git.ts';
 import { readGitSettings } from './gitSettings.ts';
@@ -20,11 +20,11 @@ const SHARED_INDEX = /^sharedindex\.(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
  * objects, but our own configuration, so that no setting of the repository, known or unknown, has any effect.
  */
 export class PrivateGitFolder implements AsyncDisposable {
-  readonly #folder: string;
+  readonly #folder: TemporaryFolder;
   readonly #variables: Readonly<Record<string, string>>;
   readonly #excludesFile: string;
 
-  private constructor(folder: string, variables: Readonly<Record<string, string>>, excludesFile: string) {
+  private constructor(folder: TemporaryFolder, variables: Readonly<Record<string, string>>, excludesFile: string) {
     this.#folder = folder;
     this.#variables = variables;
     this.#excludesFile = excludesFile;
@@ -39,7 +39,8 @@ export class PrivateGitFolder implements AsyncDisposable {
     const { top, gitFolder } = repository;
     const index = join(gitFolder, 'index');
     if ((await exists(index)) && !(await isRegularFile(index, MOST_INDEX_BYTES))) return undefined;
-    const folder = await mkdtemp(join(tmpdir(), 'farwharf-git-'));
+    const temporary = await TemporaryFolder.create('git-');
+    const folder = temporary.path;
     try {
       const { excludesFile } = await fill(folder, repository, signal);
       const variables = {
@@ -50,9 +51,9 @@ export class PrivateGitFolder implements AsyncDisposable {
         GIT_INDEX_FILE: index,
         GIT_OBJECT_DIRECTORY: await objectsOf(repository, folder),
       };
-      return new PrivateGitFolder(folder, variables, excludesFile ?? '');
+      return new PrivateGitFolder(temporary, variables, excludesFile ?? '');
     } catch (error) {
-      await rm(folder, { recursive: true, force: true });
+      temporary[Symbol.dispose]();
       throw error;
     }
   }
@@ -64,7 +65,7 @@ export class PrivateGitFolder implements AsyncDisposable {
     options: Pick<GitOptions, 'input' | 'onItem' | 'signal'> = {},
   ): Promise<GitAnswer | undefined> {
     return runGit(['-C', folder, '-c', `core.excludesFile=${this.#excludesFile}`, ...argv], {
-      cwd: this.#folder,
+      cwd: this.#folder.path,
       variables: this.#variables,
       ...options,
     });
@@ -72,11 +73,11 @@ export class PrivateGitFolder implements AsyncDisposable {
 
   /** The name in the repository of a file that git reported. */
   originalName(source: string): string {
-    return resolve(source) === join(this.#folder, EXCLUDE) ? `.git/${EXCLUDE}` : source;
+    return resolve(source) === join(this.#folder.path, EXCLUDE) ? `.git/${EXCLUDE}` : source;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await rm(this.#folder, { recursive: true, force: true });
+    this.#folder[Symbol.dispose]();
   }
 }
 
