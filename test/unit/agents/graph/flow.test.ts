@@ -360,3 +360,21 @@ test('flows may be nested 6,000 deep, and an error comes out of them', async (t)
   assert.match(String(warn.mock.calls[0]?.arguments[0]), /^farwharf: "deep" in Flow\/Flow\/Flow\//);
   await assert.rejects(failing.run(fresh(), { onEvent: () => {} }), /returned a value of type number/);
 });
+
+test('flows may be nested 150,000 deep, and one that contains itself far below is refused', {
+  timeout: GUARD_MS,
+}, async () => {
+  const bottom = new Flow<Shared>({ name: 'bottom' });
+  const nested = (depth: number): Flow<Shared> => {
+    let flow = bottom;
+    for (let at = 0; at < depth; at += 1) flow = new Flow<Shared>({ start: flow }).connect(flow, null, 'done');
+    return flow;
+  };
+  const last = new Step('last', 'done');
+  bottom.start = last;
+  bottom.connect(last, null, 'done');
+  assert.equal(await nested(150_000).run(fresh()), 'done');
+  const around = nested(1_000);
+  bottom.start = around;
+  await assert.rejects(around.run(fresh()), /contains itself: .*\/bottom\/Flow/);
+});
