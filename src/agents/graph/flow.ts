@@ -36,8 +36,8 @@ export interface FlowOptions<S> {
   readonly exec?: never;
 }
 
-// Deeper flows are compared with those around them only now and then, because that takes as long as there are many of them. A flow that
-// contains itself comes again.
+// Down to this depth, each flow is compared with all flows around it; below, only one in as many, because comparing all would take a time
+// that grows with the square of the depth. A flow that contains itself comes up again and again, so it is still found.
 const EXACT_DEPTH = 256;
 const FLOW_OPTIONS: OptionShape = { start: 'any', name: 'string' };
 

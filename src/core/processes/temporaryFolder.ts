@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -7,14 +7,14 @@ import { join } from 'node:path';
  * A folder for this process alone, in the system's folder for temporary files. It is removed when it is disposed, or when the process
  * exits without that, as after a second Ctrl+C.
  */
-export class TemporaryFolder {
+export class TemporaryFolder implements AsyncDisposable {
   /** Of all instances, because a process that has more than ten listeners for its end is warned of a leak. */
   static readonly #open = new Set<TemporaryFolder>();
   readonly path: string;
 
   private constructor(path: string) {
     this.path = path;
-    if (TemporaryFolder.#open.size === 0) process.on('exit', TemporaryFolder.#disposeAll);
+    if (TemporaryFolder.#open.size === 0) process.on('exit', TemporaryFolder.#removeAll);
     TemporaryFolder.#open.add(this);
   }
 
@@ -23,18 +23,19 @@ export class TemporaryFolder {
     return new TemporaryFolder(await mkdtemp(join(tmpdir(), `farwharf-${name}`)));
   }
 
-  /** Removes the folder at once: a process that is about to exit would not wait. @throws the system's error. */
-  [Symbol.dispose](): void {
-    TemporaryFolder.#open.delete(this);
-    if (TemporaryFolder.#open.size === 0) process.off('exit', TemporaryFolder.#disposeAll);
+  /** Removes the folder. @throws the system's error. */
+  async [Symbol.asyncDispose](): Promise<void> {
     // Processes that were started in it may still write to it.
-    rmSync(this.path, { recursive: true, force: true, maxRetries: 10 });
+    await rm(this.path, { recursive: true, force: true, maxRetries: 10 });
+    TemporaryFolder.#open.delete(this);
+    if (TemporaryFolder.#open.size === 0) process.off('exit', TemporaryFolder.#removeAll);
   }
 
-  static #disposeAll(this: void): void {
-    for (const folder of TemporaryFolder.#open) {
+  /** A process that exits does not wait for anything. */
+  static #removeAll(this: void): void {
+    for (const { path } of TemporaryFolder.#open) {
       try {
-        folder[Symbol.dispose]();
+        rmSync(path, { recursive: true, force: true });
       } catch {
         // Nothing can be reported any more.
       }

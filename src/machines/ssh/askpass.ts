@@ -48,7 +48,7 @@ export async function startAskpass({ node, client, answer }: AskpassOptions): Pr
     env: { SSH_ASKPASS: script, SSH_ASKPASS_REQUIRE: 'force', DISPLAY: process.env['DISPLAY'] || ':0' },
     [Symbol.asyncDispose]: async () => {
       server.close();
-      folder[Symbol.dispose]();
+      await folder[Symbol.asyncDispose]();
     },
   };
 }

@@ -1,13 +1,13 @@
 import { hash as digest } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
-import { NON_BLOCKING_READ } from '../segments/nonBlockingRead.ts';
 import type { Chunk } from '../chunks/chunk.ts';
 import { chunkText } from '../chunks/chunkText.ts';
 import { decodeText, notebookText } from '../chunks/documentText.ts';
 import { isNotebook } from '../chunks/languages.ts';
 import type { Source, SourceStatus } from '../segments/segment.ts';
 import { saysGenerated } from './generatedMarker.ts';
+import { NON_BLOCKING_READ } from '../segments/nonBlockingRead.ts';
 
 /** A larger file is data or generated, and would dominate the results. */
 const MAX_FILE_BYTES = 1_000_000;

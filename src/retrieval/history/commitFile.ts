@@ -1,10 +1,10 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { NON_BLOCKING_READ } from '../segments/nonBlockingRead.ts';
 import { writeAtomically } from '../../core/files/atomicFile.ts';
 import { parseOwnJson } from '../../core/jsonFields.ts';
 import type { Commit } from './commit.ts';
+import { NON_BLOCKING_READ } from '../segments/nonBlockingRead.ts';
 
 const FILE = 'commits.json';
 const VERSION = 1;

@@ -1,11 +1,11 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
-import { NON_BLOCKING_READ } from './nonBlockingRead.ts';
 import { writeAtomically, writeAtomicallySync } from '../../core/files/atomicFile.ts';
 import { ByteReader, ByteWriter } from './bytes.ts';
 import { Dictionary } from './dictionary.ts';
 import { type Segment, type SegmentSource, SOURCE_STATUSES } from './segment.ts';
+import { NON_BLOCKING_READ } from './nonBlockingRead.ts';
 
 // A file is a header of 32-bit numbers, followed by the sections of a segment, each aligned to four bytes so that it can be used in
 // place. Numbers are in the machine's byte order; on a machine with another one, the magic number does not match.

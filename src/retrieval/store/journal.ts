@@ -2,10 +2,10 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { systemCode } from '../../core/errors.ts';
-import { NON_BLOCKING_READ } from '../segments/nonBlockingRead.ts';
 import { ByteReader, ByteWriter } from '../segments/bytes.ts';
 import type { Segment } from '../segments/segment.ts';
 import { decodeSegment, encodeSegment } from '../segments/segmentFile.ts';
+import { NON_BLOCKING_READ } from '../segments/nonBlockingRead.ts';
 
 // Before each entry: its length in bytes and their checksum.
 const HEADER_BYTES = 2 * Uint32Array.BYTES_PER_ELEMENT;

@@ -1,10 +1,10 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { NON_BLOCKING_READ } from '../segments/nonBlockingRead.ts';
 import { parseOwnJson } from '../../core/jsonFields.ts';
 import { writeAtomically } from '../../core/files/atomicFile.ts';
 import { INDEX_VERSION } from '../segments/segmentFile.ts';
+import { NON_BLOCKING_READ } from '../segments/nonBlockingRead.ts';
 
 const LIST = 'segments.json';
 

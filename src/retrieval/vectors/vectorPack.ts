@@ -1,10 +1,10 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
-import { NON_BLOCKING_READ } from '../segments/nonBlockingRead.ts';
 import { parseOwnJson } from '../../core/jsonFields.ts';
 import type { Disposable } from '../../core/processes/lifetime.ts';
 import { writeAtomically } from '../../core/files/atomicFile.ts';
+import { NON_BLOCKING_READ } from '../segments/nonBlockingRead.ts';
 
 // A file starts with a checksum and a line of JSON that describes it, followed by records of one length: the key, the numbers of
 // the vector, and a checksum of both. Damage therefore affects only single vectors.

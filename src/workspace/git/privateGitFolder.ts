@@ -53,7 +53,7 @@ export class PrivateGitFolder implements AsyncDisposable {
       };
       return new PrivateGitFolder(temporary, variables, excludesFile ?? '');
     } catch (error) {
-      temporary[Symbol.dispose]();
+      await temporary[Symbol.asyncDispose]();
       throw error;
     }
   }
@@ -77,7 +77,7 @@ export class PrivateGitFolder implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#folder[Symbol.dispose]();
+    await this.#folder[Symbol.asyncDispose]();
   }
 }
 

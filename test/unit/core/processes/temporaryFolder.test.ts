@@ -11,7 +11,7 @@ const MODULE = join(import.meta.dirname, '../../../../src/core/processes/tempora
 test('a temporary folder belongs to this user alone, and is removed with what is in it', async () => {
   let path: string;
   {
-    using folder = await TemporaryFolder.create('test-');
+    await using folder = await TemporaryFolder.create('test-');
     ({ path } = folder);
     assert.ok(path.startsWith(join(tmpdir(), 'farwharf-test-')));
     if (process.platform !== 'win32') assert.equal(statSync(path).mode & 0o777, 0o700);
