@@ -175,8 +175,8 @@ test('a token that is not for this service, not of this provider or not valid no
       /another service/,
     ],
     'for the client, as an ID token': [await provider.sign({ ...good, aud: CLIENT_ID }), /for another service/],
-    'to another client': [await provider.sign({ ...good, client_id: 'other' }), /another program/],
-    'to no client': [await provider.sign({ ...good, client_id: undefined }), /another program/],
+    'to another client': [await provider.sign({ ...good, client_id: 'other' }), /another client/],
+    'to no client': [await provider.sign({ ...good, client_id: undefined }), /another client/],
     'of another type': [await provider.sign(good, { typ: 'logout+jwt' }), /not an access token/],
     'of another issuer by its own word': [
       await provider.sign({ ...good, iss: stranger.issuer }),

@@ -1,5 +1,4 @@
 import type { FileHandle } from 'node:fs/promises';
-import { inspect } from 'node:util';
 
 const FLUSH_CHARACTERS = 64 * 1024;
 
@@ -65,6 +64,8 @@ function lineOf(event: { readonly type: string; readonly data?: unknown }): stri
   try {
     return JSON.stringify(event);
   } catch {
+    // Loaded here, because it takes long, and few events need it.
+    const { inspect } = process.getBuiltinModule('node:util');
     return JSON.stringify({ ...event, data: inspect(event.data, { customInspect: false }) });
   }
 }
