@@ -156,8 +156,8 @@ export async function takeSweep(window: JobWindow): Promise<void> {
   await window.run('Set Budget');
   await window.typeAndChoose('Set the budget', 'vision', 'vision');
   await window.answer('Warn before', '10');
-  await window.answer('Send nothing', '100');
-  await window.list('Send nothing').waitFor({ state: 'hidden' });
+  await window.answer('Block submits', '100');
+  await window.list('Block submits').waitFor({ state: 'hidden' });
   await window.run('Submit Profile');
   await choose(page, SWEEP);
   const dialog = page.locator('.monaco-dialog-box', { hasText: '12 jobs' });

@@ -79,6 +79,8 @@ test('a service that was killed is replaced, and its jobs are still there', asyn
   while (processIdentity(pid) !== undefined) await sleep(10);
   const second = new ServiceClient(await connectEmbeddedService(options), home);
   assert.notEqual(second.key, first.key);
+  // If the killed service was still writing the workspace, the next one writes it anew, without a gate that was opened before.
+  await second.untilRunning(id);
   await openGate(join(home, 'service'), id);
   await second.untilEnd(id);
   assert.equal(await second.output(id), 'survived\n');

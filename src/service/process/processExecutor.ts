@@ -82,7 +82,11 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
       child.once('exit', (code) => (ended ??= { cause: code }));
       child.unref();
       while (!existsSync(folder.claim)) {
-        if (ended !== undefined) throw await launchError(folder, ended.cause);
+        if (ended !== undefined) {
+          // It ran the job, which removed the claim.
+          if (ended.cause === 0 || !existsSync(folder.path)) return;
+          throw await launchError(folder, ended.cause);
+        }
         await sleep(CLAIM_POLL_MS, undefined, { signal });
       }
     },

@@ -76,7 +76,7 @@ suite('each command that the palette offers shows something', () => {
     const { page } = window;
     const before: Outcomes = {
       ...ANYWHERE,
-      'Add Job by ID...': message('The results of a job need a folder', 'Open Folder'),
+      'Add Job by ID...': message('The results of a job are saved in a folder', 'Open Folder'),
       'Set Secret...': list('Set a secret on'),
       'Remove Secret...': message('You have no secrets on'),
     };
