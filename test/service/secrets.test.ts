@@ -143,7 +143,7 @@ test('names that change how programs load, and values that are too short or too 
     assert.doesNotMatch(await response.text(), /qqq|abc|7777|nul/);
   }
   assert.match(await (await put(service, 'TOKEN', '[]')).text(), /"The body must be an object\."/);
-  assert.match(await (await put(service, 'TOKEN', '{"value":5}')).text(), /"The value of a secret must be a text\."/);
+  assert.match(await (await put(service, 'TOKEN', '{"value":5}')).text(), /"The value of a secret must be a string\."/);
   assert.doesNotMatch(log.join('\n'), /qqq|zebra/);
 });
 

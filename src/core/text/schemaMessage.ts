@@ -7,7 +7,7 @@ const KINDS: Readonly<Record<string, string>> = {
   number: 'a number',
   object: 'an object',
   record: 'an object',
-  string: 'a text',
+  string: 'a string',
 };
 
 /**
