@@ -135,7 +135,7 @@ go_back() {
     if [ -e "$DATA/service.db" ] && ! opens "$previous"; then
       copy=$COPIES/before-$(basename "$current")
       [ -e "$copy/service.db" ] || refuse "$(name "$previous") can't open the store, and there is no copy of it from before the upgrade."
-      [ -n "$1" ] || refuse "$(name "$previous") can't open the store, because $(name "$current") has changed its format. The copy from before the upgrade, of $(date -r "$copy/service.db" '+%F %T'), does not have the jobs, accounts, keys and credits that came since. If you accept that, run:  farwharf-server rollback --restore-store"
+      [ -n "$1" ] || refuse "$(name "$previous") can't open the store, because $(name "$current") has changed its format or added restrictions to it. The copy from before the upgrade, of $(date -r "$copy/service.db" '+%F %T'), does not have the jobs, accounts, keys and credits that came since. If you accept that, run:  farwharf-server rollback --restore-store"
       restore_store "$copy"
     fi
     point current "$previous"

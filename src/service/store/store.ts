@@ -26,6 +26,7 @@ import { RetentionRecord } from './jobs/retentionRecord.ts';
 import type { StoreChange } from './jobs/storeChange.ts';
 import { StoreFile } from './database/storeFile.ts';
 import { UnfinishedJobs } from './jobs/unfinishedJobs.ts';
+import { declareTables } from './tables.ts';
 import { type KeptWorkspace, WorkspaceTable } from './jobs/workspaces.ts';
 
 /**
@@ -70,7 +71,7 @@ export class Store implements Disposable {
    * @throws AppError of `openDatabase`, or `corrupt` if the credit ledger does not balance.
    */
   constructor(folder: string, startCredits?: number) {
-    this.#database = openDatabase(join(folder, 'service.db'));
+    this.#database = openDatabase(join(folder, 'service.db'), declareTables);
     this.#commits = new GroupCommit(this.#database);
     try {
       this.#credits = new CreditLedger(this.#database);

@@ -12,7 +12,7 @@ export interface LaterVersion {
 }
 
 // The end of the list of steps that upgrade a store, in the built program.
-const LAST_STEP = /(\$\{\w+\}\n {2}`)\]/;
+const LAST_STEP = /(\$\{\w+\}\n {2}`(?:,"")*)\]/;
 
 /** Unpacks the package of a tarball, changes it, and packs it as a later version; returns the path of the new tarball. */
 export function laterVersion(

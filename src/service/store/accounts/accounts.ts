@@ -1,14 +1,7 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import { AppError } from '../../../core/errors.ts';
 import { integer, nullable, type RecordOf, rowReader, text } from '../database/columns.ts';
-import {
-  addMissingColumns,
-  type Insert,
-  inserter,
-  prepareAll,
-  type Statements,
-  updater,
-} from '../database/statements.ts';
+import { type Insert, inserter, prepareAll, type Statements, updater } from '../database/statements.ts';
 
 /** The account of the embedded service, and of everyone with `FARWHARF_API_KEY`. */
 export const LOCAL_ACCOUNT = 'local';
@@ -45,6 +38,9 @@ const LIMITS = {
   requests_per_minute: nullable(integer('requests_per_minute')),
 };
 
+/** All columns of the table. */
+export const ACCOUNT_COLUMNS = { ...COLUMNS, ...LIMITS };
+
 export type OwnLimits = RecordOf<typeof LIMITS>;
 type AccountWords = RecordOf<typeof WORDS>;
 export type NewAccount = RecordOf<typeof ADDED>;
@@ -70,7 +66,6 @@ export class AccountTable {
   readonly #setLimits: (id: string, limits: OwnLimits) => void;
 
   constructor(database: DatabaseSync) {
-    addMissingColumns(database, 'accounts', MEMBERSHIP);
     this.#sql = prepareAll(database, SQL);
     this.#insert = inserter(database, 'INSERT OR IGNORE INTO accounts', ADDED);
     this.#edit = updater(database, 'accounts', WORDS);

@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../../core/errors.ts';
 import { integer, nullable, type RecordOf, rowReader, text } from '../database/columns.ts';
-import { addMissingColumns, prepareAll, type Statements } from '../database/statements.ts';
+import { prepareAll, type Statements } from '../database/statements.ts';
 
 const KEY_BYTES = 32;
 const ID_BYTES = 4;
@@ -14,7 +14,7 @@ export const SCOPES = ['submit', 'read', 'cancel', 'secrets'] as const;
 export type Scope = (typeof SCOPES)[number];
 
 /** A key as the table stores it, without its digest. Times in milliseconds since 1970. */
-const COLUMNS = {
+export const KEY_COLUMNS = {
   /** Identifies the key in lists and commands, and says nothing about it. */
   id: text('id'),
   account: text('account'),
@@ -28,10 +28,10 @@ const COLUMNS = {
   /** The scopes of a restricted key, separated by commas. */
   scopes: nullable(text('scopes')),
 };
-export type ApiKey = RecordOf<typeof COLUMNS>;
+export type ApiKey = RecordOf<typeof KEY_COLUMNS>;
 type NewKey = Pick<ApiKey, 'account' | 'label' | 'createdAt' | 'expiresAt'> &
   Partial<Pick<ApiKey, 'budget' | 'scopes'>>;
-const toKey = rowReader(COLUMNS);
+const toKey = rowReader(KEY_COLUMNS);
 
 const SQL = {
   byDigest: 'SELECT * FROM api_keys WHERE digest = ?',
@@ -54,7 +54,6 @@ export class ApiKeyTable {
   readonly #sql: Statements<typeof SQL>;
 
   constructor(database: DatabaseSync) {
-    addMissingColumns(database, 'api_keys', COLUMNS);
     this.#sql = prepareAll(database, SQL);
   }
 

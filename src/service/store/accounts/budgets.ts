@@ -20,8 +20,7 @@ export interface SubmitOutcome {
   readonly available: Spendable;
 }
 
-// A table of its own that earlier versions ignore, so a store with it can still be opened by them.
-const TABLE = `
+export const BUDGET_TABLE = `
   CREATE TABLE IF NOT EXISTS budgets (
     kind         TEXT NOT NULL CHECK (kind IN ('group','project')),
     name         TEXT NOT NULL,
@@ -75,7 +74,6 @@ export class BudgetTable {
 
   /** Expects all columns of jobs. */
   constructor(database: DatabaseSync) {
-    database.exec(TABLE);
     this.#sql = prepareAll(database, SQL);
     this.#sql.count.run();
   }

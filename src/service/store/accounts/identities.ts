@@ -3,8 +3,7 @@ import { AppError } from '../../../core/errors.ts';
 import { integer, type RecordOf, rowReader, text } from '../database/columns.ts';
 import { prepareAll, type Statements } from '../database/statements.ts';
 
-// A table of its own that earlier versions ignore, so a store with it can still be opened by them.
-const TABLE = `
+export const IDENTITY_TABLE = `
   CREATE TABLE IF NOT EXISTS identities (
     issuer    TEXT NOT NULL,
     subject   TEXT NOT NULL,
@@ -37,7 +36,6 @@ export class IdentityTable {
   readonly #sql: Statements<typeof SQL>;
 
   constructor(database: DatabaseSync) {
-    database.exec(TABLE);
     this.#sql = prepareAll(database, SQL);
   }
 

@@ -8,6 +8,9 @@ export interface Spender extends BudgetOwner {
   readonly keyId?: string | null | undefined;
 }
 
+// A covering index for the sum, so that it reads no rows.
+export const KEY_BUDGET_INDEX =
+  'CREATE INDEX IF NOT EXISTS jobs_of_keys ON jobs (key_id, charged, hold) WHERE key_id IS NOT NULL';
 const SQL = {
   left: `SELECT budget - (SELECT coalesce(sum(coalesce(charged, hold)), 0) FROM jobs WHERE key_id = api_keys.id) AS amount
     FROM api_keys WHERE id = ? AND budget IS NOT NULL`,
@@ -27,8 +30,6 @@ export class KeyBudgets {
   /** Expects all columns of jobs and keys. */
   constructor(database: DatabaseSync, budgets: Pick<BudgetTable, 'within'>) {
     this.#budgets = budgets;
-    // A covering index for the sum, so that it reads no rows.
-    database.exec('CREATE INDEX IF NOT EXISTS jobs_of_keys ON jobs (key_id, charged, hold) WHERE key_id IS NOT NULL');
     this.#sql = prepareAll(database, SQL);
   }
 

@@ -1,8 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { prepareAll, type Statements } from '../database/statements.ts';
 
-// A table of its own that earlier versions ignore, so a store with it can still be opened by them.
-const TABLE = `
+export const SECRET_TABLE = `
   CREATE TABLE IF NOT EXISTS secrets (
     account    TEXT NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
     name       TEXT NOT NULL,
@@ -23,7 +22,6 @@ export class SecretTable {
   readonly #sql: Statements<typeof SQL>;
 
   constructor(database: DatabaseSync) {
-    database.exec(TABLE);
     this.#sql = prepareAll(database, SQL);
   }
 

@@ -6,8 +6,7 @@ import { inTransaction } from '../database/database.ts';
 import { prepareAll, type Statements } from '../database/statements.ts';
 import { type AuditEntry, serializeEntry } from './auditEntry.ts';
 
-// A table of its own that earlier versions ignore, so a store with it can still be opened by them.
-const TABLE = `
+export const AUDIT_TABLE = `
   CREATE TABLE IF NOT EXISTS audit (
     number INTEGER PRIMARY KEY,
     entry  TEXT NOT NULL,
@@ -47,7 +46,6 @@ export class AuditTable {
 
   constructor(database: DatabaseSync) {
     this.#database = database;
-    database.exec(TABLE);
     this.#sql = prepareAll(database, SQL);
   }
 

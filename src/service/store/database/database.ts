@@ -10,8 +10,10 @@ const OUTER = { begin: 'BEGIN IMMEDIATE', commit: 'COMMIT', rollback: 'ROLLBACK'
 const NESTED = { begin: 'SAVEPOINT part', commit: 'RELEASE part', rollback: 'ROLLBACK TO part; RELEASE part' };
 
 /**
- * Opens the store at `path`, creates or upgrades its tables, and locks it for this process. Before an upgrade it writes a copy
- * beside it, `<path>.v<version>`.
+ * Opens the store at `path`, creates or upgrades its tables, and locks it for this process. Before it changes the schema of a
+ * store, it writes a copy beside it, `<path>.v<version>`.
+ *
+ * @param declare adds tables and columns that a store lacks.
  *
  * The operating system releases the lock when the process ends, so no stale lock can be left behind. Permissions of other users
  * on the store and its copies are removed.
@@ -19,10 +21,10 @@ const NESTED = { begin: 'SAVEPOINT part', commit: 'RELEASE part', rollback: 'ROL
  * @throws AppError `conflict` if another process has locked the store, `corrupt` if it is damaged or from a later version,
  * `permission` if it belongs to another user, `refused` if others can write it.
  */
-export function openDatabase(path: string): DatabaseSync {
+export function openDatabase(path: string, declare: (database: DatabaseSync) => void = () => {}): DatabaseSync {
   const database = openLocked(path);
   try {
-    upgrade(database, path);
+    upgrade(database, path, declare);
     return database;
   } catch (error) {
     database.close();
@@ -72,12 +74,14 @@ export function inTransaction<T>(database: DatabaseSync, work: () => T): T {
   }
 }
 
-function upgrade(database: DatabaseSync, path: string): void {
-  const version = Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
+function upgrade(database: DatabaseSync, path: string, declare: (database: DatabaseSync) => void): void {
+  const version = readNumber(database, 'user_version');
   if (version > MIGRATIONS.length) {
-    throw new AppError('corrupt', `The store ${path} was written by a later version of Farwharf. Update this one.`);
+    const message = `The store ${path} was written by a later version of Farwharf, and needs at least version ${version} of the store's format. This program knows version ${MIGRATIONS.length}, so it would not enforce all restrictions in it. Update this program.`;
+    throw new AppError('corrupt', message);
   }
-  if (version > 0 && version < MIGRATIONS.length) keepCopy(database, `${path}.v${version}`);
+  const isChanged = version < MIGRATIONS.length || changesSchema(database, declare);
+  if (version > 0 && isChanged) keepCopy(database, `${path}.v${version}`);
   // Tables with references to them can only be changed while references are not enforced: https://www.sqlite.org/lang_altertable.html#otheralter
   database.exec('PRAGMA foreign_keys = OFF');
   for (const [index, step] of MIGRATIONS.entries()) {
@@ -93,7 +97,24 @@ function upgrade(database: DatabaseSync, path: string): void {
       }
     });
   }
+  inTransaction(database, () => declare(database));
   database.exec('PRAGMA foreign_keys = ON');
+}
+
+/** Whether `declare` would change the schema. Runs it in a transaction that is undone. */
+function changesSchema(database: DatabaseSync, declare: (database: DatabaseSync) => void): boolean {
+  const before = readNumber(database, 'schema_version');
+  database.exec(OUTER.begin);
+  try {
+    declare(database);
+    return readNumber(database, 'schema_version') !== before;
+  } finally {
+    database.exec(OUTER.rollback);
+  }
+}
+
+function readNumber(database: DatabaseSync, pragma: 'user_version' | 'schema_version'): number {
+  return Number(database.prepare(`PRAGMA ${pragma}`).get()?.[pragma]);
 }
 
 /** Copies the store to a file, completely or not at all. */

@@ -10,8 +10,10 @@ const LEDGER_TRIGGERS = `
 `;
 
 /**
- * Each step upgrades a store from the version of its index to the next. Released steps never change. A nullable column needs no step: its
- * table declares it.
+ * Each step upgrades a store from the version of its index to the next. Released steps never change. A program refuses a store with
+ * a higher version than it has steps, so this number is also the version that a store needs at least. A table or nullable column that
+ * restricts nobody needs no step: `declareTables` adds it, and earlier programs ignore it. One that restricts what an account, key or
+ * service may do needs a step, which can be empty, because a program that ignored it would permit what is forbidden.
  */
 export const MIGRATIONS: readonly string[] = [
   `
@@ -148,4 +150,6 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX transactions_of_accounts ON credit_transactions (account, id);
   ${LEDGER_TRIGGERS}
   `,
+  // Drains, budgets of groups, projects and keys, scopes of keys, and groups of accounts.
+  '',
 ];

@@ -2,8 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { integer, nullable, type RecordOf, rowReader, text } from '../database/columns.ts';
 import { prepareAll, type Statements } from '../database/statements.ts';
 
-// A table of its own that earlier versions ignore, so a store with it can still be opened by them.
-const TABLE = `
+export const DRAIN_TABLE = `
   CREATE TABLE IF NOT EXISTS drain (
     only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
     since    INTEGER NOT NULL,
@@ -29,7 +28,6 @@ export class DrainRecord {
   readonly #sql: Statements<typeof SQL>;
 
   constructor(database: DatabaseSync) {
-    database.exec(TABLE);
     this.#sql = prepareAll(database, SQL);
   }
 

@@ -9,14 +9,7 @@ import {
   text,
   type WrittenOf,
 } from '../database/columns.ts';
-import {
-  addMissingColumns,
-  type Insert,
-  inserter,
-  prepareAll,
-  type Statements,
-  updater,
-} from '../database/statements.ts';
+import { type Insert, inserter, prepareAll, type Statements, updater } from '../database/statements.ts';
 
 /** What a submission sets. Times are in milliseconds since 1970, amounts in micro-credits. */
 const SUBMITTED = {
@@ -50,7 +43,7 @@ const ENDED = {
  * The table of jobs. A new column is declared here, and nothing else: `nullable`, because the jobs of earlier versions lack it. Clients
  * get it as soon as the protocol's job declares a field with its name.
  */
-const COLUMNS = {
+export const JOB_COLUMNS = {
   number: integer('number'),
   ...SUBMITTED,
   ...ENDED,
@@ -65,7 +58,7 @@ const COLUMNS = {
   cancelReason: nullable(text('cancel_reason')),
 };
 
-export type StoredJob = RecordOf<typeof COLUMNS>;
+export type StoredJob = RecordOf<typeof JOB_COLUMNS>;
 export type NewJob = WrittenOf<typeof SUBMITTED>;
 export type Ending = WrittenOf<typeof ENDED> & {
   readonly state: FinalState;
@@ -87,11 +80,11 @@ export function endingByOperator(own: Ending, { cancelReason }: Pick<StoredJob, 
 }
 
 /** Reads a row of the table. */
-export const toJob = rowReader(COLUMNS);
+export const toJob = rowReader(JOB_COLUMNS);
 
 /** The values of a job by the names of their columns. */
 export function jobColumns(job: StoredJob): Readonly<Record<string, unknown>> {
-  return byColumnName(COLUMNS, job);
+  return byColumnName(JOB_COLUMNS, job);
 }
 
 const SQL = {
@@ -123,7 +116,6 @@ export class JobTable {
   readonly finish: (id: string, ending: Ending) => void;
 
   constructor(database: DatabaseSync) {
-    addMissingColumns(database, 'jobs', COLUMNS);
     this.#sql = prepareAll(database, SQL);
     this.#insert = inserter(database, 'INSERT INTO jobs', { ...SUBMITTED, ...STATE });
     this.finish = updater(database, 'jobs', ENDED);

@@ -1,8 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { prepareAll, type Statements } from '../database/statements.ts';
 
-// A table of its own that earlier versions ignore, so a store with it can still be opened by them.
-const TABLE = `
+export const RETENTION_TABLE = `
   CREATE TABLE IF NOT EXISTS retention (
     only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
     settings TEXT NOT NULL
@@ -17,7 +16,6 @@ export class RetentionRecord {
   readonly #sql: Statements<typeof SQL>;
 
   constructor(database: DatabaseSync) {
-    database.exec(TABLE);
     this.#sql = prepareAll(database, SQL);
   }
 

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
+import { MIGRATIONS } from '../../../../src/service/store/database/migrations.ts';
 import { Store } from '../../../../src/service/store/store.ts';
 
 const VERSION_1 = readFileSync(join(import.meta.dirname, '../../../fixtures/storeVersion1.sql'), 'utf8');
@@ -18,6 +19,25 @@ async function oldFolder(t: TestContext, change = ''): Promise<string> {
   database.close();
   return folder;
 }
+
+/** Tables and columns that no migration makes, with the version that a store with them needs at least; 0 for what restricts nobody. */
+const DECLARED: Readonly<Record<string, number>> = {
+  'accounts.group_name': 3,
+  'api_keys.budget': 3,
+  'api_keys.scopes': 3,
+  audit: 0,
+  budgets: 3,
+  drain: 3,
+  identities: 0,
+  'jobs.cancel_reason': 0,
+  'jobs.executor_id': 0,
+  'jobs.group_name': 3,
+  'jobs.key_id': 3,
+  'jobs.unpriced_cpus': 0,
+  'jobs.unpriced_gpus': 0,
+  retention: 0,
+  secrets: 0,
+};
 
 function open(folder: string): Store & Disposable {
   const store = new Store(folder, 1_000_000);
@@ -118,4 +138,45 @@ test('before an upgrade, a copy of the store is kept beside it, and at no other 
   for (const name of readdirSync(folder)) rmSync(join(folder, name));
   open(folder).dispose();
   assert.deepEqual(copies(), [], 'a new store');
+});
+
+test('a store that only lacks a column or a table is copied before that is added', async (t) => {
+  const folder = await oldFolder(t);
+  open(folder).dispose();
+  const copy = join(folder, `service.db.v${MIGRATIONS.length}`);
+  for (const sql of ['ALTER TABLE jobs DROP COLUMN executor_id', 'DROP TABLE retention']) {
+    const database = new DatabaseSync(join(folder, 'service.db'));
+    database.exec(sql);
+    database.close();
+    rmSync(copy, { force: true });
+    open(folder).dispose();
+    assert.ok(existsSync(copy), sql);
+    rmSync(copy);
+    open(folder).dispose();
+    assert.ok(!existsSync(copy), 'nothing was added the second time');
+  }
+});
+
+test('of all that no migration makes, it is known whether it restricts, and since which version of the store', async (t) => {
+  const folder = await oldFolder(t);
+  open(folder).dispose();
+  const schema = (database: DatabaseSync): string[] => {
+    const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
+    return tables.flatMap(({ name }) =>
+      database
+        .prepare(`PRAGMA table_info(${String(name)})`)
+        .all()
+        .map((column) => `${String(name)}.${String(column['name'])}`),
+    );
+  };
+  const plain = new DatabaseSync(':memory:');
+  for (const step of MIGRATIONS) plain.exec(step);
+  const migrated = new Set(schema(plain));
+  const database = new DatabaseSync(join(folder, 'service.db'));
+  const declared = schema(database).filter((name) => !migrated.has(name));
+  database.close();
+  const found = declared.map((name) => DECLARED[name] ?? DECLARED[name.replace(/\..*/, '')]);
+  const unknown = declared.filter((_, index) => found[index] === undefined);
+  assert.deepEqual(unknown, [], 'what restricts needs a step of MIGRATIONS; add it here with the number of the step');
+  for (const since of Object.values(DECLARED)) assert.ok(since <= MIGRATIONS.length);
 });

@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { AuditTable } from '../../../../../src/service/store/audit/auditTable.ts';
+import { AUDIT_TABLE, AuditTable } from '../../../../../src/service/store/audit/auditTable.ts';
 
 const AT = '2026-01-02T03:04:05.000Z';
 
 function trail(t: TestContext, entries: number) {
   const database = new DatabaseSync(':memory:');
   t.after(() => database.close());
+  database.exec(AUDIT_TABLE);
   const audit = new AuditTable(database);
   for (let number = 1; number <= entries; number += 1) {
     audit.append({ at: AT, operator: { user: 'ada' }, verb: `verb.${number}`, outcome: 'done' });
