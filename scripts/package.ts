@@ -25,6 +25,7 @@ const ALLOWED = [
   /^extension\/dist\/chunks\/[\w-]+\.(js|mjs)$/,
   /^extension\/dist\/flowTypes\/([\w-]+\/)*[\w.-]+\.d\.ts$/,
   /^extension\/node_modules\/farwharf-types\/(package\.json|index\.js)$/,
+  /^extension\/terminal\/farwharf(\.cmd)?$/,
   /^extension\/agentPlugin\/(plugin\.json|mcp\.json|skills\/[\w-]+\/SKILL\.md)$/,
   /^extension\/media\/([\w-]+\/)*[\w.-]+\.(svg|png|css|js|md|json|mts)$/,
 ];
@@ -54,6 +55,8 @@ const REQUIRED = [
   'dist/webview/sweepPage.js',
   'dist/thirdPartyLicenses.txt',
   'media/flowTemplates/chat.mts',
+  'terminal/farwharf',
+  'terminal/farwharf.cmd',
   'examples/quickstart/train.mjs',
   'examples/quickstart/texts/tides.txt',
 ];

@@ -6,6 +6,7 @@ import { farwharfHome } from '../core/files/home.ts';
 import type { FolderStatus, ServiceHit } from '../retrieval/live/indexService.ts';
 import { registerAgentTools } from './agentTools/registerAgentTools.ts';
 import { registerCommands } from './contributions/commands.ts';
+import { registerTerminalCommand } from './contributions/terminalCommand.ts';
 import type { Features } from './features.ts';
 import type { JobNode } from './store/jobNodes.ts';
 import { startFlowsWhereNeeded } from './flows/flowStart.ts';
@@ -119,6 +120,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
     shell.jobsView,
     shell.indexView,
     registerCommands({ load, report }),
+    registerTerminalCommand(context),
     vscode.tasks.registerTaskProvider(TASK_TYPE, {
       provideTasks: () => orReport(async () => (await load()).tasks.provideTasks()),
       resolveTask: async (task) => (await load()).tasks.resolveTask(task),

@@ -1,16 +1,20 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { glob, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, afterEach, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Locator } from 'playwright-core';
+import { installCodeServer } from '../../../scripts/vscode/install.ts';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
 import { choose, offersCommand, openFile, runCommand, WAIT_TIMEOUT_MS } from '../../../scripts/vscode/workbench.ts';
 import { screenshotOfFailure } from '../support/failure.ts';
 import { type ModelServer, startModelServer } from '../support/modelServer.ts';
 
+const { version: VERSION } = JSON.parse(await readFile(join(import.meta.dirname, '../../../package.json'), 'utf8')) as {
+  readonly version: string;
+};
 const FLOW = 'flow.mts';
 const NAME = 'from a stranger';
 const PROMPT = 'prompt.md';
@@ -45,7 +49,12 @@ suite('a folder from a stranger', () => {
       name: NAME,
       asksForTrust: true,
       // Git of VS Code itself would run what the repository names, as soon as the folder is trusted.
-      settings: { 'security.workspace.trust.enabled': true, 'git.enabled': false },
+      settings: {
+        'security.workspace.trust.enabled': true,
+        'git.enabled': false,
+        'terminal.integrated.gpuAcceleration': 'off', // shows text as text of the page
+        'terminal.integrated.initialHint': false,
+      },
       prepare: async (folder, scratch) => {
         marker = join(scratch, 'marker');
         await writeHostileFolder(folder, { marker, address: new URL(stranger.baseUrl).origin });
@@ -126,7 +135,32 @@ suite('a folder from a stranger', () => {
     const settings = await readFile(join(window.scratch, NAME, '.vscode', 'settings.json'), 'utf8');
     assert.match(settings, /farwharf\.host/, 'the folder has its settings');
   });
+
+  test('the terminal of a trusted folder has the command farwharf, after all that its user has installed', async (t) => {
+    if (!(await hasTerminals())) {
+      t.skip('code-server of this version comes from npm without the native module of its terminals');
+      return;
+    }
+    const { page } = window;
+    const screen = page.locator('.terminal-wrapper.active .xterm-rows.xterm-focus');
+    const enter = async (command: string, output: string): Promise<void> => {
+      await page.keyboard.type(command);
+      await page.keyboard.press('Enter');
+      await screen.filter({ hasText: output }).waitFor();
+    };
+    await runCommand(page, 'Terminal: Create New Terminal');
+    await screen.filter({ hasText: /[#$]/ }).waitFor();
+    await enter('farwharf --version', VERSION);
+    await enter('farwharf search lighthouse', 'notes.md');
+    await enter('echo "The last is ${PATH##*/}."', 'The last is terminal.');
+  });
 });
+
+async function hasTerminals(): Promise<boolean> {
+  const { entry } = await installCodeServer(() => {});
+  const cwd = join(entry, '../../../lib/vscode/node_modules/node-pty');
+  return (await Array.fromAsync(glob('{build/Release,prebuilds/*}/pty.node', { cwd }))).length > 0;
+}
 
 /** A key for each call, and for each notification. */
 async function writeKeyBindings(scratch: string, folder: string): Promise<void> {
