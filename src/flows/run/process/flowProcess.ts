@@ -9,8 +9,9 @@ import { type OutputLine, OutputLines } from './outputLines.ts';
 import { type ChildMessage, isChildMessage, type ParentMessage } from '../protocol/runMessage.ts';
 
 const KILL_GRACE_MS = 2_000;
-// A process that left the group can keep the pipes open; its later output is not waited for.
-const QUIET_MS = 1_000;
+// A process that left the group can keep the pipes open; its later output is not waited for. Counted in polls of the pipes, not in time: on
+// a busy machine, a second can pass without one, and what the child said last is then still unread.
+const QUIET_POLLS = 50;
 const QUIET_POLL_MS = 20;
 const RUN_MARK = 'FARWHARF_FLOW_RUN';
 // Types are stripped on purpose, and a folder without package.json is not an error.
@@ -33,7 +34,8 @@ export class FlowProcess {
   readonly #mark: string;
   readonly #node: string;
   readonly #streams: readonly Promise<void>[];
-  #lastActivity = performance.now();
+  /** Counts what was read from the child and handled. */
+  #activity = 0;
   #untaken = 0;
   readonly exited: Promise<ProcessEnd>;
 
@@ -56,7 +58,7 @@ export class FlowProcess {
     this.exited = this.#untilExit();
     this.exited.catch(() => {}); // reported to callers that wait for it
     this.#child.on('message', (message) => {
-      this.#lastActivity = performance.now();
+      this.#activity += 1;
       if (isChildMessage(message)) listener.message(message);
     });
     const closed = new Promise<void>((resolve) => this.#child.once('close', () => resolve()));
@@ -81,8 +83,10 @@ export class FlowProcess {
   async drained(): Promise<void> {
     const over = new AbortController();
     void Promise.all(this.#streams).then(() => over.abort());
-    while (!over.signal.aborted && (this.#untaken > 0 || performance.now() - this.#lastActivity < QUIET_MS)) {
+    for (let quietPolls = 0; !over.signal.aborted && quietPolls < QUIET_POLLS; ) {
+      const before = this.#activity;
       await sleep(QUIET_POLL_MS, undefined, { signal: over.signal }).catch(() => {});
+      quietPolls = this.#untaken > 0 || this.#activity !== before ? 0 : quietPolls + 1;
     }
   }
 
@@ -112,14 +116,14 @@ export class FlowProcess {
       this.#untaken += 1;
       return taken.finally(() => {
         this.#untaken -= 1;
-        this.#lastActivity = performance.now();
+        this.#activity += 1;
       });
     };
     const source: AsyncIterable<Buffer> | null = this.#child[stream];
     if (source === null) return;
     try {
       for await (const bytes of source) {
-        this.#lastActivity = performance.now();
+        this.#activity += 1;
         for (const line of lines.push(bytes)) {
           const taken = take(line);
           if (taken !== undefined) await taken;
