@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { seeded } from '../test/random.ts';
 import { findMutants, type Mutant } from './mutations/mutants.ts';
 import { canConfine } from './mutations/confinement.ts';
-import { NearestTests } from './mutations/nearestTests.ts';
+import { NearestTests } from './testing/nearestTests.ts';
 import { TestCopy } from './mutations/testCopy.ts';
 
 const AREAS = ['core', 'remote', 'workspace', 'jobs', 'service/store', 'retrieval/search'];

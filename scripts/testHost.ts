@@ -10,7 +10,8 @@ import { CHECKOUT_FILES, writeCheckout } from '../test/host/support/checkout.ts'
 import { startCompanyNetwork } from '../test/host/support/companyNetwork.ts';
 import { build } from './build.ts';
 import { packExtension } from './package.ts';
-import { runWindowTestFiles } from './testFiles.ts';
+import { Counts, followReport, type PartReport, PartReports, printEvent, summary } from './testing/report.ts';
+import { runTestFiles } from './testing/testFiles.ts';
 import { findChromium } from './vscode/browser.ts';
 import { startCodeServerHost } from './vscode/codeServerHost.ts';
 import { startDesktopHost } from './vscode/desktopHost.ts';
@@ -20,7 +21,6 @@ import type { Host, HostOptions } from './vscode/host.ts';
 import { installCodeServer } from './vscode/install.ts';
 import { endProcessesOf } from './vscode/processes.ts';
 import { chosenRelease, RELEASE_VARIABLE } from './vscode/releases.ts';
-import { Counts, followReport, type PartReport, PartReports, printEvent, summary } from './vscode/report.ts';
 import { Unavailable } from './vscode/unavailable.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -71,7 +71,8 @@ async function part(name: string, title: string, run: (report: PartReport) => Pr
   try {
     await run(report);
   } catch (error) {
-    if (!(error instanceof Unavailable)) printEvent({ type: 'fail', title, error: messageOf(error) }, report);
+    if (!(error instanceof Unavailable))
+      printEvent({ type: 'fail', file: 'test/host', title, error: messageOf(error) }, report);
     else {
       report.counts.skipped += 1;
       report.print(`\n!!!! SKIPPED: ${title} did not run on this machine.\n!!!! ${error.message}\n\n`);
@@ -85,33 +86,13 @@ async function runBehindProxy(report: PartReport): Promise<void> {
   await runSuites({ network: 'workspace' }, report, network.env);
 }
 
-/** Runs suites, and if a test fails, all of them once more in new folders, because one continues what another has left. */
+/** Runs suites one after the other in one profile, because one continues what another has left. */
 async function runSuites(
   suites: Readonly<Record<string, string>>,
   report: PartReport,
   env: NodeJS.ProcessEnv = {},
 ): Promise<void> {
-  try {
-    await runSuitesOnce(suites, env, { report, failure: 'retry' });
-  } catch (error) {
-    if (error instanceof Unavailable) throw error;
-    printEvent({ type: 'retry', title: Object.keys(suites).join(', '), error: messageOf(error) }, report);
-  }
-  if (report.counts.retried > 0) await runSuitesOnce(suites, env, { report, failure: 'fail' });
-}
-
-interface Reporting {
-  readonly report: PartReport;
-  /** How the failure of a test counts. */
-  readonly failure: 'retry' | 'fail';
-}
-
-async function runSuitesOnce(
-  suites: Readonly<Record<string, string>>,
-  env: NodeJS.ProcessEnv,
-  reporting: Reporting,
-): Promise<void> {
-  const log = logOf(reporting.report);
+  const log = logOf(report);
   const scratch = await realpath(await mkdtemp(join(tmpdir(), 'farwharf-host-')));
   const folders = {
     home: join(scratch, 'home'),
@@ -138,7 +119,7 @@ async function runSuitesOnce(
     log(`running in ${host.name}`);
     await writeCheckout(folders.large, CHECKOUT_FILES);
     for (const [suite, opened] of Object.entries(suites)) {
-      await runSuite(host, { suite, opened: join(scratch, opened), file }, reporting);
+      await runSuite(host, { suite, opened: join(scratch, opened), file }, report);
     }
   } finally {
     await endProcessesOf(folders.home);
@@ -149,7 +130,7 @@ async function runSuitesOnce(
 async function runSuite(
   host: Host,
   { suite, opened, file }: { suite: string; opened: string; file: string },
-  { report, failure }: Reporting,
+  report: PartReport,
 ): Promise<void> {
   const before = report.counts.failures.length;
   await rm(file, { force: true });
@@ -159,7 +140,7 @@ async function runSuite(
   const printing = (async () => {
     for await (const event of followReport(file, ended.signal)) {
       isDone ||= event.type === 'done';
-      printEvent(event.type === 'fail' ? { ...event, type: failure } : event, report);
+      printEvent(event, report);
     }
   })();
   const [isGood] = await Promise.all([running, printing]);
@@ -174,7 +155,7 @@ async function runWindow(folder: string, concurrency: number, report: PartReport
   await findChromium(logOf(report));
   const pattern = `test/host/${folder}/*.test.ts`;
   const files = await Array.fromAsync(glob(pattern, { cwd: ROOT }), (file) => join(ROOT, file));
-  for await (const event of runWindowTestFiles({ files, concurrency, grep: flags.grep })) printEvent(event, report);
+  for await (const event of runTestFiles({ files, concurrency, grep: flags.grep })) printEvent(event, report);
 }
 
 function logOf({ print }: PartReport): (line: string) => void {

@@ -17,11 +17,11 @@ import { installNode, newestNodes } from './matrix/nodes.ts';
 import { rowPath, runRow } from './matrix/runRow.ts';
 import { type Row, formatMatrix, note } from './matrix/table.ts';
 import { compileUnitTests } from './matrix/unitTree.ts';
+import { Counts, printEvent, summary } from './testing/report.ts';
 import { findChromium } from './vscode/browser.ts';
 import { EVIDENCE } from './vscode/evidence.ts';
 import { installCodeServer } from './vscode/install.ts';
 import { type Release, RELEASE_VARIABLE, newestRelease, oldestRelease } from './vscode/releases.ts';
-import { Counts, printEvent, summary } from './vscode/report.ts';
 import { Unavailable } from './vscode/unavailable.ts';
 
 const { values: flags } = parseArgs({
@@ -80,15 +80,17 @@ async function addRow(
   const report: Report = (column, event) => {
     if (column === UNIT_TESTS && event.type === 'pass') counts.passed += 1;
     else printEvent(event, { counts, print });
-    if (event.type === 'note' || event.type === 'done' || event.type === 'retry') return;
-    const own = column ?? columns.find((name) => event.title.startsWith(`${name}:`));
+    if (event.type === 'note' || event.type === 'done') return;
+    const [ownTitle = ''] = event.title.split(' > ').slice(-1);
+    const own = column ?? columns.find((name) => ownTitle.startsWith(`${name}:`));
     const outcome = { pass: 'ok', fail: 'FAILED', skip: 'skipped' } as const;
     for (const name of own === undefined ? columns : [own]) note(row, name, outcome[event.type]);
   };
   try {
     await run(report);
   } catch (error) {
-    if (!(error instanceof Unavailable)) report(undefined, { type: 'fail', title: platform, error: messageOf(error) });
+    if (!(error instanceof Unavailable))
+      report(undefined, { type: 'fail', file: 'scripts/testMatrix.ts', title: platform, error: messageOf(error) });
     else {
       for (const name of columns) note(row, name, 'skipped');
       skip(platform, error.message);
@@ -160,7 +162,7 @@ async function testWindow(release: Release, report: Report): Promise<void> {
   await findChromium(log);
   const command = {
     node: process.execPath,
-    runner: join(import.meta.dirname, 'matrix', 'windowRunner.ts'),
+    runner: join(import.meta.dirname, 'matrix', 'runner.ts'),
     files: [join(import.meta.dirname, '../test/matrix/window.test.ts')],
     cwd: scratch,
     env: { ...process.env, [RELEASE_VARIABLE]: release.codeServer },

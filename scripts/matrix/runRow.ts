@@ -44,7 +44,8 @@ export async function* runRow({
   const end = child.exitCode === null ? `was ended by ${child.signalCode}` : `returned ${child.exitCode}`;
   yield {
     type: 'fail',
-    title: files.join(' '),
+    file: files.join(' '),
+    title: '',
     error: `The tests ended early: ${node} ${end} after ${passed} passed.`,
   };
 }

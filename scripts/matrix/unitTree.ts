@@ -2,7 +2,6 @@ import { cp, glob, mkdir, rm, symlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import * as esbuild from 'esbuild';
 import { lowestNode } from '../requirements.mjs';
-import { writeUnitGroups } from '../unitGroups.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const TREE = join(ROOT, 'out', 'unit');
@@ -21,7 +20,7 @@ const EXCLUDED =
  * Compiles the sources and the unit tests as the build compiles the shipped code, since the oldest Node.js cannot parse all
  * of their syntax. File names stay as they are, so that every path and import still holds.
  *
- * @returns the folder, and the paths of its groups of tests.
+ * @returns the folder, and the paths of its test files.
  */
 export async function compileUnitTests(): Promise<{ folder: string; files: string[] }> {
   await rm(TREE, { recursive: true, force: true });
@@ -41,6 +40,6 @@ export async function compileUnitTests(): Promise<{ folder: string; files: strin
     await cp(join(ROOT, path), join(TREE, path));
   }
   for (const name of LINKED) await symlink(join(ROOT, name), join(TREE, name));
-  const files = await writeUnitGroups(TREE, (path) => path.startsWith('test/unit/') && !EXCLUDED.test(path));
-  return { folder: TREE, files };
+  const files = await Array.fromAsync(glob('test/unit/**/*.test.ts', { cwd: TREE }), (path) => join(TREE, path));
+  return { folder: TREE, files: files.filter((path) => !EXCLUDED.test(path)).toSorted() };
 }

@@ -1,20 +1,26 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TestEvent } from '../../test/host/support/events.ts';
+import { COMPILE_CACHE } from '../compileCache.ts';
+import { isKnownFailure } from './knownFailures.ts';
+import { runTestFiles, type TestRun } from './testFiles.ts';
+
+type Outcomes = Pick<Counts, 'passed' | 'failed' | 'skipped' | 'known' | 'failures'>;
 
 export class Counts {
   passed = 0;
   failed = 0;
   skipped = 0;
-  retried = 0;
-  /** What was printed about each failed and each retried test. */
+  /** Failures that are listed as known. */
+  known = 0;
+  /** What was printed about each failed test. */
   readonly failures: string[] = [];
 
-  add(other: Counts): void {
+  add(other: Outcomes): void {
     this.passed += other.passed;
     this.failed += other.failed;
     this.skipped += other.skipped;
-    this.retried += other.retried;
+    this.known += other.known;
     this.failures.push(...other.failures);
   }
 }
@@ -48,41 +54,53 @@ const POLL_MS = 200;
 
 /** Prints one test's outcome for a person, and counts it. */
 export function printEvent(event: TestEvent, { counts, print }: PartReport): void {
-  const printFailure = (outcome: string, { title, error }: { title: string; error: string }): void => {
-    const text = `  ${outcome} ${title}\n${error.replaceAll(/^/gm, '          ')}\n`;
-    counts.failures.push(text);
-    print(text);
-  };
   switch (event.type) {
     case 'pass':
       counts.passed += 1;
-      print(`  ok      ${event.title} (${(event.durationMs / 1000).toFixed(1)} s)\n`);
+      print(`  ok      ${nameOf(event)} (${(event.durationMs / 1000).toFixed(1)} s)\n`);
       return;
-    case 'fail':
-      counts.failed += 1;
-      printFailure('FAILED ', event);
+    case 'fail': {
+      const isKnown = isKnownFailure(event.file, event.title);
+      counts[isKnown ? 'known' : 'failed'] += 1;
+      const text = `  ${isKnown ? 'KNOWN ' : 'FAILED'}  ${nameOf(event)}\n${event.error.replaceAll(/^/gm, '          ')}\n`;
+      counts.failures.push(text);
+      print(text);
       return;
-    case 'retry':
-      counts.retried += 1;
-      printFailure('RETRIED', event);
-      return;
+    }
     case 'skip':
       counts.skipped += 1;
-      print(`  SKIPPED ${event.title}\n`);
+      print(`  SKIPPED ${nameOf(event)}\n`);
       return;
     case 'note':
-      print(`          ${event.text}\n`);
+      print(`${event.text.trimEnd().replaceAll(/^/gm, '          ')}\n`);
       return;
     case 'done':
       return;
   }
 }
 
-/** The failures once more, because a long report is read from its end, and a last line such as `36 passed, 0 failed`. */
-export function summary({ passed, failed, skipped, retried, failures }: Counts): string {
-  const repeated = failures.length > 0 ? `\nFailed or retried:\n${failures.join('')}\n` : '';
-  const more = [...(skipped > 0 ? [`${skipped} SKIPPED`] : []), ...(retried > 0 ? [`${retried} RETRIED`] : [])];
-  return repeated + [`${passed} passed`, `${failed} failed`, ...more].join(', ');
+function nameOf({ file, title }: { readonly file: string; readonly title: string }): string {
+  return title === '' ? file : `${file}: ${title}`;
+}
+
+/** The failures once more, because a long report is read from its end, and a last line such as `36 passed, 0 failed, 2 skipped`. */
+export function summary(counts: Counts): string {
+  const { failures } = counts;
+  return (failures.length > 0 ? `\nFailed:\n${failures.join('')}\n` : '') + formatCounts(counts);
+}
+
+export function formatCounts({ passed, failed, skipped, known }: Outcomes): string {
+  const more = [...(skipped > 0 ? [`${skipped} skipped`] : []), ...(known > 0 ? [`${known} known to fail`] : [])];
+  return [`${passed} passed`, `${failed} failed`, ...more].join(', ');
+}
+
+/** Reads the last line that `formatCounts` has written in a text; undefined if there is none. */
+export function parseCounts(text: string): Outcomes | undefined {
+  const lines = text.matchAll(/^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?(?:, (\d+) known to fail)?$/gm);
+  const last = [...lines].at(-1);
+  if (last === undefined) return undefined;
+  const [passed = 0, failed = 0, skipped = 0, known = 0] = last.slice(1).map((digits) => Number(digits ?? 0));
+  return { passed, failed, skipped, known, failures: [] };
 }
 
 /**
@@ -107,4 +125,14 @@ export async function* followReport(path: string, signal: AbortSignal): AsyncGen
     if (isLast) return;
     await sleep(POLL_MS);
   }
+}
+
+/** Runs test files, prints the outcome of each test, and returns the exit code. */
+export async function reportTestFiles(options: TestRun): Promise<number> {
+  process.env['NODE_COMPILE_CACHE'] ??= COMPILE_CACHE;
+  const counts = new Counts();
+  const print = (text: string): void => void process.stdout.write(text);
+  for await (const event of runTestFiles(options)) printEvent(event, { counts, print });
+  print(`${summary(counts)}\n`);
+  return counts.failed > 0 || counts.passed === 0 ? 1 : 0;
 }

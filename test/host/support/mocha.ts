@@ -1,5 +1,5 @@
 import { appendFileSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { TestEvent } from './events.ts';
 
 // Guards against a hang only: a busy machine takes many times as long as a quiet one.
@@ -23,12 +23,14 @@ export async function runMocha(folder: string): Promise<void> {
   for (const name of files.sort()) mocha.addFile(join(folder, name));
   const { promise, resolve } = Promise.withResolvers<number>();
   const runner = mocha.run(resolve);
-  runner.on('pass', (test) =>
-    tell({ type: 'pass', title: test.titlePath().join(' > '), durationMs: test.duration ?? 0 }),
-  );
-  runner.on('pending', (test) => tell({ type: 'skip', title: test.titlePath().join(' > ') }));
+  const nameOf = (test: { file?: string; titlePath(): string[] }): { file: string; title: string } => ({
+    file: `test/host/suite/${basename(folder)}/${basename(test.file ?? 'index.js', '.js')}.ts`,
+    title: test.titlePath().join(' > '),
+  });
+  runner.on('pass', (test) => tell({ type: 'pass', ...nameOf(test), durationMs: test.duration ?? 0 }));
+  runner.on('pending', (test) => tell({ type: 'skip', ...nameOf(test) }));
   runner.on('fail', (test, error: Error) => {
-    tell({ type: 'fail', title: test.titlePath().join(' > '), error: error.stack ?? error.message });
+    tell({ type: 'fail', ...nameOf(test), error: error.stack ?? error.message });
   });
   const failures = await promise;
   tell({ type: 'done' });

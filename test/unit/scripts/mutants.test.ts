@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { findMutants } from '../../../scripts/mutations/mutants.ts';
-import { NearestTests } from '../../../scripts/mutations/nearestTests.ts';
+import { NearestTests } from '../../../scripts/testing/nearestTests.ts';
 
 const mutate = (source: string): string[] =>
   findMutants('a.ts', source).map(
@@ -44,7 +44,7 @@ test('a test counts for a source that it imports, that a script imports, or that
   const nearest = new NearestTests(join(import.meta.dirname, '../../..'));
   const isNear = (test: string, source: string): boolean => nearest.of(source).includes(`test/unit/${test}.test.ts`);
   assert.equal(isNear('core/files/pathInside', 'src/core/files/pathInside.ts'), true);
-  assert.equal(isNear('scripts/unitGroups', 'scripts/unitGroups.ts'), true);
+  assert.equal(isNear('scripts/testing/knownFailures', 'scripts/testing/knownFailures.ts'), true);
   assert.equal(isNear('jobs/log/takeover', 'test/unit/jobs/log/followProcess.ts'), true, 'a process');
   assert.equal(isNear('retrieval/building/buildThread', 'src/retrieval/building/indexWorker.ts'), true, 'a thread');
   assert.equal(isNear('core/files/pathInside', 'src/core/text/format.ts'), false);

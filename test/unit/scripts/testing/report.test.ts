@@ -3,8 +3,16 @@ import { appendFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
-import { Counts, followReport, PartReports, printEvent, summary } from '../../../scripts/vscode/report.ts';
-import type { TestEvent } from '../../host/support/events.ts';
+import {
+  Counts,
+  followReport,
+  formatCounts,
+  PartReports,
+  parseCounts,
+  printEvent,
+  summary,
+} from '../../../../scripts/testing/report.ts';
+import type { TestEvent } from '../../../host/support/events.ts';
 
 suite('the report of a run inside VS Code', () => {
   let folder: string;
@@ -13,7 +21,8 @@ suite('the report of a run inside VS Code', () => {
   });
   after(() => rm(folder, { recursive: true }));
 
-  const passed = (title: string): string => `${JSON.stringify({ type: 'pass', title, durationMs: 1 })}\n`;
+  const passed = (title: string): string =>
+    `${JSON.stringify({ type: 'pass', file: 'x.test.ts', title, durationMs: 1 })}\n`;
 
   test('is read while it grows, a half-written line when it is whole, and ends with its last event', async () => {
     const path = join(folder, 'growing.jsonl');
@@ -47,24 +56,34 @@ suite('the report of a run inside VS Code', () => {
   test('counts each outcome, and prints a failure with its reason, and once more at the end', () => {
     const counts = new Counts();
     const events: TestEvent[] = [
-      { type: 'pass', title: 'a', durationMs: 1 },
-      { type: 'fail', title: 'b', error: 'because' },
-      { type: 'skip', title: 'c' },
-      { type: 'retry', title: 'd', error: 'lost key' },
+      { type: 'pass', file: 'x.test.ts', title: 'a', durationMs: 1 },
+      { type: 'fail', file: 'x.test.ts', title: 'b', error: 'because' },
+      { type: 'fail', file: 'y.test.ts', title: '', error: 'not loaded' },
+      { type: 'skip', file: 'x.test.ts', title: 'c' },
+      { type: 'note', text: 'printed\n' },
       { type: 'done' },
     ];
     const printed: string[] = [];
     for (const event of events) printEvent(event, { counts, print: (text) => printed.push(text) });
-    const failures = /FAILED {2}b\n\s+because\n[^]*RETRIED d\n\s+lost key\n/;
+    const failures = /FAILED {2}x\.test\.ts: b\n\s+because\n[^]*FAILED {2}y\.test\.ts\n\s+not loaded\n/;
     assert.match(printed.join(''), failures);
+    assert.match(printed.join(''), /^ +printed$/m);
     const lines = summary(counts).split('\n');
-    assert.equal(lines.at(-1), '1 passed, 1 failed, 1 SKIPPED, 1 RETRIED');
+    assert.equal(lines.at(-1), '1 passed, 2 failed, 1 skipped');
     assert.match(lines.join('\n'), failures);
+  });
+
+  test('is read back from its last line', () => {
+    const all = { passed: 12, failed: 1, skipped: 3, known: 2, failures: [] };
+    const none = { passed: 7, failed: 0, skipped: 0, known: 0, failures: [] };
+    assert.deepEqual(parseCounts(`1 passed, 0 failed\nmore\n${formatCounts(all)}\n`), all);
+    assert.deepEqual(parseCounts(formatCounts(none)), none);
+    assert.equal(parseCounts('nothing passed'), undefined);
   });
 
   test('of a run without failures is one line', () => {
     const counts = new Counts();
-    printEvent({ type: 'pass', title: 'a', durationMs: 1 }, { counts, print: () => {} });
+    printEvent({ type: 'pass', file: 'x.test.ts', title: 'a', durationMs: 1 }, { counts, print: () => {} });
     assert.equal(summary(counts), '1 passed, 0 failed');
   });
 
@@ -74,7 +93,7 @@ suite('the report of a run inside VS Code', () => {
     const [windows, suites] = [reports.start('Windows'), reports.start('Suites')];
     const ends = [windows, windows, suites, windows];
     for (const [index, part] of ends.entries())
-      printEvent({ type: 'pass', title: `test ${index}`, durationMs: 0 }, part);
+      printEvent({ type: 'pass', file: 'x.test.ts', title: `test ${index}`, durationMs: 0 }, part);
     const lines = printed.match(/Windows|Suites|test \d/g)?.join(' ');
     assert.equal(lines, 'Windows test 0 test 1 Suites test 2 Windows test 3');
     const all = new Counts();
