@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { createVSIX } from '@vscode/vsce';
 import { formatBytes } from '../src/core/text/format.ts';
 import { build } from './build.ts';
+import { withoutFiles } from './extensionPage.ts';
 import { vsixPath } from './vsixPath.ts';
 import { addToZip, listZip } from './zip.ts';
 
@@ -86,13 +87,14 @@ async function readManifest(): Promise<Manifest> {
 export async function packExtension(to?: string): Promise<string> {
   const path = to ?? (await vsixPath());
   const { version, repository } = await readManifest();
-  // A page of a marketplace loads pictures and pages from the repository that the manifest names.
+  // A marketplace and VS Code load pictures and pages from the repository that the manifest names.
   const flags = { dependencies: false, allowMissingRepository: true, rewriteRelativeLinks: repository !== undefined };
   // Marketplaces know pre-releases by this flag alone, and recommend odd minor versions for them.
   const preRelease = Number(version.split('.')[1]) % 2 === 1;
   await createVSIX({ cwd: ROOT, packagePath: path, preRelease, ...flags });
   const plugin = 'extension/node_modules/farwharf-types';
   await addToZip(path, {
+    ...(repository === undefined ? await pagesWithoutFiles() : {}),
     [`${plugin}/package.json`]: JSON.stringify({ name: 'farwharf-types', version: '0.0.0', main: 'index.js' }),
     [`${plugin}/index.js`]: PLUGIN_START,
   });
@@ -106,6 +108,14 @@ export async function packExtension(to?: string): Promise<string> {
   if (size >= MAX_BYTES)
     throw new Error(`${path} weighs ${formatBytes(size)}; the limit is ${formatBytes(MAX_BYTES)}.`);
   return path;
+}
+
+async function pagesWithoutFiles(): Promise<Record<string, string>> {
+  const pages = ['README.md', 'CHANGELOG.md'].map(async (name) => [
+    `extension/${name.toLowerCase()}`, // vsce's names for them
+    withoutFiles(await readFile(join(ROOT, name), 'utf8')),
+  ]);
+  return Object.fromEntries(await Promise.all(pages));
 }
 
 if (import.meta.main) {

@@ -37,7 +37,7 @@ export async function listZip(path: string): Promise<string[]> {
 }
 
 /**
- * Adds files to a small zip file, and compresses all of it as well as Zopfli can, without the fields that only streams need.
+ * Adds files to a small zip file, in place of those of the same names, and compresses all of it as well as Zopfli can, without the fields that only streams need.
  *
  * @param files their contents by name.
  * @throws Error when the file is not a zip file.
@@ -53,7 +53,8 @@ export async function addToZip(path: string, files: Readonly<Record<string, stri
   const locals: Uint8Array[] = [];
   const directory: Buffer[] = [];
   let offset = 0;
-  const entries = [...readEntries(bytes, path), ...added];
+  const kept = readEntries(bytes, path).filter(({ name }) => !Object.hasOwn(files, name.toString()));
+  const entries = [...kept, ...added];
   for (const { name, data, flags, time, date, attributes } of entries) {
     const deflated = await deflate(data, ZOPFLI);
     const isDeflated = deflated.length < data.length;

@@ -8,7 +8,7 @@ import * as agents from '../../src/agents/index.ts';
 import * as remote from '../../src/remote/index.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const PAGES = ['README.md', 'docs/agents.md', 'docs/migration.md', 'agentPlugin/skills/farwharf-flows/SKILL.md'];
+const PAGES = ['docs/library.md', 'docs/agents.md', 'docs/migration.md', 'agentPlugin/skills/farwharf-flows/SKILL.md'];
 const OTHER_LIBRARIES = /'pocketflow'|new StateGraph\(/; // what is converted from
 
 /** What samples use of the samples before them, or leave to the reader. */
