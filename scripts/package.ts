@@ -111,11 +111,9 @@ export async function packExtension(to?: string): Promise<string> {
 }
 
 async function pagesWithoutFiles(): Promise<Record<string, string>> {
-  const pages = ['README.md', 'CHANGELOG.md'].map(async (name) => [
-    `extension/${name.toLowerCase()}`, // vsce's names for them
-    withoutFiles(await readFile(join(ROOT, name), 'utf8')),
-  ]);
-  return Object.fromEntries(await Promise.all(pages));
+  const page = async (name: string): Promise<string> => withoutFiles(await readFile(join(ROOT, name), 'utf8'));
+  // vsce's names for them
+  return { 'extension/readme.md': await page('README.md'), 'extension/changelog.md': await page('CHANGELOG.md') };
 }
 
 if (import.meta.main) {

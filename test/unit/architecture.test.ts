@@ -119,3 +119,30 @@ test('zod is imported as a namespace, which costs a fifth of the named import', 
   );
   assert.deepEqual(violations, []);
 });
+
+test('the table of layers in CONTRIBUTING.md is the one above', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../CONTRIBUTING.md'), 'utf8');
+  const [, section = ''] = page.split(/^## Layers$/m);
+  const rows = [...section.matchAll(/^\| `(\w+)` +\|[^|]*\|([^|]*)\|$/gm)];
+  const names = (cell = ''): string[] => Array.from(cell.matchAll(/`(\w+)`/g), ([, name = '']) => name);
+  assert.deepEqual(Object.fromEntries(rows.map(([, layer, cell]) => [layer, names(cell)])), LAYERS);
+});
+
+test('a lint rule is disabled for one line at a time, with the reason', () => {
+  const files = globSync('{src,test,scripts,bench,examples,media}/**/*.{ts,mts,mjs}', {
+    cwd: join(SOURCE, '..'),
+    exclude: (path) => path.endsWith('node_modules'),
+  });
+  const disabled = files.flatMap((file) =>
+    Array.from(
+      readFileSync(join(SOURCE, '..', file), 'utf8').matchAll(/\/[/*] *(?:ox|es)lint-disable.*/g),
+      ([comment]) => comment,
+    ),
+  );
+  assert.ok(disabled.length > 0);
+  const isAllowed = (comment: string): boolean => /^\/\/ oxlint-disable-next-line [\w/-]+ -- \S/.test(comment);
+  assert.deepEqual(
+    disabled.filter((comment) => !isAllowed(comment)),
+    [],
+  );
+});

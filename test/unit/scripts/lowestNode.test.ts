@@ -36,3 +36,8 @@ test('sentences that name the lowest Node.js name the one of package.json', () =
   assert.ok(named.length > 0);
   assert.deepEqual(new Set(named), new Set([lowestNode()]));
 });
+
+test('the command line refuses what is older than the lowest Node.js', () => {
+  const [, major, minor] = /^const NEEDED = \[(\d+), (\d+)\] as const;/m.exec(read('src/cli/main.ts')) ?? [];
+  assert.equal(`${major}.${minor}`, lowestNode());
+});
