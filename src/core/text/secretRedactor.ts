@@ -1,8 +1,8 @@
+import { ANCHOR, PatternMatcher, PatternSet } from './patternMatcher.ts';
+import { spellingsOf } from './secretSpellings.ts';
+import { forEachByte, UnescapedText } from './unescapedText.ts';
+
 const PLACEHOLDER = '[redacted]';
-// Shorter lines of a value, such as braces, occur in ordinary text.
-const MIN_LINE = 8;
-// A value of any number of lines is searched for as a whole.
-const MAX_LINES = 100;
 
 /** One stream of text. */
 export interface RedactedStream {
@@ -12,14 +12,15 @@ export interface RedactedStream {
   end(): string;
 }
 
-interface Pattern {
-  readonly text: string;
-  /** For each length of a beginning of the text: its longest end that is a shorter beginning. */
-  readonly fallbacks: Uint32Array;
+interface PatternSets {
+  readonly exact: PatternSet;
+  readonly unescaped: PatternSet;
+  readonly hasShort: boolean;
 }
 
 /**
- * Replaces known values in text: as they are, line by line, in JSON, in a URL and in base64.
+ * Replaces known values in text, however they are spelled: as they are, line by line, in base64 and hexadecimal, with the escapes of JSON,
+ * programs, URLs and HTML, and over line breaks and colour codes.
  *
  * @returns undefined without values.
  */
@@ -28,22 +29,16 @@ export function openRedactor(values: readonly string[]): SecretRedactor | undefi
 }
 
 export class SecretRedactor {
-  /** The longest first, so that a value that contains another is replaced as a whole. */
-  readonly #patterns: readonly Pattern[];
+  readonly #sets: PatternSets;
 
   constructor(values: readonly string[]) {
-    const lines = values
-      .flatMap((value) => value.split(/\r?\n/, MAX_LINES))
-      .map((line) => line.trim())
-      .filter((line) => line.length >= MIN_LINE);
-    const texts = new Set([...values.flatMap(spellings), ...lines]);
-    this.#patterns = [...texts]
-      .toSorted((a, b) => b.length - a.length)
-      .map((text) => ({ text, fallbacks: fallbacksOf(text) }));
+    const { exact, unescaped, hasShort } = spellingsOf(values);
+    this.#sets = { exact: new PatternSet(exact), unescaped: new PatternSet(unescaped), hasShort };
   }
 
   redact(text: string): string {
-    return this.#replace(text, text.length).text;
+    const stream = this.stream();
+    return stream.push(text) + stream.end();
   }
 
   /** A value with all of its texts redacted, names of fields too. */
@@ -61,74 +56,108 @@ export class SecretRedactor {
 
   /** For one stream of text: holds back an end that may be the beginning of a value, until more of the text decides it. */
   stream(): RedactedStream {
-    let held = '';
+    let stream = new TextStream(this.#sets);
     return {
-      push: (text) => {
-        const all = held + text;
-        const { text: clean, read } = this.#replace(all, this.#openEnd(all));
-        held = all.slice(read);
-        return clean;
-      },
+      push: (text) => stream.push(text, false),
       end: () => {
-        const rest = this.redact(held);
-        held = '';
+        const rest = stream.push('', true);
+        stream = new TextStream(this.#sets);
         return rest;
       },
     };
   }
+}
 
-  /** Replaces the values that begin before `limit`. @returns the redacted text, and the length of the input that it replaces. */
-  #replace(text: string, limit: number): { readonly text: string; readonly read: number } {
-    let clean = '';
-    let read = 0;
-    const next = this.#patterns.map((pattern) => ({ pattern: pattern.text, at: text.indexOf(pattern.text) }));
-    for (;;) {
-      let first: (typeof next)[number] | undefined;
-      for (const each of next) {
-        if (each.at !== -1 && each.at < read) each.at = text.indexOf(each.pattern, read);
-        if (each.at !== -1 && each.at < limit && (first === undefined || each.at < first.at)) first = each;
+interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+class TextStream {
+  readonly #unescaped: PatternMatcher;
+  readonly #unescapedText: UnescapedText;
+  /** For values that begin inside of what looks like an escape. */
+  readonly #exact: PatternMatcher;
+  /** Up to where it has read, and up to where it must read at least. */
+  #exactAt = 0;
+  #exactEnd: number;
+  /** What was read, and not returned. */
+  #held = '';
+  /** Where it begins in the whole text. */
+  #base = 0;
+  /** Values that were found in it. */
+  #found: Range[] = [];
+  /** Where the last value that was replaced ends. */
+  #replacedTo = 0;
+
+  constructor({ exact, unescaped, hasShort }: PatternSets) {
+    const onMatch = (start: number, end: number): void => {
+      this.#found.push({ start, end });
+    };
+    this.#exact = new PatternMatcher(exact, onMatch);
+    this.#exactEnd = hasShort ? Number.POSITIVE_INFINITY : 0;
+    this.#unescaped = new PatternMatcher(unescaped, onMatch);
+    // A value can begin at each of its characters but the first.
+    const onEscape = (start: number, end: number): void => {
+      for (let place = Math.max(start + 1, this.#base); place < end; place += 1) {
+        const code = this.#held.charCodeAt(place - this.#base);
+        if (code < 0x80 ? !exact.firsts.has(code) : exact.isAscii) continue;
+        this.#readExactly(place, end + ANCHOR);
+        return;
       }
-      if (first === undefined) break;
-      clean += text.slice(read, first.at) + PLACEHOLDER;
-      read = first.at + first.pattern.length;
+    };
+    this.#unescapedText = new UnescapedText(this.#unescaped, { isAscii: unescaped.isAscii, onEscape });
+  }
+
+  push(text: string, isEnd: boolean): string {
+    this.#held += text;
+    this.#readExactly(this.#exactAt, this.#exactEnd);
+    this.#unescapedText.read(this.#held, this.#base, isEnd);
+    const end = this.#base + this.#held.length;
+    return this.#release(isEnd ? end : Math.min(end, this.#openStart()));
+  }
+
+  /** Where what may be the beginning of a value begins. */
+  #openStart(): number {
+    return Math.min(this.#unescapedText.position, this.#unescaped.openStart(), this.#exact.openStart());
+  }
+
+  /** Reads the text as it is, and to the end of a value that has begun there. */
+  #readExactly(from: number, to: number): void {
+    if (from > this.#exactAt) {
+      this.#exact.reset();
+      this.#exactAt = from;
     }
-    const end = Math.max(read, limit);
-    return { text: clean + text.slice(read, end), read: end };
+    this.#exactEnd = Math.max(this.#exactEnd, to);
+    const end = this.#base + this.#held.length;
+    while (this.#exactAt < end && (this.#exactAt < this.#exactEnd || this.#exact.isOpen)) {
+      const place = this.#exactAt;
+      forEachByte(this.#held.charCodeAt(place - this.#base), (byte) => this.#exact.read(byte, place, place + 1));
+      this.#exactAt += 1;
+    }
   }
 
-  /** Where the longest end of the text begins that is the beginning of a value; the length of the text if none is. */
-  #openEnd(text: string): number {
-    let open = text.length;
-    for (const pattern of this.#patterns) open = Math.min(open, text.length - overlap(text, pattern));
-    return open;
+  /** Returns the text up to a place, or up to the end of a value over that place, without the values. */
+  #release(place: number): string {
+    let clean = '';
+    let at = this.#base;
+    const found = this.#found.toSorted((a, b) => a.start - b.start);
+    this.#found = [];
+    for (const { start, end } of found) {
+      if (start >= place) {
+        this.#found.push({ start, end });
+        continue;
+      }
+      if (start > at) clean += this.#held.slice(at - this.#base, start - this.#base);
+      // What overlaps is one secret to a reader.
+      if (start >= this.#replacedTo) clean += PLACEHOLDER;
+      at = Math.max(at, end);
+      this.#replacedTo = Math.max(this.#replacedTo, end);
+    }
+    const end = Math.max(at, place);
+    clean += this.#held.slice(at - this.#base, end - this.#base);
+    this.#held = this.#held.slice(end - this.#base);
+    this.#base = end;
+    return clean;
   }
-}
-
-/** How many characters at the end of the text are at the beginning of the pattern, but not all of it (Knuth, Morris, Pratt 1977). */
-function overlap(text: string, { text: pattern, fallbacks }: Pattern): number {
-  let length = 0;
-  for (let index = Math.max(0, text.length - pattern.length + 1); index < text.length; index += 1) {
-    while (length > 0 && pattern[length] !== text[index]) length = fallbacks[length - 1] ?? 0;
-    if (pattern[length] === text[index]) length += 1;
-  }
-  return length;
-}
-
-function fallbacksOf(pattern: string): Uint32Array {
-  const fallbacks = new Uint32Array(pattern.length);
-  for (let index = 1, length = 0; index < pattern.length; index += 1) {
-    while (length > 0 && pattern[length] !== pattern[index]) length = fallbacks[length - 1] ?? 0;
-    if (pattern[length] === pattern[index]) length += 1;
-    fallbacks[index] = length;
-  }
-  return fallbacks;
-}
-
-function spellings(value: string): string[] {
-  return [
-    value,
-    JSON.stringify(value).slice(1, -1),
-    encodeURIComponent(value.toWellFormed()),
-    Buffer.from(value).toString('base64'),
-  ];
 }

@@ -26,6 +26,189 @@ test('a value is replaced as it is, line by line, in JSON, in a URL and in base6
   });
 });
 
+const TOKEN = 'zebra"cross/ing 42+é<&%>';
+
+function base64(text: string, width = Number.POSITIVE_INFINITY): string {
+  const all = Buffer.from(text).toString('base64');
+  return width > all.length ? all : (all.match(new RegExp(`.{1,${width}}`, 'g'))?.join('\n') ?? '');
+}
+
+function bytesAs(write: (byte: number) => string, separator = ''): string {
+  return Array.from(Buffer.from(TOKEN), write).join(separator);
+}
+
+function eachAs(write: (character: string) => string): string {
+  return Array.from(TOKEN, write).join('');
+}
+
+const hex = (byte: number): string => byte.toString(16).padStart(2, '0');
+const unit = (character: string): string => hex(character.charCodeAt(0)).padStart(4, '0');
+
+const SPELLINGS: Readonly<Record<string, string>> = {
+  'as it is': TOKEN,
+  'base64 of the value': base64(TOKEN),
+  'base64 of a line, as echo writes it': base64(`${TOKEN}\n`),
+  'base64 after one byte': base64(`u${TOKEN}`),
+  'base64 after two bytes, as in HTTP Basic': base64(`u:${TOKEN}`),
+  'base64 between others': base64(`user:${TOKEN}:more of it`),
+  'base64 without padding': base64(TOKEN).replaceAll('=', ''),
+  'base64 of URLs': Buffer.from(`>>?${TOKEN}`).toString('base64url'),
+  'base64 wrapped at 8': base64(`user:${TOKEN}`, 8),
+  'base64 wrapped and indented': base64(TOKEN, 16).replaceAll('\n', '\n      '),
+  'base64 with CRLF': base64(TOKEN, 16).replaceAll('\n', '\r\n'),
+  'base64 in JSON': JSON.stringify(base64(TOKEN, 20)),
+  'base64 with escaped slashes': base64(`>>?${TOKEN}`).replaceAll('/', '\\/'),
+  'base64 in a URL': encodeURIComponent(base64(`>>?${TOKEN}`)),
+  'base64 of JSON': base64(JSON.stringify({ token: TOKEN })),
+  hexadecimal: bytesAs(hex),
+  'hexadecimal in capitals': bytesAs(hex).toUpperCase(),
+  'hexadecimal with spaces': bytesAs(hex, ' '),
+  'hexadecimal with colons': bytesAs(hex, ':').toUpperCase(),
+  'hexadecimal with commas': bytesAs(hex, ', '),
+  'hexadecimal in twos': bytesAs(hex).replaceAll(/(.{4})/g, '$1 '),
+  'hexadecimal with 0x': bytesAs((byte) => `0x${hex(byte)}`, ', '),
+  'hexadecimal wrapped': bytesAs(hex).replaceAll(/(.{20})/g, '$1\n'),
+  'as in xxd -i': bytesAs((byte) => `0x${hex(byte)}`, ', ').replaceAll(/((?:0x.., ){4})/g, '$1\n  '),
+  'percent-encoded': encodeURIComponent(TOKEN),
+  'percent-encoded in lower case': encodeURIComponent(TOKEN).toLowerCase(),
+  'percent-encoded, every byte': bytesAs((byte) => `%${hex(byte)}`),
+  'percent-encoded with slashes as they are': encodeURIComponent(TOKEN).replaceAll('%2F', '/'),
+  'percent-encoded as little as possible': encodeURI(TOKEN),
+  'a form': new URLSearchParams({ a: TOKEN }).toString().slice(2),
+  'percent-encoded twice': encodeURIComponent(encodeURIComponent(TOKEN)),
+  'by escape()': eachAs((character) => (/[\w+/]/.test(character) ? character : `%${hex(character.charCodeAt(0))}`)),
+  'percent-encoded UTF-16': eachAs((character) => `%u${unit(character)}`),
+  JSON: JSON.stringify(TOKEN),
+  'JSON in ASCII': JSON.stringify(TOKEN).replaceAll('é', '\\u00e9'),
+  'JSON with every character escaped': eachAs((character) => `\\u${unit(character)}`),
+  'JSON in capitals': eachAs((character) => `\\u${unit(character).toUpperCase()}`),
+  'JSON for HTML': JSON.stringify(TOKEN).replaceAll(/[<>&]/g, (character) => `\\u${unit(character)}`),
+  'JSON with escaped slashes': JSON.stringify(TOKEN).replaceAll('/', '\\/'),
+  'JSON in JSON': JSON.stringify(JSON.stringify({ token: TOKEN })),
+  'JSON in JSON in JSON': JSON.stringify(JSON.stringify(JSON.stringify({ token: TOKEN }).replaceAll('é', '\\u00e9'))),
+  'bytes of Python': bytesAs((byte) => (byte > 127 ? `\\x${hex(byte)}` : String.fromCharCode(byte))),
+  'ASCII of Python': TOKEN.replaceAll('é', '\\xe9'),
+  'all bytes with \\x': bytesAs((byte) => `\\x${hex(byte)}`),
+  octal: bytesAs((byte) => `\\${byte.toString(8).padStart(3, '0')}`),
+  'braced code points': eachAs((character) => `\\u{${unit(character)}}`),
+  'wide code points': eachAs((character) => `\\U0000${unit(character)}`),
+  'quoted for a shell': TOKEN.replaceAll(/[^\w/é]/g, '\\$&'),
+  HTML: TOKEN.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;'),
+  'HTML with numbers': eachAs((character) => `&#${character.charCodeAt(0)};`),
+  'HTML with hexadecimal numbers': eachAs((character) => `&#x${unit(character)};`),
+  'HTML in HTML': TOKEN.replaceAll('&', '&amp;amp;').replaceAll('"', '&amp;quot;').replaceAll('<', '&amp;lt;'),
+  'over lines': TOKEN.replaceAll(/(.{6})/gs, '$1\n'),
+  'over lines with CRLF and indentation': TOKEN.replaceAll(/(.{7})/gs, '$1\r\n    '),
+  'in colours': TOKEN.replaceAll(/(.{5})/gs, '$1\u001B[1;31m'),
+  'every character in another colour': eachAs(
+    (character) => `\u001B[38;5;${character.charCodeAt(0)}m${character}\u001B[0m`,
+  ),
+  'colours in JSON': JSON.stringify(TOKEN.replaceAll(/(.{5})/gs, '$1\u001B[1;31m')),
+};
+
+for (const [name, spelled] of Object.entries(SPELLINGS)) {
+  test(`a value is replaced in the spelling: ${name}`, () => {
+    const redactor = new SecretRedactor(['another-secret-value', TOKEN]);
+    const text = `before ${spelled} after\n`;
+    const clean = redactor.redact(text);
+    assert.match(clean, /^before .{0,30}\[redacted\].{0,30} after\n$/s);
+    assert.doesNotMatch(clean, /ebra|ross|ZWJy|6562|65.62|%65|065|0065/i);
+    for (const size of [1, 2, 3, 7, 30]) {
+      // Up to three characters at the end of a line are not held back.
+      const pieces = streamed(redactor, text, size);
+      const [start = '', end = ''] = clean.split('[redacted]');
+      assert.ok(pieces.startsWith(start) && pieces.endsWith(`[redacted]${end}`), pieces);
+      assert.ok(pieces.length <= clean.length + ' zeb\r\n    '.length, pieces);
+    }
+  });
+}
+
+test('a value is replaced whatever looks like an escape at its borders', () => {
+  const values = [
+    'nopqrstu',
+    'x41bcdefgh',
+    'u0041bcdefg',
+    '41bcdefghij',
+    'amp;bcdefgh',
+    '012345678',
+    'bcdefg\\',
+    'bcdefgh%4',
+    '\\\\\\\\ab',
+    '%41%42%43',
+  ];
+  for (const value of values) {
+    const redactor = new SecretRedactor([value]);
+    for (const before of ['', '\\', '\\\\', '%', '&', '\u001B[', '\n', '=', '%4', '\\x', '&#4']) {
+      for (const after of ['', 'n', '1', ';', '"', '\\', '\n']) {
+        const text = `${before}${value}${after}`;
+        const clean = redactor.redact(text);
+        assert.ok(clean.includes('[redacted]') && !clean.includes(value), JSON.stringify([text, clean]));
+        for (const size of [1, 2, 5])
+          assert.ok(!streamed(redactor, text, size).includes(value), JSON.stringify([text, size]));
+      }
+    }
+  }
+});
+
+test('what only resembles a value stays as it is, with its escapes and colours', () => {
+  const redactor = new SecretRedactor([TOKEN, 'hunter2hunter3']);
+  const texts = [
+    '100 % of \\zebra',
+    'C:\\new\\table',
+    '&zebra;&quot;',
+    '%zz%7',
+    '\u001B[31mzebra\u001B[0m',
+    'hunter2\nhunter4',
+    '7a 65 62 72 00',
+  ];
+  for (const text of texts) {
+    assert.equal(redactor.redact(text), text);
+    for (const size of [1, 2, 5]) assert.equal(streamed(redactor, text, size), text);
+  }
+});
+
+test('the end of a line is not held back for a character with which a value begins', () => {
+  const stream = new SecretRedactor(['end-of-secret']).stream();
+  assert.equal(stream.push('the end\n'), 'the end\n');
+  assert.equal(stream.push('e\n'), 'e\n');
+  assert.equal(stream.push('e'), '');
+  assert.equal(stream.push('nd-\nof-sec'), '');
+  assert.equal(stream.push('ret!'), '[redacted]!');
+});
+
+test('what is held back is bounded, whatever a program prints', () => {
+  const value = 'abcdefgh-ijklmnop';
+  for (const part of [
+    '\n',
+    '\r\n    ',
+    '\u001B[31m',
+    '\\',
+    ' ',
+    '61 ',
+    '-',
+    '&amp;',
+    '%25',
+    'abcd',
+    'abcdefgh-\n',
+    '\\u0061',
+    '61 62 63 - - ',
+  ]) {
+    const stream = new SecretRedactor([value]).stream();
+    const text = part.repeat(200);
+    let [read, written] = [0, 0];
+    for (const beginning of ['abcdefgh-i', '61 62 63 64', 'abcd']) {
+      read += beginning.length;
+      written += stream.push(beginning).length;
+      for (let round = 0; round < 20; round += 1) {
+        read += text.length;
+        written += stream.push(text).length;
+        assert.ok(read - written < 6_000, `${JSON.stringify(part)}: ${read - written}`);
+      }
+    }
+    assert.equal(written + stream.end().length, read, JSON.stringify(part));
+  }
+});
+
 test('a value of digits is replaced in JSON as a number too', () => {
   const redactor = new SecretRedactor(['48151623']);
   assert.deepEqual(redactor.redactValue({ pin: 48_151_623, list: [148_151_623, 4_815_162], ok: true }), {

@@ -1,0 +1,344 @@
+// Shorter beginnings are looked up only where a stream pauses, so that most bytes cost one look into a table.
+export const ANCHOR = 4;
+const TABLE_BITS = 16;
+// Runs of text are searched for beginnings of this length, if all patterns are as long, so that most bytes are not even looked at.
+const MAX_WINDOW = 18;
+const MIN_WINDOW = 7;
+// Spreads anchors over the filter (Knuth, The Art of Computer Programming, volume 3, 6.4).
+const SPREAD = 0x9e_37_79_b1;
+// More bytes in a row that a pattern skips end its beginning, so that no text is held back without end.
+const MAX_SKIPPED = 16;
+
+/** What a byte is to a pattern: a byte to compare, or one of these. */
+export const SKIPPED = 0x1_00;
+export const NO_PART = 0x1_01;
+/** For each byte, what it is. */
+export type Alphabet = Uint16Array;
+
+/** A sequence of bytes to search for. */
+export interface Sequence {
+  readonly bytes: Uint8Array;
+  /** By default, all bytes are compared as they are. */
+  readonly alphabet?: Alphabet;
+  /** How the sequence can begin in the text; by default as it does. */
+  readonly heads?: readonly Uint8Array[];
+}
+
+class Pattern {
+  readonly bytes: Uint8Array;
+  readonly alphabet: Alphabet | undefined;
+  #fallbacks: Uint32Array | undefined;
+
+  constructor({ bytes, alphabet }: Sequence) {
+    this.bytes = bytes;
+    this.alphabet = alphabet;
+  }
+
+  /** For each length of a beginning: its longest end that is a shorter beginning (Knuth, Morris, Pratt 1977). Most patterns never need it. */
+  get fallbacks(): Uint32Array {
+    this.#fallbacks ??= fallbacksOf(this.bytes);
+    return this.#fallbacks;
+  }
+}
+
+/** Sequences of at least four bytes; shorter ones occur by chance and are ignored. */
+export class PatternSet {
+  readonly filter = new Uint8Array(1 << TABLE_BITS);
+  /** The bytes with which a pattern begins. */
+  readonly firsts = new Set<number>();
+  /** The length of the beginnings that `shifts` is about; 0 if a pattern is too short for that. */
+  readonly window: number;
+  /** For the last four bytes of a window: by how much the next window that can be a beginning is later (Wu and Manber 1994). */
+  readonly shifts: Uint8Array;
+  /** Whether all bytes of all sequences are ASCII. */
+  readonly isAscii: boolean;
+  readonly #byAnchor = new Map<number, Pattern[]>();
+  readonly #beginnings = new Set<number>();
+
+  constructor(sequences: readonly Sequence[]) {
+    const known = new Map<string, Sequence>();
+    for (const sequence of sequences) {
+      const name = `${sequence.alphabet === undefined ? '' : 'in '}${Buffer.from(sequence.bytes).toString('latin1')}`;
+      if (sequence.bytes.length >= ANCHOR) known.set(name, sequence);
+    }
+    const heads: Uint8Array[] = [];
+    for (const sequence of known.values()) {
+      const pattern = new Pattern(sequence);
+      for (const head of sequence.heads ?? [sequence.bytes]) {
+        this.#add(head, pattern);
+        heads.push(head);
+      }
+    }
+    const window = Math.min(MAX_WINDOW, ...heads.map((head) => head.length));
+    this.window = window < MIN_WINDOW ? 0 : window;
+    this.shifts = shiftsOf(heads, window);
+    this.isAscii = [...known.values()].every(({ bytes }) => bytes.every((byte) => byte < 0x80));
+  }
+
+  #add(bytes: Uint8Array, pattern: Pattern): void {
+    this.firsts.add(bytes[0] ?? 0);
+    let anchor = 0;
+    for (let length = 1; length <= ANCHOR; length += 1) {
+      anchor = (anchor << 8) | (bytes[length - 1] ?? 0);
+      if (length < ANCHOR) this.#beginnings.add(beginning(length, anchor));
+    }
+    const others = this.#byAnchor.get(anchor) ?? [];
+    this.#byAnchor.set(anchor, others);
+    if (!others.includes(pattern)) others.push(pattern);
+    this.filter[slotOf(anchor)] = 1;
+  }
+
+  startingWith(anchor: number): readonly Pattern[] {
+    return this.#byAnchor.get(anchor) ?? [];
+  }
+
+  /** Whether an anchor begins with the last `length` bytes of `last`. */
+  hasBeginning(length: number, last: number): boolean {
+    return this.#beginnings.has(beginning(length, last));
+  }
+}
+
+/** A pattern whose beginning is at the end of what was read. */
+class OpenPattern {
+  readonly pattern: Pattern;
+  /** Where each byte of the beginning begins in the text, from `#first` on. */
+  readonly #starts: number[] = [];
+  #first = 0;
+  #skipped = 0;
+
+  constructor(pattern: Pattern) {
+    this.pattern = pattern;
+  }
+
+  get length(): number {
+    return this.#starts.length - this.#first;
+  }
+
+  get start(): number {
+    return this.#starts[this.#first] ?? 0;
+  }
+
+  /** @returns where the pattern begins if it is complete. It is open for the next one then. */
+  read(byte: number, start: number): { readonly start: number } | undefined {
+    const { alphabet, bytes } = this.pattern;
+    const part = alphabet === undefined ? byte : (alphabet[byte] ?? NO_PART);
+    if (part === SKIPPED) {
+      this.#skipped += 1;
+      if (this.#skipped > MAX_SKIPPED) this.#shorten(0);
+      return undefined;
+    }
+    this.#skipped = 0;
+    let { length } = this;
+    while (length > 0 && bytes[length] !== part) length = this.pattern.fallbacks[length - 1] ?? 0;
+    this.#shorten(length);
+    if (bytes[length] !== part) return undefined;
+    this.#starts.push(start);
+    if (length + 1 < bytes.length) return undefined;
+    const found = { start: this.start };
+    this.#shorten(this.pattern.fallbacks[length] ?? 0);
+    return found;
+  }
+
+  #shorten(length: number): void {
+    this.#first = this.#starts.length - length;
+    if (this.#first <= length + ANCHOR) return;
+    this.#starts.splice(0, this.#first);
+    this.#first = 0;
+  }
+}
+
+/**
+ * Finds the patterns of a set, also overlapping ones, in bytes that arrive one by one. Each byte knows its place in a text, so that the
+ * bytes can be a decoded form of that text.
+ *
+ * The time grows with the number of bytes and of patterns that are open at once, whatever the bytes are.
+ */
+export class PatternMatcher {
+  readonly #set: PatternSet;
+  readonly #onMatch: (start: number, end: number) => void;
+  /** The last four bytes. */
+  #last = 0;
+  /** Where they begin in the text, at the number of the byte modulo four. */
+  readonly #starts = new Float64Array(ANCHOR);
+  #read = 0;
+  /** How many bytes were read since the last line break, and since the last reset, up to four. */
+  #unbroken = 0;
+  #count = 0;
+  #open: OpenPattern[] = [];
+
+  constructor(set: PatternSet, onMatch: (start: number, end: number) => void) {
+    this.#set = set;
+    this.#onMatch = onMatch;
+  }
+
+  get isOpen(): boolean {
+    return this.#open.length > 0;
+  }
+
+  /** @param start where the byte begins in the text. @param end where it ends. */
+  read(byte: number, start: number, end: number): void {
+    this.#last = (this.#last << 8) | byte;
+    this.#remember(start);
+    if (this.#open.length > 0) this.#advance(byte, start, end);
+    if (this.#isAnchored()) this.#openAnchored(end);
+  }
+
+  /**
+   * Reads the bytes from `at` to `end`, or to an earlier one that decides something.
+   *
+   * @param base where the first of all bytes is in the text.
+   * @returns the index of the first byte that was not read.
+   */
+  readRun(bytes: Uint8Array, at: number, end: number, base: number): number {
+    if (this.#open.length > 0) {
+      this.read(bytes[at] ?? 0, base + at, base + at + 1);
+      return at + 1;
+    }
+    // What began before the run may continue in it.
+    const joined = Math.min(end, at + ANCHOR - 1);
+    let index = this.#roll(bytes, at, joined);
+    if (index === joined && !this.#isAnchored()) {
+      const next = this.#skip(bytes, at, end);
+      if (next > index) {
+        index = next;
+        this.#last = blockAt(bytes, next);
+      }
+      index = this.#roll(bytes, index, end);
+    }
+    this.#rememberRun(at, index, base);
+    if (this.#isAnchored()) this.#openAnchored(base + index);
+    return index;
+  }
+
+  /** Where the first window begins that may be the beginning of a pattern, or that is not all in the run. */
+  #skip(bytes: Uint8Array, at: number, end: number): number {
+    const { window, shifts } = this.#set;
+    if (window === 0) return at;
+    let windowEnd = at + window;
+    while (windowEnd <= end) {
+      const shift = shifts[slotOf(blockAt(bytes, windowEnd))] ?? 0;
+      if (shift === 0) break;
+      windowEnd += shift;
+    }
+    return windowEnd - window;
+  }
+
+  /** Reads bytes up to the first beginning of a pattern. @returns the index after the last that was read. */
+  #roll(bytes: Uint8Array, at: number, end: number): number {
+    const { filter } = this.#set;
+    let last = this.#last;
+    let index = at;
+    while (index < end) {
+      last = (last << 8) | (bytes[index] ?? 0);
+      index += 1;
+      if (filter[slotOf(last)] === 1) break;
+    }
+    this.#last = last;
+    return index;
+  }
+
+  /** Whether the last bytes may be the beginning of a pattern. */
+  #isAnchored(): boolean {
+    return this.#set.filter[slotOf(this.#last)] === 1;
+  }
+
+  /** A line ends: what is open stays open, but less than an anchor before it is not held back for it. */
+  break(): void {
+    this.#unbroken = 0;
+  }
+
+  /** Nothing continues over this place. */
+  reset(): void {
+    this.#count = 0;
+    this.#unbroken = 0;
+    if (this.#open.length > 0) this.#open = [];
+  }
+
+  /** Where the longest beginning of a pattern at the end begins; infinity if there is none. */
+  openStart(): number {
+    let start = Number.POSITIVE_INFINITY;
+    for (const open of this.#open) start = Math.min(start, open.start);
+    for (let length = Math.min(ANCHOR - 1, this.#unbroken); length > 0; length -= 1) {
+      if (this.#set.hasBeginning(length, this.#last)) return Math.min(start, this.#startOf(length));
+    }
+    return start;
+  }
+
+  /** Where the byte begins with which the last `length` bytes begin. */
+  #startOf(length: number): number {
+    return this.#starts[(this.#read - length) % ANCHOR] ?? 0;
+  }
+
+  #rememberRun(at: number, end: number, base: number): void {
+    const first = Math.max(at, end - ANCHOR);
+    this.#read += first - at;
+    for (let index = first; index < end; index += 1) this.#remember(base + index);
+  }
+
+  #remember(start: number): void {
+    this.#starts[this.#read % ANCHOR] = start;
+    this.#read += 1;
+    if (this.#count < ANCHOR) this.#count += 1;
+    if (this.#unbroken < ANCHOR) this.#unbroken += 1;
+  }
+
+  #advance(byte: number, start: number, end: number): void {
+    let hasClosed = false;
+    for (const open of this.#open) {
+      const found = open.read(byte, start);
+      if (found !== undefined) this.#onMatch(found.start, end);
+      hasClosed ||= open.length === 0;
+    }
+    if (hasClosed) this.#open = this.#open.filter(({ length }) => length > 0);
+  }
+
+  #openAnchored(end: number): void {
+    if (this.#count < ANCHOR) return;
+    for (const pattern of this.#set.startingWith(this.#last)) {
+      if (this.#open.some((open) => open.pattern === pattern)) continue;
+      const open = new OpenPattern(pattern);
+      for (let index = 0; index < ANCHOR; index += 1) {
+        const found = open.read((this.#last >>> (8 * (ANCHOR - 1 - index))) & 0xff, this.#startOf(ANCHOR - index));
+        if (found !== undefined) this.#onMatch(found.start, end);
+      }
+      if (open.length > 0) this.#open.push(open);
+    }
+  }
+}
+
+/** The four bytes before `end`. */
+function blockAt(bytes: Uint8Array, end: number): number {
+  return (
+    ((bytes[end - 4] ?? 0) << 24) | ((bytes[end - 3] ?? 0) << 16) | ((bytes[end - 2] ?? 0) << 8) | (bytes[end - 1] ?? 0)
+  );
+}
+
+function slotOf(anchor: number): number {
+  return Math.imul(anchor, SPREAD) >>> (32 - TABLE_BITS);
+}
+
+function shiftsOf(heads: readonly Uint8Array[], window: number): Uint8Array {
+  const shifts = new Uint8Array(1 << TABLE_BITS).fill(window - ANCHOR + 1);
+  for (const head of heads) {
+    for (let end = ANCHOR; end <= window; end += 1) {
+      const slot = slotOf(blockAt(head, end));
+      shifts[slot] = Math.min(shifts[slot] ?? 0, window - end);
+    }
+  }
+  return shifts;
+}
+
+/** A number for `length` bytes, one to three. */
+function beginning(length: number, last: number): number {
+  return length * 2 ** 24 + (last & (2 ** (8 * length) - 1));
+}
+
+function fallbacksOf(bytes: Uint8Array): Uint32Array {
+  const fallbacks = new Uint32Array(bytes.length);
+  for (let index = 1, length = 0; index < bytes.length; index += 1) {
+    while (length > 0 && bytes[length] !== bytes[index]) length = fallbacks[length - 1] ?? 0;
+    if (bytes[length] === bytes[index]) length += 1;
+    fallbacks[index] = length;
+  }
+  return fallbacks;
+}

@@ -1,0 +1,295 @@
+/** Receives the bytes of a text in UTF-8 without its escapes, each with the place that it comes from. */
+export interface ByteSink {
+  /** @param start where the byte begins in the text. @param end where it ends. */
+  read(byte: number, start: number, end: number): void;
+  /** Reads bytes of which each is one character. @param base where the first of all is. @returns the index of the first that is not read. */
+  readRun(bytes: Uint8Array, at: number, end: number, base: number): number;
+  /** A line ends here. */
+  break(): void;
+  /** What comes before this place has nothing to do with what follows. */
+  reset(): void;
+}
+
+// More line breaks, indentation and colour codes in a row than this separate what is before them from what follows.
+const MAX_GAP = 200;
+// More levels of one escape inside another are not undone.
+const MAX_LEVELS = 5;
+// More backslashes before a character are not part of its escape.
+const MAX_BACKSLASHES = 16;
+// No more of a text is waited for to see how an escape ends.
+const LONGEST_ESCAPE = 50;
+
+const [TAB, LINE_FEED, CARRIAGE_RETURN, ESCAPE, SPACE] = [0x09, 0x0a, 0x0d, 0x1b, 0x20];
+const [PERCENT, AMPERSAND, BACKSLASH] = [0x25, 0x26, 0x5c];
+const MAX_ASCII = 0x7f;
+
+// Anything else is a character by itself. Those beyond ASCII are special if a byte of a pattern is.
+const SPECIAL = /[\n\r\u001B\\]|%(?=$|[\dA-Fa-fu])|&(?=$|[#A-Za-z])/;
+const SPECIAL_OR_UNICODE = /[\n\r\u001B\\\u0080-\uFFFF]|%(?=$|[\dA-Fa-fu])|&(?=$|[#A-Za-z])/;
+const CONTROL_LETTERS = new Map(
+  Object.entries({ a: 0x07, b: 0x08, e: ESCAPE, f: 0x0c, n: LINE_FEED, r: CARRIAGE_RETURN, t: TAB, v: 0x0b }).map(
+    ([letter, code]) => [letter.charCodeAt(0), code] as const,
+  ),
+);
+/** What follows a backslash in the escapes with digits. */
+const NUMERIC = new Set(Buffer.from('0123uUx'));
+const UNICODE = /U([\dA-Fa-f]{8})|u([\dA-Fa-f]{4})|u\{([\dA-Fa-f]{1,6})\}/y;
+const HEX_BYTE = /x([\dA-Fa-f]{2})/y;
+const OCTAL_BYTE = /[0-3][0-7]{2}/y;
+const PERCENT_CODE = new RegExp(`%(?:25){0,${MAX_LEVELS}}(?:u([\\da-f]{4})|([\\da-f]{2}))`, 'iy');
+const ENTITY = new RegExp(`&(?:amp;){0,${MAX_LEVELS}}(?:#(\\d{1,7})|#[xX]([\\dA-Fa-f]{1,6})|([A-Za-z]{2,12}));`, 'y');
+const COLOUR_CODE = /\[[0-?]{0,28}[ -/]{0,2}[@-~]/y;
+// Their beginnings, if a text pauses inside of one.
+const UNFINISHED = {
+  backslash: /(?:U[\dA-Fa-f]{0,7}|u(?:[\dA-Fa-f]{0,3}|\{[\dA-Fa-f]{0,6})|x[\dA-Fa-f]?|[0-3][0-7]?)$/y,
+  percent: new RegExp(`%(?:25){0,${MAX_LEVELS}}(?:u[\\da-f]{0,3}|[\\da-f]?)$`, 'iy'),
+  entity: new RegExp(`&(?:amp;){0,${MAX_LEVELS}}(?:#[xX]?[\\dA-Fa-f]{0,7}|[A-Za-z]{0,12})$`, 'y'),
+  colourCode: /(?:\[[0-?]{0,28}[ -/]{0,2})?$/y,
+};
+// The names of characters in ASCII (HTML, section 13.5).
+const ENTITY_NAMES = new Map(
+  Object.entries({
+    '!': 'excl',
+    '"': 'quot QUOT',
+    '#': 'num',
+    $: 'dollar',
+    '%': 'percnt',
+    '&': 'amp AMP',
+    "'": 'apos',
+    '(': 'lpar',
+    ')': 'rpar',
+    '*': 'ast midast',
+    '+': 'plus',
+    ',': 'comma',
+    '.': 'period',
+    '/': 'sol',
+    ':': 'colon',
+    ';': 'semi',
+    '<': 'lt LT',
+    '=': 'equals',
+    '>': 'gt GT',
+    '?': 'quest',
+    '@': 'commat',
+    '[': 'lsqb lbrack',
+    '\\': 'bsol',
+    ']': 'rsqb rbrack',
+    '^': 'Hat',
+    _: 'lowbar UnderBar',
+    '`': 'grave',
+    '{': 'lcub lbrace',
+    '|': 'verbar vert VerticalLine',
+    '}': 'rcub rbrace',
+    ' ': 'nbsp',
+  }).flatMap(([character, names]) => names.split(' ').map((name) => [name, character.charCodeAt(0)] as const)),
+);
+
+/** What an escape stands for: a character, or a byte of one in UTF-8. */
+interface Decoded {
+  readonly code: number;
+  readonly isByte?: boolean;
+  /** The length of the escape. */
+  readonly length: number;
+}
+
+/**
+ * Undoes what people and programs do to a text that is printed: escapes of JSON, JavaScript, Python and shells, of URLs (RFC 3986) and of
+ * HTML, also one inside another, line breaks with the indentation after them, and colour codes (ECMA-48). Backslashes are left out. The
+ * sink gets the rest, so that different spellings of a text become the same bytes.
+ */
+export class UnescapedText {
+  readonly #sink: ByteSink;
+  readonly #special: RegExp;
+  readonly #onEscape: (start: number, end: number) => void;
+  #text = '';
+  /** The same in Latin-1, which is fast to read. */
+  #bytes = Buffer.alloc(0);
+  /** Where `#text` begins. */
+  #base = 0;
+  #isEnd = false;
+  #at = 0;
+  /** How many backslashes are directly before it. */
+  #backslashes = 0;
+  /** Whether only spaces came since the last line break. */
+  #isIndentation = false;
+  #lastEnd = 0;
+
+  /**
+   * @param options.isAscii whether the sink does not distinguish other characters. @param options.onEscape is called with the place of each
+   * escape, which may be a part of the text that only looks like one.
+   */
+  constructor(
+    sink: ByteSink,
+    { isAscii, onEscape }: { readonly isAscii: boolean; readonly onEscape: (start: number, end: number) => void },
+  ) {
+    this.#sink = sink;
+    this.#special = new RegExp(isAscii ? SPECIAL : SPECIAL_OR_UNICODE, 'g');
+    this.#onEscape = onEscape;
+  }
+
+  /** Up to where the text is read. What follows may be the beginning of an escape. */
+  get position(): number {
+    return this.#at - Math.min(this.#backslashes, MAX_BACKSLASHES);
+  }
+
+  /**
+   * Continues to read.
+   *
+   * @param text contains the text from the position on. @param base where `text` begins. @param isEnd whether nothing follows.
+   */
+  read(text: string, base: number, isEnd: boolean): void {
+    if (text.length > this.#bytes.length) this.#bytes = Buffer.alloc(2 * text.length);
+    this.#bytes.write(text, 'latin1');
+    this.#text = text;
+    this.#base = base;
+    this.#isEnd = isEnd;
+    let at = this.#at - base;
+    let special = -1;
+    while (at < text.length) {
+      if (special < at) special = this.#nextSpecial(at);
+      if (this.#backslashes === 0 && !this.#isIndentation && special > at) {
+        this.#readRun(at, special);
+        at = special;
+        continue;
+      }
+      const length = this.#readSpecial(text.charCodeAt(at), at);
+      if (length === 0) break;
+      at += length;
+    }
+    this.#at = base + at;
+    if (this.#at - this.#lastEnd > MAX_GAP) this.#sink.reset();
+  }
+
+  /** Where the next character is that may not be one by itself. */
+  #nextSpecial(at: number): number {
+    this.#special.lastIndex = at;
+    return this.#special.test(this.#text) ? this.#special.lastIndex - 1 : this.#text.length;
+  }
+
+  #readRun(start: number, end: number): void {
+    if (this.#base + start - this.#lastEnd > MAX_GAP) this.#sink.reset();
+    let at = start;
+    while (at < end) at = this.#sink.readRun(this.#bytes, at, end, this.#base);
+    this.#lastEnd = this.#base + end;
+  }
+
+  /** @returns how many characters were read; 0 if more text decides what they are. */
+  #readSpecial(code: number, at: number): number {
+    if (code === BACKSLASH) {
+      this.#backslashes += 1;
+      return 1;
+    }
+    if (this.#backslashes > 0 && !NUMERIC.has(code)) return this.#readLetter(code, at);
+    // Line breaks and other languages are frequent.
+    if (this.#backslashes === 0 && code !== PERCENT && code !== AMPERSAND && code !== ESCAPE) {
+      this.#putCharacter(code, this.#base + at, this.#base + at + 1);
+      return 1;
+    }
+    const decoded = this.#decode(code, at);
+    if (decoded === undefined) return 0;
+    const end = at + decoded.length;
+    const colours = decoded.code === ESCAPE ? this.#colourCode(end) : 0;
+    if (colours === undefined) return 0;
+    const start = this.#base + at - this.#backslashes;
+    if (end + colours - at + this.#backslashes > 1) this.#onEscape(start, this.#base + end + colours);
+    this.#backslashes = 0;
+    if (decoded.isByte === true && decoded.code > MAX_ASCII) this.#put(decoded.code, start, this.#base + end);
+    else this.#putCharacter(decoded.code, start, this.#base + end);
+    return decoded.length + colours;
+  }
+
+  /** After backslashes. After an even number of them, a letter is a letter. */
+  #readLetter(code: number, at: number): number {
+    const control = this.#backslashes % 2 === 1 ? CONTROL_LETTERS.get(code) : undefined;
+    const colours = control === ESCAPE ? this.#colourCode(at + 1) : 0;
+    if (colours === undefined) return 0;
+    const start = this.#base + at - this.#backslashes;
+    const length = 1 + colours;
+    this.#onEscape(start, this.#base + at + length);
+    this.#backslashes = 0;
+    this.#putCharacter(control ?? code, start, this.#base + at + 1);
+    return length;
+  }
+
+  /** Undefined if more text decides. */
+  #decode(code: number, at: number): Decoded | undefined {
+    if (this.#backslashes > 0) return this.#decodeBackslash(code, at);
+    if (code === PERCENT) return this.#decodePercent(at);
+    if (code === AMPERSAND) return this.#decodeEntity(at);
+    return { code, length: 1 };
+  }
+
+  #decodeBackslash(code: number, at: number): Decoded | undefined {
+    if (this.#isUnfinished(UNFINISHED.backslash, at)) return undefined;
+    const [all, wide, unit, braced] = this.#match(UNICODE, at);
+    if (all !== undefined) return { code: Number.parseInt(wide ?? unit ?? braced ?? '', 16), length: all.length };
+    const [hex, digits] = this.#match(HEX_BYTE, at);
+    if (hex !== undefined) return { code: Number.parseInt(digits ?? '', 16), isByte: true, length: hex.length };
+    const [octal] = this.#match(OCTAL_BYTE, at);
+    if (octal !== undefined) return { code: Number.parseInt(octal, 8), isByte: true, length: octal.length };
+    return { code, length: 1 };
+  }
+
+  #decodePercent(at: number): Decoded | undefined {
+    if (this.#isUnfinished(UNFINISHED.percent, at)) return undefined;
+    const [all, unit, byte] = this.#match(PERCENT_CODE, at);
+    if (all === undefined) return { code: PERCENT, length: 1 };
+    return { code: Number.parseInt(unit ?? byte ?? '', 16), isByte: unit === undefined, length: all.length };
+  }
+
+  #decodeEntity(at: number): Decoded | undefined {
+    if (this.#isUnfinished(UNFINISHED.entity, at)) return undefined;
+    const [all, decimal, hex, name] = this.#match(ENTITY, at);
+    const digits = decimal ?? hex;
+    const code =
+      digits === undefined ? ENTITY_NAMES.get(name ?? '') : Number.parseInt(digits, hex === undefined ? 10 : 16);
+    return all === undefined || code === undefined ? { code: AMPERSAND, length: 1 } : { code, length: all.length };
+  }
+
+  /** The length of a colour code after its first character; undefined if more text decides. */
+  #colourCode(at: number): number | undefined {
+    if (this.#isUnfinished(UNFINISHED.colourCode, at)) return undefined;
+    return this.#match(COLOUR_CODE, at)[0]?.length ?? 0;
+  }
+
+  #isUnfinished(pattern: RegExp, at: number): boolean {
+    return !this.#isEnd && at + LONGEST_ESCAPE > this.#text.length && this.#match(pattern, at)[0] !== undefined;
+  }
+
+  #match(pattern: RegExp, at: number): readonly (string | undefined)[] {
+    pattern.lastIndex = at;
+    return pattern.exec(this.#text) ?? [];
+  }
+
+  #putCharacter(code: number, start: number, end: number): void {
+    if (code === LINE_FEED || code === CARRIAGE_RETURN) {
+      this.#isIndentation = true;
+      this.#sink.break();
+    } else if (code !== BACKSLASH && code !== ESCAPE && !(this.#isIndentation && (code === SPACE || code === TAB))) {
+      forEachByte(code, (byte) => this.#put(byte, start, end));
+    }
+  }
+
+  #put(byte: number, start: number, end: number): void {
+    if (start - this.#lastEnd > MAX_GAP) this.#sink.reset();
+    this.#isIndentation = false;
+    this.#lastEnd = end;
+    this.#sink.read(byte, start, end);
+  }
+}
+
+/** Calls `put` with each byte of a character. Each half of a pair of surrogates has its own three (CESU-8), as texts are cut between them. */
+export function forEachByte(code: number, put: (byte: number) => void): void {
+  if (code < 0x80) {
+    put(code);
+  } else if (code < 0x8_00) {
+    put(0xc0 | (code >> 6));
+    put(0x80 | (code & 0x3f));
+  } else if (code < 0x1_00_00) {
+    put(0xe0 | (code >> 12));
+    put(0x80 | ((code >> 6) & 0x3f));
+    put(0x80 | (code & 0x3f));
+  } else {
+    forEachByte(0xd8_00 | (((code - 0x1_00_00) >> 10) & 0x3_ff), put);
+    forEachByte(0xdc_00 | (code & 0x3_ff), put);
+  }
+}
