@@ -41,7 +41,7 @@ import type { ServeOptions } from './serveOptions.ts';
 import type { SignIns } from './signIn/signIns.ts';
 import type { Store } from './store/store.ts';
 
-const DEFAULT_KILL_GRACE_MS = 5_000;
+const DEFAULT_KILL_GRACE_MS = 4_000;
 
 /** What the parts are built from. */
 interface Foundation {
@@ -156,6 +156,7 @@ export async function buildParts(
     machineClasses,
     maxRunningJobs,
     maxResultBytes,
+    killGraceMs,
     secrets,
     waiting,
     resultPieces,

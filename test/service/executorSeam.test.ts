@@ -39,6 +39,7 @@ const attic = defineExecutor({
     reportSecret: () => undefined,
     cancel: async () => {},
     cleanUp: async () => {},
+    endNow: async () => false,
     forget: () => {},
     stop: async () => {},
   }),

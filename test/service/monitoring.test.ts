@@ -65,6 +65,7 @@ function clusterThatCanFail(): { readonly isAway: (isAway: boolean) => void; rea
       reportSecret: () => undefined,
       cancel: async () => {},
       cleanUp: async () => {},
+      endNow: async () => false,
       forget: () => {},
       stop: async () => {},
     }),

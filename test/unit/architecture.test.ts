@@ -36,7 +36,7 @@ const FOLDERS: Record<string, string> = {
     run/erasable run/models run/protocol run/answers run/process run/job run/history run/visits run/testing run/evals run/child/recording
     run/child/loading run/child`,
   service: `
-    store/database store/jobs store/accounts store/audit store config log jobFiles volumes executor secrets contents environments folders sandbox runner/usage runner/environment runner/program
+    store/database store/jobs store/accounts store/audit store config log cgroups jobFiles volumes executor secrets contents environments folders sandbox runner/usage runner/environment runner/program
     runner/output runner process
     slurm/batch slurm slurm/proposal jobs health streams tls http/limits http/access http/connections signIn http/submit http/page/views http/page http disk backup metrics admin/socket admin/operations admin . machine`,
   cli: 'terminal grammar command completion session signIn failures list jobs budgets secrets migration flows sweeps submit search serve admin admin/verbs mcp machines .',

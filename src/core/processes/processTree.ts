@@ -2,10 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { uptime } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemCode } from '../errors.ts';
+import { lockLimitOf } from './lockLimit.ts';
 import { environmentOf, namespaceOf, processIds, readStat, readText, runningProcesses } from './procfs.ts';
 
 const POLL_MS = 25;
-const KILL_WAIT_MS = 2_000;
+const KILL_WAIT_MS = 10_000;
+const FAST_ROUNDS = 5;
 // Starting a program can take 100 ms on a busy machine. A process without an environment after this many checks, 2 s or more, is hiding it.
 const EXEC_CHECKS = 200;
 const EXEC_POLL_MS = 10;
@@ -43,6 +45,11 @@ export function bootIdentity(platform: string = process.platform): string {
   return `since ${Math.round((Date.now() / 1000 - uptime()) / 120)}`;
 }
 
+/** Milliseconds of a clock that nobody sets, the same for all processes of a boot (CLOCK_MONOTONIC on Linux). */
+export function steadyMs(): number {
+  return Number(process.hrtime.bigint() / 1_000_000n);
+}
+
 /** A process, as long as it runs. */
 export interface ProcessReference {
   readonly pid: number;
@@ -51,9 +58,9 @@ export interface ProcessReference {
 }
 
 /**
- * Processes that belong together: those in a process group, and those with a variable in their environment. In a sandbox, they are the
- * processes in the namespace of its first process, whose end ends all others. Unlike its environment, a process cannot change its
- * namespace; and a search by environment also reads the environments of all other jobs.
+ * Processes that belong together: those in a process group, those with a variable in their environment, and those with a limit that they
+ * cannot raise. In a sandbox, they are the processes in the namespace of its first process, whose end ends all others. Unlike its
+ * environment, a process cannot change its namespace; and a search by environment also reads the environments of all other jobs.
  */
 export type ProcessTree =
   | {
@@ -61,31 +68,46 @@ export type ProcessTree =
       readonly group: number | undefined;
       /** `NAME=value`, which children inherit. */
       readonly mark: string;
+      /** The result of `lockLimitOf`. */
+      readonly lockLimit?: number | undefined;
     }
   | { readonly init: ProcessReference | undefined };
 
 /**
  * Stops every process of a tree: SIGTERM, then SIGKILL after `graceMs`.
  *
- * On Linux this includes processes that left the group, by their mark.
+ * On Linux this includes processes that left the group, by their mark and their limit.
  *
  * @param platform for tests; this system by default.
+ * @returns whether there were any.
  */
 export async function endProcesses(
   tree: ProcessTree,
   graceMs: number,
   platform: string = process.platform,
-): Promise<void> {
-  if (platform === 'win32') {
-    if ('group' in tree && tree.group !== undefined) endTree(tree.group);
-    return;
-  }
+): Promise<boolean> {
+  if (platform === 'win32') return 'group' in tree && tree.group !== undefined && endTree(tree.group);
   const find = finderOf(tree, platform);
-  if (sendSignal(await find(), 'SIGTERM') === 0) return;
-  if (await areGone(find, graceMs)) return;
+  if (sendSignal(await find(), 'SIGTERM') === 0) return false;
+  if (await areGone(find, graceMs)) return true;
   const deadline = performance.now() + KILL_WAIT_MS;
-  // Repeated, because a process can fork while its siblings are killed.
-  while (sendSignal(await find(), 'SIGKILL') > 0 && performance.now() < deadline) await sleep(POLL_MS);
+  // Repeated, because a process can fork while its siblings are killed. The first rounds follow at once, to be faster than they are.
+  for (let round = 1; sendSignal(await find(), 'SIGKILL') > 0 && performance.now() < deadline; round += 1) {
+    await sleep(round < FAST_ROUNDS ? 0 : POLL_MS);
+  }
+  return true;
+}
+
+/** Sends SIGTERM to the processes beside the first one of a sandbox, and waits until they have stopped, or for `graceMs`. */
+export async function askToEnd(init: ProcessReference, graceMs: number): Promise<void> {
+  const find = finderOf({ init }, process.platform);
+  if (sendSignal(await find(), 'SIGTERM') > 0) await areGone(find, graceMs);
+}
+
+/** Waits until a process has stopped, or for `withinMs`. */
+export async function untilStopped({ pid, identity }: ProcessReference, withinMs: number): Promise<void> {
+  const deadline = performance.now() + withinMs;
+  while (processIdentity(pid) === identity && performance.now() < deadline) await sleep(POLL_MS);
 }
 
 /** Kills a process, unless it has stopped. */
@@ -99,29 +121,31 @@ type Find = () => Promise<readonly number[]>;
 async function areGone(find: Find, withinMs: number): Promise<boolean> {
   const deadline = performance.now() + withinMs;
   for (;;) {
+    const started = performance.now();
     if ((await find()).length === 0) return true;
-    if (performance.now() >= deadline) return false;
-    await sleep(POLL_MS);
+    const now = performance.now();
+    if (now >= deadline) return false;
+    // Thousands of processes take a while to find.
+    await sleep(Math.min(Math.max(POLL_MS, now - started), deadline - now));
   }
 }
 
 function finderOf(tree: ProcessTree, platform: string): Find {
   if ('init' in tree) return async () => processesBeside(tree.init);
-  const { group, mark } = tree;
+  const { group } = tree;
   if (platform !== 'linux') return async () => (group !== undefined && isAlive(-group) ? [-group] : []);
   // A process that had the mark once belongs to the tree. A process that never shows an environment is waited for only once.
   const known = { own: new Set<string>(), bare: new Set<string>() };
-  return () => findProcesses(group, mark, known);
+  return () => findProcesses(tree, known);
 }
 
 /**
- * The processes of a group or with a mark. While a process starts another program, it has no environment. So if nothing else is found, this
- * waits until each process without one that is younger than this process has one. Processes that lose theirs only later are waited for only
+ * The processes of a group, with a mark or with a limit. While a process starts another program, it has no environment. So if nothing else
+ * is found, this waits until each process without one that is younger than this process has one. Processes that lose theirs only later are waited for only
  * if one of the others has stopped, because it may have started them.
  */
 async function findProcesses(
-  group: number | undefined,
-  mark: string,
+  { group, mark, lockLimit }: Extract<ProcessTree, { group: unknown }>,
   { own, bare }: { readonly own: Set<string>; readonly bare: Set<string> },
 ): Promise<readonly number[]> {
   const ownStart = Number(readStat(process.pid)?.startTime);
@@ -132,7 +156,9 @@ async function findProcesses(
     const undecided: string[] = [];
     for (const [id, { pid, startTime, ...stat }] of processes) {
       if (stat.isKernelThread) continue;
-      const environment = own.has(id) || stat.group === group ? mark : environmentOf(pid);
+      const isKnown =
+        own.has(id) || stat.group === group || (lockLimit !== undefined && lockLimitOf(pid) === lockLimit);
+      const environment = isKnown ? mark : environmentOf(pid);
       if (environment?.split('\0').includes(mark)) {
         own.add(id);
         found.push(pid);
@@ -174,11 +200,12 @@ function sendSignal(pids: readonly number[], signal: NodeJS.Signals): number {
   return pids.length;
 }
 
-function endTree(pid: number): void {
+function endTree(pid: number): boolean {
   try {
     execFileSync('taskkill', ['/pid', String(pid), '/T', '/F'], { stdio: 'ignore' });
+    return true;
   } catch {
-    // It has already stopped.
+    return false; // it has already stopped
   }
 }
 

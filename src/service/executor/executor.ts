@@ -72,10 +72,16 @@ export interface Executor {
   reportSecret(jobId: string): string | undefined;
   /** Speeds up the end of a job whose folder has the cancel file. */
   cancel(job: OwnedJob): Promise<void>;
-  /** Stops what a failed runner left running. */
+  /**
+   * Ends all programs of a job without a grace period, whatever its runner does. The runner then reports their end.
+   *
+   * @returns whether any was running.
+   */
+  endNow(job: OwnedJob, folder: JobFolder): Promise<boolean>;
+  /** Stops a runner that failed, and what it left running. */
   cleanUp(job: OwnedJob, folder: JobFolder): Promise<void>;
   /** Called after the last call about a job. */
-  forget(jobId: string): void;
+  forget(job: OwnedJob): void;
   /** Stops the executor's own background work; runners continue. */
   stop(): Promise<void>;
 }

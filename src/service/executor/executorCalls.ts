@@ -5,7 +5,7 @@ import type { Executor, RunnableJob } from './executor.ts';
 
 /** A call of an executor that failed. */
 export interface FailedCall {
-  readonly call: 'launch' | 'status' | 'cancel' | 'clean-up' | 'look';
+  readonly call: 'launch' | 'status' | 'cancel' | 'end' | 'clean-up' | 'look';
   /** The code of its error; `other` for one without a code of ours. */
   readonly code: string;
   /** By `performance.now()`, in milliseconds. */
@@ -52,8 +52,9 @@ export class ExecutorCalls {
       externalId: (job) => executor.externalId(job),
       reportSecret: (jobId) => executor.reportSecret(jobId),
       cancel: (job) => this.#watch('cancel', executor.cancel(job)),
+      endNow: (job, folder) => this.#watch('end', executor.endNow(job, folder)),
       cleanUp: (job, folder) => this.#watch('clean-up', executor.cleanUp(job, folder)),
-      forget: (jobId) => executor.forget(jobId),
+      forget: (job) => executor.forget(job),
       stop: () => executor.stop(),
     };
   }

@@ -1,5 +1,6 @@
 import { parseOwnJson } from '../../core/jsonFields.ts';
 import { existsSync, readFileSync } from 'node:fs';
+import type { JobCgroup } from '../cgroups/jobCgroup.ts';
 
 /** What jobs can see of the machine when they run in bubblewrap. */
 export interface Sandbox {
@@ -31,6 +32,10 @@ export interface Confinement {
   readonly limits: ResourceLimits;
   /** The cores that it runs on; null for all. */
   readonly cpus: readonly number[] | null;
+  /** By how much its processes yield to others (nice(1)). */
+  readonly nice: number;
+  /** Null where the service may make no control groups. */
+  readonly cgroup: JobCgroup | null;
 }
 
 /** Undefined if the executor separates jobs by other means, as a cluster does. */

@@ -26,6 +26,8 @@ const NAMES = {
   manifest: 'manifest.json',
   /** The process that runs the job: a `ClaimMarker`, created once and never changed. */
   claim: 'claim.json',
+  /** The latest program that installs the packages: a `StartedMarker`. */
+  installing: 'installing.json',
   /** Exists once the script runs: a `StartedMarker`. */
   started: 'started.json',
   /** How the job ended: an `ExitMarker`. */

@@ -18,6 +18,10 @@ const startedMarker = z.object({
   at: time,
   /** The first process of the script's sandbox, if it has one. */
   init: processReference.optional(),
+  /** Seconds that programs of the job ran before, to install its packages. */
+  usedSeconds: z.number().nonnegative().default(0),
+  /** When the time limit ends this program, in milliseconds of the clock that all processes of a boot share (`steadyMs`). */
+  deadline: z.number().optional(),
 });
 
 const exitMarker = z.object({
@@ -39,7 +43,7 @@ const manifest = z.array(z.object({ path: z.string(), size: z.number(), sha256: 
 
 /** The process that runs a job. */
 export type ClaimMarker = Readonly<z.infer<typeof processReference>>;
-/** That the script runs, since when and as which process. */
+/** That a program of the job runs, since when and as which process. */
 export type StartedMarker = Readonly<z.infer<typeof startedMarker>>;
 /** How the job ended. */
 export type ExitMarker = Readonly<z.infer<typeof exitMarker>>;
@@ -50,6 +54,17 @@ export const readClaim = reader(processReference, MAX_MARKER_BYTES);
 export const readStarted = reader(startedMarker, MAX_MARKER_BYTES);
 export const readExit = reader(exitMarker, MAX_MARKER_BYTES);
 export const readManifest = reader(manifest, MAX_MANIFEST_BYTES);
+
+/** The program of a job that was started last; undefined before the first one, and if the job has damaged its marker. */
+export async function latestProgram(
+  folder: Readonly<Record<'started' | 'installing', string>>,
+): Promise<StartedMarker | undefined> {
+  for (const path of [folder.started, folder.installing]) {
+    const program = await readStarted(path).catch(() => undefined);
+    if (program !== undefined) return program;
+  }
+  return undefined;
+}
 
 function reader<T>(schema: z.ZodType<T>, maxBytes: number): (path: string) => Promise<T | undefined> {
   return async (path) => {

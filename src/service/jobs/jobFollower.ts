@@ -13,6 +13,7 @@ import { hasStarted, noteExternalId, noteStart, noteWaiting } from './jobProgres
 import { type FollowPace, JobWatch } from './jobWatch.ts';
 import type { MachineClasses } from '../config/machineClasses.ts';
 import { readOutput } from './outputReader.ts';
+import { overdueEnding, OverdueWatch } from './overdue.ts';
 import { readReport } from './runnerReport.ts';
 import type { ResultPieces } from '../contents/resultPieces.ts';
 import type { WaitingContents } from '../contents/waitingContents.ts';
@@ -26,6 +27,8 @@ import type { Store } from '../store/store.ts';
 
 // Checking whether a runner is alive starts a process on some systems.
 const STATUS_POLL_MS = 1_000;
+// How long a runner may take to report a job that the service has ended for it.
+const REPORT_WAIT_MS = 10_000;
 const MAX_NAMED = 5;
 const MAX_SHOWN = 200;
 
@@ -41,6 +44,8 @@ export interface FollowContext {
   readonly resultPieces: Pick<ResultPieces, 'note'>;
   /** The limit for the results of one job. */
   readonly maxResultBytes: number;
+  /** Time between the signal to end and the kill. */
+  readonly killGraceMs: number;
 }
 
 /**
@@ -65,6 +70,12 @@ export async function followRunner(
   let lastSeen: number | undefined;
   let startSeen: number | undefined;
   let isStarted = hasStarted(jobId, store);
+  const overdue = new OverdueWatch(
+    store.jobs.get(jobId) ?? { maxRuntime: Number.POSITIVE_INFINITY },
+    context.killGraceMs,
+  );
+  let nextEnd = 0;
+  let endedAt: number | undefined;
   const output = { jobId, path: folder.output, offset: store.jobs.get(jobId)?.logOffset ?? 0 };
   for (;;) {
     if (performance.now() >= nextStatus) {
@@ -109,9 +120,20 @@ export async function followRunner(
       const ending = { state: 'failed', reason: report.reason, isCharged: true, isCause: true } as const;
       await endUnreported(job, folder, { state: 'gone', ending, lastSeen, startSeen }, context, signal);
       return true;
-    } else if (status.state === 'gone') {
-      await endUnreported(job, folder, { ...status, lastSeen, startSeen }, context, signal);
-      return true;
+    } else {
+      const state = await overdue.check(folder, isCancelled);
+      const isGone = status.state === 'gone';
+      if (state !== undefined && !isGone && performance.now() >= nextEnd) {
+        if (await executor.endNow(owned, folder)) endedAt ??= performance.now();
+        nextEnd = performance.now() + STATUS_POLL_MS;
+      }
+      const isSilent = endedAt !== undefined && performance.now() - endedAt > REPORT_WAIT_MS;
+      if (isGone || isSilent) {
+        const ended = endedAt !== undefined && state !== undefined ? { ending: overdueEnding(state) } : {};
+        const seen = { ...status, ...ended, state: 'gone' as const, lastSeen, startSeen };
+        await endUnreported(job, folder, seen, context, signal);
+        return true;
+      }
     }
     await watch.next({ hasNews, signal });
   }

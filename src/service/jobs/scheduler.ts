@@ -156,7 +156,7 @@ export class Scheduler {
     this.#queue.noteAtWork(job.account);
     const stop = new AbortController();
     const run = this.#run(job, stop.signal).finally(() => {
-      this.#options.executor.forget(job.id);
+      this.#options.executor.forget(job);
       this.#options.secrets.forget(job.id);
       this.#queue.release(job.account);
       this.#active.delete(job.id);

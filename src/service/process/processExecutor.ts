@@ -3,14 +3,25 @@ import { spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../core/errors.ts';
-import { bootIdentity, endProcesses, processIdentity } from '../../core/processes/processTree.ts';
+import { newLockLimit } from '../../core/processes/lockLimit.ts';
+import {
+  bootIdentity,
+  endProcesses,
+  killProcess,
+  processIdentity,
+  type ProcessReference,
+  type ProcessTree,
+  untilStopped,
+} from '../../core/processes/processTree.ts';
+import { killCgroup, processesOf } from '../cgroups/jobCgroup.ts';
+import type { JobCgroups } from '../cgroups/jobCgroups.ts';
 import { CpuShares } from './cpuShares.ts';
-import type { Executor, RunnableJob } from '../executor/executor.ts';
+import type { Executor, OwnedJob, RunnableJob } from '../executor/executor.ts';
 import type { ExecutorContext } from '../executor/executorKind.ts';
 import { memoryShortage } from './freeMemory.ts';
 import { type Isolation, unisolatedRefusal } from './isolation.ts';
 import { readJobText } from '../jobFiles/jobFileReading.ts';
-import { readClaim, readStarted, type StartedMarker } from '../jobFiles/markers.ts';
+import { latestProgram, readClaim, type StartedMarker } from '../jobFiles/markers.ts';
 import type { ProcessSettings } from './processConfig.ts';
 import { allowedEnvironment } from '../../core/processes/childEnvironment.ts';
 import { type Confinement, readConfinement } from '../jobFiles/confinement.ts';
@@ -18,21 +29,20 @@ import { type JobFolder, writeMarker } from '../jobFiles/jobFolder.ts';
 import { writeRunnerInput } from '../jobFiles/runnerInput.ts';
 import { jobProcessTag } from '../jobFiles/jobProcessTag.ts';
 import { SEALED } from '../jobFiles/reportSeal.ts';
-import { PRLIMIT } from '../sandbox/sandboxStart.ts';
 import { openRunnerSecrets } from './runnerSecrets.ts';
 
 const CLAIM_POLL_MS = 10;
 const MAX_WORDS = 500;
-// Part of util-linux, which installs it here on every distribution.
-const TASKSET = '/usr/bin/taskset';
-const NICE = '/usr/bin/nice';
-const IONICE = '/usr/bin/ionice';
+// Thousands of processes take seconds to end.
+const SANDBOX_END_MS = 30_000;
 
 type Context = Pick<ExecutorContext, 'runner' | 'data' | 'killGraceMs' | 'machineClasses' | 'accounts'>;
 
 export interface ProcessExecutorOptions extends Context {
   readonly settings: ProcessSettings;
   readonly isolation: Isolation;
+  /** Undefined where this process may make none. */
+  readonly cgroups?: JobCgroups | undefined;
 }
 
 /**
@@ -40,7 +50,7 @@ export interface ProcessExecutorOptions extends Context {
  * whatever the user can do.
  */
 export function createProcessExecutor(options: ProcessExecutorOptions): Executor {
-  const { runner, killGraceMs, settings, isolation, accounts, data } = options;
+  const { runner, killGraceMs, settings, isolation, accounts, data, cgroups } = options;
   const cpus = new CpuShares();
   const running = new Set<string>();
   const secretOf = openRunnerSecrets(data);
@@ -63,11 +73,8 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
       const confinement = confinementOf(job, options, cpus);
       writeMarker(folder.confinement, confinement);
       const log = openSync(folder.runnerLog, 'a', 0o600);
-      const [file, ...args] = withPriority(
-        settings.nice,
-        withLimits(confinement, [process.execPath, runner, folder.path, SEALED]),
-      );
-      const child = spawn(file, args, {
+      // Neither its cores nor its priority are lowered, so that no job can starve what enforces its limits.
+      const child = spawn(process.execPath, [runner, folder.path, SEALED], {
         cwd: folder.path,
         detached: true,
         windowsHide: true,
@@ -107,21 +114,54 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
     // The runner sees the cancel file in its folder within a moment.
     cancel: () => Promise.resolve(),
 
-    async cleanUp({ id: jobId }, folder) {
-      const started = await readStarted(folder.started).catch(() => undefined);
-      const sandbox = readConfinement(folder.confinement)?.sandbox ?? null;
+    async endNow(job, folder) {
+      const cgroup = cgroups?.find(job, settings.max_processes);
+      const wasRunning = cgroup !== undefined && processesOf(cgroup).length > 0;
+      if (cgroup !== undefined) await killCgroup(cgroup);
+      const program = await latestProgram(folder);
+      if (!isSandboxed(folder)) return (await endProcesses(treeOf(job, program), 0)) || wasRunning;
+      const init = program?.init;
+      if (init === undefined || processIdentity(init.pid) !== init.identity) return wasRunning;
+      await endSandbox(init);
+      return true;
+    },
+
+    async cleanUp(job, folder) {
+      const claim = await readClaim(folder.claim).catch(() => undefined);
+      if (claim !== undefined && claim.pid !== process.pid) killProcess(claim);
+      const program = await latestProgram(folder);
       // The kernel ends a sandbox with its runner, except one that was still being set up, which has no such marker.
-      if (sandbox !== null && started?.init !== undefined) await endProcesses({ init: started.init }, killGraceMs);
-      else await endProcesses({ group: started && groupOf(started), mark: jobProcessTag(jobId) }, killGraceMs);
+      if (isSandboxed(folder) && program?.init !== undefined) await endSandbox(program.init);
+      else await endProcesses(treeOf(job, program), killGraceMs);
+      const cgroup = cgroups?.find(job, settings.max_processes);
+      if (cgroup !== undefined) await killCgroup(cgroup);
     },
 
-    forget(jobId) {
-      cpus.release(jobId);
-      running.delete(jobId);
+    forget(job) {
+      cpus.release(job.id);
+      running.delete(job.id);
+      cgroups?.remove(job);
     },
 
-    stop: () => Promise.resolve(),
+    async stop() {
+      cgroups?.close();
+    },
   };
+}
+
+function isSandboxed(folder: JobFolder): boolean {
+  return (readConfinement(folder.confinement)?.sandbox ?? null) !== null;
+}
+
+/** The kernel ends all processes of a sandbox with its first one. */
+async function endSandbox(init: ProcessReference): Promise<void> {
+  killProcess(init);
+  await untilStopped(init, SANDBOX_END_MS);
+}
+
+function treeOf({ id }: OwnedJob, program: StartedMarker | undefined): ProcessTree {
+  const mark = jobProcessTag(id);
+  return { group: program && groupOf(program), mark, lockLimit: newLockLimit(mark) };
 }
 
 /** The process group of a script, which may outlive the script; undefined if its ID was reused. */
@@ -132,10 +172,11 @@ function groupOf({ pid, identity, boot }: StartedMarker): number | undefined {
 }
 
 function confinementOf(
-  { id, machineClass }: RunnableJob,
-  { settings, isolation, machineClasses }: ProcessExecutorOptions,
-  cpus: CpuShares,
+  job: RunnableJob,
+  { settings, isolation, machineClasses, cgroups }: ProcessExecutorOptions,
+  shares: CpuShares,
 ): Confinement {
+  const { id, machineClass } = job;
   const found = machineClasses.get(machineClass);
   const { max_processes: maxProcesses, max_file_gb: maxFileGb } = settings;
   const limits = {
@@ -144,32 +185,14 @@ function confinementOf(
     maxProcesses,
     maxFileBytes: maxFileGb === undefined ? null : Math.floor(maxFileGb * 2 ** 30),
   };
+  const cpus = (found === undefined ? undefined : shares.take(id, found.cpus)) ?? null;
   return {
     sandbox: isolation.type === 'none' ? null : isolation.sandbox,
     limits,
-    cpus: (found === undefined ? undefined : cpus.take(id, found.cpus)) ?? null,
+    cpus,
+    nice: settings.nice,
+    cgroup: cgroups?.create(job, { ...limits, cpus }) ?? null,
   };
-}
-
-/**
- * The command with its cores and its file size limit, which its children inherit. Both are set on the runner, before anything that
- * the account chose: a program that starts the job's program would have the job's variables.
- */
-function withLimits(
-  { cpus, limits: { maxFileBytes } }: Confinement,
-  command: readonly [string, ...string[]],
-): readonly [string, ...string[]] {
-  const onCores: readonly [string, ...string[]] =
-    cpus === null || !existsSync(TASKSET) ? command : [TASKSET, '--cpu-list', cpus.join(','), ...command];
-  return maxFileBytes === null || !existsSync(PRLIMIT) ? onCores : [PRLIMIT, `--fsize=${maxFileBytes}`, ...onCores];
-}
-
-/** The command with a lower priority for processor and disk, which all of its processes inherit, also in a sandbox. */
-function withPriority(nice: number, command: readonly [string, ...string[]]): readonly [string, ...string[]] {
-  if (nice === 0 || !existsSync(NICE)) return command;
-  // The lowest best-effort priority, because idle priority would not read at all on a busy disk.
-  const onDisk = existsSync(IONICE) ? [IONICE, '--ignore', '--class', '2', '--classdata', '7'] : [];
-  return [NICE, '-n', String(nice), ...onDisk, ...command];
 }
 
 async function launchError(folder: JobFolder, cause: unknown): Promise<AppError> {

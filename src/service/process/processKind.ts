@@ -1,8 +1,12 @@
+import { existsSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
+import { join } from 'node:path';
 import { messageOf } from '../../core/errors.ts';
 import { formatCount } from '../../core/text/format.ts';
+import { JobCgroups } from '../cgroups/jobCgroups.ts';
 import { type MachineClass, machineClass, machineClassList } from '../config/machineClasses.ts';
 import { type Check, type CheckContext, defineExecutor } from '../executor/executorKind.ts';
+import { jobFolder } from '../jobFiles/jobFolder.ts';
 import { describeIsolation, findIsolation, unisolatedRefusal } from './isolation.ts';
 import { type ProcessSettings, processSettings } from './processConfig.ts';
 import { createProcessExecutor } from './processExecutor.ts';
@@ -16,11 +20,16 @@ export const processKind = defineExecutor({
     context.log.info(describeIsolation(isolation));
     const refusal = unisolatedRefusal(isolation, context.accounts);
     if (refusal !== undefined) context.log.warn(refusal);
-    return createProcessExecutor({ ...context, settings, isolation });
+    const cgroups = JobCgroups.open(context.data, settings.nice);
+    context.log.info(describeLimits(cgroups));
+    const files = join(context.filesFolder, 'jobs');
+    await cgroups?.sweep((jobId) => !existsSync(jobFolder(join(files, jobId)).spec));
+    return createProcessExecutor({ ...context, settings, isolation, cgroups });
   },
 
   check: async ({ process: settings, machine_classes: classes = [] }, context) => [
     await checkIsolation(settings, context),
+    checkLimits(settings, context),
     ...classes.map((one) => checkSize(one)),
     checkFreeMemory(settings),
   ],
@@ -43,6 +52,20 @@ function checkFreeMemory({ min_free_memory_gb: minFree }: ProcessSettings): Chec
   if (minFree < memory) return { what, problem: undefined };
   const problem = `the machine has ${memory.toFixed(1)} GB, so no job would ever start. Lower [process] min_free_memory_gb`;
   return { what, problem };
+}
+
+function checkLimits({ nice }: ProcessSettings, { data }: CheckContext): Check {
+  const cgroups = JobCgroups.open(data, nice);
+  cgroups?.close();
+  return { what: describeLimits(cgroups), problem: undefined };
+}
+
+/** One line about who enforces the limits of jobs, for people. */
+function describeLimits(cgroups: JobCgroups | undefined): string {
+  if (cgroups !== undefined) return cgroups.describe();
+  const how =
+    'their runners check memory and processes a few times a second, and accounts do not get equal shares of the processor';
+  return `the service may make no control groups for jobs: ${how}`;
 }
 
 async function checkIsolation(settings: ProcessSettings, context: CheckContext): Promise<Check> {

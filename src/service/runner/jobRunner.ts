@@ -12,6 +12,8 @@ import { claimJob, DEFAULT_MAX_LOG_BYTES, jobFolder, writeMarker } from '../jobF
 import type { ExitMarker } from '../jobFiles/markers.ts';
 import type { RunnerSpec } from '../jobFiles/runnerSpec.ts';
 import { OutputLog } from './output/outputLog.ts';
+import { closeInheritedDescriptors } from '../../core/processes/inheritedDescriptors.ts';
+import { newLockLimit } from '../../core/processes/lockLimit.ts';
 import { endProcesses, processIdentity } from '../../core/processes/processTree.ts';
 import { jobProcessTag } from '../jobFiles/jobProcessTag.ts';
 import { parseRunnerInput, takeSecrets } from '../jobFiles/runnerInput.ts';
@@ -126,11 +128,13 @@ async function cleanUp(): Promise<void> {
   const { readClaim } = await import('../jobFiles/markers.ts'); // loads zod, which would delay the start of a job
   const claim = await readClaim(folder.claim);
   if (claim !== undefined && processIdentity(claim.pid) === claim.identity) return; // that runner is alive
-  await endProcesses({ group: undefined, mark: jobProcessTag(basename(folder.path)) }, KILL_GRACE_MS);
+  const mark = jobProcessTag(basename(folder.path));
+  await endProcesses({ group: undefined, mark, lockLimit: newLockLimit(mark) }, KILL_GRACE_MS);
   if (isPersons(folder)) handBack(folder);
 }
 
 try {
+  closeInheritedDescriptors();
   await (process.argv[3] === '--clean-up' ? cleanUp() : main());
 } catch (error) {
   process.stderr.write(`The job's runner failed: ${messageOf(error)}\n`);

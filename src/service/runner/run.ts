@@ -1,14 +1,16 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ProcessReference } from '../../core/processes/processTree.ts';
+import { bootIdentity, processIdentity, type ProcessReference, steadyMs } from '../../core/processes/processTree.ts';
+import { controls } from '../cgroups/jobCgroup.ts';
 import type { Confinement } from '../jobFiles/confinement.ts';
 import type { JobContainer } from '../jobFiles/container.ts';
-import type { JobFolder } from '../jobFiles/jobFolder.ts';
+import { type JobFolder, writeMarker } from '../jobFiles/jobFolder.ts';
 import type { JobVolume } from '../jobFiles/volumes.ts';
-import type { ExitMarker } from '../jobFiles/markers.ts';
+import type { ExitMarker, StartedMarker } from '../jobFiles/markers.ts';
 import type { RunnerSpec } from '../jobFiles/runnerSpec.ts';
 import { visibleSearchPath, type PackagesMount, sandboxOptions, seesPath } from '../sandbox/sandbox.ts';
 import type { JobPackages } from './environment/jobPackages.ts';
+import { beat } from './heartbeat.ts';
 import type { OutputLog } from './output/outputLog.ts';
 import { callInContainer } from './program/containerCall.ts';
 import type { JobVariables } from './program/jobVariables.ts';
@@ -30,26 +32,63 @@ export interface Run {
   readonly confinement: Confinement | undefined;
   readonly output: OutputLog;
   readonly signal: AbortSignal;
+  /** What programs of the job have run so far, which is charged however the job ends. */
+  readonly charged: { seconds: number };
 }
 
-/** Runs a program of the job. */
-export function runConfined(
+interface ProgramStart {
+  /** The path of its marker. */
+  readonly marker: string;
+  readonly onStart?: (pid: number) => void;
+}
+
+/** Runs a program of the job, and records its start and how long it ran. @throws as `runProcess`. */
+export async function runConfined(
   call: ProcessCall,
   limitMs: number,
-  { folder, spec, variables, packages, container, volumes, confinement, output, signal }: Run,
-  onStart?: (pid: number, init: ProcessReference | undefined) => void,
+  run: Run,
+  { marker, onStart }: ProgramStart,
 ): Promise<ProcessEnd> {
+  const { folder, spec, variables, packages, container, volumes, confinement, output, signal, charged } = run;
   const { jobId, killGraceMs } = spec;
   const binds = volumes.map(({ folder: path, isWritable }) => ({ path, isWritable }));
-  return runProcess(
-    container !== undefined
-      ? callInContainer(call, { container, folder, variables, packages, binds })
-      : confinement === undefined
-        ? call
-        : confine(call, { folder, packages }, { ...confinement, volumes }),
-    { jobId, limitMs, killGraceMs, resources: confinement?.limits, signal },
-    { output, ...(onStart !== undefined && { onStart }) },
-  );
+  const usedSeconds = charged.seconds;
+  const ended = new AbortController();
+  let startedAt: number | undefined;
+  try {
+    const end = await runProcess(
+      container !== undefined
+        ? callInContainer(call, { container, folder, variables, packages, binds })
+        : confinement === undefined
+          ? call
+          : confine(call, { folder, packages }, { ...confinement, volumes }),
+      { jobId, limitMs, killGraceMs, confinement, signal },
+      {
+        output,
+        onStart(pid, init) {
+          startedAt = performance.now();
+          writeMarker(marker, startedMarker(pid, init, { usedSeconds, deadline: steadyMs() + limitMs }));
+          void beat(marker, ended.signal);
+          onStart?.(pid);
+        },
+      },
+    );
+    charged.seconds += end.ranSeconds;
+    return end;
+  } catch (error) {
+    if (startedAt !== undefined) charged.seconds += (performance.now() - startedAt) / 1000;
+    throw error;
+  } finally {
+    ended.abort();
+  }
+}
+
+function startedMarker(
+  pid: number,
+  init: ProcessReference | undefined,
+  times: Pick<StartedMarker, 'usedSeconds' | 'deadline'>,
+): StartedMarker {
+  return { pid, identity: processIdentity(pid) ?? '', boot: bootIdentity(), at: Date.now(), init, ...times };
 }
 
 /** The folders in which the job finds the same interpreters as the service. */
@@ -74,14 +113,14 @@ export function notStarted(detail: string, ranSeconds: number): Outcome {
  * Makes a call run in the job's sandbox, if it has one. Checks that the program can be started, because otherwise bwrap would fail
  * instead of the program.
  *
- * Without a sandbox, no other program runs between the runner and the job's program, so the job's variables reach only the latter.
+ * Without a sandbox, only the programs that lower its priority and its limits run before the job's own, with the job's variables.
  *
  * @throws the system's error, like `spawn`, for a program that cannot be started.
  */
 function confine(
   call: ProcessCall,
   { folder, packages }: { readonly folder: JobFolder; readonly packages: PackagesMount | undefined },
-  { sandbox, limits, volumes }: Confinement & { readonly volumes: readonly JobVolume[] },
+  { sandbox, limits, cgroup, volumes }: Confinement & { readonly volumes: readonly JobVolume[] },
 ): ProcessCall {
   if (sandbox === null) return call;
   const folders = { ...folder, packages, home: freshFolder(folder.home), temporary: freshFolder(folder.temporary) };
@@ -92,8 +131,8 @@ function confine(
     ...call,
     sandbox: {
       program: sandbox.program,
-      options: sandboxOptions(sandbox, folders, { cwd: call.cwd, variables, volumes }),
-      maxProcesses: limits.maxProcesses,
+      options: sandboxOptions(sandbox, folders, { cwd: call.cwd, variables, volumes, cgroup }),
+      maxProcesses: controls(cgroup, 'pids') ? null : limits.maxProcesses,
     },
   };
 }

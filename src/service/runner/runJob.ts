@@ -2,17 +2,14 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseOwnJson } from '../../core/jsonFields.ts';
 import { AppError, assertNever, messageOf, systemCode } from '../../core/errors.ts';
-import { bootIdentity, processIdentity, type ProcessReference } from '../../core/processes/processTree.ts';
-import { beat } from './heartbeat.ts';
 import { readConfinement } from '../jobFiles/confinement.ts';
 import { readContainer } from '../jobFiles/container.ts';
 import { pythonOf } from './environment/jobPackages.ts';
 import { jobVariables, variablesOnMachine } from './program/jobVariables.ts';
 import { programFor, programInContainer } from './program/interpreter.ts';
 import { volumeVariable } from '../../remote/protocol/volume.ts';
-import { type JobFolder, writeMarker } from '../jobFiles/jobFolder.ts';
+import type { JobFolder } from '../jobFiles/jobFolder.ts';
 import { type JobVolume, placeInSandbox, readVolumes } from '../jobFiles/volumes.ts';
-import type { StartedMarker } from '../jobFiles/markers.ts';
 import type { SecretValues } from '../jobFiles/runnerInput.ts';
 import type { RunnerSpec } from '../jobFiles/runnerSpec.ts';
 import type { OutputLog } from './output/outputLog.ts';
@@ -32,6 +29,7 @@ export async function runJob(
   { output, secrets }: { readonly output: OutputLog; readonly secrets: SecretValues },
   signal: AbortSignal,
 ): Promise<Outcome> {
+  const charged = { seconds: 0 };
   try {
     const spec = parseOwnJson<RunnerSpec>(readFileSync(folder.spec, 'utf8'));
     const confinement = readConfinement(folder.confinement);
@@ -39,11 +37,22 @@ export async function runJob(
     const isSandboxed = confinement !== undefined && confinement.sandbox !== null;
     const variables = jobVariables(folder, spec, secrets, pathsOf(volumes, isSandboxed));
     const container = readContainer(folder);
-    const bare = { folder, spec, variables, packages: undefined, container, volumes, confinement, output, signal };
+    const bare = {
+      folder,
+      spec,
+      variables,
+      packages: undefined,
+      container,
+      volumes,
+      confinement,
+      output,
+      signal,
+      charged,
+    };
     const { ending, ranSeconds, run, cleanUp } = await setUp(bare, Object.keys(secrets));
     return ending ?? (await runScript(run, ranSeconds).finally(cleanUp));
   } catch (error) {
-    return notStarted(error instanceof AppError ? error.message : explain(error), 0);
+    return notStarted(error instanceof AppError ? error.message : explain(error), charged.seconds);
   }
 }
 
@@ -68,19 +77,16 @@ async function runScript(run: Run, setUpSeconds: number): Promise<Outcome> {
   const ended = new AbortController();
   let sampling: Promise<void> | undefined;
   const limitMs = 1000 * Math.max(0, spec.maxRuntimeSeconds - setUpSeconds);
-  const end = await runConfined(call, limitMs, run, (pid, init) => {
-    writeMarker(folder.started, startedMarker(pid, init));
-    void beat(folder.started, ended.signal);
-    sampling = sampleUsage(pid, (usage) => output.usage(usage), ended.signal);
+  const end = await runConfined(call, limitMs, run, {
+    marker: folder.started,
+    onStart(pid) {
+      sampling = sampleUsage(pid, run.confinement?.cgroup ?? null, (usage) => output.usage(usage), ended.signal);
+    },
   }).finally(() => ended.abort());
   await sampling;
   const { code, signal: endSignal, detail, ranSeconds } = end;
   const outcome = outcomeOf(end, signal);
   return { outcome, code, signal: endSignal, detail, ranSeconds: setUpSeconds + ranSeconds };
-}
-
-function startedMarker(pid: number, init: ProcessReference | undefined): StartedMarker {
-  return { pid, identity: processIdentity(pid) ?? '', boot: bootIdentity(), at: Date.now(), init };
 }
 
 function outcomeOf({ endedBy }: ProcessEnd, signal: AbortSignal): Outcome['outcome'] {

@@ -1,14 +1,25 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { constants } from 'node:os';
+import { accessSync, constants } from 'node:fs';
+import { constants as system } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../core/errors.ts';
 import { untilAborted } from '../../core/processes/lifetime.ts';
-import { endProcesses, killProcess, type ProcessReference } from '../../core/processes/processTree.ts';
-import type { ResourceLimits } from '../jobFiles/confinement.ts';
+import {
+  askToEnd,
+  endProcesses,
+  killProcess,
+  type ProcessReference,
+  untilStopped,
+} from '../../core/processes/processTree.ts';
+import { newLockLimit } from '../../core/processes/lockLimit.ts';
+import { type JobCgroup, killCgroup } from '../cgroups/jobCgroup.ts';
+import type { Confinement } from '../jobFiles/confinement.ts';
 import { JOB_ID_VARIABLE, jobProcessTag } from '../jobFiles/jobProcessTag.ts';
 import type { OutputLog } from './output/outputLog.ts';
 import type { ContainedProgram } from './program/containerCall.ts';
-import { untilOverLimit } from './resourceWatch.ts';
+import { assertStarts } from './program/programFile.ts';
+import { kernelsVerdict, untilOverLimit } from './resourceWatch.ts';
+import { restrained, startRestrained } from './restraints.ts';
 import {
   NO_VARIABLES,
   SANDBOX_STDIO,
@@ -20,6 +31,8 @@ import {
 
 // bwrap reports a sandbox just after it was created; one that hangs before has none.
 const SANDBOX_REPORT_WAIT_MS = 10_000;
+// The kernel ends a sandbox with its first process. Thousands of others take seconds.
+const SANDBOX_END_MS = 30_000;
 // A process that left the group can keep the pipes open without limit; its later output is not waited for.
 const PIPE_WAIT_MS = 1_000;
 // A longer timer of Node.js fires at once.
@@ -37,7 +50,7 @@ export interface ProcessLimits {
   readonly jobId: string;
   readonly limitMs: number;
   readonly killGraceMs: number;
-  readonly resources: ResourceLimits | undefined;
+  readonly confinement: Confinement | undefined;
   /** Its abort stops the process. */
   readonly signal: AbortSignal;
 }
@@ -60,11 +73,11 @@ type Exit = Pick<ProcessEnd, 'code' | 'signal' | 'ranSeconds'>;
  */
 export async function runProcess(
   call: ProcessCall,
-  { jobId, limitMs, killGraceMs, resources, signal }: ProcessLimits,
+  { jobId, limitMs, killGraceMs, confinement, signal }: ProcessLimits,
   { output, onStart }: { output: OutputLog; onStart?: (pid: number, init: ProcessReference | undefined) => void },
 ): Promise<ProcessEnd> {
-  const child = spawnCall(call, jobId);
-  const isSandboxed = call.sandbox !== undefined;
+  const child = startRestrained(confinement, () => spawnCall(call, jobId, confinement));
+  const cgroup = confinement?.cgroup ?? undefined;
   const startedAt = performance.now();
   child.stdout?.on('data', (bytes: Buffer) => output.append('stdout', bytes));
   child.stderr?.on('data', (bytes: Buffer) => output.append('stderr', bytes));
@@ -91,46 +104,73 @@ export async function runProcess(
       exited.then(() => 'itself' as const),
       untilLimit(limitMs, settled.signal),
       untilAborted(signal).then(() => 'signal' as const),
-      resources === undefined || child.pid === undefined
+      confinement === undefined || child.pid === undefined
         ? never
-        : untilOverLimit(child.pid, resources, settled.signal).then((sentence) => {
-            detail = sentence ?? null;
-            return sentence === undefined ? never : ('resources' as const);
+        : untilOverLimit(child.pid, confinement, settled.signal).then((sentence) => {
+            if (sentence === undefined) return never;
+            detail = sentence;
+            return 'resources' as const;
           }),
       sandbox === undefined ? never : begin(sandbox, noteStart).then(() => never),
     ]);
   } catch (error) {
     // The folder is gone or full, or a limit cannot be set. A program without a record or without limits must not run.
-    await endAll(child, { jobId, sandbox, graceMs: 0 });
+    await endAll(child, { jobId, sandbox, cgroup, graceMs: 0 });
     child.stdout?.destroy();
     child.stderr?.destroy();
     throw error;
   } finally {
     settled.abort();
   }
+  const verdict = confinement && kernelsVerdict(confinement);
+  if (endedBy === 'itself' && verdict !== undefined) [endedBy, detail] = ['resources', verdict];
   // A program that exceeds its resources gets no time to use more.
-  await endAll(child, { jobId, sandbox, graceMs: endedBy === 'resources' ? 0 : killGraceMs });
-  const end = isSandboxed ? insideOf(await exited) : await exited;
+  await endAll(child, { jobId, sandbox, cgroup, graceMs: endedBy === 'resources' ? 0 : killGraceMs });
+  const own = await exited;
+  const end = sandbox === undefined ? own : insideOf(own);
   await Promise.race([closed, sleep(PIPE_WAIT_MS, undefined, { ref: false })]);
   child.stdout?.destroy();
   child.stderr?.destroy();
-  if (endedBy === 'itself' && sandbox !== undefined && !(await sandbox.hasRun)) {
+  if (endedBy === 'itself' && end.signal === 'SIGKILL') endedBy = killedBecause(end, limitMs, signal);
+  // bwrap that is killed does not say how the program ended.
+  if (endedBy === 'itself' && own.signal === null && sandbox !== undefined && !(await sandbox.hasRun)) {
     const message = "The job's sandbox could not be set up. The end of the log has the cause.";
     throw new AppError('refused', message);
   }
   return { ...end, endedBy, detail };
 }
 
-function spawnCall({ file, args, cwd, env, sandbox }: ProcessCall, jobId: string): ChildProcess {
+/** The service kills a program that this process has not ended in time. */
+function killedBecause({ ranSeconds }: Exit, limitMs: number, { aborted }: AbortSignal): ProcessEnd['endedBy'] {
+  if (aborted) return 'signal';
+  return 1000 * ranSeconds >= limitMs ? 'limit' : 'itself';
+}
+
+function spawnCall(
+  { file, args, cwd, env, sandbox }: ProcessCall,
+  jobId: string,
+  confinement: Confinement | undefined,
+): ChildProcess {
   const options = { detached: process.platform !== 'win32', windowsHide: true };
-  if (sandbox === undefined) return spawn(file, args, { ...options, cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
-  return spawn(sandbox.program, sandboxCommand(file, args), {
+  if (sandbox === undefined) {
+    const [program, ...rest] = restrained([file, ...args], jobId, confinement);
+    if (program !== file) assertRuns(file);
+    return spawn(program, rest, { ...options, cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  }
+  const [program, ...rest] = restrained([sandbox.program, ...sandboxCommand(file, args)], jobId, confinement);
+  return spawn(program, rest, {
     ...options,
     cwd: '/',
     // Used to find it if this process is killed before it knows the sandbox's first process.
     env: { ...NO_VARIABLES, [JOB_ID_VARIABLE]: jobId },
     stdio: ['ignore', 'pipe', 'pipe', ...SANDBOX_STDIO],
   });
+}
+
+/** Fails like `spawn`, because the program that lowers its priority would report the failure otherwise. */
+function assertRuns(file: string): void {
+  if (process.platform === 'linux') assertStarts(file, () => true);
+  else accessSync(file, constants.X_OK);
 }
 
 /** Waits for any number of milliseconds. @throws the signal's reason on abort. */
@@ -150,24 +190,33 @@ async function begin(sandbox: SandboxStart, noteStart: (init?: ProcessReference)
   await sandbox.release();
 }
 
-async function endAll(
-  child: ChildProcess,
-  { jobId, sandbox, graceMs }: { jobId: string; sandbox: SandboxStart | undefined; graceMs: number },
-): Promise<void> {
-  if (sandbox === undefined) return endProcesses({ group: child.pid, mark: jobProcessTag(jobId) }, graceMs);
-  const init = await Promise.race([sandbox.init, sleep(SANDBOX_REPORT_WAIT_MS, undefined, { ref: false })]);
-  // The end of a sandbox's first process ends all others in it, so bwrap is stopped last.
-  if (graceMs > 0) await endProcesses({ init }, graceMs);
-  child.kill('SIGKILL'); // does nothing if bwrap's process ID was reused
-  // Hundreds of processes take a while to end, and the job ends after them.
-  if (graceMs === 0) await endProcesses({ init }, 0);
-  // It may not have started the program yet, and would do so once this process has ended and its pipe is closed.
-  if (init !== undefined) killProcess(init);
+interface Started {
+  readonly jobId: string;
+  readonly sandbox: SandboxStart | undefined;
+  readonly cgroup: JobCgroup | undefined;
+  readonly graceMs: number;
+}
+
+async function endAll(child: ChildProcess, { jobId, sandbox, cgroup, graceMs }: Started): Promise<void> {
+  if (sandbox === undefined) {
+    const tag = jobProcessTag(jobId);
+    await endProcesses({ group: child.pid, mark: tag, lockLimit: newLockLimit(tag) }, graceMs);
+  } else {
+    const init = await Promise.race([sandbox.init, sleep(SANDBOX_REPORT_WAIT_MS, undefined, { ref: false })]);
+    // The end of a sandbox's first process ends all others in it, so bwrap is stopped last.
+    if (init !== undefined && graceMs > 0) await askToEnd(init, graceMs);
+    // It may not have started the program yet, and would do so once this process has ended and its pipe is closed.
+    if (init !== undefined) killProcess(init);
+    child.kill('SIGKILL'); // does nothing if bwrap's process ID was reused
+    // Hundreds of processes take a while to end, and the job ends after them.
+    if (init !== undefined) await untilStopped(init, SANDBOX_END_MS);
+  }
+  if (cgroup !== undefined) await killCgroup(cgroup);
 }
 
 /** How the program inside a sandbox ended, according to bwrap's exit code. */
 function insideOf(end: Exit): Exit {
   const number = (end.code ?? 0) - SIGNAL_BASE;
-  const [signal] = Object.entries(constants.signals).find(([, value]) => value === number) ?? [];
+  const [signal] = Object.entries(system.signals).find(([, value]) => value === number) ?? [];
   return signal === undefined ? end : { ...end, code: null, signal };
 }

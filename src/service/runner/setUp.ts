@@ -144,7 +144,10 @@ async function runSteps(steps: readonly Step[], run: Run, usedSeconds: number): 
     const leftMs = 1000 * (spec.maxRuntimeSeconds - ranSeconds);
     // The fetch of an image is no program of the job.
     const env = step.isFree === true ? variables.inherited : variablesOnMachine(variables, packages);
-    const end = await runConfined({ ...step, env: { ...env, ...step.env } }, Math.min(STEP_LIMIT_MS, leftMs), run);
+    const limitMs = Math.min(STEP_LIMIT_MS, leftMs);
+    const charged = step.isFree === true ? { seconds: 0 } : run.charged;
+    const program = { ...step, env: { ...env, ...step.env } };
+    const end = await runConfined(program, limitMs, { ...run, charged }, { marker: run.folder.installing });
     ranSeconds += end.ranSeconds;
     const ending = endingOfStep(end, step, { ranSeconds, isOverTime: leftMs <= STEP_LIMIT_MS }, run);
     if (ending !== undefined) return { ending, ranSeconds };

@@ -2,6 +2,7 @@ import { lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'no
 import { sep } from 'node:path';
 import { systemCode } from '../../core/errors.ts';
 import { pathInside } from '../../core/files/pathInside.ts';
+import type { JobCgroup } from '../cgroups/jobCgroup.ts';
 import type { Sandbox } from '../jobFiles/confinement.ts';
 import type { JobFolder } from '../jobFiles/jobFolder.ts';
 import { type JobVolume, placeInSandbox } from '../jobFiles/volumes.ts';
@@ -10,6 +11,7 @@ import { isReadable, systemPaths } from './systemFolders.ts';
 const KERNEL_FOLDERS: ReadonlySet<string> = new Set(
   '/proc/sys /proc/irq /proc/bus /proc/fs /proc/acpi /proc/scsi /proc/driver'.split(' '),
 );
+const CGROUPS = '/sys/fs/cgroup';
 const ACCELERATORS = /^(?:nvidia.*|dri|kfd|infiniband)$/;
 
 type Mount =
@@ -58,9 +60,15 @@ export function sandboxOptions(
     cwd,
     variables,
     volumes,
-  }: { cwd: string; variables: Readonly<Record<string, string>>; volumes?: readonly JobVolume[] },
+    cgroup = null,
+  }: {
+    cwd: string;
+    variables: Readonly<Record<string, string>>;
+    volumes?: readonly JobVolume[];
+    cgroup?: JobCgroup | null;
+  },
 ): readonly string[] {
-  const mounts = mountsOf(sandbox, folders, volumes);
+  const mounts = mountsOf(sandbox, folders, volumes, cgroup);
   return [
     '--die-with-parent',
     '--new-session',
@@ -107,7 +115,12 @@ function isVisible(mounts: readonly Mount[], path: string): boolean {
 }
 
 /** Ordered so that no mount hides another one inside it. */
-function mountsOf(sandbox: Sandbox, folders: SandboxFolders, volumes: readonly JobVolume[] = []): readonly Mount[] {
+function mountsOf(
+  sandbox: Sandbox,
+  folders: SandboxFolders,
+  volumes: readonly JobVolume[] = [],
+  cgroup: JobCgroup | null = null,
+): readonly Mount[] {
   const same = (type: 'read-only' | 'writable' | 'device') => (path: string) => ({ type, source: path, at: path });
   const system = systemPaths();
   const mounts: readonly Mount[] = [
@@ -117,6 +130,7 @@ function mountsOf(sandbox: Sandbox, folders: SandboxFolders, volumes: readonly J
     ...kernelSettings().map(same('read-only')),
     { type: 'dev', at: '/dev' },
     ...accelerators().map(same('device')),
+    ...ownCgroup(cgroup),
     ...['/tmp', '/var/tmp'].map((at): Mount => ({ type: 'writable', source: folders.temporary, at })),
     ...(sandbox.home === '/' ? [] : [{ type: 'writable', source: folders.home, at: sandbox.home } as const]),
     ...sandbox.readOnly.filter(isReadable).map(same('read-only')),
@@ -149,6 +163,15 @@ function hide(path: string): Mount {
   const at = realpathSync(path);
   if (statSync(at).isDirectory()) return { type: 'empty', at };
   return { type: 'read-only', source: '/dev/null', at };
+}
+
+/** Shows a job its own control group, by which programs find out how much memory they have, and no other job's. */
+function ownCgroup(cgroup: JobCgroup | null): readonly Mount[] {
+  if (cgroup === null) return [];
+  const own = cgroup.folders.map(
+    ({ path, mountPoint }): Mount => ({ type: 'read-only', source: path, at: mountPoint }),
+  );
+  return own.some(({ at }) => at === CGROUPS) ? own : [{ type: 'empty', at: CGROUPS }, ...own];
 }
 
 /** The target of /etc/resolv.conf, if that is outside the system's folders. */

@@ -2,10 +2,9 @@ import { type ChildProcess, execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { Readable, Writable } from 'node:stream';
 import { promisify } from 'node:util';
+import { PRLIMIT } from '../../core/processes/lockLimit.ts';
 import { processIdentity, type ProcessReference } from '../../core/processes/processTree.ts';
 
-// Part of util-linux, which installs it here on every distribution.
-export const PRLIMIT = '/usr/bin/prlimit';
 // The first file descriptors after the standard streams.
 const STATUS_FD = 3;
 const OPTIONS_FD = 4;
@@ -18,8 +17,8 @@ export interface SandboxCall {
   readonly program: string;
   /** Its options, including the job's variables. */
   readonly options: readonly string[];
-  /** Processes and threads in the sandbox. */
-  readonly maxProcesses: number;
+  /** Processes and threads in the sandbox; null if a control group limits them. */
+  readonly maxProcesses: number | null;
 }
 
 /**
@@ -68,7 +67,7 @@ export function startSandbox({ stdio }: ChildProcess, { options, maxProcesses }:
     hasRun: report.then((text) => text.includes('exit-code')),
     async release() {
       const first = await init;
-      if (first !== undefined) await limitProcesses(first.pid, maxProcesses);
+      if (first !== undefined && maxProcesses !== null) await limitProcesses(first.pid, maxProcesses);
       blockPipe.end('\n');
     },
   };

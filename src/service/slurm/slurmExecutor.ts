@@ -166,14 +166,22 @@ export class SlurmExecutor implements Executor {
     if (user !== undefined) await slurm('scancel', [`--name=${id}`], { user });
   }
 
+  /** The node's own daemon ends all processes of the job, without the grace period of the cluster. */
+  async endNow({ id, account }: OwnedJob): Promise<boolean> {
+    const user = this.#options.users.of(account);
+    if (user === undefined) return false;
+    await slurm('scancel', ['--signal=KILL', '--full', `--name=${id}`], { user });
+    return true;
+  }
+
   async cleanUp(job: OwnedJob): Promise<void> {
     await this.cancel(job);
   }
 
-  forget(jobId: string): void {
-    this.#launches.delete(jobId);
-    this.#unlistedSince.delete(jobId);
-    this.#backSince.delete(jobId);
+  forget({ id }: OwnedJob): void {
+    this.#launches.delete(id);
+    this.#unlistedSince.delete(id);
+    this.#backSince.delete(id);
   }
 
   async stop(): Promise<void> {

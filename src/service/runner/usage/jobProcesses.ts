@@ -1,6 +1,6 @@
 // Reads what the processes of a job use from Linux's /proc: proc(5).
 import { readdirSync, statfsSync, statSync } from 'node:fs';
-import { readText } from '../../../core/processes/procfs.ts';
+import { processIds, readText } from '../../../core/processes/procfs.ts';
 
 // statfs(2)
 const TMPFS = 0x01021994;
@@ -64,6 +64,36 @@ export function filesInMemory(pid: number | undefined): number {
     return type === TMPFS ? (blocks - bfree) * bsize : 0;
   } catch {
     return 0; // it has ended
+  }
+}
+
+/**
+ * How many processes a sandbox has, in one look: its own /proc lists them. 0 without a sandbox.
+ *
+ * @param pid the first process inside, whose root no job can change.
+ */
+export function countInside(pid: number | undefined): number {
+  try {
+    const path = `/proc/${pid}/root/proc`;
+    if (statSync(path).dev === statSync('/proc').dev) return 0;
+    return readdirSync(path).filter((name) => /^\d+$/.test(name)).length;
+  } catch {
+    return 0; // it has ended
+  }
+}
+
+/** How many threads the processes of a user have. */
+export function countThreads(uid: number): number {
+  return processIds()
+    .filter((pid) => isOwnedBy(uid, `/proc/${pid}`))
+    .reduce((sum, pid) => sum + (fieldsOf(`/proc/${pid}/status`).get('Threads') ?? 0), 0);
+}
+
+function isOwnedBy(uid: number, path: string): boolean {
+  try {
+    return statSync(path).uid === uid;
+  } catch {
+    return false; // it has ended
   }
 }
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { JobCgroup } from '../../cgroups/jobCgroup.ts';
 import type { UsageEventData } from '../../../remote/protocol/schemas.ts';
 import { GpuMeter } from './gpuMeter.ts';
 import { UsageMeter } from './usageMeter.ts';
@@ -23,15 +24,17 @@ export function reportPeriodMs(reports: number): number {
  * to the time that it took, so it stays below 1 % of a core, however many processes a job has. Only on Linux.
  *
  * @param root the job's first process, which has just started.
+ * @param cgroup the job's control group, if it has one.
  */
 export async function sampleUsage(
   root: number,
+  cgroup: JobCgroup | null,
   report: (usage: UsageEventData) => void,
   signal: AbortSignal,
 ): Promise<void> {
   if (process.platform !== 'linux') return;
   const now = (): number => performance.now();
-  const meter = new UsageMeter(root, now());
+  const meter = new UsageMeter(root, cgroup, now());
   const gpus = new GpuMeter(process.env, COST_SHARE);
   const send = (): void => report({ at: new Date().toISOString(), ...meter.take(), ...gpus.latest });
   let reports = 0;

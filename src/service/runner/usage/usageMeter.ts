@@ -1,3 +1,4 @@
+import { cgroupUsage, type JobCgroup } from '../../cgroups/jobCgroup.ts';
 import { filesInMemory, proportionalMemory, readProcesses, readTotals, type Totals } from './jobProcesses.ts';
 
 // Of a job with more processes and threads, only a part is measured.
@@ -13,6 +14,7 @@ type MeteredUsage = Readonly<
 /** Adds up what the processes of a job use between two reports: mean rates, and the highest memory. */
 export class UsageMeter {
   readonly #root: number;
+  readonly #cgroup: JobCgroup | null;
   /** The totals that `#used` includes. */
   #counted = NOTHING;
   #used = NOTHING;
@@ -23,9 +25,14 @@ export class UsageMeter {
   #since: number;
   #until: number;
 
-  /** @param root the job's first process, which has just started. @param now milliseconds of a steady clock. */
-  constructor(root: number, now: number) {
+  /**
+   * @param root the job's first process, which has just started.
+   * @param cgroup the job's control group, if it has one, whose figures the kernel adds up.
+   * @param now milliseconds of a steady clock.
+   */
+  constructor(root: number, cgroup: JobCgroup | null, now: number) {
     this.#root = root;
+    this.#cgroup = cgroup;
     this.#since = now;
     this.#until = now;
   }
@@ -38,8 +45,10 @@ export class UsageMeter {
   /** @param now milliseconds of the same clock. */
   look(now: number): void {
     const processes = readProcesses(this.#root, MAX_PROCESSES);
-    this.#memory = Math.max(this.#memory, memoryOf(processes));
-    this.#count(readTotals(processes.ids));
+    const { cpuSeconds, usedMemory } = this.#cgroup === null ? {} : cgroupUsage(this.#cgroup);
+    this.#memory = Math.max(this.#memory, usedMemory ?? memoryOf(processes));
+    const totals = readTotals(processes.ids);
+    this.#count({ ...totals, cpuSeconds: cpuSeconds ?? totals.cpuSeconds });
     this.#until = now;
   }
 

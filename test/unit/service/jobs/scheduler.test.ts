@@ -48,6 +48,7 @@ async function setUp(
     reportSecret: () => undefined,
     cancel: async () => {},
     cleanUp,
+    endNow: async () => false,
     forget: () => {},
     stop: async () => {},
   };
@@ -61,6 +62,7 @@ async function setUp(
     maxRunningJobs,
     resultPieces: new ResultPieces(),
     maxResultBytes: 1e9,
+    killGraceMs: 100,
     secrets: new JobSecrets({ values: () => ({}) }),
     waiting: waiting ?? new WaitingContents(data, new ContentStore(data)),
   });

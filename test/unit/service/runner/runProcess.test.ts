@@ -19,7 +19,10 @@ test('a program whose start cannot be noted does not go on', async (t) => {
   };
   const limits = { jobId: 'none', limitMs: 60_000, killGraceMs: 300, signal: new AbortController().signal };
   const call = { file: process.execPath, args: ['-e', 'setTimeout(() => {}, 600000)'], cwd: folder, env: {} };
-  await assert.rejects(runProcess(call, { ...limits, resources: undefined }, { output, onStart }), /the disk is full/);
+  await assert.rejects(
+    runProcess(call, { ...limits, confinement: undefined }, { output, onStart }),
+    /the disk is full/,
+  );
   assert.equal(processIdentity(pid), undefined);
   output.close();
 });
@@ -42,7 +45,7 @@ test('a time limit that ends before a sandbox has started its program leaves not
   await writeFile(program, SLOW_SANDBOX, { mode: 0o755 });
   for (const killGraceMs of [0, 300]) {
     const output = new OutputLog(join(folder, `output${killGraceMs}`), 1_000);
-    const limits = { jobId: 'none', limitMs: 100, killGraceMs, resources: undefined };
+    const limits = { jobId: 'none', limitMs: 100, killGraceMs, confinement: undefined };
     const call = {
       file: '/bin/true',
       args: [],

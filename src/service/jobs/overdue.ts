@@ -1,0 +1,48 @@
+import { bootIdentity, steadyMs } from '../../core/processes/processTree.ts';
+import type { RunnerEnding } from '../executor/executor.ts';
+import type { JobFolder } from '../jobFiles/jobFolder.ts';
+import { latestProgram, type StartedMarker } from '../jobFiles/markers.ts';
+
+// The runner, which ends its job itself, gets this much more time than it needs.
+const SPARE_MS = 1_000;
+
+export type OverdueReason = Extract<RunnerEnding['state'], 'timed_out' | 'cancelled'>;
+
+/** Notices that a job should have ended but has not, because its runner gets no processor time, is stuck, or was stopped. */
+export class OverdueWatch {
+  readonly #limitMs: number;
+  readonly #graceMs: number;
+  #program: (StartedMarker & { readonly seenAt: number }) | undefined;
+  #cancelledAt: number | undefined;
+
+  /** @param graceMs time between the signal to end and the kill. */
+  constructor({ maxRuntime }: { readonly maxRuntime: number }, graceMs: number) {
+    this.#limitMs = 1000 * maxRuntime;
+    this.#graceMs = graceMs + SPARE_MS;
+  }
+
+  /** Why the job should have ended; undefined if it need not have. */
+  async check(folder: JobFolder, isCancelled: boolean): Promise<OverdueReason | undefined> {
+    const now = steadyMs();
+    if (isCancelled) this.#cancelledAt ??= now;
+    if (this.#cancelledAt !== undefined && now > this.#cancelledAt + this.#graceMs) return 'cancelled';
+    const program = await latestProgram(folder);
+    if (program !== undefined && program.at !== this.#program?.at) this.#program = { ...program, seenAt: now };
+    return now > this.#deadline() + this.#graceMs ? 'timed_out' : undefined;
+  }
+
+  /** The runner's own, unless it is on another machine. A job that is not isolated could make it later, but not beyond its limit. */
+  #deadline(): number {
+    if (this.#program === undefined) return Number.POSITIVE_INFINITY;
+    const { boot, deadline, seenAt, usedSeconds } = this.#program;
+    const latest = seenAt + this.#limitMs - 1000 * usedSeconds;
+    return boot === bootIdentity() ? Math.min(latest, deadline ?? latest) : latest;
+  }
+}
+
+/** The end of a job that the service ended, and whose runner did not report it. */
+export function overdueEnding(state: OverdueReason): RunnerEnding {
+  const when = state === 'timed_out' ? 'at its time limit' : 'as requested';
+  const reason = `The job's runner did not end the job ${when}, so the service did.`;
+  return { state, reason, isCharged: true, isCause: true };
+}
