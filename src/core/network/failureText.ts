@@ -1,4 +1,5 @@
 import { messageOf, systemCode } from '../errors.ts';
+import { withoutHost } from './namedHost.ts';
 import { isUnknownAuthority } from './trust.ts';
 
 const CERTIFICATE = /CERT|SELF_SIGNED|^UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA/;
@@ -16,7 +17,7 @@ export function networkFailureText(error: unknown, host = 'the service'): string
 }
 
 function certificateText(error: Error, host: string): string {
-  const [what = ''] = messageOf(error).split(';'); // the rest is Node's advice on how to start Node
+  const [what = ''] = withoutHost(messageOf(error), host).split(';'); // the rest is Node's advice on how to start Node
   return `The certificate of ${host} is not trusted (${what}), so nothing was sent. ${adviceFor(error)}`;
 }
 

@@ -4,6 +4,7 @@ import { type ErrorCode, isAbort, messageOf, systemCode } from '../../core/error
 import { UNFINISHED } from '../../core/files/atomicFile.ts';
 import { brokenConnectionText } from '../../core/network/brokenConnection.ts';
 import { networkFailureText } from '../../core/network/failureText.ts';
+import { withoutHost } from '../../core/network/namedHost.ts';
 import { formatDuration } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { httpStatus } from './api.ts';
@@ -88,7 +89,11 @@ function explain(error: unknown, service: string, remedies: Remedies): Explanati
     return { kind: 'unreachable', code: 'unreachable', sentence };
   }
   if (code !== undefined && NETWORK_CODE.test(code)) {
-    const sentence = l10n.t('Could not reach {0}: {1}.', service, REASON_OF_CODE[code] ?? message);
+    const sentence = l10n.t(
+      'Could not reach {0}: {1}.',
+      service,
+      REASON_OF_CODE[code] ?? withoutHost(message, service),
+    );
     return { kind: 'unreachable', code, sentence: sentence.replace(/\?\.$/, '?') };
   }
   const path = error instanceof Error && 'path' in error && typeof error.path === 'string' ? error.path : undefined;

@@ -1,9 +1,9 @@
 import { AppError } from '../../core/errors.ts';
 import type { Agent } from 'node:http';
 import { farwharfHome } from '../../core/files/home.ts';
-import { isLoopback } from '../../core/network/loopback.ts';
 import { nearest } from '../../core/text/similar.ts';
 import type { KeySource } from '../../remote/http/bearer.ts';
+import { refuseUnencrypted } from '../../remote/http/checkedHost.ts';
 import { findMachine, isMachineName, readMachines } from '../../machines/machineRecords.ts';
 
 /** The name of the embedded service as a host. */
@@ -51,12 +51,7 @@ export function resolveHost({ remote, env }: { remote?: string; env: NodeJS.Proc
   if (url.search !== '' || url.hash !== '') {
     throw new AppError('bad-input', `The service address must end with its path: ${url.origin}${url.pathname}`);
   }
-  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-    throw new AppError(
-      'bad-input',
-      `http://${url.host} would send your key and files unencrypted, so nothing was sent. Use https://${url.host}.`,
-    );
-  }
+  refuseUnencrypted(url);
   return url.origin + url.pathname.replace(/\/+$/, '');
 }
 

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import type { RequestInit as NodeFetchInit } from 'node-fetch';
 import { systemCode } from '../../core/errors.ts';
+import { nameHost } from '../../core/network/namedHost.ts';
 import type { Proxy } from '../../core/network/proxy.ts';
 import { ProxyError, throughProxy } from '../../core/network/proxyError.ts';
 import type { Routes } from '../../core/network/routes.ts';
@@ -208,8 +209,10 @@ export class Exchange {
     if (original instanceof Error && /^UND_ERR_\w+_TIMEOUT$/.test(systemCode(original) ?? ''))
       return new NetworkError(this.#host, original);
     // All addresses of the host failed. The AggregateError has a code, but only its parts have messages.
-    if (original instanceof AggregateError && original.message === '') return original.errors.at(-1) ?? original;
-    return original;
+    const hasMessages = original instanceof AggregateError && original.message === '';
+    const reason: unknown = hasMessages ? (original.errors.at(-1) ?? original) : original;
+    if (reason instanceof Error && systemCode(reason) !== undefined) nameHost(reason, new URL(this.#host).host);
+    return reason;
   }
 }
 

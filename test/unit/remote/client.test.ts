@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
-import http from 'node:http';
-import { writeFile } from 'node:fs/promises';
-import type { IncomingMessage } from 'node:http';
+import { readFile, writeFile } from 'node:fs/promises';
+import http, { type IncomingMessage } from 'node:http';
+import https from 'node:https';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
 import { RemoteClient } from '../../../src/remote/client.ts';
 import { RemoteError } from '../../../src/remote/http/errors.ts';
 import { rejection } from '../rejection.ts';
-import { answerJson, KEY, makeFolder, readAll, serve } from './server.ts';
+import { answerJson, KEY, listen, makeFolder, readAll, serve } from './server.ts';
+
+const TLS = join(import.meta.dirname, '../../fixtures/tls');
 
 test('asks for the account with the key, and keeps fields that it does not know', async (t) => {
   let asked: IncomingMessage | undefined;
@@ -300,31 +302,57 @@ test('what a program in JavaScript can pass by mistake is an error that says wha
 test('many clients that nobody closes share a connection without a warning', async (t) => {
   // As inside VS Code, where connections to other machines are those of the global agent.
   const editor = http as unknown as { __vscodeOriginal?: unknown };
-  const agent = http.globalAgent as unknown as { options: { lookup?: unknown } };
+  const agent = https.globalAgent as unknown as { options: { lookup?: unknown; rejectUnauthorized?: false } };
+  agent.options.rejectUnauthorized = false;
   editor.__vscodeOriginal = {};
   agent.options.lookup = (_name: string, _options: unknown, found: (error: null, all: unknown) => void) =>
     found(null, [{ address: '127.0.0.1', family: 4 }]);
   t.after(() => {
     delete editor.__vscodeOriginal;
     delete agent.options.lookup;
+    delete agent.options.rejectUnauthorized;
   });
   const warnings: string[] = [];
   const onWarning = ({ name }: Error): void => void warnings.push(name);
   process.on('warning', onWarning);
   t.after(() => process.off('warning', onWarning));
   const ports = new Set<number | undefined>();
-  const { host } = await serve(t, (request, response) => {
+  const [key, cert] = await Promise.all(['key.pem', 'cert.pem'].map((name) => readFile(join(TLS, name))));
+  const server = https.createServer({ key, cert }, (request, response) => {
     ports.add(request.socket.remotePort);
     answerJson(response, {});
   });
-  const clients = Array.from(
-    { length: 30 },
-    () => new RemoteClient(host.replace('127.0.0.1', 'jobs.example.org'), KEY),
-  );
+  const host = `https://jobs.example.org:${await listen(t, server)}`;
+  const clients = Array.from({ length: 30 }, () => new RemoteClient(host, KEY));
   for (const client of clients) await client.me();
   await new Promise((resolve) => setImmediate(resolve));
   assert.deepEqual([ports.size, warnings], [1, []]);
   await Promise.all(clients.map((client) => client.close()));
+});
+
+test('a key never leaves this machine unencrypted', async (t) => {
+  let wasAsked = false;
+  const { host } = await serve(t, (_request, response) => {
+    wasAsked = true;
+    answerJson(response, {});
+  });
+  const { port } = new URL(host);
+  const nearby = ['gpu.example.org', '10.0.0.7', '0.0.0.0', 'localhost.example.org', '127.0.0.1.nip.io', '[::2]'];
+  for (const name of nearby) {
+    for (const options of [{}, { fetch }, { agent: new http.Agent() }]) {
+      assert.throws(() => new RemoteClient(`http://${name}:${port}/base/`, KEY, options), {
+        name: 'AppError',
+        code: 'bad-input',
+        message:
+          `http://${name}:${port} would send your key and files unencrypted, so nothing was sent. Use https://${name}:${port}. ` +
+          'Without a certificate, connect the machine over SSH (farwharf connect), or forward a port of 127.0.0.1 to it.',
+      });
+    }
+  }
+  assert.equal(wasAsked, false);
+  for (const name of ['127.0.0.1', 'LOCALHOST', '127.9.9.9', '[::1]']) {
+    assert.equal(new RemoteClient(`http://${name}:${port}`, KEY).host, `http://${name}:${port}`);
+  }
 });
 
 test('a refused address, key, job ID and key of a submission say what to do', async (t) => {
@@ -344,7 +372,7 @@ test('a refused address, key, job ID and key of a submission say what to do', as
     assert.match(await messageOf(() => new RemoteClient(host, KEY)), /^The service address is not valid/, host);
   }
   assert.equal(
-    await messageOf(() => new RemoteClient('http://x', 'a b')),
+    await messageOf(() => new RemoteClient('https://x', 'a b')),
     'The API key is empty or contains invalid characters. Enter it again.',
   );
   const { client } = await serve(t, (_request, response) => answerJson(response, {}));

@@ -99,7 +99,8 @@ test('each address that cannot be used says what to enter instead', (t) => {
   }
   assert.equal(
     refusalOf('http://x.org:81/a'),
-    'http://x.org:81 would send your key and files unencrypted, so nothing was sent. Use https://x.org:81.',
+    'http://x.org:81 would send your key and files unencrypted, so nothing was sent. Use https://x.org:81. ' +
+      'Without a certificate, connect the machine over SSH (farwharf connect), or forward a port of 127.0.0.1 to it.',
   );
   for (const name of ['box', 'ssh://box']) {
     assert.equal(

@@ -170,7 +170,7 @@ test('connection errors are the errors of the system', async (t) => {
     assert.equal((error as NodeJS.ErrnoException).syscall, 'connect');
     assert.match(error.message, /ECONNREFUSED/);
   }
-  const missing = await rejection(new RemoteClient('http://does-not-exist.invalid', KEY).me());
+  const missing = await rejection(new RemoteClient('https://does-not-exist.invalid', KEY).me());
   assert.ok(['ENOTFOUND', 'EAI_AGAIN'].includes((missing as NodeJS.ErrnoException).code ?? ''), inspect(missing));
 });
 
@@ -179,7 +179,9 @@ test('a connection that breaks inside an answer is the error of the system', asy
     response.writeHead(200, { 'content-length': 100 }).write('{"a":');
     setImmediate(() => response.socket?.resetAndDestroy());
   });
-  assert.equal(((await rejection(client.me())) as NodeJS.ErrnoException).code, 'ECONNRESET');
+  const error = await rejection(client.me());
+  assert.equal((error as NodeJS.ErrnoException).code, 'ECONNRESET');
+  assert.ok(error.message.includes(new URL(client.host).host), error.message);
 });
 
 test("an untrusted certificate causes the system's own error", async (t) => {
@@ -193,5 +195,8 @@ test("an untrusted certificate causes the system's own error", async (t) => {
   const port = await listen(t, server);
   const error = await rejection(new RemoteClient(`https://localhost:${port}`, KEY).me());
   assert.equal((error as NodeJS.ErrnoException).code, 'DEPTH_ZERO_SELF_SIGNED_CERT');
+  assert.match(error.message, /^self-signed certificate/);
+  assert.ok(error.message.endsWith(` (localhost:${port})`), error.message);
+  assert.ok(inspect(error).includes(error.message), inspect(error));
   assert.equal(wasAsked, false);
 });
