@@ -134,19 +134,31 @@ test('a service that states no limits decides itself, and its refusal is a sente
   }
 });
 
-test('an --include that is not there is refused; an --exclude that is not there is mentioned', async () => {
+test('an --include or --exclude that matches nothing is refused', async () => {
   await using scratch = await Scratch.create();
   const env = { FARWHARF_REMOTE_HOST: 'http://127.0.0.1:9', FARWHARF_API_KEY: 'some-key-or-other' };
   const folder = await scratch.folder('project', { 'run.sh': '', 'data/rows.csv': '1\n' });
   const args = ['submit', folder, '--script', 'run.sh'];
-  const near = [...args, '--include', 'data/row.csv'];
-  const words = [/data\/row\.csv/, /Did you mean data\/rows\.csv\?/, /relative to .*project/];
-  assertRefusedEarly(scratch, await scratch.run(near, { env }), 2, words);
-  assertRefusedEarly(scratch, await scratch.run([...near, '--dry-run'], { env }), 2, words);
-  assertRefusedEarly(scratch, await scratch.run([...args, '--include', '../elsewhere'], { env }), 2, [/elsewhere/]);
-  const without = await scratch.run([...args, '--exclude', 'data/row.csv', '--dry-run'], { env });
-  assert.equal(without.exit, 0, without.stderr);
-  assert.match(without.stderr, /--exclude data\/row\.csv .*Did you mean data\/rows\.csv\?/);
+  const words = [/data\/row\.csv does not exist in .*project/, /Did you mean data\/rows\.csv\?/];
+  for (const flag of ['--include', '--exclude']) {
+    const near = [...args, flag, 'data/row.csv'];
+    assertRefusedEarly(scratch, await scratch.run(near, { env }), 2, words);
+    assertRefusedEarly(scratch, await scratch.run([...near, '--dry-run'], { env }), 2, words);
+    const pattern = await scratch.run([...args, flag, 'data/*.csv', flag, '*.npy', '--dry-run'], { env });
+    assertRefusedEarly(scratch, pattern, 2, [/The pattern \*\.npy matches nothing in .*project/]);
+    assertRefusedEarly(scratch, await scratch.run([...args, flag, '../elsewhere'], { env }), 2, [/elsewhere/]);
+  }
+  const profiles = {
+    profiles: {
+      a: { script: 'run.sh', exclude: ['*.npy'] },
+      b: { script: 'run.sh ${matrix:x}', matrix: { x: [1, 2] }, include: ['*.npy'] },
+    },
+  };
+  await writeFile(join(folder, 'farwharf.json'), JSON.stringify(profiles));
+  for (const name of ['a', 'b']) {
+    const done = await scratch.run(['submit', folder, '--profile', name, '--dry-run'], { env });
+    assertRefusedEarly(scratch, done, 2, [/The pattern \*\.npy matches nothing/]);
+  }
 });
 
 test('a script that stays at home is refused, with the rule that leaves it out and the flag that sends it', async () => {

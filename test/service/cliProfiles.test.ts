@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { jsonLines, Scratch } from './commandLine.ts';
@@ -116,6 +116,43 @@ test('a profile sends nothing that rules leave out without being allowed to', as
   );
   const args = ['submit', folder, '--profile', 'all', '--include', '.env', '--include', 'keys/'];
   assert.equal((await scratch.run(args, { env })).exit, 0);
+});
+
+test('a profile sends what a link leads to only after the user has seen where that is', async () => {
+  await using scratch = await Scratch.create();
+  const { env } = await scratch.serve();
+  const profiles = { profiles: { all: { script: 'train.mjs', include: ['da*'] } } };
+  const folder = await scratch.folder('project', { ...PROJECT, 'farwharf.json': JSON.stringify(profiles) });
+  const [data, other] = [
+    await scratch.folder('scratch', { '1.csv': '1' }),
+    await scratch.folder('other', { '1.csv': '2' }),
+  ];
+  await symlink(data, join(folder, 'data'));
+  const submit = (...more: string[]) => scratch.run(['submit', folder, '--profile', 'all', ...more], { env });
+  const refused = await submit();
+  assert.match(
+    refused.stderr,
+    new RegExp(`sends da\\*, data -> ${data} to .* nothing was sent\\. .*--include 'da\\*' --include data$`, 'm'),
+  );
+  const dry = await submit('--dry-run', '--json');
+  const { files, findings } = jsonLines(dry.stdout)[0] as {
+    files: readonly { path: string }[];
+    findings: readonly { type: string; path: string; target?: string }[];
+  };
+  assert.ok(files.some(({ path }) => path === 'data/1.csv'));
+  assert.deepEqual(
+    findings.flatMap(({ type, path, target }) => (type === 'link' ? [[path, target]] : [])),
+    [['data', data]],
+  );
+  const sent = await submit('--include', 'da*', '--include', 'data');
+  assert.equal(sent.exit, 0, sent.stderr);
+  assert.match(
+    sent.stderr,
+    new RegExp(`note: data is a link to ${data}, outside of the folder\\. What it leads to is sent: 1 file`),
+  );
+  await rm(join(folder, 'data'));
+  await symlink(other, join(folder, 'data'));
+  assert.match((await submit('--include', 'da*')).stderr, new RegExp(`data -> ${other} .*You have not allowed this`));
 });
 
 test('an unknown profile and a file with errors are reported', async () => {

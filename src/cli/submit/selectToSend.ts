@@ -4,22 +4,18 @@ import type { SubmitIntent } from '../../jobs/submit/draft.ts';
 import { isOwnGit } from '../../workspace/select/exclusion.ts';
 import { type Selection, selectFiles } from '../../workspace/select/selection.ts';
 import type { Context } from '../command/context.ts';
-import { describeMissingExcludes } from './chosenPaths.ts';
 import { describeExclusions } from './selectionSummary.ts';
 
 /**
  * The files of a folder that are to be sent.
  *
- * @param typed the excluded paths of the command line, which are checked; those of a profile may come and go.
- * @throws AppError `bad-input` if there is nothing to send, or as `checkScript` does.
+ * @throws AppError `bad-input` if there is nothing to send, or as `selectFiles` and `checkScript` do.
  */
 export async function selectToSend(
   folder: string,
   { signal, terminal }: Context,
   { include = [], exclude = [], script }: SubmitIntent,
-  typed: readonly string[] = [],
 ): Promise<Selection> {
-  for (const remark of await describeMissingExcludes(folder, typed)) terminal.note(remark);
   const selection = await selectFiles(folder, {
     isTrusted: true,
     include,

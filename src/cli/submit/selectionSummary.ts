@@ -20,6 +20,10 @@ import {
 } from '../../workspace/select/selection.ts';
 
 const SHOWN_NAMES = 4;
+const REMEDIES: Partial<Readonly<Record<ExclusionReason, string>>> = {
+  secret: '; send it with --include PATH',
+  link: '; send what it leads to with --include PATH',
+};
 
 /** `41 files, 3.2 MB`. */
 export function describeSize({ files, totalBytes }: Selection): string {
@@ -29,7 +33,7 @@ export function describeSize({ files, totalBytes }: Selection): string {
 /** The paths that are left out with the reasons, and the findings about files: lines for people. */
 export function describeExclusions({ excluded, findings }: Pick<Selection, 'excluded' | 'findings'>): string[] {
   const lines = groupExclusions(excluded).map(([reason, group]) => {
-    const remedy = reason === 'secret' ? '; send it with --include PATH' : '';
+    const remedy = REMEDIES[reason] ?? '';
     return `  left out: ${describeNames(group, reason)} (${EXCLUSION_REASONS[reason]}${remedy})`;
   });
   const named = new Set(excluded.map(({ path }) => path));

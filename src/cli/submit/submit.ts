@@ -27,9 +27,9 @@ export async function submit(context: Context, argument: string, flags: SubmitFl
   const { folder, job } = await readSubmission(argument, flags);
   const venv = flags.venv === undefined ? undefined : await readVenv(flags.venv);
   if (job !== undefined && job.combinations.length > 1) return submitSweep(context, { folder, job, venv }, flags);
-  const terms = await submitTerms(folder, job, flags, context.env);
+  const terms = submitTerms(job, flags, context.env);
   const { script } = terms;
-  const selection = await selectToSend(folder, context, terms, flags.exclude);
+  const selection = await selectToSend(folder, context, terms);
   await using flow = script === undefined ? undefined : await prepareFlowJob(selection, script, flags, context);
   const sent = flow === undefined ? selection : withFiles(selection, flow.files);
   const selections = new Selections();
@@ -51,7 +51,7 @@ export async function submit(context: Context, argument: string, flags: SubmitFl
   if (script === undefined) throw new AppError('bad-input', 'Specify a script with --script FILE.');
 
   await using session = new Session(onService);
-  if (job !== undefined) await agreeToProfile(job, session, context, { folder: selection.root, flags });
+  if (job !== undefined) await agreeToProfile(job, session, context, { selection, flags });
   await checkUnanswered(session, context, { folder: selection.root, again: flags.again });
   const account = await readAccount(await session.client(), { signal });
   const target = await targetOf(session, account, intent);

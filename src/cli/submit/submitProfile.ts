@@ -6,9 +6,11 @@ import { shellWord } from '../../core/text/shellWord.ts';
 import {
   describeAccess,
   hostOfProfile,
+  includedPath,
   missingConsent,
   needsConsent,
   saveConsent,
+  shownIncludes,
 } from '../../jobs/profiles/profileConsent.ts';
 import { findProfile, readProfiles } from '../../jobs/profiles/profileFile.ts';
 import type { JobParameters } from '../../jobs/ledger/parameters.ts';
@@ -16,10 +18,10 @@ import { readParameter } from '../sweeps/parameterFlag.ts';
 import { type ProfileJob, profileJob } from '../../jobs/profiles/profileJob.ts';
 import { resolveHost } from '../../jobs/service/host.ts';
 import type { SubmitIntent } from '../../jobs/submit/draft.ts';
+import type { Selection } from '../../workspace/select/selection.ts';
 import { confirm } from '../command/confirm.ts';
 import type { Context } from '../command/context.ts';
 import { Session } from '../session/session.ts';
-import { checkIncluded } from './chosenPaths.ts';
 import { readClusterOptions, type SubmitFlags } from './submitFlags.ts';
 
 /** The profile that `--profile` names. @throws AppError as `readProfiles`, `findProfile` and `profileJob` do; `bad-input` for `--set` without it. */
@@ -37,17 +39,14 @@ export async function readProfileJob(
 }
 
 /** The terms of a submit: the flags, over the values of the profile. Included and excluded paths add up. @param parameters those of one job of a sweep. */
-export async function submitTerms(
-  folder: string,
+export function submitTerms(
   job: ProfileJob | undefined,
   flags: SubmitFlags,
   env: NodeJS.ProcessEnv,
   parameters: JobParameters | undefined = job?.combinations[0],
-): Promise<SubmitIntent> {
-  await checkIncluded(folder, flags.include ?? []);
+): SubmitIntent {
   // The command line has no open file.
   const terms = job?.terms({ env, file: undefined, ...(parameters && { parameters }) });
-  if (job !== undefined) await checkIncluded(folder, terms?.include ?? [], `"include" of profile ${job.name}:`);
   return {
     ...terms,
     ...flags,
@@ -78,20 +77,22 @@ export async function agreeToProfile(
   job: ProfileJob,
   session: Session,
   context: Context,
-  { folder, flags }: { readonly folder: string; readonly flags: SubmitFlags },
+  { selection, flags }: { readonly selection: Selection; readonly flags: SubmitFlags },
 ): Promise<void> {
+  const { root: folder, findings } = selection;
   const { home, host, hostName } = session;
   const { env, remote, terminal } = context;
   const { env: allowed = [], include: typed = [], secret: given = [], volume: named = [] } = flags;
   const isSwitch = remote === undefined && host !== resolveHost({ env });
   const isTyped = (path: string): boolean =>
     typed.some((one) => pathInside(resolve('/', one), resolve('/', path)) !== undefined);
-  const { variables, include, secrets, volumes } = job;
+  const { variables, secrets, volumes } = job;
+  const include = shownIncludes(job.include, findings);
   const access = { host, isSwitch, variables, include, secrets, volumes };
   const asked = {
     ...access,
     variables: variables.filter((name) => !allowed.includes(name)),
-    include: include.filter((path) => !isTyped(path)),
+    include: include.filter((shown) => !isTyped(includedPath(shown))),
     secrets: secrets.filter((name) => !given.includes(name)),
     volumes: volumes.filter((name) => !named.includes(name)),
   };
@@ -107,7 +108,7 @@ export async function agreeToProfile(
       ...missing.variables.map((name) => `--env ${name}`),
       ...missing.secrets.map((name) => `--secret ${name}`),
       ...missing.volumes.map((name) => `--volume ${name}`),
-      ...missing.include.map((path) => `--include ${shellWord(printableLine(path))}`),
+      ...missing.include.map((shown) => `--include ${shellWord(printableLine(includedPath(shown)))}`),
     ].join(' ');
     throw new AppError('refused', `${what} You have not allowed this, so nothing was sent. Allow it with ${allowing}`);
   }

@@ -52,10 +52,10 @@ export async function submitSweep(
   }
   const written: SubmitDraft[] = [];
   const memory = { memory: { scripts: [] }, defaults: DEFAULT_TERMS, rates: [] };
-  const first = await submitTerms(folder, job, flags, env);
-  const selection = await selectToSend(folder, context, first, flags.exclude);
+  const first = submitTerms(job, flags, env);
+  const selection = await selectToSend(folder, context, first);
   for (const parameters of job.combinations) {
-    const terms = await submitTerms(folder, job, flags, env, parameters);
+    const terms = submitTerms(job, flags, env, parameters);
     const intent = { ...terms, ...((terms.venv ?? venv) && { venv: { ...terms.venv, ...venv } }) };
     written.push(firstDraft(intent, terms.script ?? '', memory));
   }
@@ -101,7 +101,7 @@ export async function submitSweep(
   }
 
   await using session = new Session(onService);
-  await agreeToProfile(job, session, context, { folder: selection.root, flags });
+  await agreeToProfile(job, session, context, { selection, flags });
   await checkUnanswered(session, context, { folder: selection.root, again: flags.again });
   const account = await readAccount(await session.client(), { signal });
   const target = await targetOf(session, account, first);

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { FileChoice } from '../../jobs/selection/fileTree.ts';
+import type { FolderMemory } from '../../jobs/submit/draft.ts';
 import type { JobFinding } from '../../jobs/selection/jobFinding.ts';
 import type { FolderReader } from '../../jobs/submit/plan.ts';
 import type { SelectedFolder } from '../../jobs/selection/selectedFolder.ts';
@@ -11,20 +12,22 @@ import { runtimeOf } from './flowScript.ts';
 export class SelectionReader implements FolderReader, AsyncDisposable {
   readonly #services: Services;
   readonly #folder: string;
-  readonly #recentScripts: readonly string[];
+  readonly #memory: Pick<FolderMemory, 'scripts' | 'include' | 'exclude'>;
   readonly #ids: string[] = [];
 
-  /** @param recentScripts command lines used lately, newest first. */
-  constructor(services: Services, folder: string, recentScripts: readonly string[]) {
+  /** @param memory the command lines used lately, newest first, and the paths that were chosen for the last submit. */
+  constructor(services: Services, folder: string, memory: Pick<FolderMemory, 'scripts' | 'include' | 'exclude'>) {
     this.#services = services;
     this.#folder = folder;
-    this.#recentScripts = recentScripts;
+    this.#memory = memory;
   }
 
   select({ include, exclude }: FileChoice): Promise<SelectedFolder> {
     const { selections, signal } = this.#services;
     const { isTrusted } = vscode.workspace;
-    const options = { isTrusted, include, exclude, signal, recentScripts: this.#recentScripts };
+    const { scripts: recentScripts, include: included = [], exclude: excluded = [] } = this.#memory;
+    const remembered = [...included, ...excluded];
+    const options = { isTrusted, include, exclude, remembered, signal, recentScripts };
     return this.#note(selections.select(this.#folder, options));
   }
 

@@ -51,7 +51,7 @@ export async function submit(
   const fixed = { ...profile?.terms, ...asked };
   const { include = memory.include ?? [], exclude = memory.exclude ?? [] } = fixed;
   const choice = { include, exclude };
-  await using reader = new SelectionReader(services, uri.fsPath, memory.scripts);
+  await using reader = new SelectionReader(services, uri.fsPath, memory);
   const host = profile?.host ?? options.host ?? services.hosts.current();
   const title = l10n.t('Reading {0}', name);
   const [answer, selection] = await showProgress({ location: vscode.ProgressLocation.Window, title }, () =>
@@ -64,7 +64,7 @@ export async function submit(
       : await submit(services, { ...asked, folder: uri.fsPath }, { ...options, host: retryOn });
   }
   const { account } = answer;
-  const news = profile === undefined ? [] : await agreeToProfile(services, profile, uri.fsPath);
+  const news = profile === undefined ? [] : await agreeToProfile(services, profile, selection);
   if (news === undefined) return undefined;
   const budget = await budgetCheck(services, host);
   const stored = mayListSecrets(account) ? await services.hosts.secrets(host).listSecrets() : undefined;

@@ -7,10 +7,12 @@ import {
   missingConsent,
   needsConsent,
   saveConsent,
+  shownIncludes,
 } from '../../jobs/profiles/profileConsent.ts';
 import { findProfile, type NamedProfile, PROFILE_FILE, readProfiles } from '../../jobs/profiles/profileFile.ts';
 import { type ProfileJob, profileJob } from '../../jobs/profiles/profileJob.ts';
 import type { JobParameters } from '../../jobs/ledger/parameters.ts';
+import type { SelectedFolder } from '../../jobs/selection/selectedFolder.ts';
 import type { SubmitIntent } from '../../jobs/submit/draft.ts';
 import type { Services } from '../services/services.ts';
 import { askModal, pickRow } from '../ui/show.ts';
@@ -59,9 +61,10 @@ export async function useProfile(
 export async function agreeToProfile(
   { home }: Services,
   { job, host, isSwitch }: UsedProfile,
-  folder: string,
+  { root: folder, findings }: Pick<SelectedFolder, 'root' | 'findings'>,
 ): Promise<readonly string[] | undefined> {
-  const { variables, include, secrets, volumes } = job;
+  const { variables, secrets, volumes } = job;
+  const include = shownIncludes(job.include, findings);
   const access = { host, isSwitch, variables, include, secrets, volumes };
   const missing = await missingConsent(home, folder, access);
   if (missing !== undefined) {

@@ -6,6 +6,7 @@ import { makeFolder } from '../../core/files/makeFolder.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { nearest } from '../../core/text/similar.ts';
 import { AppError } from '../../core/errors.ts';
+import type { Finding } from '../../workspace/files/selectedFile.ts';
 import { LOCAL_HOST } from '../service/host.ts';
 import type { ProfileJob } from './profileJob.ts';
 
@@ -22,7 +23,7 @@ export interface ProfileAccess extends Pick<ProfileJob, 'variables' | 'include' 
 
 const FILE = 'profileConsents.json';
 const MOST_FOLDERS = 1_000;
-/** By folder: hosts that its profiles may choose, `NAME host` for variables, `./PATH host` for included paths that they may send to a host, and `secret:NAME host` or `volume:NAME host`. */
+/** By folder: hosts that its profiles may choose, `NAME host` for variables, `./PATH host` for included paths that they may send to a host (`./PATH -> TARGET host` for links), and `secret:NAME host` or `volume:NAME host`. */
 const consents = z.record(z.string(), z.array(z.string()));
 
 /** The part of the access to which the user has not agreed for this folder; undefined if all of it was agreed to. */
@@ -40,6 +41,24 @@ export async function missingConsent(
   const volumes = access.volumes.filter((name) => !agreed.has(`volume:${name} ${host}`));
   const missing = { host, isSwitch, variables, include, secrets, volumes };
   return needsConsent(missing) ? missing : undefined;
+}
+
+const ARROW = ' -> ';
+
+/**
+ * What a profile includes, as the user is asked about it: a link together with what it leads to, because anyone who writes the profile also
+ * chooses that, and may change it.
+ */
+export function shownIncludes(include: readonly string[], findings: readonly Finding[]): readonly string[] {
+  const links = findings.filter(({ type }) => type === 'link');
+  const paths = new Set(links.map(({ path }) => path));
+  const shown = links.map(({ path, target = '' }) => `${path}${ARROW}${target}`);
+  return [...include.filter((text) => !paths.has(text.replace(/^(?:\.\/)+|\/+$/g, ''))), ...shown];
+}
+
+/** The path or pattern of a text of `shownIncludes`. */
+export function includedPath(shown: string): string {
+  return shown.split(ARROW)[0] ?? shown;
 }
 
 /** Whether there is anything to agree to. */

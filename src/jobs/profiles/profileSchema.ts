@@ -96,9 +96,15 @@ const profile = z
     include: z
       .array(innerPath('A path in the folder.'))
       .max(MOST_INCLUDED)
-      .describe('Paths to send although a rule leaves them out. Farwharf asks once before it sends them.')
+      .describe(
+        'Paths or patterns of what to send although a rule leaves it out: "data/train.bin", "data/*.csv". A link sends what it leads to. Farwharf asks once before it sends them.',
+      )
       .optional(),
-    exclude: z.array(innerPath('A path in the folder.')).max(MOST_ITEMS).describe('Paths not to send.').optional(),
+    exclude: z
+      .array(innerPath('A path in the folder.'))
+      .max(MOST_ITEMS)
+      .describe('Paths or patterns of what not to send.')
+      .optional(),
     results: matching(
       new RegExp(`^${RESULTS_NAME}(?:/${RESULTS_NAME})*$`),
       'Must be a folder inside this one, with / and without hidden names, invisible characters or names of more than 80 characters, such as results/train.',

@@ -20,6 +20,8 @@ export interface TreeEntry {
   readonly sentBytes: number;
   /** How many paths in it are left out, not counting itself. */
   readonly leftOut: number;
+  /** Of a chosen link: the absolute path of what it leads to. */
+  readonly target?: string;
   /** Why it is left out as a whole. */
   readonly exclusion?: Exclusion;
 }
@@ -34,11 +36,11 @@ export interface TreeLevel {
 type Draft = { -readonly [Field in keyof Omit<TreeEntry, 'path' | 'name'>]: TreeEntry[Field] };
 
 // What no choice of the user can send.
-const NEVER_SENT: ReadonlySet<Exclusion['reason']> = new Set(['link', 'name', 'special', 'unreadable', 'limit']);
+const NEVER_SENT: ReadonlySet<Exclusion['reason']> = new Set(['name', 'special', 'unreadable', 'limit']);
 
 /** What is directly in a folder of a selection, sent or left out; `''` is the folder that is submitted. At most `most` entries. */
 export function listLevel(
-  { files, excluded }: Pick<Selection, 'files' | 'excluded'>,
+  { files, excluded, findings }: Pick<Selection, 'files' | 'excluded' | 'findings'>,
   folder: string,
   most = MAX_LISTED,
 ): TreeLevel {
@@ -68,6 +70,10 @@ export function listLevel(
       found.draft.exclusion = exclusion;
       if (exclusion.type === 'directory') found.draft.isFolder = true;
     }
+  }
+  for (const { path, target } of findings) {
+    const found = target === undefined ? undefined : find(path);
+    if (target !== undefined && found?.isItself) found.draft.target = target;
   }
   const entries = [...drafts].map(([name, draft]): TreeEntry => ({ path: `${prefix}${name}`, name, ...draft }));
   entries.sort((a, b) => Number(b.isFolder) - Number(a.isFolder) || (a.name < b.name ? -1 : 1));

@@ -18,6 +18,8 @@ const OVERRIDABLE: ReadonlySet<ExclusionReason> = new Set([
   'secret',
   'venv',
   'cache',
+  'link',
+  'git',
 ]);
 
 const FIRST_WORD = /^\s*(?:"([^"]*)"|'([^']*)'|(\S+))/;

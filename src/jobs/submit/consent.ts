@@ -29,7 +29,7 @@ export function agreementTo({
     findings: [
       ...selection.findings
         .filter(({ type }) => type !== 'secret' && type !== 'foreign-repository')
-        .map(({ type, path }) => `${type} ${path}`),
+        .map(({ type, path, target }) => (target === undefined ? `${type} ${path}` : `${type} ${path} -> ${target}`)),
       ...findings.filter(({ type }) => READS.has(type)).map(({ summary }) => summary),
     ],
     ...(draft.secrets && { jobSecrets: draft.secrets }),

@@ -1,5 +1,6 @@
 import { lstatSync } from 'node:fs';
-import { join } from 'node:path';
+import { realpath } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { Yielder } from '../../core/processes/yielder.ts';
 import { hashFile } from '../../workspace/files/localFile.ts';
 import type { ManifestEntry } from '../../workspace/pack/pack.ts';
@@ -63,9 +64,14 @@ export async function changesBetween(
   return sortByPath(changes, ({ path }) => path, new Yielder());
 }
 
-async function compare({ path, size, sha256 }: ManifestEntry, folder: string): Promise<FileChange['type'] | undefined> {
-  const stats = lstatSync(join(folder, path), { throwIfNoEntry: false });
-  if (stats === undefined) return 'deleted';
+async function compare(
+  { path, size, sha256, isLinked }: ManifestEntry,
+  folder: string,
+): Promise<FileChange['type'] | undefined> {
+  // Only a link that was sent is followed.
+  const file = isLinked ? await realpath(join(folder, path)).catch((): undefined => undefined) : join(folder, path);
+  const stats = file === undefined ? undefined : lstatSync(file, { throwIfNoEntry: false });
+  if (file === undefined || stats === undefined) return 'deleted';
   if (!stats.isFile() || stats.size !== size) return 'changed';
-  return (await hashFile(folder, path)) === sha256 ? undefined : 'changed';
+  return (await hashFile(dirname(file), basename(file))) === sha256 ? undefined : 'changed';
 }

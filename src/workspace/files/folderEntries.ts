@@ -1,4 +1,4 @@
-import { opendir } from 'node:fs/promises';
+import { lstat, opendir } from 'node:fs/promises';
 import type { Yielder } from '../../core/processes/yielder.ts';
 
 // Folders may contain 100,000 files, so entries are read in batches.
@@ -20,4 +20,12 @@ export async function listFolder(absolute: string, yielder: Yielder): Promise<Fo
     if (yielder.isDue) await yielder.pause();
   }
   return entries;
+}
+
+/** Whether there is anything at a path, such as a link that leads nowhere. */
+export async function exists(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
 }

@@ -1,7 +1,8 @@
-import { copyFile, lstat, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { TemporaryFolder } from '../../core/processes/temporaryFolder.ts';
 import { isRegularFile, readBounded } from '../files/boundedRead.ts';
+import { exists } from '../files/folderEntries.ts';
 import { type GitAnswer, type GitOptions, runGit } from './git.ts';
 import { readGitSettings } from './gitSettings.ts';
 import { MOST_RULES_BYTES } from './ignoreRules.ts';
@@ -103,11 +104,4 @@ async function fill(folder: string, repository: Repository, signal?: AbortSignal
 async function objectsOf({ commonFolder }: Repository, folder: string): Promise<string> {
   const objects = join(commonFolder, 'objects');
   return (await exists(join(objects, 'info/alternates'))) ? join(folder, 'objects') : objects;
-}
-
-async function exists(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    () => false,
-  );
 }

@@ -4,4 +4,6 @@ import type { TarFile } from '../archive/tarFormat.ts';
 export interface ManifestEntry extends TarFile {
   /** Lower-case hexadecimal. */
   readonly sha256: string;
+  /** Whether the file was sent because a chosen link leads to it. */
+  readonly isLinked?: true;
 }

@@ -165,7 +165,7 @@ interface EntryOptions {
 }
 
 async function writeEntry(content: FileContent, options: EntryOptions): Promise<ManifestEntry> {
-  const { path, mode } = content.file;
+  const { path, mode, isLinked } = content.file;
   const size = content.type === 'bytes' ? content.bytes.length : content.open.size;
   await options.write(encodeHeader({ path, size, mode }));
   let sha256: string;
@@ -178,7 +178,7 @@ async function writeEntry(content: FileContent, options: EntryOptions): Promise<
     sha256 = await writeLargeFile(content, options);
   }
   await options.write(ZEROS.subarray(0, paddingOf(size)));
-  return { path, size, mode, sha256 };
+  return isLinked ? { path, size, mode, sha256, isLinked } : { path, size, mode, sha256 };
 }
 
 async function writeLargeFile(

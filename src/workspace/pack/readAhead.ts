@@ -1,6 +1,6 @@
 import type { BigIntStats } from 'node:fs';
 import { lstat, realpath } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { AppError } from '../../core/errors.ts';
 import { assertUnchanged, changed, type OpenFile, openRegularFile, readExactly } from '../files/fileReading.ts';
 import { isOpenedInside } from '../files/openedPath.ts';
@@ -80,12 +80,13 @@ interface Folder {
   readonly parents: Map<string, Promise<void>>;
 }
 
-async function readContent({ root, realRoot, parents }: Folder, file: SelectedFile): Promise<FileContent> {
+async function readContent(folder: Folder, file: SelectedFile): Promise<FileContent> {
+  const { root, parents } = folder;
   if (file.source === undefined) await assertRealParents(root, file.path, parents);
   for (let attempt = 1; ; attempt++) {
     const openedAt = Date.now();
     const open = await openRegularFile(file.source ?? join(root, file.path), file.path);
-    if (file.source === undefined && !isOpenedInside(open.handle.fd, realRoot, file.path)) {
+    if (!(await isSelectedFile(open.handle.fd, folder, file))) {
       await open.handle.close();
       throw changed(file.path);
     }
@@ -102,6 +103,18 @@ async function readContent({ root, realRoot, parents }: Folder, file: SelectedFi
       await open.handle.close();
     }
   }
+}
+
+/** Whether an open file is the selected one: a link may lead elsewhere by now, and a folder may have been replaced by a link. */
+async function isSelectedFile(
+  descriptor: number,
+  { root, realRoot }: Folder,
+  { path, source, isLinked }: SelectedFile,
+): Promise<boolean> {
+  if (source === undefined) return isOpenedInside(descriptor, realRoot, path);
+  if (!isLinked) return true;
+  const target = await realpath(join(root, path)).catch((): undefined => undefined);
+  return target === source && isOpenedInside(descriptor, dirname(source), basename(source));
 }
 
 /** A folder that was replaced by a link after the selection could lead out of the workspace. @throws AppError `conflict`. */

@@ -1,8 +1,9 @@
-import { accessSync, constants, lstatSync, type Stats } from 'node:fs';
+import { accessSync, constants, lstatSync, readlinkSync, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as l10n from '@vscode/l10n';
 import { formatBytes } from '../../core/text/format.ts';
 import { judgeName, NameTable } from '../archive/entryNames.ts';
+import type { ChosenFile } from './chosenFiles.ts';
 import type { Exclusion, Verdict } from './exclusion.ts';
 import { Yielder } from '../../core/processes/yielder.ts';
 import { findSecret, secretBuffer } from '../secrets/secretContent.ts';
@@ -20,8 +21,8 @@ export interface Inspected {
 }
 
 export interface InspectOptions {
-  /** Paths that the user included, which may be secrets or large. */
-  readonly chosen: ReadonlySet<string>;
+  /** What the user included, which may be large. */
+  readonly chosen: ReadonlyMap<string, ChosenFile>;
   readonly maxFileBytes: number;
   /** Whether a file with this size and time is known to contain no secret; then it is not read again. */
   readonly isKnown?: ((file: SelectedFile) => boolean) | undefined;
@@ -46,8 +47,10 @@ export async function inspectFiles(
       await yielder.pause();
       onProgress?.(files.length);
     }
-    const absolute = join(root, path);
-    const stats = folders.areReal(dirname(path)) ? inspect(absolute) : LINK;
+    const choice = chosen.get(path);
+    const absolute = choice?.source ?? join(root, path);
+    const isReached = choice?.source !== undefined || folders.areReal(dirname(path));
+    const stats = isReached ? inspect(absolute) : LINK;
     if (stats !== undefined && 'reason' in stats) {
       excluded.push({ path, type: 'file', ...stats });
       continue;
@@ -55,7 +58,7 @@ export async function inspectFiles(
     // A name in invalid UTF-8 is not found by its decoded form; other missing files were deleted.
     const verdict = stats === undefined ? judgeMissing(path) : judgeFile(path, absolute, stats);
     if (verdict !== undefined) {
-      excluded.push({ path, type: verdict.rule === SUBMODULE.rule ? 'directory' : 'file', ...verdict });
+      excluded.push({ path, type: stats?.isDirectory() ? 'directory' : 'file', ...verdict });
       continue;
     }
     if (stats === undefined) continue;
@@ -63,17 +66,12 @@ export async function inspectFiles(
     // As sbatch does, a job runs a batch script by its first line, whatever its permissions.
     const isProgram = (stats.mode & 0o111) !== 0 || isBatchScriptName(path);
     const file = { path, size, mode: isProgram ? 0o755 : 0o644, mtimeMs };
-    const isChosen = chosen.has(path);
-    if (!isChosen) {
-      if (size > maxFileBytes) {
-        excluded.push({
-          path,
-          type: 'file',
-          reason: 'limit',
-          rule: l10n.t('larger than {0}', formatBytes(maxFileBytes)),
-        });
-        continue;
-      }
+    if (choice === undefined && size > maxFileBytes) {
+      const rule = l10n.t('larger than {0}', formatBytes(maxFileBytes));
+      excluded.push({ path, type: 'file', reason: 'limit', rule });
+      continue;
+    }
+    if (choice?.mayHoldSecrets !== true) {
       const secret = isKnown?.(file) ? undefined : findSecret(absolute, size, buffer);
       if (secret !== undefined) {
         excluded.push({ path, type: 'file', reason: 'secret', rule: secret });
@@ -111,7 +109,7 @@ export async function inspectFiles(
         message: l10n.t('{0} has {1}. Leave it out if the job does not need it.', path, formatBytes(size)),
       });
     }
-    files.push(isChosen ? { ...file, mayHoldSecrets: true } : file);
+    files.push(choice === undefined ? file : asChosen(file, choice));
     inspected.totalBytes += size;
   }
   onProgress?.(files.length);
@@ -120,7 +118,20 @@ export async function inspectFiles(
 
 const LINK: Verdict = { reason: 'link', rule: l10n.t('links are not followed') };
 const UNREADABLE: Verdict = { reason: 'unreadable', rule: l10n.t('no permission to read it') };
-const SUBMODULE: Verdict = { reason: 'git', rule: l10n.t('submodule') };
+
+function asChosen(file: SelectedFile, { mayHoldSecrets, source }: ChosenFile): SelectedFile {
+  const allowed: SelectedFile = mayHoldSecrets ? { ...file, mayHoldSecrets } : file;
+  return source === undefined ? allowed : { ...allowed, source, isLinked: true };
+}
+
+/** A link that the user did not choose. */
+function judgeLink(absolute: string): Verdict {
+  try {
+    return { reason: 'link', rule: l10n.t('leads to {0}', readlinkSync(absolute)) };
+  } catch {
+    return LINK; // it was replaced just now
+  }
+}
 
 /** Undefined if the file does not exist. */
 function inspect(absolute: string): Stats | Verdict | undefined {
@@ -136,8 +147,7 @@ function judgeMissing(path: string): Verdict | undefined {
 }
 
 function judgeFile(path: string, absolute: string, stats: Stats): Verdict | undefined {
-  if (stats.isSymbolicLink()) return LINK;
-  if (stats.isDirectory()) return SUBMODULE;
+  if (stats.isSymbolicLink()) return judgeLink(absolute);
   if (!stats.isFile()) return { reason: 'special', rule: l10n.t('not a regular file') };
   const fault = judgeName(path);
   if (fault !== undefined) return { reason: 'name', rule: fault };

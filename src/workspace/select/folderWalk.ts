@@ -12,6 +12,24 @@ export interface Walked {
   readonly excluded: Exclusion[];
 }
 
+/** How the repositories inside a folder are listed. */
+export interface InnerRepositories {
+  /** Whether all of them are, without a rule that includes them. */
+  readonly takesAll: boolean;
+  /** What is sent of the one at this path, and what its own rules leave out. */
+  list(path: string): Promise<Walked>;
+}
+
+export function innerRepository(path: string): Exclusion {
+  return { path, type: 'directory', reason: 'git', rule: 'inner repository' };
+}
+
+/** Adds one by one: there can be more than the arguments of a call. */
+export function addAll(found: Walked, { files, excluded }: Walked): void {
+  for (const file of files) found.files.push(file);
+  for (const exclusion of excluded) found.excluded.push(exclusion);
+}
+
 /** The rules of a walk. Git's rules may start above the root, at the top of the repository. */
 export interface WalkRules {
   readonly git: IgnoreRules;
@@ -30,6 +48,7 @@ type Standing =
 export class FolderWalk {
   readonly #root: string;
   readonly #rules: WalkRules;
+  readonly #repositories: InnerRepositories;
   readonly #scope: PathScope | undefined;
   readonly #yielder: Yielder;
 
@@ -37,10 +56,12 @@ export class FolderWalk {
   constructor(
     root: string,
     rules: WalkRules,
+    repositories: InnerRepositories,
     { scope, signal }: { scope?: PathScope | undefined; signal?: AbortSignal | undefined } = {},
   ) {
     this.#root = root;
     this.#rules = rules;
+    this.#repositories = repositories;
     this.#scope = scope;
     this.#yielder = new Yielder(signal);
   }
@@ -59,26 +80,14 @@ export class FolderWalk {
     return found.files.length > 0 ? found : { files: [], excluded: [by] };
   }
 
-  /** Walks a folder that the user included: every file in it counts, whatever the rules say. */
-  async walkChosen(folder: string): Promise<Walked> {
-    const found: Walked = { files: [], excluded: [] };
-    const folders = [folder];
-    for (let next = folders.pop(); next !== undefined; next = folders.pop()) {
-      for (const { name, isFolder } of await this.#list(next, found)) {
-        const path = pathIn(next, name);
-        if (isFolder && name !== '.git') folders.push(path);
-        else if (!isFolder) found.files.push(path);
-      }
-    }
-    return found;
-  }
-
   async #visit(folder: string, standing: Standing, found: Walked): Promise<void> {
     if (this.#yielder.isDue) await this.#yielder.pause();
     const entries = await this.#list(folder, found);
     const names = new Set(entries.map(({ name }) => name));
     if (folder !== '' && names.has('.git')) {
-      found.excluded.push({ path: folder, type: 'directory', reason: 'git', rule: 'inner repository' });
+      if (this.#repositories.takesAll || standing.type === 'chosen') {
+        addAll(found, await this.#repositories.list(folder));
+      } else found.excluded.push(innerRepository(folder));
       return;
     }
     const builtIn = folder === '' ? undefined : judgeEntries(names);
@@ -108,9 +117,7 @@ export class FolderWalk {
       await this.#visit(path, standing, found);
       return;
     }
-    const inside = await this.walkIgnored(path, standing.by);
-    for (const file of inside.files) found.files.push(file);
-    for (const exclusion of inside.excluded) found.excluded.push(exclusion);
+    addAll(found, await this.walkIgnored(path, standing.by));
   }
 
   #judge(

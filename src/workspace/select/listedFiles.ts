@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { isAbort } from '../../core/errors.ts';
 import { type Exclusion, judgeEntries, judgeFileName, judgeFolderName } from './exclusion.ts';
 import { type FolderEntry, listFolder } from '../files/folderEntries.ts';
-import type { FolderWalk, Walked } from './folderWalk.ts';
+import { addAll, type FolderWalk, type InnerRepositories, innerRepository, type Walked } from './folderWalk.ts';
 import type { GitListing } from './gitListing.ts';
 import type { IgnoreRules, RuleSet } from '../git/ignoreRules.ts';
 import { Yielder } from '../../core/processes/yielder.ts';
@@ -12,6 +12,8 @@ interface Folder {
   /** The outermost excluded folder: this one or one above. */
   readonly exclusion: Exclusion | undefined;
   readonly rules: RuleSet;
+  /** The names of the folders in it. Git lists no folders but submodules. */
+  readonly folders: ReadonlySet<string>;
 }
 
 /** Applies our own rules to git's list. The result has the same form as a walk's. */
@@ -19,14 +21,20 @@ export class ListedFiles {
   readonly #root: string;
   readonly #own: IgnoreRules;
   readonly #walk: FolderWalk;
+  readonly #repositories: InnerRepositories;
   readonly #folders = new Map<string, Folder>();
   readonly #found: Walked = { files: [], excluded: [] };
   readonly #yielder: Yielder;
 
-  constructor(root: string, own: IgnoreRules, walk: FolderWalk, signal?: AbortSignal) {
+  constructor(
+    root: string,
+    { own, walk, repositories }: { own: IgnoreRules; walk: FolderWalk; repositories: InnerRepositories },
+    signal?: AbortSignal,
+  ) {
     this.#root = root;
     this.#own = own;
     this.#walk = walk;
+    this.#repositories = repositories;
     this.#yielder = new Yielder(signal);
   }
 
@@ -37,7 +45,9 @@ export class ListedFiles {
       const slash = path.lastIndexOf('/');
       const parent = slash === -1 ? '' : path.slice(0, slash);
       const folder = this.#folders.get(parent) ?? (await this.#folder(parent));
-      if (folder.exclusion === undefined) this.#judgeFile(path, folder.rules);
+      if (folder.exclusion !== undefined) continue;
+      if (folder.folders.has(path.slice(slash + 1))) await this.#judgeSubmodule(path, folder.rules);
+      else this.#judgeFile(path, folder.rules);
     }
     for (const exclusion of listing.excluded) {
       if (this.#yielder.isDue) await this.#yielder.pause();
@@ -55,25 +65,47 @@ export class ListedFiles {
     else this.#found.excluded.push({ path, type: 'file', ...builtIn });
   }
 
+  async #judgeSubmodule(path: string, rules: RuleSet): Promise<void> {
+    const entries = await this.#list(path);
+    if (entries.some(({ name }) => name === '.git')) await this.#judgeRepository(path, rules);
+    else if (entries.length === 0) {
+      this.#found.excluded.push({ path, type: 'directory', reason: 'git', rule: 'submodule that is not checked out' });
+    }
+    // Otherwise a folder has replaced a tracked file. Git lists its files too.
+  }
+
+  async #judgeRepository(path: string, rules: RuleSet): Promise<void> {
+    const ownSays = rules.test(`${path}/`);
+    if (ownSays.isIgnored) {
+      const { rule, at } = ownSays;
+      this.#found.excluded.push({ path, type: 'directory', reason: 'farwharfignore', rule, at });
+    } else if (this.#repositories.takesAll || ownSays.isChosen) {
+      addAll(this.#found, await this.#repositories.list(path));
+    } else this.#found.excluded.push(innerRepository(path));
+  }
+
   /** Walks what git ignores only if `.farwharfignore` might include something in it. */
   async #reconsider(exclusion: Exclusion, hasNegation: boolean): Promise<void> {
-    if (exclusion.reason !== 'gitignore' || !hasNegation) {
+    const { path, type, reason } = exclusion;
+    const isRepository = reason === 'git';
+    if (!isRepository && (reason !== 'gitignore' || !hasNegation)) {
       this.#found.excluded.push(exclusion);
       return;
     }
-    const { path, type } = exclusion;
     const slash = path.lastIndexOf('/');
     const folder = await this.#folder(slash === -1 ? '' : path.slice(0, slash));
     if (folder.exclusion !== undefined) return;
+    if (isRepository) {
+      await this.#judgeRepository(path, folder.rules);
+      return;
+    }
     const isChosen = folder.rules.test(type === 'directory' ? `${path}/` : path).isChosen;
     if (type === 'file') {
       if (isChosen) this.#judgeFile(path, folder.rules);
       else this.#found.excluded.push(exclusion);
       return;
     }
-    const inside = await this.#walk.walkIgnored(path, exclusion, isChosen);
-    for (const file of inside.files) this.#found.files.push(file);
-    for (const other of inside.excluded) this.#found.excluded.push(other);
+    addAll(this.#found, await this.#walk.walkIgnored(path, exclusion, isChosen));
   }
 
   async #folder(path: string): Promise<Folder> {
@@ -104,7 +136,7 @@ export class ListedFiles {
         this.#found.excluded.push({ path: '.git', type, reason: 'git', rule: '.git' });
       }
     }
-    return { exclusion, rules };
+    return { exclusion, rules, folders: new Set(entries.flatMap(({ name, isFolder }) => (isFolder ? name : []))) };
   }
 
   async #list(path: string): Promise<FolderEntry[]> {

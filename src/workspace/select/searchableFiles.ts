@@ -28,7 +28,7 @@ export function inspectSearchable(
   paths: readonly string[],
   { isKnown, signal }: Pick<SelectOptions, 'isKnown' | 'signal'>,
 ): Promise<Searchable> {
-  return inspectFiles(root, paths, { chosen: new Set(), maxFileBytes: Infinity, isKnown, signal });
+  return inspectFiles(root, paths, { chosen: new Map(), maxFileBytes: Infinity, isKnown, signal });
 }
 
 function isBehindLink(local: LocalFiles, path: string): boolean {

@@ -1,22 +1,21 @@
 import { constants } from 'node:fs';
-import { access, lstat, realpath, stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { access, realpath, stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import * as l10n from '@vscode/l10n';
 import { AppError, messageOf, systemCode } from '../../core/errors.ts';
 import { formatBytes, formatCount } from '../../core/text/format.ts';
 import { pathInside } from '../../core/files/pathInside.ts';
 import type { Exclusion } from './exclusion.ts';
+import { addChoice, assertExcluded, assertIncluded, type Included } from './honouredChoices.ts';
 import { inspectFiles } from './fileInspection.ts';
 import { isPackedName } from '../files/fileKinds.ts';
-import { FolderWalk, type Walked } from './folderWalk.ts';
-import { type GitListing, listByGit } from './gitListing.ts';
-import { IgnoreRules } from '../git/ignoreRules.ts';
-import { ListedFiles } from './listedFiles.ts';
+import { readChoices, takes } from './choices.ts';
+import { ChosenFiles, describeLink } from './chosenFiles.ts';
+import { listFolderFiles } from './folderListing.ts';
 import { Yielder } from '../../core/processes/yielder.ts';
 import { sortByPath } from './pathOrder.ts';
 import { PathScope } from './pathScope.ts';
-import { findRepository, type Repository } from '../git/repository.ts';
-import { readRepositoryRules } from './repositoryRules.ts';
+import type { Repository } from '../git/repository.ts';
 import type { Finding, SelectedFile } from '../files/selectedFile.ts';
 
 export type { Exclusion, ExclusionReason } from './exclusion.ts';
@@ -35,10 +34,15 @@ export interface Selection {
 export interface SelectOptions {
   /** Whether git may be run in this folder. */
   readonly isTrusted: boolean;
-  /** Files and folders that the user included, which overrides exclusions, even of secrets. */
+  /**
+   * Files, folders and links that the user included, which overrides exclusions, even of secrets, and patterns, which override ignore
+   * files only: see `readChoice`. A link sends what it leads to.
+   */
   readonly include?: readonly string[] | undefined;
-  /** Files and folders that the user left out. */
+  /** The same of what the user left out. */
   readonly exclude?: readonly string[] | undefined;
+  /** Those of `include` and `exclude` that were chosen for an earlier submit. What cannot be included any more is a finding, and no error. */
+  readonly remembered?: readonly string[] | undefined;
   /** Limits the selection to these files and folders. */
   readonly only?: readonly string[] | undefined;
   /** Whether a file with this size and time is known to contain no secret; then it is not read again. */
@@ -60,9 +64,10 @@ const TEXT_RATIO = 0.3;
 /**
  * Selects the files of a folder to send: those listed by `git ls-files -co --exclude-standard` if git may be run, else by the ignore files,
  * without virtual environments, caches, secrets, links and special files. `excluded` contains everything else with its reason; a folder
- * that is excluded completely is one entry. No file is changed, no link followed.
+ * that is excluded completely is one entry. No file is changed, and no link followed that the user did not include.
  *
- * @throws AppError `missing`, `bad-input` (not a folder, or a choice outside it), `permission`, or `limit` if the selection is too large;
+ * @throws AppError `missing` (the folder, or what a choice names), `bad-input` (not a folder, or a choice outside it), `refused` (a choice
+ * that cannot be sent), `permission`, or `limit` if the selection is too large;
  * the signal's reason on abort.
  */
 export async function selectFiles(root: string, options: SelectOptions): Promise<Selection> {
@@ -70,65 +75,67 @@ export async function selectFiles(root: string, options: SelectOptions): Promise
   const folder = resolve(root);
   signal?.throwIfAborted();
   await assertFolder(folder);
-  const include = (options.include ?? []).map((path) => insidePath(folder, path));
-  const exclude = new PathScope((options.exclude ?? []).map((path) => insidePath(folder, path)));
-  const only = options.only === undefined ? undefined : options.only.map((path) => insidePath(folder, path));
+  const include = await readChoices(folder, options.include);
+  const exclude = await readChoices(folder, options.exclude);
+  const only = options.only?.map((path) => insidePath(folder, path));
   const scope = only === undefined ? undefined : new PathScope(only);
 
-  const real = await realpath(folder);
-  const repository = await findRepository(real);
-  const listing = isTrusted && repository?.isOwn ? await listByGit(real, repository, { only, signal }) : undefined;
-  const own = new IgnoreRules(folder, '.farwharfignore');
-  const walk = new FolderWalk(folder, { ...(await readRepositoryRules(real, repository)), own }, { scope, signal });
-  const found =
-    listing === undefined ? await walk.walk('') : await new ListedFiles(folder, own, walk, signal).refine(listing);
-  const chosen = await findIncluded(folder, include, walk);
-  const wanted = chosen.files.length === 0 ? found.files : [...new Set([...found.files, ...chosen.files])];
-  const taken = exclude.isEmpty ? [] : wanted.filter((path) => exclude.holds(path));
-  const kept = exclude.isEmpty ? wanted : wanted.filter((path) => !exclude.holds(path));
+  const found = await listFolderFiles(folder, { isTrusted, only, signal });
+  const maxFiles = options.maxFiles ?? MOST_FILES;
+  const chosen = new ChosenFiles(folder, await realpath(folder), { isTrusted, maxFiles, signal });
+  const isRemembered = (text: string): boolean => options.remembered?.includes(text) === true;
+  const included: Included[] = [];
+  const forgotten: Finding[] = [];
+  for (const choice of include) {
+    try {
+      included.push(await addChoice(chosen, folder, { choice, exclude, signal }));
+    } catch (error) {
+      if (!(error instanceof AppError) || !isRemembered(choice.text)) throw error;
+      forgotten.push({ type: 'choice', path: choice.text, message: error.message });
+    }
+  }
+  const isTaken = (path: string): boolean => exclude.some((choice) => takes(choice, path));
+  // What the user chose is sent or left out as `chosen` says.
+  const decided = new PathScope(included.flatMap(({ paths }) => paths));
+  const undecided = decided.isEmpty ? found.files : found.files.filter((path) => !decided.holds(path));
+  const wanted = [...new Set([...undecided, ...chosen.files.keys()])];
+  const taken = exclude.length === 0 ? [] : wanted.filter(isTaken);
+  const kept = taken.length === 0 ? wanted : wanted.filter((path) => !isTaken(path));
 
   const yielder = new Yielder(signal);
   const inspected = await inspectFiles(folder, await sortByPath(kept, (path) => path, yielder), {
-    chosen: new Set(chosen.files),
+    chosen: chosen.files,
     maxFileBytes: options.maxFileBytes ?? MOST_FILE_BYTES,
     isKnown: options.isKnown,
     signal,
     onProgress,
   });
-  const overridden = new Set([...include, ...chosen.files]);
+  assertIncluded(included, inspected, isTaken);
   const leftOut = [
-    ...found.excluded.filter(({ path }) => !overridden.has(path) && (scope?.touches(path) ?? true)),
-    ...chosen.excluded,
+    ...found.excluded.filter(({ path }) => !decided.holds(path) && (scope?.touches(path) ?? true)),
+    ...chosen.excluded.filter(({ path }) => !isTaken(path)),
     ...inspected.excluded,
     ...taken.map((path): Exclusion => ({ path, type: 'file', reason: 'user' })),
   ];
   const excluded = await sortByPath(leftOut, ({ path }) => path, yielder);
+  for (const choice of exclude) {
+    if (!isRemembered(choice.text)) await assertExcluded(folder, choice, { wanted, excluded, signal });
+  }
   const selection: Selection = {
     root: folder,
     files: inspected.files,
     excluded,
     totalBytes: inspected.totalBytes,
     findings: [
+      ...forgotten,
+      ...chosen.links.filter(({ path }) => !isTaken(path)).map((link) => describeLink(link, inspected.files)),
       ...inspected.findings,
-      ...trackedFindings(inspected.files, listing),
-      ...(isTrusted && repository?.isOwn === false ? [foreignFinding(repository)] : []),
+      ...trackedFindings(inspected.files, found.trackedButIgnored),
+      ...(found.foreign === undefined ? [] : [foreignFinding(found.foreign)]),
     ],
   };
   assertWithinLimits(selection, options);
   return selection;
-}
-
-async function findIncluded(root: string, include: readonly string[], walk: FolderWalk): Promise<Walked> {
-  const found: Walked = { files: [], excluded: [] };
-  for (const path of include) {
-    const stats = await lstat(join(root, path)).catch(() => undefined);
-    if (stats?.isDirectory()) {
-      const inside = await walk.walkChosen(path);
-      for (const file of inside.files) found.files.push(file);
-      for (const exclusion of inside.excluded) found.excluded.push(exclusion);
-    } else if (stats !== undefined) found.files.push(path);
-  }
-  return found;
 }
 
 /** @throws AppError `missing` if the folder does not exist, `bad-input` if it is a file, `permission` if it cannot be read. */
@@ -162,9 +169,9 @@ function insidePath(root: string, path: string): string {
   );
 }
 
-function trackedFindings(files: readonly SelectedFile[], listing: GitListing | undefined): Finding[] {
+function trackedFindings(files: readonly SelectedFile[], tracked: ReadonlySet<string>): Finding[] {
   return files
-    .filter(({ path }) => listing?.trackedButIgnored.has(path))
+    .filter(({ path }) => tracked.has(path))
     .map(({ path }) => ({
       type: 'tracked-but-ignored',
       path,

@@ -16,13 +16,14 @@ export interface FileRow {
 }
 
 /** The row of a file or folder: how much of it is sent, or why it is left out and which rule says so. */
-export function fileRow({ name, isFolder, sent, sentBytes, leftOut, exclusion }: TreeEntry): FileRow {
-  const description =
+export function fileRow({ name, isFolder, sent, sentBytes, leftOut, target, exclusion }: TreeEntry): FileRow {
+  const amount =
     exclusion !== undefined && sent === 0
       ? withoutIcons(describeExclusion(exclusion))
       : isFolder
         ? folderText({ sent, sentBytes, leftOut })
         : label`${formatBytes(sentBytes)}`;
+  const description = target === undefined ? amount : label`${l10n.t('link to {0}', target)} · ${amount}`;
   const state = sent > 0 ? label`${l10n.t('sent')}` : label`${l10n.t('left out')}`;
   return {
     label: withoutIcons(name),

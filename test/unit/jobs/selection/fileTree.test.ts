@@ -45,7 +45,7 @@ test('each level of a folder lists what is sent and what is left out, with the r
 
 test('a level with too many entries says how many it does not list', () => {
   const files = Array.from({ length: 30 }, (_, at) => ({ path: `f${at}`, size: 1, mode: 0o644, mtimeMs: 0 }));
-  const { entries, more } = listLevel({ files, excluded: [] }, '', 10);
+  const { entries, more } = listLevel({ files, excluded: [], findings: [] }, '', 10);
   assert.deepEqual([entries.length, more], [10, 20]);
 });
 
@@ -66,7 +66,11 @@ test('only entries that the user can decide about have a check mark', () => {
   assert.equal(checkState(excluded, NOTHING), false);
   assert.equal(checkState(excluded, { exclude: ['data/x'] }), false);
   assert.equal(checkState(excluded, { exclude: ['data'] }), undefined, 'the folder above decides');
-  assert.equal(checkState({ ...excluded, exclusion: { ...excluded.exclusion, reason: 'link' } }, NOTHING), undefined);
+  assert.equal(
+    checkState({ ...excluded, exclusion: { ...excluded.exclusion, reason: 'special' } }, NOTHING),
+    undefined,
+  );
+  assert.equal(checkState({ ...excluded, exclusion: { ...excluded.exclusion, reason: 'link' } }, NOTHING), false);
   assert.equal(checkState({ ...entry, isFolder: true, sent: 0, leftOut: 3 }, NOTHING), undefined);
 });
 
@@ -83,19 +87,25 @@ test('an entry counts what is in it, and itself only as what it is', () => {
     { path: 'out', type: 'directory', reason: 'venv' },
     { path: 'link', type: 'file', reason: 'link' },
   ] as const;
-  const top = listLevel({ files, excluded }, '');
+  const findings = [{ type: 'link', path: 'z', message: '', target: '/scratch/z' }] as const;
+  const top = listLevel({ files, excluded, findings }, '');
   assert.deepEqual(top, {
     entries: [
       { path: 'a', name: 'a', isFolder: true, sent: 3, sentBytes: 6, leftOut: 2 },
       { path: 'out', name: 'out', isFolder: true, sent: 0, sentBytes: 0, leftOut: 0, exclusion: excluded[2] },
       { path: 'ab', name: 'ab', isFolder: false, sent: 1, sentBytes: 4, leftOut: 0 },
       { path: 'link', name: 'link', isFolder: false, sent: 0, sentBytes: 0, leftOut: 0, exclusion: excluded[3] },
-      { path: 'z', name: 'z', isFolder: false, sent: 1, sentBytes: 5, leftOut: 0 },
+      { path: 'z', name: 'z', isFolder: false, sent: 1, sentBytes: 5, leftOut: 0, target: '/scratch/z' },
     ],
     more: 0,
   });
   assert.deepEqual(
-    listLevel({ files, excluded }, 'a').entries.map(({ path, name, isFolder, sent }) => [path, name, isFolder, sent]),
+    listLevel({ files, excluded, findings }, 'a').entries.map(({ path, name, isFolder, sent }) => [
+      path,
+      name,
+      isFolder,
+      sent,
+    ]),
     [
       ['a/b', 'b', true, 1],
       ['a/1', '1', false, 1],
@@ -103,13 +113,13 @@ test('an entry counts what is in it, and itself only as what it is', () => {
       ['a/x', 'x', false, 0],
     ],
   );
-  assert.deepEqual(listLevel({ files, excluded }, '', 5).more, 0);
+  assert.deepEqual(listLevel({ files, excluded, findings }, '', 5).more, 0);
 });
 
 test('a path that no rule can send has no check mark, and one whose folder was left out has none of its own', () => {
   const entry = { path: 'data/x', name: 'x', isFolder: false, sent: 0, sentBytes: 0, leftOut: 0 };
   for (const [reason, state] of [
-    ['link', undefined],
+    ['link', false],
     ['name', undefined],
     ['special', undefined],
     ['unreadable', undefined],

@@ -85,14 +85,14 @@ test('a problem with a script is said in two sentences', () => {
     problemOf(files, 'zz\u001b[2Jzz'),
     'zzzz does not exist in the folder. Paths are relative to the folder.',
   );
-  for (const reason of ['gitignore', 'farwharfignore', 'user', 'secret', 'venv', 'cache'] as const) {
+  for (const reason of ['gitignore', 'farwharfignore', 'user', 'secret', 'venv', 'cache', 'link', 'git'] as const) {
     assert.match(
       problemOf(leftOut(reason), 'out') ?? '',
       /^out is left out\. Reason: .*\. Include it, or change the rule\.$/,
       reason,
     );
   }
-  for (const reason of ['git', 'link', 'name', 'special', 'unreadable', 'limit'] as const) {
+  for (const reason of ['name', 'special', 'unreadable', 'limit'] as const) {
     assert.match(problemOf(leftOut(reason), 'out') ?? '', /^out is left out\. Reason: [^.]*\.$/, reason);
   }
   assert.match(problemOf(leftOut('venv', 'directory'), 'out/x.py') ?? '', /^out\/x\.py is left out\./);

@@ -98,9 +98,9 @@ for (const isTrusted of [true, false]) {
         ['data/raw', 'directory', 'farwharfignore', 'data/raw/', '.farwharfignore:1'],
         ['env', 'directory', 'venv', 'pyvenv.cfg', undefined],
         ['library', 'directory', 'git', 'inner repository', undefined],
-        ['linked', 'file', 'link', 'links are not followed', undefined],
+        ['linked', 'file', 'link', 'leads to src', undefined],
         ['node_modules', 'directory', 'cache', 'node_modules', undefined],
-        ['passwords', 'file', 'link', 'links are not followed', undefined],
+        ['passwords', 'file', 'link', 'leads to /etc/passwd', undefined],
         ['pkg/__pycache__', 'directory', 'cache', '__pycache__', undefined],
         ['pkg/id_ed25519', 'file', 'secret', 'private key file', undefined],
         ['src/local.txt', 'file', 'gitignore', 'local.txt', 'src/.gitignore:1'],
@@ -397,8 +397,20 @@ test('of a folder that is included, everything is sent but the data of git', asy
     'lib/a.bin': 'a',
     'lib/deep/.git/HEAD': 'ref',
     'lib/deep/b.py': 'b',
+    'out/a.bin': 'a',
+    'out/.gitignore': '*.bin\n',
+    'out/.env': 'K=1',
+    'out/node_modules/c.js': 'c',
   });
-  const selected = await selectFiles(root, { isTrusted: false, include: ['lib'] });
-  assert.deepEqual(paths(selected), ['.gitignore', 'lib/.gitignore', 'lib/a.bin', 'lib/deep/b.py']);
-  assert.deepEqual(selected.excluded, []);
+  const selected = await selectFiles(root, { isTrusted: false, include: ['lib', 'out'] });
+  const out = ['out/.env', 'out/.gitignore', 'out/a.bin', 'out/node_modules/c.js'];
+  assert.deepEqual(paths(selected), ['.gitignore', 'lib/.gitignore', 'lib/deep/b.py', ...out]);
+  assert.deepEqual(
+    selected.excluded.map(({ path, reason }) => [path, reason]),
+    [
+      ['lib/.git', 'git'],
+      ['lib/a.bin', 'gitignore'],
+      ['lib/deep/.git', 'git'],
+    ],
+  );
 });

@@ -1,0 +1,129 @@
+import { realpath } from 'node:fs/promises';
+import { join, posix } from 'node:path';
+import { IgnoreRules } from '../git/ignoreRules.ts';
+import { findRepository, type Repository } from '../git/repository.ts';
+import { exists } from '../files/folderEntries.ts';
+import type { Exclusion } from './exclusion.ts';
+import { FolderWalk, innerRepository, type Walked } from './folderWalk.ts';
+import { type GitListing, listByGit } from './gitListing.ts';
+import { ListedFiles } from './listedFiles.ts';
+import { PathScope } from './pathScope.ts';
+import { readRepositoryRules } from './repositoryRules.ts';
+
+export interface ListingOptions {
+  /** Whether git may be run in this folder. */
+  readonly isTrusted: boolean;
+  /** Limits the listing to these files and folders. */
+  readonly only?: readonly string[] | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What the rules of a folder send and leave out, unordered. */
+export interface FolderListing extends Walked {
+  readonly trackedButIgnored: ReadonlySet<string>;
+  /** The repository that the folder is in, if it belongs to another user, so that git was not run. */
+  readonly foreign: Repository | undefined;
+}
+
+/**
+ * Lists a folder by the rules of its repository and its `.farwharfignore` files. A repository inside it is listed if these files include
+ * it, by its own rules.
+ *
+ * @throws AppError `limit` if git hangs; the signal's reason on abort.
+ */
+export async function listFolderFiles(folder: string, options: ListingOptions): Promise<FolderListing> {
+  return list(folder, options, false);
+}
+
+/**
+ * Lists a repository inside a folder by its own rules, together with all repositories in it. The paths begin with `path`.
+ *
+ * @param absolute where the repository is.
+ */
+export async function listInnerRepository(
+  absolute: string,
+  path: string,
+  { isTrusted, signal }: Pick<ListingOptions, 'isTrusted' | 'signal'>,
+): Promise<Walked> {
+  const { files, excluded } = await list(absolute, { isTrusted, signal }, true);
+  const inside = (at: string): string => (posix.isAbsolute(at) ? at : posix.join(path, at));
+  return {
+    files: files.map((file) => `${path}/${file}`),
+    excluded: excluded.map((one): Exclusion => {
+      const moved = { ...one, path: one.path === '' ? path : `${path}/${one.path}` };
+      return one.at === undefined ? moved : { ...moved, at: inside(one.at) };
+    }),
+  };
+}
+
+async function list(
+  folder: string,
+  { isTrusted, only, signal }: ListingOptions,
+  takesAll: boolean,
+): Promise<FolderListing> {
+  const scope = only === undefined ? undefined : new PathScope(only);
+  const real = await realpath(folder);
+  const repository = await findRepository(real);
+  const isForeign = repository?.isOwn === false;
+  const listing = isTrusted && repository?.isOwn ? await listByGit(real, repository, { only, signal }) : undefined;
+  const own = new IgnoreRules(folder, '.farwharfignore');
+  const repositories = {
+    takesAll,
+    list: async (path: string): Promise<Walked> => {
+      const inner = await listInnerRepository(join(folder, path), path, { isTrusted, signal });
+      return within(scope, await obeying(own, path, inner));
+    },
+  };
+  const rules = { ...(await readRepositoryRules(real, repository)), own };
+  const walk = new FolderWalk(folder, rules, repositories, { scope, signal });
+  const { files, excluded } =
+    listing === undefined
+      ? await walk.walk('')
+      : await new ListedFiles(folder, { own, walk, repositories }, signal).refine(
+          await withRepositories(listing, folder, only),
+        );
+  return {
+    files,
+    excluded,
+    trackedButIgnored: listing?.trackedButIgnored ?? new Set(),
+    foreign: isTrusted && isForeign ? repository : undefined,
+  };
+}
+
+/** Git lists nothing for a path inside another repository. */
+async function withRepositories(listing: GitListing, root: string, only: readonly string[] = []): Promise<GitListing> {
+  const known = new Set(listing.excluded.map(({ path }) => path));
+  const excluded = [...listing.excluded];
+  for (const path of only) {
+    for (let end = path.indexOf('/'); end > 0; end = path.indexOf('/', end + 1)) {
+      const folder = path.slice(0, end);
+      if (known.has(folder) || listing.paths.has(folder) || !(await exists(join(root, folder, '.git')))) continue;
+      known.add(folder);
+      excluded.push(innerRepository(folder));
+      break;
+    }
+  }
+  return { ...listing, excluded };
+}
+
+/** What is left of a repository after the rules of the folders above it, which may leave out some of what they include. */
+async function obeying(own: IgnoreRules, path: string, { files, excluded }: Walked): Promise<Walked> {
+  const slash = path.lastIndexOf('/');
+  const rules = await own.enter(slash === -1 ? '' : path.slice(0, slash), true);
+  if (rules.patterns.length === 0) return { files, excluded };
+  const kept: Walked = { files: [], excluded: [...excluded] };
+  for (const file of files) {
+    const { isIgnored, rule, at } = rules.test(file);
+    if (isIgnored) kept.excluded.push({ path: file, type: 'file', reason: 'farwharfignore', rule, at });
+    else kept.files.push(file);
+  }
+  return kept;
+}
+
+function within(scope: PathScope | undefined, { files, excluded }: Walked): Walked {
+  if (scope === undefined) return { files, excluded };
+  return {
+    files: files.filter((path) => scope.holds(path)),
+    excluded: excluded.filter(({ path }) => scope.touches(path)),
+  };
+}
