@@ -24,6 +24,7 @@ const context = {
   asAbsolutePath: (path: string) => join(ROOT, path),
   globalState: memento,
   workspaceState: memento,
+  environmentVariableCollection: { append() {}, replace() {}, clear() {} },
   secrets: {
     get: async () => {},
     store: async () => {},
