@@ -87,14 +87,15 @@ async function readManifest(): Promise<Manifest> {
 export async function packExtension(to?: string): Promise<string> {
   const path = to ?? (await vsixPath());
   const { version, repository } = await readManifest();
-  // A marketplace and VS Code load pictures and pages from the repository that the manifest names.
-  const flags = { dependencies: false, allowMissingRepository: true, rewriteRelativeLinks: repository !== undefined };
+  // A marketplace and VS Code load pictures and pages from the repository that the manifest names. vsce knows where these two have them.
+  const rewriteRelativeLinks = /(github|gitlab)\.com\//.test(JSON.stringify(repository ?? ''));
+  const flags = { dependencies: false, allowMissingRepository: true, rewriteRelativeLinks };
   // Marketplaces know pre-releases by this flag alone, and recommend odd minor versions for them.
   const preRelease = Number(version.split('.')[1]) % 2 === 1;
   await createVSIX({ cwd: ROOT, packagePath: path, preRelease, ...flags });
   const plugin = 'extension/node_modules/farwharf-types';
   await addToZip(path, {
-    ...(repository === undefined ? await pagesWithoutFiles() : {}),
+    ...(rewriteRelativeLinks ? {} : await pagesWithoutFiles()),
     [`${plugin}/package.json`]: JSON.stringify({ name: 'farwharf-types', version: '0.0.0', main: 'index.js' }),
     [`${plugin}/index.js`]: PLUGIN_START,
   });
