@@ -15,6 +15,9 @@ import {
 
 const KEY = /^[0-9a-f]{64}$/;
 const REMOVED = '.removed';
+// Hexadecimal digits in the names of folders.
+const ACCOUNT_LENGTH = 32;
+const KEY_LENGTH = 16;
 const HOUR_MS = 3_600_000;
 // A build may take two hours. A build that is not complete after a day has failed.
 const UNBUILT_MS = 24 * HOUR_MS;
@@ -45,14 +48,20 @@ export class KeptEnvironments {
     this.#maxBytes = maxBytes;
   }
 
-  /** The name of the folder of an account's environments; undefined if none are kept. */
-  nameOf(account: string): string | undefined {
-    return this.#maxBytes === 0 ? undefined : hash('sha256', account).slice(0, 32);
+  /**
+   * The name of the folder of an account's environments; undefined if none are kept.
+   *
+   * @param restrictedKey the ID of a key that may do less than the account. What its jobs build runs in no jobs but its own.
+   */
+  nameOf(account: string, restrictedKey?: string): string | undefined {
+    if (this.#maxBytes === 0) return undefined;
+    const name = hash('sha256', account).slice(0, ACCOUNT_LENGTH);
+    return restrictedKey === undefined ? name : `${name}-${hash('sha256', restrictedKey).slice(0, KEY_LENGTH)}`;
   }
 
-  /** The complete environments of an account, the newest first. */
-  async list(account: string): Promise<readonly KeptEnvironment[]> {
-    const name = this.nameOf(account);
+  /** The complete environments of an account, or of a key as in `nameOf`, the newest first. */
+  async list(account: string, restrictedKey?: string): Promise<readonly KeptEnvironment[]> {
+    const name = this.nameOf(account, restrictedKey);
     const found = name === undefined ? [] : await findAll(join(this.#root, name));
     return found
       .flatMap(({ built, lastUsedAt }) => (built === undefined ? [] : [{ ...built, lastUsedAt }]))
@@ -67,10 +76,14 @@ export class KeptEnvironments {
    */
   async sweep(isActive: (jobId: string) => boolean): Promise<void> {
     const now = Date.now();
-    for (const account of await namesIn(this.#root)) {
-      const folder = join(this.#root, account);
-      for (const name of await namesIn(folder)) if (name.endsWith(REMOVED)) await removeTree(join(folder, name));
-      const found = (await findAll(folder)).toSorted((a, b) => b.lastUsedAt - a.lastUsedAt);
+    // The keys of an account share its space.
+    const accounts = Map.groupBy(await namesIn(this.#root), (name) => name.slice(0, ACCOUNT_LENGTH));
+    for (const names of accounts.values()) {
+      const folders = names.map((name) => join(this.#root, name));
+      for (const folder of folders) {
+        for (const name of await namesIn(folder)) if (name.endsWith(REMOVED)) await removeTree(join(folder, name));
+      }
+      const found = (await Promise.all(folders.map(findAll))).flat().toSorted((a, b) => b.lastUsedAt - a.lastUsedAt);
       let bytes = 0;
       for (const { paths, built, lastUsedAt } of found) {
         bytes += built?.bytes ?? 0;

@@ -5,6 +5,7 @@ import { ENVIRONMENTS_FEATURE, type environmentList } from '../../remote/protoco
 import { SECRETS_FEATURE } from '../../remote/protocol/secret.ts';
 import { MAX_RUNTIME_SECONDS } from '../../remote/protocol/submission.ts';
 import type { MachineClasses } from '../config/machineClasses.ts';
+import { restrictedKey } from './access/keyScopes.ts';
 import type { KeptEnvironments } from '../environments/keptEnvironments.ts';
 import type { Executor } from '../executor/executor.ts';
 import { toCredits } from '../store/accounts/credits.ts';
@@ -69,7 +70,7 @@ export function answerEnvironments({
   environments,
 }: Pick<AccountSources, 'environments'>): (context: AppContext) => Promise<Response> {
   return async (context) => {
-    const kept = await environments.list(context.var.account.id);
+    const kept = await environments.list(context.var.account.id, restrictedKey(context));
     const body: z.infer<typeof environmentList> = {
       environments: kept.map(({ name, contents, builtAt, lastUsedAt, seconds, bytes }) => ({
         name,

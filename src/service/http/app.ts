@@ -15,7 +15,7 @@ import { EventStreams } from '../streams/eventStreams.ts';
 import { type AccountGauge, retryLater } from './access/accountGauge.ts';
 import type { App, AppContext } from './access/appEnv.ts';
 import { refuseBrowsers, requireKey } from './access/auth.ts';
-import { isAllowed, outOfScope, requireScope } from './access/keyScopes.ts';
+import { isAllowed, outOfScope, requireScope, restrictedKey } from './access/keyScopes.ts';
 import { answerAccount, answerEnvironments } from './accountRoute.ts';
 import { answerEvents } from './eventRoute.ts';
 import type { KeyAuthenticator, TokenAuthenticator } from './access/keyAuthenticator.ts';
@@ -159,7 +159,8 @@ function addJobRoutes(app: App, options: AppOptions): void {
       diskRefusal: (bytes: number) => options.health.refusal(bytes),
       freeBytes: () => options.health.freeBytes(),
     };
-    const owner = { account: account.id, keyId: context.var.visit.key?.id, maxUploadBytes, mayUseSecrets };
+    const key = { keyId: context.var.visit.key?.id, restrictedKey: restrictedKey(context), mayUseSecrets };
+    const owner = { account: account.id, maxUploadBytes, ...key };
     const { accepted, isNew } = await submissions.accept(incoming, { ...options, ...owner, ...disk }, signal);
     if (isNew) scheduler.enqueue({ id: accepted.job_id, account: account.id });
     return context.json(accepted, 201);

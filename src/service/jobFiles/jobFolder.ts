@@ -41,6 +41,8 @@ const NAMES = {
   /** What a module that cannot be loaded prints on a cluster. */
   moduleLog: 'module.log',
   virtualEnvironment: 'venv',
+  /** What a build of packages that are kept sees in place of the workspace. */
+  build: 'build',
   /** Lines for pip that came with the submission. */
   requirements: 'requirements.txt',
   /** How the job is separated from others: a `Confinement`. */

@@ -23,10 +23,10 @@ const runnerSpec = z.object({
   /** The folder for results, relative to the workspace. */
   artifacts: z.string(),
   venv: virtualEnvironmentSpec.readonly().nullable(),
-  /** The name of the folder of the account's environments, which are kept for later jobs; absent if none are. */
+  /** The name of the folder of environments that are kept for later jobs of the account, or of its key; absent if none are. */
   environments: z
     .string()
-    .regex(/^[0-9a-f]{32}$/)
+    .regex(/^[0-9a-f]{32}(?:-[0-9a-f]{16})?$/)
     .optional(),
   /** The names of the secrets that become variables of the job. */
   secrets: z.array(z.string()).readonly().optional(),

@@ -6,6 +6,7 @@ import { isInstallerVariable } from '../../workspace/environments/installerVaria
 import { type PackageList, readPackageList } from '../../workspace/environments/packageList.ts';
 import { environmentsIn } from '../environments/environmentFolder.ts';
 import type { VirtualEnvironmentSpec } from '../jobFiles/runnerSpec.ts';
+import { type BuildFolder, makeBuildFolder } from './environment/buildFolder.ts';
 import { buildSteps, type Step, STEP_LIMIT_MS, toolsOf } from './environment/environmentBuild.ts';
 import { environmentKey } from './environment/environmentKey.ts';
 import type { JobPackages } from './environment/jobPackages.ts';
@@ -13,7 +14,7 @@ import { type BuildResult, keepEnvironment } from './environment/keepEnvironment
 import { linkNodeModules } from './environment/nodeModules.ts';
 import { type ProgramFinder, PROGRAMS_IN_CONTAINER, programsOnMachine } from './environment/programFinder.ts';
 import { imageFetch } from './program/containerCall.ts';
-import { variablesOnMachine } from './program/jobVariables.ts';
+import { type JobVariables, variablesOnMachine } from './program/jobVariables.ts';
 import { notStarted, type Outcome, type Run, runConfined, searchPath, stopped } from './run.ts';
 import type { ProcessEnd } from './runProcess.ts';
 
@@ -66,7 +67,7 @@ export async function setUp(run: Run, secretNames: readonly string[]): Promise<S
   if (environments !== undefined) run.output.note(`the packages are installed for this job only: ${why}`);
   const target = folder.virtualEnvironment;
   mkdirSync(target, { recursive: true, mode: 0o700 });
-  const built = await install(request, { target, isKept: false });
+  const built = await install(request, { target });
   if (built.ending !== undefined) return { run, ...built };
   return { ...ready(request, { tool: list.tool, path: target, access: 'writable' }), ranSeconds: built.ranSeconds };
 }
@@ -87,18 +88,20 @@ async function installKept(
 ): Promise<SetUp> {
   const { run, venv, list, usedSeconds } = request;
   const { spec, output, signal } = run;
-  const key = environmentKey(list, toolsOf({ list, spec: venv, programs: programsFor(run) }));
-  // Everything that a build sees can influence its result, or become part of it.
+  const tools = toolsOf({ list, spec: venv, programs: programsFor(run) });
+  const key = environmentKey(list, tools, run.variables.inherited);
+  // Everything that a build sees can influence its result, or become part of it. So it sees nothing but what the key is made of.
   const chosen = Object.keys(venv.env ?? {}).filter((name) => !isInstallerVariable(name));
   const ofVolumes = run.volumes.map(({ name }) => volumeVariable(name));
-  const unseen = new Set([...secretNames, ...chosen, ...ofVolumes, ...FOLDER_VARIABLES]);
+  const unseen = new Set([...secretNames, ...chosen, ...ofVolumes, ...FOLDER_VARIABLES, 'FARWHARF_ARTIFACTS']);
   const { inherited, own } = run.variables;
   const variables = { inherited: without(inherited, new Set(FOLDER_VARIABLES)), own: without(own, unseen) };
   let ranSeconds = usedSeconds;
   const place = { account, key, list, jobId: spec.jobId, note: (text: string) => output.note(text), signal };
   try {
     const kept = await keepEnvironment<Outcome>(place, async (target): Promise<BuildResult<Outcome>> => {
-      const built = await install({ ...request, run: { ...run, variables, volumes: [] } }, { target, isKept: true });
+      const build = makeBuildFolder(run.folder.build, list);
+      const built = await install({ ...request, run: buildRun(run, variables) }, { target, build });
       ranSeconds = built.ranSeconds;
       const { ending } = built;
       if (ending === undefined) return { isBuilt: true };
@@ -116,13 +119,33 @@ async function installKept(
   }
 }
 
-/** Runs the steps of a build. Each of its programs sees the environment's folder, and can write there. */
+/** A run without the workspace, and without all else that jobs can write. */
+function buildRun(run: Run, variables: JobVariables): Run {
+  const { folder, confinement } = run;
+  const sandbox = confinement?.sandbox && { ...confinement.sandbox, writable: [] };
+  return {
+    ...run,
+    variables,
+    volumes: [],
+    folder: { ...folder, workspace: folder.build },
+    confinement: confinement && { ...confinement, sandbox: sandbox ?? null },
+  };
+}
+
+/**
+ * Runs the steps of a build. Each of its programs sees the environment's folder, and can write there.
+ *
+ * @param options.build what it sees in place of the workspace if later jobs will use the environment.
+ */
 function install(
   { run, venv, list, usedSeconds }: PackageRun,
-  { target, isKept }: { readonly target: string; readonly isKept: boolean },
+  { target, build }: { readonly target: string; readonly build?: BuildFolder },
 ): Promise<Built> {
   const packages: JobPackages = { tool: list.tool, path: target, access: 'writable' };
-  const steps = buildSteps({ list, spec: venv, folder: run.folder, target, isKept, programs: programsFor(run) });
+  const { workspace } = run.folder;
+  const { lists, empty: cwd } = build ?? { lists: workspace, empty: workspace };
+  const places = { folder: run.folder, lists, cwd, target, isKept: build !== undefined };
+  const steps = buildSteps({ list, spec: venv, programs: programsFor(run), ...places });
   return runSteps(steps, { ...run, packages }, usedSeconds);
 }
 

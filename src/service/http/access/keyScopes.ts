@@ -16,6 +16,15 @@ export function isAllowed({ var: { visit } }: AppContext, scope: Scope): boolean
   return visit.key === undefined || hasScope(visit.key, scope);
 }
 
+/**
+ * The ID of a key that may do less than its account: what its jobs leave must not run in jobs of the account's other keys, which may have
+ * secrets and spend more. Undefined for all other keys.
+ */
+export function restrictedKey(context: AppContext): string | undefined {
+  const { key } = context.var.visit;
+  return key !== undefined && (key.budget !== null || !isAllowed(context, 'secrets')) ? key.id : undefined;
+}
+
 export function outOfScope(scope: Scope) {
   return refusal(
     403,

@@ -35,6 +35,8 @@ export interface AcceptContext extends CheckContext {
   readonly vault: Pick<SecretVault, 'has'>;
   /** Whether the key of the request may give secrets to jobs. */
   readonly mayUseSecrets: boolean;
+  /** The ID of the key of the request, if its jobs must leave nothing for jobs of the account's other keys. */
+  readonly restrictedKey: string | undefined;
   readonly executor: Pick<Executor, 'refusalOf' | 'keepsEnvironments'>;
   readonly environments: Pick<KeptEnvironments, 'nameOf'>;
   readonly volumes: Pick<Volumes, 'refusalOf'>;
@@ -169,9 +171,9 @@ function unpricedMachine({ credits_per_minute: price, cpus, gpus }: MachineClass
 function specOf(
   { files }: CheckedUpload,
   { id, submission }: { id: string; submission: Submission },
-  { account, killGraceMs, maxLogBytes, executor, environments: kept }: AcceptContext,
+  { account, restrictedKey, killGraceMs, maxLogBytes, executor, environments: kept }: AcceptContext,
 ): RunnerSpec {
-  const environments = executor.keepsEnvironments() ? kept.nameOf(account) : undefined;
+  const environments = executor.keepsEnvironments() ? kept.nameOf(account, restrictedKey) : undefined;
   return {
     jobId: id,
     command: parseCommand(submission.script, files),

@@ -31,7 +31,11 @@ export interface Step {
 export interface BuildRequest {
   readonly list: PackageList;
   readonly spec: VirtualEnvironmentSpec;
-  readonly folder: JobFolder;
+  readonly folder: Pick<JobFolder, 'requirements'>;
+  /** The folder with the files of the list. */
+  readonly lists: string;
+  /** Where programs run that need no file of the list. */
+  readonly cwd: string;
   /** The environment's folder, which exists. */
   readonly target: string;
   /** Whether other jobs will use it, so that it must not contain what belongs to the folder. */
@@ -85,25 +89,27 @@ export function buildSteps(request: BuildRequest): readonly Step[] {
   }
 }
 
-function pipSteps({ spec, folder, target, programs }: BuildRequest): readonly Step[] {
+// Python loads no module from the current folder or from what variables name.
+const ISOLATED = '-I';
+
+function pipSteps({ spec, folder, lists, cwd, target, programs }: BuildRequest): readonly Step[] {
   const { uv } = programs;
   const python = programs.python(spec.python);
-  const cwd = folder.workspace;
   const create: Step = {
     ...(uv === undefined
-      ? { file: python, args: ['-m', 'venv', target] }
+      ? { file: python, args: [ISOLATED, '-m', 'venv', target] }
       : { file: uv, args: ['venv', '--allow-existing', '--python', python, target] }),
     cwd,
     doing: 'the virtual environment was set up',
     failure:
       "Python's virtual environment could not be created. If its modules venv or ensurepip are missing, install them (on Debian and Ubuntu the package python3-venv), then submit again; the job's log has the details.",
   };
-  const requirements = requirementsFile(folder, spec.requirements);
+  const requirements = requirementsFile({ ...folder, lists }, spec.requirements);
   if (requirements === undefined) return [create];
   const own = pythonOf({ tool: 'pip', path: target }) ?? python;
   const install: Step = {
     ...(uv === undefined
-      ? { file: own, args: ['-m', 'pip', 'install', '--disable-pip-version-check', '--no-input'] }
+      ? { file: own, args: [ISOLATED, '-m', 'pip', 'install', '--disable-pip-version-check', '--no-input'] }
       : { file: uv, args: ['pip', 'install', '--python', own, '--compile-bytecode'] }),
     cwd,
     doing: DOING,
@@ -113,26 +119,26 @@ function pipSteps({ spec, folder, target, programs }: BuildRequest): readonly St
 }
 
 /** If the project itself were installed, all later jobs would use that of the first submission. */
-function uvStep({ list, spec, folder, target, isKept, programs }: BuildRequest): Step {
+function uvStep({ list, spec, lists, target, isKept, programs }: BuildRequest): Step {
   const python = programs.python(spec.python);
   const withoutProject = isKept ? ['--no-install-workspace'] : [];
   return {
     file: find(['uv'], programs),
     args: ['sync', '--frozen', '--compile-bytecode', '--python', python, ...withoutProject],
-    cwd: join(folder.workspace, dirname(list.name)),
+    cwd: join(lists, dirname(list.name)),
     env: { UV_PROJECT_ENVIRONMENT: target },
     doing: DOING,
     failure: failureFor(list),
   };
 }
 
-function condaStep({ list, folder, target, programs }: BuildRequest): Step {
+function condaStep({ list, lists, cwd, target, programs }: BuildRequest): Step {
   const file = find(CONDA, programs);
   const command = basename(file) === 'micromamba' ? ['create', '--yes'] : ['env', 'create'];
   return {
     file,
-    args: [...command, '--prefix', condaPrefix(target), '--file', join(folder.workspace, list.name)],
-    cwd: folder.workspace,
+    args: [...command, '--prefix', condaPrefix(target), '--file', join(lists, list.name)],
+    cwd,
     doing: DOING,
     failure: failureFor(list),
   };
@@ -166,9 +172,12 @@ function find(names: readonly string[], programs: ProgramFinder): string {
 }
 
 /** Lines become a file; undefined if nothing is installed. */
-function requirementsFile(folder: JobFolder, requirements: VirtualEnvironmentSpec['requirements']): string | undefined {
+function requirementsFile(
+  folder: Pick<BuildRequest, 'lists'> & BuildRequest['folder'],
+  requirements: VirtualEnvironmentSpec['requirements'],
+): string | undefined {
   if (requirements === undefined || requirements.length === 0) return undefined;
-  if (typeof requirements === 'string') return join(folder.workspace, requirements);
+  if (typeof requirements === 'string') return join(folder.lists, requirements);
   writeFileSync(folder.requirements, `${requirements.join('\n')}\n`, { mode: 0o600 });
   return folder.requirements;
 }
