@@ -95,3 +95,14 @@ test('the set-up of an environment counts as running the job: it is charged, and
   assert.equal(endless.state, 'timed_out');
   assert.equal(endless.credits_charged, endless.credit_hold);
 });
+
+test('a job whose script cannot be started pays for the programs that ran before it', { skip }, async (t) => {
+  const service = await startService(t);
+  // No interpreter is named, which is only noticed when the script is started.
+  const files = { run: { text: 'neither a program nor a script\n', mode: 0o755 } };
+  const id = await service.submit(files, { script: 'run', venv: { python: 'python3' } });
+  const job = await service.untilEnd(id);
+  assert.equal(job.state, 'failed');
+  assert.match(job.reason ?? '', /first line does not name an interpreter/);
+  assert.ok((job.credits_charged ?? 0) > 0, 'the time that its environment was set up is charged');
+});
