@@ -62,11 +62,12 @@ export async function killCgroup(group: JobCgroup): Promise<boolean> {
   if (processes !== undefined) writeLimit(processes, 'pids.max', '0');
   try {
     for (;;) {
-      if (unified !== undefined) writeLimit(unified, 'cgroup.kill', '1');
+      const isKilled = unified !== undefined && writeLimit(unified, 'cgroup.kill', '1');
       const members = processesOf(group);
-      if (members.length === 0) return true;
+      if (members.length === 0 && numberIn(unified, 'cgroup.events', 'populated') === 0) return true;
       if (performance.now() >= deadline) return false;
-      for (const pid of members) kill(pid);
+      // One by one, an ID could be another process's by now.
+      if (!isKilled) for (const pid of members) kill(pid);
       await sleep(KILL_POLL_MS);
     }
   } finally {
@@ -80,7 +81,8 @@ export function processesOf({ folders }: JobCgroup): readonly number[] {
   const ids = folders.flatMap(({ path }) =>
     readText(join(path, 'cgroup.procs')).split('\n').filter(Boolean).map(Number),
   );
-  return [...new Set(ids)].filter((pid) => pid !== process.pid);
+  // 0 is a process that is just ending, or that this one cannot see. For kill(2) it is the whole group of this process.
+  return [...new Set(ids)].filter((pid) => pid > 0 && pid !== process.pid);
 }
 
 /** What the kernel has counted since the group was made. */
