@@ -19,7 +19,7 @@ export interface SmallDisk {
 }
 
 /** Undefined where none can be mounted, which the test then says. It goes with the test. */
-export function smallDisk(t: TestContext): SmallDisk | undefined {
+export function smallDisk(t: TestContext, megabytes = 24): SmallDisk | undefined {
   const base = mkdtempSync(join(tmpdir(), 'farwharf-disk-'));
   const disk = join(base, 'disk');
   mkdirSync(disk);
@@ -27,7 +27,7 @@ export function smallDisk(t: TestContext): SmallDisk | undefined {
     spawnSync('umount', ['-l', disk]);
     rmSync(base, { recursive: true, force: true, maxRetries: 5 });
   });
-  const mount = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', disk], { encoding: 'utf8' });
+  const mount = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', disk], { encoding: 'utf8' });
   if (mount.status !== 0) {
     t.skip(`NOT TESTED: no small disk can be mounted here: ${mount.stderr || String(mount.error)}`);
     return undefined;

@@ -93,7 +93,7 @@ export async function serve(
   const monitor = new RequestMonitor(options.config.proxy);
   if (options.config.log.requests) logRequests(monitor, log);
   const authenticator = new KeyAuthenticator(store, key);
-  const { server, scheduler, health, housekeeping, metrics, operatorLinks, routes } = await buildParts(options, {
+  const { server, scheduler, disk, health, housekeeping, metrics, operatorLinks, routes } = await buildParts(options, {
     filesFolder,
     // A key that a person has chosen could be guessed from a proof.
     ownKey: options.apiKey === undefined || stateFile !== undefined ? key : undefined,
@@ -126,6 +126,7 @@ export async function serve(
     writeStateFile(stateFile, { url, key, pid: process.pid, version, ...(socket !== undefined && { socket }) });
   }
   scheduler.start();
+  disk.start();
   housekeeping.start();
   const looking = repeat(() => health.look(), HEALTH_MS, shutdown.signal);
   undo.move();
@@ -147,7 +148,7 @@ export async function serve(
     await monitor.untilQuiet(AbortSignal.timeout(options.drainMs ?? DEFAULT_DRAIN_MS));
     closeAdmin();
     shutdown.abort();
-    await Promise.all([scheduler.stop(), housekeeping.stop(), looking, server.close()]);
+    await Promise.all([scheduler.stop(), disk.stop(), housekeeping.stop(), looking, server.close()]);
     metrics?.dispose();
     store.dispose();
     log.info('service ended');

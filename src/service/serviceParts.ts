@@ -12,6 +12,7 @@ import {
 } from './serviceConfig.ts';
 import { ExecutorCalls } from './executor/executorCalls.ts';
 import { Health } from './health/health.ts';
+import { DiskWatch } from './disk/diskWatch.ts';
 import { Housekeeping } from './disk/housekeeping.ts';
 import { AccountGauge } from './http/access/accountGauge.ts';
 import { createApp } from './http/app.ts';
@@ -42,6 +43,9 @@ import type { SignIns } from './signIn/signIns.ts';
 import type { Store } from './store/store.ts';
 
 const DEFAULT_KILL_GRACE_MS = 4_000;
+// Of the space that stays free, the part that the store takes for itself in advance.
+const RESERVE_SHARE = 1 / 16;
+const MAX_RESERVE_BYTES = 8 * 2 ** 20;
 
 /** What the parts are built from. */
 interface Foundation {
@@ -66,6 +70,7 @@ export interface Route {
 export interface ServiceParts {
   readonly server: HttpServer;
   readonly scheduler: Scheduler;
+  readonly disk: DiskWatch;
   readonly health: Health;
   readonly housekeeping: Housekeeping;
   readonly metrics: Metrics | undefined;
@@ -148,7 +153,25 @@ export async function buildParts(
   const secrets = new JobSecrets(vault);
   const resultPieces = new ResultPieces();
   const maxResultBytes = config.limits.results_gb * 1e9;
-  const scheduler = new Scheduler({
+  const limitsOf = (id: string) => gauge.limitsOf(store.accounts.get(id));
+  const minFreeBytes = config.retention.min_free_gb * 1e9;
+  store.reserve.bytes = Math.min(MAX_RESERVE_BYTES, Math.floor(RESERVE_SHARE * minFreeBytes));
+  const disk = new DiskWatch({
+    store,
+    files,
+    filesFolder,
+    folders,
+    minFreeBytes,
+    machineClasses,
+    quotaOf: (id) => limitsOf(id).disk_bytes,
+    environmentsOf: (id) => environments.nameOf(id),
+    active: () => scheduler.active,
+    stop: (job, stop) => scheduler.stopForDisk(job, stop),
+    onRoom: () => scheduler.startNext(),
+    log,
+  });
+  const scheduler: Scheduler = new Scheduler({
+    disk,
     store,
     files,
     log,
@@ -191,6 +214,7 @@ export async function buildParts(
     maxLogBytes: config.logs.max_mb_per_job * 1e6,
     shutdown,
     health,
+    disk,
     monitor,
     connections,
     metrics: metrics && { source: metrics, token: config.metrics.token },
@@ -200,7 +224,7 @@ export async function buildParts(
   });
   const server = new HttpServer(app.fetch, { host, port, socket: options.socket, tls: config.tls, log, connections });
   const routes = app.routes.filter(({ method }) => method !== METHOD_NAME_ALL);
-  return { server, scheduler, health, housekeeping, metrics, operatorLinks, routes };
+  return { server, scheduler, disk, health, housekeeping, metrics, operatorLinks, routes };
 }
 
 /** Loads the library for metrics only if they are enabled. */

@@ -1,11 +1,12 @@
 import { AppError } from '../../core/errors.ts';
-import { formatBytes, formatCount, formatCredits } from '../../core/text/format.ts';
+import { formatBytes, formatCount, formatCredits, formatDuration } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import type { AdminAccount } from '../../service/admin/operations/accountOperations.ts';
 import type { AddAccountFlags, AdminFlags, EditAccountFlags, LimitFlags, LinkFlags } from './adminFlags.ts';
 import { askAdmin, findAdmin } from './adminService.ts';
 import { adminCommand } from '../command/adminCommand.ts';
 import type { Context } from '../command/context.ts';
+import { periodMs } from '../terminal/day.ts';
 import { answerTable, type RecordColumn } from '../command/recordTable.ts';
 
 const COLUMNS: readonly RecordColumn<AdminAccount>[] = [
@@ -26,10 +27,13 @@ const LIMITS = [
   ['runningJobs', 'running_jobs', 'running jobs'],
   ['queuedJobs', 'queued_jobs', 'queued jobs'],
   ['uploadGb', 'upload_bytes', 'upload'],
+  ['diskGb', 'disk_bytes', 'disk'],
+  ['runTime', 'run_time', 'time limit of a job'],
   ['uploads', 'uploads', 'uploads at once'],
   ['streams', 'streams', 'streams at once'],
   ['requestsPerMinute', 'requests_per_minute', 'requests per minute'],
 ] as const;
+const IN_BYTES: ReadonlySet<string> = new Set(['uploadGb', 'diskGb']);
 const ISOLATION_NOTE =
   'With more than one account, jobs start only if they are isolated or the configuration sets isolation = "none". Check with:  farwharf serve --check';
 
@@ -139,11 +143,14 @@ export function parseCredits(text: string): number {
 
 function parseLimit(flag: (typeof LIMITS)[number][0], text: string): number | null {
   if (text === 'default') return null;
-  const unit = flag === 'uploadGb' ? BYTES_OF_GB : 1;
+  const period = flag === 'runTime' ? periodMs(text) : undefined;
+  if (period !== undefined && period > 0) return period / 1_000;
+  const unit = IN_BYTES.has(flag) ? BYTES_OF_GB : 1;
   const pattern = unit === 1 ? /^\d{1,9}$/ : /^\d{1,6}(\.\d{1,6})?$/;
-  if (pattern.test(text)) return Math.round(Number(text) * unit);
+  if (flag !== 'runTime' && pattern.test(text)) return Math.round(Number(text) * unit);
   const spelling = flag.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  throw new AppError('bad-input', `Invalid value for --${spelling}. Enter a number, or the word default.`);
+  const what = flag === 'runTime' ? 'a time such as 12h or 7d' : 'a number';
+  throw new AppError('bad-input', `Invalid value for --${spelling}. Enter ${what}, or the word default.`);
 }
 
 function answerAccount({ terminal }: Context, account: AdminAccount, ...lines: readonly string[]): void {
@@ -163,7 +170,8 @@ function describeLimits({ limits }: AdminAccount): string {
   const named = LIMITS.map(([flag, field, label]) => {
     const value = limits[field];
     if (value === null) return `${label} default`;
-    return `${label} ${flag === 'uploadGb' ? formatBytes(value) : value}`;
+    if (flag === 'runTime') return `${label} ${formatDuration(value)}`;
+    return `${label} ${IN_BYTES.has(flag) ? formatBytes(value) : value}`;
   });
   return `Limits: ${named.join(', ')}`;
 }

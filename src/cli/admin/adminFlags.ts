@@ -57,6 +57,8 @@ export const LIMIT_FLAGS = {
   runningJobs: textFlag('--running-jobs <n>', 'jobs that run at once; others wait'),
   queuedJobs: textFlag('--queued-jobs <n>', 'jobs that can wait'),
   uploadGb: textFlag('--upload-gb <n>', 'size of one archive'),
+  diskGb: textFlag('--disk-gb <n>', 'disk for all files of its jobs'),
+  runTime: textFlag('--run-time <time>', 'time limit that a job can request, such as 2h'),
   uploads: textFlag('--uploads <n>', 'uploads at once'),
   streams: textFlag('--streams <n>', 'event streams and downloads at once'),
   requestsPerMinute: textFlag('--requests-per-minute <n>', 'requests per minute; a stream counts once'),

@@ -9,15 +9,22 @@ const COLUMNS: readonly RecordColumn<OperationOutput<'disk.usage'>['accounts'][n
   { title: 'ACCOUNT', cell: (account) => account.account_id },
   { title: 'JOBS', cell: ({ jobs }) => String(jobs), align: 'right' },
   { title: 'RESULTS', cell: (account) => formatBytes(account.results_bytes), align: 'right' },
-  { title: 'OLDEST', cell: (account) => account.oldest_ended_at.slice(0, 10), dropOrder: 1 },
+  { title: 'WORKSPACES', cell: (account) => formatBytes(account.workspace_bytes), align: 'right' },
+  { title: 'OLDEST', cell: (account) => account.oldest_ended_at?.slice(0, 10) ?? '–', dropOrder: 1 },
 ];
 
-/** `farwharf admin disk`: the free space, and the space that each account's results use. JSON: `{ free_bytes, store_bytes, accounts: [...] }`. */
+/**
+ * `farwharf admin disk`: the free space, what the files of each account's jobs use, and the jobs that use the most. JSON:
+ * `{ free_bytes, store_bytes, accounts: [...], jobs: [...] }`.
+ */
 export async function showDisk(context: Context, _: string, flags: AdminFlags): Promise<void> {
   const { terminal } = context;
   const answer = await askAdmin(context, flags, 'disk.usage', {});
   if (answer === undefined) return;
-  const { accounts, free_bytes: free, store_bytes: store } = answer;
-  answerTable(terminal, COLUMNS, accounts, { none: 'No results are stored.' });
+  const { accounts, jobs, free_bytes: free, store_bytes: store } = answer;
+  answerTable(terminal, COLUMNS, accounts, { none: 'No job has files.' });
+  for (const { job_id: id, account_id: account, state, bytes } of jobs) {
+    terminal.note(`${formatBytes(bytes)}: job ${id} of ${account}, ${state}`);
+  }
   terminal.note(`The store uses ${formatBytes(store)}; ${formatBytes(free)} are free.`);
 }

@@ -11,6 +11,8 @@ export const limitsSettings = z.strictObject({
   upload_gb: z.number().positive().default(20),
   /** The results of one job, before they are packed. */
   results_gb: z.number().positive().default(20),
+  /** What all files of an account's jobs may occupy together, running or ended; default: no limit. */
+  disk_gb: z.number().positive().optional(),
   /** The environments that are kept for later jobs; 0 keeps none. */
   environments_gb: z.number().min(0).default(20),
   /** Uploads at once. */
@@ -42,6 +44,8 @@ export function limitsOf({ id, limits: own }: Account, settings: LimitsSettings)
     upload_bytes: own.upload_bytes ?? Math.round(settings.upload_gb * BYTES_OF_GB),
     uploads: choose(own.uploads, settings.uploads),
     streams: choose(own.streams, settings.streams),
+    disk_bytes: choose(own.disk_bytes, settings.disk_gb === undefined ? undefined : settings.disk_gb * BYTES_OF_GB),
+    run_time: choose(own.run_time, undefined),
     requests_per_minute: choose(own.requests_per_minute, settings.requests_per_minute),
   };
 }

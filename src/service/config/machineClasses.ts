@@ -11,6 +11,8 @@ export const machineClass = z.strictObject({
   cpus: z.int().min(1).default(1),
   memory_gb: z.number().positive().default(1),
   gpus: z.int().min(0).default(0),
+  /** What the files of a job may occupy; default: no limit of its own. */
+  disk_gb: z.number().positive().optional(),
 });
 export type MachineClass = Readonly<z.infer<typeof machineClass>>;
 

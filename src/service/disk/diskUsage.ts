@@ -1,50 +1,96 @@
 import { join } from 'node:path';
 import { statIfThere } from '../../core/files/ifThere.ts';
+import { folderBytes } from './folderBytes.ts';
 import type { JobFiles } from '../jobFiles/jobFiles.ts';
+import type { JobFolder } from '../jobFiles/jobFolder.ts';
 import type { ExpiryCursor, ExpiryTable } from '../store/jobs/expiry.ts';
 import type { StoredJob } from '../store/jobs/jobs.ts';
+import type { Store } from '../store/store.ts';
 
 const PAGE = 100;
+const LARGEST = 10;
 
-/** The disk usage of an account's results. */
+/** What the files of an account's jobs occupy. */
 export interface AccountUsage {
+  /** Jobs with files. */
   readonly jobs: number;
-  readonly bytes: number;
-  /** When the job with the oldest results ended, in milliseconds since 1970. */
-  readonly oldestAt: number;
+  /** Of packed results. */
+  readonly resultsBytes: number;
+  /** Of jobs that have not ended, or whose results could not be packed. */
+  readonly workspaceBytes: number;
+  /** When the job with the oldest files ended, in milliseconds since 1970; undefined if none has ended. */
+  readonly oldestAt: number | undefined;
 }
 
-/** Yields each job with stored results and their size in bytes, newest first. */
+/** The files of an ended job. */
+export interface KeptFiles {
+  readonly job: StoredJob;
+  readonly bytes: number;
+  /** False if its results could not be packed, so that all of its files are still there. */
+  readonly isPacked: boolean;
+}
+
+/** Yields each ended job whose files were not removed, and their size, newest first. */
 export async function* keptResults(
   expiry: Pick<ExpiryTable, 'newestWithFiles'>,
   files: JobFiles,
-): AsyncGenerator<{ readonly job: StoredJob; readonly bytes: number }> {
+): AsyncGenerator<KeptFiles> {
   let cursor: ExpiryCursor | undefined;
   for (;;) {
     const page = expiry.newestWithFiles(cursor, PAGE);
     if (page.length === 0) return;
     for (const job of page) {
       cursor = { finishedAt: job.finishedAt ?? 0, number: job.number };
-      yield { job, bytes: await sizeOf(files.folder(job.id).results) };
+      yield { job, ...(await keptFiles(files.folder(job.id))) };
     }
   }
 }
 
-/** Adds up stored results by account. */
-export async function usageByAccount(expiry: ExpiryTable, files: JobFiles): Promise<ReadonlyMap<string, AccountUsage>> {
-  const sums = new Map<string, AccountUsage>();
-  for await (const { job, bytes } of keptResults(expiry, files)) {
-    if (bytes === 0) continue;
-    const before = sums.get(job.account) ?? { jobs: 0, bytes: 0 };
-    sums.set(job.account, { jobs: before.jobs + 1, bytes: before.bytes + bytes, oldestAt: job.finishedAt ?? 0 });
+/** A job with the bytes that its files occupy. */
+export interface JobUsage {
+  readonly job: StoredJob;
+  readonly bytes: number;
+}
+
+/** Adds up the files of all jobs by account, and lists the jobs with the most. */
+export async function usageByAccount(
+  { expiry, jobs }: Pick<Store, 'expiry' | 'jobs'>,
+  files: JobFiles,
+): Promise<{ readonly accounts: ReadonlyMap<string, AccountUsage>; readonly largest: readonly JobUsage[] }> {
+  const accounts = new Map<string, AccountUsage>();
+  let largest: readonly JobUsage[] = [];
+  const add = ({ job, bytes, isPacked }: KeptFiles): void => {
+    if (bytes === 0) return;
+    const sum = accounts.get(job.account) ?? { jobs: 0, resultsBytes: 0, workspaceBytes: 0, oldestAt: undefined };
+    accounts.set(job.account, {
+      jobs: sum.jobs + 1,
+      resultsBytes: sum.resultsBytes + (isPacked ? bytes : 0),
+      workspaceBytes: sum.workspaceBytes + (isPacked ? 0 : bytes),
+      oldestAt: job.finishedAt ?? sum.oldestAt,
+    });
+    largest = [...largest, { job, bytes }].toSorted((a, b) => b.bytes - a.bytes).slice(0, LARGEST);
+  };
+  for await (const kept of keptResults(expiry, files)) add(kept);
+  const unfinished = jobs.unfinished();
+  for (let start = 0; start < unfinished.length; start += PAGE) {
+    const page = unfinished.slice(start, start + PAGE);
+    const sizes = await folderBytes(page.map(({ id }) => files.folder(id).path));
+    for (const job of page) add({ job, bytes: sizes.get(files.folder(job.id).path) ?? 0, isPacked: false });
   }
-  return sums;
+  return { accounts, largest };
 }
 
 /** Bytes of the store in a data folder, including its write-ahead log. */
 export async function storeBytes(data: string): Promise<number> {
   const sizes = await Promise.all(['', '-wal'].map((ending) => sizeOf(join(data, `service.db${ending}`))));
   return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+async function keptFiles({ path, results }: JobFolder): Promise<Pick<KeptFiles, 'bytes' | 'isPacked'>> {
+  const packed = await statIfThere(results);
+  if (packed !== undefined) return { bytes: packed.size, isPacked: true };
+  if ((await statIfThere(path)) === undefined) return { bytes: 0, isPacked: true };
+  return { bytes: (await folderBytes([path])).get(path) ?? 0, isPacked: false };
 }
 
 async function sizeOf(path: string): Promise<number> {

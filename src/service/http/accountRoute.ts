@@ -48,7 +48,7 @@ export function answerAccount({
         ...(executor.keepsEnvironments() && environments.nameOf(id) !== undefined ? [ENVIRONMENTS_FEATURE] : []),
       ],
       limits: {
-        max_runtime: MAX_RUNTIME_SECONDS,
+        max_runtime: Math.min(MAX_RUNTIME_SECONDS, gauge.limitsOf(context.var.account).run_time),
         max_upload_bytes: gauge.limitsOf(context.var.account).upload_bytes,
       },
       volumes: [...volumes.of(id)],

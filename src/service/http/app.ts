@@ -19,6 +19,7 @@ import { isAllowed, outOfScope, requireScope, restrictedKey } from './access/key
 import { answerAccount, answerEnvironments } from './accountRoute.ts';
 import { answerEvents } from './eventRoute.ts';
 import type { KeyAuthenticator, TokenAuthenticator } from './access/keyAuthenticator.ts';
+import type { DiskWatch } from '../disk/diskWatch.ts';
 import type { Health } from '../health/health.ts';
 import { answerHealth, refuseSubmissions, refuseWhenStopping } from './healthRoute.ts';
 import { showJob } from './submit/showJob.ts';
@@ -68,6 +69,7 @@ export interface AppOptions {
   readonly signIn: { readonly tokens: TokenAuthenticator; readonly description: SignInDescription } | undefined;
   readonly version: string;
   readonly health: Health;
+  readonly disk: Pick<DiskWatch, 'refusal'>;
   readonly monitor: RequestMonitor;
   readonly connections: Pick<ConnectionLimit, 'keep'>;
   /** Undefined if metrics are disabled. */
@@ -137,13 +139,13 @@ function addJobRoutes(app: App, options: AppOptions): void {
   const streams = new EventStreams(store, shutdown);
 
   app.get('/v1/jobs', requireScope('read'), (context) => context.json({ jobs: listJobs(context, store).map(show) }));
-  app.post('/v1/jobs', requireScope('submit'), refuseSubmissions(options.health, gauge), async (context) => {
+  app.post('/v1/jobs', requireScope('submit'), refuseSubmissions(options), async (context) => {
     if (store.unfinished.count >= MAX_UNFINISHED_JOBS) {
       const why = `The service has ${MAX_UNFINISHED_JOBS} waiting and running jobs, the most that it accepts.`;
       throw retryLater(context, QUEUE_RETRY_SECONDS, why);
     }
     const { account } = context.var;
-    const { queued_jobs: maxQueuedJobs, upload_bytes: maxUploadBytes } = gauge.limitsOf(account);
+    const { queued_jobs: maxQueuedJobs, upload_bytes: maxUploadBytes, run_time: maxRunTime } = gauge.limitsOf(account);
     const places = maxQueuedJobs - gauge.open('uploads', account.id);
     if (places <= 0 || store.jobs.queuesAtLeast(account.id, places)) {
       throw retryLater(context, QUEUE_RETRY_SECONDS, `The account may have ${maxQueuedJobs} jobs waiting.`);
@@ -156,11 +158,12 @@ function addJobRoutes(app: App, options: AppOptions): void {
     const { incoming } = context.env;
     const mayUseSecrets = isAllowed(context, 'secrets');
     const disk = {
-      diskRefusal: (bytes: number) => options.health.refusal(bytes),
+      diskRefusal: async (bytes: number) =>
+        options.disk.refusal(account.id, bytes) ?? (await options.health.refusal(bytes)),
       freeBytes: () => options.health.freeBytes(),
     };
     const key = { keyId: context.var.visit.key?.id, restrictedKey: restrictedKey(context), mayUseSecrets };
-    const owner = { account: account.id, maxUploadBytes, ...key };
+    const owner = { account: account.id, maxUploadBytes, maxRunTime, ...key };
     const { accepted, isNew } = await submissions.accept(incoming, { ...options, ...owner, ...disk }, signal);
     if (isNew) scheduler.enqueue({ id: accepted.job_id, account: account.id });
     return context.json(accepted, 201);

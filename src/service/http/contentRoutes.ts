@@ -8,22 +8,19 @@ import {
   PIECE_HEADER_BYTES,
 } from '../../remote/protocol/contents.ts';
 import type { ContentStore } from '../contents/contentStore.ts';
-import type { AccountGauge } from './access/accountGauge.ts';
 import type { App, AppContext } from './access/appEnv.ts';
 import { requireScope } from './access/keyScopes.ts';
 import { refusal } from './access/refusal.ts';
-import type { Health } from '../health/health.ts';
-import { refuseSubmissions } from './healthRoute.ts';
+import { refuseSubmissions, type SubmissionGate } from './healthRoute.ts';
 import { readBody } from './access/readBody.ts';
 
-interface ContentOptions {
+interface ContentOptions extends SubmissionGate {
   readonly contents: ContentStore;
-  readonly gauge: AccountGauge;
-  readonly health: Health;
 }
 
 /** The routes of `/v1/contents`: which pieces of a submission the account lacks, and receiving them. */
-export function addContentRoutes(app: App, { contents, gauge, health }: ContentOptions): void {
+export function addContentRoutes(app: App, options: ContentOptions): void {
+  const { contents, gauge } = options;
   const answer = async (context: AppContext, ask: ContentStore['lacking']): Promise<Response> => {
     gauge.take(context, 'bodies');
     const names = namesIn(await readBody(context.env.incoming, MAX_ASKED_NAMES * NAME_BYTES));
@@ -40,7 +37,7 @@ export function addContentRoutes(app: App, { contents, gauge, health }: ContentO
   app.post('/v1/contents/lacking-lists', requireScope('submit'), (context) =>
     answer(context, (account, names) => contents.lackingLists(account, names)),
   );
-  app.post('/v1/contents/pieces', requireScope('submit'), refuseSubmissions(health, gauge), async (context) => {
+  app.post('/v1/contents/pieces', requireScope('submit'), refuseSubmissions(options), async (context) => {
     gauge.take(context, 'uploads');
     const { account } = context.var;
     const body = await readBody(context.env.incoming, MAX_BATCH_BYTES);

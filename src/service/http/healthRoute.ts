@@ -3,6 +3,7 @@ import type { Handler, MiddlewareHandler } from 'hono';
 import type { AccountGauge } from './access/accountGauge.ts';
 import type { AppEnv } from './access/appEnv.ts';
 import { isFromThisMachine } from './access/clientAddress.ts';
+import type { DiskWatch } from '../disk/diskWatch.ts';
 import type { Health } from '../health/health.ts';
 import { proveKey } from './access/keyProof.ts';
 import { drainRefusal } from '../jobs/drainTexts.ts';
@@ -55,11 +56,18 @@ export function refuseWhenStopping(health: Health): MiddlewareHandler {
   };
 }
 
+/** What decides whether submissions are accepted. */
+export interface SubmissionGate {
+  readonly health: Health;
+  readonly gauge: AccountGauge;
+  readonly disk: Pick<DiskWatch, 'refusal'>;
+}
+
 /**
  * Refuses submissions before anything is uploaded: with 413 if an archive is declared to be larger than the account's may be, 503 if no job could start or be stored or the service is drained, with 507 while the disk is nearly full, whose rest is
- * for running jobs.
+ * for running jobs, or the account has used up its own limit.
  */
-export function refuseSubmissions(health: Health, gauge: AccountGauge): MiddlewareHandler<AppEnv> {
+export function refuseSubmissions({ health, gauge, disk }: SubmissionGate): MiddlewareHandler<AppEnv> {
   return async (context, next) => {
     const { executorRefusal, folderRefusal, drain } = health;
     if (drain !== undefined) {
@@ -73,7 +81,7 @@ export function refuseSubmissions(health: Health, gauge: AccountGauge): Middlewa
     }
     const bytes = Number(context.req.header('content-length') ?? 0);
     refuseDeclaredSize(bytes, gauge.limitsOf(context.var.account).upload_bytes); // also where the disk has too little room
-    const detail = await health.refusal(bytes);
+    const detail = disk.refusal(context.var.account.id, bytes) ?? (await health.refusal(bytes));
     return detail === undefined ? next() : context.json({ detail }, 507);
   };
 }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { messageOf } from '../../core/errors.ts';
+import { AppError, messageOf } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
 import { ABOUT_RESULTS } from '../../remote/protocol/schemas.ts';
 import { syncFile, syncFolder } from '../../core/files/durableFiles.ts';
@@ -11,6 +11,7 @@ import { endingOf, endingWithoutResults, explainedEnding, mayHaveBeenEnded, unre
 import { type JobFiles, removeUnneeded } from '../jobFiles/jobFiles.ts';
 import { hasStarted, noteExternalId, noteStart, noteWaiting } from './jobProgress.ts';
 import { type FollowPace, JobWatch } from './jobWatch.ts';
+import type { DiskWatch } from '../disk/diskWatch.ts';
 import type { MachineClasses } from '../config/machineClasses.ts';
 import { readOutput } from './outputReader.ts';
 import { overdueEnding, OverdueWatch } from './overdue.ts';
@@ -35,7 +36,8 @@ const MAX_SHOWN = 200;
 export interface FollowContext {
   readonly store: Store;
   readonly executor: Executor;
-  readonly files: Pick<JobFiles, 'requireThere' | 'makeFolder'>;
+  readonly files: Pick<JobFiles, 'requireThere' | 'makeFolder' | 'remove'>;
+  readonly disk: Pick<DiskWatch, 'untilRoom'>;
   readonly machineClasses: MachineClasses;
   readonly log: Logger;
   readonly pace: FollowPace;
@@ -177,6 +179,8 @@ export async function finishJob(
   let final = ending;
   const redactor = await context.secrets.redactorFor(job, folder);
   const clean = (text: string): string => redactor?.redact(text) ?? text;
+  const isRemoved = (): boolean => context.store.jobs.get(job.id)?.filesRemovedAt !== null;
+  if (isRemoved()) return finishRemoved(job, ending, context);
   try {
     const limits = { maxBytes: context.maxResultBytes, isSecret: (path: string) => clean(path) !== path };
     const { files, leftOut, records } = await collectResults(folder, limits, signal);
@@ -196,6 +200,9 @@ export async function finishJob(
   } catch (error) {
     signal.throwIfAborted();
     context.files.requireThere();
+    if (isRemoved()) return finishRemoved(job, ending, context);
+    const isFull = error instanceof AppError && error.code === 'no-space';
+    if (isFull && (await context.disk.untilRoom(job, signal))) return finishJob(job, folder, ending, context, signal);
     context.log.error('results could not be packed', { jobId: job.id, error });
     // If the archive may not be on disk, the workspace must not be deleted.
     await rm(folder.results, { recursive: true, force: true }).catch(() => {});
@@ -210,6 +217,21 @@ export async function finishJob(
     await context.waiting.remove(job.id);
   } catch (error) {
     context.log.warn('files of a job could not be deleted', { jobId: job.id, error });
+  }
+}
+
+/** Ends a job whose files the service removes to free the disk. */
+async function finishRemoved(
+  job: StoredJob,
+  ending: Ending,
+  { store, files, waiting, log }: FollowContext,
+): Promise<void> {
+  store.finish(job, ending, []);
+  try {
+    await files.remove(job.id);
+    await waiting.remove(job.id);
+  } catch (error) {
+    log.warn('files of a job could not be deleted', { jobId: job.id, error });
   }
 }
 

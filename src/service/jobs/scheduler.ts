@@ -1,6 +1,8 @@
 import { existsSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, messageOf } from '../../core/errors.ts';
+import { isDiskFull } from '../../core/files/diskSpace.ts';
+import type { DiskStop, DiskWatch } from '../disk/diskWatch.ts';
 import type { JobFiles } from '../jobFiles/jobFiles.ts';
 import { JobQueue, type MostAtWork } from './jobQueue.ts';
 import { cancelledUnstarted, endedInLaterStore, unreportedEnding } from './jobEnding.ts';
@@ -14,10 +16,13 @@ import type { StoredJob } from '../store/jobs/jobs.ts';
 
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 30_000;
+// How often a job waits for room that another account has used up. Its own files may be what needs more than there is.
+const MAX_ROOM_WAITS = 3;
 const CANCEL_WAIT_MS = 2_000;
 
 export interface SchedulerOptions extends Omit<FollowContext, 'pace'> {
   readonly files: JobFiles;
+  readonly disk: Pick<DiskWatch, 'untilRoom' | 'isShort'>;
   /** Returns how many jobs of an account the executor may have at once. */
   readonly maxRunningJobs: MostAtWork;
 }
@@ -40,6 +45,11 @@ export class Scheduler {
 
   constructor(options: SchedulerOptions) {
     this.#options = { ...options, pace: new FollowPace() };
+  }
+
+  /** The IDs of the jobs that the executor has now. */
+  get active(): readonly string[] {
+    return [...this.#active.keys()];
   }
 
   /** How many jobs the executor has now. */
@@ -75,8 +85,8 @@ export class Scheduler {
 
   /** Starts queued jobs while the executor has capacity and the service is not drained. */
   startNext(): void {
-    const { store, executor, maxRunningJobs } = this.#options;
-    if (store.drain.get() !== undefined) return;
+    const { store, executor, maxRunningJobs, disk } = this.#options;
+    if (store.drain.get() !== undefined || disk.isShort) return;
     if (this.#isQueueStale) {
       this.#queue.refill(store.jobs.unfinished().filter(({ id }) => !this.#active.has(id)));
       this.#isQueueStale = false;
@@ -93,26 +103,28 @@ export class Scheduler {
   /** Cancels a job unless it has ended. */
   async cancel(job: StoredJob): Promise<void> {
     if (job.finishedAt !== null) return;
-    const { files, executor, log } = this.#options;
-    // After a power loss the folder is recreated only when the job starts.
-    const folder = files.makeFolder(job.id);
-    // Stored before the claim, because after a crash in between, the job would look as if its runner had been killed.
-    askForEnd(folder);
-    if (job.state === 'queued') {
-      const identity = processIdentity(process.pid) ?? 'unknown';
-      if (claimJob(folder, { pid: process.pid, identity })) {
-        this.#finishUnstarted(job, folder);
-        this.#queue.remove(job);
-        this.#preparing.get(job.id)?.abort();
-        if (this.#active.has(job.id)) this.#neverRan.add(job.id);
-        else await this.#removeFiles(job.id);
-      }
+    const { executor, log } = this.#options;
+    if (this.#claimToCancel(job)) {
+      this.#finishUnstarted(job);
+      this.#queue.remove(job);
+      this.#preparing.get(job.id)?.abort();
+      if (this.#active.has(job.id)) this.#neverRan.add(job.id);
+      else await this.#removeFiles(job.id);
     }
     try {
       await executor.cancel(job);
     } catch (error) {
       // A runner sees the cancel file, and one that starts later finds the job claimed.
       log.warn('the executor could not be asked to cancel', { jobId: job.id, error: messageOf(error) });
+    }
+  }
+
+  /** Stops a job that uses too much of the disk. It ends as failed, for this reason. */
+  async stopForDisk(job: StoredJob, { reason, isUrgent }: DiskStop): Promise<void> {
+    try {
+      this.#options.store.jobs.setStopped(job.id, reason, isUrgent ? Date.now() : null);
+    } finally {
+      await this.cancel(this.#options.store.jobs.get(job.id) ?? job);
     }
   }
 
@@ -137,12 +149,28 @@ export class Scheduler {
     this.cancel(job).catch((error: unknown) => this.#options.log.error('a job was not cancelled', { jobId, error }));
   }
 
-  #finishUnstarted(job: StoredJob, folder: JobFolder): void {
+  /** Asks the runner of a job to end it. @returns whether the job has none, and will get none. */
+  #claimToCancel(job: StoredJob): boolean {
+    try {
+      // After a power loss the folder is recreated only when the job starts.
+      const folder = this.#options.files.makeFolder(job.id);
+      // Stored before the claim, because after a crash in between, the job would look as if its runner had been killed.
+      askForEnd(folder);
+      const identity = processIdentity(process.pid) ?? 'unknown';
+      return job.state === 'queued' && claimJob(folder, { pid: process.pid, identity });
+    } catch (error) {
+      // A full disk has no room for the claim. A job that still waits in the queue needs none.
+      if (job.state !== 'queued' || this.#active.has(job.id) || !isDiskFull(error)) throw error;
+      return true;
+    }
+  }
+
+  #finishUnstarted(job: StoredJob): void {
     try {
       this.#options.store.finish(job, cancelledUnstarted(Date.now()), []);
     } catch (error) {
       // The next cancellation, or the runner that sees the file when it starts, ends the job instead.
-      rmSync(folder.claim);
+      rmSync(this.#options.files.folder(job.id).claim, { force: true });
       throw error;
     }
   }
@@ -168,6 +196,7 @@ export class Scheduler {
 
   async #run(job: StoredJob, signal: AbortSignal): Promise<void> {
     let failure: AppError | undefined;
+    let roomWaits = 0;
     for (let retryMs = FIRST_RETRY_MS; !signal.aborted; retryMs = Math.min(LAST_RETRY_MS, 2 * retryMs)) {
       try {
         await (failure === undefined ? this.#follow(job, signal) : this.#giveUp(job.id, failure, signal));
@@ -176,7 +205,10 @@ export class Scheduler {
       } catch (error) {
         if (signal.aborted) return;
         this.#options.log.error('following a job failed', { jobId: job.id, error });
-        if (failure === undefined && error instanceof AppError && error.code !== 'unreachable') {
+        const isFull = error instanceof AppError && error.code === 'no-space';
+        if (isFull && roomWaits < MAX_ROOM_WAITS && (await this.#options.disk.untilRoom(job, signal))) {
+          roomWaits += 1;
+        } else if (failure === undefined && error instanceof AppError && error.code !== 'unreachable') {
           failure = error;
         } else {
           this.#noteDelay(job.id, error);

@@ -20,10 +20,11 @@ import { SecretTable } from './accounts/secrets.ts';
 import { UsageTable } from './accounts/usage.ts';
 import { type StoredSubmission, SubmissionTable } from './jobs/submissions.ts';
 import type { UnfinishedState } from '../../remote/protocol/states.ts';
-import { type Ending, endingByOperator, JobTable, type NewJob, type StoredJob } from './jobs/jobs.ts';
+import { type Ending, explainedByOrder, JobTable, type NewJob, type StoredJob } from './jobs/jobs.ts';
 import { JobSearch } from './jobs/jobSearch.ts';
 import { RetentionRecord } from './jobs/retentionRecord.ts';
 import type { StoreChange } from './jobs/storeChange.ts';
+import { StoreReserve } from './database/storeReserve.ts';
 import { StoreFile } from './database/storeFile.ts';
 import { UnfinishedJobs } from './jobs/unfinishedJobs.ts';
 import { declareTables } from './tables.ts';
@@ -55,6 +56,7 @@ export class Store implements Disposable {
   readonly drain: DrainRecord;
   readonly audit: AuditTable;
   readonly file: StoreFile;
+  readonly reserve: StoreReserve;
   readonly usage: UsageTable;
   readonly creditBook: CreditBook;
   /** Of jobs that have not begun. */
@@ -98,6 +100,7 @@ export class Store implements Disposable {
       this.drain = new DrainRecord(this.#database);
       this.audit = new AuditTable(this.#database);
       this.file = new StoreFile(this.#database);
+      this.reserve = new StoreReserve(this.#database);
       this.#credits.check();
       this.keyBudgets.check();
       if (startCredits !== undefined)
@@ -196,7 +199,7 @@ export class Store implements Disposable {
   finish(job: StoredJob, own: Ending, lastEvents: readonly ServiceEvent[]): void {
     const stored = this.#jobs.get(job.id);
     if (stored?.finishedAt !== null) return;
-    const ending = endingByOperator(own, stored);
+    const ending = explainedByOrder(own, stored);
     const { state, finishedAt, reason, charged } = ending;
     this.#change(job.id, () => {
       this.#jobs.finish(job.id, ending);

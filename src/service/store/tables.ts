@@ -7,6 +7,7 @@ import { KEY_BUDGET_INDEX } from './accounts/keyBudgets.ts';
 import { SECRET_TABLE } from './accounts/secrets.ts';
 import { AUDIT_TABLE } from './audit/auditTable.ts';
 import { addMissingColumns } from './database/statements.ts';
+import { RESERVE_TABLE } from './database/storeReserve.ts';
 import { DRAIN_TABLE } from './jobs/drainRecord.ts';
 import { JOB_COLUMNS } from './jobs/jobs.ts';
 import { RETENTION_TABLE } from './jobs/retentionRecord.ts';
@@ -23,6 +24,7 @@ export function declareTables(database: DatabaseSync): void {
     DRAIN_TABLE,
     IDENTITY_TABLE,
     KEY_BUDGET_INDEX,
+    RESERVE_TABLE,
     RETENTION_TABLE,
     SECRET_TABLE,
   ];

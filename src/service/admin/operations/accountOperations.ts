@@ -24,6 +24,8 @@ const limits = z.strictObject({
   upload_bytes: limit,
   uploads: limit,
   streams: limit,
+  disk_bytes: limit,
+  run_time: z.int().min(1).nullable(),
   requests_per_minute: z.int().min(1).nullable(),
 });
 

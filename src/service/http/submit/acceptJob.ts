@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type * as z from 'zod';
 import { AppError } from '../../../core/errors.ts';
+import { formatDuration } from '../../../core/text/format.ts';
 import { formatCredits } from '../../../core/text/format.ts';
 import type { jobCreated, LogEventData } from '../../../remote/protocol/schemas.ts';
 import type { Submission } from '../../../remote/protocol/submission.ts';
@@ -30,6 +31,8 @@ export interface AcceptContext extends CheckContext {
   readonly store: Store;
   readonly files: JobFiles;
   readonly machineClasses: MachineClasses;
+  /** Seconds that a job of the account may request. */
+  readonly maxRunTime: number;
   readonly killGraceMs: number;
   readonly maxLogBytes: number;
   readonly vault: Pick<SecretVault, 'has'>;
@@ -67,7 +70,11 @@ export async function acceptJob(
 ): Promise<AcceptedJob> {
   return withNewJob(context, async (id) => {
     const spool = new SpooledUpload(MAX_STORED_BYTES, () => context.files.makeFolder(id).upload);
-    const form = await receiveUpload(incoming, { openSink: () => spool, maxBytes: context.maxUploadBytes });
+    const form = await receiveUpload(incoming, {
+      openSink: () => spool,
+      maxBytes: context.maxUploadBytes,
+      roomRefusal: () => context.diskRefusal(0),
+    });
     return addJob({ id, received: spool.received, ...form }, context, signal);
   });
 }
@@ -96,6 +103,7 @@ export async function addJob(
   const { account, keyId, store, machineClasses } = context;
   const { id, meta, key } = upload;
   const submission = parseSubmission(meta);
+  checkRunTime(submission, context);
   checkSecrets(submission, context);
   checkVolumes(submission, context);
   const machineClass = chooseClass(submission, machineClasses);
@@ -127,6 +135,12 @@ export async function addJob(
   );
   if (!outcome.isAccepted) refuseWithoutCredits(hold, outcome.available);
   return { job_id: id, credit_hold: toCredits(hold), credits_remaining: toCredits(outcome.available.amount) };
+}
+
+function checkRunTime({ max_runtime: seconds }: Submission, { maxRunTime }: AcceptContext): void {
+  if (seconds <= maxRunTime) return;
+  const message = `meta.max_runtime: must be at most ${maxRunTime} seconds (${formatDuration(maxRunTime)}), the limit of this account.`;
+  throw new AppError('bad-input', message);
 }
 
 function checkSecrets({ secrets = [] }: Submission, { account, vault, mayUseSecrets }: AcceptContext): void {

@@ -131,6 +131,7 @@ export class Submissions {
       const form = await receiveUpload(incoming, {
         openSink: () => createWriteStream(path, { flags: 'a', mode: 0o600 }),
         maxBytes: maxUploadBytes - start,
+        roomRefusal: () => context.diskRefusal(0),
         signal: running.takeOver.signal,
       });
       running.isChecked = true;

@@ -3,13 +3,14 @@ import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Busboy } from '@fastify/busboy';
 import type { HTTPException } from 'hono/http-exception';
-import { abortReason, isAbort, messageOf, systemCode } from '../../../core/errors.ts';
+import { AppError, abortReason, isAbort, messageOf, systemCode } from '../../../core/errors.ts';
 import { formatBytes } from '../../../core/text/format.ts';
 import { refusal } from '../access/refusal.ts';
 import { endStalled } from '../access/endStalled.ts';
 
 const MAX_META_BYTES = 1 << 20;
 const MAX_PARTS = 16;
+const CHECKED_BYTES = 1 << 20;
 
 /** What was sent as a file: an archive, or the names of its contents. */
 type UploadPart = 'tarball' | 'contents';
@@ -17,6 +18,14 @@ type UploadPart = 'tarball' | 'contents';
 export interface ReceivedForm {
   readonly meta: string;
   readonly part: UploadPart;
+}
+
+interface UploadOptions {
+  readonly openSink: () => Writable;
+  readonly maxBytes: number;
+  /** Returns why no more can be stored; undefined while there is room. Not needed for a sink that stores nothing. */
+  readonly roomRefusal?: () => Promise<string | undefined>;
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -28,7 +37,7 @@ export interface ReceivedForm {
  */
 export async function receiveUpload(
   incoming: IncomingMessage,
-  { openSink, maxBytes, signal }: { openSink: () => Writable; maxBytes: number; signal?: AbortSignal },
+  { openSink, maxBytes, signal, roomRefusal }: UploadOptions,
 ): Promise<ReceivedForm> {
   const contentType = incoming.headers['content-type'] ?? '';
   if (!/^multipart\/form-data\b/i.test(contentType)) {
@@ -44,12 +53,15 @@ export async function receiveUpload(
   try {
     await new Promise<void>((resolve, reject) => {
       parser.on('file', (name, stream) => {
-        // An interrupted part emits an error of its own, which would end the process without a listener.
-        stream.on('error', reject);
+        // An interrupted part emits an error of its own, which would end the process without a listener. Why a part could not be stored is the
+        // error of the pipeline, which comes after this one.
+        stream.on('error', (error) => saved === undefined && reject(error));
         if (isUploadPart(name) && saved === undefined) {
           part = name;
           stream.once('limit', () => reject(tooLarge(maxBytes)));
-          saved = pipeline(stream, openSink(), { signal: broken.signal });
+          saved = pipeline(stream, whileRoom(roomRefusal ?? (async () => undefined)), openSink(), {
+            signal: broken.signal,
+          });
           saved.catch(reject);
         } else {
           stream.resume();
@@ -106,6 +118,22 @@ function isUploadPart(name: string | undefined): name is UploadPart {
 /** Whether a request failed because its connection was closed, rather than because of its contents. */
 export function isBrokenOff(error: unknown): boolean {
   return isAbort(error) || ['ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE'].includes(systemCode(error) ?? '');
+}
+
+/** Ends an upload that fills the disk: uploads that began at the same time found room for each of them. */
+function whileRoom(refusal: () => Promise<string | undefined>) {
+  return async function* (source: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
+    let unchecked = 0;
+    for await (const chunk of source) {
+      unchecked += chunk.length;
+      if (unchecked >= CHECKED_BYTES) {
+        unchecked = 0;
+        const reason = await refusal();
+        if (reason !== undefined) throw new AppError('no-space', reason);
+      }
+      yield chunk;
+    }
+  };
 }
 
 function openParser(headers: IncomingMessage['headers'], contentType: string, maxBytes: number) {

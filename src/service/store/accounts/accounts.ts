@@ -35,6 +35,10 @@ const LIMITS = {
   uploads: nullable(integer('max_uploads')),
   /** Event streams and downloads of results at once. */
   streams: nullable(integer('max_streams')),
+  /** Of all files of its jobs together. */
+  disk_bytes: nullable(integer('max_disk_bytes')),
+  /** Seconds that a job may request. */
+  run_time: nullable(integer('max_run_time')),
   requests_per_minute: nullable(integer('requests_per_minute')),
 };
 

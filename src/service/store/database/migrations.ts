@@ -152,4 +152,6 @@ export const MIGRATIONS: readonly string[] = [
   `,
   // Drains, budgets of groups, projects and keys, scopes of keys, and groups of accounts.
   '',
+  // Limits of accounts for disk and run time.
+  '',
 ];

@@ -56,6 +56,8 @@ export const JOB_COLUMNS = {
   executorId: nullable(text('executor_id')),
   /** The sentence about an operator's order to cancel it. */
   cancelReason: nullable(text('cancel_reason')),
+  /** Why the service stopped it, such as for its use of the disk. */
+  stopReason: nullable(text('stop_reason')),
 };
 
 export type StoredJob = RecordOf<typeof JOB_COLUMNS>;
@@ -73,8 +75,16 @@ export function isUnpriced({ unpricedCpus = null }: Pick<NewJob, 'unpricedCpus'>
   return unpricedCpus !== null;
 }
 
-/** The ending of a job that an operator has cancelled: the reason starts with that. */
-export function endingByOperator(own: Ending, { cancelReason }: Pick<StoredJob, 'cancelReason'>): Ending {
+/**
+ * The ending of a job that an operator has cancelled: the reason starts with that. One that the service has stopped has failed, whatever
+ * its script did if its files were removed.
+ */
+export function explainedByOrder(
+  own: Ending,
+  { cancelReason, stopReason, filesRemovedAt }: Pick<StoredJob, 'cancelReason' | 'stopReason' | 'filesRemovedAt'>,
+): Ending {
+  const isStopped = stopReason !== null && (own.state === 'cancelled' || filesRemovedAt !== null);
+  if (isStopped && cancelReason === null) return { ...own, state: 'failed', reason: stopReason };
   if (own.state !== 'cancelled' || cancelReason === null) return own;
   return { ...own, reason: own.reason === null ? cancelReason : `${cancelReason} ${own.reason}` };
 }
@@ -105,6 +115,7 @@ const SQL = {
   setState: 'UPDATE jobs SET state = ?, started_at = ?, reason = ? WHERE id = ?',
   setLogOffset: 'UPDATE jobs SET log_offset = ? WHERE id = ?',
   setCancelReason: 'UPDATE jobs SET cancel_reason = ? WHERE id = ?',
+  setStopped: 'UPDATE jobs SET stop_reason = ?, files_removed_at = ? WHERE id = ? AND finished_at IS NULL',
   setExecutorId: 'UPDATE jobs SET executor_id = ? WHERE id = ?',
 };
 
@@ -203,6 +214,11 @@ export class JobTable {
   }
 
   /** One durable statement, unless a transaction is open. */
+  /** Stores why the service stops a job. @param removedAt since when its files are being removed; null if it keeps them. */
+  setStopped(id: string, reason: string, removedAt: number | null): void {
+    this.#sql.setStopped.run(reason, removedAt, id);
+  }
+
   setExecutorId(id: string, executorId: string): void {
     this.#sql.setExecutorId.run(executorId, id);
   }

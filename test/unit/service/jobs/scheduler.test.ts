@@ -63,6 +63,7 @@ async function setUp(
     resultPieces: new ResultPieces(),
     maxResultBytes: 1e9,
     killGraceMs: 100,
+    disk: { isShort: false, untilRoom: async () => false },
     secrets: new JobSecrets({ values: () => ({}) }),
     waiting: waiting ?? new WaitingContents(data, new ContentStore(data)),
   });

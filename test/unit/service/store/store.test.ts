@@ -82,6 +82,7 @@ test('a job has what its submission set, and nothing of its run and end', async 
     group: null,
     executorId: null,
     cancelReason: null,
+    stopReason: null,
     unpricedCpus: null,
     unpricedGpus: null,
   };
