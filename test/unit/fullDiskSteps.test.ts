@@ -204,6 +204,7 @@ test('a log that finds too little room at any step has each event once when ther
     (event, at) => ({ ...event, id: String(at + 1) }),
   );
   const service = {
+    me: async () => ({}),
     getJob: async () => ({ job_id: 'job-1', state: 'succeeded', exit_code: 0, credits_charged: 1 }),
     async *streamEvents(_: string, { lastEventId = '0' }: { lastEventId?: string } = {}) {
       for (const event of sent.slice(Number(lastEventId))) {

@@ -82,7 +82,7 @@ export class Session implements AsyncDisposable {
   }
 
   /** The service for submits and for questions about jobs. Each call uses the current client, because the local service may restart at another address. */
-  sender(): Pick<JobService, 'submitJob' | 'getSubmission' | 'getJob'> & Pick<RemoteClient, 'cancel' | 'postContents'> {
+  sender(): Pick<JobService, 'submitJob' | 'getSubmission' | 'getJob' | 'me'> & Pick<RemoteClient, 'cancel' | 'postContents'> {
     const use = async <T>(work: (client: RemoteClient) => Promise<T>): Promise<T> => {
       try {
         return await work(await this.client());
@@ -96,6 +96,7 @@ export class Session implements AsyncDisposable {
       submitJob: (archive, job, options) => use((client) => client.submitJob(archive, job, options)),
       getSubmission: (key, options) => use((client) => client.getSubmission(key, options)),
       getJob: (jobId, options) => use((client) => client.getJob(jobId, options)),
+      me: (options) => use((client) => client.me(options)),
       cancel: (jobId, options) => use((client) => client.cancel(jobId, options)),
       postContents: (path, body, options) => use((client) => client.postContents(path, body, options)),
     };

@@ -112,7 +112,7 @@ export class Hosts implements vscode.Disposable {
   }
 
   /** The API of a host. Each call uses the client that is current at that moment. */
-  service(host: string): JobService & Pick<RemoteClient, 'postContents' | 'me' | 'streamResultContents'> {
+  service(host: string): JobService & Pick<RemoteClient, 'postContents' | 'streamResultContents'> {
     const use = <T>(work: (client: RemoteClient) => Promise<T>): Promise<T> => this.#use(host, work);
     return {
       submitJob: (archive, job, options) => use((client) => client.submitJob(archive, job, options)),

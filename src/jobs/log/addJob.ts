@@ -3,6 +3,7 @@ import { AppError } from '../../core/errors.ts';
 import type { AsyncLedger } from '../ledger/asyncLedger.ts';
 import { type JobRecord, newRecord } from '../ledger/record.ts';
 import { acceptedJobId, receivedJob } from '../../remote/protocol/schemas.ts';
+import { accountIdOf } from './otherAccount.ts';
 import { httpStatus, type JobService } from '../service/api.ts';
 import { patchFromJob, timeOf } from './progress.ts';
 
@@ -23,14 +24,15 @@ export interface AddedJob {
  * @throws AppError `bad-input` for text that cannot be a job ID, `missing` if the service has no such job; the service's own errors.
  */
 export async function addJob(
-  { ledger, service }: { readonly ledger: AsyncLedger; readonly service: Pick<JobService, 'getJob'> },
+  { ledger, service }: { readonly ledger: AsyncLedger; readonly service: Pick<JobService, 'getJob' | 'me'> },
   { host, jobId, folder }: AddedJob,
   signal: AbortSignal,
 ): Promise<JobRecord> {
   if (!acceptedJobId.safeParse(jobId).success)
     throw new AppError('bad-input', 'This is not a job ID. Copy the ID from where the job was submitted.');
   const report = await request(service, jobId, signal);
-  const patch = patchFromJob(report);
+  const account = accountIdOf(await service.me({ timeout: TIMEOUT_SECONDS, signal })) ?? null;
+  const patch = { ...patchFromJob(report), account };
   const known = await ledger.findJob(host, jobId);
   if (known !== undefined) return ledger.update(known.id, { ...patch, removed: false });
   const { script, project, max_runtime: maxRuntime, created_at: createdAt } = receivedJob.safeParse(report).data ?? {};

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, messageOf } from '../../core/errors.ts';
+import { otherAccountError } from './otherAccount.ts';
 import { httpStatus, type JobService } from '../service/api.ts';
 import { stateOfWord } from '../../remote/protocol/spellings.ts';
 import type { ContactWatch } from '../service/contactWatch.ts';
@@ -16,7 +17,7 @@ const CLOSED_IN_UNKNOWN_STATE = 3;
 const GAP_TEXT =
   'The connection was lost, and the service does not number its events: lines may be missing or repeated here.';
 
-type StreamSource = Pick<JobService, 'getJob' | 'streamEvents'>;
+type StreamSource = Pick<JobService, 'getJob' | 'me' | 'streamEvents'>;
 
 export interface StreamDeps {
   readonly service: StreamSource;
@@ -125,7 +126,7 @@ async function streamOnce(
   return { end, fresh, added };
 }
 
-/** Updates the record with the service's current view of the job. @throws on abort and on a refused key. */
+/** Updates the record with the service's current view of the job. @throws on abort, on a refused key and on one of another account. */
 async function updateRecord(
   service: StreamSource,
   recorder: Recorder,
@@ -140,6 +141,9 @@ async function updateRecord(
     const status = httpStatus(error);
     if (status !== 404 && status !== 410) return 'unreachable';
     if (!isOver(recorder.record)) {
+      const refused = await otherAccountError(service, recorder.record, { signal }).catch(() => 'unreachable' as const);
+      if (refused === 'unreachable') return refused;
+      if (refused !== undefined) throw refused;
       await recorder.apply({ state: 'lost', reason: 'the service no longer knows this job' });
     }
     return 'gone';

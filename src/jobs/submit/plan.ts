@@ -1,6 +1,6 @@
-import * as z from 'zod';
 import type { KeptEnvironment } from '../../remote/protocol/environment.ts';
 import type { JobRecord } from '../ledger/record.ts';
+import { accountIdOf } from '../log/otherAccount.ts';
 import { batchFindings, chooseMachineClass } from '../batch/batchTerms.ts';
 import type { FileChoice } from '../selection/fileTree.ts';
 import type { JobFinding } from '../selection/jobFinding.ts';
@@ -16,7 +16,6 @@ import { type AccountVolume, readVolumes, volumeFindings } from './account/volum
 import { forecastPackages, offeredLists, type PackagesForecast } from './account/packages.ts';
 import { type SubmitDeps, type SubmitOptions, submitWorkspace } from './submit.ts';
 
-const accountWithId = z.looseObject({ account_id: z.string().min(1) });
 
 /** Where a job is sent. */
 export interface SubmitTarget {
@@ -101,7 +100,7 @@ export function planSubmit(
     packageLists: offeredLists(selection.packageLists, account),
     usesContents: takesContents(account),
     maxUploadBytes: readLimits(account).maxUploadBytes,
-    accountId: accountWithId.safeParse(account).data?.account_id,
+    accountId: accountIdOf(account),
   };
 }
 

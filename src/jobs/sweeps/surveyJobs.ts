@@ -9,7 +9,7 @@ const AT_ONCE = 8;
 
 export interface SurveyDeps {
   readonly ledger: Pick<AsyncLedger, 'list' | 'update' | 'delete' | 'settleAbandoned'>;
-  readonly service: Pick<JobService, 'getJob' | 'getSubmission'>;
+  readonly service: Pick<JobService, 'getJob' | 'me' | 'getSubmission'>;
 }
 
 /**

@@ -157,7 +157,9 @@ export class Metrics implements Disposable {
     ): void => {
       this.#gauge(name, help, [], async (gauge) => {
         const now = await value();
-        if (now !== undefined) gauge.set(now);
+        // Without a value, the library would report 0.
+        if (now === undefined) gauge.remove();
+        else gauge.set(now);
       });
     };
     this.#gauge('farwharf_jobs', 'Unfinished jobs.', ['state', 'machine_class'], (gauge) => {

@@ -148,6 +148,7 @@ class Place implements AsyncDisposable {
       submitJob: (archive, job, options) => client.submitJob(archive, job, { ...options, timeout }),
       getSubmission: (key, options) => client.getSubmission(key, { ...options, timeout }),
       getJob: (id, options) => client.getJob(id, { ...options, timeout }),
+      me: (options) => client.me({ ...options, timeout }),
       streamEvents: (id, options) => client.streamEvents(id, { ...options, timeout }),
       downloadArtifacts: (id, dest, options) => client.downloadArtifacts(id, dest, { ...options, timeout }),
     };

@@ -50,7 +50,8 @@ test('a job that could exceed a budget is refused or warned about, counting what
   const [finding] = check('vision', 61);
   assert.match(finding?.detail ?? '', /^It can cost up to 61, and 40 of 100 credits are spent or reserved/);
   // A job that ended unnoticed no longer reserves its limit.
-  const service = { getJob: async () => ({ state: 'succeeded', exit_code: 0, credits_charged: 1, finished_at: now }) };
+  const service = { me: async () => ({}),
+    getJob: async () => ({ state: 'succeeded', exit_code: 0, credits_charged: 1, finished_at: now }) };
   const [vision] = await budgetStates({ ...deps, service }, 'local');
   assert.deepEqual([vision?.spent, vision?.reserved], [31, 0]);
   await writeBudget(home, 'vision', { hard: 20 });
@@ -81,6 +82,7 @@ test('of a service that does not respond, one job is asked about, and all keep w
   for (let count = 0; count < 3; count += 1) jobs.insert(makeRecord({ ...running, project: 'vision' }));
   let asked = 0;
   const service = {
+    me: async () => ({}),
     getJob: async () => {
       asked += 1;
       throw new Error('no route to host');
@@ -99,6 +101,7 @@ test('a service is asked only about jobs that have a budget, each once', async (
   for (const record of [...own, makeRecord({ ...running, project: 'other' })]) jobs.insert(record);
   const asked: string[] = [];
   const service = {
+    me: async () => ({}),
     getJob: async (id: string) => {
       asked.push(id);
       return { state: 'running' };

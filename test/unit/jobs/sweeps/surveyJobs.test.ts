@@ -21,6 +21,7 @@ test('of a sweep, what may exist at the service is known with its state, and wha
   jobs.insert(makeRecord({ jobId: 'of no sweep', state: 'running' }));
   const asked: string[] = [];
   const service = {
+    me: async () => ({}),
     getJob: async (jobId: string) => {
       asked.push(jobId);
       return { job_id: jobId, state: 'succeeded' };
