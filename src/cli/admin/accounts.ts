@@ -1,4 +1,5 @@
-import { AppError } from '../../core/errors.ts';
+import { readFile, stat } from 'node:fs/promises';
+import { AppError, messageOf } from '../../core/errors.ts';
 import { formatBytes, formatCount, formatCredits, formatDuration } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import type { AdminAccount } from '../../service/admin/operations/accountOperations.ts';
@@ -6,6 +7,7 @@ import type { AddAccountFlags, AdminFlags, EditAccountFlags, LimitFlags, LinkFla
 import { askAdmin, findAdmin } from './adminService.ts';
 import { adminCommand } from '../command/adminCommand.ts';
 import type { Context } from '../command/context.ts';
+import { EXIT } from '../command/exit.ts';
 import { periodMs } from '../terminal/day.ts';
 import { answerTable, type RecordColumn } from '../command/recordTable.ts';
 
@@ -22,6 +24,8 @@ const COLUMNS: readonly RecordColumn<AdminAccount>[] = [
   { title: 'STATE', cell: (account) => (account.disabled_at === null ? '' : 'disabled') },
 ];
 const BYTES_OF_GB = 1e9;
+const MAX_IMPORT_BYTES = 1e6;
+const IMPORT_COLUMNS: ReadonlySet<string> = new Set(['account', 'name', 'plan', 'group', 'credits']);
 /** The flag that sets a limit of an account, its field, and its name for people. */
 const LIMITS = [
   ['runningJobs', 'running_jobs', 'running jobs'],
@@ -115,6 +119,75 @@ export async function disableAccount(context: Context, id: string, flags: AdminF
   const jobs = waiting === 0 ? '' : ` ${formatCount(waiting, 'waiting job')} will not start.`;
   answerAccount(context, account, `Account ${id} is disabled, and its keys are refused.${jobs}`);
   context.terminal.note(`Undo:  ${adminCommand(`account enable ${id}`, flags)}`);
+}
+
+/** `farwharf admin account delete ID`. JSON: the account. */
+export async function deleteAccount(context: Context, id: string, flags: AdminFlags): Promise<void> {
+  using admin = await findAdmin(context, flags);
+  const account = await admin.call('accounts.delete', { account_id: id });
+  answerAccount(
+    context,
+    account,
+    `Account ${id} is deleted: its keys, its sign-in and its secrets. Its jobs and credits stay in the books.`,
+  );
+}
+
+/** `farwharf admin account import FILE`: adds the accounts of a file, and goes on after one that cannot be added. JSON: `{ accounts, failed }`. */
+export async function importAccounts(context: Context, path: string, flags: AdminFlags): Promise<number> {
+  const { terminal } = context;
+  const wanted = parseAccounts(await readAccountFile(path));
+  using admin = await findAdmin(context, flags, { mayCreate: true });
+  const accounts: AdminAccount[] = [];
+  const failed: { readonly account_id: string; readonly error: string }[] = [];
+  for (const { credits, ...account } of wanted) {
+    try {
+      accounts.push(
+        await admin.call('accounts.add', {
+          ...account,
+          ...(credits !== undefined && { credits: parseCredits(credits) }),
+        }),
+      );
+    } catch (error) {
+      failed.push({ account_id: account.account_id, error: messageOf(error) });
+      terminal.note(`${printableLine(account.account_id)}: ${messageOf(error)}`);
+    }
+  }
+  if (!terminal.json({ accounts, failed })) terminal.answer(`${formatCount(accounts.length, 'account')} added.`);
+  return failed.length === 0 ? EXIT.done : EXIT.failed;
+}
+
+/** The text of a file that a person named. @throws AppError `bad-input` for what is not a file of a sensible size; the system's error. */
+async function readAccountFile(path: string): Promise<string> {
+  const stats = await stat(path);
+  if (stats.isFile() && stats.size <= MAX_IMPORT_BYTES) return readFile(path, 'utf8');
+  throw new AppError('bad-input', `${path} must be a file with comma-separated values, smaller than 1 MB.`);
+}
+
+/** @throws AppError `bad-input` that names the line. */
+function parseAccounts(text: string) {
+  const [head = '', ...lines] = text.split(/\r?\n/).map((one) => one.trim());
+  const names = head.split(',').map((name) => name.trim());
+  const unknown = names.find((name) => !IMPORT_COLUMNS.has(name));
+  if (unknown !== undefined || !names.includes('account')) {
+    const message = `The first line must name the columns: account and, if needed, ${[...IMPORT_COLUMNS].slice(1).join(', ')}, separated by commas.`;
+    throw new AppError('bad-input', message);
+  }
+  return lines.flatMap((one, index) => {
+    if (one === '') return [];
+    const cells = one.split(',').map((cell) => cell.trim());
+    if (cells.length !== names.length || one.includes('"')) {
+      throw new AppError('bad-input', `Line ${index + 2} must have ${names.length} values without quotation marks.`);
+    }
+    const value = (name: string): string | undefined => cells[names.indexOf(name)] || undefined;
+    const { account: id = '', ...rest } = {
+      account: value('account'),
+      name: value('name'),
+      plan: value('plan'),
+      group: value('group'),
+      credits: value('credits'),
+    };
+    return [{ account_id: id, ...rest }];
+  });
 }
 
 /** `farwharf admin account enable ID`. JSON: the account. */

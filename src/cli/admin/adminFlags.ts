@@ -82,6 +82,16 @@ export const GRANT_FLAGS = {
 };
 export type GrantFlags = FlagValues<typeof GRANT_FLAGS>;
 
+export const GRANT_ALL_FLAGS = {
+  note: textFlag('--note <text>', 'reason, for the records'),
+  reference: textFlag(
+    '--reference <text>',
+    'each account gets it once for this reference (default: the current month)',
+  ),
+  ...ADMIN_FLAGS,
+};
+export type GrantAllFlags = FlagValues<typeof GRANT_ALL_FLAGS>;
+
 export const LIST_CREDITS_FLAGS = {
   limit: numberFlag('--limit <n>', 'maximum number of entries', { min: 1, max: 9999, fallback: 50 }),
   ...ADMIN_FLAGS,
@@ -104,6 +114,7 @@ export const JOBS_FLAGS = {
 export type JobsFlags = FlagValues<typeof JOBS_FLAGS>;
 
 export const CANCEL_FLAGS = {
+  account: textFlag('--account <account>', 'all unfinished jobs of this account'),
   reason: textFlag('--reason <text>', 'reason that the owner of the job sees'),
   ...ADMIN_FLAGS,
 };

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { formatCredits } from '../../core/text/format.ts';
+import { formatCount, formatCredits } from '../../core/text/format.ts';
 import type { OperationOutput } from '../../service/admin/operations.ts';
-import type { GrantFlags, ListCreditsFlags } from './adminFlags.ts';
-import { askAdmin } from './adminService.ts';
+import { LOCAL_ACCOUNT } from '../../service/store/accounts/accounts.ts';
+import type { GrantAllFlags, GrantFlags, ListCreditsFlags } from './adminFlags.ts';
+import { askAdmin, findAdmin } from './adminService.ts';
 import type { Context } from '../command/context.ts';
 import { answerTable, type RecordColumn } from '../command/recordTable.ts';
 import { parseCredits } from './accounts.ts';
@@ -32,6 +33,29 @@ export async function grantCredits(
   const left = `it has ${formatCredits(answer.account.credits_available)}.`;
   terminal.answer(
     answer.is_new ? `${done} ${id}: ${left}` : `No change: "${reference}" was already granted. ${id}: ${left}`,
+  );
+}
+
+/**
+ * `farwharf admin credits grant-all AMOUNT`: grants credits to every enabled account except the service's own, once per reference. It can be
+ * repeated after an interruption. JSON: `{ reference, accounts: [...] }`, those that got it now.
+ */
+export async function grantToAll(context: Context, amountText: string, flags: GrantAllFlags): Promise<void> {
+  const { terminal } = context;
+  const { note, reference = `month-${new Date().toISOString().slice(0, 7)}` } = flags;
+  const amount = parseCredits(amountText);
+  using admin = await findAdmin(context, flags);
+  const { accounts } = await admin.call('accounts.list', {});
+  const granted: string[] = [];
+  for (const { account_id: id, disabled_at: disabledAt } of accounts) {
+    if (disabledAt !== null || id === LOCAL_ACCOUNT) continue;
+    const { is_new: isNew } = await admin.call('credits.grant', { account_id: id, amount, reference, note });
+    if (isNew) granted.push(id);
+  }
+  if (terminal.json({ reference, accounts: granted })) return;
+  const rest = granted.length === 0 ? ' Every account already has it.' : '';
+  terminal.answer(
+    `${formatCredits(amount)} credits were granted to ${formatCount(granted.length, 'account')} for "${reference}".${rest}`,
   );
 }
 

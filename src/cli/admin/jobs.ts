@@ -2,6 +2,7 @@ import { AppError } from '../../core/errors.ts';
 import { formatCredits, formatDuration } from '../../core/text/format.ts';
 import { describeHours, hoursOf } from '../../core/text/machineHours.ts';
 import type { AdminJob, AdminJobDetails } from '../../service/admin/operations/jobOperations.ts';
+import type { Admin } from '../../service/admin/adminClient.ts';
 import { isFinalState } from '../../remote/protocol/states.ts';
 import type { Context } from '../command/context.ts';
 import { describeFailure, EXIT } from '../command/exit.ts';
@@ -11,6 +12,8 @@ import type { AdminFlags, CancelFlags, JobsFlags } from './adminFlags.ts';
 import { askAdmin, findAdmin } from './adminService.ts';
 
 const LABEL_WIDTH = 12;
+const MAX_PAGE = 1_000;
+const UNFINISHED_STATES = ['queued', 'starting', 'running'] as const;
 const STOPPED_NOTE =
   'The service is not running. If the job runs, it stops now; if it waits, it will not start. The next start of the service records its end.';
 const COLUMNS: readonly RecordColumn<AdminJob>[] = [
@@ -56,7 +59,7 @@ export async function showJob(context: Context, id: string, flags: AdminFlags): 
 }
 
 /**
- * `farwharf admin cancel ID…`: stops jobs of any account, even if another one could not be stopped. JSON: `{ jobs: [...] }`, each with an
+ * `farwharf admin cancel ID…`, or `--account`: stops jobs of any account, even if another one could not be stopped. JSON: `{ jobs: [...] }`, each with an
  * `error` if it could not be stopped.
  */
 export async function cancelJobs(
@@ -69,7 +72,12 @@ export async function cancelJobs(
   const answers: object[] = [];
   let exit: number = EXIT.done;
   using admin = await findAdmin(context, flags);
-  for (const id of [first, ...rest]) {
+  const named = [first, ...rest].filter((id) => id !== '');
+  if ((named.length === 0) === (flags.account === undefined)) {
+    throw new AppError('bad-input', 'Specify the jobs, or all jobs of an account with --account ACCOUNT.');
+  }
+  const ids = flags.account === undefined ? named : await unfinishedJobs(admin, flags.account);
+  for (const id of ids) {
     try {
       const job = await admin.call('jobs.cancel', { job_id: id, reason: flags.reason });
       answers.push(job);
@@ -84,6 +92,20 @@ export async function cancelJobs(
   }
   terminal.json({ jobs: answers });
   return exit;
+}
+
+/** The IDs of an account's unfinished jobs, those that wait first, so that none of them starts meanwhile. */
+async function unfinishedJobs(admin: Admin, account: string): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for (const state of UNFINISHED_STATES) {
+    let before: string | undefined;
+    do {
+      const page = await admin.call('jobs.list', { account_id: account, state, before, limit: MAX_PAGE });
+      ids.push(...page.jobs.map(({ job_id: id }) => id));
+      before = page.next ?? undefined;
+    } while (before !== undefined);
+  }
+  return ids;
 }
 
 /** The rest of a sentence about the job. */

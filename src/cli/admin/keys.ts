@@ -60,6 +60,17 @@ export async function listKeys(context: Context, account: string, flags: AdminFl
   answerTable(context.terminal, COLUMNS, answer.keys, { none: 'No keys yet.', hint });
 }
 
+/** `farwharf admin key rotate KEY`: prints only the new key on stdout. JSON: the new key with its properties. */
+export async function rotateKey(context: Context, id: string, flags: AdminFlags): Promise<void> {
+  const key = await askAdmin(context, flags, 'keys.rotate', { key_id: id });
+  if (key === undefined) return;
+  const { terminal } = context;
+  terminal.note(
+    `Key ${id} of ${key.account_id} is revoked. Key ${key.key_id} replaces it, with the same restrictions. It is shown only once:`,
+  );
+  terminal.answer(key.key);
+}
+
 /** `farwharf admin key revoke KEY`. JSON: the key's state. */
 export async function revokeKey(context: Context, id: string, flags: AdminFlags): Promise<void> {
   const key = await askAdmin(context, flags, 'keys.revoke', { key_id: id });

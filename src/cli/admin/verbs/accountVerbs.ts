@@ -114,6 +114,29 @@ export const accountVerb = defineGroup(
       load: async () => (await import('../accounts.ts')).enableAccount,
     }),
     defineVerb({
+      name: 'delete',
+      summary:
+        'end an account for good: revoke its keys, its sign-in and its secrets; its jobs and credits stay in the books',
+      args: ['<account>'],
+      flags: ADMIN_FLAGS,
+      examples: [
+        ['farwharf admin account delete ada', 'end the account of ada'],
+        ['farwharf admin account delete ada --json', 'do the same, and print JSON'],
+      ],
+      load: async () => (await import('../accounts.ts')).deleteAccount,
+    }),
+    defineVerb({
+      name: 'import',
+      summary: 'add the accounts of a file with comma-separated values: account, name, plan, group, credits',
+      args: [new Argument('<file>', 'its first line names the columns')],
+      flags: ADMIN_FLAGS,
+      examples: [
+        ['farwharf admin account import course.csv', 'add the accounts of a course'],
+        ['farwharf admin account import course.csv --json', 'do the same, and print JSON'],
+      ],
+      load: async () => (await import('../accounts.ts')).importAccounts,
+    }),
+    defineVerb({
       name: 'limits',
       summary: "change the limits of an account; default restores the limit from the service's configuration",
       args: ['<account>'],
@@ -159,6 +182,17 @@ export const keyVerb = defineGroup(
         ['farwharf admin key list ada', 'list the keys of one account'],
       ],
       load: async () => (await import('../keys.ts')).listKeys,
+    }),
+    defineVerb({
+      name: 'rotate',
+      summary: 'replace a key by a new one with the same restrictions, in one step',
+      args: [new Argument('<key>', 'key ID from farwharf admin key list')],
+      flags: ADMIN_FLAGS,
+      examples: [
+        ['farwharf admin key rotate 7f3a', 'revoke a key and show the one that replaces it'],
+        ['farwharf admin key rotate 7f3a --json', 'do the same, and print JSON'],
+      ],
+      load: async () => (await import('../keys.ts')).rotateKey,
     }),
     defineVerb({
       name: 'revoke',

@@ -46,9 +46,10 @@ export const adminVerb = defineGroup(
     defineVerb({
       name: 'cancel',
       summary: 'stop jobs of any account; their reason says that an operator did it',
-      args: [new Argument('<jobs...>', 'job IDs from farwharf admin jobs')],
+      args: [new Argument('[jobs...]', 'job IDs from farwharf admin jobs')],
       flags: CANCEL_FLAGS,
       examples: [
+        ["farwharf admin cancel --account ada --reason 'the course is over'", 'stop all jobs of an account'],
         ["farwharf admin cancel 0c4e8f3b5a1d2e6f7a90 --reason 'the node is needed'", 'stop a job'],
         [
           'farwharf admin cancel 0c4e8f3b5a1d2e6f7a90 77d0c1f2a3b4958607d1 --json',

@@ -1,6 +1,6 @@
 import { Argument } from 'commander';
 import { defineGroup, defineVerb } from '../../command/verb.ts';
-import { GRANT_FLAGS, LIST_CREDITS_FLAGS } from '../adminFlags.ts';
+import { GRANT_ALL_FLAGS, GRANT_FLAGS, LIST_CREDITS_FLAGS } from '../adminFlags.ts';
 
 export const creditVerb = defineGroup(
   {
@@ -22,6 +22,17 @@ export const creditVerb = defineGroup(
         ['farwharf admin credits grant ada 50 --reference invoice-17', 'grant 50 credits once, even if repeated'],
       ],
       load: async () => (await import('../credits.ts')).grantCredits,
+    }),
+    defineVerb({
+      name: 'grant-all',
+      summary: 'grant credits to every enabled account, once a month unless another reference is given',
+      args: [new Argument('<amount>', 'credits for each account')],
+      flags: GRANT_ALL_FLAGS,
+      examples: [
+        ['farwharf admin credits grant-all 100', 'grant 100 credits to each account, once in this month'],
+        ['farwharf admin credits grant-all 20 --reference course-2027', 'grant 20 credits once, even if repeated'],
+      ],
+      load: async () => (await import('../credits.ts')).grantToAll,
     }),
     defineVerb({
       name: 'list',

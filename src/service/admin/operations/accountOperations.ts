@@ -113,6 +113,30 @@ export const accountOperations = {
     identities.unlink(id);
     return accounts.get(id);
   }),
+  /**
+   * Ends an account for good: its keys are revoked, nobody can sign in to it, its secrets are deleted. Its ID, jobs and credits stay in the
+   * books, so that the ID is never that of another person.
+   */
+  'accounts.delete': operation({
+    input: accountId,
+    output: accountView,
+    audit: accountAudit,
+    run({ store }, { account_id: id }) {
+      if (id === LOCAL_ACCOUNT) throw new AppError('bad-input', `The account "${LOCAL_ACCOUNT}" is the service's own.`);
+      const { queued, active } = store.jobs.countOf(store.accounts.get(id).id);
+      if (queued + active > 0) {
+        const message = `Account ${id} has unfinished jobs: ${queued} waiting and ${active} running. Cancel them first:  farwharf admin cancel --account ${id}`;
+        throw new AppError('conflict', message);
+      }
+      const at = Date.now();
+      for (const key of store.keys.list(id)) if (key.revokedAt === null) store.keys.revoke(key.id, at);
+      for (const { name } of store.secrets.list(id)) store.secrets.remove(id, name);
+      store.identities.unlink(id);
+      store.accounts.setGroup(id, null);
+      store.accounts.edit(id, { name: 'deleted' });
+      return showAccount(store, store.accounts.setDisabled(id, at));
+    },
+  }),
   'accounts.limit': operation({
     input: accountId.extend({ limits: limits.partial() }),
     output: accountView,

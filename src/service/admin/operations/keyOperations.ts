@@ -69,6 +69,32 @@ export const keyOperations = {
       keys: store.keys.list(id === undefined ? undefined : store.accounts.get(id).id).map((key) => showKey(store, key)),
     }),
   }),
+  /** Replaces a key by a new one with the same restrictions, and what is left of its budget, in one step. */
+  'keys.rotate': operation({
+    input: z.object({ key_id: z.string() }),
+    /** The new key, shown only this once, and the ID of the one that is revoked. */
+    output: keyView.extend({ key: z.string(), replaced_key_id: z.string() }),
+    audit: {
+      target: ({ key_id }, output) => ({
+        key_id: output?.key_id ?? key_id,
+        ...(output && { account_id: output.account_id }),
+      }),
+      state: keyState,
+    },
+    run({ store }, { key_id: id }) {
+      const at = Date.now();
+      const { account, label, expiresAt, revokedAt, scopes } = store.keys.get(id);
+      if (revokedAt !== null || (expiresAt !== null && expiresAt <= at)) {
+        const message = `Key ${id} is not valid any more. Create a new one:  farwharf admin key add ${account}`;
+        throw new AppError('bad-input', message);
+      }
+      const left = store.keyBudgets.left(id);
+      const budget = left === undefined ? null : Math.max(0, left);
+      const { key, secret } = store.keys.add({ account, label, createdAt: at, expiresAt, budget, scopes });
+      store.keys.revoke(id, at);
+      return { ...showKey(store, key), key: secret, replaced_key_id: id };
+    },
+  }),
   'keys.revoke': operation({
     input: z.object({ key_id: z.string() }),
     output: keyView,
