@@ -26,7 +26,10 @@ test('an operator imports, pays, limits, stops and deletes accounts, and replace
   assert.match((await run('account', 'import', file)).stderr, /first line must name the columns: account/);
   assert.match((await run('account', 'import', '/dev/zero')).stderr, /must be a file with comma-separated values/);
 
-  assert.match((await done('credits', 'grant-all', '7')).stdout, /^7 credits were granted to 2 accounts for "month-\d{4}-\d\d"\.$/m);
+  assert.match(
+    (await done('credits', 'grant-all', '7')).stdout,
+    /^7 credits were granted to 2 accounts for "month-\d{4}-\d\d"\.$/m,
+  );
   assert.match((await done('credits', 'grant-all', '7')).stdout, /^7 credits were granted to 0 accounts/);
   using admin = await openAdmin(service.data, { mayCreate: false });
   assert.equal((await admin.call('accounts.show', { account_id: 'ben' })).credits_available, 12);
@@ -35,17 +38,23 @@ test('an operator imports, pays, limits, stops and deletes accounts, and replace
   assert.match((await done('account', 'limits', 'ada', '--run-time', '1h')).stdout, /time limit of a job 1 h/);
   const refused = await ada.send({ 'a.sh': 'true' }, { script: 'a.sh', max_runtime: 3_601 });
   assert.equal(refused.status, 400);
-  assert.match(((await refused.json()) as { detail: string }).detail, /must be at most 3600 seconds .*, the limit of this account/);
+  assert.match(
+    ((await refused.json()) as { detail: string }).detail,
+    /must be at most 3600 seconds .*, the limit of this account/,
+  );
   assert.equal((await ada.json<{ limits: { max_runtime: number } }>('/v1/me')).limits.max_runtime, 3_600);
 
   const running = await ada.submit({ 'a.sh': 'sleep 600' }, { script: 'a.sh' });
   await ada.untilRunning(running);
   const waiting = await ada.submit({ 'a.sh': 'sleep 600' }, { script: 'a.sh' });
-  assert.match((await run('account', 'delete', 'ada')).stderr, /1 waiting and 1 running\. Cancel them first: {2}farwharf admin cancel --account ada/);
+  assert.match(
+    (await run('account', 'delete', 'ada')).stderr,
+    /1 waiting and 1 running\. Cancel them first: {2}farwharf admin cancel --account ada/,
+  );
   assert.match((await run('cancel')).stderr, /Specify the jobs, or all jobs of an account/);
-  const [cancelled] = jsonLines((await done('cancel', '--account', 'ada', '--reason', 'over', '--json')).stdout);
+  const [cancelled = {}] = jsonLines((await done('cancel', '--account', 'ada', '--reason', 'over', '--json')).stdout);
   assert.deepEqual(
-    new Set((cancelled?.['jobs'] as { job_id: string }[]).map(({ job_id: id }) => id)),
+    new Set((cancelled['jobs'] as { job_id: string }[]).map(({ job_id: id }) => id)),
     new Set([running, waiting]),
   );
   for (const id of [running, waiting]) assert.match((await ada.untilEnd(id)).reason ?? '', /cancelled the job: over\./);

@@ -185,9 +185,9 @@ test('uploads that fill the disk are refused, and no job is stopped for them', a
       '--x\r\ncontent-disposition: form-data; name="tarball"; filename="a"\r\ncontent-type: application/gzip\r\n\r\n',
     );
     const answered = once(sent, 'response') as Promise<[IncomingMessage]>;
-    let isAnswered = false;
-    void answered.finally(() => (isAnswered = true));
-    while (!isAnswered) if (!sent.write(chunk)) await Promise.race([once(sent, 'drain'), answered]);
+    const waiting = new AbortController();
+    void answered.finally(() => waiting.abort());
+    while (!waiting.signal.aborted) if (!sent.write(chunk)) await Promise.race([once(sent, 'drain'), answered]);
     const [{ statusCode }] = await answered;
     sent.destroy();
     return statusCode;

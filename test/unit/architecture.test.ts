@@ -38,7 +38,7 @@ const FOLDERS: Record<string, string> = {
   service: `
     store/database store/jobs store/accounts store/audit store config log cgroups jobFiles volumes executor secrets contents environments folders sandbox runner/usage runner/environment runner/program
     runner/output runner process
-    slurm/batch slurm slurm/proposal jobs health streams tls http/limits http/access http/connections signIn http/submit http/page/views http/page http disk backup metrics admin/socket admin/operations admin . machine`,
+    slurm/batch slurm slurm/proposal health disk jobs streams tls http/limits http/access http/connections signIn http/submit http/page/views http/page http backup metrics admin/socket admin/operations admin . machine`,
   cli: 'terminal grammar command completion session signIn failures list jobs budgets secrets migration flows sweeps submit search serve admin admin/verbs mcp machines .',
   extension: `
     contributions ui threads workspace connection store submit/preflight submit/files jobs logs results/browsing sweeps services submitted status submit profiles results jobList tasks

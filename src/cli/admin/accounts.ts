@@ -132,7 +132,7 @@ export async function deleteAccount(context: Context, id: string, flags: AdminFl
   );
 }
 
-/** `farwharf admin account import FILE`: adds the accounts of a file, and goes on after one that cannot be added. JSON: `{ accounts, failed }`. */
+/** `farwharf admin account import FILE`: adds the accounts of a file, and continues after one that cannot be added. JSON: `{ accounts, failed }`. */
 export async function importAccounts(context: Context, path: string, flags: AdminFlags): Promise<number> {
   const { terminal } = context;
   const wanted = parseAccounts(await readAccountFile(path));

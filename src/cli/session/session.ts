@@ -82,7 +82,8 @@ export class Session implements AsyncDisposable {
   }
 
   /** The service for submits and for questions about jobs. Each call uses the current client, because the local service may restart at another address. */
-  sender(): Pick<JobService, 'submitJob' | 'getSubmission' | 'getJob' | 'me'> & Pick<RemoteClient, 'cancel' | 'postContents'> {
+  sender(): Pick<JobService, 'submitJob' | 'getSubmission' | 'getJob' | 'me'> &
+    Pick<RemoteClient, 'cancel' | 'postContents'> {
     const use = async <T>(work: (client: RemoteClient) => Promise<T>): Promise<T> => {
       try {
         return await work(await this.client());

@@ -30,7 +30,8 @@ export async function otherAccountError(
     throw error;
   });
   if (asking === undefined || asking === account) return undefined;
-  const owner = account === null ? 'The account of this job is not known' : `This job belongs to the account ${account}`;
+  const owner =
+    account === null ? 'The account of this job is not known' : `This job belongs to the account ${account}`;
   const message = `${owner}, and you are signed in as ${asking}. Its last known state is kept. Sign in to the account that sent the job.`;
   return new AppError('refused', message);
 }

@@ -16,7 +16,6 @@ import { type AccountVolume, readVolumes, volumeFindings } from './account/volum
 import { forecastPackages, offeredLists, type PackagesForecast } from './account/packages.ts';
 import { type SubmitDeps, type SubmitOptions, submitWorkspace } from './submit.ts';
 
-
 /** Where a job is sent. */
 export interface SubmitTarget {
   readonly host: string;

@@ -50,8 +50,10 @@ test('a job that could exceed a budget is refused or warned about, counting what
   const [finding] = check('vision', 61);
   assert.match(finding?.detail ?? '', /^It can cost up to 61, and 40 of 100 credits are spent or reserved/);
   // A job that ended unnoticed no longer reserves its limit.
-  const service = { me: async () => ({}),
-    getJob: async () => ({ state: 'succeeded', exit_code: 0, credits_charged: 1, finished_at: now }) };
+  const service = {
+    me: async () => ({}),
+    getJob: async () => ({ state: 'succeeded', exit_code: 0, credits_charged: 1, finished_at: now }),
+  };
   const [vision] = await budgetStates({ ...deps, service }, 'local');
   assert.deepEqual([vision?.spent, vision?.reserved], [31, 0]);
   await writeBudget(home, 'vision', { hard: 20 });

@@ -40,9 +40,7 @@ test('a change of limits changes those that it names, and null is the default ag
   store.accounts.setLimits('lab', { uploads: 2, upload_bytes: 7, running_jobs: 0 });
   const { limits } = store.accounts.setLimits('lab', { upload_bytes: null, streams: 3 });
   const expected = { running_jobs: 0, uploads: 2, streams: 3, queued_jobs: null, upload_bytes: null };
-  assert.deepEqual(limits, { ...expected, disk_bytes: null,
-    run_time: null,
-    requests_per_minute: null });
+  assert.deepEqual(limits, { ...expected, disk_bytes: null, run_time: null, requests_per_minute: null });
   const {
     upload_bytes: uploadBytes,
     queued_jobs: queued,
