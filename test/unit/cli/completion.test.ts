@@ -27,7 +27,7 @@ const CASES: readonly (readonly [line: string, values: readonly string[], paths?
   ['su', ['submit']],
   ['adm', ['admin']],
   ['__', []],
-  ['admin key ', ['add', 'list', 'revoke', 'help']],
+  ['admin key ', ['add', 'list', 'rotate', 'revoke', 'help']],
   ['admin key add --l', ['--label']],
   ['admin jobs --state ru', ['running']],
   ['submit --mac', ['--machine-class']],
@@ -50,7 +50,7 @@ const CASES: readonly (readonly [line: string, values: readonly string[], paths?
   ['jobs --limit ', []],
   ['help adm', ['admin']],
   ['help admin cr', ['credits']],
-  ['admin help key r', ['revoke']],
+  ['admin help key r', ['rotate', 'revoke']],
   ['no-such-command ', []],
 ];
 
