@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { AppError } from '../core/errors.ts';
 import { AsyncDisposableStore, type Disposable } from '../core/processes/lifetime.ts';
 import { repeat } from '../core/processes/repeat.ts';
 import { growNewObjectSpace } from '../core/processes/newObjectSpace.ts';
@@ -22,6 +23,7 @@ import type { ServeOptions } from './serveOptions.ts';
 import { buildParts, type Route } from './serviceParts.ts';
 import { removeStateFile, writeStateFile } from './stateFile.ts';
 import { recordStart } from './store/audit/startEntry.ts';
+import { keyDigest } from './store/accounts/apiKeys.ts';
 import { toMicro } from './store/accounts/credits.ts';
 import { Store } from './store/store.ts';
 
@@ -46,9 +48,22 @@ export interface RunningService {
 }
 
 /**
+ * A service with the key of an account as its own would take all requests with it for those of the account `local`: the account could no
+ * longer reach its jobs, and would have the rights and credits of another one. A revoked key would be valid again.
+ *
+ * @throws AppError `refused` if an account has or had this key.
+ */
+function refuseKeyOfAccount({ keys }: Pick<Store, 'keys'>, apiKey: string): void {
+  const found = keys.find(keyDigest(apiKey));
+  if (found === undefined) return;
+  const message = `FARWHARF_API_KEY is the key ${found.id} of the account "${found.account}", and the key of the service itself must be another one. Unset the variable, or set a new key, such as the output of  openssl rand -base64 32`;
+  throw new AppError('refused', message);
+}
+
+/**
  * Starts the job service in this process.
  *
- * @throws AppError of the folders; `refused` for retention settings that have to be confirmed, and for a data folder on a network file system; `conflict` if another service uses the data folder or the port; `corrupt` if the store is damaged
+ * @throws AppError of the folders; `refused` for the key of an account, for retention settings that have to be confirmed, and for a data folder on a network file system; `conflict` if another service uses the data folder or the port; `corrupt` if the store is damaged
  * or its ledger does not balance; `missing` or `bad-input` for a certificate that cannot be used.
  */
 export async function serve(
@@ -70,6 +85,7 @@ export async function serve(
   // Releases everything if the rest of the start fails.
   await using undo = new AsyncDisposableStore();
   undo.defer(() => store.dispose());
+  if (options.apiKey !== undefined && stateFile === undefined) refuseKeyOfAccount(store, options.apiKey);
   if (shared !== undefined) {
     claimFilesFolder(data, shared);
     await moveFiles(data, shared, { unfinished: store.jobs.unfinished(), log });
