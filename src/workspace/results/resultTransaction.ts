@@ -42,6 +42,15 @@ export class ResultTransaction implements Disposable {
     this.#plan(path, this.#freeName(path, 1));
   }
 
+  /** What earlier downloads of the job have written beside the local file. */
+  *writtenBeside(path: string): Generator<string, void> {
+    for (let number = 1; ; number += 1) {
+      const name = this.#nameBeside(path, number);
+      if (!this.has(name)) return;
+      yield name;
+    }
+  }
+
   /** Plans to write to `target`, or beside it if it exists. Returns the path. */
   setAside(path: string, target: string): string {
     this.#planParents(target);
@@ -158,9 +167,13 @@ export class ResultTransaction implements Disposable {
 
   #freeName(path: string, first: number): string {
     for (let number = first; ; number++) {
-      const name = nameBeside(path, `job ${this.#label}`, number);
+      const name = this.#nameBeside(path, number);
       if (!this.#targets.has(name) && !this.has(name)) return name;
     }
+  }
+
+  #nameBeside(path: string, number: number): string {
+    return nameBeside(path, `job ${this.#label}`, number);
   }
 
   /** Plans the missing parent folders. Refuses links, which could lead out of the folder, and files. */

@@ -110,13 +110,27 @@ export async function applyResults(
       const target = `${ASIDE_FOLDER}/${label}/${path}`;
       const isThere = transaction.has(target) && (await hashFile(folder, target).catch(() => '')) === sha256;
       setAside.push({ path, at: isThere ? target : transaction.setAside(path, target) });
-    } else if (decision === 'keep-both' && seen !== null) transaction.writeBeside(path);
-    else if (seen === null || seen === undefined) transaction.writeNew(path);
+    } else if (decision === 'keep-both' && seen !== null) {
+      if (await isBeside(folder, { path, sha256 }, transaction)) skipped.push(path);
+      else transaction.writeBeside(path);
+    } else if (seen === null || seen === undefined) transaction.writeNew(path);
     else transaction.replace(path, seen);
   }
   await transaction.commit(journal, yielder);
   const aside = new Set(setAside.map(({ at }) => at));
   return { written: transaction.written.filter((path) => !aside.has(path)), skipped, setAside };
+}
+
+/** Whether an earlier download of the job has written these contents beside the local file. */
+async function isBeside(
+  folder: string,
+  { path, sha256 }: Pick<ManifestEntry, 'path' | 'sha256'>,
+  transaction: ResultTransaction,
+): Promise<boolean> {
+  for (const beside of transaction.writtenBeside(path)) {
+    if ((await hashFile(folder, beside).catch(() => '')) === sha256) return true;
+  }
+  return false;
 }
 
 function open({ staging }: StagedArchive, folder: string, label: string): ResultTransaction {
