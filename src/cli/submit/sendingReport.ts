@@ -6,9 +6,6 @@ import { Progress } from '../terminal/progress.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { jobArgument } from '../command/jobArgument.ts';
 
-// Credits. Sums of amounts such as 0.1 are not exact.
-const ROUNDING = 1e-9;
-
 /** Shows the progress of a submit: a bar for packing, a bar for the upload, and a line when each is done. */
 export class SendingReport {
   readonly #terminal: Terminal;
@@ -80,7 +77,8 @@ export class SendingReport {
         ].flat();
     this.#terminal.phase([`accepted as job ${record.jobId}`, ...money].join(', '));
     const [held, shown] = [record.creditHold ?? 0, highestCost(record) ?? Infinity];
-    if (held > shown + ROUNDING)
+    // A service rounds up to its smallest unit, which nobody sees.
+    if (held > shown && formatCredits(held) !== formatCredits(shown))
       this.#terminal.note(
         `The service holds ${formatCredits(held)} credits for this job, more than the ${formatCredits(shown)} that were shown. ` +
           `Its prices may have changed. Stop the job:  farwharf cancel ${jobArgument(record.jobId ?? '')}`,

@@ -7,6 +7,7 @@ import type { JobRecord } from '../ledger/record.ts';
 import { currentPeriods } from '../ledger/spending.ts';
 import { type RefreshDeps, refreshJob } from '../log/refreshJob.ts';
 import type { JobFinding } from '../selection/jobFinding.ts';
+import { isMoreCredits } from './estimate.ts';
 
 const MOST_UNFINISHED = 10_000;
 
@@ -101,8 +102,9 @@ function compare(
     const summary = summaryOf(severity, project);
     return { type: 'budget', severity, summary: printableLine(summary), detail: printableLine(detail) };
   };
-  if (hard !== undefined && (highest === undefined || used + highest > hard)) return [finding('error', hard)];
-  return soft !== undefined && used + (highest ?? 0) > soft ? [finding('warning', soft)] : [];
+  if (hard !== undefined && (highest === undefined || isMoreCredits(used + highest, hard)))
+    return [finding('error', hard)];
+  return soft !== undefined && isMoreCredits(used + (highest ?? 0), soft) ? [finding('warning', soft)] : [];
 }
 
 function summaryOf(severity: JobFinding['severity'], project: string): string {

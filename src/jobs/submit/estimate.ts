@@ -4,6 +4,8 @@ import { describeHours, hoursOf, type Machine, type MachineHours } from '../../c
 import { type Account, receivedAccount, UNPRICED_FEATURE } from '../../remote/protocol/schemas.ts';
 import { elapsedSeconds, isOver, isUnpriced, type JobRecord } from '../ledger/record.ts';
 
+const MICRO = 1_000_000;
+
 /** The price of a machine class, or, if its jobs cost no credits, what they have of the machine. 0 is unknown or none. */
 export type Price =
   | { readonly creditsPerMinute: number }
@@ -60,6 +62,11 @@ function priceOf(
 /** Whether a service has no credits at all: it lists machine classes, and none has a price. */
 export function hasNoCredits(rates: readonly Rate[]): boolean {
   return rates.length > 0 && rates.every(({ creditsPerMinute }) => creditsPerMinute === null);
+}
+
+/** Whether credits are more than others. Both are counted in millionths, as services do, because sums such as 0.1 + 0.2 are not exact. */
+export function isMoreCredits(credits: number, others: number): boolean {
+  return Math.round(credits * MICRO) > Math.round(others * MICRO);
 }
 
 /** Credits left, from the response of `GET /v1/me`; null if it does not state them, or no machine class has a price. */

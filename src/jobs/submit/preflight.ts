@@ -4,7 +4,7 @@ import { formatBytes, formatCredits, formatDuration } from '../../core/text/form
 import { nearest } from '../../core/text/similar.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import type { JobFinding } from '../selection/jobFinding.ts';
-import { estimateCost, readRateCard } from './estimate.ts';
+import { estimateCost, isMoreCredits, readRateCard } from './estimate.ts';
 import { readLimits, readMachineClasses } from './account/serviceLimits.ts';
 
 const SHOWN_CLASSES = 8;
@@ -106,7 +106,7 @@ function checkCredits(account: unknown, terms: JobTerms): JobFinding[] {
   const estimate = estimateCost(account, terms);
   if (estimate.type !== 'known') return [];
   const { highest, balance } = estimate;
-  if (balance === null || highest <= balance) return [];
+  if (balance === null || !isMoreCredits(highest, balance)) return [];
   // A service that states limits reserves the highest price. What others do with an account that cannot cover it is unknown.
   const severity = readLimits(account).isStated ? 'error' : 'warning';
   const summary = l10n.t('You need {0} more credits', formatCredits(highest - balance));
