@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { parse as parseToml, TomlError } from 'smol-toml';
 import * as z from 'zod';
 import { AppError, messageOf, systemCode } from '../core/errors.ts';
+import { withoutByteOrderMark } from '../core/text/textEncoding.ts';
 import { schemaMessage, schemaProblems } from '../core/text/schemaMessage.ts';
 import { machineClass, MachineClasses } from './config/machineClasses.ts';
 import { sections } from './config/sections.ts';
@@ -130,7 +131,7 @@ function invalid(path: string | undefined, problems: string): AppError {
 
 async function readText(path: string): Promise<string> {
   try {
-    return await readFile(path, 'utf8');
+    return withoutByteOrderMark(await readFile(path, 'utf8'));
   } catch (cause) {
     const why = systemCode(cause) === 'ENOENT' ? 'it does not exist' : messageOf(cause);
     throw new AppError('missing', `The configuration ${path} cannot be read: ${why}.`, { cause });

@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { AppError, messageOf } from '../../core/errors.ts';
+import { withoutByteOrderMark } from '../../core/text/textEncoding.ts';
 import { readProblem } from '../../core/files/readProblem.ts';
 
 /** The text of a file that a flag names. @throws AppError `missing` if it cannot be read. */
 export async function readNamedFile(path: string): Promise<string> {
   try {
-    return await readFile(path, 'utf8');
+    return withoutByteOrderMark(await readFile(path, 'utf8'));
   } catch (cause) {
     throw new AppError('missing', readProblem(path, cause), { cause });
   }

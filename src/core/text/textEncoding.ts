@@ -17,6 +17,11 @@ export function detectEncoding(bytes: Uint8Array): TextEncoding {
   return beginning.includes(0) ? (guessUtf16(beginning) ?? 'binary') : 'bytes';
 }
 
+/** A text without the mark that editors of Windows write at the start of UTF-8, which is no part of it (RFC 8259, section 8.1). */
+export function withoutByteOrderMark(text: string): string {
+  return text.startsWith('\uFEFF') ? text.slice(1) : text;
+}
+
 /** UTF-16 has zeros in either the even or the odd bytes. Binary data has them anywhere, and control characters too. */
 function guessUtf16(bytes: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
   let even = 0;

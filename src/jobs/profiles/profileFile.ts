@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type * as z from 'zod';
 import { AppError } from '../../core/errors.ts';
+import { withoutByteOrderMark } from '../../core/text/textEncoding.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { schemaMessage } from '../../core/text/schemaMessage.ts';
 import { closest } from '../../core/text/similar.ts';
@@ -77,7 +78,7 @@ export async function readProfiles(folder: string): Promise<readonly NamedProfil
     await assertFolder(folder);
     throw new AppError('missing', `${folder} has no profiles. Describe them in the file ${PROFILE_FILE}.`);
   }
-  const text = bytes.toString('utf8');
+  const text = withoutByteOrderMark(bytes.toString('utf8'));
   const { profiles, problems } = parseProfiles(text);
   if (problems.length === 0) return profiles;
   const shown = problems.slice(0, SHOWN_PROBLEMS).map(({ start, message }) => {

@@ -2,6 +2,7 @@ import { readFile, realpath, stat } from 'node:fs/promises';
 import { join, normalize } from 'node:path';
 import { AppError } from '../../core/errors.ts';
 import { pathInside } from '../../core/files/pathInside.ts';
+import { withoutByteOrderMark } from '../../core/text/textEncoding.ts';
 import { formatBytes } from '../../core/text/format.ts';
 
 /** Lock files of large projects have a few megabytes. */
@@ -29,5 +30,5 @@ export async function readListedFile(root: string, path: string): Promise<Listed
     const message = `${path} has ${formatBytes(stats.size)}, and lists of packages may have at most ${formatBytes(MAX_BYTES)}.`;
     throw new AppError('bad-input', message);
   }
-  return { path: normalize(path).replaceAll('\\', '/'), text: await readFile(real, 'utf8') };
+  return { path: normalize(path).replaceAll('\\', '/'), text: withoutByteOrderMark(await readFile(real, 'utf8')) };
 }
