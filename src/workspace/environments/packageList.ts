@@ -33,13 +33,25 @@ export interface PackageList {
 }
 
 /** The lists of packages that are offered, if a folder has them on top. */
-export const PACKAGE_LISTS: readonly string[] = ['requirements.txt', 'uv.lock', 'environment.yml', 'package-lock.json'];
+export const PACKAGE_LISTS: readonly string[] = [
+  'requirements.txt',
+  'uv.lock',
+  'environment.yml',
+  'environment.yaml',
+  'env.yml',
+  'env.yaml',
+  'package-lock.json',
+];
+
+const SNIFFED_CHARACTERS = 1_000;
 
 const UNSUPPORTED: Readonly<Record<string, string>> = {
   'pyproject.toml': 'Name its lock file, uv.lock, which uv lock writes.',
   'poetry.lock': 'Write the packages to a requirements file with poetry export, and name that.',
   'pdm.lock': 'Write the packages to a requirements file with pdm export, and name that.',
+  Pipfile: 'Write the packages to a requirements file with pipenv requirements, and name that.',
   'Pipfile.lock': 'Write the packages to a requirements file with pipenv requirements, and name that.',
+  'renv.lock': 'List R and its packages in an environment.yml, or call renv::restore() in the script.',
   'package.json': 'Name its lock file, package-lock.json, which npm install writes.',
   'pnpm-lock.yaml': 'Name a package-lock.json, or install the packages in the script.',
   'yarn.lock': 'Name a package-lock.json, or install the packages in the script.',
@@ -52,7 +64,8 @@ export function toolFor(file: string): PackageTool {
   if (remedy !== undefined) throw new AppError('bad-input', `Packages cannot be installed from ${name}. ${remedy}`);
   if (name === 'uv.lock') return 'uv';
   if (name === 'package-lock.json') return 'npm';
-  return /^environment.*\.ya?ml$/.test(name) ? 'conda' : 'pip';
+  // No list of pip is YAML, whatever its name.
+  return /\.ya?ml$/i.test(name) ? 'conda' : 'pip';
 }
 
 /**
@@ -84,10 +97,25 @@ export async function readPackageList(
   }
   const tool = toolFor(requirements);
   const files = await READERS[tool].read(root, requirements);
+  if (tool === 'pip' || tool === 'conda') checkFormat(tool, files[0]);
   const texts = files.flatMap(({ path, text }) => [path, text]);
   const listed = tool === 'pip' ? files : files.slice(0, 1);
   const localPackage = listed.map(({ text }) => READERS[tool].localPackage(text)).find((found) => found !== undefined);
   return { tool, name: requirements, files, contents: digest(tool, texts, python, env), localPackage };
+}
+
+/** @throws AppError `bad-input` for a file that the tool would misread, because it belongs to another one. */
+function checkFormat(tool: 'pip' | 'conda', file: ListedFile | undefined): void {
+  if (file === undefined) return;
+  const { path, text } = file;
+  if (tool === 'pip' && /^\s*(?:#.*\s+)*[[{]/.test(text.slice(0, SNIFFED_CHARACTERS))) {
+    const message = `${path} is not a requirements file, one package a line. Write the packages to one, and name that.`;
+    throw new AppError('bad-input', message);
+  }
+  if (tool === 'conda' && !/^["']?dependencies["']?\s*:/m.test(text)) {
+    const message = `${path} is not an environment of conda: it has no "dependencies:". Name a file that has them.`;
+    throw new AppError('bad-input', message);
+  }
 }
 
 interface Reader {
