@@ -8,6 +8,7 @@ if (missing === undefined) {
   await import('./jobs.test.ts');
   await import('./virtualEnvironment.test.ts');
   await import('./restart.test.ts');
+  await import('./scripts.test.ts');
 } else {
   test('isolated jobs are not tested here', (t) => t.skip(`NO ISOLATION: ${missing}`));
 }

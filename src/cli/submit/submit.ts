@@ -5,13 +5,15 @@ import { describePackages, forecastPackages } from '../../jobs/submit/account/pa
 import { describeEstimate } from '../../jobs/submit/estimate.ts';
 import { planSubmit, sendPlan, type SubmitPlan, type SubmitTarget } from '../../jobs/submit/plan.ts';
 import { refuseErrors } from '../../jobs/submit/preflight.ts';
-import { reviewScript } from '../../jobs/selection/scriptReview.ts';
+import { reviewFindings } from '../../jobs/submit/account/reviewFindings.ts';
+import { type JobReview, reviewJob } from '../../jobs/selection/jobReview.ts';
 import { Selections, withFiles } from '../../jobs/selection/selections.ts';
 import type { Selection } from '../../workspace/select/selection.ts';
 import type { Context } from '../command/context.ts';
 import { prepareFlowJob } from '../flows/flowSubmission.ts';
 import { Session } from '../session/session.ts';
 import { checkUnanswered } from '../session/unansweredSubmit.ts';
+import { offerLineEnds } from './offerLineEnds.ts';
 import { selectToSend } from './selectToSend.ts';
 import { describeExclusions, describeSize, showSelection } from './selectionSummary.ts';
 import { SendingReport } from './sendingReport.ts';
@@ -29,22 +31,34 @@ export async function submit(context: Context, argument: string, flags: SubmitFl
   if (job !== undefined && job.combinations.length > 1) return submitSweep(context, { folder, job, venv }, flags);
   const terms = submitTerms(job, flags, context.env);
   const { script } = terms;
-  const selection = await selectToSend(folder, context, terms);
+  const select = () => selectToSend(folder, context, terms);
+  let selection = await select();
+  if (script !== undefined && !flags.dryRun && (await offerLineEnds(selection, script, context)))
+    selection = await select();
   await using flow = script === undefined ? undefined : await prepareFlowJob(selection, script, flags, context);
   const sent = flow === undefined ? selection : withFiles(selection, flow.files);
   const selections = new Selections();
   const summary = selections.hold(sent);
-  const scriptFindings = script === undefined ? [] : await reviewScript(sent, script);
   const intent = { ...terms, ...((terms.venv ?? venv) && { venv: { ...terms.venv, ...venv } }) };
   const memory = { memory: { scripts: [] }, defaults: DEFAULT_TERMS, rates: [] };
   const draft = firstDraft(intent, flow?.script ?? script ?? '', memory);
+  const review: JobReview =
+    script === undefined
+      ? { findings: [], packageFindings: [], start: undefined }
+      : await reviewJob(sent, { script, venv: draft.venv });
+  // A flow is started by a script of ours.
+  const reviewed = { ...review, start: flow === undefined ? review.start : undefined };
   const packagesFor = (target: SubmitTarget) => forecastPackages(folder, draft.venv, target.environments);
   const { terminal, signal } = context;
   const onService = await withServiceOf(job, context);
   if (flags.dryRun) {
     const plan = async (target: SubmitTarget) =>
-      planSubmit(target, draft, summary, scriptFindings, await packagesFor(target));
-    const local = [...scriptFindings, ...(draft.batch === undefined ? [] : batchFindings(draft.batch, undefined))];
+      planSubmit(target, draft, summary, reviewFindings(reviewed, target, draft), await packagesFor(target));
+    const local = [
+      ...review.findings,
+      ...review.packageFindings,
+      ...(draft.batch === undefined ? [] : batchFindings(draft.batch, undefined)),
+    ];
     const findings = await checkDryRun(() => new Session(onService), plan, { local, intent, signal });
     return showSelection(sent, findings, context);
   }
@@ -55,7 +69,7 @@ export async function submit(context: Context, argument: string, flags: SubmitFl
   await checkUnanswered(session, context, { folder: selection.root, again: flags.again });
   const account = await readAccount(await session.client(), { signal });
   const target = await targetOf(session, account, intent);
-  const plan = planSubmit(target, draft, summary, scriptFindings, await packagesFor(target));
+  const plan = planSubmit(target, draft, summary, reviewFindings(reviewed, target, draft), await packagesFor(target));
   refuseErrors(plan.findings, describeWithFlag);
   announce(sent, plan, { context, hostName: session.hostName });
   const report = new SendingReport(terminal);

@@ -29,6 +29,7 @@ const FLAGS: Readonly<Record<JobFinding['type'], string>> = {
   volumes: '',
   packages: '',
   script: 'Specify another file with --script.',
+  'line-ends': 'Farwharf offers to rewrite it if you submit in a terminal.',
   'left-out-read': 'Send it with --include PATH.',
   'outside-read': '',
   'absolute-path': '',

@@ -3,13 +3,13 @@ import { formatCount, formatCredits } from '../../core/text/format.ts';
 import { batchFindings } from '../../jobs/batch/batchTerms.ts';
 import { describeParameters } from '../../jobs/ledger/parameters.ts';
 import type { ProfileJob } from '../../jobs/profiles/profileJob.ts';
-import type { JobFinding } from '../../jobs/selection/jobFinding.ts';
-import { reviewScript } from '../../jobs/selection/scriptReview.ts';
+import { type JobReview, reviewJob } from '../../jobs/selection/jobReview.ts';
 import { scriptArguments, scriptPath } from '../../jobs/selection/script.ts';
 import { Selections, withFiles } from '../../jobs/selection/selections.ts';
 import { firstDraft, type SubmitDraft } from '../../jobs/submit/draft.ts';
 import { planSubmit, type SubmitTarget } from '../../jobs/submit/plan.ts';
 import { refuseErrors } from '../../jobs/submit/preflight.ts';
+import { reviewFindings } from '../../jobs/submit/account/reviewFindings.ts';
 import {
   createSweep,
   describePlannedHours,
@@ -24,6 +24,7 @@ import { prepareFlowJob } from '../flows/flowSubmission.ts';
 import { Session } from '../session/session.ts';
 import { checkUnanswered } from '../session/unansweredSubmit.ts';
 import { describeExclusions, describeSize, showSelection } from './selectionSummary.ts';
+import { offerLineEnds } from './offerLineEnds.ts';
 import { selectToSend } from './selectToSend.ts';
 import { SendingReport } from './sendingReport.ts';
 import { DEFAULT_TERMS, type SubmitFlags } from './submitFlags.ts';
@@ -53,7 +54,9 @@ export async function submitSweep(
   const written: SubmitDraft[] = [];
   const memory = { memory: { scripts: [] }, defaults: DEFAULT_TERMS, rates: [] };
   const first = submitTerms(job, flags, env);
-  const selection = await selectToSend(folder, context, first);
+  const select = () => selectToSend(folder, context, first);
+  let selection = await select();
+  if (!flags.dryRun && (await offerLineEnds(selection, first.script ?? '', context))) selection = await select();
   for (const parameters of job.combinations) {
     const terms = submitTerms(job, flags, env, parameters);
     const intent = { ...terms, ...((terms.venv ?? venv) && { venv: { ...terms.venv, ...venv } }) };
@@ -70,25 +73,29 @@ export async function submitSweep(
   const sent = flow === undefined ? selection : withFiles(selection, flow.files);
   const selections = new Selections();
   const summary = selections.hold(sent);
-  const reviews: (readonly JobFinding[])[] = [];
-  const known = new Map<string, readonly JobFinding[]>();
-  for (const { script } of written) {
-    const review = known.get(script) ?? (await reviewScript(selection, script));
-    known.set(script, review);
-    reviews.push(review);
+  const reviews: JobReview[] = [];
+  const known = new Map<string, JobReview>();
+  for (const { script, venv: own } of written) {
+    const key = JSON.stringify([script, own?.['requirements']]);
+    const review = known.get(key) ?? (await reviewJob(selection, { script, venv: own }));
+    known.set(key, review);
+    // A flow is started by a script of ours.
+    reviews.push({ ...review, start: flow === undefined ? review.start : undefined });
   }
   const planWith = (target: SubmitTarget): SweepPlan => ({
     name: job.name,
     limits: job.limits,
-    jobs: drafts.map((draft, index) => ({
-      parameters: job.combinations[index] ?? {},
-      plan: planSubmit(target, draft, summary, reviews[index]),
-    })),
+    jobs: drafts.map((draft, index) => {
+      const review = reviews[index];
+      const findings = review && reviewFindings(review, target, draft);
+      return { parameters: job.combinations[index] ?? {}, plan: planSubmit(target, draft, summary, findings) };
+    }),
   });
   const onService = await withServiceOf(job, context);
   if (flags.dryRun) {
     const batch = first.batch === undefined ? [] : batchFindings(first.batch, undefined);
-    const local = [...new Set(reviews.flat()), ...batch];
+    const own = reviews.flatMap(({ findings, packageFindings }) => [...findings, ...packageFindings]);
+    const local = [...new Set(own), ...batch];
     const plan = async (target: SubmitTarget) => ({ findings: sweepFindings(planWith(target), target.budget) });
     const found = await checkDryRun(() => new Session(onService), plan, { local, intent: first, signal });
     const jobs = written.map(({ script, maxRuntime }, index) => ({

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { FileChoice } from '../../jobs/selection/fileTree.ts';
 import type { FolderMemory } from '../../jobs/submit/draft.ts';
-import type { JobFinding } from '../../jobs/selection/jobFinding.ts';
+import type { JobReview, ReviewedJob } from '../../jobs/selection/jobReview.ts';
 import type { FolderReader } from '../../jobs/submit/plan.ts';
 import type { SelectedFolder } from '../../jobs/selection/selectedFolder.ts';
 import type { SelectedFile } from '../../workspace/select/selection.ts';
@@ -36,8 +36,8 @@ export class SelectionReader implements FolderReader, AsyncDisposable {
     return files.length === 0 ? selection : this.addFiles(selection, files);
   }
 
-  review({ id }: SelectedFolder, script: string): Promise<readonly JobFinding[]> {
-    return this.#services.selections.reviewScript(id, script);
+  review({ id }: SelectedFolder, job: ReviewedJob): Promise<JobReview> {
+    return this.#services.selections.reviewJob(id, job);
   }
 
   addFiles({ id }: SelectedFolder, files: readonly SelectedFile[]): Promise<SelectedFolder> {

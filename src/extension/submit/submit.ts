@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { AppError } from '../../core/errors.ts';
@@ -12,6 +13,8 @@ import { readSetting } from '../contributions/config.ts';
 import type { Services } from '../services/services.ts';
 import { showProgress } from '../ui/show.ts';
 import { hostLabel } from '../ui/words.ts';
+import { scriptPath } from '../../jobs/selection/script.ts';
+import { replaceWindowsLineEnds } from '../../workspace/files/lineEnds.ts';
 import { isOwnGit } from '../../workspace/select/exclusion.ts';
 import { chooseFolder, requireTrust } from '../workspace/folders.ts';
 import { settleUnsaved } from '../workspace/unsaved.ts';
@@ -93,7 +96,11 @@ export async function submit(
   const intent = { ...batch?.terms, ...fixed };
 
   const planner = createPlanner(target, reader, { choice, selection });
-  const view = async (draft: SubmitDraft) => ({ ...(await planner(draft)), folderName: name });
+  const view = async (draft: SubmitDraft, hasChanged = false) => ({
+    ...(await planner(draft, hasChanged)),
+    folderName: name,
+  });
+  const replaceLineEnds = (line: string) => replaceWindowsLineEnds(join(uri.fsPath, scriptPath(line)));
   const reviewFiles = (shown: SubmitView) => services.files.review(shown, view);
   const useScript = (draft: SubmitDraft, line: string) => withScript(uri.fsPath, draft, line);
   const terms = { memory, defaults, rates: readRateCard(account) };
@@ -101,7 +108,8 @@ export async function submit(
   const { mustAsk, changes } = reviewConsent(first, memory.agreement, readSetting('confirmSubmit'));
   const notes = [...news, ...changes];
   const mustShow = mustAsk || asked.lookFirst === true;
-  const confirmed = mustShow && (await showPreflight(first, { changes: notes, view, reviewFiles, useScript }));
+  const confirmed =
+    mustShow && (await showPreflight(first, { changes: notes, view, replaceLineEnds, reviewFiles, useScript }));
   if (confirmed === undefined) return undefined;
 
   const plan = confirmed === false ? first : confirmed.view;

@@ -2,9 +2,10 @@ import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { formatBytes, formatCredits, formatInteger } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
-import type { JobFinding } from '../../jobs/selection/jobFinding.ts';
+import type { JobReview } from '../../jobs/selection/jobReview.ts';
 import { firstDraft, type SubmitDefaults } from '../../jobs/submit/draft.ts';
 import { planSubmit, type SubmitTarget } from '../../jobs/submit/plan.ts';
+import { reviewFindings } from '../../jobs/submit/account/reviewFindings.ts';
 import { describeFinding, refuseErrors } from '../../jobs/submit/preflight.ts';
 import {
   createSweep,
@@ -55,14 +56,20 @@ export async function submitSweep(services: Services, request: SweepRequest): Pr
       prepareFlow(services, { selection: request.selection, draft: { script: drafts[index]?.script ?? '' } }, asked),
   });
   const selection = flow === undefined ? request.selection : await reader.addFiles(request.selection, flow.files);
-  const reviews = new Map<string, readonly JobFinding[]>();
+  const reviews = new Map<string, JobReview>();
   const jobs: SweepPlan['jobs'][number][] = [];
   for (const [index, written] of drafts.entries()) {
-    const review = reviews.get(written.script) ?? (await reader.review(request.selection, written.script));
-    reviews.set(written.script, review);
+    const key = JSON.stringify([written.script, written.venv?.['requirements']]);
+    const review = reviews.get(key) ?? (await reader.review(request.selection, written));
+    reviews.set(key, review);
+    // A flow is started by a script of ours.
+    const reviewed = { ...review, start: flow === undefined ? review.start : undefined };
     const script = flow?.scriptWith(scriptArguments(written.script)) ?? written.script;
     const parameters = job.combinations[index] ?? {};
-    jobs.push({ parameters, plan: planSubmit(target, { ...written, script }, selection, review) });
+    jobs.push({
+      parameters,
+      plan: planSubmit(target, { ...written, script }, selection, reviewFindings(reviewed, target, written)),
+    });
   }
   const plan = { name: job.name, limits: job.limits, jobs };
   const findings = sweepFindings(plan, target.budget);

@@ -22,12 +22,14 @@ const OVERRIDABLE: ReadonlySet<ExclusionReason> = new Set([
   'git',
 ]);
 
-const FIRST_WORD = /^\s*(?:"([^"]*)"|'([^']*)'|(\S+))/;
+// As written: a word in quotes, or one with escaped blanks and quoted parts. Nothing follows the last group, so it never backtracks.
+const FIRST_WORD = /^\s*(?:"(?:[^"\\]|\\.)*"|'[^']*'|(?:"(?:[^"\\]|\\.)*"|'[^']*'|\\.|\S)+)/s;
 
 /** The file that a script line names, without quotes: `train.py` for `train.py --epochs 3`. */
 export function scriptPath(script: string): string {
-  const word = FIRST_WORD.exec(script);
-  return (word?.[1] ?? word?.[2] ?? word?.[3] ?? '').replace(/^(?:\.\/)+/, '');
+  const written = FIRST_WORD.exec(script)?.[0].trim() ?? '';
+  const [word = ''] = splitWords(written) ?? [written];
+  return word.replace(/^(?:\.\/)+/, '');
 }
 
 // The script that starts a flow in a job has the name of the flow's file; see `FlowJob`.
@@ -80,22 +82,29 @@ export function findScriptProblem(
   }
   if (selection.files.some((file) => file.path === path)) return undefined;
   const name = printableLine(path);
-  const exclusion = selection.excluded.find(
-    (entry) =>
-      entry.path === path || (entry.type === 'directory' && path.startsWith(`${entry.path.replace(/\/$/, '')}/`)),
-  );
+  const exclusion = excludedBy(selection.excluded, path);
   if (exclusion !== undefined) {
     const remedy = OVERRIDABLE.has(exclusion.reason) ? ` ${howToInclude(name)}` : '';
     const why = printableLine(describeExclusion(exclusion));
     return { summary: l10n.t('{0} is left out', name), detail: `${l10n.t('Reason: {0}.', why)}${remedy}` };
   }
-  const close = closeMatches(path, selection);
+  const written = FIRST_WORD.exec(script)?.[0].trim() ?? '';
+  // Whoever knows Windows separates folders by what escapes here.
+  const close = closeMatches(written.includes('\\') ? written : path, selection);
   const anyOf = new Intl.ListFormat(l10n.t('en-GB'), { type: 'disjunction' });
   const detail =
     close.length === 0
       ? l10n.t('Paths are relative to the folder.')
       : l10n.t('Did you mean {0}?', printableLine(anyOf.format(close)));
   return { summary: l10n.t('{0} does not exist in the folder', name), detail };
+}
+
+/** Why a path is left out; undefined if it is not. */
+export function excludedBy(excluded: Selection['excluded'], path: string): Selection['excluded'][number] | undefined {
+  return excluded.find(
+    (entry) =>
+      entry.path === path || (entry.type === 'directory' && path.startsWith(`${entry.path.replace(/\/$/, '')}/`)),
+  );
 }
 
 /** @throws AppError `bad-input` for an empty script or an open quote, and `missing` for what else `findScriptProblem` finds. */

@@ -1,16 +1,18 @@
 import { extname } from 'node:path';
+import { shellWord } from '../../core/text/shellWord.ts';
+import { kindOfFile } from '../../workspace/scripts/scriptKinds.ts';
+import { isBatchScriptName } from '../../workspace/files/batchScriptName.ts';
 import { scriptPath } from './script.ts';
 import type { SelectedFile } from '../../workspace/select/selection.ts';
 
-const EXTENSIONS = new Set(['.py', '.sh', '.js', '.mjs', '.cjs', '.ts', '.mts', '.cts', '.sbatch', '.slurm']);
 // Declarations and tests can be run, but are rarely what the user wants.
 const UNLIKELY = /(^|\/)(test_[^/]*|[^/]*(\.test|\.spec|_test|\.d))\.\w+$|(^|\/)(tests?|node_modules)\//;
 const LIKELY_NAMES = ['main', 'train', 'run', 'app', 'index', 'start'];
 const MAX_RECENT = 10;
 
-/** Whether a file can be the script of a job: by its extension, or because it is executable. */
+/** Whether a file can be the script of a job: by its name, or because it is executable. */
 function isScript(path: string, mode: number): boolean {
-  return EXTENSIONS.has(extname(path)) || ((mode & 0o111) !== 0 && extname(path) === '');
+  return kindOfFile(path) !== undefined || isBatchScriptName(path) || ((mode & 0o111) !== 0 && extname(path) === '');
 }
 
 /**
@@ -37,9 +39,10 @@ function unlikeliness(path: string): number {
   return (UNLIKELY.test(path) ? 1000 : 0) + depth * 20 + (likely === -1 ? LIKELY_NAMES.length : likely);
 }
 
-/** A path for a command line, quoted if it contains spaces or quotes. */
+/** A path for a command line, quoted if it contains spaces, quotes or backslashes. */
 export function quotePath(path: string): string {
-  return /[\s"']/.test(path) ? (path.includes('"') ? `'${path}'` : `"${path}"`) : path;
+  if (/["\\]/.test(path)) return shellWord(path);
+  return /[\s']/.test(path) ? `"${path}"` : path;
 }
 
 /** The recent command lines, with this one first. */

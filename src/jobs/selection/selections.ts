@@ -9,9 +9,8 @@ import { type Selection, selectFiles, type SelectOptions } from '../../workspace
 import { readSegments, writeSegments } from '../archives/archiveSegments.ts';
 import { type PackedFiles, readManifest } from '../archives/archives.ts';
 import { listLevel, type TreeLevel } from './fileTree.ts';
-import type { JobFinding } from './jobFinding.ts';
+import { type JobReview, type ReviewedJob, reviewJob } from './jobReview.ts';
 import { checkScript } from './script.ts';
-import { reviewScript } from './scriptReview.ts';
 import { type SelectedFolder, summarizeSelection } from './selectedFolder.ts';
 
 export interface SelectFolderOptions extends SelectOptions {
@@ -77,9 +76,9 @@ export class Selections {
     checkScript(this.#get(id).selection, script);
   }
 
-  /** As `reviewScript`. */
-  async reviewScript(id: string, script: string): Promise<readonly JobFinding[]> {
-    return reviewScript(this.#get(id).selection, script);
+  /** As the function `reviewJob`. */
+  async reviewJob(id: string, job: ReviewedJob): Promise<JobReview> {
+    return reviewJob(this.#get(id).selection, job);
   }
 
   /** Writes the archive to `dest`, its manifest and its segments. Throws as `packWorkspace` does. */

@@ -4,11 +4,13 @@ import { accountIdOf } from '../log/otherAccount.ts';
 import { batchFindings, chooseMachineClass } from '../batch/batchTerms.ts';
 import type { FileChoice } from '../selection/fileTree.ts';
 import type { JobFinding } from '../selection/jobFinding.ts';
+import type { JobReview, ReviewedJob } from '../selection/jobReview.ts';
 import type { SelectedFolder } from '../selection/selectedFolder.ts';
 import { LOCAL_HOST } from '../service/host.ts';
 import type { BudgetCheck } from './budgetCheck.ts';
 import type { SubmitDraft } from './draft.ts';
 import { type CostEstimate, estimateCost, highestCredits, type Rate, readRateCard, recordedPrice } from './estimate.ts';
+import { reviewFindings } from './account/reviewFindings.ts';
 import { preflightJob, refuseErrors } from './preflight.ts';
 import { readLimits, takesContents } from './account/serviceLimits.ts';
 import { secretFindings } from './account/secretFindings.ts';
@@ -60,16 +62,20 @@ export interface FolderReader {
   select(choice: FileChoice): Promise<SelectedFolder>;
   /** The selection, with additional files if the script needs them to run. */
   withRuntime(selection: SelectedFolder, script: string): Promise<SelectedFolder>;
-  /** What is wrong with the script, or with the files it seems to read. */
-  review(selection: SelectedFolder, script: string): Promise<readonly JobFinding[]>;
+  /** Compares a job with the files to send. */
+  review(selection: SelectedFolder, job: ReviewedJob): Promise<JobReview>;
 }
 
-/** The plan for a draft whose files are selected and whose script is reviewed. */
+/**
+ * The plan for a draft whose files are selected and which is reviewed.
+ *
+ * @param reviewed the findings of the review.
+ */
 export function planSubmit(
   target: SubmitTarget,
   asked: SubmitDraft,
   selection: SelectedFolder,
-  scriptFindings: readonly JobFinding[] = [],
+  reviewed: readonly JobFinding[] = [],
   packages?: PackagesForecast | JobFinding,
 ): SubmitPlan {
   const { host, service, account, budget } = target;
@@ -85,8 +91,9 @@ export function planSubmit(
     estimate,
     findings: [
       // Jobs of this machine see its files.
-      ...scriptFindings.filter(({ type }) => host !== LOCAL_HOST || type !== 'absolute-path'),
-      ...(packages !== undefined && 'type' in packages ? [packages] : []),
+      ...reviewed.filter(({ type }) => host !== LOCAL_HOST || type !== 'absolute-path'),
+      // The review has found the same.
+      ...(packages !== undefined && 'type' in packages && !reviewed.some(isAboutPackages) ? [packages] : []),
       ...secretFindings(draft.secrets ?? [], target),
       ...volumeFindings(draft.volumes ?? [], target),
       ...(batch === undefined ? [] : batchFindings(batch, machineClass)),
@@ -103,6 +110,10 @@ export function planSubmit(
   };
 }
 
+function isAboutPackages({ type }: JobFinding): boolean {
+  return type === 'packages';
+}
+
 /** A draft with the machine class for its batch script, unless it has one. */
 function withMachineClass(draft: SubmitDraft, account: unknown): SubmitDraft {
   const request = draft.batch?.request;
@@ -117,25 +128,27 @@ function withMachineClass(draft: SubmitDraft, account: unknown): SubmitDraft {
 /**
  * Returns a function that plans drafts for one folder.
  *
- * @param known the current selection. Only another choice of files reads the folder again, which may take seconds.
+ * @param known the current selection. Only another choice of files, or `hasChanged`, reads the folder again, which may take seconds.
  */
 export function createPlanner(
   target: SubmitTarget,
   folder: FolderReader,
   known: { readonly choice: FileChoice; readonly selection: SelectedFolder },
-): (draft: SubmitDraft) => Promise<SubmitPlan> {
+): (draft: SubmitDraft, hasChanged?: boolean) => Promise<SubmitPlan> {
   let { choice, selection } = known;
-  return async (draft) => {
-    if (!isSameChoice(choice, draft)) {
+  return async (draft, hasChanged = false) => {
+    if (hasChanged || !isSameChoice(choice, draft)) {
       selection = await folder.select(draft);
       choice = draft;
     }
     const complete = await folder.withRuntime(selection, draft.script);
     const [review, packages] = await Promise.all([
-      folder.review(complete, draft.script),
+      folder.review(complete, draft),
       forecastPackages(complete.root, draft.venv, target.environments),
     ]);
-    return planSubmit(target, draft, complete, review, packages);
+    // A flow is started by a script of ours.
+    const start = complete === selection ? review.start : undefined;
+    return planSubmit(target, draft, complete, reviewFindings({ ...review, start }, target, draft), packages);
   };
 }
 

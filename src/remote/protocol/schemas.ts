@@ -42,6 +42,17 @@ export const account = z.object({
     .object({ max_runtime: z.int().describe('seconds'), max_upload_bytes: z.int() })
     .describe('limits of one submission; a job whose maximum cost exceeds the credits is refused'),
   volumes: z.array(listedVolume).describe('what `meta.volumes` of the account can name'),
+  scripts: z
+    .array(
+      z.object({
+        kind: z.string(),
+        files: z.array(z.string()).describe('names of files; "*" at the start stands for any beginning'),
+      }),
+    )
+    .optional()
+    .describe(
+      'the kinds of scripts that jobs can run. The first line of a script (#!) decides with which program it runs; without one, the name of its file does. A file of any other name must have such a line or be a program itself. Absent if that is not known',
+    ),
   key: z
     .object({
       key_id: z.string(),

@@ -115,6 +115,17 @@ export type Submission = z.infer<typeof submission>;
 /** The same as a client may send it; `venv` has another structure on other services. */
 export type SubmissionMeta = Omit<z.input<typeof submission>, 'venv'> & { venv?: Readonly<Record<string, unknown>> };
 
+/** Whether a job may find more programs than the machine has: in its packages, modules or container. */
+export function bringsPrograms({
+  venv,
+  cluster,
+}: {
+  readonly venv?: Readonly<Record<string, unknown>> | undefined;
+  readonly cluster?: ClusterOptions | undefined;
+}): boolean {
+  return venv?.['requirements'] !== undefined || cluster?.modules !== undefined || cluster?.container !== undefined;
+}
+
 /** Whether a normalized relative path stays inside its folder. */
 export function isInside(path: string): boolean {
   return !posix.isAbsolute(path) && path !== '..' && !path.startsWith('../');

@@ -2,6 +2,7 @@ import type { JobFolder } from '../jobFiles/jobFolder.ts';
 import type { SecretValues } from '../jobFiles/runnerInput.ts';
 import type { ClusterOptions } from '../../remote/protocol/submission.ts';
 import type { FinalState } from '../../remote/protocol/states.ts';
+import type { ScriptKindName } from '../../workspace/scripts/scriptKinds.ts';
 import type { StoredJob } from '../store/jobs/jobs.ts';
 
 /** A job with its account, which decides as which user some executors run it. */
@@ -49,6 +50,8 @@ export interface Executor {
   readonly isLocal: boolean;
   /** Whether no job can change what jobs of another account build for later ones. */
   keepsEnvironments(): boolean;
+  /** The kinds of scripts whose programs are there where jobs run; undefined if that is not known. */
+  scriptKinds?(): readonly ScriptKindName[] | undefined;
   /** Undefined if it starts jobs without asking anyone. */
   readonly cluster?: ClusterContact;
   /** Why no job can be started now; undefined if jobs can. */

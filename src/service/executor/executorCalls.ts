@@ -42,6 +42,7 @@ export class ExecutorCalls {
       }),
       refusal: () => executor.refusal(),
       keepsEnvironments: () => executor.keepsEnvironments(),
+      ...(executor.scriptKinds && { scriptKinds: executor.scriptKinds.bind(executor) }),
       ...(executor.refusalOf && { refusalOf: executor.refusalOf.bind(executor) }),
       launch: (job, folder, ...rest) =>
         this.#watch(

@@ -4,6 +4,7 @@ import { CONTENT_FEATURE, RESULT_CONTENT_FEATURE } from '../../remote/protocol/c
 import { ENVIRONMENTS_FEATURE, type environmentList } from '../../remote/protocol/environment.ts';
 import { SECRETS_FEATURE } from '../../remote/protocol/secret.ts';
 import { MAX_RUNTIME_SECONDS } from '../../remote/protocol/submission.ts';
+import { SCRIPT_KINDS } from '../../workspace/scripts/scriptKinds.ts';
 import type { MachineClasses } from '../config/machineClasses.ts';
 import { restrictedKey } from './access/keyScopes.ts';
 import type { KeptEnvironments } from '../environments/keptEnvironments.ts';
@@ -19,7 +20,7 @@ interface AccountSources {
   readonly gauge: AccountGauge;
   readonly machineClasses: MachineClasses;
   readonly environments: KeptEnvironments;
-  readonly executor: Pick<Executor, 'keepsEnvironments'>;
+  readonly executor: Pick<Executor, 'keepsEnvironments' | 'scriptKinds'>;
   readonly volumes: Pick<Volumes, 'of'>;
 }
 
@@ -35,6 +36,7 @@ export function answerAccount({
   return (context) => {
     const { id, plan } = context.var.account;
     const { key } = context.var.visit;
+    const kinds = executor.scriptKinds?.();
     const body: z.infer<typeof account> = {
       account_id: id,
       plan,
@@ -52,6 +54,12 @@ export function answerAccount({
         max_upload_bytes: gauge.limitsOf(context.var.account).upload_bytes,
       },
       volumes: [...volumes.of(id)],
+      ...(kinds && {
+        scripts: SCRIPT_KINDS.filter(({ name }) => kinds.includes(name)).map(({ name: kind, files }) => ({
+          kind,
+          files: [...files],
+        })),
+      }),
       ...(key && {
         key: {
           key_id: key.id,

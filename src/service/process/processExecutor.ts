@@ -19,6 +19,7 @@ import { CpuShares } from './cpuShares.ts';
 import type { Executor, OwnedJob, RunnableJob } from '../executor/executor.ts';
 import type { ExecutorContext } from '../executor/executorKind.ts';
 import { memoryShortage } from './freeMemory.ts';
+import { InstalledKinds } from './installedKinds.ts';
 import { type Isolation, unisolatedRefusal } from './isolation.ts';
 import { readJobText } from '../jobFiles/jobFileReading.ts';
 import { latestProgram, readClaim, type StartedMarker } from '../jobFiles/markers.ts';
@@ -54,11 +55,14 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
   const cpus = new CpuShares();
   const running = new Set<string>();
   const secretOf = openRunnerSecrets(data);
+  const kinds = new InstalledKinds(isolation);
   return {
     capacity: settings.max_jobs ?? availableParallelism(),
     isLocal: true,
     refusal: () => unisolatedRefusal(isolation, accounts),
     keepsEnvironments: () => isolation.type !== 'none' || accounts() < 2,
+
+    scriptKinds: () => kinds.current(),
 
     async launch(job, folder, signal, secrets) {
       if (existsSync(folder.claim)) return;

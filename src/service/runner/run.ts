@@ -97,6 +97,12 @@ export function searchPath({ folder, packages, confinement }: Run, path: string)
   return sandbox ? visibleSearchPath(sandbox, { ...folder, packages }, path) : path;
 }
 
+/** Whether a path is the same file for the job as for the service. */
+export function isVisible({ folder, packages, confinement }: Run, path: string): boolean {
+  const sandbox = confinement?.sandbox;
+  return sandbox ? seesPath(sandbox, { ...folder, packages }, path) : true;
+}
+
 export function stopReason({ reason }: AbortSignal): StopReason {
   return reason === 'stopped' ? 'stopped' : 'cancelled';
 }

@@ -4,16 +4,16 @@ import { parseOwnJson } from '../../core/jsonFields.ts';
 import { AppError, assertNever, messageOf, systemCode } from '../../core/errors.ts';
 import { readConfinement } from '../jobFiles/confinement.ts';
 import { readContainer } from '../jobFiles/container.ts';
-import { pythonOf } from './environment/jobPackages.ts';
 import { jobVariables, variablesOnMachine } from './program/jobVariables.ts';
-import { programFor, programInContainer } from './program/interpreter.ts';
+import { isShellScript, programFor, programInContainer } from './program/interpreter.ts';
+import { readScriptStart } from './program/programFile.ts';
 import { volumeVariable } from '../../remote/protocol/volume.ts';
 import type { JobFolder } from '../jobFiles/jobFolder.ts';
 import { type JobVolume, placeInSandbox, readVolumes } from '../jobFiles/volumes.ts';
 import type { SecretValues } from '../jobFiles/runnerInput.ts';
 import type { RunnerSpec } from '../jobFiles/runnerSpec.ts';
 import type { OutputLog } from './output/outputLog.ts';
-import { notStarted, type Outcome, type Run, runConfined, searchPath, stopReason } from './run.ts';
+import { isVisible, notStarted, type Outcome, type Run, runConfined, searchPath, stopReason } from './run.ts';
 import type { ProcessEnd } from './runProcess.ts';
 import { setUp } from './setUp.ts';
 import { sampleUsage } from './usage/sampleUsage.ts';
@@ -66,12 +66,14 @@ function pathsOf(volumes: readonly JobVolume[], isSandboxed: boolean): Record<st
 async function runScript(run: Run, setUpSeconds: number): Promise<Outcome> {
   const { folder, spec, variables, packages, container, output, signal } = run;
   const env = variablesOnMachine(variables, packages);
-  const [script, ...args] = spec.command;
-  const python = packages && pythonOf(packages);
-  const program =
-    container === undefined
-      ? programFor(script, args, folder.workspace, searchPath(run, env['PATH'] ?? ''))
-      : programInContainer(script, args, folder.workspace, python);
+  const [path, ...args] = spec.command;
+  const isVisibleToJob = (file: string): boolean => isVisible(run, file);
+  const start = readScriptStart(join(folder.workspace, path), isVisibleToJob);
+  const script = { path, args, start, workspace: folder.workspace };
+  const machine = { searchPath: searchPath(run, env['PATH'] ?? ''), packages, isVisible: isVisibleToJob };
+  const program = container === undefined ? programFor(script, machine) : programInContainer(script, packages);
+  if (isShellScript(script) && /^[^\n]*\r\n/.test(start.toString('latin1')))
+    output.note(`${path} has the line ends of Windows, which shells cannot read; save it with LF line ends`);
   mkdirSync(join(folder.workspace, spec.artifacts), { recursive: true });
   const call = { ...program, cwd: folder.workspace, env: { ...env, ...program.env } };
   const ended = new AbortController();

@@ -12,6 +12,7 @@ import type {
   RunnerEnding,
   RunnerStatus,
 } from '../executor/executor.ts';
+import type { ScriptKindName } from '../../workspace/scripts/scriptKinds.ts';
 import type { JobFolder } from '../jobFiles/jobFolder.ts';
 import { leaveSecrets, type SecretValues } from '../jobFiles/runnerInput.ts';
 import { ClusterQueue, findJob, type JobName, QUERY, type SeenJob } from './clusterQueue.ts';
@@ -48,6 +49,8 @@ export interface SlurmOptions {
   readonly classes: readonly SlurmMachineClass[];
   readonly accounts: ReadonlyMap<string, SlurmAccount>;
   readonly keepsEnvironments: Executor['keepsEnvironments'];
+  /** What the site says; undefined if it says nothing. */
+  readonly scriptKinds?: readonly ScriptKindName[] | undefined;
   readonly users: ClusterUsers;
   readonly capacity: number;
   readonly pollMs: number;
@@ -90,6 +93,10 @@ export class SlurmExecutor implements Executor {
   // The cluster separates jobs or does not, and the log says so at startup.
   refusal(): undefined {
     return undefined;
+  }
+
+  scriptKinds(): readonly ScriptKindName[] | undefined {
+    return this.#options.scriptKinds;
   }
 
   refusalOf(options: ClusterOptions, job: Pick<RunnableJob, 'account' | 'machineClass'>): string | undefined {

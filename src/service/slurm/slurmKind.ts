@@ -34,7 +34,7 @@ export const slurmKind = defineExecutor({
     if (first === undefined) throw new AppError('bad-input', 'No account has a user of the cluster.');
     log.info(describeClusterJobs(users));
     openFilesFolder(filesFolder, first.isPerson);
-    const { node = process.execPath, max_jobs: capacity, poll_seconds: seconds } = slurm;
+    const { node = process.execPath, max_jobs: capacity, poll_seconds: seconds, scripts: scriptKinds } = slurm;
     const accounts = new Map(Object.entries(slurm.accounts));
     for (const { id } of users.all) {
       const changeable = changeableByJobs([node, runner], id);
@@ -53,7 +53,8 @@ export const slurmKind = defineExecutor({
     // Jobs of persons cannot write to folders of the service; otherwise jobs of all accounts are those of one user.
     const keepsEnvironments = (): boolean => users.all.every(({ isPerson }) => !isPerson) && countAccounts() < 2;
     const pollMs = seconds * 1000;
-    return new SlurmExecutor({ privacy, program, classes, accounts, keepsEnvironments, users, capacity, pollMs, log });
+    const separation = { privacy, users, keepsEnvironments };
+    return new SlurmExecutor({ ...separation, program, classes, accounts, scriptKinds, capacity, pollMs, log });
   },
 
   async check({ slurm, machine_classes: classes }, { data, volumes }) {

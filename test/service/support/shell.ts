@@ -65,14 +65,19 @@ export function whyNoTerminal(): string | undefined {
   return 'NOT TESTED: this machine has no `script` of util-linux (Debian: apt-get install bsdutils)';
 }
 
-/** What a line of the shell prints in a terminal with so many columns. */
+/** What a line of the shell prints in a terminal with so many columns. @param options.input what the person types. */
 export async function runInTerminal(
   scratch: Scratch,
   line: string,
-  { columns, env = {} }: { readonly columns: number; readonly env?: Readonly<Record<string, string>> },
+  {
+    columns,
+    env = {},
+    input,
+  }: { readonly columns: number; readonly env?: Readonly<Record<string, string>>; readonly input?: string },
 ): Promise<LineEnd> {
   const inner = `stty cols ${columns} rows 24; exec 3>'${scratch.root}/status'; ${FUNCTION}; ${line}`;
-  const script = `script -qec ${quote(inner)} /dev/null; cat '${scratch.root}/status' >&3`;
+  const typed = input === undefined ? '' : `printf %s ${quote(input)} | `;
+  const script = `${typed}script -qec ${quote(inner)} /dev/null; cat '${scratch.root}/status' >&3`;
   return runLine(scratch, script, { env: { TERM: 'xterm-256color', ...env } });
 }
 

@@ -27,8 +27,10 @@ const COMMAND_LINE = /^\S+\.\w+(\s|$)/;
 export interface PreflightDeps {
   /** What changed since the user turned off the question. */
   readonly changes: readonly string[];
-  /** Plans a changed draft. */
-  view(draft: SubmitDraft): Promise<SubmitView>;
+  /** Plans a changed draft, or one whose files have changed. */
+  view(draft: SubmitDraft, hasChanged?: boolean): Promise<SubmitView>;
+  /** Rewrites the script with the line ends that shells read. */
+  replaceLineEnds(script: string): Promise<void>;
   /** The draft with another script. */
   useScript(draft: SubmitDraft, script: string): Promise<SubmitDraft>;
   /** Shows all files as a tree. Undefined if the user did not return from it. */
@@ -56,6 +58,11 @@ export async function showPreflight(
       continue;
     }
     if (choice === 'submit' || choice === 'submitQuietly') return { view, isQuiet: choice === 'submitQuietly' };
+    if (choice === 'lineEnds') {
+      await deps.replaceLineEnds(view.draft.script);
+      view = await deps.view(view.draft, true);
+      continue;
+    }
     if (choice === 'all') {
       const reviewed = await deps.reviewFiles(view);
       if (reviewed === undefined) return undefined;
@@ -81,7 +88,7 @@ function commandRow(line: string): PreflightItem {
 /** Asks for one term again. Returns the changed draft, or `back` or undefined (Escape) to keep it. */
 async function change(
   view: SubmitView,
-  choice: Exclude<PreflightChoice, 'submit' | 'submitQuietly' | 'all'>,
+  choice: Exclude<PreflightChoice, 'submit' | 'submitQuietly' | 'all' | 'lineEnds'>,
   { useScript }: Pick<PreflightDeps, 'useScript'>,
 ): Promise<SubmitDraft | 'back' | undefined> {
   const { draft } = view;

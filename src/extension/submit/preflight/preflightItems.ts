@@ -13,6 +13,7 @@ export type PreflightChoice =
   | 'submit'
   | 'submitQuietly'
   | 'script'
+  | 'lineEnds'
   | 'machine'
   | 'time'
   | 'project'
@@ -43,6 +44,7 @@ const ROW_OF_FINDING: Readonly<Record<JobFinding['type'], PreflightChoice>> = {
   volumes: 'volumes',
   packages: 'packages',
   script: 'script',
+  'line-ends': 'lineEnds',
   'left-out-read': 'left',
   'outside-read': 'sent',
   'absolute-path': 'sent',
@@ -133,7 +135,9 @@ function warnings(view: SubmitView): PreflightRow[] {
     detail: withoutIcons(message),
   }));
   for (const { type, summary, detail } of view.findings) {
-    rows.push({ choice: ROW_OF_FINDING[type], label: label`$(warning) ${summary}`, detail: withoutIcons(detail) });
+    const choice = ROW_OF_FINDING[type];
+    const remedy = choice === 'lineEnds' ? ` ${l10n.t('Select this line to rewrite it.')}` : '';
+    rows.push({ choice, label: label`$(warning) ${summary}`, detail: withoutIcons(`${detail}${remedy}`) });
   }
   if (view.selection.fileCount === 0)
     rows.push({

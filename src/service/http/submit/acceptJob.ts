@@ -22,7 +22,7 @@ import { outOfScope } from '../access/keyScopes.ts';
 import { refusal } from '../access/refusal.ts';
 import { checkArchive, type CheckContext, checkContents, type CheckedUpload, MAX_STORED_BYTES } from './checkUpload.ts';
 import { SpooledUpload } from './spooledUpload.ts';
-import { parseCommand, parseSubmission } from './submission.ts';
+import { checkScript, parseCommand, parseSubmission } from './submission.ts';
 import { type ReceivedForm, receiveUpload } from './upload.ts';
 
 export interface AcceptContext extends CheckContext {
@@ -113,6 +113,7 @@ export async function addJob(
   const check = upload.part === 'tarball' ? checkArchive : checkContents;
   const checked = await check(upload.received, id, context, signal);
   const spec = specOf(checked, { id, submission }, context);
+  await checkScript(spec.command[0], checked.files, (path) => checked.readStart(path));
   signal.throwIfAborted();
   const workspace = await checked.keep(spec);
   const { script, project, max_runtime: maxRuntime } = submission;

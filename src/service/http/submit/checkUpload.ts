@@ -1,9 +1,12 @@
 import { readFile, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { AppError } from '../../../core/errors.ts';
+import { readStart } from '../../../workspace/files/boundedRead.ts';
+import { FIRST_LINE_BYTES } from '../../../workspace/scripts/shebang.ts';
 import { stageArchive, type SkippedEntry } from '../../../workspace/extract/extract.ts';
 import { planArchive, planRuns, planTar, type TarRun } from '../../../workspace/extract/planTar.ts';
 import { assembleArchive } from '../../contents/assembleArchive.ts';
-import { joinFrames } from '../../contents/keptFrames.ts';
+import { joinFrames, readFrames } from '../../contents/keptFrames.ts';
 import type { ContentStore } from '../../contents/contentStore.ts';
 import type { KnownLists } from '../../contents/knownLists.ts';
 import { DamagedPack, PackReader } from '../../contents/packReader.ts';
@@ -13,6 +16,7 @@ import type { WaitingContents } from '../../contents/waitingContents.ts';
 import type { JobFiles } from '../../jobFiles/jobFiles.ts';
 import type { RunnerSpec } from '../../jobFiles/runnerSpec.ts';
 import { keepArchive, placeWorkspace, unwrittenWorkspace } from '../../jobs/jobWorkspace.ts';
+import { startInArchive, startInTar } from './scriptStart.ts';
 import type { KeptWorkspace } from '../../store/jobs/workspaces.ts';
 
 /** Archives up to this size are stored in the database, where one flush serves many jobs. A file of its own needs three. */
@@ -36,6 +40,8 @@ export interface CheckContext {
 export interface CheckedUpload {
   readonly files: readonly { readonly path: string; readonly mode: number }[];
   readonly skipped: readonly SkippedEntry[];
+  /** The first bytes of a file; undefined if nearly everything would have to be read for them. */
+  readStart(path: string): Promise<Buffer | undefined>;
   /** Keeps what the workspace of the job is made from, which survives a power loss once this resolves. */
   keep(spec: RunnerSpec): Promise<KeptWorkspace>;
 }
@@ -58,6 +64,7 @@ export async function checkArchive(
     return {
       files: staged.entries,
       skipped: staged.skipped,
+      readStart: (path) => readStart(join(staged.staging, path), FIRST_LINE_BYTES),
       keep: async (spec) => {
         await placeWorkspace(folder, staged, spec);
         return keepArchive(received, folder, spec);
@@ -66,7 +73,11 @@ export async function checkArchive(
   }
   const archive = typeof received === 'string' ? await readFile(received) : received;
   const planned = await planArchive(archive, await freeBytes(), signal);
-  return { ...planned, keep: async (spec) => unwrittenWorkspace(spec, archive) };
+  return {
+    ...planned,
+    readStart: (path) => startInArchive(archive, path),
+    keep: async (spec) => unwrittenWorkspace(spec, archive),
+  };
 }
 
 /**
@@ -90,11 +101,17 @@ export async function checkContents(
   if (found.packedBytes <= MAX_STORED_BYTES) {
     const frames: Buffer[] = [];
     const planned = await planTar(assembleArchive(contents, found, { account, frames, signal }), free, signal);
-    return { ...planned, keep: async (spec) => unwrittenWorkspace(spec, joinFrames(frames)) };
+    const joined = joinFrames(frames);
+    return {
+      ...planned,
+      readStart: (path) => startInTar(readFrames(joined), path),
+      keep: async (spec) => unwrittenWorkspace(spec, joined),
+    };
   }
   const planned = await planContents(found, free, context, signal);
   return {
     ...planned,
+    readStart: async () => undefined,
     keep: async (spec) => {
       await waiting.keep(id, found);
       if (typeof received === 'string') await rm(received);

@@ -3,7 +3,8 @@ import { AppError } from '../../../core/errors.ts';
 import { isInside, type Submission, submission } from '../../../remote/protocol/submission.ts';
 import { schemaMessage, schemaProblems } from '../../../core/text/schemaMessage.ts';
 import { splitWords } from '../../../core/text/splitWords.ts';
-import { hasInterpreter } from '../../runner/program/interpreter.ts';
+import { isNotebook, kindOfFile, SCRIPT_KINDS } from '../../../workspace/scripts/scriptKinds.ts';
+import { readShebang } from '../../../workspace/scripts/shebang.ts';
 
 /**
  * Parses the field `meta`.
@@ -33,7 +34,7 @@ interface ArchivedFile {
 /**
  * Splits `script` into words. The first is a path inside the workspace.
  *
- * @throws AppError `bad-input` if the archive does not have the script, or it cannot be run.
+ * @throws AppError `bad-input` if the archive does not have the script.
  */
 export function parseCommand(script: string, files: readonly ArchivedFile[]): readonly [string, ...string[]] {
   const words = splitWords(script);
@@ -48,9 +49,28 @@ export function parseCommand(script: string, files: readonly ArchivedFile[]): re
     const message = `meta.script: "${path}" is not in the archive. Specify its path relative to the folder, and make sure that it is not ignored.`;
     throw new AppError('bad-input', message);
   }
-  if (!hasInterpreter(path) && (file.mode & 0o111) === 0) {
-    const message = `meta.script: "${path}" is neither a Python (.py), shell (.sh), JavaScript (.js, .mjs, .cjs) or TypeScript (.ts, .mts, .cts) file nor executable. Make it executable (chmod +x).`;
-    throw new AppError('bad-input', message);
-  }
   return [path, ...args];
+}
+
+/**
+ * Checks that a script can be run, on a machine that has its program. Which programs are there is known only when the job starts, because its
+ * packages, modules or container may bring some.
+ *
+ * @param readStart reads the first bytes of a file; undefined if they are not known.
+ * @throws AppError `bad-input` with what to do instead.
+ */
+export async function checkScript(
+  path: string,
+  files: readonly ArchivedFile[],
+  readStart: (path: string) => Promise<Buffer | undefined>,
+): Promise<void> {
+  const isExecutable = files.some((file) => file.path === path && (file.mode & 0o111) !== 0);
+  if (isExecutable || kindOfFile(path) !== undefined) return;
+  const start = await readStart(path);
+  if (start === undefined || readShebang(start) !== undefined) return;
+  const kinds = SCRIPT_KINDS.map(({ title, files: names }) => `${title} (${names.join(', ')})`).join(', ');
+  const remedy = isNotebook(path)
+    ? 'A notebook is not a script. Convert it with jupyter nbconvert --to script, and submit the script.'
+    : `Its first line does not name a program (#!/usr/bin/env NAME), its name is not that of a script, and it is not executable (chmod +x). Scripts are: ${kinds}.`;
+  throw new AppError('bad-input', `meta.script: "${path}" cannot be run. ${remedy}`);
 }

@@ -1,9 +1,26 @@
-import { extname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { AppError } from '../../../core/errors.ts';
-import { findProgram } from '../../../core/processes/findProgram.ts';
-import { findPython } from '../environment/programFinder.ts';
+import { isAccessible } from '../../../core/processes/findProgram.ts';
+import { printableLine } from '../../../core/text/printable.ts';
+import { constants } from 'node:fs';
+import {
+  kindOfFile,
+  kindOfProgram,
+  SCRIPT_KINDS,
+  type ScriptKind,
+  type ScriptKindName,
+} from '../../../workspace/scripts/scriptKinds.ts';
+import { readShebang, type Shebang } from '../../../workspace/scripts/shebang.ts';
+import { type JobPackages, pythonOf } from '../environment/jobPackages.ts';
+import {
+  findPython,
+  type ProgramFinder,
+  PROGRAMS_IN_CONTAINER,
+  programsOnMachine,
+} from '../environment/programFinder.ts';
 
-const NODE_EXTENSIONS = ['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts'];
+const PYTHONS: ReadonlySet<string> = new Set(['python', 'python3']);
+const NODE = 'node';
 
 export interface ProgramCall {
   readonly file: string;
@@ -12,65 +29,150 @@ export interface ProgramCall {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Whether the service can start a script by its extension. Any other script must be executable. */
-export function hasInterpreter(script: string): boolean {
-  return ['.py', '.sh', ...NODE_EXTENSIONS].includes(extname(script));
+/** A script of a job. */
+export interface JobScript {
+  /** Relative to the workspace, with `/`. */
+  readonly path: string;
+  /** The absolute path of the job's folder. */
+  readonly workspace: string;
+  /** Its first bytes; empty if the job cannot read it. */
+  readonly start: Buffer;
+  readonly args: readonly string[];
+}
+
+/** The machine that runs a job. */
+export interface JobMachine {
+  /** Like PATH; the job's packages come first in it. */
+  readonly searchPath: string;
+  readonly packages: JobPackages | undefined;
+  /** Whether a path is the same file for the job as for the service. */
+  readonly isVisible: (path: string) => boolean;
+}
+
+/** The kinds of scripts whose programs a machine has. */
+export function installedKinds(searchPath: string): readonly ScriptKindName[] {
+  const programs = programsOnMachine(searchPath);
+  return SCRIPT_KINDS.filter((kind) => isOfNode(kind) || programs.find(kind.programs) !== undefined).map(
+    ({ name }) => name,
+  );
 }
 
 /**
- * The program that runs a script.
+ * The program that runs a script: the one that its first line names, else the one for the name of the file. Any other file is a program
+ * itself.
  *
- * @param searchPath like PATH; the job's virtual environment comes first in it.
  * @throws AppError `missing` with what to install.
  */
-export function programFor(
-  script: string,
-  args: readonly string[],
-  workspace: string,
-  searchPath: string,
-): ProgramCall {
-  const path = join(workspace, script);
-  const extension = extname(script);
-  if (extension === '.py') return { file: findPython(undefined, searchPath), args: [path, ...args], env: {} };
-  if (extension === '.sh') {
-    const shell = findProgram('bash', searchPath) ?? findProgram('sh', searchPath);
-    if (shell === undefined) {
-      throw new AppError(
-        'missing',
-        'No shell was found. Install bash on the machine that runs jobs, then submit again.',
-      );
-    }
-    return { file: shell, args: [path, ...args], env: {} };
-  }
-  if (NODE_EXTENSIONS.includes(extension)) {
-    const env: ProgramCall['env'] = process.versions['electron'] === undefined ? {} : { ELECTRON_RUN_AS_NODE: '1' };
-    return { file: process.execPath, args: [path, ...args], env };
-  }
-  return { file: path, args, env: {} };
+export function programFor(script: JobScript, { searchPath, packages, isVisible }: JobMachine): ProgramCall {
+  const programs = programsOnMachine(searchPath);
+  return chooseProgram(script, packages, {
+    named: (name) => programNamed(name, script, { programs, searchPath }),
+    at: (path) => {
+      // Windows has no such paths, and its scripts are shared with other systems.
+      if (process.platform === 'win32') return programNamed(basename(path), script, { programs, searchPath });
+      const file = resolve(script.workspace, path);
+      if (isVisible(file) && isAccessible(file, constants.X_OK)) return call(file);
+      throw missingAt(path, script, programs);
+    },
+    ofKind: (kind) => {
+      if (isOfNode(kind)) return ownNode();
+      const file = kind.name === 'python' ? findPython(undefined, searchPath) : programs.find(kind.programs);
+      if (file === undefined) throw missingFor(kind, script);
+      return call(file);
+    },
+  });
 }
 
-/**
- * The program that runs a script in a container, which looks for it in its own search path.
- *
- * @param python the interpreter of the job's virtual environment, if it has one.
- */
-export function programInContainer(
-  script: string,
-  args: readonly string[],
-  workspace: string,
-  python = 'python3',
+/** The program that runs a script in a container, which looks for it in its own search path. */
+export function programInContainer(script: JobScript, packages: JobPackages | undefined): ProgramCall {
+  const python = packages && pythonOf(packages);
+  const named = (name: string): ProgramCall => call(PYTHONS.has(name) ? (python ?? name) : name);
+  return chooseProgram(script, packages, {
+    named,
+    at: call,
+    ofKind: ({ programs }) => named(PROGRAMS_IN_CONTAINER.find(programs) ?? ''),
+  });
+}
+
+/** How programs are found. */
+interface ProgramLookup {
+  readonly named: (name: string) => ProgramCall;
+  readonly at: (path: string) => ProgramCall;
+  readonly ofKind: (kind: ScriptKind) => ProgramCall;
+}
+
+function chooseProgram(script: JobScript, packages: JobPackages | undefined, lookup: ProgramLookup): ProgramCall {
+  const { path, workspace, start, args } = script;
+  const file = join(workspace, path);
+  const shebang = readShebang(start);
+  if (shebang !== undefined) {
+    const found = startsByName(shebang, packages)
+      ? lookup.named(basename(shebang.program))
+      : lookup.at(shebang.program);
+    return { ...found, args: [...shebang.args, file, ...args] };
+  }
+  const kind = kindOfFile(path);
+  if (kind === undefined) return { file, args, env: {} };
+  // Rules of a makefile expect to run in its folder.
+  const own = kind.name === 'make' ? ['-C', dirname(file), '-f', basename(file)] : [file];
+  return { ...lookup.ofKind(kind), args: [...own, ...args] };
+}
+
+/** A job that installs packages of Python means their Python, whichever path names one: another one would find none of them. */
+function startsByName({ program, isLookedUp }: Shebang, packages: JobPackages | undefined): boolean {
+  if (isLookedUp) return true;
+  return PYTHONS.has(basename(program)) && packages !== undefined && pythonOf(packages) !== undefined;
+}
+
+function programNamed(
+  name: string,
+  script: JobScript,
+  { programs, searchPath }: { readonly programs: ProgramFinder; readonly searchPath: string },
 ): ProgramCall {
-  const path = join(workspace, script);
-  const extension = extname(script);
-  const interpreter =
-    extension === '.py'
-      ? python
-      : extension === '.sh'
-        ? 'bash'
-        : NODE_EXTENSIONS.includes(extension)
-          ? 'node'
-          : undefined;
-  return interpreter === undefined
-    ? { file: path, args, env: {} }
-    : { file: interpreter, args: [path, ...args], env: {} };
+  // Many systems have only one of the two names.
+  if (PYTHONS.has(name)) return call(findPython(undefined, searchPath));
+  const file = programs.find([name]);
+  if (file !== undefined) return call(file);
+  if (name === NODE) return ownNode();
+  throw missingNamed(name, script);
+}
+
+/** The Node.js that runs this. The machine may have no other. */
+function ownNode(): ProgramCall {
+  const env: ProgramCall['env'] = process.versions['electron'] === undefined ? {} : { ELECTRON_RUN_AS_NODE: '1' };
+  return { file: process.execPath, args: [], env };
+}
+
+function call(file: string): ProgramCall {
+  return { file, args: [], env: {} };
+}
+
+function isOfNode({ programs }: ScriptKind): boolean {
+  return programs.includes(NODE);
+}
+
+function missingNamed(name: string, { path }: JobScript): AppError {
+  const message = `The first line of ${path} names ${name}, which was not found on the machine that runs jobs. Correct the line, or install ${name} there, then submit again.`;
+  return new AppError('missing', printableLine(message));
+}
+
+function missingAt(program: string, { path }: JobScript, programs: ProgramFinder): AppError {
+  const name = basename(program);
+  const remedy =
+    programs.find([name]) === undefined
+      ? 'Correct the line, or install the program there, then submit again.'
+      : `Write #!/usr/bin/env ${name} to use the one that is there, then submit again.`;
+  const message = `The first line of ${path} names ${program}, which does not exist on the machine that runs jobs. ${remedy}`;
+  return new AppError('missing', printableLine(message));
+}
+
+function missingFor({ title, programs: [program = ''] }: ScriptKind, { path }: JobScript): AppError {
+  const message = `${path} is run with ${program}, which was not found on the machine that runs jobs. Install ${title} there, or submit to another service.`;
+  return new AppError('missing', printableLine(message));
+}
+
+/** Whether a script is run by a shell, which cannot read the line ends of Windows. */
+export function isShellScript({ path, start }: Pick<JobScript, 'path' | 'start'>): boolean {
+  const shebang = readShebang(start);
+  return (shebang === undefined ? kindOfFile(path) : kindOfProgram(shebang.program))?.name === 'shell';
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { moduleName } from '../../../remote/protocol/submission.ts';
+import { SCRIPT_KIND_NAMES } from '../../../workspace/scripts/scriptKinds.ts';
 import { machineClass } from '../../config/machineClasses.ts';
 import { checkContainer, containerSettings, imagePattern } from './containerConfig.ts';
 
@@ -100,6 +101,8 @@ export const slurmSettings = z
      * may keep running.
      */
     service: z.enum(['while-needed', 'while-connected']).default('while-needed'),
+    /** The kinds of scripts that all nodes can run. Without it, clients do not know, and a job without its program fails when it starts. */
+    scripts: z.array(z.enum(SCRIPT_KIND_NAMES)).optional(),
     /** Node.js on the nodes; default: the path of the one that runs the service. */
     node: z.string().startsWith('/', 'must be an absolute path').optional(),
   })

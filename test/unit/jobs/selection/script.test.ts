@@ -19,12 +19,15 @@ test('the path of a script line is its first word, quoted or not', () => {
   assert.equal(scriptPath('  ./src/train.py'), 'src/train.py');
   assert.equal(scriptPath('"my script.py" -x'), 'my script.py');
   assert.equal(scriptPath("'a b.sh'"), 'a b.sh');
+  assert.equal(scriptPath(String.raw`my\ dir/x.py --a`), 'my dir/x.py');
+  assert.equal(scriptPath(`my' 'dir/"x y".py`), 'my dir/x y.py');
   assert.equal(scriptPath('  '), '');
 });
 
 test('a script that will be sent passes', () => {
   checkScript(select(['src/train.py']), 'src/train.py --lr 1');
   checkScript(select(['my script.py']), '"my script.py"');
+  checkScript(select(['my script.py']), String.raw`my\ script.py 1`);
 });
 
 const refusals: readonly [string, string, Selection, RegExp][] = [
@@ -137,6 +140,7 @@ test('the parameters of a script line are what follows its first word', () => {
     ['train.py', 'train.py', ''],
     ['  "a b.py"  --x "y z" ', 'a b.py', '--x "y z"'],
     [`'a b.py'--x`, 'a b.py', '--x'],
+    [String.raw`my\ dir/a.py 1`, 'my dir/a.py', '1'],
     ['././a.py 1', 'a.py', '1'],
     ['.a.py', '.a.py', ''],
     ['"unclosed a', '"unclosed', 'a'],

@@ -77,7 +77,7 @@ test('the folder is read again only for another choice of files, and each plan h
         return selectionOf('train.py', ...choice.include);
       },
       withRuntime: async (selection, script) => selectionOf(...pathsIn(selection), `runtime of ${script}`),
-      review: async () => [],
+      review: async () => ({ findings: [], packageFindings: [], start: undefined }),
     },
     { choice: { include: [], exclude: [] }, selection: selectionOf('train.py') },
   );
