@@ -30,7 +30,7 @@ const common = {
   logLevel: watch ? 'info' : 'warning',
 };
 
-const LIBRARIES = { remote: 'src/remote/index.ts', agents: 'src/agents/index.ts' };
+const LIBRARIES = { remote: 'src/library/remote.ts', agents: 'src/agents/index.ts' };
 
 /** @type {esbuild.BuildOptions} */
 const extension = {
@@ -338,8 +338,8 @@ async function writeDeclarations() {
     stdio: 'inherit',
   });
   if (status !== 0) throw new Error('The declarations could not be written.');
-  for (const name of Object.keys(LIBRARIES)) {
-    const declarations = `export * from './types/${name}/index.js';\n`;
+  for (const [name, entry] of Object.entries(LIBRARIES)) {
+    const declarations = `export * from './types/${relative('src', entry).replace(/\.ts$/, '.js')}';\n`;
     for (const extension of ['mts', 'ts']) await writeFile(`dist/${name}.d.${extension}`, declarations);
   }
 }

@@ -3,7 +3,7 @@
 // which offers callers what `parseEvents` offers them (back-pressure, `for await`), and bare.
 import { createParser } from 'eventsource-parser';
 import { parseEvents } from '../src/remote/events/events.ts';
-import type { JobEvent } from '../src/remote/protocol/schemas.ts';
+import type { ServerSentEvent } from '../src/remote/protocol/schemas.ts';
 
 const EVENTS = 1_000_000;
 const CHUNK_BYTES = 64 * 1024;
@@ -19,8 +19,8 @@ async function readOurs(bytes: Buffer): Promise<number> {
   return count;
 }
 
-async function* iteratePeers(bytes: Buffer): AsyncGenerator<JobEvent> {
-  let events: JobEvent[] = [];
+async function* iteratePeers(bytes: Buffer): AsyncGenerator<ServerSentEvent> {
+  let events: ServerSentEvent[] = [];
   const decoder = new TextDecoder();
   const parser = createParser({
     onEvent: ({ event = 'message', data, id }) => {

@@ -4,7 +4,8 @@ import { Bearer, type KeySource } from './http/bearer.ts';
 import { checkedHost } from './http/checkedHost.ts';
 import { checkedResponse, readBytes, readJson } from './http/responses.ts';
 import { type DownloadOptions, saveBody } from './transfers/download.ts';
-import { type JobEventStream, streamEvents } from './events/eventStream.ts';
+import { disposableStream, type JobEventStream, streamEvents } from './events/eventStream.ts';
+import { followEvents, type FollowOptions } from './events/followEvents.ts';
 import type { HttpResponse, Call } from './http/exchange.ts';
 import { eventIdHeader, isEventId } from './protocol/eventId.ts';
 import { bytesBody, jsonBody, jsonCall } from './http/jsonCall.ts';
@@ -184,6 +185,23 @@ export class RemoteClient implements AsyncDisposable {
     } as const;
     return streamEvents((left) =>
       this.#open({ ...call, signal: call.signal === undefined ? left : AbortSignal.any([call.signal, left]) }),
+    );
+  }
+
+  /**
+   * The job's events over any number of connections, each once, until the job's `end` event or the end of the stream of a job that is over.
+   * Reconnects when the connection is lost, from the last event where the service numbers them.
+   *
+   * The stream throws what the service refuses, and the last failure once the service has not responded for `maxOutage` seconds.
+   */
+  followEvents(jobId: string, options: FollowOptions = {}): JobEventStream {
+    jobPath(jobId); // an invalid ID is reported at once
+    const { signal } = options;
+    return disposableStream((left) =>
+      followEvents(this, jobId, {
+        ...options,
+        signal: AbortSignal.any([left, this.#closed.signal, ...(signal === undefined ? [] : [signal])]),
+      }),
     );
   }
 

@@ -95,7 +95,7 @@ const SHIPPED_PACKAGES = {
 
 const FLOW = `
 import { Flow, LLMClient, Node, RAGNode, type TraceEvent } from 'farwharf/agents';
-import { type Job, RemoteClient } from 'farwharf/remote';
+import { AppError, packWorkspace, type Job, RemoteClient } from 'farwharf/remote';
 import * as z from 'zod';
 
 interface Shared { count: number }
@@ -128,6 +128,17 @@ export function stateOf(client: RemoteClient, id: string): Promise<Job['state']>
   return client.getJob(id).then((job) => job.state);
 }
 export const rag = new RAGNode<{ query: string }>({ topK: 3 });
+export async function textsOf(client: RemoteClient, id: string): Promise<string[]> {
+  const texts: string[] = [];
+  for await (const event of client.followEvents(id, { maxOutage: 60 })) {
+    const name: string = event.event;
+    texts.push(event.event === 'log' ? event.data.text : name);
+  }
+  return texts;
+}
+export const codeOf = (error: unknown): string => (error instanceof AppError ? error.code : 'other');
+export const pack = (): Promise<number> =>
+  packWorkspace('.', 'workspace.tar.gz', { include: ['*.csv'] }).then(({ bytes }) => bytes);
 `;
 
 const MISTAKES = `

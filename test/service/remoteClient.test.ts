@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { RemoteClient } from '../../src/remote/client.ts';
 import { AuthError, InsufficientCreditsError, RemoteError } from '../../src/remote/http/errors.ts';
-import type { JobEvent } from '../../src/remote/protocol/schemas.ts';
+import type { JobEvent } from '../../src/remote/events/jobEvent.ts';
 import { DEFAULT_CONFIG } from '../../src/service/serviceConfig.ts';
 import { makeArchive, readArchive } from './support/archive.ts';
 import { startService, temporaryFolder } from './support/service.ts';

@@ -9,6 +9,7 @@ const LAYERS: Record<string, readonly string[]> = {
   remote: ['core'],
   retrieval: ['core'],
   workspace: ['core'],
+  library: ['core', 'remote', 'workspace'],
   agents: ['core', 'remote', 'retrieval', 'workspace'],
   machines: ['core', 'remote', 'workspace'],
   jobs: ['core', 'remote', 'workspace', 'machines'],
@@ -28,6 +29,7 @@ const FOLDERS: Record<string, string> = {
   retrieval: `
     chunks kernel/assembly/layout kernel/assembly kernel postings tokenizer related segments search ranking history building store vectors embedding/static embedding
     semantic folder live .`,
+  library: '.',
   agents: 'schema options tools records run graph llm chat rag .',
   machines: 'ssh install tunnel .',
   jobs: 'service signIn ledger archives source selection batch contents submitted output log logView metrics submit/account submit costs profiles sweeps results browsing . page failure ending agentTools',

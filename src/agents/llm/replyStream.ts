@@ -27,8 +27,9 @@ export async function* readReply(body: AsyncIterable<Uint8Array>): AsyncGenerato
   let isEmpty = true;
   let isComplete = false;
   for await (const { event, data } of parseEvents(body)) {
+    const name: string = event; // not one of a job's
     if (data === END) return;
-    const error = event === 'error' ? data : fieldOf(data, 'error');
+    const error = name === 'error' ? data : fieldOf(data, 'error');
     if (error !== undefined && error !== null) {
       const what = `the service reported an error instead of ${isEmpty ? 'a' : 'the rest of the'} reply`;
       throw new BrokenReplyError(what, 'Try again later.', detailOf(error));

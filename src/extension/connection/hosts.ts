@@ -8,7 +8,7 @@ import { hostAddress, type HostAddress, LOCAL_HOST, machineOfHost, resolveHost }
 import { RemoteClient } from '../../remote/client.ts';
 import type { KeySource } from '../../remote/http/bearer.ts';
 import { AuthError } from '../../remote/http/errors.ts';
-import type { Account, JobEvent } from '../../remote/protocol/schemas.ts';
+import type { Account, ServerSentEvent } from '../../remote/protocol/schemas.ts';
 import { onDidChangeSetting, readUserSetting } from '../contributions/config.ts';
 import type { Keys } from './keys.ts';
 import type { SignIns } from './signIns.ts';
@@ -141,7 +141,7 @@ export class Hosts implements vscode.Disposable {
   async *#streamEvents(
     host: string,
     ...[jobId, options]: Parameters<JobService['streamEvents']>
-  ): AsyncGenerator<JobEvent, void> {
+  ): AsyncGenerator<ServerSentEvent, void> {
     const client = await this.#connect(host);
     try {
       await using stream = client.streamEvents(jobId, options);

@@ -1,5 +1,5 @@
 import type { JobService } from '../service/api.ts';
-import { ReplayFilter } from './replay.ts';
+import { isSameEvent, ReplayFilter } from '../../remote/events/replay.ts';
 import type { EventSpool, SpooledEvent } from './spool.ts';
 import { serviceEvents } from './reconnectingStream.ts';
 
@@ -33,7 +33,7 @@ export async function* currentEvents(
   }
   const quiet = new AbortController();
   let timer = setTimeout(() => quiet.abort(), MAX_FIRST_MS);
-  const filter = new ReplayFilter(serviceEvents(spool), lastEventId);
+  const filter = new ReplayFilter(serviceEvents(spool), lastEventId, isSameEvent);
   const options = {
     signal: AbortSignal.any([signal, quiet.signal]),
     ...(lastEventId !== undefined && { lastEventId }),

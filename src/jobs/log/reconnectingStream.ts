@@ -7,7 +7,7 @@ import type { ContactWatch } from '../service/contactWatch.ts';
 import { isStale, noteOf, patchFromJob } from './progress.ts';
 import { isOver, type JobRecord } from '../ledger/record.ts';
 import type { Recorder } from './recorder.ts';
-import { ReplayFilter } from './replay.ts';
+import { isSameEvent, ReplayFilter } from '../../remote/events/replay.ts';
 import type { EventSpool, SpooledEvent } from './spool.ts';
 
 // After the job has ended, reading the rest of its log from a service that responds is only retried a few times.
@@ -95,7 +95,7 @@ async function streamOnce(
   { signal, returned }: { readonly signal: AbortSignal; readonly returned: AbortSignal | undefined },
 ): Promise<{ end: StreamEnd; fresh: number; added: number }> {
   const lastEventId = (await spool.tail()).findLast((event) => event.own !== true && event.id !== undefined)?.id;
-  const filter = new ReplayFilter(serviceEvents(spool), lastEventId);
+  const filter = new ReplayFilter(serviceEvents(spool), lastEventId, isSameEvent);
   let fresh = 0;
   let added = 0;
   let end: StreamEnd = { type: 'closed' };

@@ -1,7 +1,8 @@
 import { AppError } from '../../core/errors.ts';
 import { isEventId } from '../protocol/eventId.ts';
 import { decodeIfJson } from '../http/json.ts';
-import type { JobEvent } from '../protocol/schemas.ts';
+import type { ServerSentEvent } from '../protocol/schemas.ts';
+import type { JobEvent } from './jobEvent.ts';
 
 const MAX_LINE_BYTES = 8 * 1024 * 1024;
 const MAX_EVENT_CHARACTERS = 16 * 1024 * 1024;
@@ -141,7 +142,9 @@ export class EventDecoder {
     this.#data = undefined;
     this.#characters = 0;
     const data = decodeIfJson(text);
-    return id === undefined ? { event, data } : { event, data, id };
+    const decoded: ServerSentEvent = id === undefined ? { event, data } : { event, data, id };
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the types are what Farwharf's service sends, as documented
+    return decoded as JobEvent;
   }
 }
 

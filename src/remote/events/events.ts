@@ -1,5 +1,5 @@
 import { EventDecoder } from './eventDecoder.ts';
-import type { JobEvent } from '../protocol/schemas.ts';
+import type { JobEvent } from './jobEvent.ts';
 
 type Result = IteratorResult<JobEvent, undefined>;
 

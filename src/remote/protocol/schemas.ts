@@ -165,7 +165,7 @@ export const health = z.object({
 });
 
 /** One server-sent event. `data` is decoded JSON, or the text itself if it is not JSON. `id` is present if one was sent. */
-export interface JobEvent {
+export interface ServerSentEvent {
   readonly event: string;
   readonly data: unknown;
   readonly id?: string;

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { JobEvent } from '../../../src/remote/protocol/schemas.ts';
+import type { ServerSentEvent } from '../../../src/remote/protocol/schemas.ts';
 
 type Answer = (request: IncomingMessage, response: ServerResponse, attempt: number) => void | Promise<void>;
 
@@ -71,7 +71,7 @@ export function sendJson(response: ServerResponse, body: object, status = 200): 
 }
 
 /** Writes events; ids count from `firstId`, and are left out where it is undefined. */
-export function sendEvents(response: ServerResponse, events: readonly JobEvent[], firstId?: number): void {
+export function sendEvents(response: ServerResponse, events: readonly ServerSentEvent[], firstId?: number): void {
   if (!response.headersSent) response.writeHead(200, { 'content-type': 'text/event-stream' });
   for (const [index, { event, data }] of events.entries()) {
     const id = firstId === undefined ? '' : `id: ${firstId + index}\n`;

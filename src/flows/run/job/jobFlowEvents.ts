@@ -4,7 +4,7 @@ import type { RunEvent } from '../protocol/runEvent.ts';
 import { readRunEvent } from '../protocol/runEventSchema.ts';
 
 /** An event of a job, from any service. */
-interface JobEvent {
+interface ServerSentEvent {
   readonly event: string;
   readonly data: unknown;
 }
@@ -21,7 +21,7 @@ const logData = z.union([
 export class JobFlowEvents {
   readonly #readers = new Map<string, MarkedLineReader>();
 
-  push({ event, data }: JobEvent): readonly RunEvent[] {
+  push({ event, data }: ServerSentEvent): readonly RunEvent[] {
     if (event === 'flow') return checked(data);
     const log = logData.safeParse(data);
     if (!log.success) return [];

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { recentLines } from '../../../../src/jobs/failure/recentLines.ts';
 import { EventSpool, type NewEvent } from '../../../../src/jobs/log/spool.ts';
 import type { JobService } from '../../../../src/jobs/service/api.ts';
-import type { JobEvent } from '../../../../src/remote/protocol/schemas.ts';
+import type { ServerSentEvent } from '../../../../src/remote/protocol/schemas.ts';
 import { tempHome } from '../fixtures.ts';
 
 const { signal } = new AbortController();
@@ -21,7 +21,7 @@ async function linesOf(
   return lines.filter((line) => line !== ''); // what follows the last line end
 }
 
-const sends = (...events: readonly JobEvent[]): Pick<JobService, 'streamEvents'> => ({
+const sends = (...events: readonly ServerSentEvent[]): Pick<JobService, 'streamEvents'> => ({
   async *streamEvents() {
     yield* events;
   },
@@ -41,7 +41,7 @@ test('the lines of a job that nobody followed come from the service, in their or
 });
 
 test('of more output than is shown, the last lines are kept', async (t) => {
-  const piece = (index: number): JobEvent => log(`${String(index).padStart(6, '0')}${'x'.repeat(993)}\n`);
+  const piece = (index: number): ServerSentEvent => log(`${String(index).padStart(6, '0')}${'x'.repeat(993)}\n`);
   const pieces = Array.from({ length: 1_000 }, (_, index) => piece(index));
   const lines = await linesOf(t, [], sends(...pieces, END));
   assert.equal(lines.length, 256);

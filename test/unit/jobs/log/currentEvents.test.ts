@@ -4,19 +4,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { currentEvents } from '../../../../src/jobs/log/currentEvents.ts';
 import { EventSpool, type NewEvent } from '../../../../src/jobs/log/spool.ts';
 import type { JobService } from '../../../../src/jobs/service/api.ts';
-import type { JobEvent } from '../../../../src/remote/protocol/schemas.ts';
+import type { ServerSentEvent } from '../../../../src/remote/protocol/schemas.ts';
 import { tempHome } from '../fixtures.ts';
 
-const line = (id: number, isNumbered = true): JobEvent => ({
+const line = (id: number, isNumbered = true): ServerSentEvent => ({
   event: 'log',
   data: `line ${id}`,
   ...(isNumbered && { id: String(id) }),
 });
-const END: JobEvent = { event: 'end', data: {} };
+const END: ServerSentEvent = { event: 'end', data: {} };
 
 /** A service that sends these events, then nothing until the reader leaves. */
 function silentAfter(
-  events: readonly JobEvent[],
+  events: readonly ServerSentEvent[],
   asked: (string | undefined)[] = [],
 ): Pick<JobService, 'streamEvents'> {
   return {

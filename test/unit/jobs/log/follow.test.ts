@@ -8,15 +8,18 @@ import { JobLedger } from '../../../../src/jobs/ledger/ledger.ts';
 import type { JobRecord } from '../../../../src/jobs/ledger/record.ts';
 import { EventSpool, type SpooledEvent } from '../../../../src/jobs/log/spool.ts';
 import { ResultCounter } from '../../../../src/jobs/log/resultCounter.ts';
-import type { JobEvent } from '../../../../src/remote/protocol/schemas.ts';
+import type { ServerSentEvent } from '../../../../src/remote/protocol/schemas.ts';
 import { GUARD_MS, withGrowingLimit } from '../../timeLimits.ts';
 import { makeRecord, tempHome } from '../fixtures.ts';
 import { connectTo } from '../testClient.ts';
 import { type Answers, cut, sendEvents, sendJson, TestService } from '../testService.ts';
 
-const log = (text: string): JobEvent => ({ event: 'log', data: { stream: 'stdout', text } });
-const state = (name: string): JobEvent => ({ event: 'state', data: { state: name, at: '2026-01-01T00:00:05.000Z' } });
-const end: JobEvent = { event: 'end', data: { state: 'succeeded', exit_code: 0, credits_charged: 0.5 } };
+const log = (text: string): ServerSentEvent => ({ event: 'log', data: { stream: 'stdout', text } });
+const state = (name: string): ServerSentEvent => ({
+  event: 'state',
+  data: { state: name, at: '2026-01-01T00:00:05.000Z' },
+});
+const end: ServerSentEvent = { event: 'end', data: { state: 'succeeded', exit_code: 0, credits_charged: 0.5 } };
 const whole = [state('queued'), state('running'), ...['a', 'b', 'c', 'd'].map((text) => log(`${text}\n`)), end];
 const done = { state: 'succeeded', exit_code: 0, credits_charged: 0.5, finished_at: '2026-01-01T00:00:09.000Z' };
 
@@ -200,7 +203,7 @@ for (const hasIds of [true, false]) {
 }
 
 /** The log of a job that is over. */
-const long: readonly JobEvent[] = [
+const long: readonly ServerSentEvent[] = [
   { event: 'state', data: { state: 'running' } },
   ...Array.from({ length: 20 }, (_, line) => ({ event: 'log', data: { text: `line ${line}\n` } })),
   { event: 'end', data: done },
@@ -544,7 +547,7 @@ test('the job list truncates service text and drops invalid times', async (t) =>
 });
 
 test('the results are counted after the end, also by a process that comes later', async (t) => {
-  const artifact: JobEvent = { event: 'artifact', data: { path: 'made.txt', size: 1 } };
+  const artifact: ServerSentEvent = { event: 'artifact', data: { path: 'made.txt', size: 1 } };
   const setting = await setUp(t, {
     events: (_, response) => {
       sendEvents(response, [state('running'), artifact, end], 1);

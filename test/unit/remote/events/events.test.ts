@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseEvents } from '../../../../src/remote/events/events.ts';
-import type { JobEvent } from '../../../../src/remote/protocol/schemas.ts';
+import type { ServerSentEvent } from '../../../../src/remote/protocol/schemas.ts';
 
 async function* chunks(...parts: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
   yield* parts;
 }
 
-function parse(...parts: readonly (string | Uint8Array)[]): Promise<JobEvent[]> {
+function parse(...parts: readonly (string | Uint8Array)[]): Promise<ServerSentEvent[]> {
   const bytes = parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part));
   return Array.fromAsync(parseEvents(chunks(...bytes)));
 }
 
 /** Whole, in two chunks cut at every position, and byte by byte: the result may not depend on it. */
-async function parseCutEverywhere(text: string | Buffer, expected: readonly JobEvent[]): Promise<void> {
+async function parseCutEverywhere(text: string | Buffer, expected: readonly ServerSentEvent[]): Promise<void> {
   const bytes = Buffer.from(text);
   assert.deepEqual(await parse(bytes), expected);
   for (let cut = 0; cut <= bytes.length; cut++) {
@@ -23,9 +23,9 @@ async function parseCutEverywhere(text: string | Buffer, expected: readonly JobE
   assert.deepEqual(await parse(...single), expected, 'byte by byte');
 }
 
-const message = (data: unknown): JobEvent => ({ event: 'message', data });
+const message = (data: unknown): ServerSentEvent => ({ event: 'message', data });
 
-const FIXTURES: Record<string, readonly [text: string, expected: readonly JobEvent[]]> = {
+const FIXTURES: Record<string, readonly [text: string, expected: readonly ServerSentEvent[]]> = {
   'a name, an id and JSON': [
     'event: log\nid: 7\ndata: {"text":"hi"}\n\n',
     [{ event: 'log', data: { text: 'hi' }, id: '7' }],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ReplayFilter } from '../../../../src/jobs/log/replay.ts';
+import { isSameEvent, ReplayFilter } from '../../../../src/remote/events/replay.ts';
 import type { SpooledEvent } from '../../../../src/jobs/log/spool.ts';
 
 const spooled = (text: string, id?: string): SpooledEvent => ({
@@ -19,7 +19,7 @@ async function judge(
   async function* stored(): AsyncGenerator<SpooledEvent, void> {
     yield* await Promise.resolve(spool);
   }
-  const filter = new ReplayFilter(stored(), spool.at(-1)?.id);
+  const filter = new ReplayFilter(stored(), spool.at(-1)?.id, isSameEvent);
   const verdicts: string[] = [];
   for (const [text, id] of events) verdicts.push(await filter.judge({ event: 'log', data: { text }, id }));
   await filter.dispose();
