@@ -1,7 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 import { isEventId } from '../protocol/eventId.ts';
 import { decodeIfJson } from '../http/json.ts';
-import type { ServerSentEvent } from '../protocol/schemas.ts';
 import type { JobEvent } from './jobEvent.ts';
 
 const MAX_LINE_BYTES = 8 * 1024 * 1024;
@@ -142,8 +141,8 @@ export class EventDecoder {
     this.#data = undefined;
     this.#characters = 0;
     const data = decodeIfJson(text);
-    const decoded: ServerSentEvent = id === undefined ? { event, data } : { event, data, id };
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the types are what Farwharf's service sends, as documented
+    const decoded: unknown = id === undefined ? { event, data } : { event, data, id };
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- typed as documented
     return decoded as JobEvent;
   }
 }

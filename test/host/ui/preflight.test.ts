@@ -1,4 +1,4 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, afterEach, before, suite, test } from 'node:test';
 import type { Locator } from 'playwright-core';
@@ -22,6 +22,9 @@ suite('the question before a submit', () => {
         await writeFile(join(path, 'data.csv'), 'a,b\n');
         await writeFile(join(path, '.gitignore'), 'skipped.log\n');
         await writeFile(join(path, 'skipped.log'), '');
+        await mkdir(`${path}-scratch`, { recursive: true });
+        await writeFile(join(`${path}-scratch`, 'rows.csv'), '1,2\n');
+        await symlink(`${path}-scratch`, join(path, 'linked'));
       },
     });
     await runCommand(window.page, 'View: Show Farwharf');
@@ -70,6 +73,23 @@ suite('the question before a submit', () => {
     await window.page.locator('.quick-input-list').getByText('data.csv').click();
     await list('Submit asking').getByRole('button', { name: 'OK' }).click();
     await list('3 files').waitFor();
+  });
+
+  test('sends what a link leads to after its check mark is set, and shows where that is', async () => {
+    await choose(window.page, 'Show all files');
+    const link = window.page.locator('.part.sidebar').getByRole('checkbox', { name: 'linked', checked: false });
+    await link.focus();
+    await window.page.keyboard.press('Space');
+    const row = window.page.getByRole('treeitem', {
+      name: new RegExp(`^linked, sent, link to ${folder}-scratch · 1 file`),
+    });
+    await row.waitFor();
+    await row.click();
+    await window.page.keyboard.press('ArrowRight');
+    await window.page.getByRole('treeitem', { name: 'rows.csv, sent' }).waitFor();
+    await window.page.keyboard.press('Escape');
+    await list(`linked is a link to ${folder}-scratch, outside of the folder`).waitFor();
+    await list('4 files').waitFor();
   });
 
   test('takes another command that is typed into it', async () => {
