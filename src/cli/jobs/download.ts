@@ -15,7 +15,13 @@ export async function download(
     into,
     only,
     onConflict,
-  }: { readonly into?: string; readonly only?: readonly string[] | undefined; readonly onConflict: ConflictChoice },
+    maxSize,
+  }: {
+    readonly into?: string;
+    readonly only?: readonly string[] | undefined;
+    readonly onConflict: ConflictChoice;
+    readonly maxSize: number;
+  },
 ): Promise<void> {
   await using session = new Session(context);
   const { terminal, signal } = context;
@@ -28,7 +34,7 @@ export async function download(
     );
   }
   const folder = into === undefined ? () => resultsFolderOf(place.record) : resolve(into);
-  const results = await downloadInto(place, client, context, { folder, onConflict, only });
+  const results = await downloadInto(place, client, context, { folder, onConflict, only, maxSize });
   terminal.json({ job_id: place.record.jobId, ...resultsAsJson(results) });
   for (const line of describeResults(results)) terminal.note(line);
 }

@@ -2,6 +2,7 @@ import { Argument } from 'commander';
 import { defineVerb, type Verb } from '../command/verb.ts';
 import { jsonFlag, listFlag, numberFlag, textFlag, textFlagOr } from '../grammar/flags.ts';
 import { conflictFlag } from './conflictFlag.ts';
+import { DEFAULT_RESULT_GB } from '../../jobs/results/resultLimits.ts';
 
 /** The verbs about jobs that were sent, and `farwharf me`. */
 export const jobVerbs: readonly Verb[] = [
@@ -75,6 +76,11 @@ export const jobVerbs: readonly Verb[] = [
       into: textFlag('--into <dir>', 'folder for the results (default: the folder that was sent)'),
       only: listFlag('--only <path>', 'write only this file or folder of the results'),
       onConflict: conflictFlag(),
+      maxSize: numberFlag('--max-size <gb>', 'the most GB that the results may unpack to', {
+        min: 1,
+        max: 1_000_000,
+        fallback: DEFAULT_RESULT_GB,
+      }),
       json: jsonFlag(),
     },
     examples: [

@@ -13,6 +13,7 @@ import {
   type DownloadPhase,
 } from '../../jobs/results/placeFiles.ts';
 import { directArchiver } from '../../jobs/archives/archiver.ts';
+import { DEFAULT_RESULT_GB, resultLimits } from '../../jobs/results/resultLimits.ts';
 import { ResultJournals } from '../../jobs/results/resultJournals.ts';
 import type { RemoteClient } from '../../remote/client.ts';
 import type { PlannedResult, ResultDecision } from '../../workspace/results/results.ts';
@@ -51,6 +52,7 @@ export function resultPath(path: string): string {
  * Downloads a job's results into a folder, with a progress bar.
  *
  * @param options.only the files and folders to write; everything if empty.
+ * @param options.maxSize the most GB that all results may unpack to.
  * @throws AppError `missing` if the job has no result with one of these paths; as `downloadResults`.
  */
 export async function downloadInto(
@@ -61,7 +63,8 @@ export async function downloadInto(
     folder,
     onConflict,
     only = [],
-  }: { folder: string | CheckedFolder; onConflict: ConflictChoice; only?: readonly string[] },
+    maxSize = DEFAULT_RESULT_GB,
+  }: { folder: string | CheckedFolder; onConflict: ConflictChoice; only?: readonly string[]; maxSize?: number },
 ): Promise<DownloadedResults> {
   const { record, ledger, home } = place;
   const { onPhase, end } = transferProgress(terminal);
@@ -70,6 +73,7 @@ export async function downloadInto(
     archiver: directArchiver,
     ledger,
     home,
+    limits: resultLimits(maxSize, `Raise the limit, such as with: farwharf download --max-size ${2 * maxSize}`),
     // Not the home of the place, because that is removed when the verb ends.
     journals: new ResultJournals(farwharfHome(env)),
   };
@@ -101,15 +105,21 @@ export function decide(plan: readonly PlannedResult[], onConflict: ConflictChoic
 
 /** The results, or other files, that were written, those that were not and why, and their folder: lines for people. */
 export function describeResults(
-  { folder, plan, written, skipped, setAside, refused }: DownloadedResults,
+  { folder, plan, written, skipped, setAside, moved, refused }: DownloadedResults,
   noun: 'result' | 'file' = 'result',
 ): string[] {
+  const names = new Map(plan.map(({ path, name }) => [path, name]));
   const statuses = new Map(plan.map(({ path, status }) => [path, status]));
   const same = skipped.filter((path) => statuses.get(path) === 'same');
   const kept = skipped.filter((path) => ['changed', 'conflict'].includes(statuses.get(path) ?? ''));
   const protectedNames = skipped.filter((path) => statuses.get(path) === 'protected');
   const lines = [
-    ...firstOf('+', written, (path) => printableLine(path)),
+    ...firstOf('+', written, (path) => printableLine(path) + inTheJob(names.get(path))),
+    ...firstOf(
+      '>',
+      moved,
+      ({ path, to }) => `${printableLine(path)} (yours, was in the way) is now ${printableLine(to)}`,
+    ),
     ...firstOf('=', kept, (path) => `${printableLine(path)} (your file was kept)`),
     ...describeSetAside(plan, setAside),
     ...firstOf('-', protectedNames, (path) => `${printableLine(path)} (not written: other tools read this file name)`),
@@ -120,6 +130,10 @@ export function describeResults(
   else if (same.length > 0) lines.push(`Nothing new: ${folder} already has all the ${noun}s.`);
   else lines.push('The job produced no results.');
   return lines;
+}
+
+function inTheJob(name: string | undefined): string {
+  return name === undefined ? '' : ` (in the job: ${printableLine(name)})`;
 }
 
 /** A line for each of the first files, and one that counts the others. */
@@ -155,6 +169,7 @@ function describeSetAside(plan: DownloadedResults['plan'], setAside: DownloadedR
 }
 
 /** The downloaded results as `--json` shows them. */
-export function resultsAsJson({ folder, plan, written, skipped, setAside, refused }: DownloadedResults): object {
-  return { folder, written, skipped, set_aside: setAside, refused, plan };
+export function resultsAsJson(results: DownloadedResults): object {
+  const { folder, plan, written, skipped, setAside, moved, refused } = results;
+  return { folder, written, skipped, set_aside: setAside, moved, refused, plan };
 }

@@ -139,6 +139,7 @@ export interface Settings {
   readonly onEnd: Readonly<Record<string, unknown>>;
   readonly downloadResults: 'ask' | 'whenNew' | 'onRequest';
   /** Credits. */
+  readonly maxResultSize: number;
   readonly lowCredits: number;
   /** Seconds; 0 for never. */
   readonly cancelOverBudget: number;
@@ -163,6 +164,7 @@ export const SETTING_SCOPES: Readonly<Record<keyof Settings, 'machine' | 'resour
   notifyAfter: 'machine',
   onEnd: 'machine',
   downloadResults: 'machine',
+  maxResultSize: 'machine',
   lowCredits: 'machine',
   cancelOverBudget: 'machine',
   'index.enabled': 'resource',
@@ -177,6 +179,7 @@ export const SETTING_SCOPES: Readonly<Record<keyof Settings, 'machine' | 'resour
 export const SETTING_MINIMUMS: Readonly<Partial<Record<keyof Settings, number>>> = {
   maxRuntime: 1,
   notifyAfter: 0,
+  maxResultSize: 1,
   lowCredits: 0,
   cancelOverBudget: 0,
 };

@@ -4,7 +4,7 @@ import * as l10n from '@vscode/l10n';
 import { formatInteger } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import type { DownloadedResults } from '../../jobs/results/placeFiles.ts';
-import { showDone, showWarning } from '../ui/show.ts';
+import { showDone, showInformation, showWarning } from '../ui/show.ts';
 
 const PICTURES = new Set(['.png', '.svg', '.jpg', '.jpeg', '.gif', '.webp']);
 const MOST_NAMED = 3;
@@ -23,6 +23,7 @@ export async function presentResults(all: readonly DownloadedResults[]): Promise
   if (first !== undefined) await vscode.commands.executeCommand('revealInExplorer', vscode.Uri.file(first));
   const picture = written.find((path) => PICTURES.has(extname(path).toLowerCase()));
   if (picture !== undefined) await showPicture(picture);
+  informOfNames(all);
   warnOfSetAside(all);
   warnOfRefused(all);
 }
@@ -47,6 +48,25 @@ async function showPicture(path: string): Promise<void> {
     preview: true,
   } satisfies vscode.TextDocumentShowOptions;
   await vscode.commands.executeCommand('vscode.open', vscode.Uri.file(path), options);
+}
+
+/** Shows which results got another name here, and which files of the user did because they were in the way. */
+function informOfNames(all: readonly DownloadedResults[]): void {
+  const names = all.flatMap(({ plan, written }) => {
+    const isWritten = new Set(written);
+    return plan.flatMap(({ path, name }) =>
+      name !== undefined && isWritten.has(path) ? `${printableLine(path)} (${printableLine(name)})` : [],
+    );
+  });
+  const moved = all.flatMap((results) =>
+    results.moved.map(({ path, to }) => `${printableLine(to)} (${printableLine(path)})`),
+  );
+  if (names.length > 0)
+    void showInformation(
+      l10n.t('Saved under a name that is valid here, with the name in the job: {0}', firstOf(names)),
+    );
+  if (moved.length > 0)
+    void showInformation(l10n.t('Your files that were in the way of results have new names: {0}', firstOf(moved)));
 }
 
 function warnOfSetAside(all: readonly DownloadedResults[]): void {

@@ -1,5 +1,6 @@
 import * as l10n from '@vscode/l10n';
 import { formatBytes } from '../../core/text/format.ts';
+import { printableLine } from '../../core/text/printable.ts';
 import type { PlannedResult, ResultDecision, ResultStatus } from '../../workspace/results/results.ts';
 
 const REASONS: Readonly<Record<NonNullable<PlannedResult['review']>['reason'], string>> = {
@@ -69,27 +70,53 @@ export function decisionsFor(
 }
 
 /** The first choice is the default, which loses nothing. */
-function conflictRows({ path, size }: PlannedResult): ResultRow[] {
+function conflictRows(result: PlannedResult): ResultRow[] {
+  const { path, twin, obstacle } = result;
   const choices = [
-    [
-      'keep-both',
-      l10n.t('you and the job changed it · keep both: save the result beside your file · {0}', formatBytes(size)),
-    ],
-    ['write', l10n.t('use the result: replace your file')],
-    ['skip', l10n.t('keep mine: do not save the result')],
+    ['keep-both', [...renamed(result), keepBothText(result)].join(' · ')],
+    ['write', replaceText(result)],
+    ['skip', twin === undefined ? l10n.t('keep mine: do not save the result') : l10n.t('do not save it')],
   ] as const;
-  const shared = { path, canCompare: true, isNew: false, isApart: false };
+  const shared = { path, canCompare: obstacle === undefined && twin === undefined, isNew: false, isApart: false };
   return choices.map(([decision, description], index) => ({ ...shared, decision, description, isTicked: index === 0 }));
 }
 
-function rowOf({ path, size, status, review }: PlannedResult): ResultRow {
+function keepBothText({ size, twin, obstacle }: PlannedResult): string {
+  const bytes = formatBytes(size);
+  if (twin !== undefined) return l10n.t('has the same name as {0} here · keep both · {1}', twin, bytes);
+  if (obstacle?.kind === 'folder')
+    return l10n.t('a folder is in its place · keep both: save the result beside it · {0}', bytes);
+  if (obstacle !== undefined)
+    return l10n.t('{0} is in its way · keep both: save the result beside it · {1}', obstacle.path, bytes);
+  return l10n.t('you and the job changed it · keep both: save the result beside your file · {0}', bytes);
+}
+
+function replaceText({ twin, obstacle }: PlannedResult): string {
+  if (twin !== undefined) return l10n.t('save it in place of {0}', twin);
+  return obstacle === undefined
+    ? l10n.t('use the result: replace your file')
+    : l10n.t('use the result: give {0} another name', obstacle.path);
+}
+
+/** The path in the job of a result that gets another one here. */
+function renamed({ name }: PlannedResult): readonly string[] {
+  return name === undefined ? [] : [l10n.t('in the job: {0}', printableLine(name))];
+}
+
+function rowOf(result: PlannedResult): ResultRow {
+  const { path, size, status, review } = result;
   const isApart = review !== undefined;
   const isNew = status === 'new' || review?.isNew === true;
   const meaning = meaningOf(status, review?.reason);
   return {
     path,
     decision: 'write',
-    description: [...(isApart && !isNew ? [l10n.t('replaces your file')] : []), meaning, formatBytes(size)].join(' · '),
+    description: [
+      ...renamed(result),
+      ...(isApart && !isNew ? [l10n.t('replaces your file')] : []),
+      meaning,
+      formatBytes(size),
+    ].join(' · '),
     isTicked: !isApart,
     canCompare: isApart || !isNew,
     isNew,

@@ -13,8 +13,10 @@ import {
 } from '../../jobs/results/placeFiles.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
 import { resultsFolderOf } from '../../jobs/results/resultsFolder.ts';
+import { resultLimits } from '../../jobs/results/resultLimits.ts';
 import { ResultJournals } from '../../jobs/results/resultJournals.ts';
 import type { PlannedResult } from '../../workspace/results/results.ts';
+import { readSetting } from '../contributions/config.ts';
 import { diskFolders, requireTrust } from '../workspace/folders.ts';
 import { presentResults } from './presentResults.ts';
 import { pickResults } from './resultPick.ts';
@@ -102,7 +104,9 @@ export async function downloadNew(services: Services, record: JobRecord): Promis
 
 /** What a download of this job needs. */
 export function downloadDeps({ hosts, archiver, ledger, home }: Services, { host }: JobRecord): DownloadDeps {
-  return { service: hosts.service(host), archiver, ledger, home, journals: new ResultJournals(home) };
+  const raise = l10n.t('Raise the limit in the setting {0}.', 'farwharf.maxResultSize');
+  const limits = resultLimits(readSetting('maxResultSize'), raise);
+  return { service: hosts.service(host), archiver, ledger, home, limits, journals: new ResultJournals(home) };
 }
 
 /** The folder that was submitted, if it is open here; otherwise a folder of this window that the user picks. */

@@ -28,6 +28,7 @@ export async function browseResults(
   return withArchive(deps, record, { signal, onPhase }, ({ path }, { id }) =>
     deps.browsed.add(id, path, {
       ...(signal !== undefined && { signal }),
+      limits: deps.limits,
       onProgress: (doneBytes, totalBytes) => onPhase?.({ type: 'unpack', doneBytes, totalBytes }),
     }),
   );

@@ -107,8 +107,8 @@ export class BrowsedResults {
     signal?: AbortSignal,
   ): AsyncGenerator<readonly WriteStep[], void> {
     for (const file of files) {
-      const { path, size, mode } = file;
-      yield [{ type: 'file', path, size, mode }];
+      const { offset: _, ...entry } = file;
+      yield [{ type: 'file', ...entry }];
       for await (const bytes of this.#cache.read(id, file, signal)) yield [{ type: 'bytes', bytes }];
       yield [END];
     }

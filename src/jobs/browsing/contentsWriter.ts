@@ -1,10 +1,11 @@
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs';
+import { parseFileTime } from '../../workspace/files/fileTime.ts';
 import type { WriteStep } from '../../workspace/extract/archivePlan.ts';
 import type { IndexedFile } from './resultIndex.ts';
 
 /** Writes the contents of files one after the other into one file, as far as they fit into a limit. */
 export class ContentsWriter implements Disposable {
-  readonly files: IndexedFile[] = [];
+  readonly #files: IndexedFile[] = [];
   readonly #descriptor: number;
   readonly #mostBytes: number;
   #bytes = 0;
@@ -19,10 +20,20 @@ export class ContentsWriter implements Disposable {
   /** @throws the system's error. */
   push(step: WriteStep): void {
     if (step.type === 'bytes') this.#append(step.bytes);
+    if (step.type === 'hole' && this.#isStoring) this.#bytes += step.size;
     if (step.type !== 'file') return;
-    const { path, size, mode } = step;
-    this.#isStoring = this.#bytes + size <= this.#mostBytes;
-    this.files.push({ path, size, mode, offset: this.#isStoring ? this.#bytes : null });
+    const { type: _, ...file } = step;
+    this.#isStoring = this.#bytes + file.size <= this.#mostBytes;
+    this.#files.push({ ...file, offset: this.#isStoring ? this.#bytes : null });
+  }
+
+  /** Ends the contents. @param times of all files, in order, for those that have none of their own. */
+  end(times: readonly string[] = []): readonly IndexedFile[] {
+    ftruncateSync(this.#descriptor, this.#bytes);
+    return this.#files.map((file, index) => {
+      const mtime = file.mtime ?? parseFileTime(times[index] ?? '');
+      return mtime === undefined ? file : { ...file, mtime };
+    });
   }
 
   [Symbol.dispose](): void {
@@ -32,7 +43,7 @@ export class ContentsWriter implements Disposable {
   #append(bytes: Buffer): void {
     if (!this.#isStoring) return;
     for (let written = 0; written < bytes.length; )
-      written += writeSync(this.#descriptor, bytes, written, bytes.length - written);
+      written += writeSync(this.#descriptor, bytes, written, bytes.length - written, this.#bytes + written);
     this.#bytes += bytes.length;
   }
 }

@@ -10,7 +10,7 @@ import { formatBytes } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { ArchivePlan } from '../../workspace/extract/archivePlan.ts';
 import { readSteps } from '../../workspace/extract/archiveSteps.ts';
-import { DEFAULT_LIMITS } from '../../workspace/extract/extract.ts';
+import { type ArchiveLimits, DEFAULT_LIMITS } from '../../workspace/extract/extract.ts';
 import { isRecordId } from '../ledger/record.ts';
 import { ContentsWriter } from './contentsWriter.ts';
 import { type IndexedFile, ResultIndex } from './resultIndex.ts';
@@ -23,12 +23,14 @@ export interface CacheLimits {
 }
 
 export interface BuildOptions {
+  /** Of the archive; entries and names are limited further, because an index is kept in memory. */
+  readonly limits?: ArchiveLimits | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
 }
 
-/** The index as it is stored: path, size, permission bits, offset or -1. */
-type StoredIndex = readonly (readonly [string, number, number, number])[];
+/** The index as it is stored: path, size, permission bits, offset or -1, time or an empty text, path in the job or an empty text. */
+type StoredIndex = readonly (readonly [string, number, number, number, string?, string?])[];
 
 const LIMITS: CacheLimits = { totalBytes: 4e9, jobBytes: 2e9 };
 // An index of so many files and names takes about 100 MB of memory.
@@ -65,7 +67,14 @@ export class ResultCache {
     await utimes(folder, now, now).catch(() => {}); // a read-only home: only the order of removal is wrong
     const stored = parseOwnJson<StoredIndex>(text);
     const index = new ResultIndex(
-      stored.map(([path, size, mode, offset]) => ({ path, size, mode, offset: offset < 0 ? null : offset })),
+      stored.map(([path, size, mode, offset, mtime = '', name = '']) => ({
+        path,
+        size,
+        mode,
+        offset: offset < 0 ? null : offset,
+        ...(mtime !== '' && { mtime }),
+        ...(name !== '' && { name }),
+      })),
     );
     this.#last = { id, index };
     return index;
@@ -77,13 +86,18 @@ export class ResultCache {
    * @throws AppError `corrupt`, `refused` or `limit` for an archive that would not be unpacked either, or that has more than 300,000
    * entries; `no-space`; the signal's reason. Nothing remains then.
    */
-  async add(id: string, archive: string, { signal, onProgress }: BuildOptions = {}): Promise<ResultIndex> {
+  async add(
+    id: string,
+    archive: string,
+    { limits: allowed = DEFAULT_LIMITS, signal, onProgress }: BuildOptions = {},
+  ): Promise<ResultIndex> {
     const folder = this.#pathOf(id);
     const part = `${folder}.${randomUUID()}${PART}`;
     try {
       await mkdir(part, { recursive: true, mode: 0o700 });
       const { bavail, bsize } = await statfs(part);
-      const limits = { ...DEFAULT_LIMITS, entries: MOST_ENTRIES, nameBytes: MOST_NAME_BYTES };
+      const scale = allowed.entries / DEFAULT_LIMITS.entries;
+      const limits = { ...allowed, entries: MOST_ENTRIES * scale, nameBytes: MOST_NAME_BYTES * scale };
       // At most half of the free space, so that other programs have room.
       using writer = new ContentsWriter(join(part, CONTENTS), Math.min(this.#limits.jobBytes, (bavail * bsize) / 2));
       const plan = new ArchivePlan(limits, Infinity);
@@ -93,13 +107,21 @@ export class ResultCache {
           writer.push(step);
         }
       });
-      const stored: StoredIndex = writer.files.map(({ path, size, mode, offset }) => [path, size, mode, offset ?? -1]);
+      const files = writer.end(plan.times);
+      const stored: StoredIndex = files.map(({ path, size, mode, offset, mtime = '', name = '' }) => [
+        path,
+        size,
+        mode,
+        offset ?? -1,
+        mtime,
+        name,
+      ]);
       await writeFile(join(part, INDEX), JSON.stringify(stored), { mode: 0o600 });
       await rename(part, folder).catch((error: unknown) => {
         // Another window was faster.
         if (!['ENOTEMPTY', 'EEXIST', 'EPERM'].includes(systemCode(error) ?? '')) throw error;
       });
-      this.#last = { id, index: new ResultIndex(writer.files) };
+      this.#last = { id, index: new ResultIndex(files) };
       await this.#prune(id);
       return this.#last.index;
     } catch (error) {

@@ -1,7 +1,7 @@
-import type { TarFile } from '../../workspace/archive/tarFormat.ts';
+import type { PlacedEntry } from '../../workspace/extract/archivePlan.ts';
 
 /** A file among the results of a job. */
-export interface IndexedFile extends TarFile {
+export interface IndexedFile extends PlacedEntry {
   /** Where its contents start in the cache; null if they are not stored there. */
   readonly offset: number | null;
 }
@@ -32,9 +32,12 @@ export class ResultIndex {
   readonly files: readonly IndexedFile[];
   /** The bytes of all files before each position. */
   readonly #bytesBefore: Float64Array;
+  /** By path in the job. */
+  readonly #renamed: ReadonlyMap<string, IndexedFile>;
 
   constructor(files: readonly IndexedFile[]) {
     this.files = files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+    this.#renamed = new Map(files.flatMap((file) => (file.name === undefined ? [] : [[file.name, file]])));
     this.#bytesBefore = new Float64Array(files.length + 1);
     for (const [at, { size }] of this.files.entries()) this.#bytesBefore[at + 1] = (this.#bytesBefore[at] ?? 0) + size;
   }
@@ -43,10 +46,10 @@ export class ResultIndex {
     return this.#bytesBefore[this.files.length] ?? 0;
   }
 
-  /** The file with this path. */
+  /** The file with this path, here or in the job. */
   find(path: string): IndexedFile | undefined {
     const file = this.files[this.#firstFrom(path)];
-    return file?.path === path ? file : undefined;
+    return file?.path === path ? file : this.#renamed.get(path);
   }
 
   /** The file with this path, or all files in the folder with this path; `''` is the folder of the job. */

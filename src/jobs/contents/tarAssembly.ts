@@ -1,4 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
+import { isZero } from '../../workspace/files/holes.ts';
 import { MAX_PIECE_BYTES, NAME_BYTES, nameOfPiece, RECORD_BYTES } from '../../remote/protocol/contents.ts';
 
 interface Place {
@@ -64,13 +65,15 @@ export class TarAssembly implements AsyncDisposable {
     const key = name.toString('latin1');
     const place = this.#lacking.get(key);
     if (place === undefined || bytes.length !== place.size || !nameOfPiece(bytes).equals(name)) return false;
-    for (const start of place.starts) {
+    // The file is new, so what is not written of it is zeros.
+    for (const start of isZero(bytes) ? [] : place.starts) {
       for (let done = 0; done < bytes.length; ) {
         done += (await this.#file.write(bytes, done, bytes.length - done, start + done)).bytesWritten;
       }
     }
     this.#lacking.delete(key);
     this.#doneBytes += bytes.length * place.starts.length;
+    if (this.isComplete) await this.#file.truncate(this.totalBytes);
     return true;
   }
 

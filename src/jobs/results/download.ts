@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { ManifestEntry } from '../../workspace/pack/pack.ts';
+import type { StagedFile } from '../../workspace/extract/extract.ts';
 import { ArchiveStore } from '../archives/archives.ts';
 import type { AsyncLedger } from '../ledger/asyncLedger.ts';
 import type { JobRecord } from '../ledger/record.ts';
@@ -29,14 +29,14 @@ export async function downloadResults(
   id: string,
   options: DownloadOptions = {},
 ): Promise<DownloadedResults> {
-  const { archiver, ledger, home } = deps;
+  const { archiver, ledger, home, limits } = deps;
   const { signal, onPhase, folder: target } = options;
   // Checked first, so that nothing is downloaded for a folder that is refused.
   if (target !== undefined) await currentFolder(target);
   return withArchive(deps, await ledger.get(id), { signal, onPhase }, async ({ path, records }, record) => {
     const onProgress = (doneBytes: number, totalBytes: number) => onPhase?.({ type: 'unpack', doneBytes, totalBytes });
     const source: FileSource = {
-      stage: (folder, staging) => archiver.stage(path, folder, { ...staging, onProgress }),
+      stage: (folder, staging) => archiver.stage(path, folder, { ...staging, limits, onProgress }),
       manifest: await new ArchiveStore(home).readManifest(id),
     };
     return placeResults(deps, record, source, {
@@ -65,15 +65,15 @@ export async function placeResults(
 
 /** The file that was written from each entry, or else the local file at its path, which may be identical. */
 function whereFilesAre(
-  entries: readonly ManifestEntry[],
+  entries: readonly StagedFile[],
   { folder, written, skipped, setAside }: DownloadedResults,
 ): readonly PlacedFile[] {
   const kept = new Set(skipped);
   const aside = new Map(setAside.map(({ path, at }) => [path, at]));
   // In the order of the entries, some with other names.
   const names = written.values();
-  return entries.map(({ path, size, mode }) => {
+  return entries.map(({ path, name = path, size, mode }) => {
     const at = kept.has(path) ? path : (aside.get(path) ?? names.next().value ?? path);
-    return { path, size, mode, at: join(folder, at) };
+    return { path: name, size, mode, at: join(folder, at) };
   });
 }

@@ -5,7 +5,7 @@ import { AppError } from '../../core/errors.ts';
 import { diskError } from '../../core/files/diskSpace.ts';
 import { RemoteError } from '../../remote/http/errors.ts';
 import { assertGzip } from '../../workspace/archive/gzipReader.ts';
-import { MOST_UNPACKED_BYTES } from '../../workspace/extract/extract.ts';
+import { type ArchiveLimits, MOST_UNPACKED_BYTES } from '../../workspace/extract/extract.ts';
 import type { JobRecord } from '../ledger/record.ts';
 import { httpStatus, type JobService } from '../service/api.ts';
 import { fetchRecords, type ResultContentService } from '../contents/fetchContents.ts';
@@ -16,6 +16,8 @@ export interface FetchDeps {
   readonly service: Pick<JobService, 'downloadArtifacts'> & Partial<ResultContentService>;
   /** FARWHARF_HOME, or the folder used in its place for a job that was submitted elsewhere. */
   readonly home: string;
+  /** For results of any job; those of archives by default. */
+  readonly limits?: ArchiveLimits | undefined;
 }
 
 export type FetchPhase =
@@ -27,9 +29,6 @@ export interface FetchOptions {
   readonly signal?: AbortSignal | undefined;
   readonly onPhase?: ((phase: FetchPhase) => void) | undefined;
 }
-
-// A larger archive could not be unpacked anyway.
-const MOST_ARCHIVE_BYTES = MOST_UNPACKED_BYTES;
 
 // The process of a download of this age has stopped.
 const ABANDONED_MS = 24 * 3600_000;
@@ -48,12 +47,14 @@ export interface FetchedArchive {
  * @throws AppError `missing` (no such job, or no results), `no-space`, `corrupt`; the service's own errors, and those of `use`.
  */
 export async function withArchive<T>(
-  { service, home }: FetchDeps,
+  { service, home, limits }: FetchDeps,
   record: JobRecord | undefined,
   options: FetchOptions,
   use: (archive: FetchedArchive, record: JobRecord) => Promise<T>,
 ): Promise<T> {
   const jobId = record?.jobId ?? null;
+  // A larger archive could not be unpacked anyway.
+  const maxBytes = limits?.totalBytes ?? MOST_UNPACKED_BYTES;
   if (record === undefined || jobId === null) {
     throw new AppError('missing', 'The service did not return a job ID, so the results cannot be downloaded.');
   }
@@ -71,12 +72,12 @@ export async function withArchive<T>(
     if (offersContents(service)) {
       records = await fetchRecords(service, jobId, { signal, onRefused });
       if (records !== undefined) {
-        const assembling = { dest: tar, records, maxBytes: MOST_ARCHIVE_BYTES, signal, onProgress };
+        const assembling = { dest: tar, records, maxBytes, signal, onProgress };
         const isAssembled = await assembleResults({ service, home }, { ...record, jobId }, assembling);
         if (isAssembled) return await use({ path: tar, records }, record);
       }
     }
-    await fetchArchive(service, jobId, archive, options);
+    await fetchArchive(service, jobId, archive, { ...options, maxBytes });
     return await use({ path: archive, records }, record);
   } catch (error) {
     options.signal?.throwIfAborted();
@@ -95,12 +96,12 @@ async function fetchArchive(
   service: FetchDeps['service'],
   jobId: string,
   dest: string,
-  { signal, onPhase }: FetchOptions,
+  { signal, onPhase, maxBytes }: FetchOptions & { readonly maxBytes: number },
 ): Promise<void> {
   try {
     await service.downloadArtifacts(jobId, dest, {
       ...(signal !== undefined && { signal }),
-      maxBytes: MOST_ARCHIVE_BYTES,
+      maxBytes,
       onStart: assertGzip,
       onProgress: (doneBytes, totalBytes) => onPhase?.({ type: 'download', doneBytes, totalBytes }),
     });

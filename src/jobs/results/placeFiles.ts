@@ -5,7 +5,7 @@ import { AppError } from '../../core/errors.ts';
 import type { ManifestEntry } from '../../workspace/pack/pack.ts';
 import { writeFailure } from '../../workspace/files/fileWriting.ts';
 import { removeMade } from '../../workspace/files/madeFolder.ts';
-import type { SkippedEntry, StagedArchive } from '../../workspace/extract/extract.ts';
+import type { SkippedEntry, StagedArchive, StagedFile } from '../../workspace/extract/extract.ts';
 import type { AppliedResults, PlannedResult, ResultDecision } from '../../workspace/results/results.ts';
 import type { Archiver } from '../archives/archiver.ts';
 import { type JobRecord, shortId } from '../ledger/record.ts';
@@ -51,7 +51,7 @@ export interface DownloadOptions {
 export interface DownloadedResults extends AppliedResults {
   readonly folder: string;
   readonly plan: readonly PlannedResult[];
-  /** Entries of the archive that are never created: links and special files. */
+  /** Entries of the archive that were not created: links, special files, and names that cannot be written here. */
   readonly refused: readonly SkippedEntry[];
 }
 
@@ -59,7 +59,7 @@ interface PlacedFiles extends DownloadedResults {
   /** Whether `decide` agreed. */
   readonly isWritten: boolean;
   /** All files, in their order. */
-  readonly entries: readonly ManifestEntry[];
+  readonly entries: readonly StagedFile[];
 }
 
 /** Where files for a folder come from. */
@@ -125,7 +125,8 @@ export async function placeFiles(
       signal?.throwIfAborted();
       const all = plan.map(({ path }) => path);
       const known = { folder, plan, refused: staged.skipped, entries: staged.entries };
-      if (decisions === undefined) return { isWritten: false, ...known, written: [], skipped: all, setAside: [] };
+      if (decisions === undefined)
+        return { isWritten: false, ...known, written: [], skipped: all, setAside: [], moved: [] };
       onPhase?.({ type: 'write' });
       await currentFolder(target);
       const startedAt = performance.now();

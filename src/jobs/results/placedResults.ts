@@ -93,7 +93,7 @@ export class PlacedResults {
   }
 }
 
-/** The tar stream of files, as `packWorkspace` writes it. */
+/** The tar stream of files that is cut into pieces, without the list of their times at its end. */
 function spansOf(files: readonly PlacedFile[]): readonly Span[] {
   const spans: Span[] = [];
   let start = 0;
@@ -102,12 +102,12 @@ function spansOf(files: readonly PlacedFile[]): readonly Span[] {
     start += length;
   };
   for (const file of files) {
-    const header = encodeHeader(file);
+    const { path, size, mode } = file;
+    const header = encodeHeader({ path, size, mode });
     add(header, header.length);
     add(file.at, file.size);
     add(ZEROS, paddingOf(file.size));
   }
-  for (let blocks = 0; blocks < 2; blocks += 1) add(ZEROS, ZEROS.length);
   return spans;
 }
 

@@ -7,14 +7,13 @@ import { Store } from '../store/store.ts';
 import { type BackupManifest, backupManifest, MANIFEST, STORE } from './backupManifest.ts';
 
 const RESULTS = /^jobs\/[A-Za-z0-9_-]{1,64}\/results\.tar\.gz$/;
-// The archive is our own and may have any size and ratio: results are packed already, and an empty store compresses well.
+// The archive is our own and may have any size.
 const LIMITS = {
   totalBytes: Number.MAX_SAFE_INTEGER,
   entries: 100_000_000,
   folders: 100_000_000,
   components: 300_000_000,
   nameBytes: 10e9,
-  ratio: Number.MAX_SAFE_INTEGER,
   seconds: 24 * 3600,
 };
 

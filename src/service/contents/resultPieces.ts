@@ -1,6 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import pLimit from 'p-limit';
 import { gunzipFile } from '../../workspace/archive/gzipReader.ts';
+import { TimelessTar } from '../../workspace/archive/timeless.ts';
 import { PieceRecords, piecesIn } from '../../workspace/pack/pieceRecords.ts';
 import { type Piece, splitPieces } from '../../workspace/pack/splitPieces.ts';
 
@@ -78,6 +79,9 @@ export class ResultPieces {
 
 async function cut(archive: FileHandle): Promise<Buffer> {
   const records = new PieceRecords();
-  for await (const chunk of gunzipFile(archive, { onBytes })) records.write(chunk);
+  const timeless = new TimelessTar();
+  for await (const chunk of gunzipFile(archive, { onBytes }))
+    for (const part of timeless.write(chunk)) records.write(part);
+  for (const part of timeless.finish()) records.write(part);
   return records.end();
 }

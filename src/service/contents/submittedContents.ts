@@ -2,14 +2,11 @@ import { readFile, stat } from 'node:fs/promises';
 import { AppError } from '../../core/errors.ts';
 import { Yielder } from '../../core/processes/yielder.ts';
 import { formatBytes } from '../../core/text/format.ts';
+import { MOST_UNPACKED_BYTES } from '../../workspace/extract/extract.ts';
+import { ZERO_PIECE_NAME } from '../../workspace/pack/pieceRecords.ts';
 import { MAX_LISTS, MAX_PIECES, NAME_BYTES, namesIn } from '../../remote/protocol/contents.ts';
 import { type ContentStore, tooManyPieces } from './contentStore.ts';
 import { PackReader, type PieceLocation } from './packReader.ts';
-
-// The limits for the unpacked size, absolute and relative to the archive's, as for archives that are sent whole.
-const MAX_BYTES = 20 * 2 ** 30;
-const MAX_RATIO = 200;
-const RATIO_COUNTS_FROM_BYTES = 32 * 2 ** 20;
 
 /** Some pieces of a submission are lacking. The client asks again which ones. */
 export class LackingContents extends Error {
@@ -28,8 +25,8 @@ export interface SubmittedContents {
   readonly pieces: readonly PieceLocation[];
   /** The number of pieces of each list. */
   readonly counts: readonly number[];
-  /** Of the tar stream. */
-  readonly bytes: number;
+  /** Of the tar stream, without pieces of zeros, which become holes. */
+  readonly storedBytes: number;
   /** Of all pieces, compressed. */
   readonly packedBytes: number;
   /** The paths of all packs that have a piece or a list. */
@@ -71,14 +68,16 @@ export async function findContents(
   const pieces = found.slice(names.length).filter((location) => location !== undefined);
   const bytes = pieces.reduce((sum, { size }) => sum + size, 0);
   const packedBytes = pieces.reduce((sum, piece) => sum + piece.bytes, 0);
-  const most = Math.min(MAX_BYTES, RATIO_COUNTS_FROM_BYTES + MAX_RATIO * packedBytes);
-  if (bytes > most) throw new AppError('limit', `The contents unpack to more than ${formatBytes(most)}, the limit.`);
+  if (bytes > MOST_UNPACKED_BYTES) {
+    throw new AppError('limit', `The contents unpack to more than ${formatBytes(MOST_UNPACKED_BYTES)}, the limit.`);
+  }
   if (packedBytes > maxBytes) {
     const message = `The contents are larger than ${formatBytes(maxBytes)}, the limit of this account.`;
     throw new AppError('limit', message);
   }
   if (!isWhole || here.length < found.length) throw new LackingContents();
-  return { lists, pieces, counts, bytes, packedBytes, packs: new Set(here.map(({ path }) => path)) };
+  const storedBytes = pieces.reduce((sum, { name, size }) => (ZERO_PIECE_NAME.equals(name) ? sum : sum + size), 0);
+  return { lists, pieces, counts, storedBytes, packedBytes, packs: new Set(here.map(({ path }) => path)) };
 }
 
 async function contentOf(submission: string | Buffer): Promise<Buffer> {

@@ -193,7 +193,7 @@ export async function finishJob(
     if (leftOut.length > 0)
       events.push(
         note(
-          `Links, special files, unreadable files, names that are not portable and names with secrets are not returned: ${named(leftOut.map(clean))}.`,
+          `Links, special files, unreadable files, names that are not valid UTF-8 and names with secrets are not returned: ${named(leftOut.map(clean))}.`,
           ABOUT_RESULTS,
         ),
       );

@@ -5,7 +5,6 @@ import { basename } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { AppError, systemCode } from '../../core/errors.ts';
 import { formatBytes } from '../../core/text/format.ts';
-import { judgeName, NameTable } from '../../workspace/archive/entryNames.ts';
 import { packWorkspace } from '../../workspace/pack/pack.ts';
 import { PieceRecords } from '../../workspace/pack/pieceRecords.ts';
 import { PinnedFolders } from '../../workspace/files/pinnedFolders.ts';
@@ -25,7 +24,7 @@ const WORKSPACE = 'workspace';
 
 export interface CollectedResults {
   readonly files: readonly { readonly path: string; readonly size: number }[];
-  /** Never returned: links, special files, unreadable files, and names that archives cannot contain or that collide. */
+  /** Never returned: links, special files, unreadable files, and names that are not valid UTF-8. */
   readonly leftOut: readonly string[];
   /** Of the pieces of the archive. */
   readonly records: Buffer;
@@ -116,13 +115,7 @@ async function findResults(
     found.files.push({ path, size: stats.size, mode, mtimeMs: stats.mtimeMs });
   });
   found.files.sort((a, b) => (a.path < b.path ? -1 : 1));
-  // The client would refuse all files if two names collided.
-  const names = new NameTable();
-  const twins = new Set(found.files.filter(({ path }) => names.claimFile(path) !== undefined));
-  return {
-    files: found.files.filter((file) => !twins.has(file)),
-    leftOut: [...found.leftOut, ...[...twins].map(({ path }) => path)],
-  };
+  return found;
 }
 
 type Stats = Awaited<ReturnType<typeof lstat>> & {
@@ -149,9 +142,17 @@ async function walk(
     const path = prefix === '' ? entry.name : `${prefix}/${entry.name}`;
     if (path.length > MAX_PATH_LENGTH) await visit(path, undefined);
     else if (entry.isDirectory()) await walk(pinned, path, countEntry, visit);
-    // Names that archives cannot contain may not even be found by their decoded form.
-    else
-      await visit(path, judgeName(path) === undefined ? await lstat(pinned.at(`${folder}/${entry.name}`)) : undefined);
+    else await visit(path, await statsOf(pinned.at(`${folder}/${entry.name}`), entry.name));
+  }
+}
+
+/** Undefined for a name that is not valid UTF-8, which is not found by its decoded form. */
+async function statsOf(path: string, name: string): Promise<Stats | undefined> {
+  try {
+    return await lstat(path);
+  } catch (error) {
+    if (name.includes('\ufffd') && systemCode(error) === 'ENOENT') return undefined;
+    throw error;
   }
 }
 

@@ -4,6 +4,7 @@ import { constants, crc32, deflateRaw, deflateRawSync, type ZlibOptions } from '
 import { combineCrc } from './combineCrc.ts';
 import { GZIP_HEADER, gzipEnd } from './gzipMember.ts';
 import { freeMemory } from '../../core/files/ownMemory.ts';
+import { isZero } from '../files/holes.ts';
 
 // Blocks are compressed separately, each with the preceding window as dictionary. Larger blocks need more memory, smaller ones compress worse.
 const BLOCK_BYTES = 1 << 20;
@@ -35,6 +36,19 @@ export interface GzipSegment {
   readonly packedCrc: number;
 }
 
+/** A block of zeros after one of zeros, compressed once, because files with holes have thousands of them. */
+interface ZeroBlock {
+  readonly compressed: Promise<Buffer<ArrayBuffer>>;
+  readonly crc: number;
+}
+
+interface Pending {
+  readonly compressed: Promise<Buffer<ArrayBuffer>>;
+  readonly segment: OpenSegment;
+  /** Whether the compressed bytes are used again. */
+  readonly isKept: boolean;
+}
+
 type OpenSegment = { -readonly [Field in keyof GzipSegment]: GzipSegment[Field] };
 
 /**
@@ -46,7 +60,7 @@ type OpenSegment = { -readonly [Field in keyof GzipSegment]: GzipSegment[Field] 
 export class GzipWriter {
   readonly #sink: ByteSink;
   readonly #spare: Buffer<ArrayBuffer>[] = [];
-  readonly #pending: { readonly compressed: Promise<Buffer<ArrayBuffer>>; readonly segment: OpenSegment }[] = [];
+  readonly #pending: Pending[] = [];
   readonly #segments: GzipSegment[] = [];
   readonly #atOnce = Math.min(MOST_AT_ONCE, Math.max(2, availableParallelism()));
   #block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
@@ -54,6 +68,8 @@ export class GzipWriter {
   #window: Buffer<ArrayBuffer> | undefined;
   #segment: OpenSegment | undefined;
   #hasBegun = false;
+  #isWindowZero = false;
+  #zeroBlock: ZeroBlock | undefined;
 
   constructor(sink: ByteSink) {
     this.#sink = sink;
@@ -74,6 +90,7 @@ export class GzipWriter {
   async startSegment(): Promise<GzipSegment> {
     if (this.#filled > 0) await this.#startBlock();
     this.#window = undefined;
+    this.#isWindowZero = false;
     this.#segment = newSegment();
     this.#segments.push(this.#segment);
     return this.#segment;
@@ -116,8 +133,16 @@ export class GzipWriter {
     const segment = this.#segment;
     const [memory, window] = [this.#block, this.#window];
     const block = memory.subarray(0, this.#filled);
-    segment.crc = crc32(block, segment.crc);
+    const isZeros = block.length === BLOCK_BYTES && isZero(block);
     segment.bytes += block.length;
+    if (isZeros && this.#isWindowZero && this.#zeroBlock !== undefined) {
+      segment.crc = combineCrc(segment.crc, this.#zeroBlock.crc, block.length);
+      this.#pending.push({ compressed: this.#zeroBlock.compressed, segment, isKept: true });
+      this.#filled = 0;
+      if (this.#pending.length > this.#atOnce) await this.#writeOldest();
+      return;
+    }
+    segment.crc = crc32(block, segment.crc);
     const compressed = deflateBlock(block, {
       level: isIncompressible(block) ? 0 : LEVEL,
       memLevel: 8,
@@ -129,8 +154,11 @@ export class GzipWriter {
       if (window !== undefined) freeMemory(window);
     });
     compressed.catch(() => {}); // reported where it is awaited in order
-    this.#pending.push({ compressed, segment });
+    const isKept = isZeros && this.#isWindowZero;
+    if (isKept) this.#zeroBlock = { compressed, crc: crc32(block) };
+    this.#pending.push({ compressed, segment, isKept });
     this.#window = Buffer.from(block.subarray(-WINDOW_BYTES));
+    this.#isWindowZero = isZeros;
     this.#filled = 0;
     if (this.#pending.length > this.#atOnce) await this.#writeOldest();
     this.#block = this.#spare.pop() ?? Buffer.allocUnsafeSlow(BLOCK_BYTES);
@@ -144,7 +172,7 @@ export class GzipWriter {
     oldest.segment.packedCrc = crc32(compressed, oldest.segment.packedCrc);
     await this.#sink(compressed);
     // One piece that zlib allocated for this block, or several joined pieces, which are in Node's pool if they are small.
-    freeMemory(compressed, MOST_COMPRESSED_BYTES);
+    if (!oldest.isKept) freeMemory(compressed, MOST_COMPRESSED_BYTES);
   }
 }
 

@@ -1,4 +1,5 @@
 import { AppError } from '../../core/errors.ts';
+import { type FileTime, parseFileTime } from '../files/fileTime.ts';
 
 /** The error for a damaged archive. */
 export function corrupt(what: string, cause?: unknown): AppError {
@@ -14,12 +15,14 @@ export function refused(what: string): AppError {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Decodes a name. @throws AppError `refused` if it is not valid UTF-8, because its meaning would be a guess. */
+/** Decodes a name. In one that is not valid UTF-8, each byte above 127 becomes a lone surrogate, U+DC00 plus the byte, as in PEP 383. */
 export function decodeName(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes);
   } catch {
-    throw refused(`the name ${JSON.stringify(Buffer.from(bytes).toString('latin1'))} is not valid UTF-8`);
+    return Buffer.from(bytes)
+      .toString('latin1')
+      .replace(/[\u0080-\u00ff]/g, (byte) => String.fromCharCode(0xdc00 + byte.charCodeAt(0)));
   }
 }
 
@@ -54,7 +57,12 @@ export interface PaxRecords {
   readonly path?: string;
   readonly linkpath?: string;
   readonly size?: number;
+  readonly mtime?: FileTime;
+  readonly comment?: string;
 }
+
+// What Python's tarfile writes for names that are not valid UTF-8, and POSIX for those that are.
+const CHARSETS = new Set(['BINARY', 'ISO-IR 10646 2000 UTF-8']);
 
 /**
  * Reads the records `length key=value\n` of a pax header (POSIX.1-2001, pax, "pax Extended Header").
@@ -78,21 +86,27 @@ export function parsePax(body: Buffer): PaxRecords {
     values.set(key, body.subarray(equals + 1, end - 1));
     start = end;
   }
-  for (const key of values.keys()) {
-    if (key.startsWith('GNU.sparse.') || key === 'hdrcharset') throw refused(`it uses the pax extension ${key}`);
+  for (const [key, value] of values) {
+    const isKnown = key === 'hdrcharset' ? CHARSETS.has(value.toString('latin1')) : !key.startsWith('GNU.sparse.');
+    if (!isKnown) throw refused(`it uses the pax extension ${key}`);
   }
   const path = values.get('path');
   const linkpath = values.get('linkpath');
   const size = values.get('size');
+  const mtime = parseFileTime(values.get('mtime')?.toString('latin1') ?? '');
+  const comment = values.get('comment')?.toString('latin1');
   return {
     ...(path === undefined ? {} : { path: nameValue(path) }),
     ...(linkpath === undefined ? {} : { linkpath: nameValue(linkpath) }),
     ...(size === undefined ? {} : { size: sizeValue(size) }),
+    // A time is no reason to refuse anything.
+    ...(mtime === undefined ? {} : { mtime }),
+    ...(comment === undefined ? {} : { comment }),
   };
 }
 
 function nameValue(value: Buffer): string {
-  if (value.length === 0 || value.includes(0)) throw refused('a pax header has an empty name or one with a NUL');
+  if (value.length === 0) throw refused('a pax header has an empty name');
   return decodeName(value);
 }
 

@@ -1,6 +1,7 @@
 import { AppError } from '../../core/errors.ts';
 import { corrupt, decodeName, fieldOf, numberOf, type PaxRecords, parsePax, refused } from './tarFields.ts';
-import { BLOCK_BYTES, checksumOf, paddingOf } from './tarFormat.ts';
+import type { FileTime } from '../files/fileTime.ts';
+import { BLOCK_BYTES, checksumOf, decodeTimes, paddingOf } from './tarFormat.ts';
 
 type EntryType = 'file' | 'directory' | 'symbolic link' | 'hard link' | 'device' | 'pipe';
 
@@ -10,6 +11,8 @@ export interface TarEntry {
   readonly type: EntryType;
   readonly size: number;
   readonly mode: number;
+  /** Absent if the archive has none, or one that is not a time. */
+  readonly mtime?: FileTime;
 }
 
 /** Receives the entries of an archive in order. An error thrown here ends the reading. */
@@ -18,6 +21,8 @@ export interface TarSink {
   /** A part of the current file's body; the bytes are valid only during the call. */
   data(bytes: Buffer): void;
   end(): void;
+  /** The times of the next files in the order of the archive, from its beginning. They come after the last file. */
+  takeTimes?(times: readonly string[]): void;
 }
 
 /** A position in an archive at which reading can continue, which is never inside a header. */
@@ -170,10 +175,14 @@ export class TarReader {
       case 'x':
         this.#pax = parsePax(body);
         return;
-      case 'g':
+      case 'g': {
         // `git archive` stores its commit here. Records that would change all following entries are refused.
-        if (Object.keys(parsePax(body)).length > 0) throw refused('a header changes the names or sizes of all entries');
+        const { comment, mtime: _, ...changes } = parsePax(body);
+        if (Object.keys(changes).length > 0) throw refused('a header changes the names or sizes of all entries');
+        const times = decodeTimes(comment ?? '');
+        if (times !== undefined) this.#sink.takeTimes?.(times);
         return;
+      }
       default: {
         const end = body.indexOf(0);
         const name = body.subarray(0, end === -1 ? body.length : end);
@@ -190,6 +199,7 @@ export class TarReader {
     const name = this.#pax?.path ?? this.#longName ?? shortName(header);
     const size = this.#pax?.size ?? headerSize;
     const mode = numberOf(header, 100, 8, 'mode');
+    const mtime = this.#pax?.mtime ?? shortTime(header);
     const known = TYPES[flag];
     if (known === undefined) throw refused(`${JSON.stringify(name)} has the unknown type ${JSON.stringify(flag)}`);
     // Before ustar, a folder was a file whose name ends with a slash.
@@ -200,9 +210,15 @@ export class TarReader {
     this.#hasLongLink = false;
     this.#bodyLeft = size;
     this.#padding = paddingOf(size);
-    this.#sink.begin({ name, type, size, mode });
+    this.#sink.begin({ name, type, size, mode, ...(mtime !== undefined && { mtime }) });
     if (size === 0) this.#sink.end();
   }
+}
+
+/** Undefined for 0, which writers use that know no time. */
+function shortTime(header: Buffer): FileTime | undefined {
+  const text = fieldOf(header, 136, 12).toString('latin1').trim();
+  return /^[0-7]*[1-7][0-7]*$/.test(text) ? String(Number.parseInt(text, 8)) : undefined;
 }
 
 function shortName(header: Buffer): string {

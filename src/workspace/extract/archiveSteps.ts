@@ -8,10 +8,10 @@ import { TarReader } from '../archive/tarReader.ts';
 import { type ArchivePlan, overLimit, type WriteStep } from './archivePlan.ts';
 
 export interface ReadOptions {
-  /** The highest ratio of unpacked to packed bytes; applies above 32 MB unpacked. */
-  readonly ratio: number;
   /** Total time for reading and writing. */
   readonly seconds: number;
+  /** As in `PlanLimits`. */
+  readonly raise?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Called with bytes of the archive, not of its contents. */
   readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
@@ -19,7 +19,6 @@ export interface ReadOptions {
 
 export type WriteSteps = (steps: readonly WriteStep[], yielder: Yielder) => Promise<void>;
 
-const RATIO_COUNTS_FROM_BYTES = 32e6;
 // This much of an archive is checked before anything is written. Most archives are smaller.
 const JUDGED_AHEAD_BYTES = 2 * 2 ** 20;
 // Bytes between two checks of the clock: at most 128 entries.
@@ -36,18 +35,15 @@ const PLAIN_BYTES = 256 * 1024;
 export async function readSteps(
   archive: string | Buffer,
   plan: ArchivePlan,
-  { ratio, seconds, signal, onProgress }: ReadOptions,
+  { signal, onProgress, ...limits }: ReadOptions,
   write: WriteSteps,
 ): Promise<void> {
   const archiveBytes = await sizeOf(archive);
-  const onBytes = (packed: number, unpacked: number): void => {
-    assertRatio(Math.max(unpacked, plan.totalBytes), unpacked, packed, archiveBytes, ratio);
-    onProgress?.(packed, archiveBytes);
-  };
+  const onBytes = (packed: number): void => onProgress?.(packed, archiveBytes);
   // A `.tar` is one that we wrote ourselves; what others send is a `.tar.gz`.
   const isPlain = typeof archive === 'string' && archive.endsWith('.tar');
   const tar = isPlain ? readPlain(archive, { signal, onBytes }) : gunzip(archive, { signal, onBytes });
-  await readTarSteps(tar, plan, { seconds, signal }, write);
+  await readTarSteps(tar, plan, { ...limits, signal }, write);
   onProgress?.(archiveBytes, archiveBytes);
 }
 
@@ -68,11 +64,11 @@ async function* readPlain(path: string, { signal, onBytes }: GunzipOptions): Asy
   }
 }
 
-/** The same for a tar stream, whose size and ratio are not limited. */
+/** The same for a tar stream. */
 export async function readTarSteps(
   tar: AsyncIterable<Buffer> | Iterable<Buffer>,
   plan: ArchivePlan,
-  { seconds, signal }: Pick<ReadOptions, 'seconds' | 'signal'>,
+  { seconds, raise, signal }: Omit<ReadOptions, 'onProgress'>,
   write: WriteSteps,
 ): Promise<void> {
   const reader = new TarReader(plan);
@@ -84,7 +80,7 @@ export async function readTarSteps(
     for (let start = 0; start < chunk.length; start += SLICE_BYTES) {
       reader.write(chunk.subarray(start, start + SLICE_BYTES));
       if (performance.now() - startedAt > seconds * 1000) {
-        throw overLimit(`it takes more than ${formatDuration(seconds)} to unpack`);
+        throw overLimit(`it takes more than ${formatDuration(seconds)} to unpack`, raise);
       }
       if (yielder.isDue) await yielder.pause();
     }
@@ -92,15 +88,4 @@ export async function readTarSteps(
   }
   reader.end();
   await write(plan.take(), yielder);
-}
-
-/**
- * Refuses an archive that unpacks to a suspicious size: as soon as the declared sizes exceed the limit for the whole archive, or the
- * unpacked bytes exceed it for those read so far.
- */
-function assertRatio(declared: number, unpacked: number, packed: number, archiveBytes: number, ratio: number): void {
-  const isTooMuch =
-    declared > RATIO_COUNTS_FROM_BYTES + ratio * archiveBytes || unpacked > RATIO_COUNTS_FROM_BYTES + ratio * packed;
-  if (!isTooMuch) return;
-  throw overLimit(`it unpacks to more than ${ratio} times its size, which is typical of archives made to fill disks`);
 }

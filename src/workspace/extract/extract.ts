@@ -1,8 +1,9 @@
-import { constants } from 'node:fs';
+import { constants, statSync } from 'node:fs';
 import { access, mkdir, realpath, statfs } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
+import { type NameRules, namesOn } from '../archive/entryNames.ts';
 import type { ManifestEntry } from '../pack/manifest.ts';
-import { ArchivePlan, type PlanLimits, type SkippedEntry, type WriteStep } from './archivePlan.ts';
+import { ArchivePlan, type PlacedEntry, type PlanLimits, type SkippedEntry, type WriteStep } from './archivePlan.ts';
 import { type ReadOptions, readSteps, readTarSteps, type WriteSteps } from './archiveSteps.ts';
 import { writeFailure } from '../files/fileWriting.ts';
 import { removeMade } from '../files/madeFolder.ts';
@@ -13,21 +14,26 @@ import { StagingWriter } from './stagingWriter.ts';
 export type { SkippedEntry } from './archivePlan.ts';
 export { discardStaged } from './stagingFolder.ts';
 
+/** A file that was unpacked. */
+export type StagedFile = ManifestEntry & PlacedEntry;
+
 export interface StagedArchive {
   /** Absolute path of the folder with the files, inside the target folder. */
   readonly staging: string;
-  readonly entries: readonly ManifestEntry[];
-  /** Links and special files, which are never created. */
+  readonly entries: readonly StagedFile[];
+  /** Links and special files, which are never created, and files whose names cannot be written here. */
   readonly skipped: readonly SkippedEntry[];
   readonly totalBytes: number;
 }
 
-interface ArchiveLimits extends PlanLimits, Pick<ReadOptions, 'ratio' | 'seconds'> {}
+export interface ArchiveLimits extends PlanLimits, Pick<ReadOptions, 'seconds'> {}
 
 export interface StageOptions {
   readonly limits?: Partial<ArchiveLimits> | undefined;
   /** Name of the staging folder; a new one if absent. */
   readonly name?: string | undefined;
+  /** Which names are valid; those of this system and of the folder's file system by default. */
+  readonly rules?: NameRules | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Called with bytes of the archive, not of its contents. */
   readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
@@ -36,14 +42,13 @@ export interface StageOptions {
 /** The default limit for the total size of the unpacked files. */
 export const MOST_UNPACKED_BYTES: number = 20 * 2 ** 30;
 
-export const DEFAULT_LIMITS: ArchiveLimits = {
+export const DEFAULT_LIMITS: Omit<ArchiveLimits, 'raise'> = {
   totalBytes: MOST_UNPACKED_BYTES,
   entries: 1_000_000,
   folders: 500_000,
   depth: 256,
   components: 16_000_000,
   nameBytes: 128 * 2 ** 20,
-  ratio: 200,
   seconds: 3600,
 };
 /**
@@ -59,10 +64,10 @@ export async function stageArchive(
   { limits, onProgress, ...options }: StageOptions = {},
 ): Promise<StagedArchive> {
   const all = { ...DEFAULT_LIMITS, ...limits };
-  const { ratio, seconds } = all;
+  const { seconds, raise } = all;
   const { signal } = options;
   return stageFrom(folder, all, options, (plan, write) =>
-    readSteps(archive, plan, { ratio, seconds, signal, onProgress }, write),
+    readSteps(archive, plan, { seconds, raise, signal, onProgress }, write),
   );
 }
 
@@ -82,7 +87,7 @@ export async function stageTar(
 async function stageFrom(
   folder: string,
   limits: ArchiveLimits,
-  options: Pick<StageOptions, 'name' | 'signal'>,
+  options: Pick<StageOptions, 'name' | 'signal' | 'rules'>,
   read: (plan: ArchivePlan, write: WriteSteps) => Promise<void>,
 ): Promise<StagedArchive> {
   options.signal?.throwIfAborted();
@@ -100,20 +105,23 @@ async function stageFrom(
 async function stageInto(
   folder: string,
   limits: ArchiveLimits,
-  { name = newStagingName() }: Pick<StageOptions, 'name'>,
+  { name = newStagingName(), rules }: Pick<StageOptions, 'name' | 'rules'>,
   read: (plan: ArchivePlan, write: WriteSteps) => Promise<void>,
 ): Promise<StagedArchive> {
   await access(folder, constants.W_OK);
   const { bavail, bsize } = await statfs(folder);
-  const plan = new ArchivePlan(limits, bavail * bsize);
+  const plan = new ArchivePlan(limits, bavail * bsize, rules ?? namesIn(folder));
   let target: { readonly staging: string; readonly writer: StagingWriter } | undefined;
   try {
     await read(plan, async (steps, yielder) => {
       target ??= open(folder, name);
       await target.writer.write(steps, yielder);
     });
-    const { staging, writer } = target ?? open(folder, name);
-    return { staging, entries: writer.entries, skipped: plan.skipped, totalBytes: plan.totalBytes };
+    target ??= open(folder, name);
+    const { staging, writer } = target;
+    writer.setTimes(plan.times);
+    const skipped = [...plan.skipped, ...writer.skipped];
+    return { staging, entries: writer.entries, skipped, totalBytes: plan.totalBytes };
   } catch (error) {
     if (target !== undefined) await discardStaged(target);
     throw error;
@@ -137,9 +145,10 @@ export async function stageFiles(
   const yielder = new Yielder(signal);
   try {
     for await (const some of steps) await target.writer.write(some, yielder);
-    const { entries } = target.writer;
+    const { entries, skipped } = target.writer;
     const totalBytes = entries.reduce((sum, { size }) => sum + size, 0);
-    return { staging: target.staging, entries, skipped: [], totalBytes };
+    target.writer.setTimes();
+    return { staging: target.staging, entries, skipped, totalBytes };
   } catch (error) {
     await discardStaged(target);
     throw writeFailure(error, folder);
@@ -151,4 +160,16 @@ export async function stageFiles(
 function open(folder: string, name: string): { readonly staging: string; readonly writer: StagingWriter } {
   const { staging, folders } = makeStagingFolder(folder, name);
   return { staging, writer: new StagingWriter(folders) };
+}
+
+/** The rules for names in a folder: its file system may hold names apart that the system usually takes for the same, or the reverse. */
+function namesIn(folder: string): NameRules {
+  const rules = namesOn();
+  const name = basename(folder);
+  const other = name === name.toUpperCase() ? name.toLowerCase() : name.toUpperCase();
+  if (other === name) return rules;
+  const [one, twin] = [name, other].map((each) =>
+    statSync(join(dirname(folder), each), { bigint: true, throwIfNoEntry: false }),
+  );
+  return { ...rules, isFolding: one !== undefined && one.ino === twin?.ino && one.dev === twin.dev };
 }

@@ -119,7 +119,7 @@ class Recorder implements TarSink {
   }
 
   data(): void {
-    // What is inside of files does not matter.
+    // What is inside of files does not matter, nor do their times.
   }
 
   end(): void {

@@ -1,9 +1,10 @@
 import { posix } from 'node:path';
+import { fitName, namesOn } from '../archive/entryNames.ts';
 
 /** `plots/loss (job 7).png`, then `plots/loss (job 7) 2.png`. */
 export function nameBeside(path: string, label: string, number: number): string {
-  const { dir, name, ext } = posix.parse(path);
-  return posix.join(dir, `${name} (${label})${number === 1 ? '' : ` ${number}`}${ext}`);
+  const { dir, base } = posix.parse(path);
+  return posix.join(dir, fitName(base, ` (${label})${number === 1 ? '' : ` ${number}`}`, namesOn()));
 }
 
 /** The label of a job as a part of file names. */

@@ -8,6 +8,8 @@ import {
   readSync,
   renameSync,
   rmSync,
+  statSync,
+  utimesSync,
 } from 'node:fs';
 import { systemCode } from '../../core/errors.ts';
 
@@ -61,6 +63,8 @@ export function linkOver(from: string, to: string, part: () => string): void {
 function copyOver(from: string, to: string, part: () => string): void {
   try {
     copyFileSync(from, part(), constants.COPYFILE_EXCL);
+    const { atime, mtime } = statSync(from);
+    utimesSync(part(), atime, mtime);
     renameSync(part(), to);
   } catch (error) {
     rmSync(part(), { force: true });

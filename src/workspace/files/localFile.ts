@@ -4,16 +4,22 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { openRegularFile } from './fileReading.ts';
 
-/** What is at a path, without following links; `blocked` if a parent folder is a link or a file. */
+/** What is in the way of a file: a folder in its place, or something else in place of a folder above it. */
+export interface Obstacle {
+  readonly path: string;
+  readonly kind: 'file' | 'folder' | 'link';
+}
+
+/** What is at a path, without following links. */
 export type LocalFile =
   | { readonly type: 'none' }
-  | { readonly type: 'blocked'; readonly by: string }
+  | { readonly type: 'blocked'; readonly by: Obstacle }
   | { readonly type: 'file' | 'other'; readonly size: number; readonly mark: string };
 
 /** Inspects paths in one folder; each parent folder is inspected only once. */
 export class LocalFiles {
   readonly #root: string;
-  readonly #folders = new Map<string, 'folder' | 'none' | { readonly by: string }>();
+  readonly #folders = new Map<string, 'folder' | 'none' | { readonly by: Obstacle }>();
 
   constructor(root: string) {
     this.#root = root;
@@ -25,11 +31,11 @@ export class LocalFiles {
     if (above !== 'folder') return { type: 'blocked', by: above.by };
     const stats = lstatSync(join(this.#root, path), { bigint: true, throwIfNoEntry: false });
     if (stats === undefined) return { type: 'none' };
-    if (stats.isDirectory()) return { type: 'blocked', by: path };
+    if (stats.isDirectory()) return { type: 'blocked', by: { path, kind: 'folder' } };
     return { type: stats.isFile() ? 'file' : 'other', size: Number(stats.size), mark: markOf(stats) };
   }
 
-  #lookAbove(path: string): 'folder' | 'none' | { readonly by: string } {
+  #lookAbove(path: string): 'folder' | 'none' | { readonly by: Obstacle } {
     const slash = path.lastIndexOf('/');
     if (slash === -1) return 'folder';
     const folder = path.slice(0, slash);
@@ -41,10 +47,11 @@ export class LocalFiles {
     return found;
   }
 
-  #lookAt(folder: string): 'folder' | 'none' | { readonly by: string } {
+  #lookAt(folder: string): 'folder' | 'none' | { readonly by: Obstacle } {
     const stats = lstatSync(join(this.#root, folder), { throwIfNoEntry: false });
     if (stats === undefined) return 'none';
-    return stats.isDirectory() ? 'folder' : { by: folder };
+    if (stats.isDirectory()) return 'folder';
+    return { by: { path: folder, kind: stats.isSymbolicLink() ? 'link' : 'file' } };
   }
 }
 

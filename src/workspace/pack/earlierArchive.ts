@@ -4,6 +4,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { DamagedArchive } from '../archive/inflateSegment.ts';
+import { type FileTime, fileTimeOf } from '../files/fileTime.ts';
 import type { SelectedFile } from '../files/selectedFile.ts';
 import { locateParts } from './archiveParts.ts';
 import type { ManifestEntry } from './manifest.ts';
@@ -35,6 +36,11 @@ export interface FoundSegment {
   readonly segment: ArchiveSegment;
   readonly manifest: readonly ManifestEntry[];
   readonly part: Part;
+}
+
+interface UnchangedSegment extends FoundSegment {
+  /** Of its files. */
+  readonly times: readonly FileTime[];
 }
 
 /** Finds segments of an earlier archive whose files have not changed, and reads their compressed bytes. */
@@ -69,14 +75,17 @@ export class EarlierArchive implements AsyncDisposable {
   }
 
   /** The segment with these files as they are on the disk now; undefined if one is new or was changed. */
-  find(root: string, files: readonly SelectedFile[]): FoundSegment | undefined {
+  find(root: string, files: readonly SelectedFile[]): UnchangedSegment | undefined {
     const key = new SegmentKey();
+    const times: FileTime[] = [];
     for (const file of files) {
       const stats = lstatSync(file.source ?? join(root, file.path), { bigint: true, throwIfNoEntry: false });
       if (stats?.isFile() !== true) return undefined;
       key.add(file, stats);
+      times.push(fileTimeOf(stats));
     }
-    return this.#found.get(key.end() ?? '');
+    const found = this.#found.get(key.end() ?? '');
+    return found && { ...found, times };
   }
 
   /** The compressed bytes of a segment. @throws DamagedArchive after the last of them if they are not what was written. */

@@ -15,7 +15,8 @@ import { SegmentedWriter } from './segmentedWriter.ts';
 import { type ArchiveSegment, groupFiles } from './segments.ts';
 import { findSecretInBytes, SecretScanner } from '../secrets/secretScanner.ts';
 import type { Selection } from '../select/selection.ts';
-import { BLOCK_BYTES, encodeHeader, paddingOf } from '../archive/tarFormat.ts';
+import { BLOCK_BYTES, encodeTimes, paddingOf } from '../archive/tarFormat.ts';
+import { type FileTime, fileTimeOf } from '../files/fileTime.ts';
 
 export type { ManifestEntry } from './manifest.ts';
 
@@ -111,6 +112,7 @@ async function writeArchive(
       onProgress?.(Math.min(done, totalBytes), totalBytes);
     };
     const manifest: ManifestEntry[] = [];
+    const times: FileTime[] = [];
     const segments = new SegmentedWriter(gzip, { isSegmented, onTar });
     const yielder = new Yielder(signal);
     const groups = [];
@@ -129,6 +131,7 @@ async function writeArchive(
             bytes += found.segment.packedBytes;
           } else await segments.copy(found.segment, earlier.read(found));
           for (const entry of found.manifest) manifest.push(entry);
+          for (const time of found.times) times.push(time);
           report(found.manifest.reduce((sum, { size }) => sum + size, 0));
           continue;
         }
@@ -137,9 +140,8 @@ async function writeArchive(
           const { value: content } = await contents.next();
           if (!content) throw new Error('Fewer files were read than selected.');
           const isSearched = !allowsSecrets && content.file.mayHoldSecrets !== true;
-          manifest.push(
-            await writeEntry(content, { write: (chunk) => segments.write(chunk), report, isSearched, signal }),
-          );
+          manifest.push(await writeEntry(content, { segments, report, isSearched, signal }));
+          times.push(fileTimeOf(content.stats));
           segments.addToKey(content);
         }
       }
@@ -147,6 +149,7 @@ async function writeArchive(
       await contents.return();
     }
     await segments.start(0);
+    await segments.write(encodeTimes(times));
     await segments.write(ZEROS);
     await gzip.end();
     const parts = new Map([...kept].map(({ name, path }) => [name, path]));
@@ -157,7 +160,7 @@ async function writeArchive(
 }
 
 interface EntryOptions {
-  readonly write: (chunk: Buffer) => Promise<void>;
+  readonly segments: SegmentedWriter;
   /** Called with the number of bytes of the file that were written. */
   readonly report: (bytes: number) => void;
   readonly isSearched: boolean;
@@ -167,23 +170,24 @@ interface EntryOptions {
 async function writeEntry(content: FileContent, options: EntryOptions): Promise<ManifestEntry> {
   const { path, mode, isLinked } = content.file;
   const size = content.type === 'bytes' ? content.bytes.length : content.open.size;
-  await options.write(encodeHeader({ path, size, mode }));
+  const { segments } = options;
+  await segments.writeHeader({ path, size, mode, mtime: fileTimeOf(content.stats) });
   let sha256: string;
   if (content.type === 'bytes') {
     if (options.isSearched) refuseSecret(findSecretInBytes(content.bytes), path);
     sha256 = hash('sha256', content.bytes, 'hex');
-    await options.write(content.bytes);
+    await segments.write(content.bytes);
     options.report(size);
   } else {
     sha256 = await writeLargeFile(content, options);
   }
-  await options.write(ZEROS.subarray(0, paddingOf(size)));
+  await segments.write(ZEROS.subarray(0, paddingOf(size)));
   return isLinked ? { path, size, mode, sha256, isLinked } : { path, size, mode, sha256 };
 }
 
 async function writeLargeFile(
   { file, open }: Extract<FileContent, { type: 'open' }>,
-  { write, report, isSearched, signal }: EntryOptions,
+  { segments, report, isSearched, signal }: EntryOptions,
 ): Promise<string> {
   const scanner = isSearched ? new SecretScanner() : undefined;
   const digest = createHash('sha256');
@@ -194,7 +198,7 @@ async function writeLargeFile(
     await readExactly(open, chunk, position, file.path);
     refuseSecret(scanner?.scan(chunk), file.path);
     digest.update(chunk);
-    await write(chunk);
+    await segments.write(chunk);
     report(chunk.length);
   }
   await assertUnchanged(open, file.path);

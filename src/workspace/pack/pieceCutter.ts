@@ -4,6 +4,8 @@ const MIN_PIECE_BYTES = 16 * 1024;
 const MAX_PIECE_BYTES = 256 * 1024;
 // One position in 65,536 is a boundary, so a piece has 80 KB on average.
 const BORDER = 0xffff_0000;
+/** The piece that regions of zeros are cut into, because no position in them is a boundary. */
+export const ZERO_PIECE: Buffer = Buffer.alloc(MAX_PIECE_BYTES);
 
 /** A random number for each byte, the same everywhere. */
 const GEAR = new Uint32Array(256);
@@ -24,6 +26,11 @@ export class PieceCutter {
   write(bytes: Uint8Array, onPiece: (piece: Buffer) => void): void {
     let start = 0;
     while (start < bytes.length) {
+      if (this.#filled === 0 && bytes[start] === 0 && isZeroPiece(bytes.subarray(start, start + MAX_PIECE_BYTES))) {
+        onPiece(ZERO_PIECE);
+        start += MAX_PIECE_BYTES;
+        continue;
+      }
       const end = this.#findBorder(bytes, start);
       this.#piece.set(bytes.subarray(start, end), this.#filled);
       this.#filled += end - start;
@@ -55,4 +62,8 @@ export class PieceCutter {
     this.#isAtBorder = this.#filled + most - start === MAX_PIECE_BYTES;
     return most;
   }
+}
+
+function isZeroPiece(bytes: Uint8Array): boolean {
+  return bytes.length === MAX_PIECE_BYTES && ZERO_PIECE.equals(bytes);
 }

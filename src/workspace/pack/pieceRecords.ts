@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
-import { PieceCutter } from './pieceCutter.ts';
+import { PieceCutter, ZERO_PIECE } from './pieceCutter.ts';
 
 /** For each piece: its SHA-256, and its length as 32 bits, little-endian. */
 export const PIECE_RECORD_BYTES = 36;
 const LENGTH_AT = 32;
 const FIRST_BYTES = 4096;
+/** The name of the piece that regions of zeros are cut into. */
+export const ZERO_PIECE_NAME: Buffer = createHash('sha256').update(ZERO_PIECE).digest();
 
 export interface PieceRecord {
   /** The SHA-256 of the piece: a view of the records. */
@@ -45,7 +47,8 @@ export class PieceRecords {
       this.#records.copy(larger, 0, 0, this.#filled);
       this.#records = larger;
     }
-    createHash('sha256').update(piece).digest().copy(this.#records, this.#filled);
+    const name = piece === ZERO_PIECE ? ZERO_PIECE_NAME : createHash('sha256').update(piece).digest();
+    name.copy(this.#records, this.#filled);
     this.#records.writeUInt32LE(piece.length, this.#filled + LENGTH_AT);
     this.#filled += PIECE_RECORD_BYTES;
   };

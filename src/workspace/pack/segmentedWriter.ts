@@ -1,5 +1,6 @@
 import { GZIP_HEADER } from '../archive/gzipMember.ts';
 import type { GzipSegment, GzipWriter } from '../archive/gzipWriter.ts';
+import { encodeHeader, type TarFile } from '../archive/tarFormat.ts';
 import { PieceRecords } from './pieceRecords.ts';
 import type { FileContent } from './readAhead.ts';
 import { type ArchiveSegment, SegmentKey } from './segments.ts';
@@ -36,6 +37,15 @@ export class SegmentedWriter {
     this.#endPieces();
     this.#current = { packed: await this.#gzip.startSegment(), files, key: new SegmentKey(), pieces: NO_PIECES };
     this.#segments.push(this.#current);
+  }
+
+  /** Writes the header of a file. The pieces of its segment have one without its time, so that they depend on contents alone. */
+  async writeHeader(file: TarFile): Promise<void> {
+    const { mtime: _, ...timeless } = file;
+    const header = encodeHeader(timeless);
+    this.#records?.write(header);
+    this.#onTar?.(header);
+    await this.#gzip.write(encodeHeader(file));
   }
 
   async write(bytes: Buffer): Promise<void> {

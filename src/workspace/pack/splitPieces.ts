@@ -1,4 +1,7 @@
+import { AppError } from '../../core/errors.ts';
 import { freeUsedUp } from '../../core/files/ownMemory.ts';
+import { DamagedArchive } from '../archive/inflateSegment.ts';
+import { TimelessTar } from '../archive/timeless.ts';
 import type { PieceRecord } from './pieceRecords.ts';
 
 export interface Piece {
@@ -8,10 +11,11 @@ export interface Piece {
 }
 
 /**
- * Splits a tar stream into the pieces that records describe.
+ * Splits the tar stream of an archive into the pieces that records describe, which have no times beside the files.
  *
  * @param stream of zlib, whose chunks nothing else uses: their memory is freed, because the garbage collector would let it accumulate.
  * @param isWanted whether a piece is returned; `index` is that of its record.
+ * @throws DamagedArchive for a stream that is not one of ours.
  * @returns the pieces that are wanted, in order, and only complete ones. What they contain is not checked.
  */
 export async function* splitPieces(
@@ -24,11 +28,12 @@ export async function* splitPieces(
   let index = 0;
   let bytes: Buffer<ArrayBuffer> | undefined;
   let filled = 0;
-  for await (const chunk of stream) {
-    for (let start = 0; start < chunk.length && piece !== undefined; ) {
+  for await (const part of timelessParts(stream)) {
+    if (piece === undefined) return;
+    for (let start = 0; start < part.length && piece !== undefined; ) {
       if (filled === 0) bytes = isWanted(piece.name, index) ? Buffer.allocUnsafeSlow(piece.size) : undefined;
-      const end = Math.min(chunk.length, start + piece.size - filled);
-      if (bytes !== undefined) chunk.copy(bytes, filled, start, end);
+      const end = Math.min(part.length, start + piece.size - filled);
+      if (bytes !== undefined) part.copy(bytes, filled, start, end);
       filled += end - start;
       start = end;
       if (filled < piece.size) continue;
@@ -37,6 +42,22 @@ export async function* splitPieces(
       index += 1;
       filled = 0;
     }
+  }
+}
+
+async function* timelessParts(stream: AsyncIterable<Buffer<ArrayBuffer>>): AsyncGenerator<Buffer, void> {
+  const timeless = new TimelessTar();
+  for await (const chunk of stream) {
+    yield* convert(timeless, chunk);
     freeUsedUp(chunk);
+  }
+  yield* timeless.finish();
+}
+
+function convert(timeless: TimelessTar, chunk: Buffer): readonly Buffer[] {
+  try {
+    return timeless.write(chunk);
+  } catch (error) {
+    throw error instanceof AppError ? new DamagedArchive() : error;
   }
 }

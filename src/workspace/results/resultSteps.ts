@@ -4,6 +4,14 @@ import { AppError } from '../../core/errors.ts';
 /** One change of a folder. Sources are paths in the staging folder, targets are paths in the folder. */
 export type ResultStep =
   | { readonly type: 'folder'; readonly target: string }
+  | {
+      /** What is in the way of a result gets another name. */
+      readonly type: 'move';
+      readonly target: string;
+      readonly to: string;
+      /** The `inodeOf` it. */
+      readonly inode: string;
+    }
   | { readonly type: 'new'; readonly source: string; readonly target: string }
   | {
       readonly type: 'replace';
@@ -67,6 +75,7 @@ function isSteps(value: unknown): value is ResultSteps {
 function isStep(value: unknown): value is ResultStep {
   if (!isRecord(value) || !isText(value['target'])) return false;
   if (value['type'] === 'folder') return true;
+  if (value['type'] === 'move') return isText(value['to']) && isText(value['inode']);
   if (!isText(value['source'])) return false;
   if (value['type'] === 'new') return true;
   return (

@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { AppError, assertNever, messageOf, systemCode } from '../../core/errors.ts';
 import { nameBeside } from '../files/besideName.ts';
@@ -9,6 +9,11 @@ import type { Yielder } from '../../core/processes/yielder.ts';
 import { type ResultStep, saveSteps } from './resultSteps.ts';
 import { ResultPlace, undoSteps } from './resultUndo.ts';
 
+export interface MovedFile {
+  readonly path: string;
+  readonly to: string;
+}
+
 /**
  * Writes staged files into a folder: all planned changes, or none. The plan is on disk before it is executed, so that another process
  * can undo it if this one is killed (`recoverResults`).
@@ -17,6 +22,8 @@ import { ResultPlace, undoSteps } from './resultUndo.ts';
  */
 export class ResultTransaction implements Disposable {
   readonly written: string[] = [];
+  /** What was in the way of results, and the names that it has got. */
+  readonly moved: MovedFile[] = [];
   readonly #folder: string;
   readonly #label: string;
   readonly #place: ResultPlace;
@@ -24,6 +31,9 @@ export class ResultTransaction implements Disposable {
   readonly #parents = new Set<string>(['.']);
   readonly #made = new Set<string>();
   readonly #targets = new Set<string>();
+  /** What gets another name, and folders that are written under another name because something is in their place. */
+  readonly #moved = new Map<string, string>();
+  readonly #beside = new Map<string, string>();
   #done = 0;
 
   /** @param stagingName the name of the staging folder, which is in `folder`. */
@@ -33,19 +43,33 @@ export class ResultTransaction implements Disposable {
     this.#place = new ResultPlace(folder, stagingName);
   }
 
-  writeNew(path: string): void {
-    this.#plan(path, path);
+  writeNew(path: string, target = path): void {
+    this.#plan(path, target);
   }
 
-  /** Plans to write beside the local file, under the first free name. */
+  /** Plans to write beside the local file, or beside what is in the way, under the first free name. */
   writeBeside(path: string): void {
-    this.#plan(path, this.#freeName(path, 1));
+    const target = this.#besideObstacle(path);
+    this.#plan(path, target === path ? this.#freeName(path, 1) : target);
+  }
+
+  /** Plans to move what is in the way of a path aside, and to write it. */
+  writeInPlace(path: string, target = path): void {
+    const obstacle = this.#obstacleOf(target);
+    if (obstacle !== undefined) {
+      const to = this.#freeName(obstacle.path, 1, 'before job');
+      this.#steps.push({ type: 'move', target: obstacle.path, to, inode: obstacle.inode });
+      this.#targets.add(to);
+      this.#moved.set(obstacle.path, to);
+      this.moved.push({ path: obstacle.path, to });
+    }
+    this.#plan(path, target);
   }
 
   /** What earlier downloads of the job have written beside the local file. */
   *writtenBeside(path: string): Generator<string, void> {
     for (let number = 1; ; number += 1) {
-      const name = this.#nameBeside(path, number);
+      const name = nameBeside(path, `job ${this.#label}`, number);
       if (!this.has(name)) return;
       yield name;
     }
@@ -60,10 +84,10 @@ export class ResultTransaction implements Disposable {
   }
 
   /** Plans to replace the local file if it still has this mark. */
-  replace(path: string, mark: string): void {
-    this.#planParents(path);
-    this.#steps.push({ type: 'replace', source: path, target: path, mark, backup: String(this.#steps.length) });
-    this.written.push(path);
+  replace(path: string, { mark, target = path }: { readonly mark: string; readonly target?: string }): void {
+    this.#planParents(target);
+    this.#steps.push({ type: 'replace', source: path, target, mark, backup: String(this.#steps.length) });
+    this.written.push(target);
   }
 
   /** Whether the path exists. */
@@ -118,6 +142,12 @@ export class ResultTransaction implements Disposable {
       case 'folder':
         mkdirSync(this.#place.target(step.target));
         return;
+      case 'move': {
+        const [target, to] = [this.#place.target(step.target), this.#place.target(step.to)];
+        if (inodeOf(target) !== step.inode || inodeOf(to) !== undefined) throw changedMeanwhile(step.target);
+        renameSync(target, to);
+        return;
+      }
       case 'new': {
         const target = this.#place.target(step.target);
         if (linkWithoutReplacing(this.#place.source(step.source), target, () => this.#place.part(step.target))) return;
@@ -165,15 +195,36 @@ export class ResultTransaction implements Disposable {
     this.written.push(target);
   }
 
-  #freeName(path: string, first: number): string {
+  #freeName(path: string, first: number, label = 'job'): string {
     for (let number = first; ; number++) {
-      const name = this.#nameBeside(path, number);
+      const name = nameBeside(path, `${label} ${this.#label}`, number);
       if (!this.#targets.has(name) && !this.has(name)) return name;
     }
   }
 
-  #nameBeside(path: string, number: number): string {
-    return nameBeside(path, `job ${this.#label}`, number);
+  /** What is in the way of a path now: a folder in its place, or something else in place of a folder above it. */
+  #obstacleOf(path: string): { readonly path: string; readonly inode: string } | undefined {
+    const names = path.split('/');
+    for (let count = 1; count <= names.length; count += 1) {
+      const at = names.slice(0, count).join('/');
+      if (this.#made.has(at)) return undefined;
+      if (this.#moved.has(at)) return undefined;
+      const stats = this.#look(at);
+      if (stats === undefined) return undefined;
+      if (stats.isDirectory() === count < names.length) continue;
+      return { path: at, inode: `${stats.dev}:${stats.ino}` };
+    }
+    return undefined;
+  }
+
+  /** The path beside what is in the way of it, in a folder that all results below share. */
+  #besideObstacle(path: string): string {
+    const obstacle = this.#obstacleOf(path);
+    if (obstacle === undefined || obstacle.path === path) return path;
+    const folder = this.#beside.get(obstacle.path) ?? this.#freeName(obstacle.path, 1);
+    this.#beside.set(obstacle.path, folder);
+    this.#targets.add(folder);
+    return folder + path.slice(obstacle.path.length);
   }
 
   /** Plans the missing parent folders. Refuses links, which could lead out of the folder, and files. */
@@ -181,7 +232,8 @@ export class ResultTransaction implements Disposable {
     const parent = posix.dirname(path);
     if (this.#parents.has(parent)) return;
     this.#planParents(parent);
-    const stats = this.#made.has(posix.dirname(parent)) ? undefined : this.#look(parent);
+    const isMissing = this.#made.has(posix.dirname(parent)) || this.#moved.has(parent);
+    const stats = isMissing ? undefined : this.#look(parent);
     if (stats === undefined) {
       this.#steps.push({ type: 'folder', target: parent });
       this.#made.add(parent);
@@ -197,7 +249,7 @@ export class ResultTransaction implements Disposable {
 
   #look(path: string) {
     try {
-      return lstatSync(this.#place.target(path), { throwIfNoEntry: false });
+      return lstatSync(this.#place.target(path), { bigint: true, throwIfNoEntry: false });
     } catch (error) {
       throw systemCode(error) === 'ENOENT' ? changedMeanwhile(path) : error;
     }

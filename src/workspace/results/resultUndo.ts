@@ -1,4 +1,4 @@
-import { lstatSync, rmdirSync, rmSync } from 'node:fs';
+import { lstatSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { systemCode } from '../../core/errors.ts';
 import { nameBeside } from '../files/besideName.ts';
 import { inodeOf, isMadeOf, linkWithoutReplacing, moveOver } from '../files/fileMoves.ts';
@@ -116,9 +116,21 @@ export function undoSteps(steps: readonly ResultStep[], place: ResultPlace, labe
     }
   };
 
+  const undoMove = ({ target, to, inode }: Extract<ResultStep, { type: 'move' }>): void => {
+    const moved = place.target(to);
+    if (inodeOf(moved) !== inode) return; // not executed, or already undone
+    // Somebody has put something else there since.
+    if (inodeOf(place.target(target)) !== undefined) beside.push(to);
+    else {
+      renameSync(moved, place.target(target));
+      files += 1;
+    }
+  };
+
   for (const step of steps.toReversed()) {
     try {
       if (step.type === 'folder') rmdirSync(place.target(step.target));
+      else if (step.type === 'move') undoMove(step);
       else if (step.type === 'new') undoNew(step.source, step.target);
       else undoReplace(step);
     } catch (error) {

@@ -6,11 +6,11 @@ import { safeLabel } from '../files/besideName.ts';
 import { ASIDE_FOLDER } from '../select/exclusion.ts';
 import type { StagedArchive } from '../extract/extract.ts';
 import { writeFailure } from '../files/fileWriting.ts';
-import { hashFile, type LocalFile, LocalFiles } from '../files/localFile.ts';
+import { hashFile, type LocalFile, LocalFiles, type Obstacle } from '../files/localFile.ts';
 import { Yielder } from '../../core/processes/yielder.ts';
 import type { ManifestEntry } from '../pack/pack.ts';
 import { type PathRisk, riskOf } from './pathRisk.ts';
-import { ResultTransaction } from './resultTransaction.ts';
+import { type MovedFile, ResultTransaction } from './resultTransaction.ts';
 
 export type ResultStatus =
   | 'new'
@@ -22,8 +22,14 @@ export type ResultStatus =
 
 export interface PlannedResult {
   readonly path: string;
+  /** Its path in the job, if that is not a valid one here, or the name of another result. */
+  readonly name?: string;
   readonly size: number;
   readonly status: ResultStatus;
+  /** For a `conflict`: the other result that has the same name on this file system. Only one of them can be written to it. */
+  readonly twin?: string;
+  /** For a `conflict`: what is in the way, such as a folder in place of the file. It is moved aside if the result is written. */
+  readonly obstacle?: Obstacle;
   /** For `review` and `protected`: the reason, and whether no local file has this path. */
   readonly review?: { readonly reason: PathRisk; readonly isNew: boolean };
 }
@@ -42,6 +48,8 @@ export interface AppliedResults {
   readonly written: readonly string[];
   readonly skipped: readonly string[];
   readonly setAside: readonly SetAsideResult[];
+  /** Local files and folders that were in the way of results, with the names that they have now. */
+  readonly moved: readonly MovedFile[];
 }
 
 export interface ApplyOptions {
@@ -72,8 +80,17 @@ export async function planResults(
     if (yielder.isDue) await yielder.pause();
     const found = local.look(entry.path);
     if (found.type !== 'blocked') plan.set(entry.path, found.type === 'none' ? null : found.mark);
-    const compared = found.type === 'none' ? 'new' : await compare(folder, entry, found, submitted.get(entry.path));
-    planned.push({ path: entry.path, size: entry.size, ...judge(entry.path, compared) });
+    const { path, size, name, twin } = entry;
+    const isNew = found.type === 'none' && twin === undefined;
+    const compared = isNew ? 'new' : await compare(folder, entry, found, submitted.get(path));
+    planned.push({
+      path,
+      size,
+      ...judge(path, compared),
+      ...(name !== undefined && { name }),
+      ...(twin !== undefined && { twin }),
+      ...(found.type === 'blocked' && { obstacle: found.by }),
+    });
   }
   await writeFile(planFile(staged), JSON.stringify([...plan]));
   return planned;
@@ -101,10 +118,14 @@ export async function applyResults(
   const skipped: string[] = [];
   const setAside: SetAsideResult[] = [];
   using transaction = open(staged, folder, label);
-  for (const { path, sha256 } of staged.entries) {
+  const replaced = new Set(
+    staged.entries.flatMap(({ path, twin }) => (twin !== undefined && decisions.get(path) === 'write' ? twin : [])),
+  );
+  for (const { path, sha256, twin } of staged.entries) {
     if (yielder.isDue) await yielder.pause();
     const seen = plan.get(path);
-    const decision = decisions.get(path) ?? (seen === null && riskOf(path) === undefined ? 'write' : 'skip');
+    const isNew = seen === null && twin === undefined && riskOf(path) === undefined;
+    const decision = replaced.has(path) ? 'skip' : (decisions.get(path) ?? (isNew ? 'write' : 'skip'));
     if (decision === 'skip') skipped.push(path);
     else if (decision === 'set-aside') {
       const target = `${ASIDE_FOLDER}/${label}/${path}`;
@@ -113,12 +134,19 @@ export async function applyResults(
     } else if (decision === 'keep-both' && seen !== null) {
       if (await isBeside(folder, { path, sha256 }, transaction)) skipped.push(path);
       else transaction.writeBeside(path);
-    } else if (seen === null || seen === undefined) transaction.writeNew(path);
-    else transaction.replace(path, seen);
+    } else {
+      // A twin takes the place of the result with the same name, which is not written then.
+      const target = decision === 'write' ? (twin ?? path) : path;
+      const found = plan.get(target);
+      if (found === null) transaction.writeNew(path, target);
+      else if (found === undefined) transaction.writeInPlace(path, target);
+      else transaction.replace(path, { mark: found, target });
+    }
   }
   await transaction.commit(journal, yielder);
   const aside = new Set(setAside.map(({ at }) => at));
-  return { written: transaction.written.filter((path) => !aside.has(path)), skipped, setAside };
+  const written = transaction.written.filter((path) => !aside.has(path));
+  return { written, skipped, setAside, moved: transaction.moved };
 }
 
 /** Whether an earlier download of the job has written these contents beside the local file. */
@@ -144,7 +172,7 @@ function open({ staging }: StagedArchive, folder: string, label: string): Result
 async function compare(
   folder: string,
   { path, size, sha256 }: ManifestEntry,
-  found: Exclude<LocalFile, { type: 'none' }>,
+  found: LocalFile,
   submitted: string | undefined,
 ): Promise<'same' | 'changed' | 'conflict'> {
   if (found.type !== 'file' || (found.size !== size && submitted === undefined)) return 'conflict';

@@ -2,7 +2,7 @@ import { accessSync, constants, lstatSync, readlinkSync, type Stats } from 'node
 import { dirname, join } from 'node:path';
 import * as l10n from '@vscode/l10n';
 import { formatBytes } from '../../core/text/format.ts';
-import { judgeName, NameTable } from '../archive/entryNames.ts';
+import { judgeName, LINUX_NAMES, NameTable } from '../archive/entryNames.ts';
 import type { ChosenFile } from './chosenFiles.ts';
 import type { Exclusion, Verdict } from './exclusion.ts';
 import { Yielder } from '../../core/processes/yielder.ts';
@@ -38,7 +38,7 @@ export async function inspectFiles(
 ): Promise<Inspected> {
   const inspected: Inspected = { files: [], excluded: [], findings: [], totalBytes: 0 };
   const { files, excluded, findings } = inspected;
-  const names = new NameTable();
+  const names = new NameTable({ ...LINUX_NAMES, isFolding: true });
   const folders = new RealFolders(root);
   const yielder = new Yielder(signal);
   const buffer = secretBuffer();
@@ -83,24 +83,17 @@ export async function inspectFiles(
         continue;
       }
     }
-    const twin = names.claimFile(path);
-    if (twin !== undefined) {
-      excluded.push({
-        path,
-        type: 'file',
-        reason: 'name',
-        rule: l10n.t('its name is the same as {0} on some systems', twin),
-      });
+    const place = names.addFile(path);
+    if ('twin' in place && place.twin !== undefined) {
       findings.push({
         type: 'same-name',
         path,
         message: l10n.t(
-          '{0} is not sent, because its name is the same as {1} on some systems. Rename or leave out one of them.',
+          '{0} has the same name as {1} on some systems. A service whose disk ignores case gives one of them another name.',
           path,
-          twin,
+          place.twin,
         ),
       });
-      continue;
     }
     if (size >= LARGE_FILE_BYTES) {
       findings.push({

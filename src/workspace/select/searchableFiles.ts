@@ -34,7 +34,7 @@ export function inspectSearchable(
 function isBehindLink(local: LocalFiles, path: string): boolean {
   try {
     const found = local.look(path);
-    return found.type === 'blocked' && found.by !== path;
+    return found.type === 'blocked' && found.by.path !== path;
   } catch {
     return false; // the inspection will find it unreadable
   }

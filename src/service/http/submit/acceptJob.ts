@@ -218,6 +218,8 @@ function refuseWithoutCredits(hold: number, { amount, limit, name = '' }: Spenda
   throw refusal(402, message);
 }
 
-function notesOn({ skipped }: CheckedUpload): readonly LogEventData[] {
-  return skipped.map(({ path, reason }) => serviceLine(`${path} was left out of the workspace: ${reason}`));
+function notesOn({ files, skipped }: CheckedUpload): readonly LogEventData[] {
+  const renamed = files.flatMap(({ path, name }) => (name === undefined ? [] : `${name} is called ${path} in the job`));
+  const leftOut = skipped.map(({ path, reason }) => `${path} was left out of the workspace: ${reason}`);
+  return [...renamed, ...leftOut].map((line) => serviceLine(line));
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { AppError } from '../../../core/errors.ts';
 import { readStart } from '../../../workspace/files/boundedRead.ts';
 import { FIRST_LINE_BYTES } from '../../../workspace/scripts/shebang.ts';
+import { noSpace } from '../../../workspace/extract/archivePlan.ts';
 import { stageArchive, type SkippedEntry } from '../../../workspace/extract/extract.ts';
 import { planArchive, planRuns, planTar, type TarRun } from '../../../workspace/extract/planTar.ts';
 import { assembleArchive } from '../../contents/assembleArchive.ts';
@@ -38,7 +39,8 @@ export interface CheckContext {
 
 /** An upload whose files were checked. */
 export interface CheckedUpload {
-  readonly files: readonly { readonly path: string; readonly mode: number }[];
+  /** `name` is the path that was sent, if it is another here. */
+  readonly files: readonly { readonly path: string; readonly mode: number; readonly name?: string }[];
   readonly skipped: readonly SkippedEntry[];
   /** The first bytes of a file; undefined if nearly everything would have to be read for them. */
   readStart(path: string): Promise<Buffer | undefined>;
@@ -95,9 +97,10 @@ export async function checkContents(
 ): Promise<CheckedUpload> {
   const { account, maxUploadBytes: maxBytes, contents, waiting, diskRefusal, freeBytes } = context;
   const found = await findContents(contents, { account, submission: received, maxBytes, signal });
-  const refusal = await diskRefusal(found.bytes);
+  const refusal = await diskRefusal(found.storedBytes);
   if (refusal !== undefined) throw new AppError('no-space', refusal);
   const free = await freeBytes();
+  if (found.storedBytes > free) throw noSpace(free);
   if (found.packedBytes <= MAX_STORED_BYTES) {
     const frames: Buffer[] = [];
     const planned = await planTar(assembleArchive(contents, found, { account, frames, signal }), free, signal);

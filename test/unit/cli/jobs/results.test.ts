@@ -26,6 +26,7 @@ test('the message says what was downloaded, what was not and why, and where it i
     written: ['new.txt', 'conflict (job 1).txt'],
     skipped: ['same.txt', 'changed.txt', '.git/config'],
     setAside: [],
+    moved: [],
     refused: [{ path: 'link', reason: 'a link' }],
   });
   assert.deepEqual(lines, [
@@ -51,6 +52,7 @@ test('what was set aside is listed with its reason and location', () => {
       { path: '.npmrc', at: '.farwharf-results/7/.npmrc' },
       { path: '.gitignore', at: '.farwharf-results/7/.gitignore' },
     ],
+    moved: [],
     refused: [],
   });
   assert.deepEqual(lines, [
@@ -63,7 +65,7 @@ test('what was set aside is listed with its reason and location', () => {
 
 test('many files are counted, and no new ones are called so', () => {
   const written = Array.from({ length: 1_020 }, (_, i) => `f${i}`);
-  const empty = { folder: '/f', plan: [], written: [], skipped: [], setAside: [], refused: [] };
+  const empty = { folder: '/f', plan: [], written: [], skipped: [], setAside: [], moved: [], refused: [] };
   assert.equal(describeResults({ ...empty, written })[20], '  + 1,000 more files');
   const same = { ...empty, plan: PLAN, skipped: ['same.txt'] };
   assert.deepEqual(describeResults(same), ['Nothing new: /f already has all the results.']);
@@ -72,7 +74,7 @@ test('many files are counted, and no new ones are called so', () => {
 
 test('however many results there are of a kind, 20 are named and the rest are counted', () => {
   const paths = Array.from({ length: 200_000 }, (_, index) => `data/${index}`);
-  const none = { folder: '/f', written: [], setAside: [], refused: [] };
+  const none = { folder: '/f', written: [], setAside: [], moved: [], refused: [] };
   const kept = describeResults({
     ...none,
     plan: paths.map((path) => ({ path, size: 1, status: 'conflict' })),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
@@ -18,6 +18,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { TIMES } from '../../../random.ts';
 import { AppError } from '../../../../src/core/errors.ts';
+import { LINUX_NAMES, WINDOWS_NAMES } from '../../../../src/workspace/archive/entryNames.ts';
 import { discardStaged, stageArchive, stageTar } from '../../../../src/workspace/extract/extract.ts';
 import { paxHeader, tarEnd, tarEntry, tarGz, writeArchive } from '../archive/tarBuilder.ts';
 import { temporaryFolder, writeTree } from '../temporaryFolder.ts';
@@ -145,32 +146,6 @@ const REFUSED: Record<string, { code: string; reason: string; bytes: Buffer }> =
     bytes: named('a/../../out.txt'),
   },
   'an absolute path': { code: 'refused', reason: '"/tmp/out.txt" is an absolute path', bytes: named('/tmp/out.txt') },
-  'a drive letter': { code: 'refused', reason: '"C:out.txt" starts with a drive letter', bytes: named('C:out.txt') },
-  'a backslash': {
-    code: 'refused',
-    reason: String.raw`"..\\out.txt": its name contains a backslash, which separates folders on Windows`,
-    bytes: named('..\\out.txt'),
-  },
-  'a UNC path': {
-    code: 'refused',
-    reason: String.raw`"\\\\host\\share": its name contains a backslash, which separates folders on Windows`,
-    bytes: named('\\\\host\\share'),
-  },
-  'a control character': {
-    code: 'refused',
-    reason: String.raw`"a\u001b[2Jb": its name contains control characters`,
-    bytes: named('a\u001b[2Jb'),
-  },
-  'a line feed in a name': {
-    code: 'refused',
-    reason: String.raw`"a\nb": its name contains control characters`,
-    bytes: named('a\nb'),
-  },
-  'a name that is not UTF-8': {
-    code: 'refused',
-    reason: 'the name "aÿb" is not valid UTF-8',
-    bytes: named(Buffer.from([0x61, 0xff, 0x62])),
-  },
   'no name': { code: 'refused', reason: 'an entry has no name', bytes: named('') },
   'a file in place of the folder': {
     code: 'refused',
@@ -182,14 +157,9 @@ const REFUSED: Record<string, { code: string; reason: string; bytes: Buffer }> =
     reason: '"../x" leads out of the folder',
     bytes: tarGz(paxHeader({ path: '../x' }), good),
   },
-  'a pax path with a NUL': {
-    code: 'refused',
-    reason: 'a pax header has an empty name or one with a NUL',
-    bytes: tarGz(paxHeader({ path: 'a\0b' }), good),
-  },
   'an empty pax path': {
     code: 'refused',
-    reason: 'a pax header has an empty name or one with a NUL',
+    reason: 'a pax header has an empty name',
     bytes: tarGz(paxHeader({ path: '' }), good),
   },
   'a GNU long name that leads up': {
@@ -206,41 +176,6 @@ const REFUSED: Record<string, { code: string; reason: string; bytes: Buffer }> =
     code: 'refused',
     reason: '"a" is in it twice',
     bytes: pair('a', 'a'),
-  },
-  'names that differ in case': {
-    code: 'refused',
-    reason: '"file" and "File" are the same name on some systems',
-    bytes: pair('File', 'file'),
-  },
-  'names that differ in composition': {
-    code: 'refused',
-    reason: '"é" and "é" are the same name on some systems',
-    bytes: pair('\u00e9', 'e\u0301'),
-  },
-  'compatibility twins': {
-    code: 'refused',
-    reason: '"file" and "ﬁle" are the same name on some systems',
-    bytes: pair('\ufb01le', 'file'),
-  },
-  'a sharp s and two': {
-    code: 'refused',
-    reason: '"strasse" and "straße" are the same name on some systems',
-    bytes: pair('stra\u00dfe', 'strasse'),
-  },
-  'an invisible twin': {
-    code: 'refused',
-    reason: '"ab" and "a‍b" are the same name on some systems',
-    bytes: pair('a\u200db', 'ab'),
-  },
-  'a twin with a dot at the end': {
-    code: 'refused',
-    reason: '"a." and "a" are the same name on some systems',
-    bytes: pair('a', 'a.'),
-  },
-  'folders that differ in case': {
-    code: 'refused',
-    reason: '"dir/b" and "Dir" are the same name on some systems',
-    bytes: pair('Dir/a', 'dir/b'),
   },
   'a file and a folder of one name': {
     code: 'refused',
@@ -376,16 +311,6 @@ const REFUSED: Record<string, { code: string; reason: string; bytes: Buffer }> =
     code: 'corrupt',
     reason: 'the size of an entry is too large',
     bytes: tarGz(good, tarEntry({ size: Buffer.concat([Buffer.from([0x80]), Buffer.alloc(11, 0xee)]) })),
-  },
-  'a name of 300 bytes': {
-    code: 'limit',
-    reason: 'a name in it is longer than 255 bytes',
-    bytes: tarGz(paxHeader({ path: 'n'.repeat(300) }), good),
-  },
-  'a path of 300 folders': {
-    code: 'limit',
-    reason: 'its folders are nested more than 256 levels deep',
-    bytes: tarGz(paxHeader({ path: 'a/'.repeat(300) + 'b' }), good),
   },
   'entries after the end': {
     code: 'corrupt',
@@ -523,20 +448,109 @@ function fixChecksums(tar: Buffer): void {
   }
 }
 
-test('an archive that unpacks to far more than its size is refused before the disk fills', async (t) => {
-  const zeros = Buffer.alloc(64 << 20);
-  const { archive, folder } = place(t, gzipSync(Buffer.concat([tarEntry({ name: 'zeros', body: zeros }), tarEnd])));
-  await assert.rejects(stageArchive(archive, folder), { code: 'limit', message: /200 times/ });
-  assert.deepEqual(listing(folder), ['mine.txt', 'sub', 'sub/file']);
-  const staged = await stageArchive(archive, folder, { limits: { ratio: 2000 } });
-  assert.equal(staged.totalBytes, zeros.length);
+test('a name that cannot be written here becomes one that can, and everything else comes', async (t) => {
+  const names = [
+    'T:300K.csv',
+    'what?.txt',
+    'aux.txt',
+    'trail.',
+    'a\\b',
+    'a\u001b[2Jb',
+    'a\nb',
+    'File',
+    'file',
+    'C:out.txt',
+  ];
+  const entries = names.map((name) => tarEntry({ name, body: name }));
+  const bytes = tarGz(
+    good,
+    ...entries,
+    tarEntry({ name: Buffer.from([0x61, 0xff, 0x62]), body: 'bytes' }),
+    paxHeader({ path: 'n\0l' }),
+    tarEntry({ body: 'nul' }),
+    paxHeader({ path: `${'n'.repeat(300)}.csv` }),
+    tarEntry({ body: 'long' }),
+    paxHeader({ path: `${'d/'.repeat(300)}b` }),
+    tarEntry({ body: 'deep' }),
+  );
+  const { archive, folder } = place(t, bytes);
+  const expected: Record<string, Record<string, string>> = {
+    linux: { 'a\u001b[2Jb': 'a_[2Jb', 'a\nb': 'a_b' },
+    win32: {
+      'T:300K.csv': 'T_300K.csv',
+      'what?.txt': 'what_.txt',
+      'aux.txt': 'aux_.txt',
+      'trail.': 'trail_',
+      'a\\b': 'a_b',
+      'a\u001b[2Jb': 'a_[2Jb',
+      'a\nb': 'a_b 2',
+      file: 'file 2',
+      'C:out.txt': 'C_out.txt',
+    },
+  };
+  const always = { 'a\udcffb': 'a%FFb', 'n\0l': 'n_l', [`${'n'.repeat(300)}.csv`]: `${'n'.repeat(251)}.csv` };
+  for (const [platform, rules] of [
+    ['linux', LINUX_NAMES],
+    ['win32', WINDOWS_NAMES],
+  ] as const) {
+    const staged = await stageArchive(archive, folder, { rules });
+    const renamed = staged.entries.flatMap(({ name, path }) => (name === undefined ? [] : [[name, path]]));
+    assert.deepEqual(Object.fromEntries(renamed), { ...expected[platform], ...always });
+    for (const { name, path } of staged.entries) {
+      const body = names.includes(name ?? path) ? (name ?? path) : undefined;
+      if (body !== undefined) assert.equal(readFileSync(join(staged.staging, path), 'utf8'), body);
+    }
+    assert.equal(staged.entries.length, names.length + 4);
+    assert.deepEqual(staged.skipped, [{ path: `${'d/'.repeat(300)}b`, reason: 'its folders are nested too deeply' }]);
+    assert.equal(staged.entries.find(({ path }) => path === 'file 2')?.twin, platform === 'win32' ? 'File' : undefined);
+    await discardStaged(staged);
+  }
 });
 
-test('limits on bytes, entries and depth hold, and say so', async (t) => {
+test('a name that only the disk refuses is skipped, and everything else comes', async (t) => {
+  if (process.platform === 'win32') return t.skip('names on Windows are shorter than what its rules allow here');
+  const lengthOf = (): number => 0; // such as on a file system for encrypted files, whose names are shorter
+  const { archive, folder } = place(t, tarGz(paxHeader({ path: 'n'.repeat(300) }), tarEntry(), good));
+  const staged = await stageArchive(archive, folder, { rules: { ...LINUX_NAMES, lengthOf } });
+  assert.deepEqual(
+    staged.entries.map(({ path }) => path),
+    ['good.txt'],
+  );
+  assert.deepEqual(staged.skipped, [{ path: 'n'.repeat(300), reason: 'this disk cannot hold a file of this name' }]);
+});
+
+test('what compresses to nothing is unpacked, up to the limit on the total', async (t) => {
+  const zeros = Buffer.alloc(64 << 20);
+  const { archive, folder } = place(t, gzipSync(Buffer.concat([tarEntry({ name: 'zeros', body: zeros }), tarEnd])));
+  const limits = { totalBytes: zeros.length - 1, raise: 'Raise it.' };
+  await assert.rejects(stageArchive(archive, folder, { limits }), {
+    code: 'limit',
+    message: 'The archive was refused: it unpacks to more than 67.1 MB. Raise it.',
+  });
+  assert.deepEqual(listing(folder), ['mine.txt', 'sub', 'sub/file']);
+  const staged = await stageArchive(archive, folder, { limits: { totalBytes: zeros.length } });
+  assert.equal(staged.totalBytes, zeros.length);
+  assert.equal(staged.entries[0]?.sha256, hash('sha256', zeros));
+  const { size, blocks } = statSync(join(staged.staging, 'zeros'));
+  assert.equal(size, zeros.length);
+  if (process.platform !== 'win32') assert.ok(blocks * 512 < 1e6, `${blocks} blocks`);
+});
+
+test('holes stay where they are between other bytes', async (t) => {
+  const body = Buffer.alloc(1_000_000);
+  for (const at of [0, 1, 70_000, 400_001, 999_999]) body[at] = 7;
+  for (const bytes of [body, body.subarray(0, 500_000), Buffer.alloc(20_000), Buffer.alloc(1)]) {
+    const { archive, folder } = place(t, tarGz(tarEntry({ name: 'holes', body: bytes }), good));
+    const { staging, entries } = await stageArchive(archive, folder);
+    assert.ok(readFileSync(join(staging, 'holes')).equals(bytes));
+    assert.equal(entries[0]?.sha256, hash('sha256', bytes));
+  }
+});
+
+test('limits on bytes and entries hold, and say so', async (t) => {
   const { archive, folder } = place(t, tarGz(good, tarEntry({ name: 'a/b/c', body: 'x' })));
   await assert.rejects(stageArchive(archive, folder, { limits: { totalBytes: 4 } }), { code: 'limit' });
   await assert.rejects(stageArchive(archive, folder, { limits: { entries: 1 } }), { code: 'limit' });
-  await assert.rejects(stageArchive(archive, folder, { limits: { depth: 2 } }), { code: 'limit' });
 });
 
 test('a 10 KB archive with 144,000 folders is refused before any is created', async (t) => {
@@ -693,10 +707,6 @@ test('each limit is said with what the archive exceeds', async (t) => {
   assert.equal(await refusalOf({ components: 3 }), refused('it has more than 3 names in its paths'));
   assert.equal(await refusalOf({ nameBytes: 12 }), refused('its names are longer than 12 B together'));
   assert.equal(await refusalOf({ seconds: 0 }), refused('it takes more than 0.0 s to unpack'));
-  assert.equal(
-    await refusalOf({ depth: 2 }),
-    'The archive was refused: its folders are nested more than 2 levels deep.',
-  );
   assert.equal(await refusalOf({ entries: 2, totalBytes: 5, depth: 3 }), 'accepted');
 });
 

@@ -13,7 +13,7 @@ import {
   symlinkSync,
   utimesSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { stageArchive } from '../../../../src/workspace/extract/extract.ts';
 import { packWorkspace } from '../../../../src/workspace/pack/pack.ts';
@@ -100,12 +100,45 @@ test('entries are in the order of the bytes of their paths', async (t) => {
   );
 });
 
-test('the same tree gives the same bytes, whatever its times', async (t) => {
+test('the same tree with the same times gives the same bytes, and with others the same contents', async (t) => {
   const { root, out, selection } = await selectTree(t);
-  const first = await packWorkspace(selection, join(out, '1.tar.gz'));
+  const pack = async (name: string) => {
+    const packed = await packWorkspace(selection, join(out, name), { isSegmented: true });
+    return { bytes: readFileSync(packed.path), pieces: packed.segments.map(({ pieces }) => pieces.toString('hex')) };
+  };
+  const first = await pack('1.tar.gz');
+  assert.ok(first.bytes.equals((await pack('2.tar.gz')).bytes));
   for (const { path } of selection.files) utimesSync(join(root, path), 1e9, 1e9);
-  const second = await packWorkspace(await selectFiles(root, { isTrusted: false }), join(out, '2.tar.gz'));
-  assert.ok(readFileSync(first.path).equals(readFileSync(second.path)));
+  const touched = await pack('3.tar.gz');
+  assert.ok(!first.bytes.equals(touched.bytes));
+  assert.ok(first.pieces.length > 1);
+  assert.deepEqual(touched.pieces.slice(0, -1), first.pieces.slice(0, -1));
+});
+
+test('the times of files arrive, also of those that are copied from an earlier archive, and none is in the future', async (t) => {
+  const { root, out, selection } = await selectTree(t);
+  const files = selection.files.map(({ path }) => path);
+  const before = Date.now() / 1000;
+  const [past = '', ahead = '', further = ''] = files;
+  utimesSync(join(root, past), 1.25, 1.25);
+  utimesSync(join(root, ahead), before + 1e6, before + 1e6);
+  utimesSync(join(root, further), before + 2e6, before + 2e6);
+  const timeOf = (folder: string, path: string): bigint => statSync(join(folder, path), { bigint: true }).mtimeNs;
+  const own = new Map(files.map((path) => [path, timeOf(root, path)]));
+  const first = await packWorkspace(selection, join(out, '1.tar.gz'), { isSegmented: true });
+  const earlier = { archive: first.path, segments: first.segments, manifest: first.manifest };
+  const second = await packWorkspace(selection, join(out, '2.tar.gz'), { isSegmented: true, earlier });
+  for (const { path: archive } of [first, second]) {
+    const { staging } = await stageArchive(archive, join(out, basename(archive, '.tar.gz')));
+    for (const path of files) {
+      const [sent = 0n, arrived] = [own.get(path), timeOf(staging, path)];
+      if (path === ahead || path === further) assert.ok(arrived <= BigInt(Date.now()) * 1_000_000n, path);
+      // What Node.js can set: a quarter of a microsecond.
+      else assert.ok(Math.abs(Number(arrived - sent)) < 1_000, `${path}: ${sent} ${arrived}`);
+    }
+    assert.ok(timeOf(staging, ahead) < timeOf(staging, further), 'in their order');
+    assert.ok(timeOf(staging, ahead) > timeOf(staging, past));
+  }
 });
 
 test('an empty selection is a valid empty archive', async (t) => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
+import { encodeHeader, encodeTimes, paddingOf } from '../../../../src/workspace/archive/tarFormat.ts';
 import { PIECE_RECORD_BYTES, PieceRecords, piecesIn } from '../../../../src/workspace/pack/pieceRecords.ts';
 import { splitPieces } from '../../../../src/workspace/pack/splitPieces.ts';
 
@@ -12,6 +13,12 @@ function noise(length: number): Buffer {
     createHash('sha256').update(String(index)).digest(),
   );
   return Buffer.concat(blocks).subarray(0, length);
+}
+
+/** A tar stream with one file that looks random. */
+function tarOf(length: number): Buffer {
+  const padding = Buffer.alloc(paddingOf(length));
+  return Buffer.concat([encodeHeader({ path: 'noise', size: length, mode: 0o644 }), noise(length), padding]);
 }
 
 function recordsOf(records: PieceRecords, bytes: Buffer): Buffer {
@@ -56,7 +63,7 @@ test('records keep no other memory than their own', () => {
 });
 
 test('a stream is split into the pieces of its records, however it arrives', async () => {
-  const bytes = noise(2_000_000);
+  const bytes = tarOf(2_000_000);
   const records = recordsOf(new PieceRecords(), bytes);
   for (const step of [999, 65_536, 2_000_000]) {
     const pieces = await split(bytes, step, records);
@@ -69,7 +76,7 @@ test('a stream is split into the pieces of its records, however it arrives', asy
 });
 
 test('only wanted pieces of a stream are returned, and none that is incomplete', async () => {
-  const bytes = noise(1_000_000);
+  const bytes = tarOf(1_000_000);
   const records = recordsOf(new PieceRecords(), bytes);
   const names = [...piecesIn(records)].map(({ name }) => name.toString('hex'));
   const namesOf = (pieces: readonly { readonly name: Buffer }[]) => pieces.map(({ name }) => name.toString('hex'));
@@ -79,6 +86,40 @@ test('only wanted pieces of a stream are returned, and none that is incomplete',
   );
   const third = names[2] ?? '';
   assert.deepEqual(namesOf(await split(bytes, 10_000, records, (name) => name.toString('hex') === third)), [third]);
-  assert.deepEqual(namesOf(await split(bytes.subarray(0, -1), 10_000, records)), names.slice(0, -1));
+  assert.deepEqual(
+    namesOf(await split(bytes.subarray(0, -1 - paddingOf(1_000_000)), 10_000, records)),
+    names.slice(0, -1),
+  );
   assert.equal((await split(Buffer.concat([bytes, bytes]), 10_000, records)).length, names.length);
+});
+
+test('the pieces of a file are the same whatever its time is, and only the list of times differs', async () => {
+  const pack = (mtime: string): { readonly timed: Buffer; readonly timeless: Buffer } => {
+    const file = { path: 'a ü.bin', size: 700_000, mode: 0o755 };
+    const rest = [noise(700_000), Buffer.alloc(paddingOf(700_000)), encodeTimes([mtime]), Buffer.alloc(1024)];
+    return {
+      timed: Buffer.concat([encodeHeader({ ...file, mtime }), ...rest]),
+      timeless: Buffer.concat([encodeHeader(file), ...rest]),
+    };
+  };
+  const records = recordsOf(new PieceRecords(), pack('1.5').timeless);
+  for (const mtime of ['1.5', '0', '1700000000', '1700000000.123456789', '-3.25']) {
+    const { timed, timeless } = pack(mtime);
+    const own = recordsOf(new PieceRecords(), timeless);
+    const pieces = await split(timed, 4_999, own);
+    assert.ok(Buffer.concat(pieces.map(({ bytes }) => bytes)).equals(timeless), mtime);
+    const names = (of: Buffer): string[] => [...piecesIn(of)].map(({ name }) => name.toString('hex'));
+    assert.deepEqual(names(own).slice(0, -1), names(records).slice(0, -1));
+  }
+});
+
+test('zeros are the same piece many times', () => {
+  const records = new PieceRecords();
+  const zeros = [...piecesIn(recordsOf(records, Buffer.alloc(3_000_000)))];
+  assert.equal(new Set(zeros.map(({ name }) => name.toString('hex'))).size, 2, 'whole pieces and the rest');
+  assert.equal(zeros[0]?.name.toString('hex'), sha256(Buffer.alloc(zeros[0]?.size ?? 0)));
+  assert.equal(
+    zeros.reduce((sum, { size }) => sum + size, 0),
+    3_000_000,
+  );
 });

@@ -69,7 +69,7 @@ test('files whose size, times and place on the disk are known are not read again
   const other = await pack(undefined, twin);
   // What was packed of the other folder, under the keys of this one.
   const segments = other.segments.map((segment, index) => ({ ...segment, key: own.segments[index]?.key ?? null }));
-  assert.equal((await pack({ ...other, segments })).sha256, other.sha256);
+  assert.deepEqual((await pack({ ...other, segments })).manifest, other.manifest);
   assert.equal((await pack(other)).sha256, own.sha256);
 });
 

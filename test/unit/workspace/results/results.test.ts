@@ -1,13 +1,26 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmdirSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { MACOS_NAMES } from '../../../../src/workspace/archive/entryNames.ts';
 import { type StagedArchive, stageArchive } from '../../../../src/workspace/extract/extract.ts';
 import { Yielder } from '../../../../src/core/processes/yielder.ts';
 import { ResultTransaction } from '../../../../src/workspace/results/resultTransaction.ts';
 import { recoverResults } from '../../../../src/workspace/results/resultRecovery.ts';
 import { isProtectedPath } from '../../../../src/workspace/results/protectedNames.ts';
+import { saveSteps } from '../../../../src/workspace/results/resultSteps.ts';
 import { applyResults, planResults, type ResultDecision } from '../../../../src/workspace/results/results.ts';
 import { tarEntry, tarGz, writeArchive } from '../archive/tarBuilder.ts';
 import { temporaryFolder, writeTree } from '../temporaryFolder.ts';
@@ -70,7 +83,7 @@ test('without decisions only new results are written, and none that is protected
   );
   await planResults(staged, folder);
   const applied = await applyResults(staged, folder, decide(), { label: '1', journal: journalOf(folder) });
-  assert.deepEqual(applied, { written: ['a/new'], skipped: ['old', '.git/hooks/pre-commit'], setAside: [] });
+  assert.deepEqual(applied, { written: ['a/new'], skipped: ['old', '.git/hooks/pre-commit'], setAside: [], moved: [] });
   assert.equal(text(folder, 'old'), 'mine');
   assert.equal(text(folder, 'a/new'), 'n');
   assert.equal(existsSync(join(folder, '.git')), false);
@@ -143,31 +156,126 @@ test('nothing is written through a link in the folder, and a link itself is repl
     planned.map(({ status }) => status),
     ['conflict', 'conflict'],
   );
-  await assert.rejects(
-    applyResults(staged, folder, decide(['out/x', 'write']), { label: '1', journal: journalOf(folder) }),
-    { code: 'refused' },
-  );
-  await applyResults(staged, folder, decide(['target', 'write']), { label: '1', journal: journalOf(folder) });
+  await applyResults(staged, folder, decide(['out/x', 'write'], ['target', 'write']), {
+    label: '1',
+    journal: journalOf(folder),
+  });
+  assert.equal(text(folder, 'out/x'), 'r');
+  assert.equal(readlinkSync(join(folder, 'out (before job 1)')), outside);
   assert.deepEqual(readdirSync(outside), ['file']);
   assert.equal(text(outside, 'file'), 'outside');
   assert.equal(text(folder, 'target'), 'r');
 });
 
-test('a result in place of a folder is skipped unless it was chosen, and then refused in words', async (t) => {
+test('a result in place of a folder is skipped unless it was chosen, and then the folder gets another name', async (t) => {
   const { folder, staged } = await stage(t, { 'data/x': 'mine' }, { data: 'r', other: 'r' });
-  await planResults(staged, folder);
+  const [planned] = await planResults(staged, folder);
+  assert.deepEqual(planned, {
+    path: 'data',
+    size: 1,
+    status: 'conflict',
+    obstacle: { path: 'data', kind: 'folder' },
+  });
   assert.deepEqual(await applyResults(staged, folder, decide(), { label: '1', journal: journalOf(folder) }), {
     written: ['other'],
     skipped: ['data'],
     setAside: [],
+    moved: [],
   });
-  await assert.rejects(
-    applyResults(staged, folder, decide(['data', 'write']), { label: '1', journal: journalOf(folder) }),
-    {
-      code: 'refused',
-      message: /it is a folder here/,
-    },
-  );
+  await planResults(staged, folder);
+  const applied = await applyResults(staged, folder, decide(['data', 'write'], ['other', 'skip']), {
+    label: '1',
+    journal: journalOf(folder),
+  });
+  assert.deepEqual(applied, {
+    written: ['data'],
+    skipped: ['other'],
+    setAside: [],
+    moved: [{ path: 'data', to: 'data (before job 1)' }],
+  });
+  assert.equal(text(folder, 'data'), 'r');
+  assert.equal(text(folder, 'data (before job 1)/x'), 'mine');
+});
+
+const KINDS = { local: { out: 'mine', kept: 'mine' }, results: { 'out/x': '1', 'out/deep/y': '2', more: '3' } };
+
+for (const [decision, expected] of [
+  ['keep-both', { 'out (job 1)/x': '1', 'out (job 1)/deep/y': '2', more: '3', out: 'mine' }],
+  ['write', { 'out/x': '1', 'out/deep/y': '2', more: '3', 'out (before job 1)': 'mine' }],
+  ['skip', { more: '3', out: 'mine' }],
+] as const) {
+  test(`results in a folder whose name a local file has are a conflict like others: ${decision}`, async (t) => {
+    const { folder, staged } = await stage(t, KINDS.local, KINDS.results);
+    const planned = await planResults(staged, folder);
+    assert.deepEqual(
+      planned.map(({ path, status, obstacle }) => [path, status, obstacle]),
+      [
+        ['out/x', 'conflict', { path: 'out', kind: 'file' }],
+        ['out/deep/y', 'conflict', { path: 'out', kind: 'file' }],
+        ['more', 'new', undefined],
+      ],
+    );
+    const decisions = decide(['out/x', decision], ['out/deep/y', decision]);
+    await applyResults(staged, folder, new Map([...decisions, ['more', 'write']]), {
+      label: '1',
+      journal: journalOf(folder),
+    });
+    const files = Object.entries({ ...expected, kept: 'mine' });
+    for (const [path, body] of files) assert.equal(text(folder, path), body, path);
+    const found = readdirSync(folder, { recursive: true, withFileTypes: true });
+    assert.equal(
+      found.filter((entry) => entry.isFile() && !entry.parentPath.includes('.farwharf')).length,
+      files.length,
+    );
+  });
+}
+
+test('a file that was moved aside is back after a failure, and after a process was killed', async (t) => {
+  const { folder, staged } = await stage(t, { out: 'mine', late: 'mine' }, { 'out/x': '1', late: '2' });
+  await planResults(staged, folder);
+  writeFileSync(join(folder, 'late'), 'edited since');
+  const decisions = decide(['out/x', 'write'], ['late', 'write']);
+  const options = { label: '1', journal: journalOf(folder) };
+  await assert.rejects(applyResults(staged, folder, decisions, options), { code: 'conflict', message: /^late / });
+  assert.deepEqual([ownFiles(folder), text(folder, 'out')], [['late', 'out'], 'mine']);
+
+  const inode = String(lstatSync(join(folder, 'out')).dev) + ':' + String(lstatSync(join(folder, 'out')).ino);
+  saveSteps(journalOf(folder), {
+    label: '1',
+    steps: [
+      { type: 'move', target: 'out', to: 'out (before job 1)', inode },
+      { type: 'folder', target: 'out' },
+      { type: 'new', source: 'out/x', target: 'out/x' },
+    ],
+  });
+  renameSync(join(folder, 'out'), join(folder, 'out (before job 1)'));
+  mkdirSync(join(folder, 'out'));
+  assert.equal((await recoverResults(staged.staging, journalOf(folder)))?.files, 1);
+  assert.deepEqual([ownFiles(folder), text(folder, 'out')], [['late', 'out'], 'mine']);
+});
+
+test('of two results with one name on this file system, each can be chosen', async (t) => {
+  const root = temporaryFolder(t);
+  const entries = ['File', 'file'].map((name) => tarEntry({ name, body: name }));
+  const archive = writeArchive(join(root, 'a.tgz'), tarGz(...entries));
+  for (const [decision, expected] of [
+    ['keep-both', { File: 'File', 'file 2': 'file' }],
+    ['write', { File: 'file' }],
+    ['skip', { File: 'File' }],
+  ] as const) {
+    const folder = join(root, decision);
+    const staged = await stageArchive(archive, folder, { rules: MACOS_NAMES });
+    const planned = await planResults(staged, folder);
+    assert.deepEqual(planned, [
+      { path: 'File', size: 4, status: 'new' },
+      { path: 'file 2', name: 'file', size: 4, status: 'conflict', twin: 'File' },
+    ]);
+    await applyResults(staged, folder, decide(['File', 'write'], ['file 2', decision]), {
+      label: '1',
+      journal: journalOf(folder),
+    });
+    assert.deepEqual(Object.fromEntries(ownFiles(folder).map((name) => [name, text(folder, name)])), expected);
+  }
 });
 
 test('without a plan nothing is written', async (t) => {
@@ -203,12 +311,7 @@ test('protected names are recognized in every spelling', () => {
 });
 
 test('what keeps results from being written is said with what to do', async (t) => {
-  const { folder, staged } = await stage(
-    t,
-    { 'data/x': 'mine', late: 'mine', blocked: 'mine' },
-    { data: 'r', late: 'r', 'blocked/x': 'r' },
-  );
-  symlinkSync('data', join(folder, 'link'));
+  const { folder, staged } = await stage(t, { late: 'mine' }, { data: 'r', late: 'r' });
   const apply = async (path: string): Promise<string> => {
     const decided = applyResults(staged, folder, decide([path, 'write']), { label: '1', journal: journalOf(folder) });
     const error = await decided.catch((caught: unknown) => caught);
@@ -216,27 +319,11 @@ test('what keeps results from being written is said with what to do', async (t) 
   };
   assert.equal(await apply('data'), 'The results were not compared with the folder yet, so nothing was written.');
   await planResults(staged, folder);
-  assert.equal(await apply('data'), 'data was not written: it is a folder here. Move it away or skip this result.');
-  assert.equal(
-    await apply('blocked/x'),
-    'blocked/x was not written: blocked is a file here. Move it away or skip this result.',
-  );
   writeFileSync(join(folder, 'late'), 'edited since');
   assert.equal(
     await apply('late'),
     'late changed after the results were compared, so nothing was written. Compare again.',
   );
-  const linked = await stage(t, {}, { 'out/x': 'r' });
-  symlinkSync(folder, join(linked.folder, 'out'));
-  await planResults(linked.staged, linked.folder);
-  const throughLink = applyResults(linked.staged, linked.folder, decide(['out/x', 'write']), {
-    label: '1',
-    journal: journalOf(linked.folder),
-  });
-  await assert.rejects(throughLink, {
-    code: 'refused',
-    message: 'out/x was not written: out is a link here. Move it away or skip this result.',
-  });
 });
 
 test('a file that cannot be restored is named, and its original is restored once that is possible', async (t) => {
