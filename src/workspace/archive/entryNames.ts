@@ -79,10 +79,9 @@ export function fitName(name: string, suffix: string, rules: NameRules): string 
   const extension = hasExtension ? name.slice(dot) : '';
   let stem = hasExtension ? name.slice(0, dot) : name;
   while (rules.lengthOf(`${stem}${suffix}${extension}`) > MAX_LENGTH) {
-    // Whole characters, so that what remains is still valid Unicode.
-    const characters = [...stem];
     const surplus = rules.lengthOf(`${stem}${suffix}${extension}`) - MAX_LENGTH;
-    stem = characters.slice(0, Math.min(-1, -Math.floor(surplus / 4))).join('');
+    // A character has up to three bytes for each of its UTF-16 units, of which half a pair is not valid Unicode.
+    stem = stem.slice(0, -Math.max(1, Math.floor(surplus / 3))).replace(/[\ud800-\udbff]$/, '');
   }
   return `${stem}${suffix}${extension}`;
 }

@@ -74,7 +74,7 @@ test('a name that is too long keeps its beginning and its extension', () => {
   assert.equal(validName(`${'x'.repeat(300)}.csv`, LINUX_NAMES), `${'x'.repeat(251)}.csv`);
   assert.equal(Buffer.byteLength(validName(`${'ü'.repeat(200)}.csv`, LINUX_NAMES)), 254);
   assert.equal(validName(`${'ü'.repeat(200)}.csv`, WINDOWS_NAMES), `${'ü'.repeat(200)}.csv`);
-  assert.equal(validName(`${'😀'.repeat(200)}`, WINDOWS_NAMES).length, 254);
+  assert.equal(validName('😀'.repeat(200), WINDOWS_NAMES).length, 254);
   assert.equal(fitName(`${'x'.repeat(250)}.csv`, ' (job 7)', LINUX_NAMES), `${'x'.repeat(243)} (job 7).csv`);
 });
 
