@@ -31,8 +31,7 @@ export async function assembleResults(
   record: JobRecord & { readonly jobId: string },
   { dest, records, maxBytes, signal, onProgress }: AssembleOptions,
 ): Promise<boolean> {
-  // The tar stream is larger than the files in it.
-  const assembly = await TarAssembly.create(records, dest, 2 * maxBytes);
+  const assembly = await TarAssembly.create(records, dest, maxBytes);
   if (assembly === undefined) {
     const message = 'The list of the contents of the results is not valid, so nothing was saved. Download them again.';
     throw new AppError('corrupt', message);

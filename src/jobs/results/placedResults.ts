@@ -93,7 +93,7 @@ export class PlacedResults {
   }
 }
 
-/** The tar stream of files that is cut into pieces, without the list of their times at its end. */
+/** The tar stream of files that is cut into pieces, but for the list of their times before its end, which only the service has. */
 function spansOf(files: readonly PlacedFile[]): readonly Span[] {
   const spans: Span[] = [];
   let start = 0;
@@ -108,6 +108,7 @@ function spansOf(files: readonly PlacedFile[]): readonly Span[] {
     add(file.at, file.size);
     add(ZEROS, paddingOf(file.size));
   }
+  for (let blocks = 0; blocks < 2; blocks += 1) add(ZEROS, ZEROS.length);
   return spans;
 }
 
