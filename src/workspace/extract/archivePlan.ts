@@ -1,6 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 import { formatBytes, formatCount } from '../../core/text/format.ts';
-import { type EntryPlace, type NameRules, namesOn, NameTable } from '../archive/entryNames.ts';
+import { type EntryPlace, type NameRules, namesOn, NameTable } from '../files/nameRules.ts';
 import type { TarFile } from '../archive/tarFormat.ts';
 import { entryPath } from './entryPath.ts';
 import { isZero } from '../files/holes.ts';

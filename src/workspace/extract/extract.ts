@@ -1,7 +1,7 @@
 import { constants, statSync } from 'node:fs';
 import { access, mkdir, realpath, statfs } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { type NameRules, namesOn } from '../archive/entryNames.ts';
+import { type NameRules, namesOn } from '../files/nameRules.ts';
 import type { ManifestEntry } from '../pack/manifest.ts';
 import { ArchivePlan, type PlacedEntry, type PlanLimits, type SkippedEntry, type WriteStep } from './archivePlan.ts';
 import { type ReadOptions, readSteps, readTarSteps, type WriteSteps } from './archiveSteps.ts';

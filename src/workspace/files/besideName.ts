@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { fitName, namesOn } from '../archive/entryNames.ts';
+import { fitName, namesOn } from './nameRules.ts';
 
 /** `plots/loss (job 7).png`, then `plots/loss (job 7) 2.png`. */
 export function nameBeside(path: string, label: string, number: number): string {

@@ -1,4 +1,4 @@
-import { foldName } from '../archive/entryNames.ts';
+import { foldName } from '../files/nameRules.ts';
 import { isProtectedPath } from './protectedNames.ts';
 import { isToolFile } from './toolFiles.ts';
 

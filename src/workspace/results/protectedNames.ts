@@ -1,4 +1,4 @@
-import { foldName } from '../archive/entryNames.ts';
+import { foldName } from '../files/nameRules.ts';
 
 const PROTECTED = new Set('.git .gitmodules .gitattributes .vscode .devcontainer .husky .ssh .envrc'.split(' '));
 // The short names that Windows gives to these files, such as `git~1` for `.git`.

@@ -2,7 +2,7 @@ import { accessSync, constants, lstatSync, readlinkSync, type Stats } from 'node
 import { dirname, join } from 'node:path';
 import * as l10n from '@vscode/l10n';
 import { formatBytes } from '../../core/text/format.ts';
-import { judgeName, LINUX_NAMES, NameTable } from '../archive/entryNames.ts';
+import { judgeName, LINUX_NAMES, NameTable } from '../files/nameRules.ts';
 import type { ChosenFile } from './chosenFiles.ts';
 import type { Exclusion, Verdict } from './exclusion.ts';
 import { Yielder } from '../../core/processes/yielder.ts';

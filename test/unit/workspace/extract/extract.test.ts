@@ -18,7 +18,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { TIMES } from '../../../random.ts';
 import { AppError } from '../../../../src/core/errors.ts';
-import { LINUX_NAMES, WINDOWS_NAMES } from '../../../../src/workspace/archive/entryNames.ts';
+import { LINUX_NAMES, WINDOWS_NAMES } from '../../../../src/workspace/files/nameRules.ts';
 import { discardStaged, stageArchive, stageTar } from '../../../../src/workspace/extract/extract.ts';
 import { paxHeader, tarEnd, tarEntry, tarGz, writeArchive } from '../archive/tarBuilder.ts';
 import { temporaryFolder, writeTree } from '../temporaryFolder.ts';

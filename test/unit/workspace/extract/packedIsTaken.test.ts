@@ -22,7 +22,7 @@ import {
   type NameRules,
   validName,
   WINDOWS_NAMES,
-} from '../../../../src/workspace/archive/entryNames.ts';
+} from '../../../../src/workspace/files/nameRules.ts';
 import { discardStaged, stageArchive } from '../../../../src/workspace/extract/extract.ts';
 import { packWorkspace } from '../../../../src/workspace/pack/pack.ts';
 import { selectFiles } from '../../../../src/workspace/select/selection.ts';

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { MACOS_NAMES } from '../../../../src/workspace/archive/entryNames.ts';
+import { MACOS_NAMES } from '../../../../src/workspace/files/nameRules.ts';
 import { type StagedArchive, stageArchive } from '../../../../src/workspace/extract/extract.ts';
 import { Yielder } from '../../../../src/core/processes/yielder.ts';
 import { ResultTransaction } from '../../../../src/workspace/results/resultTransaction.ts';

@@ -10,7 +10,7 @@ import {
   NameTable,
   validName,
   WINDOWS_NAMES,
-} from '../../../../src/workspace/archive/entryNames.ts';
+} from '../../../../src/workspace/files/nameRules.ts';
 
 test('names that some file system takes for the same have one key', () => {
   const same: readonly (readonly string[])[] = [
