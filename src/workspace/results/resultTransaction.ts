@@ -66,12 +66,14 @@ export class ResultTransaction implements Disposable {
     this.#plan(path, target);
   }
 
-  /** What earlier downloads of the job have written beside the local file. */
+  /** What earlier downloads of the job have written beside the local file, or beside what is in the way. */
   *writtenBeside(path: string): Generator<string, void> {
+    const taken = this.#obstacleOf(path)?.path ?? path;
     for (let number = 1; ; number += 1) {
-      const name = nameBeside(path, `job ${this.#label}`, number);
-      if (!this.has(name)) return;
-      yield name;
+      const name = nameBeside(taken, `job ${this.#label}`, number);
+      const target = name + path.slice(taken.length);
+      if (!this.has(name) || this.#obstacleOf(target) !== undefined || !this.has(target)) return;
+      yield target;
     }
   }
 

@@ -117,12 +117,12 @@ test('what is at a path is found without following a link', { skip }, async (t) 
     ['a/none', { type: 'none' }],
     ['none/deep/er', { type: 'none' }],
     ['none/other', { type: 'none' }],
-    ['a/folder', { type: 'blocked', by: 'a/folder' }],
-    ['a', { type: 'blocked', by: 'a' }],
-    ['link/x', { type: 'blocked', by: 'link' }],
-    ['link/deep/x', { type: 'blocked', by: 'link' }],
-    ['blocker/x', { type: 'blocked', by: 'blocker' }],
-    ['a/file/x', { type: 'blocked', by: 'a/file' }],
+    ['a/folder', { type: 'blocked', by: { path: 'a/folder', kind: 'folder' } }],
+    ['a', { type: 'blocked', by: { path: 'a', kind: 'folder' } }],
+    ['link/x', { type: 'blocked', by: { path: 'link', kind: 'link' } }],
+    ['link/deep/x', { type: 'blocked', by: { path: 'link', kind: 'link' } }],
+    ['blocker/x', { type: 'blocked', by: { path: 'blocker', kind: 'file' } }],
+    ['a/file/x', { type: 'blocked', by: { path: 'a/file', kind: 'file' } }],
   ] as const) {
     assert.deepEqual(local.look(path), expected, path);
   }
