@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { parse as parseToml, TomlError } from 'smol-toml';
 import * as z from 'zod';
 import { AppError, messageOf, systemCode } from '../core/errors.ts';
-import { withoutByteOrderMark } from '../core/text/textEncoding.ts';
+import { readNamedFile } from '../core/files/namedFile.ts';
 import { schemaMessage, schemaProblems } from '../core/text/schemaMessage.ts';
+import { withoutByteOrderMark } from '../core/text/textEncoding.ts';
 import { machineClass, MachineClasses } from './config/machineClasses.ts';
 import { sections } from './config/sections.ts';
 import type { ExecutorKind } from './executor/executorKind.ts';
@@ -131,8 +131,10 @@ function invalid(path: string | undefined, problems: string): AppError {
 
 async function readText(path: string): Promise<string> {
   try {
-    return withoutByteOrderMark(await readFile(path, 'utf8'));
-  } catch (cause) {
+    return withoutByteOrderMark(await readNamedFile(path, { name: `The configuration ${path}` }));
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'bad-input') throw error;
+    const { cause } = error instanceof Error ? error : {};
     const why = systemCode(cause) === 'ENOENT' ? 'it does not exist' : messageOf(cause);
     throw new AppError('missing', `The configuration ${path} cannot be read: ${why}.`, { cause });
   }

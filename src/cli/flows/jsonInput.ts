@@ -1,10 +1,12 @@
 import { AppError } from '../../core/errors.ts';
 import { resolve } from 'node:path';
-import { parseJsonObject, readNamedFile } from '../grammar/jsonObject.ts';
+import { readNamedFile } from '../../core/files/namedFile.ts';
+import { withoutByteOrderMark } from '../../core/text/textEncoding.ts';
+import { parseJsonObject } from '../grammar/jsonObject.ts';
 
 /** The shared state from JSON, or from the file after `@`. */
 export async function readShared(text: string): Promise<Readonly<Record<string, unknown>>> {
-  const json = text.startsWith('@') ? await readNamedFile(resolve(text.slice(1))) : text;
+  const json = text.startsWith('@') ? withoutByteOrderMark(await readNamedFile(resolve(text.slice(1)))) : text;
   return parseJsonObject(json, '--shared', '{"topic": "harbours"}');
 }
 

@@ -7,7 +7,7 @@ import { diskHost } from '../../flows/project/diskHost.ts';
 import { ParsedFiles } from '../../flows/project/parsedFiles.ts';
 import { migratePocketFlow } from '../../flows/migration/pocketFlow.ts';
 import type { Context } from '../command/context.ts';
-import { readNamedFile } from '../grammar/jsonObject.ts';
+import { readNamedFile } from '../../core/files/namedFile.ts';
 
 /**
  * `farwharf flow migrate`: rewrites files that use PocketFlow. Prints the changes as a patch and writes nothing without `--write`. JSON:

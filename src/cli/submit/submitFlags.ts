@@ -1,7 +1,9 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { AppError, systemCode } from '../../core/errors.ts';
-import { parseJsonObject, readNamedFile } from '../grammar/jsonObject.ts';
+import { readNamedFile } from '../../core/files/namedFile.ts';
+import { withoutByteOrderMark } from '../../core/text/textEncoding.ts';
+import { parseJsonObject } from '../grammar/jsonObject.ts';
 import { type FlagValues, jsonFlag, listFlag, optionalNumberFlag, switchFlag, textFlag } from '../grammar/flags.ts';
 import { type ClusterOptions, clusterOptions } from '../../remote/protocol/submission.ts';
 import { schemaMessage } from '../../core/text/schemaMessage.ts';
@@ -112,5 +114,5 @@ export async function readFolder(argument: string): Promise<string> {
 
 /** The description of a Python environment. @throws AppError `missing` or `bad-input` if the file cannot be read or is not a JSON object. */
 export async function readVenv(file: string): Promise<Readonly<Record<string, unknown>>> {
-  return parseJsonObject(await readNamedFile(file), file, '{ "requirements": ["numpy"] }');
+  return parseJsonObject(withoutByteOrderMark(await readNamedFile(file)), file, '{ "requirements": ["numpy"] }');
 }

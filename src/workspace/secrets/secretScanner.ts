@@ -1,5 +1,5 @@
 import { detectEncoding, type TextEncoding } from '../../core/text/textEncoding.ts';
-import { findToken, hasPrivateKey, TOKEN_BEGINNINGS } from './secretFormats.ts';
+import { findMarked, findToken, hasPrivateKey, SECRET_MARKS, TOKEN_BEGINNINGS } from './secretFormats.ts';
 
 // Every token contains a run of at least this length. Most words are shorter, so most bytes are skipped.
 const SHORTEST_RUN = 20;
@@ -9,11 +9,14 @@ const LOOK_AHEAD = 200;
 const PRIVATE_KEY_HEADER = 'PRIVATE KEY';
 const PRIVATE_KEY_BACK = 64;
 const PRIVATE_KEY_AHEAD = 1024;
+const MARK_AHEAD = 600;
+// In UTF-8, or narrowed from UTF-16.
+const BYTE_ORDER_MARK = /^(?:\u00EF\u00BB\u00BF| )/;
 // A secret may be split between two chunks.
 const OVERLAP = 2048;
 
 const TOKEN_CHARACTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-const [DASH, UNDERSCORE, DOT] = [0x2d, 0x5f, 0x2e];
+const [DASH, UNDERSCORE, DOT, TILDE] = [0x2d, 0x5f, 0x2e, 0x7e];
 /** A number from 1 for each byte that a token can contain; 0 for others. */
 const CODES = Uint8Array.from({ length: 256 }, (_, byte) => TOKEN_CHARACTERS.indexOf(String.fromCharCode(byte)) + 1);
 /** Whether a token starts with three given characters, by their codes. */
@@ -23,7 +26,11 @@ for (const beginning of TOKEN_BEGINNINGS) BEGINS_TOKEN[codeAt(Buffer.from(beginn
 const BEFORE_VALUE = new Set(Buffer.from('=:"\'` '));
 const NAME_OF_KEY = /(?:key|token)["'\])]*\s*[:=]\s*["'`]?$/i;
 const LONGEST_NAME_END = 24;
-const PARTED_TOKEN = /(?:SG\.(?:[\w-]{22}\.)?|hvs\.|ya29\.)$/;
+const LONGEST_PART = 34;
+const BEGINNING = 3;
+const NONE: ReadonlySet<string> = new Set();
+const PARTED_TOKEN =
+  /(?:SG\.(?:[\w-]{22}\.)?|hv[sb]\.|ya29\.|\bdp\.[a-z]{2,5}\.|\bdt0[a-z]\d{2}\.(?:[A-Z0-9]{24}\.)?|\batlasv1\.|\dQ~)$/;
 
 /** Searches one file for secrets, chunk by chunk, in any text encoding. Binary data is skipped. */
 export class SecretScanner {
@@ -51,13 +58,26 @@ export function findSecretInBytes(bytes: Buffer): string | undefined {
 }
 
 function findSecret(text: Buffer): string | undefined {
-  return findPrivateKey(text) ?? findTokens(text);
+  return findPrivateKey(text) ?? findMarks(text) ?? findTokens(text);
 }
 
 function findPrivateKey(text: Buffer): string | undefined {
   for (let at = text.indexOf(PRIVATE_KEY_HEADER); at !== -1; at = text.indexOf(PRIVATE_KEY_HEADER, at + 1)) {
     const around = text.toString('latin1', Math.max(0, at - PRIVATE_KEY_BACK), at + PRIVATE_KEY_AHEAD);
     if (hasPrivateKey(around)) return 'private key';
+  }
+  return undefined;
+}
+
+function findMarks(text: Buffer): string | undefined {
+  const atStart = `\n${text.toString('latin1', 0, MARK_AHEAD).replace(BYTE_ORDER_MARK, '')}`;
+  for (const mark of SECRET_MARKS) {
+    const first = atStart.startsWith(mark) ? findMarked(mark, atStart) : undefined;
+    if (first !== undefined) return first;
+    for (let at = text.indexOf(mark); at !== -1; at = text.indexOf(mark, at + mark.length)) {
+      const found = findMarked(mark, text.toString('latin1', at, at + MARK_AHEAD));
+      if (found !== undefined) return found;
+    }
   }
   return undefined;
 }
@@ -80,7 +100,8 @@ function findTokens(text: Buffer): string | undefined {
     }
     let end = at + 1;
     while (end < text.length && CODES[text[end] ?? 0] !== 0) end += 1;
-    const found = isCandidate(text, runStart, end) ? findToken(around(text, runStart, end)) : undefined;
+    const beginnings = beginningsIn(text, runStart, end);
+    const found = beginnings && findToken(around(text, runStart, end), beginnings);
     if (found !== undefined) return found;
     runStart = end + 1;
     unseen = runStart;
@@ -89,21 +110,28 @@ function findTokens(text: Buffer): string | undefined {
   return undefined;
 }
 
-/** Whether a run may be a token. A cheap check, because most long runs are names or base64. */
-function isCandidate(text: Buffer, start: number, end: number): boolean {
+/** The beginnings of tokens in a run; undefined if it can be none. A cheap check, because most long runs are names or base64. */
+function beginningsIn(text: Buffer, start: number, end: number): ReadonlySet<string> | undefined {
   const last = Math.min(end, start + LONGEST_LOOK);
+  let found: Set<string> | undefined;
   let isStart = true;
   for (let at = start; at < last; at += 1) {
-    if (isStart && BEGINS_TOKEN[codeAt(text, at)] === 1) return true;
+    if (isStart && BEGINS_TOKEN[codeAt(text, at)] === 1) {
+      found ??= new Set();
+      found.add(text.toString('latin1', at, at + BEGINNING));
+    }
     isStart = text[at] === DASH || text[at] === UNDERSCORE;
   }
+  return found ?? (isAfterName(text, start) ? NONE : undefined);
+}
+
+/** Whether what is before a run is the name of a key, or the first part of a token. */
+function isAfterName(text: Buffer, start: number): boolean {
   if (start === 0) return false;
   const before = text[start - 1] ?? 0;
-  if (before === DOT)
-    return PARTED_TOKEN.test(text.toString('latin1', Math.max(0, start - LONGEST_NAME_END - 2), start));
-  return (
-    BEFORE_VALUE.has(before) && NAME_OF_KEY.test(text.toString('latin1', Math.max(0, start - LONGEST_NAME_END), start))
-  );
+  const end = (length: number): string => text.toString('latin1', Math.max(0, start - length), start);
+  if (before === DOT || before === TILDE) return PARTED_TOKEN.test(end(LONGEST_PART));
+  return BEFORE_VALUE.has(before) && NAME_OF_KEY.test(end(LONGEST_NAME_END));
 }
 
 /** Seven bits for each of three characters. */

@@ -1,9 +1,9 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import * as z from 'zod';
 import { recordingEntrySchema } from '../../../agents/records/schemas.ts';
 import { AppError, messageOf } from '../../../core/errors.ts';
-import { readProblem } from '../../../core/files/readProblem.ts';
+import { readNamedFile } from '../../../core/files/namedFile.ts';
 import { writeAtomically } from '../../../core/files/atomicFile.ts';
 import { stepReachSchema } from '../history/runRecord.ts';
 import { runInput } from '../protocol/runInput.ts';
@@ -58,12 +58,7 @@ export type ExpectedRun = z.infer<typeof expectedRun>;
  * @throws AppError `missing` or `corrupt` with its path.
  */
 export async function readFlowTest(path: string): Promise<FlowTest> {
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (cause) {
-    throw new AppError('missing', readProblem(`The test ${path}`, cause), { cause });
-  }
+  const text = await readNamedFile(path, { name: `The test ${path}` });
   let value: unknown;
   try {
     value = JSON.parse(text.replaceAll(FOLDER_TOKEN, asInJson(dirname(path))));

@@ -147,3 +147,85 @@ test('what identifies the formats changes with each of them', () => {
     );
   assert.equal(new Set(lines).size, lines.length);
 });
+
+const pem = `${join('-----BEGIN ', 'RSA PRIVATE KEY-----')}\n${mixed(64)}\n${mixed(60)}\n`;
+const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+const signed = join(
+  part({ alg: 'RS256', kid: mixed(8) }),
+  '.',
+  part({ sub: mixed(9), exp: 1_900_000_000 }),
+  '.',
+  mixed(86),
+);
+const cluster = (user: string): string =>
+  `apiVersion: v1\ncurrent-context: a\nkind: Config\nusers:\n- name: a\n  user:\n    ${user}\n`;
+const login = `${mixed(9)}:${mixed(14)}`;
+
+const BY_CONTENT: Readonly<Record<string, readonly string[]>> = {
+  'cluster credentials': [
+    cluster(`token: ${mixed(30)}`),
+    cluster(`password: "${mixed(16)}"`),
+    cluster(`client-key-data: ${Buffer.from(pem).toString('base64')}`),
+  ],
+  'private key in base64': [
+    `KEY=${Buffer.from(pem).toString('base64')}`,
+    `KEY=${Buffer.from(pem.replace('RSA ', '')).toString('base64')}`,
+  ],
+  'password in an address': [
+    join('postgres', '://', login, '@db.prod.internal:5432/x'),
+    join('URL = "mysql+pymysql', '://', login, '@10.0.0.7/x"'),
+    join('{"url": "mongodb+srv', '://', login, '@cluster0.ab1cd.mongodb.net"}'),
+    join('rediss', '://:', mixed(20), '@cache.prod.internal'),
+    join('git clone https', '://', login, '@git.prod.internal/a.git'),
+    join('postgres', '://app:', mixed(14), '@localhost/app'),
+  ],
+  webhook: [
+    join('https', '://hooks.slack', '.com/services/T', upper(8), '/B', upper(10), '/', mixed(24)),
+    join('https', '://discord', '.com/api/webhooks/918273645546372819/', mixed(68)),
+  ],
+  'WireGuard key': [`[Interface]\nPrivateKey = ${mixed(42)}E=\n`, `PresharedKey=${mixed(42)}E=`],
+  'login of .netrc': [
+    `machine api.prod.internal login me password ${mixed(14)}\n`,
+    `# mine\nmachine a.b.io\n  login me\n  password ${mixed(9)}\n`,
+  ],
+  'signed token (JWT)': [signed, `Authorization: Bearer ${signed}`, `{"id_token":"${signed}"}`],
+  'HubSpot token': [join('pat-', 'na1-', hex(8), '-', hex(4), '-', hex(4), '-', hex(4), '-', hex(12))],
+  'Terraform token': [join(mixed(14), '.atlasv1.', mixed(67))],
+  'Azure client secret': [join('Ab3', '8Q~', mixed(34))],
+  'Telegram bot token': [join('9182736455', ':AAF', mixed(32))],
+};
+
+test('secrets without a prefix are found by what is around them', () => {
+  for (const [name, texts] of Object.entries(BY_CONTENT)) {
+    for (const text of texts) {
+      assert.equal(findSecretInBytes(Buffer.from(text)), name, text);
+      assert.equal(findSecretInBytes(Buffer.from(`${'some text\n'.repeat(50)}${text}`)), name, text);
+      assert.equal(findSecretInBytes(Buffer.from(`\uFEFF${text}`, 'utf16le')), name, `UTF-16: ${text}`);
+    }
+  }
+});
+
+test('examples, templates, public keys and certificates are no secrets', () => {
+  const texts = [
+    'postgres://user:password@localhost:5432/db',
+    'postgres://postgres:postgres@db.prod.internal/app',
+    'mysql://root:root@db/app',
+    'redis://:${REDIS_PASSWORD}@redis.prod.internal:6379',
+    'https://user:s3cretvalue@example.com/',
+    'amqp://guest:guest@rabbitmq:5672//',
+    'postgresql://<user>:<password>@<host>/db',
+    'http://{user}:{password}@{host}',
+    'http://localhost:8080/a@b',
+    'https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX',
+    'machine example.com login me password secret',
+    'The machine learns.\nmachine learning needs no login or password.',
+    'PrivateKey = <your key>',
+    `PublicKey = ${mixed(42)}E=`,
+    cluster('token: ${TOKEN}'),
+    cluster('exec:\n      command: aws'),
+    `ca-data: ${Buffer.from(pem.replaceAll('RSA PRIVATE KEY', 'CERTIFICATE')).toString('base64')}`,
+    join('eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.', 'eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIn0.', mixed(43)),
+    join('eyJub3QiOiJhIHRva2VuIn0.', 'eyJzdWIiOiJhYmNkZWZnaCJ9.', mixed(43)),
+  ];
+  for (const text of texts) assert.equal(findSecretInBytes(Buffer.from(`${text}\n`)), undefined, text);
+});
