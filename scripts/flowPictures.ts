@@ -3,10 +3,11 @@ import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Page } from 'playwright-core';
 import { PICTURE_SETTINGS, takePicture } from './picture.ts';
+import { temporaryExamples } from './trackedFiles.ts';
 import { openWindow, type Window } from './vscode/window.ts';
 import { choose, openFile, runCommand, webviewOf } from './vscode/workbench.ts';
 
-const AGENTS = resolve(import.meta.dirname, '..', 'examples', 'agents');
+const AGENTS = join(temporaryExamples(), 'agents');
 const TRACES = resolve(import.meta.dirname, '..', 'test', 'fixtures', 'traces');
 const RUN_TIMEOUT_MS = 60_000;
 // The example is part of this project, whose packages it finds there; the editor looks for them in the folder that is opened.

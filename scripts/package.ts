@@ -11,14 +11,10 @@ import { addToZip, listZip } from './zip.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const MAX_BYTES = 1_620_000;
-const ALLOWED = [
-  /^extension\/examples\/quickstart\/(\.gitignore|(texts\/)?\w+\.(md|mjs|txt))$/,
-  /^extension\/media\/flowTemplates\/\w+\.mts$/,
+// What is built or made here. All else is named in .vscodeignore.
+const BUILT = [
   /^\[Content_Types\]\.xml$/,
   /^extension\.vsixmanifest$/,
-  /^extension\/package(\.nls(\.de)?)?\.json$/,
-  /^extension\/l10n\/bundle\.l10n\.de\.json$/,
-  /^extension\/(readme\.md|changelog\.md|license\.txt)$/i,
   /^extension\/dist\/[\w-]+\.(js|mjs)$/,
   /^extension\/dist\/machineService\.json$/,
   /^extension\/dist\/thirdPartyLicenses\.txt$/,
@@ -26,14 +22,8 @@ const ALLOWED = [
   /^extension\/dist\/chunks\/[\w-]+\.(js|mjs)$/,
   /^extension\/dist\/flowTypes\/([\w-]+\/)*[\w.-]+\.d\.ts$/,
   /^extension\/node_modules\/farwharf-types\/(package\.json|index\.js)$/,
-  /^extension\/terminal\/farwharf(\.cmd)?$/,
-  /^extension\/agentPlugin\/(plugin\.json|mcp\.json|skills\/[\w-]+\/SKILL\.md)$/,
-  /^extension\/media\/([\w-]+\/)*[\w.-]+\.(svg|png|css|js|md|json|mts)$/,
 ];
 const REQUIRED = [
-  'package.json',
-  'package.nls.de.json',
-  'l10n/bundle.l10n.de.json',
   'dist/extension.js',
   'dist/features.js',
   'dist/worker.mjs',
@@ -55,12 +45,13 @@ const REQUIRED = [
   'dist/webview/jobPage.js',
   'dist/webview/sweepPage.js',
   'dist/thirdPartyLicenses.txt',
-  'media/flowTemplates/chat.mts',
-  'terminal/farwharf',
-  'terminal/farwharf.cmd',
-  'examples/quickstart/train.mjs',
-  'examples/quickstart/texts/tides.txt',
 ];
+// As `vsce` writes them.
+const RENAMED: Readonly<Record<string, string>> = {
+  'README.md': 'readme.md',
+  'CHANGELOG.md': 'changelog.md',
+  LICENSE: 'LICENSE.txt',
+};
 
 // The TypeScript server loads plugins only from packages, and `vsce` leaves out all of `node_modules`.
 const PLUGIN_START = `const { join } = require('node:path');
@@ -76,6 +67,14 @@ interface Manifest {
 
 async function readManifest(): Promise<Manifest> {
   return JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as Manifest;
+}
+
+/** The paths that .vscodeignore names in full. */
+async function namedFiles(): Promise<readonly string[]> {
+  const lines = (await readFile(join(ROOT, '.vscodeignore'), 'utf8')).split('\n');
+  return lines
+    .filter((line) => line.startsWith('!') && !line.includes('*') && !line.startsWith('!dist/'))
+    .map((line) => line.slice(1));
 }
 
 /**
@@ -100,11 +99,15 @@ export async function packExtension(to?: string): Promise<string> {
     [`${plugin}/index.js`]: PLUGIN_START,
   });
   const names = await listZip(path);
-  const unexpected = names.filter((name) => !ALLOWED.some((pattern) => pattern.test(name)));
-  if (unexpected.length > 0) throw new Error(`These files must not be in ${path}: ${unexpected.join(', ')}`);
-  const chunks = (await readdir(join(ROOT, 'dist/chunks'))).map((name) => `dist/chunks/${name}`);
-  const missing = [...REQUIRED, ...chunks].filter((name) => !names.includes(`extension/${name}`));
+  const chunks = (await readdir(join(ROOT, 'dist/chunks'))).filter((name) => /^[\w-]+\.m?js$/.test(name));
+  const named = (await namedFiles()).map((name) => RENAMED[name] ?? name);
+  const expected = [...named, ...REQUIRED, ...chunks.map((name) => `dist/chunks/${name}`)].map(
+    (name) => `extension/${name}`,
+  );
+  const missing = expected.filter((name) => !names.includes(name));
   if (missing.length > 0) throw new Error(`These files are missing in ${path}: ${missing.join(', ')}`);
+  const unexpected = names.filter((name) => !expected.includes(name) && !BUILT.some((pattern) => pattern.test(name)));
+  if (unexpected.length > 0) throw new Error(`These files must not be in ${path}: ${unexpected.join(', ')}`);
   const { size } = await stat(path);
   if (size >= MAX_BYTES)
     throw new Error(`${path} weighs ${formatBytes(size)}; the limit is ${formatBytes(MAX_BYTES)}.`);

@@ -1,17 +1,17 @@
 // Makes the README's pictures from the real thing, in light and in dark: the quickstart as a job in the real workbench, a
 // search of this project, and a flow on its canvas. `--only jobs`, `--only search` or `--only flows` makes those alone.
 import { cp, mkdir } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from './build.ts';
 import { takeFlowPictures } from './flowPictures.ts';
 import { packExtension } from './package.ts';
 import { PICTURE_SETTINGS, PICTURES, takePicture } from './picture.ts';
 import { takeSearchPictures } from './searchPictures.ts';
+import { temporaryExamples } from './trackedFiles.ts';
 import { openWindow } from './vscode/window.ts';
 import { choose, runCommand } from './vscode/workbench.ts';
 
-const ROOT = resolve(import.meta.dirname, '..');
 const { values: flags } = parseArgs({ options: { only: { type: 'string' } } });
 const THEMES = { light: 'Light 2026', dark: 'Dark 2026' };
 const SHOWN_LINE = '10 s'; // of the log, half of the training: enough to see that the model learns
@@ -22,7 +22,7 @@ async function takeJobPictures(kind: string, theme: string): Promise<void> {
   await using window = await openWindow({
     name: 'quickstart',
     settings: { ...PICTURE_SETTINGS, 'workbench.colorTheme': theme },
-    prepare: (folder) => cp(join(ROOT, 'examples', 'quickstart'), folder, { recursive: true, filter: isSource }),
+    prepare: (folder) => cp(join(temporaryExamples(), 'quickstart'), folder, { recursive: true }),
   });
   const { page } = window;
   const file = (name: string) => page.locator('.explorer-folders-view .monaco-list-row', { hasText: name });
@@ -45,11 +45,6 @@ async function takeJobPictures(kind: string, theme: string): Promise<void> {
   const preview = page.frameLocator('iframe.webview.ready').last().frameLocator('iframe#active-frame');
   await preview.locator('img').waitFor();
   await takePicture(page, `results-${kind}`);
-}
-
-/** Not what an earlier run of the example left. */
-function isSource(path: string): boolean {
-  return !/(loss\.png|metrics\.json|samples\.txt)$/.test(path);
 }
 
 build();

@@ -9,6 +9,7 @@ import { Scratch } from '../test/service/commandLine.ts';
 import { build } from './build.ts';
 import { packExtension } from './package.ts';
 import { PICTURE_SETTINGS } from './picture.ts';
+import { temporaryExamples } from './trackedFiles.ts';
 import { openWindow } from './vscode/window.ts';
 import { startAccountService } from './walkthrough/accountService.ts';
 import { animatedDrawing } from './walkthrough/animatedDrawing.ts';
@@ -43,7 +44,7 @@ const service = await startAccountService(scratch);
 await using window = await openWindow({
   name: 'farwharf-sample',
   settings: SETTINGS,
-  prepare: (folder) => cp(join(ROOT, 'examples', 'quickstart'), folder, { recursive: true }),
+  prepare: (folder) => cp(join(temporaryExamples(), 'quickstart'), folder, { recursive: true }),
 });
 const { page } = window;
 await page.setViewportSize(SIZE);

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { copyFile, cp, mkdir, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import * as esbuild from 'esbuild';
 import { build, isFresh } from '../build.ts';
 import { lowestNode } from '../requirements.mjs';
 import { packExtension } from '../package.ts';
+import { copyTracked, trackedFiles } from '../trackedFiles.ts';
 import { vsixPath } from '../vsixPath.ts';
 import { runStep } from '../vscode/installOnce.ts';
 
@@ -46,7 +47,7 @@ export async function makeKit(
   }
   const folder = join(scratch, 'kit');
   await installPackage(join(folder, 'project'), join(scratch, tarball));
-  await cp(join(ROOT, 'examples'), join(folder, 'examples'), { recursive: true });
+  copyTracked(trackedFiles(['examples/**']), folder);
   await bundleTests(folder);
   return { tarball, vsix, folder };
 }

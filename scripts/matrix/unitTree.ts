@@ -14,7 +14,7 @@ const PACKAGES = ['**/node_modules/**'];
 const LINKED = ['dist', 'docs', 'examples', 'media', 'node_modules', 'package.json', 'package-lock.json'];
 /** They check the checkout itself, or compile its sources with their types, which the tree does not have. */
 const EXCLUDED =
-  /\/(architecture|docLinks|retiredWords|lockfile|manifest|lowestNode|noTelemetry|printedText|securityDocs|types|assist|editProperty)\.test\.ts$/;
+  /\/(architecture|docLinks|retiredWords|packedFiles|lockfile|manifest|lowestNode|noTelemetry|printedText|securityDocs|types|assist|editProperty)\.test\.ts$/;
 
 /**
  * Compiles the sources and the unit tests as the build compiles the shipped code, since the oldest Node.js cannot parse all

@@ -12,10 +12,13 @@ const CHECKSUMS = 'SHA256SUMS';
  *
  * @param env the environment of the build; times, time zone, language and permissions of files are the same in all.
  * @returns the checksums, in the format of `sha256sum`.
- * @throws Error when something is not committed, or the build fails.
+ * @throws Error when a change is not committed, or the build fails.
  */
 export async function buildRelease(folder: string, env: NodeJS.ProcessEnv = process.env): Promise<string> {
-  const changes = execFileSync('git', ['status', '--porcelain'], { cwd: ROOT, encoding: 'utf8' });
+  const changes = execFileSync('git', ['status', '--porcelain', '--untracked-files=no'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
   if (changes !== '') throw new Error(`A release is built from a commit. These files have changes:\n${changes}`);
   const scratch = mkdtempSync(join(env['TMPDIR'] ?? tmpdir(), 'farwharf-release-'));
   try {

@@ -3,11 +3,12 @@ import { cp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, afterEach, before, suite, test } from 'node:test';
 import type { FrameLocator, Locator } from 'playwright-core';
+import { temporaryExamples } from '../../scripts/trackedFiles.ts';
 import { EVIDENCE } from '../../scripts/vscode/evidence.ts';
 import { openWindow, type Window } from '../../scripts/vscode/window.ts';
 import { choose, openFile, runCommand, typeIntoList, webviewOf } from '../../scripts/vscode/workbench.ts';
 
-const EXAMPLES = join(import.meta.dirname, '../../examples/agents');
+const EXAMPLES = join(temporaryExamples(), 'agents');
 const FLOW = 'summarize.mts';
 const SCRIPT = 'measure.mjs';
 const RESULT = 'measured.json';

@@ -1,19 +1,28 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { tmpdir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { copyTracked, trackedFiles } from '../../scripts/trackedFiles.ts';
 import { type Finished, jsonLines, Scratch } from './commandLine.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const README = readFileSync(join(ROOT, 'examples/agents/README.md'), 'utf8');
+const PROJECT = realpathSync(mkdtempSync(join(tmpdir(), 'farwharf-agents-')));
+process.once('exit', () => rmSync(PROJECT, { recursive: true, force: true }));
+copyTracked(trackedFiles(['examples/agents/**', 'src/remote/**', 'docs/**', 'README.md']), PROJECT);
+const README = readFileSync(join(PROJECT, 'examples/agents/README.md'), 'utf8');
 const COMMAND_AND_OUTPUT = /```sh\nnode (\S+)\n```\n\n```text\n([\s\S]*?)```/g;
+
+// What the examples import, as an installed package.
+mkdirSync(join(PROJECT, 'node_modules'));
+symlinkSync(ROOT, join(PROJECT, 'node_modules', 'farwharf'), 'junction');
 
 function run(file: string): string {
   // Neither a key nor a proxy could help: the models are recorded.
   const env = { PATH: process.env['PATH'], NODE_OPTIONS: '--no-warnings' };
-  return execFileSync(process.execPath, [file], { cwd: ROOT, encoding: 'utf8', env });
+  return execFileSync(process.execPath, [file], { cwd: PROJECT, encoding: 'utf8', env });
 }
 
 // Lines move when the source is edited.
@@ -33,7 +42,7 @@ for (const [, file = '', output = ''] of examples) {
 
 test('the lines that the repository example cites hold what it was asked for', () => {
   const [, file = '', from, to] = /^\[1\] (\S+):(\d+)-(\d+)$/m.exec(run('examples/agents/askRepository.mts')) ?? [];
-  const lines = readFileSync(join(ROOT, file), 'utf8')
+  const lines = readFileSync(join(PROJECT, file), 'utf8')
     .split('\n')
     .slice(Number(from) - 1, Number(to));
   assert.ok(lines.some((line) => line.includes('function retryDelayMs')));
@@ -50,8 +59,7 @@ describe('the command does with each example what people do with a flow', () => 
   before(async () => {
     scratch = await Scratch.create();
     folder = join(scratch.root, 'project');
-    for (const path of ['examples/agents', 'src/remote', 'docs', 'README.md'])
-      await cp(join(ROOT, path), join(folder, path), { recursive: true });
+    await cp(PROJECT, folder, { recursive: true, filter: (path) => basename(path) !== 'node_modules' });
   });
   after(() => scratch[Symbol.asyncDispose]());
 

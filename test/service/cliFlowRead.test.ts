@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { temporaryExamples } from '../../scripts/trackedFiles.ts';
 import { jsonLines, Scratch } from './commandLine.ts';
 
-const EXAMPLE = resolve(import.meta.dirname, '../../examples/agents/research.mts');
+const EXAMPLE = join(temporaryExamples(), 'agents', 'research.mts');
 const FAULTY = `import { writeFileSync } from 'node:fs';
 import { Flow, Node } from 'farwharf/agents';
 writeFileSync(new URL('proof', import.meta.url), 'it ran');

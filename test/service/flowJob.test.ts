@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { copyFile, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { temporaryExamples } from '../../scripts/trackedFiles.ts';
 import { FlowJob } from '../../src/flows/run/job/flowJob.ts';
 import type { RunEvent } from '../../src/flows/run/protocol/runEvent.ts';
 import { readEvents } from '../../src/flows/run/history/runFiles.ts';
@@ -13,8 +14,6 @@ import { timelinesOf } from '../../src/flows/run/protocol/timeline.ts';
 import { type Finished, Scratch } from './commandLine.ts';
 import { built } from './support/built.ts';
 import { COUNTER } from './support/flowChild.ts';
-
-const ROOT = resolve(import.meta.dirname, '../..');
 
 interface Event {
   readonly event?: string;
@@ -191,7 +190,7 @@ export const flow = new Flow({ start: review, name: 'Publish' }).connect(review,
 
   it('the research example runs as a job, with the zod that it imports', async () => {
     const cwd = join(scratch.root, 'research');
-    await cp(join(ROOT, 'examples/agents'), cwd, { recursive: true });
+    await cp(join(temporaryExamples(), 'agents'), cwd, { recursive: true });
     const { exit, events } = await submit(cwd, '--script', 'research.mts');
     assert.equal(exit, 0, logOf(events));
     const [timeline] = timelinesOf(flowEvents(events));

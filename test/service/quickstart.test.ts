@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cp, readFile, rm } from 'node:fs/promises';
+import { cp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { temporaryExamples } from '../../scripts/trackedFiles.ts';
 import { Scratch } from './commandLine.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const QUICKSTART = join(ROOT, 'examples', 'quickstart');
+const QUICKSTART = join(temporaryExamples(), 'quickstart');
 const BUILT = join(ROOT, 'dist', 'cli.mjs');
 const RESULTS = ['loss.png', 'metrics.json', 'samples.txt'];
 
@@ -41,7 +42,6 @@ interface Trained {
 async function trainFor(scratch: Scratch, seconds: number): Promise<Trained> {
   const folder = join(scratch.root, `quickstart-${seconds}`);
   await cp(QUICKSTART, folder, { recursive: true });
-  for (const name of RESULTS) await rm(join(folder, name), { force: true });
   const args = ['submit', folder, '--script', `train.mjs --seconds ${seconds}`, '--watch', '--download'];
   const done = await scratch.run(args, { main: BUILT });
   assert.equal(done.exit, 0, done.stderr);

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { test } from 'node:test';
+import { trackedFiles } from '../../scripts/trackedFiles.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const PAGES = globSync(['*.md', 'docs/*.md', 'examples/**/*.md', '.github/**/*.md'], { cwd: ROOT });
+const PAGES = trackedFiles(['*.md', 'docs/*.md', 'examples/**/*.md', '.github/**/*.md']);
 const LINK = /(?:\]\(|\b(?:src|srcset)=")([^)"\s]+)/g;
 // A command of this repository: `node bench/pack.ts`, `node --test test/unit/core/text/format.test.ts`.
 const SCRIPT = /\bnode (?:--\S+ )*((?:bench|scripts|test)\/[\w./]+\.m?[jt]s)\b/g;

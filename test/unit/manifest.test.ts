@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { globSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { test } from 'node:test';
@@ -21,9 +21,9 @@ import { AGENT_TOOL_NAMES } from '../../src/jobs/agentTools/agentToolNames.ts';
 import { AGENT_TOOL_TEXTS, agentToolSchema } from '../../src/jobs/agentTools/agentTools.ts';
 import { PROFILE_FILE } from '../../src/jobs/profiles/profileFile.ts';
 import { SCHEMA_PATH } from '../../scripts/profileSchema.ts';
+import { trackedFiles } from '../../scripts/trackedFiles.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const SOURCE = join(ROOT, 'src/extension');
 const manifestText = readFileSync(join(ROOT, 'package.json'), 'utf8');
 const texts = JSON.parse(readFileSync(join(ROOT, 'package.nls.json'), 'utf8')) as Record<string, string>;
 
@@ -72,7 +72,7 @@ interface Manifest {
 }
 const manifest = JSON.parse(manifestText) as Manifest;
 const { contributes } = manifest;
-const sources = globSync('**/*.ts', { cwd: SOURCE }).map((file) => readFileSync(join(SOURCE, file), 'utf8'));
+const sources = trackedFiles(['src/extension/**/*.ts']).map((file) => readFileSync(join(ROOT, file), 'utf8'));
 /** Views that are always there, so that each needs a welcome text. */
 const WELCOMING = [JOBS_VIEW, INDEX_VIEW];
 const VIEWS = [...WELCOMING, FILES_VIEW, RESULTS_VIEW];
@@ -96,7 +96,7 @@ test('each step of a walkthrough has its page or picture in the package, and end
   const steps = contributes.walkthroughs.flatMap((walkthrough) => walkthrough.steps);
   assert.deepEqual(
     steps.map(({ media }) => media.markdown ?? media.svg ?? '').toSorted(),
-    globSync('media/walkthrough/*.{md,svg}', { cwd: ROOT, exclude: ['**/*.nls.*'] }).sort(),
+    trackedFiles(['media/walkthrough/*.{md,svg}']).filter((path) => !path.includes('.nls.')),
   );
   const commands = steps.flatMap(({ completionEvents }) => [
     ...matches(completionEvents.join(' '), /onCommand:(\S+)/g),
@@ -114,7 +114,7 @@ test('each step of a walkthrough has its page or picture in the package, and end
 
 // The page that shows them forbids styles and scripts, and what moves longer than five seconds would need a way to stop it.
 test('the moving pictures of the walkthrough follow the theme, load nothing, and stop within five seconds', () => {
-  for (const path of globSync('media/walkthrough/*.svg', { cwd: ROOT })) {
+  for (const path of trackedFiles(['media/walkthrough/*.svg'])) {
     const picture = readFileSync(join(ROOT, path), 'utf8');
     assert.match(picture, /fill="var\(--vscode-sideBar-background, transparent\)"/, path);
     assert.doesNotMatch(picture, /<style|<script|\bstyle=|\bon\w+=|href="(?!data:image)|(?:fill|stroke)="#/, path);

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { globSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { trackedFiles } from '../../scripts/trackedFiles.ts';
 
-const SOURCE = join(import.meta.dirname, '../../src');
+const ROOT = join(import.meta.dirname, '../..');
 /** Where a person's own choice of a model leads. */
 const MODELS =
   /^(api\.(openai|anthropic|mistral|deepseek|groq|x|together|fireworks|cerebras)\.(com|ai|xyz)|openrouter\.ai|generativelanguage\.googleapis\.com|huggingface\.co|[\w-]+\.openai\.azure\.com|bedrock-runtime\.[\w-]+\.amazonaws\.com|aiplatform\.googleapis\.com)$/;
@@ -13,8 +14,8 @@ const DOCUMENTATION =
 const EXAMPLES = /^(127\.0\.0\.1|localhost|([\w-]+\.)?example\.(org|com)|(vscode|recorded)\.invalid)$/;
 
 test('the code contains only addresses of model services, standards and documentation', () => {
-  const hosts = globSync('**/*.ts', { cwd: SOURCE }).flatMap((file) =>
-    [...readFileSync(join(SOURCE, file), 'utf8').matchAll(/https?:\/\/([\w-]+(?:\.[\w-]+)+)/g)].map(
+  const hosts = trackedFiles(['src/**/*.ts']).flatMap((file) =>
+    [...readFileSync(join(ROOT, file), 'utf8').matchAll(/https?:\/\/([\w-]+(?:\.[\w-]+)+)/g)].map(
       ([, host = '']) => host,
     ),
   );

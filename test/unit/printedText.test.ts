@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { globSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { trackedFiles } from '../../scripts/trackedFiles.ts';
 
-const SOURCE = join(import.meta.dirname, '../../src');
+const ROOT = join(import.meta.dirname, '../..');
 
 /**
  * What shows text, and the files that may call it. All others go through them, and they demand text that was made printable
@@ -49,9 +50,9 @@ const SINKS: readonly (readonly [what: string, call: RegExp, files: readonly str
   ['data that nobody looks at', /\bexactData\(/, ['core/text/printable.ts', 'cli/terminal/terminal.ts']],
 ];
 
-const files = globSync('**/*.ts', { cwd: SOURCE }).map((path) => ({
-  path: path.replaceAll('\\', '/'),
-  text: readFileSync(join(SOURCE, path), 'utf8'),
+const files = trackedFiles(['src/**/*.ts']).map((path) => ({
+  path: path.slice('src/'.length),
+  text: readFileSync(join(ROOT, path), 'utf8'),
 }));
 
 for (const [what, call, allowed] of SINKS) {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { globSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
+import { trackedFiles } from '../../scripts/trackedFiles.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const TEXTS = [
@@ -17,7 +18,7 @@ const REPLACEMENTS = Object.entries(
 );
 
 test('no retired word is used again', () => {
-  const found = globSync(TEXTS, { cwd: ROOT, exclude: ['bench/node_modules'] }).flatMap((path) => {
+  const found = trackedFiles(TEXTS).flatMap((path) => {
     const text = readFileSync(join(ROOT, path), 'utf8');
     return REPLACEMENTS.filter(([word]) => new RegExp(`(?<!\\w)${word}(?!\\w)`).test(text)).map(
       ([word, replacement]) => `${path}: say "${replacement}", not "${word}"`,

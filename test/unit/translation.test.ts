@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { globSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { getL10nJson } from '@vscode/l10n-dev';
+import { trackedFiles } from '../../scripts/trackedFiles.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -21,7 +22,7 @@ const glossary = JSON.parse(read('l10n/glossary.de.json')) as Readonly<Record<st
 const germanInCode = JSON.parse(read('l10n/bundle.l10n.de.json')) as Texts;
 /** The texts of the sources, each by its key in a bundle. */
 const inCode = await getL10nJson(
-  globSync('src/**/*.ts', { cwd: ROOT }).map((path) => ({ extension: '.ts', contents: read(path) })),
+  trackedFiles(['src/**/*.ts']).map((path) => ({ extension: '.ts', contents: read(path) })),
 );
 
 /** What must be the same in both languages: code, targets of links, references to settings, icons, and places for values. */
@@ -34,12 +35,13 @@ function prose(text: string): string {
   return text.replaceAll(/`[^`]*`|\]\([^)]*\)/g, ' ');
 }
 
+const PAGES = trackedFiles(['media/walkthrough/*.md']);
 const PAIRS: readonly (readonly [key: string, english: string, german: string])[] = [
   ...Object.entries(english).map(([key, text]) => [key, text, german[key] ?? ''] as const),
   ...Object.entries(inCode).map(
     ([key, text]) => [key, typeof text === 'string' ? text : text.message, germanInCode[key] ?? ''] as const,
   ),
-  ...globSync('media/walkthrough/*.md', { cwd: ROOT, exclude: ['**/*.nls.*'] }).map((path) => {
+  ...PAGES.filter((path) => !path.includes('.nls.')).map((path) => {
     const translated = path.replace(/\.md$/, '.nls.de.md'); // VS Code looks for this name
     return [path, read(path), read(translated)] as const;
   }),
@@ -52,7 +54,7 @@ test('each text of manifest and sources, and each page of a walkthrough, is in G
     PAIRS.filter(([, , text]) => text.trim() === '').map(([key]) => key),
     [],
   );
-  const pages = globSync('media/walkthrough/*.nls.*.md', { cwd: ROOT });
+  const pages = PAGES.filter((path) => path.includes('.nls.'));
   const expected = PAIRS.filter(([key]) => key.endsWith('.md')).map(([key]) => key.replace(/\.md$/, '.nls.de.md'));
   assert.ok(expected.length > 0);
   assert.deepEqual(pages.toSorted(), expected.toSorted());

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, afterEach, before, suite, test } from 'node:test';
+import { copyTracked, trackedFiles } from '../../../scripts/trackedFiles.ts';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
 import {
   choose,
@@ -14,12 +15,11 @@ import {
 import { screenshotOfFailure } from '../support/failure.ts';
 import { openCanvas, pinReplayAndSubmit, runOnCanvas } from '../support/flowRuns.ts';
 
-const ROOT = join(import.meta.dirname, '../../..');
 const EXAMPLES = 'examples/agents';
 /** The one that reads the most of its folder; the command line does the same with each of them. */
 const EXAMPLE = 'askRepository.mts';
 /** What it searches. */
-const SEARCHED = ['src/remote', 'docs', 'README.md'];
+const SEARCHED = ['src/remote/**', 'docs/**', 'README.md'];
 
 const TEMPLATES = [
   { name: 'Chat', file: 'chat.mts' },
@@ -49,9 +49,7 @@ suite('the first flow, in a folder with nothing installed', () => {
         folder = path;
         await mkdir(path, { recursive: true });
         await writeFile(join(path, 'keyless.mts'), KEYLESS);
-        for (const copied of [EXAMPLES, ...SEARCHED]) {
-          await cp(join(ROOT, copied), join(path, copied), { recursive: true });
-        }
+        copyTracked(trackedFiles([`${EXAMPLES}/**`, ...SEARCHED]), path);
       },
     });
   });

@@ -5,6 +5,7 @@ import { basename, join } from 'node:path';
 import { after, afterEach, before, beforeEach, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FrameLocator, Locator } from 'playwright-core';
+import { temporaryExamples } from '../../../scripts/trackedFiles.ts';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
 import {
   applyQuickFix,
@@ -18,7 +19,7 @@ import {
 import { built } from '../../service/support/built.ts';
 import { screenshotOfFailure } from '../support/failure.ts';
 
-const EXAMPLES = join(import.meta.dirname, '../../../examples/agents');
+const EXAMPLES = join(temporaryExamples(), 'agents');
 const TRACES = join(import.meta.dirname, '../../fixtures/traces');
 const EXAMPLE = 'research.mts';
 

@@ -4,12 +4,13 @@ import { dirname, join } from 'node:path';
 import { after, afterEach, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FrameLocator, Locator } from 'playwright-core';
+import { temporaryExamples } from '../../../scripts/trackedFiles.ts';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
 import { withoutRipgrep } from '../../../scripts/vscode/withoutRipgrep.ts';
 import { shownNotifications, WAIT_TIMEOUT_MS, webviewOf } from '../../../scripts/vscode/workbench.ts';
 import { screenshotOfFailure } from '../support/failure.ts';
 
-const EXAMPLES = join(import.meta.dirname, '../../../examples/agents');
+const EXAMPLES = join(temporaryExamples(), 'agents');
 const FILE = 'research.mts';
 
 suite('a window of a VS Code without ripgrep', () => {

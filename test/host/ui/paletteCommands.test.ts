@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterEach, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
+import { temporaryExamples } from '../../../scripts/trackedFiles.ts';
 import { isolatedEnvironment } from '../../../scripts/vscode/environment.ts';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
 import { offeredCommands, openFile, runCommand, WAIT_TIMEOUT_MS } from '../../../scripts/vscode/workbench.ts';
@@ -143,7 +144,7 @@ function open(name: string | undefined): Promise<Window> {
     asksForTrust: name !== undefined,
     settings: { 'files.simpleDialog.enable': true, 'security.workspace.trust.enabled': name !== undefined },
     prepare: async (folder, scratch) => {
-      await cp(join(ROOT, 'examples', 'agents'), folder, { recursive: true });
+      await cp(join(temporaryExamples(), 'agents'), folder, { recursive: true });
       await writeFile(join(folder, PROMPT), '## user\n\nSay what this folder holds.\n');
       const user = join(scratch, 'data', 'User');
       await mkdir(user, { recursive: true });

@@ -4,11 +4,12 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, afterEach, before, suite, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
+import { temporaryExamples } from '../../../scripts/trackedFiles.ts';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
 import { choose, runCommand } from '../../../scripts/vscode/workbench.ts';
 import { screenshotOfFailure } from '../support/failure.ts';
 
-const EXAMPLE = join(import.meta.dirname, '../../../examples/quickstart');
+const EXAMPLE = join(temporaryExamples(), 'quickstart');
 
 const SCRIPT = 'short.mjs';
 

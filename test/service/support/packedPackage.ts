@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { basename, join, relative, resolve } from 'node:path';
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { copyTracked, trackedFiles } from '../../../scripts/trackedFiles.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
-const NOT_IN_A_CLONE = /^(node_modules|dist|out|\.git|\.vscode-test|.*\.vsix)$/;
 
 /** Runs npm and returns what it printed. */
 export function npm(args: readonly string[], cwd: string): string {
@@ -13,7 +13,7 @@ export function npm(args: readonly string[], cwd: string): string {
 /** A copy of this project as a fresh clone is: without packages and unbuilt. */
 export function freshClone(folder: string): string {
   const clone = join(folder, 'clone');
-  cpSync(ROOT, clone, { recursive: true, filter: (source) => !NOT_IN_A_CLONE.test(basename(source)) });
+  copyTracked(trackedFiles(), clone);
   return clone;
 }
 

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { globSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { lowestNode } from '../../../scripts/requirements.mjs';
+import { trackedFiles } from '../../../scripts/trackedFiles.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
@@ -29,7 +30,7 @@ test('the types are those of the lowest Node.js', () => {
 });
 
 test('sentences that name the lowest Node.js name the one of package.json', () => {
-  const files = ['README.md', ...globSync(['src/**/*.ts', 'docs/**/*.md'], { cwd: ROOT })];
+  const files = ['README.md', ...trackedFiles(['src/**/*.ts', 'docs/**/*.md'])];
   const named = files.flatMap((path) =>
     Array.from(read(path).matchAll(/Node(?:\.js)? (\d+\.\d+) or (?:newer|later)/g), ([, version]) => version),
   );

@@ -4,6 +4,7 @@ import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
+import { temporaryExamples } from '../../../../scripts/trackedFiles.ts';
 import { completionsAt } from '../../../../src/flows/assist/completions.ts';
 import { neighboursAt } from '../../../../src/flows/assist/hover.ts';
 import { diskHost } from '../../../../src/flows/project/diskHost.ts';
@@ -132,12 +133,13 @@ test('after keys and actions of an example are renamed it still type-checks', as
       ['summarize.mts', 'shared.parts', 9, 'pieces'],
       ['summarize.mts', 'shared.whole', 9, 'all'],
     ] as const;
+    const examples = join(temporaryExamples(), 'agents');
     const outcomes: string[] = [];
     for (const [index, [name, place, shift, newName]] of renames.entries()) {
       const copy = join(folder, `copy${index}`);
       await mkdir(copy);
-      for (const file of globSync('*.mts', { cwd: join(ROOT, 'examples/agents') })) {
-        await cp(join(ROOT, 'examples/agents', file), join(copy, file));
+      for (const file of globSync('*.mts', { cwd: examples })) {
+        await cp(join(examples, file), join(copy, file));
       }
       const file = join(copy, name);
       const text = readFileSync(file, 'utf8');

@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { test } from 'node:test';
+import { temporaryExamples } from '../../../../scripts/trackedFiles.ts';
 import { applyEdits } from '../../../../src/flows/editing/editFlow.ts';
 import type { FlowOperation } from '../../../../src/flows/graph/flowOperation.ts';
 import { FlowProject } from '../../../../src/flows/project/flowProject.ts';
@@ -13,7 +14,7 @@ import { generateFlow, Random } from '../flowGenerator.ts';
 import { typeErrorsIn } from '../typeCheck.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../../..');
-const EXAMPLES = join(ROOT, 'examples/agents');
+const EXAMPLES = join(temporaryExamples(), 'agents');
 const SEQUENCES = 8 * TIMES;
 const STEPS = 5;
 

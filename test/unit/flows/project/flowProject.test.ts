@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { temporaryExamples } from '../../../../scripts/trackedFiles.ts';
 import { completionsAt } from '../../../../src/flows/assist/completions.ts';
 import { neighboursAt } from '../../../../src/flows/assist/hover.ts';
 import { diagnose } from '../../../../src/flows/diagnostics/diagnose.ts';
@@ -201,7 +202,7 @@ forever(0); for (;;) {}`;
 });
 
 test('the examples are read without a gap', () => {
-  const folder = resolve(import.meta.dirname, '../../../../examples/agents');
+  const folder = join(temporaryExamples(), 'agents');
   const host = {
     version: (path: string) => (existsSync(path) ? 1 : undefined),
     read: (path: string) => readFileSync(path, 'utf8'),
@@ -231,7 +232,7 @@ test('the examples are read without a gap', () => {
 });
 
 test('no text makes the reader fail: halves of examples, holes in them, deep nesting, things that hold themselves', () => {
-  const folder = resolve(import.meta.dirname, '../../../../examples/agents');
+  const folder = join(temporaryExamples(), 'agents');
   const project = new FlowProject(diskHost);
   for (const name of ['research.mts', 'summarize.mts']) {
     const file = join(folder, name);

@@ -4,11 +4,12 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { temporaryExamples } from '../../../../scripts/trackedFiles.ts';
 import { diagnose } from '../../../../src/flows/diagnostics/diagnose.ts';
 import { type Below, seeded } from '../../../random.ts';
 import { readText } from '../reading.ts';
 
-const EXAMPLES = join(import.meta.dirname, '../../../../examples/agents');
+const EXAMPLES = join(temporaryExamples(), 'agents');
 // What a reading may bring: a window holds it, and a worker sends it.
 const MAX_JSON = 30_000_000;
 const MAX_DIAGNOSTICS = 500;
