@@ -42,7 +42,7 @@ export function trackedFiles(patterns?: readonly string[], root = ROOT): readonl
 function filesOfGit(root: string): readonly string[] | undefined {
   if (!existsSync(join(root, '.git'))) return undefined;
   const options = { cwd: root, encoding: 'utf8', maxBuffer: MAX_LIST_BYTES } as const;
-  const { status, stdout } = spawnSync('git', ['ls-files', '-z'], options);
+  const { status, stdout } = spawnSync('git', ['ls-files', '-z', '--deduplicate'], options);
   return status === 0 ? stdout.split('\0').filter((path) => path !== '') : undefined;
 }
 
