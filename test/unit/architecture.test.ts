@@ -41,7 +41,7 @@ const FOLDERS: Record<string, string> = {
     store/database store/jobs store/accounts store/audit store config log cgroups jobFiles volumes executor secrets contents environments folders sandbox runner/usage runner/environment runner/program
     runner/output runner process
     slurm/batch slurm slurm/proposal health disk jobs streams tls http/limits http/access http/connections signIn http/submit http/page/views http/page http backup metrics admin/socket admin/operations admin . machine`,
-  cli: 'terminal grammar command completion session signIn failures list jobs budgets secrets migration flows sweeps submit search serve admin admin/verbs mcp machines .',
+  cli: 'terminal grammar command completion session signIn failures list jobs budgets secrets migration flows sweeps submit search serve admin admin/verbs mcp machines executable .',
   extension: `
     contributions ui threads workspace connection store submit/preflight submit/files jobs logs results/browsing sweeps services submitted status submit profiles results jobList tasks
     models agentTools failures search/answers search/index search flows/documents flows/prompts flows/runs flows/evals flows/canvas flows/creation

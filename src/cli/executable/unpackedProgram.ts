@@ -1,0 +1,65 @@
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { getRawAsset } from 'node:sea';
+import { zstdDecompressSync } from 'node:zlib';
+import { AppError, messageOf } from '../../core/errors.ts';
+import { isDiskFull } from '../../core/files/diskSpace.ts';
+import { farwharfHome } from '../../core/files/home.ts';
+import { ensurePrivateFolder, requireOwnFile } from '../../core/files/ownFiles.ts';
+
+/** What a single executable contains. */
+export interface Contents {
+  /** Names the folder of the program: a digest of all assets, so that each version has its own. */
+  readonly digest: string;
+  /** Path of the command line in that folder. */
+  readonly entry: string;
+  /** Paths in that folder, each the name of an asset. */
+  readonly files: readonly string[];
+}
+
+/** Set by esbuild when the executable is made. */
+declare const CONTENTS: Contents;
+
+const NODE = process.platform === 'win32' ? 'node.exe' : 'node';
+
+/**
+ * Finds the program of this executable, and unpacks it at its first start. The folder gets its name when it is complete, so that it does
+ * not matter if the process is killed meanwhile, or two start at once.
+ *
+ * @returns the paths of its Node.js and of the command line.
+ * @throws AppError `refused` if others can change the program, `no-space` or `permission` if it cannot be unpacked.
+ */
+export function unpackedProgram(env: NodeJS.ProcessEnv): { readonly node: string; readonly entry: string } {
+  const home = farwharfHome(env);
+  const folder = join(home, 'programs', CONTENTS.digest);
+  if (!existsSync(folder)) unpack(home, folder);
+  const [node, entry] = [join(folder, NODE), join(folder, CONTENTS.entry)];
+  for (const path of [node, entry]) requireOwnFile(path);
+  return { node, entry };
+}
+
+function unpack(home: string, folder: string): void {
+  let partial: string | undefined;
+  try {
+    ensurePrivateFolder(home);
+    ensurePrivateFolder(dirname(folder));
+    partial = mkdtempSync(`${folder}.partial-`);
+    for (const path of CONTENTS.files) {
+      mkdirSync(dirname(join(partial, path)), { recursive: true });
+      write(join(partial, path), Buffer.from(getRawAsset(path)));
+    }
+    write(join(partial, NODE), zstdDecompressSync(Buffer.from(getRawAsset('node.zst'))));
+    chmodSync(join(partial, NODE), 0o755);
+    renameSync(partial, folder);
+  } catch (error) {
+    if (partial !== undefined) rmSync(partial, { recursive: true, force: true });
+    if (existsSync(folder)) return; // another process was faster
+    const message = `Farwharf could not be unpacked in ${dirname(folder)}: ${messageOf(error)}. It needs 160 MB there. Free some space, make the folder writable, or set FARWHARF_HOME to another one.`;
+    throw new AppError(isDiskFull(error) ? 'no-space' : 'permission', message, { cause: error });
+  }
+}
+
+/** Flushed, so that a folder that has its name is complete after a power failure too. */
+function write(path: string, bytes: Uint8Array): void {
+  writeFileSync(path, bytes, { flush: true });
+}
