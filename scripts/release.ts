@@ -1,5 +1,6 @@
-// Builds what is published, from the last commit: the extension for both marketplaces, the npm package, the bill of materials and the
-// checksums of all three. The same commit gives the same bytes on each machine. `--to FOLDER` says where, by default `out/release`;
+// Builds what is published, from the last commit: the extension for both marketplaces, the npm package, the sources, the bill of materials,
+// single executables and Python wheels for five platforms, and the checksums of all. The same commit gives the same bytes on each machine.
+// `--to FOLDER` says where, by default `out/release`;
 // `--draft` builds one that is not published, so package.json need not say where the project is found.
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

@@ -3,7 +3,7 @@
 // only in each environment; and without the newest VS Code, in which `npm run test:host` tests everything.
 // `--artefacts FOLDER` tests the package and the extension that lie there instead of packing them, `--packed` the extension that
 // `npm run package` left.
-import { chmod, cp, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -11,16 +11,20 @@ import { messageOf } from '../src/core/errors.ts';
 import type { TestEvent } from '../test/host/support/events.ts';
 import { GIVEN_VARIABLE, type Given } from '../test/matrix/support/given.ts';
 import { lowestNode } from './requirements.mjs';
-import { type Environment, ENVIRONMENTS } from './matrix/environments.ts';
+import { type Environment, ENVIRONMENTS, WITHOUT_NODE } from './matrix/environments.ts';
 import { type Kit, makeKit } from './matrix/kit.ts';
 import { installNode, newestNodes } from './matrix/nodes.ts';
 import { rowPath, runRow } from './matrix/runRow.ts';
 import { type Row, formatMatrix, note } from './matrix/table.ts';
 import { compileUnitTests } from './matrix/unitTree.ts';
 import { Counts, printEvent, summary } from './testing/report.ts';
+import { PLATFORMS } from './release/nodeBinaries.ts';
+import { writeExecutable } from './release/writeExecutable.ts';
+import { writeWheel } from './release/writeWheel.ts';
 import { findChromium } from './vscode/browser.ts';
 import { EVIDENCE } from './vscode/evidence.ts';
 import { installCodeServer } from './vscode/install.ts';
+import { runStep } from './vscode/installOnce.ts';
 import { type Release, RELEASE_VARIABLE, newestRelease, oldestRelease } from './vscode/releases.ts';
 import { Unavailable } from './vscode/unavailable.ts';
 
@@ -52,6 +56,7 @@ try {
     const columns = flags.short === true ? BRIEF_COLUMNS : PACKAGE_COLUMNS;
     await addRow(environment.name, kit.tarball, columns, (report) => testEnvironment(kit, environment, report));
   }
+  await testExecutable(kit);
   for (const release of flags.short === true ? [oldestRelease()] : [oldestRelease(), newestRelease()]) {
     const name = `VS Code ${release.vscode} (code-server, Node.js ${release.node})`;
     await addRow(name, kit.vsix, WINDOW_COLUMNS, (report) => testWindow(release, report));
@@ -124,11 +129,41 @@ async function testNodes(kit: Kit): Promise<void> {
 
 async function testEnvironment(kit: Kit, environment: Environment, report: Report): Promise<void> {
   if (process.platform !== 'linux') throw new Unavailable('the environments are made with programs of Linux');
-  await testPackage(kit, environment, report, flags.short);
+  await testPackage(kit, environment, report, { isBrief: flags.short ?? false });
 }
 
-/** Runs the tests of the npm package on a copy of the kit. */
-async function testPackage(kit: Kit, environment: Environment, report: Report, isBrief = false): Promise<void> {
+/** The executable of Linux, and the wheel that contains it; those of other platforms are built by `npm run release`, and not run. */
+async function testExecutable(kit: Kit): Promise<void> {
+  const { version } = JSON.parse(await readFile(join(import.meta.dirname, '../package.json'), 'utf8')) as {
+    version: string;
+  };
+  const platform = PLATFORMS.find(({ name }) => name === `${process.platform}-${process.arch}`);
+  const name = `farwharf-${version}-${platform?.name ?? process.platform}`;
+  const folder = flags.artefacts ?? join(scratch, 'executables');
+  const { name: without } = WITHOUT_NODE;
+  await addRow(`${without}, an executable`, name, PACKAGE_COLUMNS, async (report) => {
+    if (process.platform !== 'linux' || platform === undefined)
+      throw new Unavailable('it is hidden with programs of Linux');
+    if (flags.artefacts === undefined) await writeWheel(await writeExecutable(platform, folder, log), platform);
+    await testPackage(kit, WITHOUT_NODE, report, { executable: join(folder, name) });
+  });
+  await addRow(`${without}, the executable of a Python wheel`, `${name}.whl`, BRIEF_COLUMNS, async (report) => {
+    const environment = join(scratch, 'python');
+    const options = { cwd: scratch, env: process.env };
+    await runStep('python3', ['-m', 'venv', environment], options);
+    const wheel = join(folder, `farwharf-${version}-py3-none-${platform?.wheelTag}.whl`);
+    await runStep(join(environment, 'bin', 'pip'), ['install', '--quiet', '--no-index', wheel], options);
+    await testPackage(kit, WITHOUT_NODE, report, { executable: join(environment, 'bin', 'farwharf'), isBrief: true });
+  });
+}
+
+/** Runs the tests of the npm package on a copy of the kit, or those of an executable. */
+async function testPackage(
+  kit: Kit,
+  environment: Environment,
+  report: Report,
+  { isBrief = false, executable }: { readonly isBrief?: boolean; readonly executable?: string } = {},
+): Promise<void> {
   const base = await mkdtemp(join(scratch, 'row-'));
   await chmod(base, 0o755); // another user may be the one who runs the tests
   const folder = join(base, environment.folder ?? 'kit');
@@ -138,6 +173,7 @@ async function testPackage(kit: Kit, environment: Environment, report: Report, i
     const { node = process.execPath, prefix = [], env } = environment.enter(folder, rowPath(process.execPath));
     const given: Given = {
       project: join(folder, 'project'),
+      ...(executable === undefined ? {} : { executable }),
       examples: join(folder, 'examples'),
       scratch: join(folder, 'tmp'),
       isNewUser: environment.isNewUser ?? false,

@@ -82,6 +82,17 @@ export const ENVIRONMENTS: readonly Environment[] = [
   },
 ];
 
+/** A machine on which no Node.js is installed, but in the executable that is tested. */
+export const WITHOUT_NODE: Environment = {
+  name: 'no Node.js',
+  tests: WORKS,
+  enter: (folder, path) => {
+    const runner = join(emptyFolder(folder, 'runner'), 'test-runner'); // of the tests, outside of PATH
+    copyFileSync(process.execPath, runner);
+    return { prefix: inNamespaces('-m', hide('node', folder, path)), node: runner, env: { PATH: path } };
+  },
+};
+
 function emptyFolder(folder: string, name: string): string {
   const path = join(folder, name);
   mkdirSync(path);

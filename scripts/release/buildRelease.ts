@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
+import { FILE_LIST, trackedFiles } from '../trackedFiles.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const CHECKSUMS = 'SHA256SUMS';
@@ -46,8 +47,29 @@ function packClone(clone: string, env: NodeJS.ProcessEnv): readonly string[] {
   run(clone, 'npm', 'ci', '--no-audit', '--no-fund', '--loglevel=error');
   run(clone, 'npm', 'run', 'package');
   run(clone, 'npm', 'pack', '--ignore-scripts', '--loglevel=error');
+  run(clone, 'npm', 'run', 'executables', '--', '--to', 'out/executables');
   const { version } = JSON.parse(readFileSync(join(clone, 'package.json'), 'utf8')) as { version: string };
-  return [`farwharf-${version}.vsix`, `farwharf-${version}.tgz`, 'dist/sbom.json'];
+  const executables = readdirSync(join(clone, 'out', 'executables')).toSorted();
+  return [
+    `farwharf-${version}.vsix`,
+    `farwharf-${version}.tgz`,
+    packSources(clone, version),
+    'dist/sbom.json',
+    ...executables.map((name) => `out/executables/${name}`),
+  ];
+}
+
+/** Writes an archive of the sources, with the list of its files: without git, only that tells them from what else lies in the folder. */
+function packSources(clone: string, version: string): string {
+  const archive = `farwharf-${version}-source.tar.gz`;
+  const prefix = `farwharf-${version}/`;
+  const list = trackedFiles(undefined, clone)
+    .map((path) => `${path}\n`)
+    .join('');
+  const args = ['archive', '--format=tar.gz', `--prefix=${prefix}`, `--output=${archive}`];
+  writeFileSync(join(clone, 'out', FILE_LIST), list);
+  execFileSync('git', [...args, `--add-file=out/${FILE_LIST}`, 'HEAD'], { cwd: clone });
+  return archive;
 }
 
 function checksumLine(folder: string, name: string): string {

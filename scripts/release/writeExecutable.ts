@@ -18,6 +18,7 @@ const PROGRAM = [
   'package.json',
   'LICENSE',
 ];
+const MAIN_NAME = 'main.mjs';
 const MAIN = 'src/cli/executable/main.ts';
 // A third of the size. More takes ten times as long and saves 2 %.
 const ZSTD_LEVEL = 9;
@@ -41,11 +42,10 @@ export async function writeExecutable(
     const node = await nodeBinary(platform, log);
     log(`making ${output}`);
     const { assets, contents } = await gatherAssets(scratch, await readFile(node));
-    const main = join(scratch, 'main.mjs');
     await esbuild.build({
       absWorkingDir: ROOT,
       entryPoints: [MAIN],
-      outfile: main,
+      outfile: join(scratch, MAIN_NAME),
       bundle: true,
       platform: 'node',
       format: 'esm',
@@ -53,7 +53,8 @@ export async function writeExecutable(
       define: { CONTENTS: JSON.stringify(contents) },
     });
     const config = join(scratch, 'executable.json');
-    const how = { main, mainFormat: 'module', output, executable: node, assets };
+    // The executable contains this path as it is given.
+    const how = { main: MAIN_NAME, mainFormat: 'module', output, executable: node, assets };
     await writeFile(
       config,
       JSON.stringify({ ...how, disableExperimentalSEAWarning: true, useSnapshot: false, useCodeCache: false }),

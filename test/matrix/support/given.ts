@@ -8,6 +8,8 @@ export const GIVEN_VARIABLE = 'FARWHARF_MATRIX';
 export interface Given {
   /** A folder in which a user ran `npm install` of the package. */
   readonly project: string;
+  /** The single executable that is tested instead of the package. */
+  readonly executable?: string;
   /** The folder of the examples. */
   readonly examples: string;
   /** Where scratch folders are made. */
@@ -27,7 +29,7 @@ export function given(): Given {
 
 /** A place for one test, whose command is the installed one. */
 export function installedScratch(): Promise<Scratch> {
-  const { project, scratch, isNewUser } = given();
-  const command = join(project, 'node_modules', '.bin', 'farwharf');
+  const { project, executable, scratch, isNewUser } = given();
+  const command = executable ?? join(project, 'node_modules', '.bin', 'farwharf');
   return Scratch.create({ within: scratch, command, isNewUser });
 }
