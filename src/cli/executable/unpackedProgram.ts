@@ -1,4 +1,14 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { getRawAsset } from 'node:sea';
 import { zstdDecompressSync } from 'node:zlib';
@@ -20,6 +30,8 @@ export interface Contents {
 /** Set by esbuild when the executable is made. */
 declare const CONTENTS: Contents;
 
+/** Unpacking takes seconds. */
+const LEFTOVER_MS = 3_600_000;
 const NODE = process.platform === 'win32' ? 'node.exe' : 'node';
 
 /**
@@ -43,6 +55,7 @@ function unpack(home: string, folder: string): void {
   try {
     ensurePrivateFolder(home);
     ensurePrivateFolder(dirname(folder));
+    removeLeftovers(dirname(folder));
     partial = mkdtempSync(`${folder}.partial-`);
     for (const path of CONTENTS.files) {
       mkdirSync(dirname(join(partial, path)), { recursive: true });
@@ -56,6 +69,14 @@ function unpack(home: string, folder: string): void {
     if (existsSync(folder)) return; // another process was faster
     const message = `Farwharf could not be unpacked in ${dirname(folder)}: ${messageOf(error)}. It needs 160 MB there. Free some space, make the folder writable, or set FARWHARF_HOME to another one.`;
     throw new AppError(isDiskFull(error) ? 'no-space' : 'permission', message, { cause: error });
+  }
+}
+
+/** Removes what processes left that were killed while they unpacked. */
+function removeLeftovers(folder: string): void {
+  for (const name of readdirSync(folder).filter((each) => each.includes('.partial-'))) {
+    const path = join(folder, name);
+    if (Date.now() - statSync(path).mtimeMs > LEFTOVER_MS) rmSync(path, { recursive: true, force: true });
   }
 }
 
