@@ -59,7 +59,7 @@ function packClone(clone: string, env: NodeJS.ProcessEnv): readonly string[] {
   ];
 }
 
-/** Writes an archive of the sources, with the list of its files: without git, only that tells them from what else lies in the folder. */
+/** Writes an archive of the sources, with the list of its files: without git, nothing else separates them from what lies in the folder besides. */
 function packSources(clone: string, version: string): string {
   const archive = `farwharf-${version}-source.tar.gz`;
   const prefix = `farwharf-${version}/`;
