@@ -33,6 +33,7 @@ const SINKS: readonly (readonly [what: string, call: RegExp, files: readonly str
     /process\.(?:stdout|stderr)\.write\b|\bconsole\.\w+\((?!printable)/,
     [
       // Before and after the program itself.
+      'cli/executable/main.ts',
       'cli/main.ts',
       'cli/start.ts',
       'cli/command/uncaught.ts',

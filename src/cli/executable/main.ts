@@ -3,6 +3,7 @@
 import { pathToFileURL } from 'node:url';
 import vm from 'node:vm';
 import { messageOf } from '../../core/errors.ts';
+import { printableLine } from '../../core/text/printable.ts';
 import { unpackedProgram } from './unpackedProgram.ts';
 
 try {
@@ -14,6 +15,6 @@ try {
   const options = { importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER };
   await new vm.Script(`import(${JSON.stringify(pathToFileURL(entry).href)})`, options).runInThisContext();
 } catch (error) {
-  process.stderr.write(`farwharf: ${messageOf(error)}\n`);
+  process.stderr.write(`farwharf: ${printableLine(messageOf(error))}\n`);
   process.exitCode = 1;
 }
