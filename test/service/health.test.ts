@@ -46,7 +46,7 @@ test('a service whose disk is nearly full says so, takes no job and lets those t
   assert.equal(refused.status, 507);
   assert.match(
     ((await refused.json()) as { detail: string }).detail,
-    /takes no job now: its disk has .*Try again later/,
+    /takes no job now: its disk is nearly full \(.*Try again later/,
   );
   await openGate(full.client.data, id);
   assert.equal((await full.client.untilEnd(id)).state, 'succeeded');

@@ -146,7 +146,7 @@ export class Health {
     const { minFreeBytes } = this.#options;
     const free = await this.freeBytes();
     if (free - uploadBytes >= minFreeBytes) return undefined;
-    return `The service takes no job now: its disk has ${formatBytes(free)} left, of which ${formatBytes(minFreeBytes)} are reserved for running jobs. Try again later, or ask the operator of the service.`;
+    return `The service takes no job now: its disk is nearly full (${formatBytes(free)} left, and ${formatBytes(minFreeBytes)} are kept for running jobs). Try again later, or ask the operator of the service.`;
   }
 
   /** Checks what nothing else notices: the clock, and a cluster that no job asks. Called every few seconds. */
