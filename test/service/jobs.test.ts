@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { readArchive } from './support/archive.ts';
 import { processesWith } from './support/processes.ts';
 import { jobsAtOnce, parseAll, type ServiceClient, startService } from './support/service.ts';
@@ -180,6 +181,18 @@ test('what a script leaves in the background ends with it', async (t) => {
   const id = await service.submit({ 'a.sh': 'sleep 600.25 &' }, { script: 'a.sh' });
   assert.equal((await service.untilEnd(id)).state, 'succeeded');
   assert.deepEqual(processesWith('sleep 600.25'), []);
+});
+
+test('a cancelled job takes with it what left its group and its environment', {
+  skip: process.platform === 'linux' ? false : 'LINUX ONLY: elsewhere, only the group is known',
+}, async (t) => {
+  const service = await startService(t);
+  const script = 'env -i setsid sh -c "sleep 600.875 & sleep 600.875" > /dev/null 2>&1 &\nsleep 600.75';
+  const id = await service.submit({ 'a.sh': script }, { script: 'a.sh' });
+  while (processesWith('sleep 600.875').length < 2) await sleep(20);
+  await service.json(`/v1/jobs/${id}`, { method: 'DELETE' });
+  assert.equal((await service.untilEnd(id)).state, 'cancelled');
+  assert.deepEqual([processesWith('sleep 600.875'), processesWith('sleep 600.75')], [[], []]);
 });
 
 test('a running job is cancelled, its results and its charge are kept, and cancelling again changes nothing', async (t) => {

@@ -9,7 +9,8 @@ const DIGITS = 12;
 
 /**
  * A limit for file locks that marks processes which belong together. Linux has not enforced it since 2.4, but every child inherits it
- * (getrlimit(2)): unlike a group, a session or a variable, a process cannot leave its hard limit behind, and only root can raise it.
+ * (getrlimit(2)): unlike a group, a session or a variable, no program leaves its hard limit behind in passing. Only root can raise it. A
+ * program that wants to hide can lower it; only a sandbox or a control group finds it then.
  *
  * @param name of what they belong to.
  * @returns undefined where processes cannot be given one.
