@@ -148,7 +148,7 @@ test('a profile sends what a link leads to only after the user has seen where th
   assert.equal(sent.exit, 0, sent.stderr);
   assert.match(
     sent.stderr,
-    new RegExp(`note: data is a link to ${data}, outside of the folder\\. What it leads to is sent: 1 file`),
+    new RegExp(`note: data is a link out of the folder\\. What it leads to is sent: 1 file, from ${data}`),
   );
   await rm(join(folder, 'data'));
   await symlink(other, join(folder, 'data'));

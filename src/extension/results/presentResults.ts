@@ -4,6 +4,7 @@ import * as l10n from '@vscode/l10n';
 import { formatInteger } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import type { DownloadedResults } from '../../jobs/results/placeFiles.ts';
+import { nameInJob } from './resultRows.ts';
 import { showDone, showInformation, showWarning } from '../ui/show.ts';
 
 const PICTURES = new Set(['.png', '.svg', '.jpg', '.jpeg', '.gif', '.webp']);
@@ -55,18 +56,14 @@ function informOfNames(all: readonly DownloadedResults[]): void {
   const names = all.flatMap(({ plan, written }) => {
     const isWritten = new Set(written);
     return plan.flatMap(({ path, name }) =>
-      name !== undefined && isWritten.has(path) ? `${printableLine(path)} (${printableLine(name)})` : [],
+      name !== undefined && isWritten.has(path) ? `${printableLine(path)} (${nameInJob(name)})` : [],
     );
   });
   const moved = all.flatMap((results) =>
-    results.moved.map(({ path, to }) => `${printableLine(to)} (${printableLine(path)})`),
+    results.moved.map(({ path, to }) => l10n.t('{0} is now {1}', printableLine(path), printableLine(to))),
   );
-  if (names.length > 0)
-    void showInformation(
-      l10n.t('Saved under a name that is valid here, with the name in the job: {0}', firstOf(names)),
-    );
-  if (moved.length > 0)
-    void showInformation(l10n.t('Your files that were in the way of results have new names: {0}', firstOf(moved)));
+  if (names.length > 0) void showInformation(l10n.t('Saved under a valid name: {0}', firstOf(names)));
+  if (moved.length > 0) void showInformation(l10n.t('Moved out of the way: {0}', firstOf(moved)));
 }
 
 function warnOfSetAside(all: readonly DownloadedResults[]): void {

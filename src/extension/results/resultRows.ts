@@ -71,9 +71,9 @@ export function decisionsFor(
 
 /** The first choice is the default, which loses nothing. */
 function conflictRows(result: PlannedResult): ResultRow[] {
-  const { path, twin, obstacle } = result;
+  const { path, size, twin, obstacle } = result;
   const choices = [
-    ['keep-both', [...renamed(result), keepBothText(result)].join(' · ')],
+    ['keep-both', [keepBothText(result), ...renamed(result), formatBytes(size)].join(' · ')],
     ['write', replaceText(result)],
     ['skip', twin === undefined ? l10n.t('keep mine: do not save the result') : l10n.t('do not save it')],
   ] as const;
@@ -81,26 +81,31 @@ function conflictRows(result: PlannedResult): ResultRow[] {
   return choices.map(([decision, description], index) => ({ ...shared, decision, description, isTicked: index === 0 }));
 }
 
-function keepBothText({ size, twin, obstacle }: PlannedResult): string {
-  const bytes = formatBytes(size);
-  if (twin !== undefined) return l10n.t('has the same name as {0} here · keep both · {1}', twin, bytes);
+// The choice comes first, since a narrow list cuts off the rest.
+function keepBothText({ twin, obstacle }: PlannedResult): string {
+  if (twin !== undefined) return l10n.t('keep both: {0} has the same name here', twin);
   if (obstacle?.kind === 'folder')
-    return l10n.t('a folder is in its place · keep both: save the result beside it · {0}', bytes);
+    return l10n.t('keep both: save the result beside your folder, which is in its place');
   if (obstacle !== undefined)
-    return l10n.t('{0} is in its way · keep both: save the result beside it · {1}', obstacle.path, bytes);
-  return l10n.t('you and the job changed it · keep both: save the result beside your file · {0}', bytes);
+    return l10n.t('keep both: save the result beside your file {0}, which is in its way', obstacle.path);
+  return l10n.t('keep both: save the result beside your file · you and the job changed it');
 }
 
 function replaceText({ twin, obstacle }: PlannedResult): string {
   if (twin !== undefined) return l10n.t('save it in place of {0}', twin);
-  return obstacle === undefined
-    ? l10n.t('use the result: replace your file')
-    : l10n.t('use the result: give {0} another name', obstacle.path);
+  if (obstacle === undefined) return l10n.t('use the result: replace your file');
+  return obstacle.kind === 'folder'
+    ? l10n.t('use the result: rename your folder')
+    : l10n.t('use the result: rename your file {0}', obstacle.path);
 }
 
 /** The path in the job of a result that gets another one here. */
 function renamed({ name }: PlannedResult): readonly string[] {
-  return name === undefined ? [] : [l10n.t('in the job: {0}', printableLine(name))];
+  return name === undefined ? [] : [nameInJob(name)];
+}
+
+export function nameInJob(name: string): string {
+  return l10n.t('in the job: {0}', printableLine(name));
 }
 
 function rowOf(result: PlannedResult): ResultRow {

@@ -246,7 +246,7 @@ export function describeLink(
   const files = isFolder ? sent.filter((file) => file.path.startsWith(`${path}/`)).length : 1;
   const count = plural(files, l10n.t('1 file'), l10n.t('{0} files'));
   const message = isOutside
-    ? l10n.t('{0} is a link to {1}, outside of the folder. What it leads to is sent: {2}.', path, target, count)
+    ? l10n.t('{0} is a link out of the folder. What it leads to is sent: {2}, from {1}.', path, target, count)
     : l10n.t('{0} is a link to {1}. What it leads to is sent: {2}.', path, target, count);
   return { type: 'link', path, target, message };
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { after, afterEach, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Locator } from 'playwright-core';
@@ -11,7 +11,7 @@ import { screenshotOfFailure } from '../support/failure.ts';
 
 const NAME = 'held results';
 const SCRIPT = 'main.mjs';
-const METRICS = 'metrics.json';
+const METRICS = 'out/metrics.json';
 const TASKS = '.vscode/tasks.json';
 const MAKEFILE = 'Makefile';
 const MINE = '{"loss": "mine"}\n';
@@ -67,7 +67,7 @@ suite('results that tools act on', () => {
     await list().getByText('1 Selected').waitFor();
     await row(METRICS).and(window.page.locator('[aria-checked="true"]')).waitFor();
     await list().getByRole('button', { name: 'OK' }).click();
-    await inExplorer(METRICS).waitFor();
+    await inExplorer(basename(METRICS)).waitFor();
     assert.deepEqual([MAKEFILE, TASKS].map(isInFolder), [false, false]);
   });
 
@@ -101,14 +101,41 @@ suite('results that tools act on', () => {
     assert.equal(await readFile(join(folder, METRICS), 'utf8'), '{}\n');
   });
 
+  test('whose folder is a file here have the same choices, and none of them loses that file', async () => {
+    await rm(join(folder, 'out'), { recursive: true });
+    await writeFile(join(folder, 'out'), MINE);
+    for (const [choice, words, after] of [
+      ['keep mine', 'do not save the result', ['out']],
+      ['keep both', 'beside your file out, which is in its way', ['out', 'out (job N)']],
+      ['use the result', 'rename your file out', ['out', 'out (before job N)', 'out (job N)']],
+    ] as const) {
+      await runCommand(window.page, 'View: Show Farwharf');
+      await download();
+      const chosen = row(METRICS).filter({ hasText: choice }).filter({ hasText: words });
+      if ((await chosen.getAttribute('aria-checked')) !== 'true') await chosen.click();
+      await list().getByRole('button', { name: 'OK' }).click();
+      await list().waitFor({ state: 'hidden' });
+      while ((await namesLike('out')).join() !== after.join()) await sleep(50);
+    }
+    await showNotification(window.page, /out is now out \(before job/);
+    const [, mine = ''] = (await readdir(folder)).filter((name) => name.startsWith('out')).sort();
+    assert.equal(await readFile(join(folder, mine), 'utf8'), MINE);
+    assert.equal(await readFile(join(folder, METRICS), 'utf8'), '{}\n');
+  });
+
   const isInFolder = (name: string): boolean => existsSync(join(folder, name));
+  const namesLike = async (start: string): Promise<readonly string[]> =>
+    (await readdir(folder))
+      .filter((name) => name.startsWith(start))
+      .map((name) => name.replace(/job \w+/, 'job N'))
+      .sort();
 });
 
 async function writeWorkspace(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   const script = [
     "import { mkdirSync, writeFileSync } from 'node:fs';",
-    "mkdirSync('.vscode', { recursive: true });",
+    "for (const name of ['.vscode', 'out']) mkdirSync(name, { recursive: true });",
     ...[METRICS, TASKS, MAKEFILE].map((name) => `writeFileSync(${JSON.stringify(name)}, '{}\\n');`),
   ];
   await writeFile(join(folder, SCRIPT), `${script.join('\n')}\n`);

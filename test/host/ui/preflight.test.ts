@@ -1,4 +1,5 @@
-import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import assert from 'node:assert/strict';
+import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, afterEach, before, suite, test } from 'node:test';
 import type { Locator } from 'playwright-core';
@@ -88,7 +89,9 @@ suite('the question before a submit', () => {
     await window.page.keyboard.press('ArrowRight');
     await window.page.getByRole('treeitem', { name: 'rows.csv, sent' }).waitFor();
     await window.page.keyboard.press('Escape');
-    await list(`linked is a link to ${folder}-scratch, outside of the folder`).waitFor();
+    await list(
+      `linked is a link out of the folder. What it leads to is sent: 1 file, from ${folder}-scratch`,
+    ).waitFor();
     await list('4 files').waitFor();
   });
 
@@ -105,5 +108,21 @@ suite('the question before a submit', () => {
     await message.getByRole('button', { name: 'Try Again' }).click();
     await submit(`Submit ${OTHER}`);
     await job('--epochs 3').filter({ hasText: 'succeeded' }).waitFor();
+  });
+
+  test('rewrites a shell script with the line ends of Windows by one key, and the job has what the link leads to', async () => {
+    const script = join(folder, 'run.sh');
+    await writeFile(script, '#!/bin/bash -e\r\nif true; then\r\n  cat linked/rows.csv\r\nfi\r\n');
+    await runCommand(window.page, 'Farwharf: Submit Workspace');
+    await type('run.sh');
+    await choose(window.page, 'run this command');
+    const finding = list('Submit run.sh').getByText('run.sh has the line ends of Windows');
+    await finding.waitFor();
+    await choose(window.page, 'Select this line to rewrite it');
+    await finding.waitFor({ state: 'detached' });
+    await list('Submit run.sh').waitFor();
+    assert.equal(await readFile(script, 'utf8'), '#!/bin/bash -e\nif true; then\n  cat linked/rows.csv\nfi\n');
+    await submit('Submit run.sh');
+    await window.page.locator('.part.panel .view-line', { hasText: /^1,2$/ }).waitFor();
   });
 });

@@ -136,8 +136,11 @@ function warnings(view: SubmitView): PreflightRow[] {
   }));
   for (const { type, summary, detail } of view.findings) {
     const choice = ROW_OF_FINDING[type];
-    const remedy = choice === 'lineEnds' ? ` ${l10n.t('Select this line to rewrite it.')}` : '';
-    rows.push({ choice, label: label`$(warning) ${summary}`, detail: withoutIcons(`${detail}${remedy}`) });
+    const remedy =
+      choice === 'lineEnds'
+        ? l10n.t('Select this line to rewrite it with LF line ends. Shells cannot read those of Windows.')
+        : detail;
+    rows.push({ choice, label: label`$(warning) ${summary}`, detail: withoutIcons(remedy) });
   }
   if (view.selection.fileCount === 0)
     rows.push({

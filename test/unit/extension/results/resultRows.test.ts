@@ -29,7 +29,7 @@ test('a conflict has one line for each choice, in words', () => {
   assert.deepEqual(
     items.slice(0, 3).map(({ row }) => [row.decision, row.description, row.isTicked, row.canCompare]),
     [
-      ['keep-both', 'you and the job changed it · keep both: save the result beside your file · 1.2 KB', true, true],
+      ['keep-both', 'keep both: save the result beside your file · you and the job changed it · 1.2 KB', true, true],
       ['write', 'use the result: replace your file', false, true],
       ['skip', 'keep mine: do not save the result', false, true],
     ],

@@ -74,7 +74,7 @@ for (const isTrusted of [true, false]) {
     ]);
     assert.equal(
       selection.findings[0]?.message,
-      `data is a link to ${outside}/data, outside of the folder. What it leads to is sent: 2 files.`,
+      `data is a link out of the folder. What it leads to is sent: 2 files, from ${outside}/data.`,
     );
     assert.equal(
       selection.findings[2]?.message,
