@@ -37,7 +37,7 @@ test('tables fit a terminal of 40 columns, with whole ids and every row on one l
     [`admin key list ${data}`, [keyId]],
     [`admin credits list a-long-account-name ${data}`, ['1,234.5']],
     [`admin usage ${data}`, ['CREDITS']],
-    [`admin disk ${data}`, ['ACCOUNT']],
+    [`admin disk ${data}`, ['WORKSPACES', ...ids]],
   ] as const) {
     const { statuses, stdout } = await runInTerminal(scratch, `farwharf ${command}`, { columns: 40, env });
     assert.deepEqual(statuses, [0], stdout);

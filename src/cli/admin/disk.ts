@@ -5,12 +5,20 @@ import { askAdmin } from './adminService.ts';
 import type { Context } from '../command/context.ts';
 import { answerTable, type RecordColumn } from '../command/recordTable.ts';
 
-const COLUMNS: readonly RecordColumn<OperationOutput<'disk.usage'>['accounts'][number]>[] = [
+type DiskUsage = OperationOutput<'disk.usage'>;
+
+const ACCOUNT_COLUMNS: readonly RecordColumn<DiskUsage['accounts'][number]>[] = [
   { title: 'ACCOUNT', cell: (account) => account.account_id },
   { title: 'JOBS', cell: ({ jobs }) => String(jobs), align: 'right' },
   { title: 'RESULTS', cell: (account) => formatBytes(account.results_bytes), align: 'right' },
   { title: 'WORKSPACES', cell: (account) => formatBytes(account.workspace_bytes), align: 'right' },
   { title: 'OLDEST', cell: (account) => account.oldest_ended_at?.slice(0, 10) ?? '–', dropOrder: 1 },
+];
+const JOB_COLUMNS: readonly RecordColumn<DiskUsage['jobs'][number]>[] = [
+  { title: 'JOB', cell: (job) => job.job_id },
+  { title: 'ACCOUNT', cell: (job) => job.account_id, dropOrder: 2 },
+  { title: 'STATE', cell: ({ state }) => state, dropOrder: 1 },
+  { title: 'SIZE', cell: ({ bytes }) => formatBytes(bytes), align: 'right' },
 ];
 
 /**
@@ -22,9 +30,10 @@ export async function showDisk(context: Context, _: string, flags: AdminFlags): 
   const answer = await askAdmin(context, flags, 'disk.usage', {});
   if (answer === undefined) return;
   const { accounts, jobs, free_bytes: free, store_bytes: store } = answer;
-  answerTable(terminal, COLUMNS, accounts, { none: 'No job has files.' });
-  for (const { job_id: id, account_id: account, state, bytes } of jobs) {
-    terminal.note(`${formatBytes(bytes)}: job ${id} of ${account}, ${state}`);
+  answerTable(terminal, ACCOUNT_COLUMNS, accounts, { none: 'No job has files.' });
+  if (jobs.length > 0) {
+    terminal.answer('');
+    answerTable(terminal, JOB_COLUMNS, jobs);
   }
   terminal.note(`The store uses ${formatBytes(store)}; ${formatBytes(free)} are free.`);
 }
