@@ -84,21 +84,21 @@ function upgrade(database: DatabaseSync, path: string, declare: (database: Datab
   if (version > 0 && isChanged) keepCopy(database, `${path}.v${version}`);
   // Tables with references to them can only be changed while references are not enforced: https://www.sqlite.org/lang_altertable.html#otheralter
   database.exec('PRAGMA foreign_keys = OFF');
-  for (const [index, step] of MIGRATIONS.entries()) {
-    if (index < version) continue;
-    inTransaction(database, () => {
-      database.exec(`${step}; PRAGMA user_version = ${index + 1}`);
-      const dangling = database.prepare('PRAGMA foreign_key_check').get();
-      if (dangling !== undefined) {
-        throw new AppError(
-          'corrupt',
-          `The store ${path} has rows without their parent rows. Restore it from a backup.`,
-        );
-      }
-    });
-  }
-  inTransaction(database, () => declare(database));
+  // One transaction for all, so that a crash leaves the old store or the new one.
+  inTransaction(database, () => {
+    if (version < MIGRATIONS.length) migrate(database, path, version);
+    declare(database);
+  });
   database.exec('PRAGMA foreign_keys = ON');
+}
+
+/** Takes the steps from `version` on. Expects a transaction, in which references are not enforced. */
+function migrate(database: DatabaseSync, path: string, version: number): void {
+  for (const step of MIGRATIONS.slice(version)) database.exec(step);
+  database.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
+  const dangling = database.prepare('PRAGMA foreign_key_check').get();
+  if (dangling === undefined) return;
+  throw new AppError('corrupt', `The store ${path} has rows without their parent rows. Restore it from a backup.`);
 }
 
 /** Whether `declare` would change the schema. Runs it in a transaction that is undone. */
