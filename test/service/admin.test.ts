@@ -40,6 +40,8 @@ for (const [place, open] of PLACES) {
       uploads: null,
       streams: null,
       requests_per_minute: null,
+      disk_bytes: null,
+      run_time: null,
     });
 
     assert.notEqual((await admin.call('accounts.disable', { account_id: 'ada' })).disabled_at, null);

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { copyTracked, trackedFiles } from '../../scripts/trackedFiles.ts';
 import { type Finished, jsonLines, Scratch } from './commandLine.ts';
@@ -11,13 +11,14 @@ import { type Finished, jsonLines, Scratch } from './commandLine.ts';
 const ROOT = resolve(import.meta.dirname, '../..');
 const PROJECT = realpathSync(mkdtempSync(join(tmpdir(), 'farwharf-agents-')));
 process.once('exit', () => rmSync(PROJECT, { recursive: true, force: true }));
-copyTracked(trackedFiles(['examples/agents/**', 'src/remote/**', 'docs/**', 'README.md']), PROJECT);
+copyTracked(trackedFiles(['examples/agents/**', 'src/**', 'docs/**', 'README.md']), PROJECT);
 const README = readFileSync(join(PROJECT, 'examples/agents/README.md'), 'utf8');
 const COMMAND_AND_OUTPUT = /```sh\nnode (\S+)\n```\n\n```text\n([\s\S]*?)```/g;
 
 // What the examples import, as an installed package.
 mkdirSync(join(PROJECT, 'node_modules'));
 symlinkSync(ROOT, join(PROJECT, 'node_modules', 'farwharf'), 'junction');
+symlinkSync(join(ROOT, 'node_modules', 'zod'), join(PROJECT, 'node_modules', 'zod'), 'junction');
 
 function run(file: string): string {
   // Neither a key nor a proxy could help: the models are recorded.
@@ -59,7 +60,8 @@ describe('the command does with each example what people do with a flow', () => 
   before(async () => {
     scratch = await Scratch.create();
     folder = join(scratch.root, 'project');
-    await cp(PROJECT, folder, { recursive: true, filter: (path) => basename(path) !== 'node_modules' });
+    for (const path of ['examples/agents', 'src/remote', 'docs', 'README.md'])
+      await cp(join(PROJECT, path), join(folder, path), { recursive: true });
   });
   after(() => scratch[Symbol.asyncDispose]());
 

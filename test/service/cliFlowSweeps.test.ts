@@ -66,13 +66,24 @@ test('a sweep of different files, one of which is a flow, and a resumed sweep ar
 
 test('a sweep whose first job is refused does not say that jobs keep running', async () => {
   await using scratch = await Scratch.create();
-  const { env } = await scratch.serve();
-  const broken = { script: 'data.txt ${matrix:n}', maxRuntime: 60, matrix: { n: [1, 2] } };
+  const { env, data } = await scratch.serve();
+  const twice = { script: 'a.sh ${matrix:n}', maxRuntime: 60, matrix: { n: [1, 2] } };
   const folder = await scratch.folder('project', {
-    'data.txt': 'no script\n',
-    'farwharf.json': JSON.stringify({ profiles: { broken } }),
+    'a.sh': 'true\n',
+    'farwharf.json': JSON.stringify({ profiles: { twice } }),
   });
-  const refused = await scratch.run(['submit', folder, '--profile', 'broken'], { env });
-  assert.equal(refused.exit, 2);
+  const limited = await scratch.run([
+    'admin',
+    'account',
+    'limits',
+    'local',
+    '--upload-gb',
+    '0',
+    '--data',
+    data,
+  ]);
+  assert.equal(limited.exit, 0, limited.stderr);
+  const refused = await scratch.run(['submit', folder, '--profile', 'twice'], { env });
+  assert.equal(refused.exit, 1, refused.stderr);
   assert.match(refused.stderr, /^None of the 2 jobs was sent\.$/m);
 });

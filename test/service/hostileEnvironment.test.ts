@@ -101,11 +101,11 @@ describe('the variables of an isolated job', () => {
       ['present', 'absent'].map(async (name) => {
         const script = { text: `#!${join(folder, name)}\n`, mode: 0o755 };
         const id = await service.submit({ run: script }, { script: 'run' });
-        return (await service.untilEnd(id)).reason;
+        return (await service.untilEnd(id)).reason?.replaceAll(name, 'NAME');
       }),
     );
     assert.equal(reasons[0], reasons[1]);
-    assert.match(reasons[0] ?? '', /interpreter that its first line names, does not exist on the machine/);
+    assert.match(reasons[0] ?? '', /^The first line of run names .*NAME, which does not exist on the machine/);
   });
 
   test('a link that one program of a job leaves does not lead the mounts of the next outside of the sandbox', async (t) => {
@@ -114,12 +114,12 @@ describe('the variables of an isolated job', () => {
     const data = join(shared, 'data');
     await mkdir(data);
     const service = await startService(t, { config: testConfig({ read_only: [data] }) });
-    // Runs instead of the module that makes a virtual environment. bwrap keeps the machine's own files at /oldroot meanwhile.
+    // Named as the module that makes a virtual environment. bwrap keeps the machine's own files at /oldroot while it mounts.
     const hostile = `import os; os.rename('${shared}', '/tmp/away'); os.symlink('/oldroot${outside}', '${shared}'); print('did')`;
     const files = { 'venv.py': hostile, 'a.sh': 'echo ran' };
     const id = await service.submit(files, { script: 'a.sh', venv: { python: '3' } });
     await service.untilEnd(id);
-    assert.match(await service.output(id), /^did\n/);
+    assert.equal(await service.output(id), 'ran\n', 'nothing of the folder runs before the script');
     assert.deepEqual(readdirSync(outside), []);
   });
 });
