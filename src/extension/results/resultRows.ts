@@ -73,7 +73,7 @@ export function decisionsFor(
 function conflictRows(result: PlannedResult): ResultRow[] {
   const { path, size, twin, obstacle } = result;
   const choices = [
-    ['keep-both', [keepBothText(result), ...renamed(result), formatBytes(size)].join(' · ')],
+    ['keep-both', [keepBothText(result), ...renamed(result), ...changedText(result), formatBytes(size)].join(' · ')],
     ['write', replaceText(result)],
     ['skip', twin === undefined ? l10n.t('keep mine: do not save the result') : l10n.t('do not save it')],
   ] as const;
@@ -88,7 +88,11 @@ function keepBothText({ twin, obstacle }: PlannedResult): string {
     return l10n.t('keep both: save the result beside your folder, which is in its place');
   if (obstacle !== undefined)
     return l10n.t('keep both: save the result beside your file {0}, which is in its way', obstacle.path);
-  return l10n.t('keep both: save the result beside your file · you and the job changed it');
+  return l10n.t('keep both: save the result beside your file');
+}
+
+function changedText({ twin, obstacle }: PlannedResult): readonly string[] {
+  return twin === undefined && obstacle === undefined ? [l10n.t('you and the job changed it')] : [];
 }
 
 function replaceText({ twin, obstacle }: PlannedResult): string {
