@@ -28,13 +28,15 @@ interface WindowOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** Whether VS Code asks for trust, so that the folder opens in Restricted Mode. */
   readonly asksForTrust?: boolean;
+  /** Of the window's contents, in pixels; by default 1280 by 800. */
+  readonly size?: { readonly width: number; readonly height: number };
   /** Fills the folder. `scratch` is removed with the window. */
   readonly prepare: (folder: string, scratch: string) => Promise<void>;
   /** Derives the code-server of the window from the installed one; by default that one is used itself. */
   readonly adapt?: (codeServer: CodeServer) => Promise<CodeServer & AsyncDisposable>;
 }
 
-const VIEWPORT = { width: 1280, height: 800 };
+const SIZE = { width: 1280, height: 800 };
 
 /**
  * Opens a window on a new folder, with a FARWHARF_HOME of its own.
@@ -46,6 +48,7 @@ export async function openWindow({
   settings,
   env,
   asksForTrust = false,
+  size = SIZE,
   prepare,
   adapt,
 }: WindowOptions): Promise<Window> {
@@ -71,7 +74,7 @@ export async function openWindow({
   const server = opened.use(await startServer(codeServer, options));
   const browser = opened.use(await launchBrowser(chromium));
   const context = await browser.newContext({
-    viewport: VIEWPORT,
+    viewport: size,
     reducedMotion: 'reduce',
     extraHTTPHeaders: UNCOMPRESSED,
   });

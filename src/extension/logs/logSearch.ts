@@ -56,16 +56,26 @@ export async function findLines({ logDocuments, log, signal }: SearchDeps, recor
     }
     pick.busy = false;
   };
+  let latest = Promise.resolve();
+  let running = 0;
   const closed = Promise.withResolvers<number | undefined>();
+  // Enter right after the last letter means the first line with the whole text, not one of the rows of an earlier text.
+  const accept = async (): Promise<void> => {
+    const isEarly = running > 0;
+    if (isEarly) await latest;
+    if (running > 0) return accept();
+    const line = (isEarly ? pick.items[0] : acceptedRow(pick))?.line;
+    if (line === undefined) return undefined;
+    closed.resolve(line);
+    return pick.hide();
+  };
   for (const item of [
     pick,
-    pick.onDidChangeValue((text) => void search(text)),
-    pick.onDidAccept(() => {
-      const line = acceptedRow(pick)?.line;
-      if (line === undefined) return;
-      closed.resolve(line);
-      pick.hide();
+    pick.onDidChangeValue((text) => {
+      running += 1;
+      latest = search(text).finally(() => (running -= 1));
     }),
+    pick.onDidAccept(() => void accept()),
     pick.onDidHide(() => closed.resolve(undefined)),
   ]) {
     disposables.add(item);

@@ -18,10 +18,10 @@ suite('a window without a folder', () => {
     window = await openWindow({
       name: undefined,
       settings: { 'files.simpleDialog.enable': true },
+      // Beside the side bar, the steps of the walkthrough otherwise have no space for their pictures.
+      size: { width: 1500, height: 900 },
       prepare: (home) => mkdir(home),
     });
-    // Beside the side bar, the steps of the walkthrough have no space for their pictures.
-    await window.page.setViewportSize({ width: 1500, height: 900 });
   });
   after(async () => window[Symbol.asyncDispose]());
   afterEach((t) => screenshotOfFailure(window.page, t));
