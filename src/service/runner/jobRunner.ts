@@ -83,8 +83,8 @@ async function main(): Promise<void> {
   const outcome =
     module === undefined ? await runJob(folder, { output, secrets }, stop.signal) : await withoutModule(module, folder);
   if (isShared) handBack(folder);
-  output.close();
   const at = Date.now();
+  await output.closeWhenStored(stop.signal);
   // A cluster signals the processes of a job one after the other, so the script may get it first, and end with any status.
   if (input === undefined) await Promise.race([stopped.promise, sleep(SIGNAL_WAIT_MS)]);
   await report(sealed({ ...outcome, at, wasToldToEnd }, input?.seal));

@@ -1,11 +1,11 @@
-import { appendFileSync, closeSync, openSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import { formatBytes } from '../../../core/text/format.ts';
 import { MarkedLineReader, type OutputPiece } from '../../../core/text/markedLines.ts';
 import { MAX_FRAME_BYTES } from '../../../core/text/outputLimits.ts';
 import type { RedactedStream, SecretRedactor } from '../../../core/text/secretRedactor.ts';
 import type { UsageEventData } from '../../../remote/protocol/schemas.ts';
-import { type FlowFrame, type LogFrame, RUNNER_FILE_MODE, type UsageFrame } from '../../jobFiles/jobFolder.ts';
+import type { FlowFrame, LogFrame, UsageFrame } from '../../jobFiles/jobFolder.ts';
+import { LogFile } from './logFile.ts';
 import { OutputTail } from './outputTail.ts';
 
 type StreamName = LogFrame['stream'];
@@ -24,7 +24,7 @@ const TAIL_BYTES = 256 * 1024;
  * has no line feed, so a reader never reads half a piece.
  */
 export class OutputLog {
-  readonly #file: number;
+  readonly #file: LogFile;
   readonly #decoders = { stdout: new StringDecoder('utf8'), stderr: new StringDecoder('utf8') };
   readonly #readers = { stdout: new MarkedLineReader(), stderr: new MarkedLineReader() };
   /** Starts of lines whose ends were not read yet. */
@@ -37,11 +37,10 @@ export class OutputLog {
   readonly #tail = new OutputTail(TAIL_BYTES);
   #room: number;
   #isOver = false;
-  #isDiskFull = false;
 
   /** @param redactor removes the values of the job's secrets; undefined without secrets. */
   constructor(path: string, maxBytes: number, redactor?: SecretRedactor) {
-    this.#file = openSync(path, 'a', RUNNER_FILE_MODE);
+    this.#file = new LogFile(path, markOf);
     this.#maxBytes = maxBytes;
     this.#room = maxBytes;
     this.#redactor = redactor;
@@ -60,15 +59,29 @@ export class OutputLog {
 
   /** A line of the runner itself, which is always stored. */
   note(sentence: string): void {
-    this.#write(lineOf({ stream: 'stderr', text: `farwharf: ${this.#redactor?.redact(sentence) ?? sentence}\n` }));
+    this.#file.append(
+      lineOf({ stream: 'stderr', text: `farwharf: ${this.#redactor?.redact(sentence) ?? sentence}\n` }),
+    );
   }
 
   /** What the job uses. The few such frames are stored whatever the job prints. */
   usage(usage: UsageEventData): void {
-    this.#write(lineOf({ usage }));
+    this.#file.append(lineOf({ usage }));
+  }
+
+  /** Stores the end of the output, also if the disk has room for it only some seconds later. */
+  async closeWhenStored(signal: AbortSignal): Promise<void> {
+    this.#end();
+    await this.#file.untilStored(signal);
+    this.#file.close();
   }
 
   close(): void {
+    this.#end();
+    this.#file.close();
+  }
+
+  #end(): void {
     for (const stream of ['stdout', 'stderr'] as const) {
       this.#release(stream);
       this.#writePieces(stream, this.#readers[stream].push(this.#decoders[stream].end()));
@@ -78,9 +91,8 @@ export class OutputLog {
     }
     if (!this.#tail.isEmpty) {
       this.#mark(`${formatBytes(this.#tail.droppedBytes)} of output were omitted; this is the end of it`);
-      this.#write(this.#tail.text());
+      this.#file.append(this.#tail.text());
     }
-    closeSync(this.#file);
   }
 
   /** Stores what was held, because the program may wait for an answer to it. */
@@ -110,8 +122,7 @@ export class OutputLog {
 
   #keep(line: Buffer): void {
     if (!this.#isOver && line.length <= this.#room) {
-      this.#room -= line.length;
-      this.#write(line);
+      if (this.#file.append(line)) this.#room -= line.length;
       return;
     }
     if (!this.#isOver) this.#mark(`output after ${formatBytes(this.#maxBytes)} is not stored`);
@@ -120,18 +131,12 @@ export class OutputLog {
   }
 
   #mark(text: string): void {
-    this.#write(lineOf({ stream: 'stderr', text: `\n[${text}]\n` }));
+    this.#file.append(markOf(text));
   }
+}
 
-  #write(lines: Buffer): void {
-    if (this.#isDiskFull) return;
-    try {
-      appendFileSync(this.#file, lines);
-    } catch {
-      // The disk is full. The job continues without its log, because its work is more important than its output.
-      this.#isDiskFull = true;
-    }
-  }
+function markOf(text: string): Buffer {
+  return lineOf({ stream: 'stderr', text: `\n[${text}]\n` });
 }
 
 function lineOf(frame: LogFrame | FlowFrame | UsageFrame): Buffer {
