@@ -72,16 +72,7 @@ test('a sweep whose first job is refused does not say that jobs keep running', a
     'a.sh': 'true\n',
     'farwharf.json': JSON.stringify({ profiles: { twice } }),
   });
-  const limited = await scratch.run([
-    'admin',
-    'account',
-    'limits',
-    'local',
-    '--upload-gb',
-    '0',
-    '--data',
-    data,
-  ]);
+  const limited = await scratch.run(['admin', 'account', 'limits', 'local', '--upload-gb', '0', '--data', data]);
   assert.equal(limited.exit, 0, limited.stderr);
   const refused = await scratch.run(['submit', folder, '--profile', 'twice'], { env });
   assert.equal(refused.exit, 1, refused.stderr);
