@@ -6,6 +6,8 @@ import { readText } from './procfs.ts';
 export const PRLIMIT = '/usr/bin/prlimit';
 // Exact in a double, and above any limit that somebody sets.
 const DIGITS = 12;
+// Below it, two names would too easily have the same limit.
+const MIN_LIMITS = 2 ** 30;
 
 /**
  * A limit for file locks that marks processes which belong together. Linux has not enforced it since 2.4, but every child inherits it
@@ -19,8 +21,9 @@ export function newLockLimit(name: string): number | undefined {
   if (process.platform !== 'linux' || !existsSync(PRLIMIT)) return undefined;
   const limit = 1 + Number.parseInt(hash('sha256', name).slice(0, DIGITS), 16);
   const own = hardLimit('self', 'Max file locks');
-  // This process has one itself, and cannot raise it.
-  return own === undefined ? limit : 1 + (limit % own);
+  if (own === undefined) return limit;
+  // This process has one itself, which it cannot raise, and which all that it starts have.
+  return own < MIN_LIMITS ? undefined : 1 + (limit % (own - 1));
 }
 
 /** The limit for file locks that marks a process; undefined if it has none, or is gone. */

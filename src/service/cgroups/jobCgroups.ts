@@ -28,7 +28,6 @@ export interface GroupLimits {
 export class JobCgroups {
   readonly #hierarchies: readonly Hierarchy[];
   readonly #name: string;
-  #isClosed = false;
 
   private constructor(hierarchies: readonly Hierarchy[], name: string) {
     this.#hierarchies = hierarchies;
@@ -73,12 +72,17 @@ export class JobCgroups {
     return `the kernel enforces for each job, in control groups (version ${versions.join(' and ')}): ${parts.join(', ')}`;
   }
 
-  /** Makes the group of a job anew, with its limits. @throws the system's error. */
+  /**
+   * Makes the group of a job, with its limits. It may exist already, and a runner that an earlier service started be about to enter it.
+   *
+   * @throws the system's error.
+   */
   create(job: Member, { maxProcesses, memoryBytes, cpus }: GroupLimits): JobCgroup {
     const group = this.find(job, maxProcesses);
-    this.remove(job); // left by a service that ended before the job started
     for (const [index, hierarchy] of this.#hierarchies.entries()) {
-      makeGroup(hierarchy, join(hierarchy.base, this.#name, accountName(job)));
+      const service = join(hierarchy.base, this.#name);
+      // In each level, as a group has only what the one above it gives it.
+      for (const path of [service, join(service, accountName(job))]) makeGroup(hierarchy, path);
       const folder = group.folders[index];
       if (folder !== undefined) mkdirSync(folder.path, { recursive: true });
     }
@@ -115,7 +119,6 @@ export class JobCgroups {
       removeEmpty(join(account, job.id));
       removeEmpty(account);
     }
-    if (this.#isClosed) this.close();
   }
 
   /** Kills what is left in groups of jobs that are over, as after a crash, and removes these. @param isOver by a job's ID. */
@@ -133,9 +136,8 @@ export class JobCgroups {
     }
   }
 
-  /** Removes the group of the service, once no job is in it. */
+  /** Removes the group of the service, unless jobs are in it. */
   close(): void {
-    this.#isClosed = true;
     for (const { base } of this.#hierarchies) removeEmpty(join(base, this.#name));
   }
 }
@@ -172,8 +174,10 @@ function limitMemory(folder: GroupFolder, bytes: number): void {
     writeLimit(folder, 'memory.swap.max', '0');
     writeLimit(folder, 'memory.oom.group', '1');
   } else {
-    writeLimit(folder, 'memory.limit_in_bytes', String(bytes));
-    writeLimit(folder, 'memory.memsw.limit_in_bytes', String(bytes));
+    // The first may never be above the second, so a group that has limits already takes a higher one only in the other order.
+    for (const file of ['memory.limit_in_bytes', 'memory.memsw.limit_in_bytes', 'memory.limit_in_bytes']) {
+      writeLimit(folder, file, String(bytes));
+    }
   }
 }
 

@@ -83,7 +83,7 @@ export interface Executor {
   endNow(job: OwnedJob, folder: JobFolder): Promise<boolean>;
   /** Stops a runner that failed, and what it left running. */
   cleanUp(job: OwnedJob, folder: JobFolder): Promise<void>;
-  /** Called after the last call about a job. */
+  /** Called after the last call about a job that has no runner any more; not if the service stops while it has one. */
   forget(job: OwnedJob): void;
   /** Stops the executor's own background work; runners continue. */
   stop(): Promise<void>;

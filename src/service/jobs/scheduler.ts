@@ -184,7 +184,8 @@ export class Scheduler {
     this.#queue.noteAtWork(job.account);
     const stop = new AbortController();
     const run = this.#run(job, stop.signal).finally(() => {
-      this.#options.executor.forget(job);
+      // A runner that has just been started is about to use what was made for it, and the next service follows it.
+      if (!stop.signal.aborted) this.#options.executor.forget(job);
       this.#options.secrets.forget(job.id);
       this.#queue.release(job.account);
       this.#active.delete(job.id);

@@ -66,6 +66,8 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
 
     async launch(job, folder, signal, secrets) {
       if (existsSync(folder.claim)) return;
+      // A service that stops has closed the control groups.
+      signal.throwIfAborted();
       const refusal = unisolatedRefusal(isolation, accounts);
       // The job waits, because an account may be disabled, and the next service may isolate jobs.
       if (refusal !== undefined) throw new AppError('unreachable', refusal);

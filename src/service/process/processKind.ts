@@ -55,7 +55,8 @@ function checkFreeMemory({ min_free_memory_gb: minFree }: ProcessSettings): Chec
 }
 
 function checkLimits({ nice }: ProcessSettings, { data }: CheckContext): Check {
-  const cgroups = JobCgroups.open(data, nice);
+  // Under a name of its own, because a service may be running that is about to start a job.
+  const cgroups = JobCgroups.open(join(data, 'check'), nice);
   cgroups?.close();
   return { what: describeLimits(cgroups), problem: undefined };
 }

@@ -31,7 +31,13 @@ async function setUp(
     capacity = 1,
     waiting,
     cleanUp = async () => {},
-  }: { capacity?: number; waiting?: SchedulerOptions['waiting']; cleanUp?: Executor['cleanUp'] } = {},
+    forget = () => {},
+  }: {
+    capacity?: number;
+    waiting?: SchedulerOptions['waiting'];
+    cleanUp?: Executor['cleanUp'];
+    forget?: Executor['forget'];
+  } = {},
 ) {
   const data = mkdtempSync(join(tmpdir(), 'farwharf-scheduler-'));
   const store = new Store(data, 0);
@@ -49,7 +55,7 @@ async function setUp(
     cancel: async () => {},
     cleanUp,
     endNow: async () => false,
-    forget: () => {},
+    forget,
     stop: async () => {},
   };
   const maxRunningJobs = (): number => Number.POSITIVE_INFINITY;
@@ -103,6 +109,22 @@ async function setUp(
   };
   return { store, files, scheduler, job, submit };
 }
+
+test('a job whose runner is being started when the service stops keeps what was made for it', async (t) => {
+  const forgotten: string[] = [];
+  const launched = Promise.withResolvers<void>();
+  const launch = async (id: string, signal: AbortSignal): Promise<void> => {
+    if (id === 'ada0') return refuse();
+    launched.resolve();
+    await once(signal, 'abort');
+    throw signal.reason;
+  };
+  const { scheduler } = await setUp(t, ['ada0', 'ada1'], launch, { forget: ({ id }) => forgotten.push(id) });
+  scheduler.start();
+  await launched.promise;
+  await scheduler.stop();
+  assert.deepEqual(forgotten, ['ada0']);
+});
 
 /** What an executor says that will never start the job, which ends it. */
 async function refuse(): Promise<void> {
