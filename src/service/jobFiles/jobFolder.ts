@@ -34,6 +34,8 @@ const NAMES = {
   exit: 'exit.json',
   /** Its presence asks the runner to stop the job. */
   cancel: 'cancel',
+  /** Exists once the service has begun to end a job whose runner has not ended it at its time limit. */
+  overdue: 'overdue',
   /** The output, one `LogFrame`, `FlowFrame` or `UsageFrame` per line. */
   output: 'output.ndjson',
   /** What a failing runner prints itself. */

@@ -8,7 +8,7 @@ import type { Ending, StoredJob } from '../store/jobs/jobs.ts';
 
 /**
  * The ending of a job according to its runner's report. The charge covers the seconds that the script ran, up to the hold. A script
- * that used all of its time has reached the limit, whatever its exit code.
+ * that used all of its time has reached the limit, whatever its exit code, also if it was stopped from outside then.
  */
 export function endingOf(
   job: StoredJob,
@@ -16,7 +16,7 @@ export function endingOf(
   { machineClasses, isCancelled }: { machineClasses: MachineClasses; isCancelled: boolean },
 ): Ending {
   const isStoppedByUs = isCancelled && (exit.outcome === 'stopped' || endedBySignal(exit));
-  const isAtLimit = exit.outcome === 'exited' && exit.ranSeconds >= job.maxRuntime;
+  const isAtLimit = (exit.outcome === 'exited' || exit.outcome === 'stopped') && exit.ranSeconds >= job.maxRuntime;
   const outcome = isStoppedByUs ? 'cancelled' : isAtLimit ? 'timed_out' : exit.outcome;
   const { state, reason } = judge({ ...exit, outcome });
   const charged = Math.min(job.hold, machineClasses.priceOf(job.machineClass, exit.ranSeconds));
@@ -27,6 +27,8 @@ export function endingOf(
 
 /** Whether something outside the job may have ended it, so that the executor is asked before this report counts. */
 export function mayHaveBeenEnded(exit: ExitMarker): boolean {
+  // These were decided before a signal from outside reached the runner.
+  if (exit.outcome === 'timed_out' || exit.outcome === 'over_limit') return false;
   return exit.outcome === 'stopped' || exit.wasToldToEnd === true || endedBySignal(exit);
 }
 

@@ -14,7 +14,7 @@ import { type FollowPace, JobWatch } from './jobWatch.ts';
 import type { DiskWatch } from '../disk/diskWatch.ts';
 import type { MachineClasses } from '../config/machineClasses.ts';
 import { readOutput } from './outputReader.ts';
-import { overdueEnding, OverdueWatch } from './overdue.ts';
+import { noteOverdue, overdueEnding, OverdueWatch } from './overdue.ts';
 import { readReport } from './runnerReport.ts';
 import type { ResultPieces } from '../contents/resultPieces.ts';
 import type { WaitingContents } from '../contents/waitingContents.ts';
@@ -75,9 +75,11 @@ export async function followRunner(
   const overdue = new OverdueWatch(
     store.jobs.get(jobId) ?? { maxRuntime: Number.POSITIVE_INFINITY },
     context.killGraceMs,
+    executor.isLocal,
   );
   let nextEnd = 0;
   let endedAt: number | undefined;
+  const wasEnded = (): boolean => endedAt !== undefined || existsSync(folder.overdue);
   const output = { jobId, path: folder.output, offset: store.jobs.get(jobId)?.logOffset ?? 0 };
   for (;;) {
     if (performance.now() >= nextStatus) {
@@ -110,7 +112,7 @@ export async function followRunner(
     if (report.type === 'report') {
       const { exit } = report;
       // The executor may know who ended the job, but only later. On this machine only the runner would know.
-      const isAsked = !isCancelled && (isLocal ? exit.outcome === 'stopped' : mayHaveBeenEnded(exit));
+      const isAsked = !isCancelled && !wasEnded() && (isLocal ? exit.outcome === 'stopped' : mayHaveBeenEnded(exit));
       if (!isAsked || status.state === 'gone') {
         const known = isAsked && status.state === 'gone' && status.ending?.isCause === true ? status.ending : undefined;
         const own = endingOf(job, exit, { ...context, isCancelled });
@@ -126,12 +128,13 @@ export async function followRunner(
       const state = await overdue.check(folder, isCancelled);
       const isGone = status.state === 'gone';
       if (state !== undefined && !isGone && performance.now() >= nextEnd) {
+        if (state === 'timed_out') noteOverdue(folder);
         if (await executor.endNow(owned, folder)) endedAt ??= performance.now();
         nextEnd = performance.now() + STATUS_POLL_MS;
       }
       const isSilent = endedAt !== undefined && performance.now() - endedAt > REPORT_WAIT_MS;
       if (isGone || isSilent) {
-        const ended = endedAt !== undefined && state !== undefined ? { ending: overdueEnding(state) } : {};
+        const ended = wasEnded() && state !== undefined ? { ending: overdueEnding(state) } : {};
         const seen = { ...status, ...ended, state: 'gone' as const, lastSeen, startSeen };
         await endUnreported(job, folder, seen, context, signal);
         return true;

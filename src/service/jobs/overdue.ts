@@ -1,10 +1,13 @@
+import { existsSync } from 'node:fs';
 import { bootIdentity, steadyMs } from '../../core/processes/processTree.ts';
 import type { RunnerEnding } from '../executor/executor.ts';
-import type { JobFolder } from '../jobFiles/jobFolder.ts';
+import { type JobFolder, writeMarker } from '../jobFiles/jobFolder.ts';
 import { latestProgram, type StartedMarker } from '../jobFiles/markers.ts';
 
-// The runner, which ends its job itself, gets this much more time than it needs.
+// The runner, which ends its job itself, gets this much more time than it needs. Another machine's waits for a signal of its cluster
+// before it reports, and a shared file system shows the report late.
 const SPARE_MS = 1_000;
+const REMOTE_SPARE_MS = 10_000;
 
 export type OverdueReason = Extract<RunnerEnding['state'], 'timed_out' | 'cancelled'>;
 
@@ -16,9 +19,9 @@ export class OverdueWatch {
   #cancelledAt: number | undefined;
 
   /** @param graceMs time between the signal to end and the kill. */
-  constructor({ maxRuntime }: { readonly maxRuntime: number }, graceMs: number) {
+  constructor({ maxRuntime }: { readonly maxRuntime: number }, graceMs: number, isLocal: boolean) {
     this.#limitMs = 1000 * maxRuntime;
-    this.#graceMs = graceMs + SPARE_MS;
+    this.#graceMs = graceMs + (isLocal ? SPARE_MS : REMOTE_SPARE_MS);
   }
 
   /** Why the job should have ended; undefined if it need not have. */
@@ -26,6 +29,7 @@ export class OverdueWatch {
     const now = steadyMs();
     if (isCancelled) this.#cancelledAt ??= now;
     if (this.#cancelledAt !== undefined && now > this.#cancelledAt + this.#graceMs) return 'cancelled';
+    if (existsSync(folder.overdue)) return 'timed_out';
     const program = await latestProgram(folder);
     if (program !== undefined && program.at !== this.#program?.at) this.#program = { ...program, seenAt: now };
     return now > this.#deadline() + this.#graceMs ? 'timed_out' : undefined;
@@ -37,6 +41,15 @@ export class OverdueWatch {
     const { boot, deadline, seenAt, usedSeconds } = this.#program;
     const latest = seenAt + this.#limitMs - 1000 * usedSeconds;
     return boot === bootIdentity() ? Math.min(latest, deadline ?? latest) : latest;
+  }
+}
+
+/** Records that the service ends a job at its time limit, for the next service: what ends it there looks like a cancellation. */
+export function noteOverdue(folder: JobFolder): void {
+  try {
+    if (!existsSync(folder.overdue)) writeMarker(folder.overdue, {});
+  } catch {
+    // A full disk has no room for it, and must not keep the job from being ended.
   }
 }
 

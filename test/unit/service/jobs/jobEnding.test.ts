@@ -31,7 +31,12 @@ test('a script that a signal ended and nobody cancelled has failed', () => {
 test('a script that ended at its time limit or later is over it, and then never has a status of 0', () => {
   const ending = (exit: Partial<ExitMarker>) =>
     endingOf(job, { ...exited, ...exit }, { machineClasses, isCancelled: false });
-  for (const exit of [{ ranSeconds: 60 }, { ranSeconds: 60.2 }, { outcome: 'timed_out', ranSeconds: 60.2 }] as const) {
+  for (const exit of [
+    { ranSeconds: 60 },
+    { ranSeconds: 60.2 },
+    { outcome: 'timed_out', ranSeconds: 60.2 },
+    { outcome: 'stopped', ranSeconds: 60.2, wasToldToEnd: true },
+  ] as const) {
     const { state, exitCode } = ending(exit);
     assert.deepEqual([state, exitCode], ['timed_out', null]);
   }
@@ -48,7 +53,13 @@ test('an end that may have come from outside is one to ask about, and any other 
   ] as const) {
     assert.ok(mayHaveBeenEnded({ ...exited, ...exit }), JSON.stringify(exit));
   }
-  for (const exit of [{}, { code: 7 }, { outcome: 'timed_out' }, { wasToldToEnd: false }] as const) {
+  for (const exit of [
+    {},
+    { code: 7 },
+    { outcome: 'timed_out' },
+    { outcome: 'timed_out', wasToldToEnd: true },
+    { wasToldToEnd: false },
+  ] as const) {
     assert.ok(!mayHaveBeenEnded({ ...exited, ...exit }), JSON.stringify(exit));
   }
 });
