@@ -228,10 +228,12 @@ test('a sweep that is watched waits for a service that is away', async () => {
     }),
   });
   const away = Promise.withResolvers<void>();
+  let jobs: readonly string[] = [];
   let stopped: Promise<unknown> | undefined;
   const watched = scratch.run(['submit', folder, '--profile', 'wait', '--watch'], {
     env: first.env,
     onOutput({ stderr }) {
+      jobs = [...stderr.matchAll(/accepted as job (\w+)/g)].map(([, id = '']) => id);
       if (stderr.includes('compare them')) stopped ??= first.stop();
       if (stderr.includes('does not respond')) away.resolve();
     },
@@ -240,7 +242,8 @@ test('a sweep that is watched waits for a service that is away', async () => {
   await stopped;
   const port = new URL(first.url).port;
   await scratch.serve(['--port', port, '--data', first.data], { FARWHARF_API_KEY: first.key });
-  await openGate(first.data);
+  // One by one, because the first service may have stopped before it wrote both workspaces.
+  for (const id of jobs) await openGate(first.data, id);
   const { exit, stderr } = await watched;
   assert.equal(exit, 0, stderr);
   assert.match(stderr, /does not respond\. Its jobs keep running\..*responds again\..*n=2: .*succeeded/s);
