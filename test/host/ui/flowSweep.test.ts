@@ -48,16 +48,15 @@ suite('a flow as the script of a sweep', () => {
     await runCommand(window.page, 'Farwharf: Submit Profile');
     await choose(window.page, profile);
   };
-  const cells = (text: string): Locator => webviewOf(window.page).locator('tbody tr', { hasText: text });
+  /** By its cells in full, because a duration or a price may contain any digits. */
+  const row = (...cells: readonly (string | number)[]): Locator =>
+    webviewOf(window.page).getByRole('row', { name: new RegExp(`^${cells.join(' ')} `) });
 
   test('runs once for each combination, with its arguments, and each run comes home', async () => {
     await submit('grid');
     const question = window.page.locator('.monaco-dialog-box', { hasText: 'Submit 2 jobs of grid' });
     await question.getByRole('button', { name: 'Submit' }).click();
-    for (const n of [4, 5])
-      await cells(String(2 * n))
-        .filter({ hasText: 'succeeded' })
-        .waitFor();
+    for (const n of [4, 5]) await row(n, 2 * n, 'succeeded').waitFor();
     const download = webviewOf(window.page).getByRole('button', { name: 'Download Results' });
     await download.click();
     await download.waitFor({ state: 'hidden' });
