@@ -77,6 +77,13 @@ test('a job that puts a link in the place of its whole folder has nothing remove
   assert.equal(readFileSync(join(folder, 'workspace', 'another'), 'utf8'), SECRET);
 });
 
+test('a job that removes its claim is ended, and nobody has cancelled it', async (t) => {
+  const service = await startService(t);
+  const id = await service.submit({ 'a.sh': 'rm ../claim.json; sleep 600' }, { script: 'a.sh' });
+  const job = await service.untilEnd(id);
+  assert.ok(['lost', 'failed'].includes(job.state), job.state);
+});
+
 for (const [moment, script] of [
   ['at once', 'rm -rf "$here"'],
   ['later', 'sleep 1.5; rm -rf "$here"; sleep 0.5'],

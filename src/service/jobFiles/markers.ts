@@ -25,7 +25,7 @@ const startedMarker = z.object({
 });
 
 const exitMarker = z.object({
-  outcome: z.enum(['exited', 'timed_out', 'cancelled', 'not-started', 'stopped', 'over_limit']),
+  outcome: z.enum(['exited', 'timed_out', 'cancelled', 'not-started', 'stopped', 'removed', 'over_limit']),
   code: z.int().nullable(),
   signal: z.string().nullable(),
   /** A sentence for people, if the outcome alone is not clear. */

@@ -15,7 +15,8 @@ export function endingOf(
   exit: ExitMarker,
   { machineClasses, isCancelled }: { machineClasses: MachineClasses; isCancelled: boolean },
 ): Ending {
-  const isStoppedByUs = isCancelled && (exit.outcome === 'stopped' || endedBySignal(exit));
+  const isStopped = exit.outcome === 'stopped' || exit.outcome === 'removed' || endedBySignal(exit);
+  const isStoppedByUs = isCancelled && isStopped;
   const isAtLimit = (exit.outcome === 'exited' || exit.outcome === 'stopped') && exit.ranSeconds >= job.maxRuntime;
   const outcome = isStoppedByUs ? 'cancelled' : isAtLimit ? 'timed_out' : exit.outcome;
   const { state, reason } = judge({ ...exit, outcome });
@@ -111,6 +112,8 @@ function judge({ outcome, code, signal, detail }: ExitMarker): { state: FinalSta
       return { state: 'cancelled', reason: null };
     case 'stopped':
       return { state: 'failed', reason: "The job's runner was stopped from outside the service." };
+    case 'removed':
+      return { state: 'failed', reason: 'The files of the job were removed while it ran.' };
     case 'not-started':
     case 'over_limit':
       return { state: 'failed', reason: detail };

@@ -51,13 +51,13 @@ function isAway(): boolean {
 
 /**
  * A cancellation is a file rather than a signal, so that it survives restarts of both sides and works over a network. A missing
- * claim means the same: the service has ended the job and deleted its files.
+ * claim stops the job too: the service has ended it and deleted its files, or the job has done that.
  */
 async function watchForCancel(): Promise<void> {
   while (!existsSync(folder.cancel) && (!isRemoved(folder.claim) || isAway())) {
     await sleep(CANCEL_POLL_MS, undefined, { ref: false });
   }
-  stop.abort('cancelled' satisfies StopReason);
+  stop.abort((existsSync(folder.cancel) ? 'cancelled' : 'removed') satisfies StopReason);
 }
 
 async function main(): Promise<void> {

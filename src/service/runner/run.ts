@@ -17,7 +17,8 @@ import type { JobVariables } from './program/jobVariables.ts';
 import { type ProcessCall, type ProcessEnd, runProcess } from './runProcess.ts';
 import { assertStarts } from './program/programFile.ts';
 
-export type StopReason = 'cancelled' | 'stopped';
+/** `removed`: the claim of the job is gone, which its service has removed, or the job itself. */
+export type StopReason = 'cancelled' | 'stopped' | 'removed';
 export type Outcome = Omit<ExitMarker, 'at'>;
 
 /** A job that this process has claimed. */
@@ -104,7 +105,7 @@ export function isVisible({ folder, packages, confinement }: Run, path: string):
 }
 
 export function stopReason({ reason }: AbortSignal): StopReason {
-  return reason === 'stopped' ? 'stopped' : 'cancelled';
+  return reason === 'stopped' || reason === 'removed' ? reason : 'cancelled';
 }
 
 export function stopped(signal: AbortSignal, ranSeconds: number): Outcome {
