@@ -10,8 +10,6 @@ import { canJobsRead, type Probe } from './privacyProbe.ts';
 import type { SlurmMachineClass } from './batch/slurmConfig.ts';
 
 const RETRY_MS = 5_000;
-// After this time, a probe is submitted again, because the cluster may have lost it.
-const PROBE_TIMEOUT_MS = 10 * 60_000;
 // The start of the service waits this long for a cluster that is busy or down.
 const START_WAIT_MS = 20_000;
 // After this time, a waiting job says why it waits.
@@ -101,9 +99,8 @@ export class PrivacyCheck {
   /** Whether jobs can read the data folder; undefined if the probe failed. A partition that refuses the probe refuses jobs too. */
   async #probe(machineClass: SlurmMachineClass): Promise<boolean | 'never-runs' | undefined> {
     const { signal } = this.#stop;
-    const both = AbortSignal.any([signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)]);
     try {
-      return await canJobsRead(this.#options, machineClass, both);
+      return await canJobsRead(this.#options, machineClass, signal);
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof AppError && error.code === 'refused') return 'never-runs';

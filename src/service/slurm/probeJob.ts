@@ -2,14 +2,21 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { AppError } from '../../core/errors.ts';
 import { shellWord } from '../../core/text/shellWord.ts';
 import { removeTree } from '../jobFiles/removeTree.ts';
+import { findJob, type JobName, QUERY } from './clusterQueue.ts';
 import { type ClusterUser, shareFolder } from './clusterUsers.ts';
+import { phaseOf } from './queueState.ts';
 import { slurm } from './slurmCommand.ts';
 import type { SlurmMachineClass } from './batch/slurmConfig.ts';
 import { resourceArguments } from './batch/submission.ts';
 
 const POLL_MS = 200;
+// The controller is asked this rarely, because it answers for everyone.
+const LOOK_MS = 5_000;
+// What a node writes can be seen on this machine some seconds after its job has left the queue.
+const LOOKS_WITHOUT_ANSWER = 3;
 const MEMORY_GB = 1 / 32;
 
 /** The settings that decide on which nodes a job can run. */
@@ -31,7 +38,8 @@ export interface ProbeJob {
  * Submits a probe to a node that the cluster chooses.
  *
  * @returns what it wrote.
- * @throws AppError of `slurm`, or the signal's reason on abort; the job is cancelled then.
+ * @throws AppError `missing` if the probe ended without a result or the cluster lost it, those of `slurm`, or the signal's reason on
+ *   abort. The job is cancelled then.
  */
 export async function runProbe(
   { lines, filesFolder, user, place, hasLoginEnvironment = false }: ProbeJob,
@@ -57,7 +65,7 @@ export async function runProbe(
       script,
     ];
     await slurm('sbatch', args, { signal, user });
-    return await untilAnswered(answer, signal);
+    return await untilAnswered(answer, { name, user: user.id }, signal);
   } catch (error) {
     await slurm('scancel', [`--name=${name}`], { user }).catch(() => {});
     throw error;
@@ -71,10 +79,33 @@ function probeScript(lines: readonly string[], answer: string): string {
   return ['#!/bin/bash', `exec 3>${partial}`, ...lines, `mv ${partial} ${shellWord(answer)}\n`].join('\n');
 }
 
-async function untilAnswered(answer: string, signal: AbortSignal): Promise<string> {
+async function untilAnswered(answer: string, name: JobName, signal: AbortSignal): Promise<string> {
+  const read = (): Promise<string | undefined> => readFile(answer, 'utf8').catch(() => undefined);
+  let nextLook = performance.now() + LOOK_MS;
+  let misses = 0;
   for (;;) {
-    const text = await readFile(answer, 'utf8').catch(() => undefined);
+    const text = await read();
     if (text !== undefined) return text;
+    if (misses === LOOKS_WITHOUT_ANSWER) {
+      throw new AppError('missing', 'The probe of the cluster has ended without a result, or the cluster has lost it.');
+    }
+    if (performance.now() >= nextLook) {
+      misses = (await isInQueue(name, signal)) ? 0 : misses + 1;
+      nextLook = performance.now() + LOOK_MS;
+    }
     await sleep(POLL_MS, undefined, { signal });
+  }
+}
+
+/** Also true while the cluster does not respond. */
+async function isInQueue(name: JobName, signal: AbortSignal): Promise<boolean> {
+  try {
+    const args = [...QUERY, `--name=${name.name}`, `--user=${name.user}`];
+    const job = findJob(await slurm('squeue', args, { signal }), name);
+    return job !== undefined && phaseOf(job) !== 'ended';
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof AppError) return true;
+    throw error;
   }
 }
