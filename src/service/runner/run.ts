@@ -104,7 +104,7 @@ export function isVisible({ folder, packages, confinement }: Run, path: string):
   return sandbox ? seesPath(sandbox, { ...folder, packages }, path) : true;
 }
 
-export function stopReason({ reason }: AbortSignal): StopReason {
+export function stopReason({ reason }: { readonly reason: unknown }): StopReason {
   return reason === 'stopped' || reason === 'removed' ? reason : 'cancelled';
 }
 
