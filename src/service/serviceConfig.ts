@@ -4,6 +4,7 @@ import { AppError, messageOf, systemCode } from '../core/errors.ts';
 import { readNamedFile } from '../core/files/namedFile.ts';
 import { schemaMessage, schemaProblems } from '../core/text/schemaMessage.ts';
 import { withoutByteOrderMark } from '../core/text/textEncoding.ts';
+import { parseJson } from '../core/jsonFields.ts';
 import { machineClass, MachineClasses } from './config/machineClasses.ts';
 import { sections } from './config/sections.ts';
 import type { ExecutorKind } from './executor/executorKind.ts';
@@ -142,7 +143,7 @@ async function readText(path: string): Promise<string> {
 
 function parseText(path: string, text: string): unknown {
   try {
-    return path.endsWith('.json') ? JSON.parse(text) : parseToml(text);
+    return path.endsWith('.json') ? parseJson(text) : parseToml(text);
   } catch (cause) {
     const where = cause instanceof TomlError ? ` Line ${cause.line}, column ${cause.column}.` : '';
     const what = messageOf(cause).split('\n')[0] ?? '';

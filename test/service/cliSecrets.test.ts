@@ -146,3 +146,24 @@ test('a value that is asked for at a terminal is not shown', { skip }, async () 
   assert.match(stdout, /^API_TOKEN +2/m);
   assert.doesNotMatch(screen.replace(/^Script started.*$/m, '') + stdout, /the-value/);
 });
+
+for (const [signal, exit] of [
+  ['SIGTERM', 143],
+  ['SIGINT', 130],
+] as const) {
+  test(`${signal} ends a command that reads from a pipe in which nothing more comes`, {
+    skip: process.platform === 'win32',
+  }, async () => {
+    await using scratch = await Scratch.create();
+    await using fake = await startFake((_, response) => void response.end('{"features":["secrets"]}'));
+    const child = spawn(process.execPath, [built('cli.mjs'), 'secret', 'set', 'API_TOKEN'], {
+      env: { PATH: process.env['PATH'], FARWHARF_HOME: scratch.home, ...fake.env },
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
+    const ended = once(child, 'exit');
+    // More than fits into the pipe, so that it is reading once all of it is written.
+    await new Promise((resolve) => child.stdin.write(Buffer.alloc(300_000, 'x'), resolve));
+    child.kill(signal);
+    assert.deepEqual(await ended, [exit, null]);
+  });
+}

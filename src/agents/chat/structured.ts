@@ -1,5 +1,6 @@
 import type { JsonSchema } from '../schema/jsonSchema.ts';
 import { type Checked, checkWith, type Schema } from '../schema/standardSchema.ts';
+import { parseJson } from '../../core/jsonFields.ts';
 
 /** The `response_format` of a request. `strict` only if the schema meets its rules: every key required, no others allowed. */
 export function responseFormat(schema: JsonSchema): {
@@ -24,7 +25,7 @@ export function repairRequest(issues: string): string {
 export async function parseReply<T>(schema: Schema<T>, reply: string): Promise<Checked<T>> {
   let data: unknown;
   try {
-    data = JSON.parse(jsonText(reply));
+    data = parseJson(jsonText(reply));
   } catch (error) {
     return { ok: false, issues: `It is not JSON: ${String(error)}` };
   }

@@ -1,4 +1,5 @@
 import { AppError, messageOf } from '../../core/errors.ts';
+import { parseJson } from '../../core/jsonFields.ts';
 import { unlessAborted } from '../options/delay.ts';
 import { BudgetError } from '../run/budget.ts';
 import { isPaused } from '../run/pause.ts';
@@ -149,7 +150,7 @@ async function callTool(call: ToolCall, tools: ReadonlyMap<string, Tool>, parts:
 /** Services write no arguments as an empty text. */
 function parse(text: string): unknown {
   try {
-    return text.trim() === '' ? {} : JSON.parse(text);
+    return text.trim() === '' ? {} : parseJson(text);
   } catch {
     throw new SyntaxError('the arguments are not valid JSON.');
   }

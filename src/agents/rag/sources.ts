@@ -1,8 +1,9 @@
-import { open, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { basename, join, sep } from 'node:path';
 import { AppError, messageOf } from '../../core/errors.ts';
 import { withoutUserinfo } from '../../core/redact.ts';
 import { formatBytes } from '../../core/text/format.ts';
+import { readNamedBytes } from '../../core/files/namedFile.ts';
 import { selectFiles } from '../../workspace/select/selection.ts';
 import { decodeText, notebookText } from '../../retrieval/chunks/documentText.ts';
 import { isNotebook } from '../../retrieval/chunks/languages.ts';
@@ -85,22 +86,13 @@ async function toDocuments(
   }
 }
 
+/** @throws AppError `missing` or `bad-input` that names the source, `limit` above the limit. */
 async function readBytes(path: string, maxBytes: number): Promise<Uint8Array> {
-  const stats = await stat(path);
-  // Checked before opening: opening a pipe waits for its other end, and a device may never end.
-  if (!stats.isFile()) throw new AppError('bad-input', `The source ${path} is neither a file nor a folder.`);
-  if (stats.size > maxBytes) {
-    throw new AppError(
-      'limit',
-      `The source ${path} has ${formatBytes(stats.size)}; the limit is ${formatBytes(maxBytes)}.`,
-    );
+  const { size } = await stat(path);
+  if (size > maxBytes) {
+    throw new AppError('limit', `The source ${path} has ${formatBytes(size)}; the limit is ${formatBytes(maxBytes)}.`);
   }
-  try {
-    await using file = await open(path);
-    return await file.readFile();
-  } catch (error) {
-    throw new AppError('permission', `The source ${path} could not be read: ${messageOf(error)}`, { cause: error });
-  }
+  return readNamedBytes(path, { name: `The source ${path}`, maxBytes });
 }
 
 function posix(path: string): string {

@@ -1,5 +1,9 @@
-import { AppError, messageOf, systemCode } from '../../core/errors.ts';
+import { AppError, systemCode } from '../../core/errors.ts';
+import { parseJson } from '../../core/jsonFields.ts';
 import type { Checkpoint } from './schemas.ts';
+
+// As long as a text can be.
+const MAX_BYTES = 500e6;
 
 /** An `onCheckpoint` that stores the newest checkpoint in a file, atomically, so that it is complete after a crash. */
 export function checkpointFile(path: string): (checkpoint: Checkpoint) => Promise<void> {
@@ -19,16 +23,11 @@ export function checkpointFile(path: string): (checkpoint: Checkpoint) => Promis
  * @throws AppError `missing` or `corrupt`, with the path.
  */
 export async function readCheckpoint(path: string): Promise<Checkpoint> {
-  let text: string;
-  try {
-    const { readFile } = await import('node:fs/promises'); // loads streams, a tenth of the cost of importing the library
-    text = await readFile(path, 'utf8');
-  } catch (error) {
-    throw new AppError('missing', `The checkpoint ${path} could not be read: ${messageOf(error)}`, { cause: error });
-  }
+  const { readNamedFile } = await import('../../core/files/namedFile.ts'); // loads streams, a tenth of the cost of importing the library
+  const text = await readNamedFile(path, { name: `The checkpoint ${path}`, maxBytes: MAX_BYTES });
   const { checkpointSchema } = await import('./schemas.ts');
   try {
-    return checkpointSchema.parse(JSON.parse(text));
+    return checkpointSchema.parse(parseJson(text));
   } catch (error) {
     throw new AppError('corrupt', `${path} is not a checkpoint of this version. Start the run from its beginning.`, {
       cause: error,

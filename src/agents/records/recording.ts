@@ -1,7 +1,11 @@
-import { AppError, messageOf, systemCode } from '../../core/errors.ts';
+import { AppError, systemCode } from '../../core/errors.ts';
+import { parseJson } from '../../core/jsonFields.ts';
 import { type Json, stableJson, toPlainJson } from './plainJson.ts';
 import type { RecordingEntry } from './schemas.ts';
 import type { MissingReason } from './trace.ts';
+
+// As long as a text can be.
+const MAX_BYTES = 500e6;
 
 type Hash = (text: string) => string;
 
@@ -45,18 +49,16 @@ export class Recording implements AsyncDisposable {
   static async open(path: string, options: { readonly whenMissing?: 'run' | 'fail' } = {}): Promise<Recording> {
     let text = '';
     try {
-      const { readFile } = await import('node:fs/promises'); // loads streams, a tenth of the cost of importing the library
-      text = await readFile(path, 'utf8');
+      const { readNamedFile } = await import('../../core/files/namedFile.ts'); // loads streams, a tenth of the cost of importing the library
+      text = await readNamedFile(path, { name: `The recording ${path}`, maxBytes: MAX_BYTES });
     } catch (error) {
-      if (systemCode(error) !== 'ENOENT') {
-        throw new AppError('missing', `The recording ${path} could not be read: ${messageOf(error)}`, { cause: error });
-      }
+      if (!(error instanceof AppError) || systemCode(error.cause) !== 'ENOENT') throw error;
     }
     const lines = text.split('\n').filter((line) => line !== '');
     const { recordingEntrySchema } = await import('./schemas.ts'); // zod is as large as the rest of the runtime
     const entries = lines.map((line, index) => {
       try {
-        return recordingEntrySchema.parse(JSON.parse(line));
+        return recordingEntrySchema.parse(parseJson(line));
       } catch (error) {
         const at = `${path}:${index + 1}`;
         throw new AppError('corrupt', `${at} is not an entry of a recording. Record the run again.`, { cause: error });

@@ -1,7 +1,8 @@
-import { readFile, stat } from 'node:fs/promises';
 import { AppError, messageOf } from '../../core/errors.ts';
 import { formatBytes, formatCount, formatCredits, formatDuration } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
+import { readNamedFile } from '../../core/files/namedFile.ts';
+import { withoutByteOrderMark } from '../../core/text/textEncoding.ts';
 import type { AdminAccount } from '../../service/admin/operations/accountOperations.ts';
 import type { AddAccountFlags, AdminFlags, EditAccountFlags, LimitFlags, LinkFlags } from './adminFlags.ts';
 import { askAdmin, findAdmin } from './adminService.ts';
@@ -135,7 +136,7 @@ export async function deleteAccount(context: Context, id: string, flags: AdminFl
 /** `farwharf admin account import FILE`: adds the accounts of a file, and continues after one that cannot be added. JSON: `{ accounts, failed }`. */
 export async function importAccounts(context: Context, path: string, flags: AdminFlags): Promise<number> {
   const { terminal } = context;
-  const wanted = parseAccounts(await readAccountFile(path));
+  const wanted = parseAccounts(withoutByteOrderMark(await readNamedFile(path, { maxBytes: MAX_IMPORT_BYTES })));
   using admin = await findAdmin(context, flags, { mayCreate: true });
   const accounts: AdminAccount[] = [];
   const failed: { readonly account_id: string; readonly error: string }[] = [];
@@ -154,13 +155,6 @@ export async function importAccounts(context: Context, path: string, flags: Admi
   }
   if (!terminal.json({ accounts, failed })) terminal.answer(`${formatCount(accounts.length, 'account')} added.`);
   return failed.length === 0 ? EXIT.done : EXIT.failed;
-}
-
-/** The text of a file that a person named. @throws AppError `bad-input` for what is not a file of a sensible size; the system's error. */
-async function readAccountFile(path: string): Promise<string> {
-  const stats = await stat(path);
-  if (stats.isFile() && stats.size <= MAX_IMPORT_BYTES) return readFile(path, 'utf8');
-  throw new AppError('bad-input', `${path} must be a file with comma-separated values, smaller than 1 MB.`);
 }
 
 /** @throws AppError `bad-input` that names the line. */

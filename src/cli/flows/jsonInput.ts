@@ -2,6 +2,7 @@ import { AppError } from '../../core/errors.ts';
 import { resolve } from 'node:path';
 import { readNamedFile } from '../../core/files/namedFile.ts';
 import { withoutByteOrderMark } from '../../core/text/textEncoding.ts';
+import { parseJson } from '../../core/jsonFields.ts';
 import { parseJsonObject } from '../grammar/jsonObject.ts';
 
 /** The shared state from JSON, or from the file after `@`. */
@@ -13,7 +14,7 @@ export async function readShared(text: string): Promise<Readonly<Record<string, 
 /** The answer in `--input`. @throws AppError `bad-input` if it is not JSON. */
 export function readAnswer(json: string): unknown {
   try {
-    return JSON.parse(json);
+    return parseJson(json);
   } catch (cause) {
     throw new AppError('bad-input', `--input is not valid JSON. A text needs quotes: --input '"yes"'.`, { cause });
   }

@@ -2,6 +2,9 @@ import * as l10n from '@vscode/l10n';
 
 const BYTE_UNITS = ['B', 'KB', 'MB', 'GB', 'TB'];
 
+// No real amount is that large. A service or a job can send numbers of 300 digits, which would fill the screen.
+const VAST = 1e15;
+
 /** `512 B`, `3.2 MB`: decimal units, one decimal below ten. */
 export function formatBytes(bytes: number): string {
   let value = bytes;
@@ -16,6 +19,7 @@ export function formatBytes(bytes: number): string {
 
 /** `0.2 s`, `42 s`, `4 min`, `1 h 10 min`, `2 d 3 h`. */
 export function formatDuration(seconds: number): string {
+  if (isVast(seconds)) return `${formatVast(seconds / 86_400)} d`;
   if (seconds < 9.95) return `${formatDecimal(seconds, 1)} s`;
   if (seconds < 59.5) return `${Math.round(seconds)} s`;
   const minutes = Math.round(seconds / 60);
@@ -40,6 +44,7 @@ export function formatCredits(credits: number): string {
 
 /** `$0.0042`, `$0.02`, `$12.30`: US dollars with two significant digits, from a dollar on with cents. */
 export function formatDollars(dollars: number): string {
+  if (isVast(dollars)) return `$${formatVast(dollars)}`;
   return inLanguage(dollars >= 0.995 ? `$${dollars.toFixed(2)}` : `$${Number(dollars.toPrecision(2))}`);
 }
 
@@ -50,12 +55,12 @@ export function plural(count: number, one: string, many: string): string {
 
 /** `20,000`, as the language writes it. */
 export function formatInteger(value: number): string {
-  return value.toLocaleString(language());
+  return isVast(value) ? formatVast(value) : value.toLocaleString(language());
 }
 
 /** `1,234.5`, with all its digits, as the language writes it. */
 export function formatNumber(value: number): string {
-  return value.toLocaleString(language(), { maximumSignificantDigits: 15 });
+  return isVast(value) ? formatVast(value) : value.toLocaleString(language(), { maximumSignificantDigits: 15 });
 }
 
 /** `0.1235`, `1e-7`: four significant digits, as the language writes them; `NaN` and `Infinity` as they are. */
@@ -65,6 +70,7 @@ export function formatMeasured(value: number): string {
 
 /** `850`, `8.1k`: a count in three digits or so. */
 export function formatShort(count: number): string {
+  if (isVast(count)) return formatVast(count);
   return count < 1_000 ? String(count) : `${inLanguage((count / 1_000).toFixed(count < 99_950 ? 1 : 0))}k`;
 }
 
@@ -74,6 +80,19 @@ export function decimalMark(): string {
   return parts.find(({ type }) => type === 'decimal')?.value ?? '.';
 }
 
+function isVast(value: number): boolean {
+  return Math.abs(value) >= VAST;
+}
+
+/** `1.5e+300`, as the language writes it. */
+function formatVast(value: number): string {
+  return inLanguage(exponential(value));
+}
+
+function exponential(value: number): string {
+  return value.toExponential(3).replace(/\.?0*e/, 'e');
+}
+
 /** A number as JavaScript writes it, with the decimal mark of the language. */
 function inLanguage(text: string): string {
   return text.replace('.', decimalMark());
@@ -81,6 +100,7 @@ function inLanguage(text: string): string {
 
 /** `1,234.5`, as the language writes it, with at most `digits` decimals and at least `least`. */
 function formatDecimal(value: number, digits: number, least = digits): string {
+  if (isVast(value)) return formatVast(value);
   // `toLocaleString` alone rounds a few values elsewhere: 1.005 to 1.01, although the number is below 1.005.
   return decimalFormat(digits, least).format(Number(value.toFixed(digits)));
 }
@@ -109,5 +129,6 @@ function language(): string {
 
 /** `1 file`, `41 files`, `20,000 files`. */
 export function formatCount(count: number, singular: string, plural = `${singular}s`): string {
-  return `${count.toLocaleString('en-US')} ${count === 1 ? singular : plural}`;
+  const number = isVast(count) ? exponential(count) : count.toLocaleString('en-US');
+  return `${number} ${count === 1 ? singular : plural}`;
 }

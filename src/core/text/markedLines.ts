@@ -2,7 +2,7 @@ import { setNewest } from '../setNewest.ts';
 import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { tryParseJson } from '../jsonFields.ts';
-import { isTooDeep, MAX_VALUE_LENGTH, MAX_WRITERS } from './outputLimits.ts';
+import { MAX_VALUE_LENGTH, MAX_WRITERS } from './outputLimits.ts';
 
 /**
  * Values within a program's output, as lines that nothing else writes:
@@ -130,7 +130,7 @@ export class MarkedLineReader {
     if (part < parts) return;
     this.#lost += number - progress.last - 1;
     progress.last = number;
-    const value = progress.length > MAX_VALUE_LENGTH ? undefined : parse(progress.pieces.join(''));
+    const value = progress.length > MAX_VALUE_LENGTH ? undefined : tryParseJson(progress.pieces.join(''));
     progress.pieces = [];
     if (value === undefined) this.#lost += 1;
     else pieces.push({ type: 'value', value });
@@ -148,10 +148,6 @@ function readPart(line: string): Part | undefined {
   const [, writer, number, part, parts, length, sum, piece = ''] = LINE.exec(line.replace(/\r$/, '')) ?? [];
   if (writer === undefined || piece.length !== Number(length) || checksum(piece) !== sum) return undefined;
   return { writer, number: Number(number), part: Number(part), parts: Number(parts), piece };
-}
-
-function parse(json: string): unknown {
-  return isTooDeep(json) ? undefined : tryParseJson(json);
 }
 
 /** The text of pieces, without values. */

@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathInside } from '../../core/files/pathInside.ts';
+import { readNamedFile } from '../../core/files/namedFile.ts';
 import type { Checkpoint } from '../../agents/records/schemas.ts';
 import { FlowJob, flowRuntimeFiles, isFlowScript } from '../../flows/run/job/flowJob.ts';
 import type { SubmitPlan } from '../../jobs/submit/plan.ts';
@@ -44,5 +44,5 @@ export async function prepareFlow(
 
 async function isFlow(root: string, script: string): Promise<boolean> {
   const file = scriptPath(script);
-  return isFlowScript(file, await readFile(join(root, file), 'utf8').catch(() => ''));
+  return isFlowScript(file, await readNamedFile(join(root, file)).catch(() => ''));
 }

@@ -1,15 +1,19 @@
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import type { FileHost } from './parsedFiles.ts';
+import { readNamedBytesSync } from '../../core/files/namedFile.ts';
+
+// Source files are smaller. What is larger is not read as one, as a file that cannot be read.
+const MAX_BYTES = 32e6;
 
 /** Files on disk, for a FlowProject in a command, a worker or a test. Reads synchronously. */
 export const diskHost: FileHost = {
   version(file) {
     const found = statSync(file, { throwIfNoEntry: false });
-    return found?.isFile() === true ? `${found.mtimeMs} ${found.size}` : undefined;
+    return found?.isFile() === true && found.size <= MAX_BYTES ? `${found.mtimeMs} ${found.size}` : undefined;
   },
   read(file) {
     try {
-      return readFileSync(file, 'utf8');
+      return readNamedBytesSync(file, { maxBytes: MAX_BYTES }).toString('utf8');
     } catch {
       return undefined; // deleted since `version`, or not readable: the flow is shown without it
     }

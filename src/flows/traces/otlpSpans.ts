@@ -1,6 +1,5 @@
 import { AppError } from '../../core/errors.ts';
 import { fieldOf, tryParseJson } from '../../core/jsonFields.ts';
-import { isTooDeep } from '../../core/text/outputLimits.ts';
 import { printableLine, printableText } from '../../core/text/printable.ts';
 
 /** A span of a trace, cleaned. Names and conventions: OpenTelemetry, OTLP 1.x and the semantic conventions for generative AI. */
@@ -48,14 +47,10 @@ export function readSpans(text: string): readonly TraceSpan[] {
 }
 
 function requestsOf(text: string): readonly unknown[] {
-  const whole = parsed(text);
+  const whole = tryParseJson(text);
   if (whole !== undefined) return [whole];
   const lines = text.split('\n').filter((line) => line.trim() !== '');
-  return lines.map(parsed).filter((value) => value !== undefined);
-}
-
-function parsed(text: string): unknown {
-  return isTooDeep(text) ? undefined : tryParseJson(text);
+  return lines.map((line) => tryParseJson(line)).filter((value) => value !== undefined);
 }
 
 function spanOf(value: unknown): TraceSpan | undefined {

@@ -1,5 +1,7 @@
-import { readFile, realpath } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { pathInside } from '../../core/files/pathInside.ts';
+import { MAX_FILE_BYTES } from '../archives/archivedFiles.ts';
+import { readBounded } from '../../workspace/files/boundedRead.ts';
 import type { JobRecord } from '../ledger/record.ts';
 import { SourceFiles } from '../source/sourceFiles.ts';
 import { findReferences } from '../source/sourceReference.ts';
@@ -68,7 +70,7 @@ export async function failureFrames(
 async function readLocal(folder: string, path: string): Promise<Uint8Array | undefined> {
   try {
     const [root, file] = await Promise.all([realpath(folder), realpath(`${folder}/${path}`)]);
-    return pathInside(root, file) === undefined ? undefined : await readFile(file);
+    return pathInside(root, file) === undefined ? undefined : await readBounded(file, MAX_FILE_BYTES);
   } catch {
     return undefined;
   }

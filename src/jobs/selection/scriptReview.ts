@@ -1,7 +1,8 @@
-import { lstat, open } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as l10n from '@vscode/l10n';
 import { printableLine } from '../../core/text/printable.ts';
+import { readStart } from '../../workspace/files/boundedRead.ts';
 import type { Exclusion, ExclusionReason, SelectedFile, Selection } from '../../workspace/select/selection.ts';
 import { describeExclusion } from './exclusions.ts';
 import type { JobFinding } from './jobFinding.ts';
@@ -149,12 +150,6 @@ function describeMachinePath({ reader, line, path }: Guess, place: string | null
 }
 
 async function readSource(root: string, { path, source }: SelectedFile): Promise<string> {
-  try {
-    await using file = await open(source ?? join(root, path));
-    const buffer = Buffer.alloc(MAX_SOURCE_BYTES);
-    const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);
-    return buffer.toString('utf8', 0, bytesRead);
-  } catch {
-    return ''; // packing reports files that cannot be read
-  }
+  // Packing reports files that cannot be read.
+  return (await readStart(source ?? join(root, path), MAX_SOURCE_BYTES))?.toString('utf8') ?? '';
 }

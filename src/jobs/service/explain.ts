@@ -40,6 +40,8 @@ const KIND_OF_STATUS: Readonly<Record<number, FailureKind>> = {
 };
 
 const FORBIDDEN = 403;
+// V8's words for a recursion through a value without an end in sight.
+const STACK_OVERFLOW = /^Maximum call stack size exceeded/;
 
 /** System and TLS codes that mean that the service was not reached. */
 const NETWORK_CODE = /^(ECONN|EHOST|ENET|ENOTFOUND|EAI_|ETIMEDOUT|EPIPE|EPROTO|ERR_TLS|ERR_SSL)/;
@@ -68,6 +70,10 @@ function explain(error: unknown, service: string, remedies: Remedies): Explanati
   const message = messageOf(error);
   if (isAbort(error)) return { kind: 'interrupted', code: 'interrupted', sentence: l10n.t('Stopped.') };
   if (isAppError(error)) return { kind: error.code, code: error.code, sentence: message };
+  if (error instanceof RangeError && STACK_OVERFLOW.test(message)) {
+    const sentence = l10n.t('The input is nested too deeply. Use a flatter one.');
+    return { kind: 'bad-input', code: 'bad-input', sentence };
+  }
   const status = httpStatus(error);
   if (status !== undefined) {
     const kind = KIND_OF_STATUS[status] ?? (status >= 500 ? 'unreachable' : 'refused');

@@ -1,6 +1,7 @@
-import { lstatSync, readFileSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { AppError, messageOf, systemCode } from '../../core/errors.ts';
+import { readNamedBytesSync } from '../../core/files/namedFile.ts';
 
 /**
  * The text of a file with a key, which must be this user's alone; undefined if it does not exist.
@@ -15,7 +16,7 @@ export function readPrivateFile(path: string): string | undefined {
       const message = `The key file ${path} can be read or changed by others, so it is not used. Run: chown ${userInfo().username} ${path} && chmod 600 ${path}`;
       throw new AppError('permission', message);
     }
-    return readFileSync(path, 'utf8');
+    return readNamedBytesSync(path, { name: `The key file ${path}` }).toString('utf8');
   } catch (cause) {
     if (cause instanceof AppError) throw cause;
     if (systemCode(cause) === 'ENOENT') return undefined;

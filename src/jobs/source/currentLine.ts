@@ -1,7 +1,7 @@
-import { readFile, stat } from 'node:fs/promises';
 import { MAX_FILE_BYTES, readArchivedFiles } from '../archives/archivedFiles.ts';
 import { packedFilesAt } from '../archives/archives.ts';
 import { type MappedLine, mapLine } from './lineMap.ts';
+import { readBounded } from '../../workspace/files/boundedRead.ts';
 
 export interface SubmittedLine {
   /** Path of the archive that was submitted; null if none was stored. */
@@ -31,10 +31,11 @@ export async function currentLine(
   signal?: AbortSignal,
 ): Promise<MappedLine | undefined> {
   try {
-    if (archive === null || (await stat(file)).size > MAX_FILE_BYTES) return undefined;
+    const current = text ?? (await readBounded(file, MAX_FILE_BYTES))?.toString('utf8');
+    if (archive === null || current === undefined) return undefined;
     const submitted = (await readArchivedFiles(packedFilesAt(archive), new Set([path]), signal)).get(path);
     if (submitted === undefined) return undefined;
-    return mapLine(submitted.toString('utf8'), text ?? (await readFile(file, 'utf8')), line);
+    return mapLine(submitted.toString('utf8'), current, line);
   } catch {
     signal?.throwIfAborted();
     return undefined;

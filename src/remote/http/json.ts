@@ -1,4 +1,4 @@
-import { isTooDeep, MAX_JSON_DEPTH } from '../../core/text/outputLimits.ts';
+import { isTooDeep } from '../../core/jsonFields.ts';
 
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
@@ -14,12 +14,6 @@ export function decodeIfJson(text: string): unknown {
   } catch {
     return text;
   }
-}
-
-/** @throws SyntaxError for a text that is not JSON or is nested deeper than 1,000. */
-export function parseJson(text: string): unknown {
-  if (isTooDeep(text)) throw new SyntaxError(`JSON is nested deeper than ${MAX_JSON_DEPTH} levels`);
-  return JSON.parse(text);
 }
 
 function mayBeJson(text: string): boolean {

@@ -3,9 +3,9 @@ import type * as z from 'zod';
 import type { Redactor } from '../../core/redact.ts';
 import { parseRetryAfter } from '../../core/network/retryAfter.ts';
 import { printableText } from '../../core/text/printable.ts';
+import { parseJson } from '../../core/jsonFields.ts';
 import { AuthError, InsufficientCreditsError, RemoteError } from './errors.ts';
 import type { HttpResponse } from './exchange.ts';
-import { parseJson } from './json.ts';
 
 const MAX_JSON_BYTES = 32 * 1024 * 1024;
 const MAX_ERROR_BYTES = 64 * 1024;

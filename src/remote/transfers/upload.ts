@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { AppError } from '../../core/errors.ts';
@@ -9,6 +10,9 @@ export interface Upload {
   /** Destroy it to release the file. */
   readonly body: Readable;
 }
+
+// Opening a pipe would wait until somebody writes to it. Windows has no such flag.
+const SAFE_READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 const FILES = {
   tarball: { name: 'workspace.tar.gz', type: 'application/gzip' },
@@ -39,7 +43,7 @@ export async function openUpload(
   meta: Readonly<Record<string, unknown>>,
   { headers, part, offset, onProgress, isReusing }: UploadOptions,
 ): Promise<Upload> {
-  const file = await open(path, 'r');
+  const file = await open(path, SAFE_READ);
   try {
     const stats = await file.stat();
     if (!stats.isFile()) throw new AppError('bad-input', `${path} is not a file, so it cannot be sent.`);

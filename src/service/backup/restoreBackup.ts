@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs';
 import { chmod, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AppError, messageOf, systemCode } from '../../core/errors.ts';
+import { requireNamedFile } from '../../core/files/namedFile.ts';
 import { discardStaged, type StagedArchive, stageArchive } from '../../workspace/extract/extract.ts';
 import { Store } from '../store/store.ts';
 import { type BackupManifest, backupManifest, MANIFEST, STORE } from './backupManifest.ts';
@@ -59,7 +59,7 @@ async function refuseUsed(data: string): Promise<void> {
 }
 
 async function stage(file: string, folder: string): Promise<StagedArchive> {
-  if (!existsSync(file)) throw new AppError('missing', `The backup ${file} does not exist.`);
+  await requireNamedFile(file, { name: `The backup ${file}` });
   try {
     return await stageArchive(file, folder, { limits: LIMITS });
   } catch (cause) {

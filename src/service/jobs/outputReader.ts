@@ -1,6 +1,7 @@
 import { closeSync, lstatSync, openSync, readSync } from 'node:fs';
 import * as z from 'zod';
-import { isTooDeep, MAX_FRAME_BYTES } from '../../core/text/outputLimits.ts';
+import { isTooDeep } from '../../core/jsonFields.ts';
+import { MAX_FRAME_BYTES } from '../../core/text/outputLimits.ts';
 import { flowEventData, logEventData, usageEventData } from '../../remote/protocol/schemas.ts';
 import { changedByJob, JOB_FILE, openJobFile } from '../jobFiles/jobFileReading.ts';
 import type { ServiceEvent } from '../store/jobs/events.ts';

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { linkSync, readFileSync, statSync } from 'node:fs';
+import { linkSync, statSync } from 'node:fs';
 import { AppError, systemCode } from '../../core/errors.ts';
 import { placeAtomically } from '../../core/files/atomicFile.ts';
 import { requireOwn } from '../../core/files/ownFiles.ts';
 import { shellWord } from '../../core/text/shellWord.ts';
+import { readNamedBytesSync } from '../../core/files/namedFile.ts';
 
 const KEY_BYTES = 32;
 const OTHERS = 0o077;
@@ -23,7 +24,7 @@ export function readSecretKey(path: string, { isNew }: { readonly isNew: boolean
       const message = `Other users can read ${path}, the key of the secrets. Run:  chmod 600 ${shellWord(path)}`;
       throw new AppError('permission', message);
     }
-    key = readFileSync(path);
+    key = readNamedBytesSync(path, { name: `The key of the secrets, ${path},` });
   } catch (cause) {
     if (systemCode(cause) !== 'ENOENT') throw cause;
     throw new AppError('missing', `The key of the secrets, ${path}, does not exist.`, { cause });

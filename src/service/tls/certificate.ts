@@ -1,10 +1,11 @@
 import { X509Certificate } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import type { Server } from 'node:https';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { AppError, messageOf, systemCode } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
 import { repeat } from '../../core/processes/repeat.ts';
+import { readNamedBytesSync } from '../../core/files/namedFile.ts';
 import type { TlsSettings } from '../config/sections.ts';
 
 // RFC 8996 forbids earlier versions.
@@ -95,11 +96,7 @@ export class ServerCertificate {
 }
 
 function readPem(path: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch (cause) {
-    throw new AppError('missing', `The file ${path} of [tls] cannot be read: ${messageOf(cause)}.`, { cause });
-  }
+  return readNamedBytesSync(path, { name: `The file ${path} of [tls]` });
 }
 
 /** Changes whenever one of the files, a link to it, or the error of reading it changes. */

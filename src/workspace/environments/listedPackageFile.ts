@@ -1,9 +1,10 @@
-import { readFile, realpath, stat } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import { join, normalize } from 'node:path';
 import { AppError } from '../../core/errors.ts';
 import { pathInside } from '../../core/files/pathInside.ts';
 import { withoutByteOrderMark } from '../../core/text/textEncoding.ts';
 import { formatBytes } from '../../core/text/format.ts';
+import { readNamedFile } from '../../core/files/namedFile.ts';
 
 /** Lock files of large projects have a few megabytes. */
 const MAX_BYTES = 32e6;
@@ -30,5 +31,8 @@ export async function readListedFile(root: string, path: string): Promise<Listed
     const message = `${path} has ${formatBytes(stats.size)}, and lists of packages may have at most ${formatBytes(MAX_BYTES)}.`;
     throw new AppError('bad-input', message);
   }
-  return { path: normalize(path).replaceAll('\\', '/'), text: withoutByteOrderMark(await readFile(real, 'utf8')) };
+  return {
+    path: normalize(path).replaceAll('\\', '/'),
+    text: withoutByteOrderMark(await readNamedFile(real, { name: path, maxBytes: MAX_BYTES })),
+  };
 }

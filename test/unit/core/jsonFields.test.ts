@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fieldOf, numberField, parseOwnJson, textField } from '../../../src/core/jsonFields.ts';
+import {
+  fieldOf,
+  numberField,
+  parseJson,
+  parseOwnJson,
+  textField,
+  tryParseJson,
+} from '../../../src/core/jsonFields.ts';
 
 test('a text field is text that is not empty', () => {
   const data = { text: 'a', empty: '', number: 1 };
@@ -33,4 +40,14 @@ test('a field has any value, and own JSON is parsed as it was written', () => {
   assert.equal(fieldOf(['a'], 'length'), 1);
   assert.deepEqual(parseOwnJson('{"a":[1,null]}'), { a: [1, null] });
   assert.throws(() => parseOwnJson('{'), SyntaxError);
+});
+
+test('untrusted JSON that is nested so deep that it could not be written again is refused', () => {
+  const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`;
+  assert.equal(Array.isArray(parseJson(nested(1_000))), true);
+  for (const depth of [1_001, 200_000]) {
+    assert.throws(() => parseJson(nested(depth)), { name: 'SyntaxError', message: /nested deeper than 1,000 levels/ });
+    assert.equal(tryParseJson(nested(depth)), undefined);
+  }
+  assert.throws(() => parseJson('[1'), SyntaxError);
 });

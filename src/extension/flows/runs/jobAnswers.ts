@@ -4,6 +4,7 @@ import * as l10n from '@vscode/l10n';
 import { type Checkpoint, checkpointSchema } from '../../../agents/records/schemas.ts';
 import { jsonSchemaIssues } from '../../../agents/schema/jsonSchemaCheck.ts';
 import { AppError } from '../../../core/errors.ts';
+import { parseJson } from '../../../core/jsonFields.ts';
 import { requireAllowed } from '../../../flows/run/history/answer.ts';
 import { runFolder } from '../../../flows/run/history/runFolder.ts';
 import { type RunRecord, runRecord } from '../../../flows/run/history/runRecord.ts';
@@ -116,7 +117,7 @@ export class JobAnswers {
     const records = (await browsed.under(record.id, [''])).filter(({ path }) => isRunRecord(path)).slice(-MAX_RUNS);
     const read = async (path: string): Promise<unknown> => {
       const bytes = await browsed.readAll(record.id, path, MAX_FILE);
-      return bytes && JSON.parse(new TextDecoder().decode(bytes));
+      return bytes && parseJson(new TextDecoder().decode(bytes));
     };
     try {
       const runs = await Promise.all(

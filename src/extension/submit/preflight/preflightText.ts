@@ -36,8 +36,8 @@ const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, min: 60, h: 3600,
 /** Seconds of `90`, `90 s`, `45 min`, `2h`, `1 h 30 min`; undefined for anything else. A bare number is minutes. */
 export function parseTimeLimit(text: string): number | undefined {
   const clean = text.trim().toLowerCase();
-  if (/^\d+$/.test(clean)) return Number(clean) * 60 || undefined;
-  const parts = [...clean.matchAll(/(\d+(?:\.\d+)?)\s*(min|[smhd])\s*/g)];
+  if (/^\d{1,9}$/.test(clean)) return Number(clean) * 60 || undefined;
+  const parts = [...clean.matchAll(/(\d{1,9}(?:\.\d{1,6})?)\s*(min|[smhd])\s*/g)];
   if (parts.length === 0 || parts.map(([part]) => part).join('') !== clean) return undefined;
   const seconds = parts.reduce((sum, [, value, unit = '']) => sum + Number(value) * (UNITS[unit] ?? 0), 0);
   return Math.round(seconds) || undefined;

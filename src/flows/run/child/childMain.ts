@@ -101,7 +101,7 @@ export async function runChild(
     request,
     files,
     replay: request.replay === undefined ? undefined : await Recording.open(runFolder(request.replay).recording),
-    completions: recordedCompletions(request),
+    completions: await recordedCompletions(request),
     stop,
     clean,
     viewLimits: request.viewLimits ?? viewLimits,
@@ -142,7 +142,7 @@ async function openFiles({ folder }: ChildRequest, note: (message: string) => vo
   return new RunWriter(folder, hasher, note);
 }
 
-function recordedCompletions({ isOffline, replay }: ChildRequest): RecordedCompletions | undefined {
+async function recordedCompletions({ isOffline, replay }: ChildRequest): Promise<RecordedCompletions | undefined> {
   if (isOffline !== true) return undefined;
   return replay === undefined ? new RecordedCompletions([]) : RecordedCompletions.read(runFolder(replay).calls);
 }

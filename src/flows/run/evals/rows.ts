@@ -1,6 +1,8 @@
-import { createReadStream } from 'node:fs';
 import { extname } from 'node:path';
+import { StringDecoder } from 'node:string_decoder';
 import { AppError, messageOf } from '../../../core/errors.ts';
+import { parseJson } from '../../../core/jsonFields.ts';
+import { namedFilePieces } from '../../../core/files/namedFile.ts';
 import { CsvRecords } from './csvRecords.ts';
 
 const MAX_CHARACTERS = 100_000_000;
@@ -35,8 +37,11 @@ export function rowsOf(path: string): AsyncGenerator<Row, void> {
 async function* piecesOf(path: string): AsyncGenerator<string, void> {
   let length = 0;
   let isFirst = true;
-  const stream: AsyncIterable<string> = createReadStream(path, { encoding: 'utf8' });
-  for await (const piece of stream) {
+  const decoder = new StringDecoder('utf8');
+  // Its own limit, which counts characters, comes first.
+  const name = `The data set ${path}`;
+  for await (const bytes of namedFilePieces(path, { name, maxBytes: Number.POSITIVE_INFINITY })) {
+    const piece = decoder.write(bytes);
     length += piece.length;
     if (length > MAX_CHARACTERS) throw tooLarge(path);
     yield isFirst ? piece.replace(/^\uFEFF/, '') : piece;
@@ -107,7 +112,7 @@ function csvRow(line: number, header: readonly string[], fields: readonly string
 
 function jsonRow(line: number, text: string): Row {
   try {
-    return { line, type: 'json', value: JSON.parse(text) };
+    return { line, type: 'json', value: parseJson(text) };
   } catch (error) {
     return { line, type: 'bad', reason: `it is not valid JSON: ${messageOf(error)}` };
   }

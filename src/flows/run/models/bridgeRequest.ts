@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import * as z from 'zod';
 import { AppError } from '../../../core/errors.ts';
+import { parseJson } from '../../../core/jsonFields.ts';
 
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
@@ -57,7 +58,7 @@ export async function readBody(request: IncomingMessage): Promise<string> {
 function parse(text: string): z.infer<typeof completionRequest> {
   let json: unknown;
   try {
-    json = JSON.parse(text);
+    json = parseJson(text);
   } catch (cause) {
     throw new AppError('bad-input', 'The request is not valid JSON.', { cause });
   }

@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isModelKeyVariable } from '../../../agents/llm/providers.ts';
 import { assertNever } from '../../../core/errors.ts';
 import { untilAborted } from '../../../core/processes/lifetime.ts';
+import { readNamedFile } from '../../../core/files/namedFile.ts';
 import { FlowEnding } from './flowEnding.ts';
 import { withheldHint } from '../protocol/flowEnvironment.ts';
 import { FlowProcess } from './flowProcess.ts';
@@ -133,7 +133,7 @@ function modelKeyOf(env: FlowRunRequest['env'], variable: string): string | unde
 /** Reports variables that the file reads but does not get; after a failure, also those that the file or the error names. */
 async function hintFor(request: FlowRunRequest, outcome: FlowOutcome): Promise<string | undefined> {
   if (outcome.type === 'stopped' || outcome.type === 'killed') return undefined;
-  const source = await readFile(request.file, 'utf8').catch(() => '');
+  const source = await readNamedFile(request.file).catch(() => '');
   if (outcome.type === 'done') return withheldHint(request, source.match(READS_VARIABLE) ?? []);
   return withheldHint(request, ['error' in outcome ? outcome.error.message : '', source]);
 }

@@ -5,6 +5,7 @@ import { recordingEntrySchema } from '../../../agents/records/schemas.ts';
 import { AppError, messageOf } from '../../../core/errors.ts';
 import { readNamedFile } from '../../../core/files/namedFile.ts';
 import { writeAtomically } from '../../../core/files/atomicFile.ts';
+import { parseJson } from '../../../core/jsonFields.ts';
 import { stepReachSchema } from '../history/runRecord.ts';
 import { runInput } from '../protocol/runInput.ts';
 import type { StateView } from '../protocol/stateView.ts';
@@ -61,7 +62,7 @@ export async function readFlowTest(path: string): Promise<FlowTest> {
   const text = await readNamedFile(path, { name: `The test ${path}` });
   let value: unknown;
   try {
-    value = JSON.parse(text.replaceAll(FOLDER_TOKEN, asInJson(dirname(path))));
+    value = parseJson(text.replaceAll(FOLDER_TOKEN, asInJson(dirname(path))));
   } catch (cause) {
     throw damaged(path, `it is not valid JSON. ${messageOf(cause)}`, cause);
   }

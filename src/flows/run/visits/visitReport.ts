@@ -1,5 +1,6 @@
 import { recordingEntrySchema } from '../../../agents/records/schemas.ts';
 import { AppError, messageOf } from '../../../core/errors.ts';
+import { parseJson } from '../../../core/jsonFields.ts';
 import { checkpointBefore } from '../history/rerun.ts';
 import { readModelCalls } from '../history/modelCalls.ts';
 import { readEvents, readIfThere } from '../history/runFiles.ts';
@@ -88,7 +89,7 @@ export async function inputOfVisit(
 export function readState(text: string): Readonly<Record<string, unknown>> {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch (cause) {
     throw new AppError('bad-input', `The state is not valid JSON: ${messageOf(cause)}`, { cause });
   }

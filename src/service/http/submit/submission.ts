@@ -3,6 +3,7 @@ import { AppError } from '../../../core/errors.ts';
 import { isInside, type Submission, submission } from '../../../remote/protocol/submission.ts';
 import { schemaMessage, schemaProblems } from '../../../core/text/schemaMessage.ts';
 import { splitWords } from '../../../core/text/splitWords.ts';
+import { parseJson } from '../../../core/jsonFields.ts';
 import { isNotebook, kindOfFile, SCRIPT_KINDS } from '../../../workspace/scripts/scriptKinds.ts';
 import { readShebang } from '../../../workspace/scripts/shebang.ts';
 
@@ -14,7 +15,7 @@ import { readShebang } from '../../../workspace/scripts/shebang.ts';
 export function parseSubmission(text: string): Submission {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch (cause) {
     throw new AppError('bad-input', 'The field "meta" is not JSON.', { cause });
   }

@@ -135,3 +135,25 @@ test('a count chooses its sentence, and stands in it as the language writes it',
   assert.equal(formatInteger(1_234_567), '1,234,567');
   assert.equal(formatCount(0, 'file'), '0 files');
 });
+
+test('a number of 300 digits, which a service or a job can send, is short', () => {
+  const vast = [1e15, 1.5e300, -1.5e300, Number.MAX_VALUE];
+  const formats = [
+    formatBytes,
+    formatCredits,
+    formatDollars,
+    formatDuration,
+    formatInteger,
+    formatMicros,
+    formatNumber,
+    formatShort,
+  ];
+  const texts = vast.flatMap((value) => [
+    ...formats.map((format) => format(value)),
+    formatCount(value, 'file'),
+    plural(value, '1 file', '{0} files'),
+  ]);
+  for (const text of texts) assert.ok(text.length <= 20, text);
+  assert.equal(formatCredits(1.5e300), '1.5e+300');
+  assert.equal(formatInteger(999_999_999_999_999), '999,999,999,999,999');
+});

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MAX_JSON_DEPTH, MAX_VALUE_LENGTH, MAX_WRITERS } from '../../../../src/core/text/outputLimits.ts';
+import { MAX_JSON_DEPTH } from '../../../../src/core/jsonFields.ts';
+import { MAX_VALUE_LENGTH, MAX_WRITERS } from '../../../../src/core/text/outputLimits.ts';
 import { MarkedLineReader, MarkedLineWriter, type OutputPiece, textOf } from '../../../../src/core/text/markedLines.ts';
 
 function linesOf(...values: readonly unknown[]): readonly string[] {

@@ -184,3 +184,15 @@ test('whatever else was thrown has a kind too', () => {
     sentence: 'Request to https://gpu.example.org timed out: no data. Check the network and try again.',
   });
 });
+
+test('a value that is nested too deeply for the program is the fault of the input, in words', () => {
+  const descend = (depth: number): number => descend(depth + 1) + 1;
+  let overflow: unknown;
+  try {
+    descend(0);
+  } catch (error) {
+    overflow = error;
+  }
+  const { kind, sentence } = explain(overflow);
+  assert.deepEqual([kind, sentence], ['bad-input', 'The input is nested too deeply. Use a flatter one.']);
+});

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { AppError } from '../../../../core/errors.ts';
+import { readNamedFile } from '../../../../core/files/namedFile.ts';
 import { stableJson } from '../../../../agents/records/plainJson.ts';
 import { parseLines } from '../../protocol/jsonLines.ts';
 
@@ -10,6 +10,8 @@ interface RecordedCall {
 }
 
 const ANY_PROVIDER = '';
+// As long as a text can be.
+const MAX_BYTES = 500e6;
 
 /** Replies of language models from an earlier run, found by the whole request. */
 export class RecordedCompletions {
@@ -23,8 +25,10 @@ export class RecordedCompletions {
     }
   }
 
-  static read(path: string): RecordedCompletions {
-    return new RecordedCompletions(parseLines(readFileSync(path, 'utf8'), readCall));
+  /** @throws as `readNamedFile`. */
+  static async read(path: string): Promise<RecordedCompletions> {
+    const text = await readNamedFile(path, { name: `The recording ${path}`, maxBytes: MAX_BYTES });
+    return new RecordedCompletions(parseLines(text, readCall));
   }
 
   /**

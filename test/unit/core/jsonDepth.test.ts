@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isTooDeep, MAX_JSON_DEPTH } from '../../../../src/core/text/outputLimits.ts';
+import { isTooDeep, MAX_JSON_DEPTH } from '../../../src/core/jsonFields.ts';
 
 const nested = (depth: number, inside = ''): string => '['.repeat(depth) + inside + ']'.repeat(depth);
 
