@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { jsonLines, Scratch } from './commandLine.ts';
+import { addAccount } from './support/accounts.ts';
+import { startService, testConfig } from './support/service.ts';
 
 // More than the results of one job may have together; the script itself does nothing wrong.
-const SCRIPT = 'echo trained; truncate -s 10T holes';
-const REASON = /The results could not be packed: They are [\d.,]+ TB.* The script itself exited with status 0\./;
+const SCRIPT = 'echo trained | tee model.txt; truncate -s 10T holes';
+const REASON =
+  /The results are incomplete: holes \([\d.,]+ TB\) was left out, because the results of one job can have 20\.0 GB\. The files are still .* The script itself exited with status 0\./;
 
-test('a job whose results cannot be packed is a failed one for every verb, which says why', async () => {
+test('a job of whose results one is too large is a failed one for every verb, which says why, and all others come home', async () => {
   await using scratch = await Scratch.create();
   const { env } = await scratch.serve();
   const folder = await scratch.folder('project', { 'run.sh': SCRIPT });
@@ -22,23 +27,31 @@ test('a job whose results cannot be packed is a failed one for every verb, which
   const again = await scratch.run(['watch', id], { env });
   assert.equal(again.exit, 1, again.stderr);
   assert.match(again.stdout, /trained/);
-  assert.match(again.stderr, /failed \(The results could not be packed/);
+  assert.match(again.stderr, /failed \(The results are incomplete/);
 
   const job = jsonLines((await scratch.run(['job', id, '--json'], { env })).stdout)[0];
   assert.deepEqual([job?.['state'], job?.['exit_code']], ['failed', 0]);
   assert.match((await scratch.run(['jobs'], { env })).stdout, /^failed +run\.sh/m);
 
   const downloaded = await scratch.run(['download', id], { env });
-  assert.equal(downloaded.exit, 2, 'there is nothing to download');
-  assert.match(downloaded.stderr, REASON);
+  assert.equal(downloaded.exit, 0, downloaded.stderr);
+  assert.equal(readFileSync(join(folder, 'model.txt'), 'utf8'), 'trained\n');
+  assert.equal(existsSync(join(folder, 'holes')), false);
 });
 
-test('submit --download of such a job exits with 1 and does not say that there were no results', async () => {
-  await using scratch = await Scratch.create();
-  const { env } = await scratch.serve();
-  const folder = await scratch.folder('project', { 'run.sh': SCRIPT });
-  const done = await scratch.run(['submit', folder, '--script', 'run.sh', '--watch', '--download'], { env });
-  assert.equal(done.exit, 1, done.stderr);
-  assert.match(done.stderr, REASON);
-  assert.doesNotMatch(done.stderr, /produced no results|succeeded/);
+test('what was left out stays on the machine: its operator learns where, other accounts learn no path', async (t) => {
+  const service = await startService(t, { config: testConfig({ isolation: 'none' }) });
+  const { client: ada } = await addAccount(service, 'ada');
+  const reasonOf = async (client: typeof ada): Promise<string> => {
+    const id = await client.submit({ 'run.sh': SCRIPT }, { script: 'run.sh' });
+    return (await client.untilEnd(id)).reason ?? '';
+  };
+  const own = await reasonOf(service);
+  assert.match(own, REASON);
+  const workspace = /still in (\S+) on the machine/.exec(own)?.[1] ?? '';
+  assert.equal(existsSync(join(workspace, 'holes')), true);
+  const shared = await reasonOf(ada);
+  assert.match(shared, REASON);
+  assert.match(shared, /where its operator finds them with: farwharf admin job \w+\./);
+  assert.equal(shared.includes(service.data), false, shared);
 });

@@ -48,5 +48,8 @@ test('a file with holes that is larger than any disk keeps nobody waiting, and t
   const id = await service.submit({ 'a.sh': 'truncate -s 10T holes' }, { script: 'a.sh' });
   const job = await service.untilEnd(id);
   assert.deepEqual([job.state, job.exit_code], ['failed', 0]);
-  assert.match(job.reason ?? '', /could not be packed: They are [\d.,]+ TB, and the limit for one job is 20.0 GB/);
+  assert.match(
+    job.reason ?? '',
+    /are incomplete: holes \([\d.,]+ TB\) was left out, because the results of one job can have 20.0 GB/,
+  );
 });

@@ -70,7 +70,7 @@ export class WaitingContents {
       await this.#store.removePack(account, error.path);
       throw new AppError(
         'corrupt',
-        `The contents of the job were damaged on the disk of the service (${error.path}), so its workspace cannot be written. Submit again.`,
+        'The contents of the job were damaged on the disk of the service, so its workspace cannot be written. Submit again.',
         { cause: error },
       );
     }

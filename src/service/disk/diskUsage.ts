@@ -26,7 +26,7 @@ export interface AccountUsage {
 export interface KeptFiles {
   readonly job: StoredJob;
   readonly bytes: number;
-  /** False if its results could not be packed, so that all of its files are still there. */
+  /** False if its results, or some of them, could not be packed, so that all of its files are still there. */
   readonly isPacked: boolean;
 }
 
@@ -86,9 +86,10 @@ export async function storeBytes(data: string): Promise<number> {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-async function keptFiles({ path, results }: JobFolder): Promise<Pick<KeptFiles, 'bytes' | 'isPacked'>> {
+async function keptFiles({ path, results, incomplete }: JobFolder): Promise<Pick<KeptFiles, 'bytes' | 'isPacked'>> {
   const packed = await statIfThere(results);
-  if (packed !== undefined) return { bytes: packed.size, isPacked: true };
+  if (packed !== undefined && (await statIfThere(incomplete)) === undefined)
+    return { bytes: packed.size, isPacked: true };
   if ((await statIfThere(path)) === undefined) return { bytes: 0, isPacked: true };
   return { bytes: (await folderBytes([path])).get(path) ?? 0, isPacked: false };
 }

@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { chmod, readdir, rename } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, join, sep } from 'node:path';
 import { AppError, systemCode } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
+import { LOCAL_ACCOUNT } from '../store/accounts/accounts.ts';
 import { openFolder } from './openFolder.ts';
 import { removeTree } from './removeTree.ts';
 import { type JobFolder, jobFolder } from './jobFolder.ts';
@@ -41,6 +42,16 @@ export class JobFiles {
     return folder;
   }
 
+  /** A text for the account of a job. Only the operator's own account learns paths of the service; for others they start in the job's folder. */
+  withoutPaths(text: string, { id, account }: Pick<StoredJob, 'id' | 'account'>): string {
+    if (account === LOCAL_ACCOUNT) return text;
+    const { path } = this.folder(id);
+    return text
+      .replaceAll(path + sep, '')
+      .replaceAll(path, 'the folder of the job')
+      .replaceAll(this.root, 'the folder of jobs');
+  }
+
   /** Deletes what a crash left behind: uploads that never became a job, and files that ended jobs do not need. */
   async sweep(find: (id: string) => StoredJob | undefined, log: Logger): Promise<void> {
     await using root = await openFolder(this.root);
@@ -74,15 +85,15 @@ async function removeFrom(root: string, id: string): Promise<void> {
   await removeTree(removed);
 }
 
-/** Deletes everything except the packed results. A job that ran but has no packed results keeps its files. */
+/** Deletes everything except the packed results. A job that ran but has no packed results, or not all of them, keeps its files. */
 export async function removeUnneeded(folder: JobFolder, job: StoredJob): Promise<void> {
-  const results = basename(folder.results);
+  const [results, incomplete] = [basename(folder.results), basename(folder.incomplete)];
   if (!existsSync(folder.path)) return;
   await using open = await openFolder(folder.path);
   // If the folder was shared with the user of the job, that ends here.
   await chmod(open.path, 0o700);
   const names = await readdir(open.path);
-  if (job.startedAt !== null && !names.includes(results)) return;
+  if (job.startedAt !== null && (!names.includes(results) || names.includes(incomplete))) return;
   for (const name of names) {
     if (name !== results) await removeTree(join(open.path, name));
   }

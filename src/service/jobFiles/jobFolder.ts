@@ -61,6 +61,8 @@ const NAMES = {
   home: 'home',
   temporary: 'tmp',
   results: 'results.tar.gz',
+  /** Exists beside packed results that lack files of the workspace, which is then kept as well. */
+  incomplete: 'incomplete',
 };
 
 /** The paths of one job's files. The service and the job's runner share nothing else, so either can end at any time. */

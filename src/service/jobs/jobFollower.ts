@@ -1,11 +1,13 @@
 import { existsSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, messageOf } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
 import { ABOUT_RESULTS } from '../../remote/protocol/schemas.ts';
 import { syncFile, syncFolder } from '../../core/files/durableFiles.ts';
+import { formatBytes } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
+import { LOCAL_ACCOUNT } from '../store/accounts/accounts.ts';
 import type { Executor, OwnedJob, RunnerEnding, RunnerStatus } from '../executor/executor.ts';
 import { endingOf, endingWithoutResults, explainedEnding, mayHaveBeenEnded, unreportedEnding } from './jobEnding.ts';
 import { type JobFiles, removeUnneeded } from '../jobFiles/jobFiles.ts';
@@ -19,7 +21,7 @@ import { readReport } from './runnerReport.ts';
 import type { ResultPieces } from '../contents/resultPieces.ts';
 import type { WaitingContents } from '../contents/waitingContents.ts';
 import type { JobSecrets } from './jobSecrets.ts';
-import { collectResults } from './results.ts';
+import { type CollectedResults, collectResults } from './results.ts';
 import { verifiedSeconds } from './verifiedTime.ts';
 import { askForEnd, type JobFolder } from '../jobFiles/jobFolder.ts';
 import { type ServiceEvent, serviceLine } from '../store/jobs/events.ts';
@@ -36,7 +38,7 @@ const MAX_SHOWN = 200;
 export interface FollowContext {
   readonly store: Store;
   readonly executor: Executor;
-  readonly files: Pick<JobFiles, 'requireThere' | 'makeFolder' | 'remove'>;
+  readonly files: Pick<JobFiles, 'requireThere' | 'makeFolder' | 'remove' | 'withoutPaths'>;
   readonly disk: Pick<DiskWatch, 'untilRoom'>;
   readonly machineClasses: MachineClasses;
   readonly log: Logger;
@@ -181,12 +183,16 @@ export async function finishJob(
   const events: ServiceEvent[] = [];
   let final = ending;
   const redactor = await context.secrets.redactorFor(job, folder);
-  const clean = (text: string): string => redactor?.redact(text) ?? text;
+  const clean = (text: string): string => {
+    const shown = context.files.withoutPaths(text, job);
+    return redactor?.redact(shown) ?? shown;
+  };
   const isRemoved = (): boolean => context.store.jobs.get(job.id)?.filesRemovedAt !== null;
   if (isRemoved()) return finishRemoved(job, ending, context);
   try {
     const limits = { maxBytes: context.maxResultBytes, isSecret: (path: string) => clean(path) !== path };
-    const { files, leftOut, records } = await collectResults(folder, limits, signal);
+    const { files, leftOut, tooLarge, records } = await collectResults(folder, limits, signal);
+    if (tooLarge.length > 0) await writeFile(folder.incomplete, '');
     // The workspace is deleted next, so the results must be on disk.
     await syncFile(folder.results);
     await syncFolder(folder.path);
@@ -200,6 +206,11 @@ export async function finishJob(
           ABOUT_RESULTS,
         ),
       );
+    if (tooLarge.length > 0) {
+      const problem = clean(incomplete(tooLarge, context.maxResultBytes, keptWhere(job, folder)));
+      events.push(note(`The results ${problem}`, ABOUT_RESULTS));
+      final = endingWithoutResults(ending, problem);
+    }
   } catch (error) {
     signal.throwIfAborted();
     context.files.requireThere();
@@ -209,7 +220,7 @@ export async function finishJob(
     context.log.error('results could not be packed', { jobId: job.id, error });
     // If the archive may not be on disk, the workspace must not be deleted.
     await rm(folder.results, { recursive: true, force: true }).catch(() => {});
-    const problem = clean(unpacked(error, folder));
+    const problem = clean(unpacked(error, folder, keptWhere(job, folder)));
     events.push(note(`The results ${problem}`, ABOUT_RESULTS));
     final = endingWithoutResults(ending, problem);
   }
@@ -255,10 +266,23 @@ async function drainOutput(
 }
 
 /** Why results were not packed, and where they are. */
-function unpacked(error: unknown, { workspace }: JobFolder): string {
+function unpacked(error: unknown, { workspace }: JobFolder, where: string): string {
   if (!existsSync(workspace)) return 'could not be packed, because the files of the job were removed.';
   const cause = messageOf(error).replace(/[^.]$/, '$&.');
-  return `could not be packed: ${cause} The files are still in ${workspace} on the machine that runs jobs: copy them from there, or fix the cause and submit the job again.`;
+  return `could not be packed: ${cause} ${where}`;
+}
+
+/** Which results were not packed, because there were too many bytes, and where they are. */
+function incomplete(files: CollectedResults['tooLarge'], maxBytes: number, where: string): string {
+  const names = named(files.map(({ path, size }) => `${path} (${formatBytes(size)})`));
+  return `are incomplete: ${names} ${files.length === 1 ? 'was' : 'were'} left out, because the results of one job can have ${formatBytes(maxBytes)}. ${where}`;
+}
+
+/** Where the files of a job are that were not packed. Only the operator learns paths of the service. */
+function keptWhere({ id, account }: StoredJob, { workspace }: JobFolder): string {
+  return account === LOCAL_ACCOUNT
+    ? `The files are still in ${workspace} on the machine that runs jobs: copy them from there, or fix the cause and submit the job again.`
+    : `The files are still on the machine that runs jobs, where its operator finds them with: farwharf admin job ${id}. Ask for them, or fix the cause and submit the job again.`;
 }
 
 function note(sentence: string, about?: typeof ABOUT_RESULTS): ServiceEvent {

@@ -4,7 +4,6 @@ import { access, constants, lstat, opendir, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { AppError, systemCode } from '../../core/errors.ts';
-import { formatBytes } from '../../core/text/format.ts';
 import { packWorkspace } from '../../workspace/pack/pack.ts';
 import { PieceRecords } from '../../workspace/pack/pieceRecords.ts';
 import { PinnedFolders } from '../../workspace/files/pinnedFolders.ts';
@@ -26,12 +25,14 @@ export interface CollectedResults {
   readonly files: readonly { readonly path: string; readonly size: number }[];
   /** Never returned: links, special files, unreadable files, and names that are not valid UTF-8. */
   readonly leftOut: readonly string[];
+  /** Not returned, because all results together are above the limit: the largest files, as few as possible. */
+  readonly tooLarge: readonly { readonly path: string; readonly size: number }[];
   /** Of the pieces of the archive. */
   readonly records: Buffer;
 }
 
 interface Limits {
-  /** Of all result files together. A file with holes can be larger than any disk, and packing it would never end. */
+  /** Of all result files together. A file with holes can be larger than any disk, and packing it would never end. The largest files beyond it are left out. */
   readonly maxBytes: number;
   /** Of files, folders and links in the workspace, whether the job made them or not. */
   readonly maxEntries?: number;
@@ -42,7 +43,7 @@ interface Limits {
 /**
  * Packs what a job created or changed in its workspace into the folder's results archive.
  *
- * @throws AppError `limit` above `limits`, or of `packWorkspace`; no archive exists then. The signal's reason on abort.
+ * @throws AppError `limit` above `maxEntries`, or of `packWorkspace`; no archive exists then. The signal's reason on abort.
  */
 export async function collectResults(
   folder: JobFolder,
@@ -52,22 +53,42 @@ export async function collectResults(
   // Processes that a job left running, or nodes of a cluster, can replace folders with links while they are read.
   const pinned = new PinnedFolders(folder.path, true);
   try {
-    const { files, leftOut } = await findResults(folder, pinned, { maxEntries, isSecret, signal });
-    const totalBytes = files.reduce((sum, { size }) => sum + size, 0);
-    if (totalBytes > maxBytes) {
-      const message = `They are ${formatBytes(totalBytes)}, and the limit for one job is ${formatBytes(maxBytes)}.`;
-      throw new AppError('limit', message);
-    }
+    const { files: found, leftOut } = await findResults(folder, pinned, { maxEntries, isSecret, signal });
+    const { files, tooLarge, totalBytes } = withinLimit(found, maxBytes);
     const selection = { root: pinned.folder(WORKSPACE), files, excluded: [], totalBytes, findings: [] };
     const records = new PieceRecords();
     const options = { signal, allowsSecrets: true, onTar: records.write };
     const { manifest } = await packWorkspace(selection, folder.results, options);
-    return { files: manifest.map(({ path, size }) => ({ path, size })), leftOut, records: records.end() };
+    return { files: manifest.map(({ path, size }) => ({ path, size })), leftOut, tooLarge, records: records.end() };
   } catch (error) {
     throw error instanceof AppError && error.code === 'refused' ? changedByJob(folder.workspace, error) : error;
   } finally {
     pinned.dispose();
   }
+}
+
+/** Leaves out the largest files until the others are within the limit, so that one of them never costs all others. */
+function withinLimit(
+  found: readonly SelectedFile[],
+  maxBytes: number,
+): {
+  readonly files: readonly SelectedFile[];
+  readonly tooLarge: CollectedResults['tooLarge'];
+  readonly totalBytes: number;
+} {
+  let totalBytes = found.reduce((sum, { size }) => sum + size, 0);
+  if (totalBytes <= maxBytes) return { files: found, tooLarge: [], totalBytes };
+  const tooLarge = new Set<SelectedFile>();
+  for (const file of found.toSorted((a, b) => b.size - a.size)) {
+    if (totalBytes <= maxBytes) break;
+    tooLarge.add(file);
+    totalBytes -= file.size;
+  }
+  return {
+    files: found.filter((file) => !tooLarge.has(file)),
+    tooLarge: [...tooLarge].map(({ path, size }) => ({ path, size })),
+    totalBytes,
+  };
 }
 
 interface Found {

@@ -255,10 +255,10 @@ export class Scheduler {
 
   /** Stores why a job waits, such as for an executor that does not respond. A failure to store it is only logged. */
   #noteDelay(jobId: string, cause: unknown): void {
-    const { store, log } = this.#options;
-    const reason = messageOf(cause);
+    const { store, files, log } = this.#options;
     try {
       const job = store.jobs.get(jobId);
+      const reason = job && files.withoutPaths(messageOf(cause), job);
       if (job?.state === 'queued' && job.reason !== reason) store.setState(job, 'queued', Date.now(), reason);
     } catch (error) {
       log.error('the reason why a job waits could not be stored', { jobId, error });
@@ -274,7 +274,8 @@ export class Scheduler {
     await executor.cleanUp(job, folder);
     const now = Date.now();
     const facts = { machineClasses, isCancelled: false, verifiedSeconds: await verifiedSeconds(job, folder, { now }) };
-    const ending = { ...unreportedEnding(job, facts, now), reason: failure.message };
+    const reason = files.withoutPaths(failure.message, job);
+    const ending = { ...unreportedEnding(job, facts, now), reason };
     if (existsSync(folder.manifest)) return finishJob(job, folder, ending, this.#options, signal);
     // The workspace was never written, so there are no results.
     store.finish(job, ending, []);

@@ -8,6 +8,7 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -105,3 +106,30 @@ for (const [what, makeEntries] of [
     await collect(3);
   });
 }
+
+test('the largest files are left out of results that are too large together, and all others are packed', async (t) => {
+  const root = mkdtempSync(join(tmpdir(), 'farwharf-results-'));
+  t.after(() => rmSync(root, { recursive: true }));
+  const folder = jobFolder(root);
+  mkdirSync(folder.workspace);
+  writeFileSync(folder.manifest, '[]');
+  for (const [name, size] of [
+    ['holes', 1e12],
+    ['large', 700],
+    ['middle', 600],
+    ['small', 100],
+  ] as const) {
+    writeFileSync(join(folder.workspace, name), '');
+    truncateSync(join(folder.workspace, name), size);
+  }
+  const { files, tooLarge } = await collectResults(folder, { maxBytes: 1_000 }, new AbortController().signal);
+  assert.deepEqual(
+    files.map(({ path }) => path),
+    ['middle', 'small'],
+  );
+  assert.deepEqual(tooLarge, [
+    { path: 'holes', size: 1e12 },
+    { path: 'large', size: 700 },
+  ]);
+  assert.match(gunzipSync(readFileSync(folder.results)).toString('latin1'), /small/);
+});
