@@ -1,13 +1,15 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statfsSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { messageOf } from '../../core/errors.ts';
 import { formatCount } from '../../core/text/format.ts';
 import { JobCgroups } from '../cgroups/jobCgroups.ts';
-import { type MachineClass, machineClass, machineClassList } from '../config/machineClasses.ts';
+import { countGpus } from '../config/countGpus.ts';
+import { type MachineClass, machineClass, machineClassList, thisMachine } from '../config/machineClasses.ts';
 import { type Check, type CheckContext, defineExecutor } from '../executor/executorKind.ts';
 import { jobFolder } from '../jobFiles/jobFolder.ts';
 import { describeIsolation, findIsolation, unisolatedRefusal } from './isolation.ts';
+import { checkOvercommitment, type MachineResources, mostProcesses } from './overcommitment.ts';
 import { type ProcessSettings, processSettings } from './processConfig.ts';
 import { createProcessExecutor } from './processExecutor.ts';
 
@@ -31,6 +33,14 @@ export const processKind = defineExecutor({
     await checkIsolation(settings, context),
     checkLimits(settings, context),
     ...classes.map((one) => checkSize(one)),
+    ...checkOvercommitment(
+      {
+        classes: classes.length === 0 ? [thisMachine()] : classes,
+        maxJobs: settings.max_jobs ?? availableParallelism(),
+        maxProcesses: settings.max_processes,
+      },
+      machineResources(context.data),
+    ),
     checkFreeMemory(settings),
   ],
 });
@@ -43,6 +53,23 @@ function checkSize({ name, cpus, memory_gb: memoryGb }: MachineClass): Check {
   if (cpus <= cores && memoryGb <= memory) return { what, problem: undefined };
   const warning = `The machine class ${name} is larger than this machine, which has ${formatCount(cores, 'core')} and ${memory.toFixed(1)} GB. Its jobs start but get less than the class promises. Make it smaller, or remove it.`;
   return { what, problem: undefined, warning };
+}
+
+/** @param folder on the disk with the files of jobs. */
+function machineResources(folder: string): MachineResources {
+  return {
+    cpus: availableParallelism(),
+    memoryGb: totalmem() / 2 ** 30,
+    gpus: countGpus(),
+    diskGb: freeGb(folder),
+    processes: mostProcesses(),
+  };
+}
+
+/** Of the disk; infinite if the folder is missing, which another check reports. */
+function freeGb(folder: string): number {
+  const { bavail, bsize } = existsSync(folder) ? statfsSync(folder) : { bavail: Number.POSITIVE_INFINITY, bsize: 1 };
+  return (bavail * bsize) / 1e9;
 }
 
 /** Warns of a minimum that the machine never has. */
