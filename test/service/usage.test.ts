@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { openAdmin } from '../../src/service/admin/adminClient.ts';
 import { GATE, openGate } from './support/gate.ts';
 import { jobsAtOnce, type ServiceClient, temporaryFolder, type WireEvent } from './support/service.ts';
 import { ServiceProcess } from './support/serviceProcess.ts';
@@ -36,6 +37,14 @@ test('what a job uses is in its events, once, across a crash of the service', { 
   const second = await ServiceProcess.start(home, options);
   t.after(() => second.end('SIGKILL'));
   await untilUsed(second.client, id, 4);
+  // What its operator sees of it meanwhile.
+  {
+    using admin = await openAdmin(second.client.data, { mayCreate: false });
+    const { usage: shown, disk_bytes: diskBytes } = await admin.call('jobs.show', { job_id: id });
+    assert.ok((shown?.memory_bytes ?? 0) >= MEGABYTES * 1e6, JSON.stringify(shown));
+    assert.ok((shown?.cpu_cores ?? -1) >= 0 && (shown?.cpu_waiting ?? -1) >= 0, JSON.stringify(shown));
+    assert.ok(diskBytes > 0);
+  }
   await openGate(second.client.data, id);
   await second.client.untilEnd(id);
 
@@ -52,7 +61,7 @@ test('what a job uses is in its events, once, across a crash of the service', { 
   // The last report may be of the moment after the memory was released.
   const megabytes = Math.max(...usage.map(({ data }) => Number(data['memory_bytes']))) / 1e6;
   assert.ok(megabytes >= MEGABYTES && megabytes < MEGABYTES + 150, `${megabytes} MB instead of ${MEGABYTES} MB`);
-  assert.ok(usage.every(({ data }) => Number(data['cpu_cores']) >= 0));
+  assert.ok(usage.every(({ data }) => Number(data['cpu_cores']) >= 0 && Number(data['cpu_waiting']) >= 0));
   const middle = String(usage[1]?.id);
   assert.deepEqual(usageOf(await second.client.events(id, { 'last-event-id': middle })), usage.slice(2));
 });

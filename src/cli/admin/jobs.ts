@@ -1,5 +1,5 @@
 import { AppError } from '../../core/errors.ts';
-import { formatCredits, formatDuration } from '../../core/text/format.ts';
+import { formatBytes, formatCredits, formatDuration, formatMeasured } from '../../core/text/format.ts';
 import { describeHours, hoursOf } from '../../core/text/machineHours.ts';
 import type { AdminJob, AdminJobDetails } from '../../service/admin/operations/jobOperations.ts';
 import type { Admin } from '../../service/admin/adminClient.ts';
@@ -13,6 +13,7 @@ import { askAdmin, findAdmin } from './adminService.ts';
 
 const LABEL_WIDTH = 12;
 const MAX_PAGE = 1_000;
+const SHOWN_WAITING = 0.05;
 const UNFINISHED_STATES = ['queued', 'starting', 'running'] as const;
 const STOPPED_NOTE =
   'The service is not running. If the job runs, it stops now; if it waits, it will not start. The next start of the service records its end.';
@@ -117,6 +118,7 @@ function describeCancel({ state }: AdminJob): string {
 
 /** What is known about a job, each with its label. */
 function describe(job: AdminJobDetails): readonly (readonly [string, string])[] {
+  const gpus = job.usage?.gpus ?? null;
   const { credits_charged: charged, credit_hold: hold, runner_pid: pid, files_removed_at: removedAt } = job;
   const credits =
     charged === null ? `${formatCredits(hold)} held` : `${formatCredits(charged)} charged of ${formatCredits(hold)}`;
@@ -137,11 +139,27 @@ function describe(job: AdminJobDetails): readonly (readonly [string, string])[] 
     ['time limit', formatDuration(job.max_runtime)],
     ['credits', job.unpriced_cpus === null ? credits : null],
     ['used', usedBy(job)],
+    ['cores', coresOf(job.usage)],
+    ['memory', bytesOrNull(job.usage?.memory_bytes ?? null)],
+    ['GPUs', gpus === null ? null : formatMeasured(gpus)],
+    ['disk', bytesOrNull(job.disk_bytes || null)],
     ['executor ID', job.executor_id],
     ['runner', pid === null ? null : `process ${pid}`],
     ['files', removedAt === null ? job.folder : `deleted at ${removedAt}`],
   ];
   return lines.flatMap(([label, value]) => (value === null ? [] : [[label, String(value)] as const]));
+}
+
+/** `0.35 in use on average; 0.6 more threads were ready but had no core`. */
+function coresOf(usage: AdminJobDetails['usage']): string | null {
+  if (usage === null || usage.cpu_cores === null) return null;
+  const waiting = usage.cpu_waiting ?? 0;
+  const more = waiting < SHOWN_WAITING ? '' : `; ${formatMeasured(waiting)} more threads were ready but had no core`;
+  return `${formatMeasured(usage.cpu_cores)} in use on average${more}`;
+}
+
+function bytesOrNull(bytes: number | null): string | null {
+  return bytes === null ? null : formatBytes(bytes);
 }
 
 /** How long a job has run so far, or ran in total. */

@@ -3,12 +3,15 @@ import { formatCredits, formatDuration, formatNumber } from '../../core/text/for
 import { printableLine } from '../../core/text/printable.ts';
 import { type Account, type RateCardItem, receivedAccount } from '../../remote/protocol/schemas.ts';
 import { elapsedSeconds, hasSucceeded, isOver, type JobRecord } from '../ledger/record.ts';
+import type { Series } from '../metrics/series.ts';
 import type { UsageSeries } from '../metrics/usageSeries.ts';
 
 // The next run may need a little more than this one.
 const MEMORY_HEADROOM = 1.2;
 const CORE_HEADROOM = 1.05;
 const MIN_SAVING = 0.1;
+// Less of a core is lost to other programs on any machine.
+const MIN_STARVED_CORES = 0.1;
 // The unit of `memory_gb` in a rate card.
 const GIGABYTE = 2 ** 30;
 
@@ -21,7 +24,8 @@ export interface Advice {
 
 /**
  * Advice after a job, from what was measured and the rate card; undefined while it runs or if nothing is known. A class is recommended
- * only for a job that succeeded, and only if the service states the cores and the memory of both classes.
+ * only for a job that succeeded and had the cores that it could have used, and only if the service states the cores and the memory of both
+ * classes.
  *
  * @param account the response of `GET /v1/me`.
  */
@@ -30,10 +34,19 @@ export function adviseOn(record: JobRecord, usage: UsageSeries, account: unknown
   if (!isOver(record) || seconds === null) return undefined;
   const card: NonNullable<Account['rate_card']> = receivedAccount.safeParse(account).data?.rate_card ?? [];
   const own = card.find(({ machine_class: name }) => name === record.machineClass);
-  const cheaper = own && hasSucceeded(record) ? cheaperClass(own, card, usage, seconds) : undefined;
+  const starved = starvedCores(usage, own?.cpus);
+  const cheaper =
+    own && hasSucceeded(record) && starved === undefined ? cheaperClass(own, card, usage, seconds) : undefined;
   // The charge may be rounded, so scaling it is more accurate than multiplying the time by the new rate.
   const charged = record.creditsCharged ?? (seconds / 60) * (own?.credits_per_minute ?? 0);
   const used = l10n.t('Used {0}.', describeUsed(record, usage, own, seconds));
+  if (starved !== undefined) {
+    const sentence = l10n.t(
+      'Other programs of the machine kept it from using {0} more cores on average, so it was slower than it could be.',
+      shown(starved),
+    );
+    return { sentence: `${used} ${sentence}`, cheaper: null };
+  }
   if (cheaper === undefined) return { sentence: used, cheaper: null };
   const { machineClass, part } = cheaper;
   const credits = charged * part;
@@ -44,6 +57,30 @@ export function adviseOn(record: JobRecord, usage: UsageSeries, account: unknown
     formatCredits(charged),
   );
   return { sentence: `${used} ${saving}`, cheaper: { machineClass, credits } };
+}
+
+/**
+ * How many cores others took from the job on average: those for which its threads waited, but not more than it left unused of its class;
+ * undefined if it had what it could use. Threads that wait while the job uses all of its cores are too many for the class.
+ */
+function starvedCores(usage: UsageSeries, cpus: number | null | undefined): number | undefined {
+  const [used, waiting] = [meanOf(usage.get('cpu_cores')), meanOf(usage.get('cpu_waiting'))];
+  if (used === undefined || waiting === undefined || typeof cpus !== 'number') return undefined;
+  const starved = Math.min(waiting, cpus - used);
+  return starved >= Math.max(MIN_STARVED_CORES, MIN_SAVING * used) ? starved : undefined;
+}
+
+/** The mean over time, each value counting for the time since the one before it; undefined without values. */
+function meanOf(series: Series | undefined): number | undefined {
+  const [first, ...rest] = series?.points ?? [];
+  if (first === undefined) return undefined;
+  let [sum, time, before] = [0, 0, first[0]];
+  for (const [at, value] of rest) {
+    sum += value * (at - before);
+    time += at - before;
+    before = at;
+  }
+  return time > 0 ? sum / time : first[1];
 }
 
 /** The cheapest class with at least what the job used, and its price as a fraction of the price of the job's class. */

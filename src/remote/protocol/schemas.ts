@@ -104,6 +104,8 @@ export type Job = z.infer<typeof receivedJob>;
 
 /** The response of `GET /v1/jobs`. */
 export const jobList = z.object({ jobs: z.array(job) });
+/** As a client reads it: each job as the service sent it. */
+export const receivedJobList = z.object({ jobs: z.array(asSent<Job>()) });
 
 // The specification does not restrict IDs. These characters cover UUIDs, numbers, base64, and names and paths of other services. None
 // of them is special to a shell, a terminal or a list, because users copy IDs into commands. "." and ".." are no segments of a path.
@@ -203,6 +205,9 @@ const amount = z.number().nonnegative();
 export const usageEventData = z.looseObject({
   at: z.string(),
   cpu_cores: amount.optional().describe('mean number of cores in use'),
+  cpu_waiting: amount
+    .optional()
+    .describe('mean number of threads that were ready to run and had no core, because others used it'),
   memory_bytes: amount.optional().describe('highest'),
   disk_read_bytes_per_second: amount.optional(),
   disk_write_bytes_per_second: amount.optional(),

@@ -62,7 +62,7 @@ export class Store implements Disposable {
   /** Of jobs that have not begun. */
   readonly workspaces: Pick<WorkspaceTable, 'get' | 'setBoot'>;
   readonly submissions: SubmissionTable;
-  readonly events: Pick<EventTable, 'page' | 'pageBefore' | 'last'>;
+  readonly events: Pick<EventTable, 'page' | 'pageBefore' | 'last' | 'usage'>;
   readonly #events: EventTable;
   readonly #accounts: AccountTable;
   readonly #jobs: JobTable;

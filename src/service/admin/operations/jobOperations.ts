@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import * as z from 'zod';
 import { AppError } from '../../../core/errors.ts';
-import { job } from '../../../remote/protocol/schemas.ts';
+import { folderBytes } from '../../disk/folderBytes.ts';
+import { job, type UsageEventData } from '../../../remote/protocol/schemas.ts';
 import { JOB_STATES } from '../../../remote/protocol/states.ts';
 import { filesFolderOf } from '../../folders/filesFolder.ts';
 import { showJob } from '../../http/submit/showJob.ts';
@@ -14,6 +15,7 @@ import { line } from './accountOperations.ts';
 import { adminTime, type AuditTarget, operation, showAdminTime } from './operation.ts';
 
 const MAX_JOBS = 1_000;
+const DISK_TIMEOUT_MS = 3_000;
 
 /** A job as its account sees it, with what only operators see. */
 const adminJob = job.extend({
@@ -27,6 +29,17 @@ const adminJob = job.extend({
 });
 export type AdminJob = z.infer<typeof adminJob>;
 
+const jobUsage = z.object({
+  /** Mean cores in use. */
+  cpu_cores: z.number().nullable(),
+  /** Mean threads that were ready to run and had no core. */
+  cpu_waiting: z.number().nullable(),
+  /** The highest. */
+  memory_bytes: z.number().nullable(),
+  gpus: z.number().nullable(),
+});
+export type JobUsage = z.infer<typeof jobUsage>;
+
 const jobDetails = adminJob.extend({
   account_name: z.string(),
   /** The process of its runner on the machine where it runs; null before the start and after the end. */
@@ -34,6 +47,10 @@ const jobDetails = adminJob.extend({
   /** The folder with its files; null once they are deleted. */
   folder: z.string().nullable(),
   files_removed_at: adminTime.nullable(),
+  /** Bytes of its files on the disk now; 0 if they could not be measured in a few seconds. */
+  disk_bytes: z.number(),
+  /** What it was measured to use; null before the first report, and where the machine measures nothing. */
+  usage: jobUsage.nullable(),
 });
 export type AdminJobDetails = z.infer<typeof jobDetails>;
 
@@ -91,6 +108,8 @@ export const jobOperations = {
         runner_pid: claim?.pid ?? null,
         folder: existsSync(folder.path) ? folder.path : null,
         files_removed_at: showAdminTime(filesRemovedAt),
+        disk_bytes: (await folderBytes([folder.path], { timeoutMs: DISK_TIMEOUT_MS })).get(folder.path) ?? 0,
+        usage: usageOf(store.events.usage(stored.number), stored.startedAt),
       };
     },
   }),
@@ -117,6 +136,32 @@ export const jobOperations = {
 async function stopRunner(data: string, { id }: StoredJob): Promise<void> {
   const folder = new JobFiles(filesFolderOf(data)).folder(id);
   if (existsSync(folder.path)) askForEnd(folder);
+}
+
+/** @param startedAt milliseconds since 1970. */
+function usageOf(reports: readonly UsageEventData[], startedAt: number | null): JobUsage | null {
+  const [first] = reports;
+  if (first === undefined) return null;
+  const mean = (name: 'cpu_cores' | 'cpu_waiting' | 'gpus'): number | null => {
+    let [sum, seconds, before] = [0, 0, startedAt ?? Date.parse(first.at)];
+    for (const { at, [name]: value } of reports) {
+      const time = Date.parse(at);
+      // A job that is not isolated can write reports with any time.
+      if (value === undefined || !(time >= before)) continue;
+      const span = time - before;
+      before = time;
+      sum += value * span;
+      seconds += span;
+    }
+    return seconds > 0 ? sum / seconds : (first[name] ?? null);
+  };
+  const memory = reports.flatMap(({ memory_bytes: bytes }) => (bytes === undefined ? [] : [bytes]));
+  return {
+    cpu_cores: mean('cpu_cores'),
+    cpu_waiting: mean('cpu_waiting'),
+    memory_bytes: memory.length === 0 ? null : Math.max(...memory),
+    gpus: mean('gpus'),
+  };
 }
 
 function cancelSentence(reason = ''): string {

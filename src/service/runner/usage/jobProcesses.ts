@@ -123,14 +123,32 @@ export function readTotals(ids: readonly number[]): Totals {
   return { cpuSeconds: ticks / TICKS_PER_SECOND, diskRead, diskWritten };
 }
 
-function childrenOf(pid: number): readonly number[] {
+/** Seconds that each thread has been ready to run and had no core since it started, by ID; empty where the kernel does not count them. */
+export function readWaits(ids: readonly number[], maxThreads: number): ReadonlyMap<number, number> {
+  const waits = new Map<number, number>();
+  for (const pid of ids) {
+    for (const thread of threadsOf(pid)) {
+      if (waits.size >= maxThreads) return waits;
+      // Nanoseconds: the time on a core, and the time in the queue for one.
+      const [, waited] = readText(`/proc/${pid}/task/${thread}/schedstat`).split(' ');
+      if (waited !== undefined) waits.set(Number(thread), Number(waited) / 1e9);
+    }
+  }
+  return waits;
+}
+
+function threadsOf(pid: number): readonly string[] {
   try {
-    return readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
-      readText(`/proc/${pid}/task/${thread}/children`).split(' ').filter(Boolean).map(Number),
-    );
+    return readdirSync(`/proc/${pid}/task`);
   } catch {
     return []; // it has ended
   }
+}
+
+function childrenOf(pid: number): readonly number[] {
+  return threadsOf(pid).flatMap((thread) =>
+    readText(`/proc/${pid}/task/${thread}/children`).split(' ').filter(Boolean).map(Number),
+  );
 }
 
 /** The numbers in lines like `Threads: 4` and `RssAnon: 1024 kB`. */

@@ -1,14 +1,25 @@
 import { cgroupUsage, type JobCgroup } from '../../cgroups/jobCgroup.ts';
-import { filesInMemory, proportionalMemory, readProcesses, readTotals, type Totals } from './jobProcesses.ts';
+import {
+  filesInMemory,
+  proportionalMemory,
+  readProcesses,
+  readTotals,
+  readWaits,
+  type Totals,
+} from './jobProcesses.ts';
 
 // Of a job with more processes and threads, only a part is measured.
 const MAX_PROCESSES = 10_000;
+const MAX_THREADS = 1_000;
 // Below this fraction of the limit, shared memory cannot matter.
 const MIN_SHARED_PART = 0.02;
 const NOTHING: Totals = { cpuSeconds: 0, diskRead: 0, diskWritten: 0 };
 
 type MeteredUsage = Readonly<
-  Record<'cpu_cores' | 'memory_bytes' | 'disk_read_bytes_per_second' | 'disk_write_bytes_per_second', number>
+  Record<
+    'cpu_cores' | 'cpu_waiting' | 'memory_bytes' | 'disk_read_bytes_per_second' | 'disk_write_bytes_per_second',
+    number
+  >
 >;
 
 /** Adds up what the processes of a job use between two reports: mean rates, and the highest memory. */
@@ -22,6 +33,9 @@ export class UsageMeter {
   #reported = NOTHING;
   #isBehind = false;
   #memory = 0;
+  /** Seconds that each thread has waited for a core. What one waits between the last look and its end is not counted. */
+  #waits: ReadonlyMap<number, number> = new Map();
+  #waited = 0;
   #since: number;
   #until: number;
 
@@ -49,6 +63,12 @@ export class UsageMeter {
     this.#memory = Math.max(this.#memory, usedMemory ?? memoryOf(processes));
     const totals = readTotals(processes.ids);
     this.#count({ ...totals, cpuSeconds: cpuSeconds ?? totals.cpuSeconds });
+    const waits = readWaits(processes.ids, MAX_THREADS);
+    for (const [thread, seconds] of waits) {
+      const before = this.#waits.get(thread) ?? 0;
+      this.#waited += seconds < before ? seconds : seconds - before; // the ID of an ended one is used again
+    }
+    this.#waits = waits;
     this.#until = now;
   }
 
@@ -58,12 +78,14 @@ export class UsageMeter {
     const rate = (name: keyof Totals): number => (this.#used[name] - this.#reported[name]) / seconds;
     const usage = {
       cpu_cores: Number(rate('cpuSeconds').toFixed(3)),
+      cpu_waiting: Number((this.#waited / seconds).toFixed(3)),
       memory_bytes: Math.round(this.#memory),
       disk_read_bytes_per_second: Math.round(rate('diskRead')),
       disk_write_bytes_per_second: Math.round(rate('diskWritten')),
     };
     this.#reported = this.#used;
     this.#memory = 0;
+    this.#waited = 0;
     this.#since = this.#until;
     return usage;
   }

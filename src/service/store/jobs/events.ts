@@ -10,6 +10,7 @@ import type {
 import type { JobState } from '../../../remote/protocol/states.ts';
 import { prepareAll, type Statements } from '../database/statements.ts';
 import { type Ending, isUnpriced, type StoredJob } from './jobs.ts';
+import { parseOwnJson } from '../../../core/jsonFields.ts';
 
 /** An event of a job. `data` is sent as JSON. */
 export type ServiceEvent =
@@ -51,6 +52,7 @@ const SQL = {
   last: 'SELECT max(id) AS id FROM events WHERE job = ?',
   insert: 'INSERT INTO events VALUES (?, ?, ?, ?)',
   page: 'SELECT id, type, data FROM events WHERE job = ? AND id > ? ORDER BY id',
+  usage: "SELECT data FROM events WHERE job = ? AND type = 'usage' ORDER BY id",
   pageBefore: 'SELECT id, type, data FROM events WHERE job = ? AND id < ? ORDER BY id DESC',
 };
 
@@ -77,6 +79,11 @@ export class EventTable {
   /** The events after the event `after`, until they have `enough` characters; at least one if any exists. */
   page(jobNumber: number, after: number, enough: number): readonly StoredEvent[] {
     return take(this.#sql.page.iterate(jobNumber, after), enough);
+  }
+
+  /** All reports of what a job used, in order: fewer than 1,000 in the longest time that a job can have. */
+  usage(jobNumber: number): readonly UsageEventData[] {
+    return this.#sql.usage.all(jobNumber).map(({ data }) => parseOwnJson<UsageEventData>(String(data)));
   }
 
   /** The last events before the event `before`, in their order, as `page`. */

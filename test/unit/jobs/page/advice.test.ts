@@ -81,3 +81,30 @@ test('what was used of how much is said, each only if it is known', () => {
   assert.equal(sentence({ cpu_cores: 1 }), 'Used 1 of 8 cores and 11 min of 1 h.');
   assert.equal(sentence({ cpu_cores: 0.123 }), 'Used 0.12 of 8 cores and 11 min of 1 h.');
 });
+
+test('a job that others kept from its cores is distinguished from one that did not use them', () => {
+  const reports = (...all: readonly Readonly<Record<string, number>>[]): UsageSeries => {
+    const usage = new UsageSeries();
+    for (const [index, data] of all.entries()) {
+      usage.push({ event: 'usage', data, at: new Date(Date.UTC(2026, 0, 1, 0, index)).toISOString() });
+    }
+    return usage;
+  };
+  const of = (usage: UsageSeries) => adviseOn(ended(), usage, { rate_card: CARD });
+  const memory_bytes = GIGABYTE;
+  const starved = of(reports({ cpu_cores: 0.35, cpu_waiting: 0.65, memory_bytes }));
+  assert.match(
+    starved?.sentence ?? '',
+    /Other programs of the machine kept it from using 0\.65 more cores on average, so it was slower than it could be\.$/,
+  );
+  assert.equal(starved?.cheaper, null, 'it might have used all of its cores');
+  assert.equal(of(reports({ cpu_cores: 0.35, cpu_waiting: 0.01, memory_bytes }))?.cheaper?.machineClass, 'tiny');
+  // More threads than cores wait for each other.
+  assert.doesNotMatch(of(reports({ cpu_cores: 8, cpu_waiting: 24, memory_bytes }))?.sentence ?? '', /Other programs/);
+  // A moment at the start says nothing about an hour.
+  const brief = reports(
+    { cpu_cores: 1, cpu_waiting: 5, memory_bytes },
+    ...Array.from({ length: 60 }, () => ({ cpu_cores: 1, cpu_waiting: 0, memory_bytes })),
+  );
+  assert.doesNotMatch(of(brief)?.sentence ?? '', /Other programs/);
+});

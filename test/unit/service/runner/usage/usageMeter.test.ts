@@ -91,7 +91,13 @@ test('a job that has ended uses nothing', { skip }, async (t) => {
   await once(child, 'exit');
   const meter = new UsageMeter(child.pid ?? 0, null, 0);
   meter.look(1_000);
-  const nothing = { cpu_cores: 0, memory_bytes: 0, disk_read_bytes_per_second: 0, disk_write_bytes_per_second: 0 };
+  const nothing = {
+    cpu_cores: 0,
+    cpu_waiting: 0,
+    memory_bytes: 0,
+    disk_read_bytes_per_second: 0,
+    disk_write_bytes_per_second: 0,
+  };
   assert.deepEqual(meter.take(), nothing);
 });
 
@@ -115,4 +121,31 @@ test('GPUs are measured if the machine has nvidia-smi, and those that measure no
   assert.equal(meter.latest.gpus, 1, 'it is not asked again so soon');
   await meter.look(() => 6_000, signal);
   assert.deepEqual(meter.latest, {});
+});
+
+test('threads that are ready but have no core wait, and those that sleep do not', { skip }, async (t) => {
+  // Two threads that each need 300 ms of the one core that they share: at least one of them waits that long.
+  const { child, next } = start(
+    t,
+    `const { Worker } = require('node:worker_threads');
+     require('node:child_process').spawnSync('taskset', ['-acp', '0', String(process.pid)]);
+     const spin = "const { parentPort } = require('node:worker_threads');" +
+       "while (process.threadCpuUsage().user < 300_000); parentPort.postMessage('done');";
+     let left = 2;
+     const done = () => { left -= 1; if (left === 0) console.log('done'); };
+     for (let index = 0; index < 2; index += 1) new Worker(spin, { eval: true }).on('message', done);
+     const memory = setInterval(() => {}, 1_000);
+     process.stdin.once('data', () => console.log('slept'));`,
+  );
+  const meter = new UsageMeter(child.pid ?? 0, null, 0);
+  const looking = setInterval(() => meter.look(500), 20);
+  t.after(() => clearInterval(looking));
+  await next();
+  clearInterval(looking);
+  meter.look(1_000);
+  const { cpu_waiting: waited } = meter.take();
+  assert.ok(waited >= 0.2, `${waited} s of at least 0.3 s`);
+  meter.look(2_000);
+  const idle = meter.take();
+  assert.ok(idle.cpu_waiting < 0.1, `${idle.cpu_waiting} while it slept`);
 });
