@@ -15,6 +15,7 @@ import {
   type Account,
   type Job,
   type JobCreated,
+  receivedJobList,
   receivedSubmissionStatus,
   sentJobCreated,
   type SubmissionStatus,
@@ -161,6 +162,19 @@ export class RemoteClient implements AsyncDisposable {
   /** What jobs of the account built for later ones. For services with the feature `environments`. */
   async listEnvironments(options?: RequestOptions): Promise<readonly KeptEnvironment[]> {
     return (await this.#json('GET', '/v1/environments', options, environmentList)).environments;
+  }
+
+  /**
+   * The jobs of the account, newest first, wherever they were submitted. Only services that list them; the specification has no such request.
+   *
+   * @param page.before the ID of the last job of an earlier answer, for those after it.
+   */
+  async listJobs(
+    page: { readonly limit: number; readonly before?: string },
+    options?: RequestOptions,
+  ): Promise<readonly Job[]> {
+    const query = new URLSearchParams({ limit: String(page.limit), ...(page.before && { before: page.before }) });
+    return (await this.#json('GET', `/v1/jobs?${query.toString()}`, options, receivedJobList)).jobs;
   }
 
   async getJob(jobId: string, options?: RequestOptions): Promise<Job> {

@@ -114,3 +114,52 @@ test('a service without events has a page that says what is missing', async () =
   assert.match(done.stdout, /^state +running$/m);
   assert.match(done.stderr, /events of this job could not be read, so its page is incomplete\. .*no events here/);
 });
+
+test('jobs --all lists what the account submitted from elsewhere, beside what this machine knows', async () => {
+  await using scratch = await Scratch.create();
+  const { env } = await scratch.serve();
+  const folder = await scratch.folder('project', { 'a.sh': 'true', 'b.sh': 'true' });
+  const submit = async (script: string, home: string): Promise<string> => {
+    const done = await scratch.run(['submit', folder, '--script', script, '--watch', '--json'], {
+      env: { ...env, FARWHARF_HOME: join(scratch.root, home) },
+    });
+    return String(jsonLines(done.stdout)[0]?.['job_id']);
+  };
+  const elsewhere = await submit('a.sh', 'laptop');
+  const own = await submit('b.sh', 'desk');
+  const jobs = (...flags: string[]) =>
+    scratch.run(['jobs', ...flags], { env: { ...env, FARWHARF_HOME: join(scratch.root, 'desk') } });
+  const idsOf = async (...flags: string[]): Promise<readonly (readonly unknown[])[]> => {
+    const [page = {}] = jsonLines((await jobs('--json', ...flags)).stdout);
+    return (page['jobs'] as Record<string, unknown>[]).map((job) => [job['job_id'], job['state'], job['folder']]);
+  };
+  assert.deepEqual(await idsOf(), [[own, 'succeeded', folder]]);
+  assert.deepEqual(await idsOf('--all'), [
+    [own, 'succeeded', folder],
+    [elsewhere, 'succeeded', null],
+  ]);
+  assert.deepEqual(await idsOf('--all', '--limit', '1'), [[own, 'succeeded', folder]]);
+  const shown = await jobs('--all');
+  assert.match(shown.stdout, new RegExp(`^succeeded +a\\.sh .*${elsewhere}$`, 'm'));
+  assert.match(
+    shown.stderr,
+    new RegExp(`1 job was submitted elsewhere\\. Add one to your list: {2}farwharf add ${elsewhere}`),
+  );
+});
+
+test('jobs --all of a service that repeats itself, lists nonsense, or lists nothing ends', async () => {
+  await using scratch = await Scratch.create();
+  const page = Array.from({ length: 100 }, (_, index) => ({ job_id: `job-${index % 7}`, state: 'x\u001b[2J' }));
+  await using repeating = await startFake(({ url }, response) => {
+    if (url?.startsWith('/v1/jobs?')) response.end(JSON.stringify({ jobs: [...page.slice(1), { job_id: '../..' }] }));
+    else response.writeHead(404).end('{}');
+  });
+  const listed = await scratch.run(['jobs', '--all', '--limit', '1000', '--json'], { env: repeating.env });
+  assert.equal(listed.exit, 0, listed.stderr);
+  const [{ jobs = [] } = {}] = jsonLines(listed.stdout) as { jobs?: unknown[] }[];
+  assert.equal(jobs.length, 7);
+  await using without = await startFake((_, response) => void response.writeHead(404).end('{"detail":"no"}'));
+  const refused = await scratch.run(['jobs', '--all'], { env: without.env });
+  assert.equal(refused.exit, 2, refused.stderr);
+  assert.match(refused.stderr, /does not list the jobs of an account/);
+});

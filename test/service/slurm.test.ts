@@ -281,7 +281,7 @@ test('a configuration that is not valid names what is wrong', async (t) => {
   const one = '[[machine_classes]]\nname = "a"\ncredits_per_minute = 1\n';
   await check(
     `executor = "slurm"\n${one}sbatch = ["--array=1-9"]`,
-    /machine_classes.0.sbatch.0: is set by the service/,
+    /machine_classes.0.sbatch.0: must not contain "--array=1-9", which the service itself sets/,
   );
   await check(one + one, /"a" is there twice/);
   await check(`${one}partition = "p"`, /machine_classes.0: Unrecognized key: "partition"/);

@@ -1,6 +1,6 @@
 import { Argument } from 'commander';
 import { defineVerb, type Verb } from '../command/verb.ts';
-import { jsonFlag, listFlag, numberFlag, textFlag, textFlagOr } from '../grammar/flags.ts';
+import { jsonFlag, listFlag, numberFlag, switchFlag, textFlag, textFlagOr } from '../grammar/flags.ts';
 import { conflictFlag } from './conflictFlag.ts';
 import { DEFAULT_RESULT_GB } from '../../jobs/results/resultLimits.ts';
 
@@ -8,13 +8,15 @@ import { DEFAULT_RESULT_GB } from '../../jobs/results/resultLimits.ts';
 export const jobVerbs: readonly Verb[] = [
   defineVerb({
     name: 'jobs',
-    summary: 'list the jobs sent from this machine',
+    summary: 'list the jobs sent from this machine, or all of the account',
     flags: {
+      all: switchFlag('--all', 'list the jobs that the service has of the account, wherever they were submitted'),
       limit: numberFlag('--limit <n>', 'maximum number of jobs to list', { min: 1, fallback: 20 }),
       json: jsonFlag(),
     },
     examples: [
       ['farwharf jobs', 'list the last 20 jobs'],
+      ['farwharf jobs --all', 'list the last 20 jobs of the account, also those that were sent from elsewhere'],
       ['farwharf jobs --limit 100 --json', 'list up to 100 jobs as JSON'],
     ],
     load: async () => (await import('../list/jobs.ts')).listJobs,

@@ -35,10 +35,17 @@ export async function addJob(
   const patch = { ...patchFromJob(report), account };
   const known = await ledger.findJob(host, jobId);
   if (known !== undefined) return ledger.update(known.id, { ...patch, removed: false });
+  const record = { ...reportedRecord(report, { host, jobId, folder }), account };
+  await ledger.insert(record);
+  return record;
+}
+
+/** A new record of a job that a service reports. @param job.folder empty if its results go nowhere yet. */
+export function reportedRecord(report: unknown, { host, jobId, folder }: AddedJob): JobRecord {
   const { script, project, max_runtime: maxRuntime, created_at: createdAt } = receivedJob.safeParse(report).data ?? {};
-  const record = newRecord({
+  return newRecord({
     state: 'queued',
-    ...patch,
+    ...patchFromJob(report),
     id: randomUUID(),
     host,
     jobId,
@@ -48,8 +55,6 @@ export async function addJob(
     maxRuntime: maxRuntime ?? 0,
     createdAt: timeOf(createdAt ?? undefined) ?? new Date().toISOString(),
   });
-  await ledger.insert(record);
-  return record;
 }
 
 async function request(service: Pick<JobService, 'getJob'>, jobId: string, signal: AbortSignal): Promise<unknown> {

@@ -16,9 +16,13 @@ interface Known {
   readonly isFinal?: boolean;
 }
 
+// What shells and Node.js print, often many times, when the user may start no more processes or threads.
+const PROCESS_LIMIT =
+  /\bfork(?:ing)?\b[^\n]{0,80}Resource temporarily unavailable|[Cc]an(?:not|'t) (?:create|start)[^\n]{0,40}(?:fork|thread|process)|[Cc]annot fork|uv_thread_create|pthread_create[^\n]{0,80}(?:EAGAIN|Resource temporarily unavailable)/;
 const NOTHING_CHANGED = 'Nothing was changed there.';
 // In this order: ssh prints the fingerprint warning before the refusal that follows from it.
 const KNOWN: readonly Known[] = [
+  { pattern: PROCESS_LIMIT, sentence: processLimit, isFinal: true },
   {
     pattern: /REMOTE HOST IDENTIFICATION HAS CHANGED|HOST IDENTIFICATION HAS CHANGED/,
     sentence: (machine) =>
@@ -65,6 +69,10 @@ const KNOWN: readonly Known[] = [
   },
 ];
 
+function processLimit(machine: string): string {
+  return `${machine} limits how many processes you may have there (ulimit -u), and no more can be started. End some of your programs there, or ask its administrator to raise the limit, then connect again.`;
+}
+
 /**
  * Why ssh failed.
  *
@@ -90,6 +98,7 @@ export function sshFailure(machine: string, stderr: string, cause?: unknown): Er
  * @param stderr what was printed.
  */
 export function shellFailure(machine: string, stderr: string, exitCode: number): Error {
+  if (PROCESS_LIMIT.test(stderr)) return new AppError('limit', processLimit(machine));
   if (/This account is currently not available|nologin/i.test(stderr)) {
     return new AppError(
       'refused',
@@ -110,6 +119,7 @@ function lastLine(stderr: string, whose: string): string {
 export function machineFailure(machine: string, stderr: string): AppError | undefined {
   const at = (code: 'no-space' | 'permission', problem: string): AppError =>
     new AppError(code, `${problem} ${NOTHING_CHANGED}`);
+  if (PROCESS_LIMIT.test(stderr)) return new AppError('limit', processLimit(machine));
   if (/quota/i.test(stderr)) {
     return at(
       'no-space',

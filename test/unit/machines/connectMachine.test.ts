@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { machineNameOf } from '../../../src/machines/connectMachine.ts';
 import { nodePackageFor } from '../../../src/machines/install/nodePackage.ts';
 import { readInspection } from '../../../src/machines/install/inspection.ts';
-import { machineFailure, sshFailure } from '../../../src/machines/ssh/sshFailure.ts';
+import { machineFailure, shellFailure, sshFailure } from '../../../src/machines/ssh/sshFailure.ts';
 import { isNewerVersion } from '../../../src/remote/protocol/machineLink.ts';
 
 test('a machine is named after its destination, without user and port', () => {
@@ -56,6 +56,25 @@ test('what ssh and the shell there print becomes a sentence with the remedy', ()
   assert.match(there("node: /lib/libc.so.6: version `GLIBC_2.28' not found") ?? '', /too old.*no GLIBC_2\.28.*--node/);
   assert.match(there('sh: 1: /home/a/node: Permission denied') ?? '', /noexec/);
   assert.equal(there('something else'), undefined);
+});
+
+test('a limit of processes on a login node is named, however many lines say so', () => {
+  const walls = [
+    'bash: fork: retry: Resource temporarily unavailable\n'.repeat(5) + 'bash: fork: Resource temporarily unavailable',
+    'sh: 1: Cannot fork',
+    "node[7]: ../src/node_platform.cc:61: Assertion `(0) == (uv_thread_create(t.get(), start_thread, this))' failed.\n 1: 0xb0 node::Abort()",
+    'OpenBLAS blas_thread_init: pthread_create failed for thread 3 of 4: Resource temporarily unavailable',
+  ];
+  for (const stderr of walls) {
+    for (const error of [machineFailure('box', stderr), sshFailure('box', stderr), shellFailure('box', stderr, 254)]) {
+      assert.match(
+        error?.message ?? '',
+        /^box limits how many processes you may have there \(ulimit -u\), and no more can be started\. End some/,
+        stderr,
+      );
+    }
+  }
+  assert.doesNotMatch(sshFailure('box', 'Could not resolve hostname fork: Name unknown').message, /ulimit/);
 });
 
 test('a service is replaced by a newer version, or another build of the same one', () => {

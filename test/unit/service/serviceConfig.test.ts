@@ -81,3 +81,19 @@ test('an unknown section is named, without a place that the file does not have',
   const error = await rejection(readConfig(file));
   assert.equal(error.message, `The configuration ${file} is not valid. Unrecognized key: "slrum".`);
 });
+
+test('an option of sbatch that is refused is named', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'farwharf-config-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'service.json');
+  const problemOf = async (option: string): Promise<string> => {
+    const machineClasses = [{ ...CLASS, sbatch: [option] }];
+    writeFileSync(
+      path,
+      JSON.stringify({ executor: 'slurm', slurm: { folder: '/shared' }, machine_classes: machineClasses }),
+    );
+    return String(await rejection(readConfig(path)));
+  };
+  assert.match(await problemOf('--mem=4G'), /machine_classes\.0\.sbatch\.0: must not contain "--mem=4G"/);
+  assert.match(await problemOf('-C a100'), /must be a long option, like "--constraint=a100", and not "-C a100"/);
+});

@@ -28,7 +28,10 @@ export function loopbackHosts(port: number): readonly string[] {
 export function refuseBrowsers(hosts: () => readonly string[], formPaths: readonly string[]): MiddlewareHandler {
   return async (context, next) => {
     if (!hosts().includes(context.req.header('host') ?? '')) {
-      throw refusal(400, 'The Host header does not name this service.');
+      throw refusal(
+        400,
+        'The Host header does not name this service. If a proxy in front of it is meant to pass requests on, its operator starts it with --behind-proxy, or adds the section [proxy] to its configuration.',
+      );
     }
     if (context.req.header('origin') !== undefined && !formPaths.includes(context.req.path)) {
       throw refusal(400, 'Requests from web pages are refused.');

@@ -7,8 +7,13 @@ import { checkContainer, containerSettings, imagePattern } from './containerConf
 // Options that the service itself passes to sbatch. A second value would lose jobs or run them twice.
 const OWN_OPTIONS =
   /^--(job-name|comment|output|error|chdir|export|export-file|requeue|no-requeue|parsable|wait|wrap|array|time|nodes|ntasks|cpus-per-task|mem|partition|gres|hold|test-only)(=|$)/;
+const MAX_NAMED = 100;
 const NO_FOLDER =
   'the executor "slurm" keeps the files of jobs in a folder that the nodes share, apart from the data folder: write  folder = "/shared/farwharf"  below [slurm], with its path (up to now, that was the data folder: name that one, and a new --data on a disk of this machine)';
+
+function named(option: unknown): string {
+  return JSON.stringify(String(option).slice(0, MAX_NAMED));
+}
 
 const knownToCluster = z.string().regex(/^[\w.-]+$/, 'must be a name that the cluster knows');
 const choices = z.array(knownToCluster).default([]);
@@ -40,8 +45,12 @@ export const slurmMachineClass = machineClass
       .array(
         z
           .string()
-          .regex(/^--[a-z]/, 'must be a long option, like "--constraint=a100"')
-          .refine((option) => !OWN_OPTIONS.test(option), 'is set by the service itself'),
+          .regex(/^--[a-z]/, {
+            error: ({ input }) => `must be a long option, like "--constraint=a100", and not ${named(input)}`,
+          })
+          .refine((option) => !OWN_OPTIONS.test(option), {
+            error: ({ input }) => `must not contain ${named(input)}, which the service itself sets`,
+          }),
       )
       .default([]),
     /** The environment modules that each job loads before it starts, in this order. */
