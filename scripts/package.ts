@@ -80,11 +80,10 @@ async function namedFiles(): Promise<readonly string[]> {
 /**
  * Packs what is built in `dist/`; the result is the file's path.
  *
- * @param to another place for the file than `vsixPath`.
  * @throws Error when a file is in it that has no business there, one is missing, or it weighs too much.
  */
-export async function packExtension(to?: string): Promise<string> {
-  const path = to ?? (await vsixPath());
+export async function packExtension(): Promise<string> {
+  const path = await vsixPath();
   const { version, repository } = await readManifest();
   // A marketplace and VS Code load pictures and pages from the repository that the manifest names. vsce knows where these two have them.
   const rewriteRelativeLinks = /(github|gitlab)\.com\//.test(JSON.stringify(repository ?? ''));

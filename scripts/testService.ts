@@ -7,6 +7,8 @@ import { reportTestFiles } from './testing/report.ts';
 
 // Most of them wait for a service, a job or a clock.
 const AT_ONCE = 8;
+/** Files that take longest, and must not start last. */
+const LONGEST = /^test\/service\/(agent|isolatedJobs|loginNode|machine|manyResults|slurm)/;
 
 const root = join(import.meta.dirname, '..');
 const { values: flags, positionals: names } = parseArgs({
@@ -18,13 +20,16 @@ if (!isFresh('cli.mjs')) {
   process.exit(1);
 }
 const paths = await Array.fromAsync(glob('test/service/**/*.test.ts', { cwd: root }));
-const files = paths.filter((path) => names.length === 0 || names.some((name) => path.includes(name)));
+const files = paths
+  .map((path) => path.replaceAll('\\', '/'))
+  .filter((path) => names.length === 0 || names.some((name) => path.includes(name)))
+  .toSorted((a, b) => Number(LONGEST.test(b)) - Number(LONGEST.test(a)) || a.localeCompare(b));
 if (files.length === 0) {
   process.stderr.write(`No path of a service test contains ${names.join(' or ')}.\n`);
   process.exit(1);
 }
 process.exitCode = await reportTestFiles({
-  files: files.toSorted().map((path) => join(root, path)),
+  files: files.map((path) => join(root, path)),
   concurrency: AT_ONCE,
   grep: flags.grep,
 });

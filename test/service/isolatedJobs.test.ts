@@ -6,9 +6,7 @@ const missing = await isolationIsMissing();
 if (missing === undefined) {
   isolateJobs();
   await import('./jobs.test.ts');
-  await import('./virtualEnvironment.test.ts');
   await import('./restart.test.ts');
-  await import('./scripts.test.ts');
 } else {
   test('isolated jobs are not tested here', (t) => t.skip(`NO ISOLATION: ${missing}`));
 }

@@ -3,8 +3,11 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { isolateJobsWherePossible } from './support/isolation.ts';
 import { programs, skipWithoutPython, WHEEL, wheelFolder } from './support/packages.ts';
 import { type ServiceClient, startService, testConfig } from './support/service.ts';
+
+await isolateJobsWherePossible();
 
 /** How a script ends: its state and exit status, and what it printed. */
 async function ends(service: ServiceClient, files: Parameters<ServiceClient['submit']>[0], meta: object | string) {

@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { isolateJobsWherePossible } from './support/isolation.ts';
 import { skipWithoutPython, WHEEL, wheelFolder } from './support/packages.ts';
 import { startService, temporaryFolder, testConfig } from './support/service.ts';
+
+await isolateJobsWherePossible();
 
 const skip = skipWithoutPython;
 

@@ -17,6 +17,11 @@ export function isolateJobs(): void {
   process.env[VARIABLE] = 'bubblewrap';
 }
 
+/** As `isolateJobs`, on a machine that can isolate jobs: for tests that would prove the same twice. */
+export async function isolateJobsWherePossible(): Promise<void> {
+  if ((await isolationIsMissing()) === undefined) isolateJobs();
+}
+
 /** Why jobs cannot be isolated on this machine; undefined where they can. Root on Debian gets bubblewrap for it. */
 export async function isolationIsMissing(): Promise<string | undefined> {
   await programsAreMissing('bubblewrap', { programs: ['bwrap'], packages: ['bubblewrap'] }); // what is missing is found below
