@@ -129,7 +129,7 @@ test('poisoning: pieces that were replaced on the disk after the job was accepte
       const text = zstdDecompressSync(bytes.subarray(offset, offset + length)).toString('latin1');
       return { name, frame: zstdCompressSync(Buffer.from(text.replaceAll('ours\n', 'evil\n'), 'latin1')), size };
     });
-    writeFileSync(path, encodePack(pieces).bytes);
+    writeFileSync(path, Buffer.concat(encodePack(pieces).parts));
   }
   assert.ok(packs.length > 0);
   await openGate(service.data, blocker);

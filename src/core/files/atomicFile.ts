@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { syncFolder, syncFolderSync } from './durableFiles.ts';
 
@@ -18,22 +18,42 @@ export interface AtomicWriteOptions {
  * Replaces a file atomically: readers find the old or the new version, never a part. It is first written to the same folder, so that the
  * rename stays within one file system.
  *
+ * @param data the contents, or their parts in order.
  * @throws the system's error; then the old file is unchanged and nothing else is left.
  */
 export async function writeAtomically(
   path: string,
-  data: Uint8Array | string | AsyncIterable<string>,
+  data: Uint8Array | string | readonly Uint8Array[] | AsyncIterable<string>,
   { mode = 0o600, isDurable = false }: AtomicWriteOptions = {},
 ): Promise<void> {
   const unfinished = unfinishedPath(path);
   try {
-    await writeFile(unfinished, data, { flag: 'wx', mode, flush: isDurable });
+    if (isParts(data)) await writeParts(unfinished, data, { mode, isDurable });
+    else await writeFile(unfinished, data, { flag: 'wx', mode, flush: isDurable });
     await rename(unfinished, path);
   } catch (error) {
     await rm(unfinished, { force: true });
     throw error;
   }
   if (isDurable) await syncFolder(dirname(path));
+}
+
+function isParts(data: object | string): data is readonly Uint8Array[] {
+  return Array.isArray(data);
+}
+
+/** All parts in one system call, without copying them. */
+async function writeParts(
+  path: string,
+  parts: readonly Uint8Array[],
+  { mode, isDurable }: Required<AtomicWriteOptions>,
+): Promise<void> {
+  await using file = await open(path, 'wx', mode);
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  const { bytesWritten } = await file.writev(parts);
+  // A system writes less if the disk has become full. The next attempt says so.
+  if (bytesWritten < length) await file.writeFile(Buffer.concat(parts).subarray(bytesWritten));
+  if (isDurable) await file.sync();
 }
 
 /** The synchronous `writeAtomically`. */

@@ -4,7 +4,7 @@ import { isMarkedAsUntransferable } from 'node:worker_threads';
  * Whether `bytes` are the only data in their memory: they are at its start, and it has their length or `allocatedBytes`, the size that
  * their owner allocated. Never true for Node.js's pool, which small buffers share.
  */
-export function ownsMemory(bytes: Buffer<ArrayBuffer>, allocatedBytes = bytes.byteLength): boolean {
+export function ownsMemory(bytes: Buffer, allocatedBytes = bytes.byteLength): boolean {
   const { buffer } = bytes;
   const isWhole = buffer.byteLength === bytes.byteLength || buffer.byteLength === allocatedBytes;
   return bytes.byteOffset === 0 && isWhole && !isMarkedAsUntransferable(buffer);
@@ -14,8 +14,8 @@ export function ownsMemory(bytes: Buffer<ArrayBuffer>, allocatedBytes = bytes.by
  * Frees the memory of bytes that own it (see `ownsMemory`) and leaves them empty; shared memory is left to the garbage collector, which
  * would let tens of megabytes accumulate.
  */
-export function freeMemory(bytes: Buffer<ArrayBuffer>, allocatedBytes?: number): void {
-  if (ownsMemory(bytes, allocatedBytes)) bytes.buffer.transfer(0);
+export function freeMemory(bytes: Buffer, allocatedBytes?: number): void {
+  if (bytes.buffer instanceof ArrayBuffer && ownsMemory(bytes, allocatedBytes)) bytes.buffer.transfer(0);
 }
 
 /**

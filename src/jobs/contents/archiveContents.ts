@@ -8,6 +8,8 @@ import { type Piece, splitPieces } from '../../workspace/pack/splitPieces.ts';
 // A list ends after a name whose last byte is one of two, so that it has 128 names on average.
 const LIST_BORDER = 0x7f;
 const MAX_NAMES = 1_024;
+// A segment that became hardly smaller consists of what is compressed already.
+const MOST_COMPRESSED_SHARE = 0.98;
 
 export interface NameList {
   readonly name: Buffer;
@@ -29,15 +31,16 @@ export function contentsOf(archive: string, segments: readonly ArchiveSegment[])
     lists: listNames(pieces.flat().map(({ name }) => name)),
     async *read(wanted, signal) {
       const pathOf = await locateParts(archive);
-      for (const [index, { part, start, packedBytes }] of segments.entries()) {
+      for (const [index, { part, start, bytes, packedBytes }] of segments.entries()) {
         const own = pieces[index] ?? [];
         const isWanted = (name: Buffer): boolean => wanted.has(name.toString('hex'));
         if (!own.some(({ name }) => isWanted(name))) continue;
         const stream = inflateSegment(pathOf(part), { start, bytes: packedBytes }, signal);
+        const isIncompressible = packedBytes > bytes * MOST_COMPRESSED_SHARE;
         for await (const piece of splitPieces(stream, own, isWanted)) {
           // A segment that stayed where it was when the archive was packed may have been damaged since.
           if (!nameOfPiece(piece.bytes).equals(piece.name)) throw new DamagedArchive();
-          yield piece;
+          yield { ...piece, isIncompressible };
         }
       }
     },

@@ -57,9 +57,9 @@ export async function sendContents(
     sending = send(body, done);
     sending.catch(() => {}); // reported where it is awaited
   };
-  for await (const { name, bytes } of contents.read(new Set(missing), signal)) {
+  for await (const { name, bytes, isIncompressible } of contents.read(new Set(missing), signal)) {
     if (!missing.delete(name.toString('hex'))) continue;
-    batch.add(name, bytes);
+    batch.add(name, bytes, isIncompressible);
     if (batch.isFull) await flush();
     if (missing.size === 0) break;
   }

@@ -50,11 +50,11 @@ export function namesIn(list: Buffer): readonly Buffer[] | undefined {
   );
 }
 
-/** One piece of a batch. @param frame the piece, compressed. */
-export function batchEntry(name: Buffer, frame: Buffer): readonly Buffer[] {
+/** One piece of a batch. @param frame the parts of the piece's frame. */
+export function batchEntry(name: Buffer, ...frame: readonly Buffer[]): readonly Buffer[] {
   const length = Buffer.alloc(4);
-  length.writeUInt32LE(frame.length);
-  return [name, length, frame];
+  length.writeUInt32LE(frame.reduce((sum, part) => sum + part.length, 0));
+  return [name, length, ...frame];
 }
 
 /** A piece that was received. */

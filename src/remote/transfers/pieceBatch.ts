@@ -9,6 +9,7 @@ import {
   MAX_PIECE_BYTES,
   PIECE_HEADER_BYTES,
 } from '../protocol/contents.ts';
+import { rawFrame } from './rawFrame.ts';
 
 const BATCH_BYTES = 4 * 1024 * 1024;
 // Each compressor takes more than a megabyte, and libuv has four threads.
@@ -25,10 +26,10 @@ interface SizedOptions extends ZstdOptions {
 const compress = promisify<Buffer, SizedOptions, Buffer<ArrayBuffer>>(zstdCompress);
 
 interface Entry {
-  readonly name: Buffer;
-  readonly frame: Buffer<ArrayBuffer>;
-  /** The bytes that were allocated for the frame. */
-  readonly chunkSize: number;
+  /** Of the body, in order. */
+  readonly parts: readonly Buffer[];
+  /** Frees their memory. */
+  readonly free: () => void;
 }
 
 /** Pieces for requests one after the other, compressed on several cores. */
@@ -47,17 +48,27 @@ export class PieceBatch {
     return this.#bytes >= BATCH_BYTES || this.#entries.length === MAX_BATCH_PIECES;
   }
 
-  /** @param bytes the piece, which is taken over: its memory is freed after it was compressed. */
-  add(name: Buffer, bytes: Buffer<ArrayBuffer>): void {
+  /**
+   * @param bytes the piece, which is taken over: its memory is freed once it is in a body.
+   * @param isIncompressible whether it is known that compressing it saves nothing.
+   */
+  add(name: Buffer, bytes: Buffer<ArrayBuffer>, isIncompressible = false): void {
+    this.#bytes += bytes.length + PIECE_HEADER_BYTES;
+    if (isIncompressible) {
+      const parts = batchEntry(name, ...rawFrame(bytes));
+      this.#entries.push(Promise.resolve({ parts, free: () => freeMemory(bytes) }));
+      return;
+    }
     // Node.js 24 adds an empty frame after one that fills its output exactly, so the output is larger than the frame.
     const chunkSize = bytes.length + FRAME_OVERHEAD;
     // Without the size, the compressor prepares for a large stream, which takes twice the time and more memory.
     const options = { params: LEVEL, chunkSize, pledgedSrcSize: bytes.length };
     const compressed = this.#limit(() => compress(bytes, options));
-    const entry = compressed.then((frame) => ({ name, frame, chunkSize })).finally(() => freeMemory(bytes));
+    const entry = compressed
+      .then((frame) => ({ parts: batchEntry(name, frame), free: () => freeMemory(frame, chunkSize) }))
+      .finally(() => freeMemory(bytes));
     entry.catch(() => {}); // reported by `take`
     this.#entries.push(entry);
-    this.#bytes += bytes.length + PIECE_HEADER_BYTES;
   }
 
   /** Takes all pieces as the body of a request. The body is valid until the one after the next is taken. */
@@ -66,8 +77,8 @@ export class PieceBatch {
     this.#entries = [];
     this.#bytes = 0;
     const entries = await Promise.all(taken);
-    const body = this.#join(entries.flatMap(({ name, frame }) => batchEntry(name, frame)));
-    for (const { frame, chunkSize } of entries) freeMemory(frame, chunkSize);
+    const body = this.#join(entries.flatMap(({ parts }) => parts));
+    for (const { free } of entries) free();
     return body;
   }
 

@@ -1,6 +1,7 @@
 import { constants, type ZstdDecompress, zstdDecompressSync } from 'node:zlib';
 import { freeMemory } from '../../core/files/ownMemory.ts';
 import { MAX_FRAME_BYTES, MAX_PIECE_BYTES } from '../protocol/contents.ts';
+import { readRawFrame } from './rawFrame.ts';
 
 // A frame states how much memory it needs. Usual compression levels of such small pieces need 8 MB at most.
 const WINDOW_LOG = 23;
@@ -13,9 +14,15 @@ interface Unpacked {
   readonly engine: ZstdDecompress;
 }
 
-/** Undefined for anything but one frame of at most the largest piece, for which another thread would cost more than it saves. */
-export function unpackPiece(frame: Buffer): Buffer<ArrayBuffer> | undefined {
+/**
+ * Undefined for anything but one frame of at most the largest piece, for which another thread would cost more than it saves.
+ *
+ * @returns bytes that are valid as long as those of the frame, of which they may be a part.
+ */
+export function unpackPiece(frame: Buffer): Buffer | undefined {
   if (frame.length > MAX_FRAME_BYTES) return undefined;
+  const raw = readRawFrame(frame);
+  if (raw !== undefined) return raw.length > MAX_PIECE_BYTES ? undefined : raw;
   try {
     const unpacked: unknown = zstdDecompressSync(frame, {
       maxOutputLength: MAX_PIECE_BYTES,
@@ -31,7 +38,7 @@ export function unpackPiece(frame: Buffer): Buffer<ArrayBuffer> | undefined {
 }
 
 /** Frees the memory of a piece that was unpacked, and that nothing else uses. */
-export function freePiece(bytes: Buffer<ArrayBuffer>): void {
+export function freePiece(bytes: Buffer): void {
   freeMemory(bytes, CHUNK_BYTES);
 }
 

@@ -4,7 +4,6 @@ import { basename, dirname, join } from 'node:path';
 import pLimit from 'p-limit';
 import { AppError, systemCode } from '../../core/errors.ts';
 import { writeAtomically } from '../../core/files/atomicFile.ts';
-import { freeMemory } from '../../core/files/ownMemory.ts';
 import { syncFolder } from '../../core/files/durableFiles.ts';
 import { statIfThere } from '../../core/files/ifThere.ts';
 import { Yielder } from '../../core/processes/yielder.ts';
@@ -84,7 +83,7 @@ export class AccountPieces {
 
   /** Stores pieces that the account lacks in one pack, which is on the disk then. @throws AppError `limit` if there is no room. */
   async add(pieces: readonly NewPiece[], maxBytes: number): Promise<void> {
-    const { bytes, pack } = encodePack(pieces);
+    const { parts, pack } = encodePack(pieces);
     // Counted before it is written, because others are added meanwhile.
     const counted = countedBytes(pack);
     this.#bytes += counted;
@@ -93,8 +92,7 @@ export class AccountPieces {
       const made = await mkdir(this.#folder, { recursive: true, mode: 0o700 });
       const time = String(Date.now()).padStart(15, '0');
       const path = join(this.#folder, `${time}-${randomUUID()}.pack`);
-      await writeAtomically(path, bytes, { isDurable: true });
-      freeMemory(bytes);
+      await writeAtomically(path, parts, { isDurable: true });
       if (made !== undefined) for (let up = this.#folder; up !== dirname(made); ) await syncFolder((up = dirname(up)));
       this.#insert(path, pack);
     } finally {

@@ -33,7 +33,7 @@ const MAGIC = Buffer.from('FWPACK1\n');
 const FOOTER_BYTES = 8 + MAGIC.length;
 
 /** A pack is a file with the frames of pieces, one after the other, then an index of them. It is written once and never changed. */
-export function encodePack(pieces: readonly NewPiece[]): { readonly bytes: Buffer<ArrayBuffer>; readonly pack: Pack } {
+export function encodePack(pieces: readonly NewPiece[]): { readonly parts: readonly Buffer[]; readonly pack: Pack } {
   const entries: PackEntry[] = [];
   const index = Buffer.alloc(pieces.length * ENTRY_BYTES);
   let offset = 0;
@@ -51,8 +51,8 @@ export function encodePack(pieces: readonly NewPiece[]): { readonly bytes: Buffe
   footer.writeUInt32LE(pieces.length, 0);
   footer.writeUInt32LE(crc32(index), 4);
   MAGIC.copy(footer, 8);
-  const bytes = Buffer.concat([...pieces.map(({ frame }) => frame), index, footer]);
-  return { bytes, pack: { fileBytes: bytes.length, entries } };
+  const parts = [...pieces.map(({ frame }) => frame), index, footer];
+  return { parts, pack: { fileBytes: offset + index.length + footer.length, entries } };
 }
 
 /** The index of a pack; undefined for a file that is not one, or is damaged. @throws the system's error. */

@@ -12,7 +12,7 @@ export interface PieceLocation extends PackEntry {
 
 /** A piece, whose memory is valid until the next one is read. */
 export interface ReadPiece {
-  readonly bytes: Buffer<ArrayBuffer>;
+  readonly bytes: Buffer;
   /** The same, compressed. */
   readonly frame: Buffer;
 }

@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { pipeline, Readable } from 'node:stream';
-import { crc32, createInflateRaw, inflateRawSync } from 'node:zlib';
+import { crc32, createInflateRaw, type InflateRaw, inflateRawSync } from 'node:zlib';
 import { AppError, systemCode } from '../../core/errors.ts';
+import { inflateFile } from './inflateFile.ts';
 import { corrupt } from './tarFields.ts';
 
 const CHUNK_BYTES = 256 * 1024;
@@ -61,11 +61,18 @@ async function* inflate(
   file?: FileHandle,
 ): AsyncGenerator<Buffer<ArrayBuffer>, void> {
   const { start, bytes, content, size } = frame;
-  if (content !== undefined && size <= AT_ONCE_BYTES) yield* inflateAtOnce(frame, content, options);
-  else if (content !== undefined) yield* inflateStream(frame, Readable.from([content]), options);
-  else if (file !== undefined) {
-    const range = { start, end: start + bytes - 1, highWaterMark: CHUNK_BYTES };
-    yield* inflateStream(frame, file.createReadStream({ ...range, autoClose: false, signal: options.signal }), options);
+  if (content !== undefined && size <= AT_ONCE_BYTES) {
+    yield* inflateAtOnce(frame, content, options);
+    return;
+  }
+  // A small archive needs little memory. The size that it declares is trusted only for this.
+  const chunkSize = Math.min(CHUNK_BYTES, Math.max(LEAST_CHUNK_BYTES, size));
+  if (content !== undefined) {
+    const inflate = createInflateRaw({ chunkSize });
+    inflate.end(content);
+    yield* inflateStream(frame, inflate, options);
+  } else if (file !== undefined) {
+    yield* inflateStream(frame, inflateFile(file, { start, bytes }, { chunkSize, signal: options.signal }), options);
   }
 }
 
@@ -94,12 +101,9 @@ function* inflateAtOnce(
 
 async function* inflateStream(
   frame: Frame,
-  source: Readable,
+  inflate: InflateRaw,
   { signal, onBytes }: GunzipOptions,
 ): AsyncGenerator<Buffer<ArrayBuffer>, void> {
-  // A small archive needs little memory. The size that it declares is trusted only for this.
-  const inflate = createInflateRaw({ chunkSize: Math.min(CHUNK_BYTES, Math.max(LEAST_CHUNK_BYTES, frame.size)) });
-  pipeline(source, inflate, () => {}); // a failure reaches the loop below through `inflate`
   let crc = 0;
   let unpacked = 0;
   try {
@@ -113,8 +117,6 @@ async function* inflateStream(
   } catch (error) {
     signal?.throwIfAborted();
     throw brokenData(error);
-  } finally {
-    source.destroy();
   }
   checkEnd(frame, { packed: inflate.bytesWritten, unpacked, crc });
 }

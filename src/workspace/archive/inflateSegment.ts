@@ -1,7 +1,8 @@
 import { createReadStream } from 'node:fs';
-import { pipeline } from 'node:stream';
-import { constants, createInflateRaw } from 'node:zlib';
+import { open } from 'node:fs/promises';
+import { constants } from 'node:zlib';
 import { systemCode } from '../../core/errors.ts';
+import { type FileRange, inflateFile } from './inflateFile.ts';
 
 /** A stored archive does not match its segments. */
 export class DamagedArchive extends Error {
@@ -14,31 +15,23 @@ export class DamagedArchive extends Error {
   }
 }
 
-/** Where compressed bytes are in a file. */
-export interface FileRange {
-  readonly start: number;
-  readonly bytes: number;
-}
-
 /** Unpacks one segment of an archive. @throws DamagedArchive for other bytes or a file that is gone, the system's error, the signal's reason on abort. */
 export async function* inflateSegment(
   path: string,
-  { start, bytes }: FileRange,
+  range: FileRange,
   signal?: AbortSignal,
 ): AsyncGenerator<Buffer<ArrayBuffer>, void> {
-  const source = createReadStream(path, { start, end: start + bytes - 1 });
-  // A segment has no final block.
-  const inflate = createInflateRaw({ chunkSize: 256 * 1024, finishFlush: constants.Z_SYNC_FLUSH });
-  pipeline(source, inflate, () => {}); // a failure reaches the loop below through `inflate`
   try {
-    for await (const chunk of inflate as AsyncIterable<Buffer<ArrayBuffer>>) {
+    await using file = await open(path, 'r');
+    // A segment has no final block.
+    const options = { chunkSize: 256 * 1024, finishFlush: constants.Z_SYNC_FLUSH, signal };
+    for await (const chunk of inflateFile(file, range, options) as AsyncIterable<Buffer<ArrayBuffer>>) {
       signal?.throwIfAborted();
       yield chunk;
     }
   } catch (error) {
+    signal?.throwIfAborted();
     throw damaged(error);
-  } finally {
-    source.destroy();
   }
 }
 

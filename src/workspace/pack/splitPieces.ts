@@ -8,6 +8,8 @@ export interface Piece {
   readonly name: Buffer;
   /** In memory of its own. */
   readonly bytes: Buffer<ArrayBuffer>;
+  /** Whether it is known that compressing it saves nothing. */
+  readonly isIncompressible?: boolean;
 }
 
 /**

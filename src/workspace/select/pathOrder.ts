@@ -1,6 +1,7 @@
 import type { Yielder } from '../../core/processes/yielder.ts';
 
 const RUN_LENGTH = 4096;
+const SURROGATE = /[\ud800-\udfff]/;
 
 /** The order of the UTF-8 bytes of two strings. */
 function compareBytes(a: string, b: string): number {
@@ -10,12 +11,18 @@ function compareBytes(a: string, b: string): number {
   return i === length ? a.length - b.length : (a.codePointAt(i) ?? 0) - (b.codePointAt(i) ?? 0);
 }
 
+function compareUnits(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}
+
 /**
  * Sorts by the bytes of the paths. A merge sort that yields to the event loop: the built-in sort blocks it for 200 ms with 200,000
  * paths.
  */
 export async function sortByPath<T>(items: readonly T[], pathOf: (item: T) => string, yielder: Yielder): Promise<T[]> {
-  const compare = (a: T, b: T): number => compareBytes(pathOf(a), pathOf(b));
+  // The built-in order is that of UTF-16, which differs for surrogates only, and takes a tenth of the time.
+  const comparePaths = items.some((item) => SURROGATE.test(pathOf(item))) ? compareBytes : compareUnits;
+  const compare = (a: T, b: T): number => comparePaths(pathOf(a), pathOf(b));
   let runs: T[][] = [];
   for (let start = 0; start < items.length; start += RUN_LENGTH) {
     runs.push(items.slice(start, start + RUN_LENGTH).sort(compare));

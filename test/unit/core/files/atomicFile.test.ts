@@ -11,6 +11,17 @@ const WAYS = [
   ['in its turn', writeAtomically],
 ] as const;
 
+test('the parts of a file are written in order', async (t) => {
+  const path = join(temporaryFolder(t), 'file');
+  // A system takes 1,024 parts in one call.
+  const parts = Array.from({ length: 3_000 }, (_, index) => Buffer.from(`part ${index}\n`));
+  await writeAtomically(path, parts, { isDurable: true });
+  assert.ok(readFileSync(path).equals(Buffer.concat(parts)));
+  await writeAtomically(path, []);
+  assert.equal(readFileSync(path, 'utf8'), '');
+  if (process.platform !== 'win32') assert.equal(statSync(path).mode & 0o777, 0o600);
+});
+
 for (const [how, write] of WAYS) {
   test(`a file is replaced, for this user only unless said otherwise, ${how}`, async (t) => {
     const path = join(temporaryFolder(t), 'file');
