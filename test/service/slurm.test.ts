@@ -226,9 +226,10 @@ await describeOnCluster('a service whose jobs run on a Slurm cluster', (cluster)
       assert.equal((await service.job(waiting)).finished_at, null);
       await sleep(50);
     }
-    await service.json(`/v1/jobs/${running}`, { method: 'DELETE' });
     using admin = await openAdmin(service.data, { mayCreate: false });
+    // The one that waits first, because it starts as soon as another has ended.
     for (const id of [waiting, other]) await admin.call('jobs.cancel', { job_id: id, reason: 'maintenance' });
+    await service.json(`/v1/jobs/${running}`, { method: 'DELETE' });
     for (const id of [waiting, running, other]) {
       const job = await service.untilEnd(id);
       assert.equal(job.state, 'cancelled', id);
