@@ -25,8 +25,8 @@ export async function browseResults(
 ): Promise<ResultSummary> {
   const known = await deps.browsed.summary(record.id);
   if (known !== undefined) return known;
-  return withArchive(deps, record, { signal, onPhase }, ({ path }, { id }) =>
-    deps.browsed.add(id, path, {
+  return withArchive(deps, record, { signal, onPhase }, ({ archive }, { id }) =>
+    deps.browsed.add(id, archive, {
       ...(signal !== undefined && { signal }),
       limits: deps.limits,
       onProgress: (doneBytes, totalBytes) => onPhase?.({ type: 'unpack', doneBytes, totalBytes }),

@@ -2,6 +2,7 @@ import { AppError } from '../../core/errors.ts';
 import { formatBytes, formatCount } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import type { WriteStep } from '../../workspace/extract/archivePlan.ts';
+import type { ArchiveSource } from '../../workspace/extract/archiveSteps.ts';
 import { type StagedArchive, stageFiles, type StageOptions } from '../../workspace/extract/extract.ts';
 import { readMetricFiles } from '../metrics/metricFiles.ts';
 import type { SeriesData } from '../metrics/series.ts';
@@ -35,7 +36,7 @@ export class BrowsedResults {
   }
 
   /** Adds the results of a job from its archive. Throws as `ResultCache.add`. */
-  async add(id: string, archive: string, options: BuildOptions = {}): Promise<ResultSummary> {
+  async add(id: string, archive: ArchiveSource, options: BuildOptions = {}): Promise<ResultSummary> {
     return summaryOf(await this.#cache.add(id, archive, options));
   }
 

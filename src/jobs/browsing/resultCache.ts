@@ -9,7 +9,7 @@ import { parseOwnJson } from '../../core/jsonFields.ts';
 import { formatBytes } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { ArchivePlan } from '../../workspace/extract/archivePlan.ts';
-import { readSteps } from '../../workspace/extract/archiveSteps.ts';
+import { type ArchiveSource, readSteps } from '../../workspace/extract/archiveSteps.ts';
 import { type ArchiveLimits, DEFAULT_LIMITS } from '../../workspace/extract/extract.ts';
 import { isRecordId } from '../ledger/record.ts';
 import { ContentsWriter } from './contentsWriter.ts';
@@ -88,7 +88,7 @@ export class ResultCache {
    */
   async add(
     id: string,
-    archive: string,
+    archive: ArchiveSource,
     { limits: allowed = DEFAULT_LIMITS, signal, onProgress }: BuildOptions = {},
   ): Promise<ResultIndex> {
     const folder = this.#pathOf(id);

@@ -7,7 +7,7 @@ import { receivedAccount } from '../../remote/protocol/schemas.ts';
 import { freePiece, unpackPiece } from '../../remote/transfers/unpackPiece.ts';
 import type { Piece } from '../../workspace/pack/splitPieces.ts';
 import { httpStatus } from '../service/api.ts';
-import type { TarAssembly } from './tarAssembly.ts';
+import type { PieceSource, TarAssembly } from './tarAssembly.ts';
 
 // Received pieces are kept, so after a lost connection the request is simply repeated.
 const RETRY_DELAYS_MS = [250, 1_000, 4_000];
@@ -60,10 +60,13 @@ export async function fetchRecords(
   }
 }
 
-/** Writes pieces from this machine into an assembly, and frees their memory. Changed and damaged ones are left out. */
-export async function putPieces(assembly: TarAssembly, pieces: AsyncIterable<Piece>): Promise<void> {
-  for await (const { name, bytes } of pieces) {
-    await assembly.put(name, bytes);
+/** Puts pieces from this machine into an assembly, and frees their memory. Changed and damaged ones are left out. */
+export async function putPieces(
+  assembly: TarAssembly,
+  pieces: AsyncIterable<Piece & { readonly from?: PieceSource }>,
+): Promise<void> {
+  for await (const { name, bytes, from } of pieces) {
+    await assembly.put(name, bytes, from);
     freeMemory(bytes);
     if (assembly.isComplete) return;
   }

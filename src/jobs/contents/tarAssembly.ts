@@ -1,4 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
+import type { TarSource } from '../../workspace/archive/assembledTar.ts';
 import { isZero } from '../../workspace/files/holes.ts';
 import { MAX_PIECE_BYTES, NAME_BYTES, nameOfPiece, RECORD_BYTES } from '../../remote/protocol/contents.ts';
 
@@ -10,12 +11,16 @@ interface Place {
   readonly starts: number[];
 }
 
-/** A tar stream that is put together from pieces in any order, in a file. */
+/** The part of a file on this machine that a piece is. */
+export type PieceSource = Pick<TarSource, 'path' | 'position' | 'mark'>;
+
+/** A tar stream that is put together from pieces in any order: in a file, and of parts of other files, which are not copied. */
 export class TarAssembly implements AsyncDisposable {
   readonly #file: FileHandle;
   readonly #lacking: Map<string, Place>;
   readonly #count: number;
   readonly totalBytes: number;
+  readonly #sources: TarSource[] = [];
   #doneBytes = 0;
 
   private constructor(file: FileHandle, { lacking, count, bytes }: NonNullable<ReturnType<typeof placesOf>>) {
@@ -60,13 +65,38 @@ export class TarAssembly implements AsyncDisposable {
     return bits;
   }
 
-  /** Writes a piece wherever it occurs. False if it is not one that is lacking, or has other bytes than its name says. */
-  async put(name: Buffer, bytes: Buffer): Promise<boolean> {
+  /** The parts of the stream that are not in the file, in order. */
+  sources(): readonly TarSource[] {
+    const joined: TarSource[] = [];
+    for (const source of this.#sources.toSorted((one, other) => one.start - other.start)) {
+      const last = joined.at(-1);
+      const isNext =
+        last?.path === source.path &&
+        last.mark === source.mark &&
+        last.start + last.bytes === source.start &&
+        last.position + last.bytes === source.position;
+      if (isNext) joined[joined.length - 1] = { ...last, bytes: last.bytes + source.bytes };
+      else joined.push(source);
+    }
+    return joined;
+  }
+
+  /**
+   * Adds a piece wherever it occurs.
+   *
+   * @param from the part of a file that it is, which is then read in place of a copy.
+   * @returns false if it is not one that is lacking, or has other bytes than its name says.
+   */
+  async put(name: Buffer, bytes: Buffer, from?: PieceSource): Promise<boolean> {
     const key = name.toString('latin1');
     const place = this.#lacking.get(key);
     if (place === undefined || bytes.length !== place.size || !nameOfPiece(bytes).equals(name)) return false;
     // The file is new, so what is not written of it is zeros.
     for (const start of isZero(bytes) ? [] : place.starts) {
+      if (from !== undefined) {
+        this.#sources.push({ ...from, start, bytes: bytes.length });
+        continue;
+      }
       for (let done = 0; done < bytes.length; ) {
         done += (await this.#file.write(bytes, done, bytes.length - done, start + done)).bytesWritten;
       }

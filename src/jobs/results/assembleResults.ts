@@ -4,6 +4,7 @@ import { readSegments } from '../archives/archiveSegments.ts';
 import { contentsOf } from '../contents/archiveContents.ts';
 import { fetchPieces, putPieces, type ResultContentService } from '../contents/fetchContents.ts';
 import { TarAssembly } from '../contents/tarAssembly.ts';
+import type { AssembledTar } from '../../workspace/archive/assembledTar.ts';
 import type { JobRecord } from '../ledger/record.ts';
 import { PlacedResults } from './placedResults.ts';
 
@@ -23,14 +24,14 @@ interface AssembleOptions {
 /**
  * Assembles the results of a job from the last results of its folder, what was sent with the job, and pieces that only the service has.
  *
- * @returns false if little of them is on this machine, so that the archive should be fetched instead. There may be a file nevertheless.
+ * @returns undefined if little of them is on this machine, so that the archive should be fetched instead. There may be a file nevertheless.
  * @throws AppError `corrupt` for records that are not valid, and as `fetchPieces`.
  */
 export async function assembleResults(
   { service, home }: { readonly service: ResultContentService; readonly home: string },
   record: JobRecord & { readonly jobId: string },
   { dest, records, maxBytes, signal, onProgress }: AssembleOptions,
-): Promise<boolean> {
+): Promise<AssembledTar | undefined> {
   const assembly = await TarAssembly.create(records, dest, maxBytes);
   if (assembly === undefined) {
     const message = 'The list of the contents of the results is not valid, so nothing was saved. Download them again.';
@@ -39,10 +40,10 @@ export async function assembleResults(
   try {
     await putPieces(assembly, new PlacedResults(home).read(record, assembly.lackingNames()));
     await putSubmitted(assembly, record, home, signal);
-    if (assembly.doneBytes < LEAST_LOCAL_BYTES) return false;
+    if (assembly.doneBytes < LEAST_LOCAL_BYTES) return undefined;
     onProgress(assembly.doneBytes, assembly.totalBytes);
     await fetchPieces(service, record.jobId, assembly, { signal, onProgress });
-    return true;
+    return { path: dest, sources: assembly.sources() };
   } finally {
     await assembly[Symbol.asyncDispose]();
   }

@@ -33,10 +33,10 @@ export async function downloadResults(
   const { signal, onPhase, folder: target } = options;
   // Checked first, so that nothing is downloaded for a folder that is refused.
   if (target !== undefined) await currentFolder(target);
-  return withArchive(deps, await ledger.get(id), { signal, onPhase }, async ({ path, records }, record) => {
+  return withArchive(deps, await ledger.get(id), { signal, onPhase }, async ({ archive, records }, record) => {
     const onProgress = (doneBytes: number, totalBytes: number) => onPhase?.({ type: 'unpack', doneBytes, totalBytes });
     const source: FileSource = {
-      stage: (folder, staging) => archiver.stage(path, folder, { ...staging, limits, onProgress }),
+      stage: (folder, staging) => archiver.stage(archive, folder, { ...staging, limits, onProgress }),
       manifest: await new ArchiveStore(home).readManifest(id),
     };
     return placeResults(deps, record, source, {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { AppError } from '../../core/errors.ts';
 import { diskError } from '../../core/files/diskSpace.ts';
 import { RemoteError } from '../../remote/http/errors.ts';
+import type { AssembledTar } from '../../workspace/archive/assembledTar.ts';
 import { assertGzip } from '../../workspace/archive/gzipReader.ts';
 import { type ArchiveLimits, MOST_UNPACKED_BYTES } from '../../workspace/extract/extract.ts';
 import type { JobRecord } from '../ledger/record.ts';
@@ -35,8 +36,7 @@ const ABANDONED_MS = 24 * 3600_000;
 
 /** The results of a job on this machine. */
 export interface FetchedArchive {
-  /** A `.tar.gz`, or a `.tar` that was put together from contents. */
-  readonly path: string;
+  readonly archive: string | AssembledTar;
   /** Of the pieces of the tar stream; undefined if the service does not offer them. */
   readonly records: Buffer | undefined;
 }
@@ -73,12 +73,12 @@ export async function withArchive<T>(
       records = await fetchRecords(service, jobId, { signal, onRefused });
       if (records !== undefined) {
         const assembling = { dest: tar, records, maxBytes, signal, onProgress };
-        const isAssembled = await assembleResults({ service, home }, { ...record, jobId }, assembling);
-        if (isAssembled) return await use({ path: tar, records }, record);
+        const assembled = await assembleResults({ service, home }, { ...record, jobId }, assembling);
+        if (assembled !== undefined) return await use({ archive: assembled, records }, record);
       }
     }
     await fetchArchive(service, jobId, archive, { ...options, maxBytes });
-    return await use({ path: archive, records }, record);
+    return await use({ archive, records }, record);
   } catch (error) {
     options.signal?.throwIfAborted();
     throw diskError(error, home);

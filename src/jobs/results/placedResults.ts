@@ -9,12 +9,16 @@ import { RECORD_BYTES } from '../../remote/protocol/contents.ts';
 import { encodeHeader, paddingOf, type TarFile } from '../../workspace/archive/tarFormat.ts';
 import { type OpenFile, openRegularFile } from '../../workspace/files/fileReading.ts';
 import { piecesIn } from '../../workspace/pack/pieceRecords.ts';
+import { markOf } from '../../workspace/files/localFile.ts';
 import type { Piece } from '../../workspace/pack/splitPieces.ts';
+import type { PieceSource } from '../contents/tarAssembly.ts';
 import type { JobRecord } from '../ledger/record.ts';
 
 const FORMAT = 1;
 const KEPT_MS = 90 * 24 * 3600_000;
 const ZEROS = Buffer.alloc(512);
+const BLOCK_BYTES = 1 << 20;
+const NOTHING = { start: 0, end: 0 };
 
 const stored = z.object({
   format: z.literal(FORMAT),
@@ -70,14 +74,17 @@ export class PlacedResults {
   }
 
   /** The pieces of the last results of a job's folder with these names, in hexadecimal. They may have been changed since. */
-  async *read(record: JobRecord, wanted: ReadonlySet<string>): AsyncGenerator<Piece, void> {
+  async *read(
+    record: JobRecord,
+    wanted: ReadonlySet<string>,
+  ): AsyncGenerator<Piece & { readonly from?: PieceSource }, void> {
     const placed = await this.#load(record);
     if (placed === undefined) return;
     await using reader = new SpanReader(spansOf(placed.files));
     let start = 0;
     for (const { name, size } of piecesIn(placed.records)) {
-      const bytes = wanted.has(name.toString('hex')) ? await reader.read(start, size) : undefined;
-      if (bytes !== undefined) yield { name, bytes };
+      const part = wanted.has(name.toString('hex')) ? await reader.read(start, size) : undefined;
+      if (part !== undefined) yield { name, ...part };
       start += size;
     }
   }
@@ -116,16 +123,23 @@ function spansOf(files: readonly PlacedFile[]): readonly Span[] {
 class SpanReader implements AsyncDisposable {
   readonly #spans: readonly Span[];
   #next = 0;
-  #open: { readonly path: string; readonly file: OpenFile | undefined } | undefined;
+  #open: { readonly path: string; readonly file: OpenFile | undefined; readonly mark: string } | undefined;
+  /** The last bytes that were read from it. */
+  readonly #block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+  #held: { readonly start: number; readonly end: number } = NOTHING;
 
   constructor(spans: readonly Span[]) {
     this.#spans = spans;
   }
 
   /** Undefined if the stream or a file is shorter, or a file is gone. */
-  async read(start: number, size: number): Promise<Buffer<ArrayBuffer> | undefined> {
+  async read(
+    start: number,
+    size: number,
+  ): Promise<{ readonly bytes: Buffer<ArrayBuffer>; readonly from?: PieceSource } | undefined> {
     const bytes = Buffer.allocUnsafeSlow(size);
     let filled = 0;
+    let from: PieceSource | undefined;
     for (let index = this.#next; filled < size; index += 1) {
       const span = this.#spans[index];
       if (span === undefined) return undefined;
@@ -135,23 +149,33 @@ class SpanReader implements AsyncDisposable {
       const length = Math.min(span.length - skipped, size - filled);
       if (typeof span.from !== 'string') span.from.copy(bytes, filled, skipped, skipped + length);
       else if (!(await this.#readFile(span.from, bytes.subarray(filled, filled + length), skipped))) return undefined;
+      else if (length === size) from = { path: span.from, position: skipped, mark: this.#open?.mark ?? '' };
       filled += length;
     }
-    return bytes;
+    return from === undefined ? { bytes } : { bytes, from };
   }
 
   async #readFile(path: string, into: Buffer, position: number): Promise<boolean> {
     if (this.#open?.path !== path) {
       await this[Symbol.asyncDispose]();
-      this.#open = { path, file: await openRegularFile(path, path).catch(() => undefined) };
+      const file = await openRegularFile(path, path).catch(() => undefined);
+      this.#open = { path, file, mark: file === undefined ? '' : markOf(file.stats) };
     }
-    const { file } = this.#open;
-    const read = await file?.handle.read(into, 0, into.length, position).catch(() => undefined);
-    return read?.bytesRead === into.length;
+    for (let filled = 0; filled < into.length; ) {
+      const at = position + filled;
+      if (at < this.#held.start || at >= this.#held.end) {
+        const read = await this.#open?.file?.handle.read(this.#block, 0, BLOCK_BYTES, at).catch(() => undefined);
+        this.#held = { start: at, end: at + (read?.bytesRead ?? 0) };
+        if (this.#held.end === at) return false;
+      }
+      filled += this.#block.copy(into, filled, at - this.#held.start, this.#held.end - this.#held.start);
+    }
+    return true;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#open?.file?.handle.close();
     this.#open = undefined;
+    this.#held = NOTHING;
   }
 }

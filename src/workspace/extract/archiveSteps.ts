@@ -1,9 +1,9 @@
-import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { AppError } from '../../core/errors.ts';
 import { Yielder } from '../../core/processes/yielder.ts';
 import { formatDuration } from '../../core/text/format.ts';
-import { gunzip, type GunzipOptions } from '../archive/gzipReader.ts';
+import { type AssembledTar, readAssembledTar } from '../archive/assembledTar.ts';
+import { gunzip } from '../archive/gzipReader.ts';
 import { TarReader } from '../archive/tarReader.ts';
 import { type ArchivePlan, overLimit, type WriteStep } from './archivePlan.ts';
 
@@ -17,49 +17,53 @@ export interface ReadOptions {
   readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
 }
 
+/** The path of a `.tar.gz`, or its bytes, or a tar stream that we put together. */
+export type ArchiveSource = string | Buffer | AssembledTar;
+
 export type WriteSteps = (steps: readonly WriteStep[], yielder: Yielder) => Promise<void>;
 
 // This much of an archive is checked before anything is written. Most archives are smaller.
 const JUDGED_AHEAD_BYTES = 2 * 2 ** 20;
 // Bytes between two checks of the clock: at most 128 entries.
 const SLICE_BYTES = 64 * 1024;
-const PLAIN_BYTES = 256 * 1024;
 
 /**
  * Reads an archive through a plan, and passes on the steps to write its files, in order and with bounded memory. The last call of `write`
  * comes after the whole archive was found to be valid.
  *
- * @param archive its path, or the bytes of a `.tar.gz`.
- * @throws AppError `missing`, `corrupt`, `refused` or `limit` with the reason, the signal's reason, or the errors of `write`.
+ * @throws AppError `missing`, `corrupt`, `refused`, `limit` or `conflict` with the reason, the signal's reason, or the errors of `write`.
  */
 export async function readSteps(
-  archive: string | Buffer,
+  archive: ArchiveSource,
   plan: ArchivePlan,
   { signal, onProgress, ...limits }: ReadOptions,
   write: WriteSteps,
 ): Promise<void> {
   const archiveBytes = await sizeOf(archive);
   const onBytes = (packed: number): void => onProgress?.(packed, archiveBytes);
-  // A `.tar` is one that we wrote ourselves; what others send is a `.tar.gz`.
-  const isPlain = typeof archive === 'string' && archive.endsWith('.tar');
-  const tar = isPlain ? readPlain(archive, { signal, onBytes }) : gunzip(archive, { signal, onBytes });
+  const tar = isAssembled(archive) ? counted(readAssembledTar(archive), onBytes) : gunzip(archive, { signal, onBytes });
   await readTarSteps(tar, plan, { ...limits, signal }, write);
   onProgress?.(archiveBytes, archiveBytes);
 }
 
-async function sizeOf(archive: string | Buffer): Promise<number> {
-  if (typeof archive !== 'string') return archive.length;
-  const { size } = await stat(archive).catch((error: unknown) => {
-    throw new AppError('missing', `The archive ${archive} does not exist. Download it again.`, { cause: error });
+function isAssembled(archive: ArchiveSource): archive is AssembledTar {
+  return typeof archive === 'object' && 'sources' in archive;
+}
+
+async function sizeOf(archive: ArchiveSource): Promise<number> {
+  if (archive instanceof Uint8Array) return archive.length;
+  const path = isAssembled(archive) ? archive.path : archive;
+  const { size } = await stat(path).catch((error: unknown) => {
+    throw new AppError('missing', `The archive ${path} does not exist. Download it again.`, { cause: error });
   });
   return size;
 }
 
-async function* readPlain(path: string, { signal, onBytes }: GunzipOptions): AsyncGenerator<Buffer, void> {
+async function* counted(tar: AsyncIterable<Buffer>, onBytes: (bytes: number) => void): AsyncGenerator<Buffer, void> {
   let bytes = 0;
-  for await (const chunk of createReadStream(path, { highWaterMark: PLAIN_BYTES, signal }) as AsyncIterable<Buffer>) {
+  for await (const chunk of tar) {
     bytes += chunk.length;
-    onBytes(bytes, bytes);
+    onBytes(bytes);
     yield chunk;
   }
 }

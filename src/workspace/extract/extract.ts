@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { type NameRules, namesOn } from '../files/nameRules.ts';
 import type { ManifestEntry } from '../pack/manifest.ts';
 import { ArchivePlan, type PlacedEntry, type PlanLimits, type SkippedEntry, type WriteStep } from './archivePlan.ts';
-import { type ReadOptions, readSteps, readTarSteps, type WriteSteps } from './archiveSteps.ts';
+import { type ArchiveSource, type ReadOptions, readSteps, readTarSteps, type WriteSteps } from './archiveSteps.ts';
 import { writeFailure } from '../files/fileWriting.ts';
 import { removeMade } from '../files/madeFolder.ts';
 import { Yielder } from '../../core/processes/yielder.ts';
@@ -55,11 +55,10 @@ export const DEFAULT_LIMITS: Omit<ArchiveLimits, 'raise'> = {
  * Unpacks an archive into a new staging folder inside `folder`, which is created if it is missing. Nothing else in `folder` changes.
  * Only regular files and their folders are created; links and special files are listed.
  *
- * @param archive its path, or the bytes of a `.tar.gz`.
- * @throws AppError `corrupt`, `refused`, `limit` or `no-space` with the reason, or the signal's reason. `folder` is then unchanged.
+ * @throws AppError `corrupt`, `refused`, `limit`, `no-space` or `conflict` with the reason, or the signal's reason. `folder` is then unchanged.
  */
 export async function stageArchive(
-  archive: string | Buffer,
+  archive: ArchiveSource,
   folder: string,
   { limits, onProgress, ...options }: StageOptions = {},
 ): Promise<StagedArchive> {

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { openRegularFile } from './fileReading.ts';
 
+const COMPARED_BYTES = 1 << 20;
+
 /** What is in the way of a file: a folder in its place, or something else in place of a folder above it. */
 export interface Obstacle {
   readonly path: string;
@@ -69,5 +71,22 @@ export async function hashFile(root: string, path: string): Promise<string> {
     return digest.digest('hex');
   } finally {
     await handle.close();
+  }
+}
+
+/** Whether the regular files at a path in two folders have the same bytes. @throws AppError if one cannot be read. */
+export async function haveSameContents(one: string, other: string, path: string): Promise<boolean> {
+  await using first = (await openRegularFile(join(one, path), path)).handle;
+  await using second = (await openRegularFile(join(other, path), path)).handle;
+  const files = [first, second].map((file) => ({ file, buffer: Buffer.allocUnsafeSlow(COMPARED_BYTES) }));
+  for (let position = 0; ; position += COMPARED_BYTES) {
+    const [a, b] = await Promise.all(
+      files.map(async ({ file, buffer }) => {
+        const { bytesRead } = await file.read(buffer, 0, COMPARED_BYTES, position);
+        return buffer.subarray(0, bytesRead);
+      }),
+    );
+    if (a === undefined || b === undefined || !a.equals(b)) return false;
+    if (a.length < COMPARED_BYTES) return true;
   }
 }

@@ -6,7 +6,7 @@ import { safeLabel } from '../files/besideName.ts';
 import { ASIDE_FOLDER } from '../select/exclusion.ts';
 import type { StagedArchive } from '../extract/extract.ts';
 import { writeFailure } from '../files/fileWriting.ts';
-import { hashFile, type LocalFile, LocalFiles, type Obstacle } from '../files/localFile.ts';
+import { hashFile, haveSameContents, type LocalFile, LocalFiles, type Obstacle } from '../files/localFile.ts';
 import { Yielder } from '../../core/processes/yielder.ts';
 import type { ManifestEntry } from '../pack/pack.ts';
 import { type PathRisk, riskOf } from './pathRisk.ts';
@@ -82,7 +82,7 @@ export async function planResults(
     if (found.type !== 'blocked') plan.set(entry.path, found.type === 'none' ? null : found.mark);
     const { path, size, name, twin } = entry;
     const isNew = found.type === 'none' && twin === undefined;
-    const compared = isNew ? 'new' : await compare(folder, entry, found, submitted.get(path));
+    const compared = isNew ? 'new' : await compare(staged, folder, { entry, found, submitted: submitted.get(path) });
     planned.push({
       path,
       size,
@@ -170,13 +170,20 @@ function open({ staging }: StagedArchive, folder: string, label: string): Result
 }
 
 async function compare(
+  { staging }: StagedArchive,
   folder: string,
-  { path, size, sha256 }: ManifestEntry,
-  found: LocalFile,
-  submitted: string | undefined,
+  {
+    entry: { path, size, sha256 },
+    found,
+    submitted,
+  }: { readonly entry: ManifestEntry; readonly found: LocalFile; readonly submitted: string | undefined },
 ): Promise<'same' | 'changed' | 'conflict'> {
   if (found.type !== 'file' || (found.size !== size && submitted === undefined)) return 'conflict';
   // A file that cannot be read cannot be compared, so the user decides.
+  if (submitted === undefined) {
+    // Ends at the first difference, where a hash would need the rest.
+    return (await haveSameContents(staging, folder, path).catch(() => false)) ? 'same' : 'conflict';
+  }
   const current = await hashFile(folder, path).catch(() => undefined);
   if (current === sha256) return 'same';
   return current !== undefined && current === submitted ? 'changed' : 'conflict';

@@ -41,6 +41,29 @@ test('pieces in any order make up the stream, each wherever it occurs', async (t
   if (process.platform !== 'win32') assert.equal(statSync(path).mode & 0o777, 0o600);
 });
 
+test('a piece that is a part of a file is not copied, and parts that follow each other are one', async (t) => {
+  const pieces = ['one', 'two', 'three', 'two'].map((text) => Buffer.from(text));
+  const [one = Buffer.alloc(0), two = one, three = one] = pieces;
+  const { path, assembly } = await assemble(t, recordsOf(pieces));
+  assert.ok(assembly);
+  const from = (position: number, mark = 'mark') => ({ path: '/data', position, mark });
+  assert.equal(await assembly.put(nameOfPiece(two), two, from(103)), true);
+  assert.equal(await assembly.put(nameOfPiece(one), two, from(100)), false, 'what it is was not checked');
+  assert.equal(await assembly.put(nameOfPiece(one), one, from(100)), true);
+  assert.equal(await assembly.put(nameOfPiece(three), three), true);
+  assert.equal(assembly.isComplete, true);
+  assert.deepEqual(assembly.sources(), [
+    { start: 0, bytes: 6, ...from(100) },
+    { start: 11, bytes: 3, ...from(103) },
+  ]);
+  assert.deepEqual(readFileSync(path), Buffer.from('\0\0\0\0\0\0three\0\0\0'));
+
+  const other = (await assemble(t, recordsOf([one, two]))).assembly;
+  await other?.put(nameOfPiece(one), one, from(0));
+  await other?.put(nameOfPiece(two), two, from(3, 'another'));
+  assert.equal(other?.sources().length, 2, 'of a file that changed in between');
+});
+
 test('a piece with another name or size, or that nobody asked for, is not written', async (t) => {
   const [piece, other] = [Buffer.from('right'), Buffer.from('wrong')];
   const { path, assembly } = await assemble(t, recordsOf([piece]));

@@ -30,16 +30,17 @@ async function setUp(t: TestContext, bytes: number) {
   for await (const piece of contents.read(new Set(names))) sent.set(piece.name.toString('hex'), piece.bytes);
   const service = new PieceService([...names.map((name) => sent.get(name) ?? assert.fail()), randomBytes(5_000)]);
   const dest = join(home, 'assembled.tar');
-  const assemble = (options: { maxBytes?: number; signal?: AbortSignal } = {}): Promise<boolean> => {
+  const assemble = async (options: { maxBytes?: number; signal?: AbortSignal } = {}): Promise<boolean> => {
     rmSync(dest, { force: true });
     const onProgress = (): void => {};
-    return assembleResults({ service, home }, record, {
+    const assembled = await assembleResults({ service, home }, record, {
       dest,
       records: service.records,
       maxBytes: 1e9,
       onProgress,
       ...options,
     });
+    return assembled !== undefined;
   };
   const isWhole = (): boolean => readFileSync(dest).equals(Buffer.concat(service.pieces));
   return { service, archive, assemble, isWhole };

@@ -14,6 +14,7 @@ import { type TestContext, test } from 'node:test';
 import { PlacedResults } from '../../../../src/jobs/results/placedResults.ts';
 import { nameOfPiece } from '../../../../src/remote/protocol/contents.ts';
 import { encodeHeader, paddingOf } from '../../../../src/workspace/archive/tarFormat.ts';
+import { markOf } from '../../../../src/workspace/files/localFile.ts';
 import { cannotListOpenFiles, openFilesIn } from '../../openFiles.ts';
 import { makeRecord, tempHome } from '../fixtures.ts';
 import { recordsOf } from '../contents/resultPieces.ts';
@@ -57,6 +58,23 @@ test('the pieces of the last results are put together from the files that they w
   const some = [all[1] ?? '', all[6] ?? ''];
   assert.deepEqual(await read(some), some);
   assert.deepEqual(await read(['00'.repeat(32)]), []);
+});
+
+test('a piece inside of a file says where it is, and with which mark', async (t) => {
+  const { folder, placed, record, all } = await start(t);
+  const path = join(folder, 'c.txt');
+  const mark = markOf(statSync(path, { bigint: true }));
+  const found = await Array.fromAsync(placed.read(record, new Set(all)));
+  const inside = found.flatMap(({ bytes, from }) => (from === undefined ? [] : { bytes, from }));
+  assert.equal(inside.length, 3);
+  for (const { bytes, from } of inside) {
+    assert.deepEqual([from.path, from.mark], [path, mark]);
+    assert.ok(
+      readFileSync(path)
+        .subarray(from.position, from.position + bytes.length)
+        .equals(bytes),
+    );
+  }
 });
 
 test('of files that were changed, cut or removed, the other pieces are still there', async (t) => {
