@@ -95,7 +95,7 @@ export async function buildParts(
   const environments = new KeptEnvironments(filesFolder, config.limits.environments_gb * 1e9);
   const isWaiting = (id: string): boolean => {
     const job = store.jobs.get(id);
-    return job !== undefined && job.finishedAt === null && job.startedAt === null;
+    return job !== undefined && job.finishedAt === null;
   };
   const housekeeping = new Housekeeping({
     expiry,

@@ -64,7 +64,9 @@ export async function listJobs(context: Context, _: string, { limit, all }: Jobs
 
   answerTable(terminal, columns(records, Date.now(), terminal.answerColumns === undefined), records, {
     none: all ? `No jobs of the account on ${session.hostName} yet.` : `No jobs on ${session.hostName} yet.`,
-    hint: 'Submit a folder:  farwharf submit FOLDER --script FILE',
+    hint: all
+      ? 'Submit a folder:  farwharf submit FOLDER --script FILE'
+      : 'Submit a folder:  farwharf submit FOLDER --script FILE. Jobs that were sent from elsewhere:  farwharf jobs --all',
   });
   const elsewhere = records.filter(isElsewhere);
   const first = elsewhere[0]?.jobId ?? null;

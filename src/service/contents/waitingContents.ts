@@ -29,7 +29,7 @@ export class WaitingContents {
     this.#store = store;
   }
 
-  /** Keeps the contents of a job until it has started. @throws LackingContents if some were just deleted, the system's error. */
+  /** Keeps the contents of a job until it has started for good. @throws LackingContents if some were just deleted, the system's error. */
   async keep(job: string, { lists, packs }: Pick<SubmittedContents, 'lists' | 'packs'>): Promise<void> {
     const folder = this.#folder(job);
     const made = await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -80,7 +80,7 @@ export class WaitingContents {
     await rm(this.#folder(job), { recursive: true, force: true });
   }
 
-  /** Removes what a crash left behind. @param isWaiting whether a job has not started. */
+  /** Removes what a crash left behind. @param isWaiting whether a job has not ended; on a cluster, one that has started can start again. */
   async sweep(now: number, isWaiting: (job: string) => boolean): Promise<void> {
     for (const job of await namesInFolder(this.#root)) {
       const stats = await stat(this.#folder(job)).catch(() => undefined); // its job may just have started

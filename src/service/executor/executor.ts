@@ -20,13 +20,15 @@ export interface RunnerEnding {
 }
 
 /**
- * What an executor knows about a job's runner: it waits to start, does not exist (launch it again), runs, or is gone. A runner that
+ * What an executor knows about a job's runner: it waits to start, does not exist (launch it again), runs, was stopped and put back into the
+ * queue by the cluster (its files are to be made anew, then it can be launched again), or is gone. A runner that
  * ended normally has reported in the job's folder before it is gone; `ending` is what the executor knows otherwise.
  */
 export type RunnerStatus =
   | { readonly state: 'waiting'; readonly reason?: string }
   | { readonly state: 'absent' }
   | { readonly state: 'running' }
+  | { readonly state: 'returned' }
   | { readonly state: 'gone'; readonly ending?: RunnerEnding };
 
 /** A cluster that an executor hands jobs to, which can be away while the service itself works. */
@@ -81,6 +83,8 @@ export interface Executor {
    * @returns whether any was running.
    */
   endNow(job: OwnedJob, folder: JobFolder): Promise<boolean>;
+  /** Takes a returned job out of the queue, so that it can be launched again. Its folder is kept, except what the first run left. */
+  takeBack?(job: OwnedJob, folder: JobFolder): Promise<void>;
   /** Stops a runner that failed, and what it left running. */
   cleanUp(job: OwnedJob, folder: JobFolder): Promise<void>;
   /** Called after the last call about a job that has no runner any more; not if the service stops while it has one. */

@@ -26,6 +26,7 @@ export class ExecutorCalls {
     beforeLaunch: (job: RunnableJob, folder: JobFolder) => Promise<void> = async () => {},
   ) {
     const { cluster } = executor;
+    const takeBack = executor.takeBack?.bind(executor);
     this.executor = {
       capacity: executor.capacity,
       isLocal: executor.isLocal,
@@ -54,6 +55,7 @@ export class ExecutorCalls {
       reportSecret: (jobId) => executor.reportSecret(jobId),
       cancel: (job) => this.#watch('cancel', executor.cancel(job)),
       endNow: (job, folder) => this.#watch('end', executor.endNow(job, folder)),
+      ...(takeBack && { takeBack: (job, folder) => this.#watch('cancel', takeBack(job, folder)) }),
       cleanUp: (job, folder) => this.#watch('clean-up', executor.cleanUp(job, folder)),
       forget: (job) => executor.forget(job),
       stop: () => executor.stop(),

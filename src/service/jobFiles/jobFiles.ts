@@ -85,6 +85,18 @@ async function removeFrom(root: string, id: string): Promise<void> {
   await removeTree(removed);
 }
 
+/** Deletes what a run of a job left, so that it can start from its beginning: everything except what its workspace is written from. */
+export async function removeRun(folder: JobFolder): Promise<void> {
+  await using open = await openFolder(folder.path);
+  // If the folder was shared with the user of the job, that ends here.
+  await chmod(open.path, 0o700);
+  // A cancellation that came meanwhile counts for the next run.
+  const kept = new Set([folder.archive, folder.returned, folder.cancel, folder.claim].map((path) => basename(path)));
+  for (const name of await readdir(open.path)) if (!kept.has(name)) await removeTree(join(open.path, name));
+  // Last: until then, a service that starts knows that the job is to be taken back.
+  await removeTree(join(open.path, basename(folder.claim)));
+}
+
 /** Deletes everything except the packed results. A job that ran but has no packed results, or not all of them, keeps its files. */
 export async function removeUnneeded(folder: JobFolder, job: StoredJob): Promise<void> {
   const [results, incomplete] = [basename(folder.results), basename(folder.incomplete)];

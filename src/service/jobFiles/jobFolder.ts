@@ -61,6 +61,8 @@ const NAMES = {
   home: 'home',
   temporary: 'tmp',
   results: 'results.tar.gz',
+  /** The cluster's numbers of earlier runs, from which the cluster took the job back: a list. */
+  returned: 'returned.json',
   /** Exists beside packed results that lack files of the workspace, which is then kept as well. */
   incomplete: 'incomplete',
 };

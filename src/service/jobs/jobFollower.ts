@@ -10,7 +10,7 @@ import { printableLine } from '../../core/text/printable.ts';
 import { LOCAL_ACCOUNT } from '../store/accounts/accounts.ts';
 import type { Executor, OwnedJob, RunnerEnding, RunnerStatus } from '../executor/executor.ts';
 import { endingOf, endingWithoutResults, explainedEnding, mayHaveBeenEnded, unreportedEnding } from './jobEnding.ts';
-import { type JobFiles, removeUnneeded } from '../jobFiles/jobFiles.ts';
+import { type JobFiles, removeRun, removeUnneeded } from '../jobFiles/jobFiles.ts';
 import { hasStarted, noteExternalId, noteStart, noteWaiting } from './jobProgress.ts';
 import { type FollowPace, JobWatch } from './jobWatch.ts';
 import type { DiskWatch } from '../disk/diskWatch.ts';
@@ -32,6 +32,10 @@ import type { Store } from '../store/store.ts';
 const STATUS_POLL_MS = 1_000;
 // How long a runner may take to report a job that the service has ended for it.
 const REPORT_WAIT_MS = 10_000;
+const RETURNED =
+  'The cluster or its administrators stopped the job and put it back into the queue. It starts again from its beginning, and only that run is charged.';
+const RETURNED_NOTE =
+  'The cluster put the job back into the queue. What is above this line is of a run that was stopped.';
 const MAX_NAMED = 5;
 const MAX_SHOWN = 200;
 
@@ -111,6 +115,17 @@ export async function followRunner(
     const job = store.jobs.get(jobId);
     if (job === undefined || job.finishedAt !== null) return true;
     const isCancelled = existsSync(folder.cancel);
+    if (status.state === 'returned') {
+      // A script that ended by itself just before that is over.
+      const isOver = report.type === 'report' && !mayHaveBeenEnded(report.exit);
+      if (!isOver && !isCancelled && canStartAgain(job, context)) {
+        store.requeue(job, RETURNED, RETURNED_NOTE);
+        await executor.takeBack?.(owned, folder);
+        await removeRun(folder);
+        return false;
+      }
+      if (!isOver) status = { state: 'gone', ending: endingOfReturned(isCancelled) };
+    }
     if (report.type === 'report') {
       const { exit } = report;
       // The executor may know who ended the job, but only later. On this machine only the runner would know.
@@ -144,6 +159,18 @@ export async function followRunner(
     }
     await watch.next({ hasNews, signal });
   }
+}
+
+/** Whether what the workspace of a job is written from is still there: an earlier version has removed it when the job started. */
+function canStartAgain({ number }: StoredJob, { store, executor }: FollowContext): boolean {
+  return executor.takeBack !== undefined && store.workspaces.get(number) !== undefined;
+}
+
+/** The end of a job that the cluster has put back into its queue, and that does not start again. */
+function endingOfReturned(isCancelled: boolean): RunnerEnding {
+  const by = 'The cluster or its administrators stopped the job and put it back into the queue';
+  const reason = `${by}, which is not the job's fault: submit it again. Nothing was charged.`;
+  return { state: isCancelled ? 'cancelled' : 'failed', reason, isCharged: false, isCause: true };
 }
 
 async function endUnreported(

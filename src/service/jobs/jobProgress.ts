@@ -10,11 +10,15 @@ export function hasStarted(jobId: string, store: Pick<Store, 'jobs'>): boolean {
   return (store.jobs.get(jobId)?.startedAt ?? null) !== null;
 }
 
-/** Stores that a job has started. @returns whether it has. */
+/** Stores that a job has started. What its workspace was written from is removed, unless a cluster may put the job back. @returns whether it has. */
 export async function noteStart(
   jobId: string,
   folder: JobFolder,
-  { store, waiting }: { readonly store: Store; readonly waiting: Pick<WaitingContents, 'remove'> },
+  {
+    store,
+    executor,
+    waiting,
+  }: { readonly store: Store; readonly executor: Executor; readonly waiting: Pick<WaitingContents, 'remove'> },
 ): Promise<boolean> {
   const job = store.jobs.get(jobId);
   if (job === undefined) return false;
@@ -23,6 +27,8 @@ export async function noteStart(
   if (started === undefined) return false;
   // A time in the future would shorten the run.
   store.setState(job, 'running', Math.min(started.at, Date.now()));
+  if (executor.takeBack !== undefined) return true;
+  store.removeWorkspace(job);
   await rm(folder.archive, { force: true });
   await waiting.remove(jobId);
   return true;

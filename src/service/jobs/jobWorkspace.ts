@@ -13,10 +13,8 @@ import type { JobFolder } from '../jobFiles/jobFolder.ts';
 import { parseRunnerSpec, type RunnerSpec } from '../jobFiles/runnerSpec.ts';
 import type { StoredJob } from '../store/jobs/jobs.ts';
 import type { Store } from '../store/store.ts';
-import type { KeptWorkspace } from '../store/jobs/workspaces.ts';
+import { type KeptWorkspace, UNWRITTEN } from '../store/jobs/workspaces.ts';
 
-// Differs from the ID of every boot.
-const UNWRITTEN = '';
 // A fixed name, so that what a killed service has written is found.
 const STAGING = 'staging';
 

@@ -129,7 +129,7 @@ export function findJob(answer: string, name: JobName): ClusterJob | undefined {
   return parseQueue(answer).get(keyOf(name));
 }
 
-/** Jobs by `keyOf`. A controller that lost its state can have several with one name; of those, the one that got furthest. */
+/** Jobs by `keyOf`. A controller that lost its state can have several with one name; of those, the one that got furthest, and of several that ended the last. */
 function parseQueue(text: string): ReadonlyMap<string, ClusterJob> {
   const jobs = new Map<string, ClusterJob>();
   for (const line of text.split('\n')) {
@@ -140,7 +140,8 @@ function parseQueue(text: string): ReadonlyMap<string, ClusterJob> {
     const shown = { state: bounded(state), reason: bounded(reason), nodes: bounded(nodes) };
     const job = { number: Number(number), name, ...shown, startsAt: readTime(start) };
     const other = jobs.get(key);
-    if (other === undefined || PHASE_ORDER[phaseOf(job)] >= PHASE_ORDER[phaseOf(other)]) jobs.set(key, job);
+    const isFurther = other === undefined ? 1 : PHASE_ORDER[phaseOf(job)] - PHASE_ORDER[phaseOf(other)];
+    if (isFurther > 0 || (isFurther === 0 && job.number >= (other?.number ?? 0))) jobs.set(key, job);
   }
   return jobs;
 }

@@ -79,13 +79,6 @@ export function waitingReason({ state, reason }: ClusterJob, expectation = ''): 
   return state === 'PENDING' ? `Waiting in the cluster.${more}` : `Waiting in the cluster: ${state.toLowerCase()}.`;
 }
 
-/** The ending of a job that the site put back into its queue after it had started. What it left would mislead a second run. */
-export function endingOfRequeued(): RunnerEnding {
-  const reason =
-    "The cluster or its administrators stopped the job and put it back into the queue, which is not the job's fault: submit it again. Nothing was charged.";
-  return { state: 'failed', reason, isCharged: false, isCause: true };
-}
-
 /**
  * The ending of a job that is over according to the cluster. A job that the cluster or its administrators stopped is not charged; a
  * job that cancelled itself is, if that is known.

@@ -1,8 +1,12 @@
 import { existsSync } from 'node:fs';
+import { lstat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
+import * as z from 'zod';
 import { AppError } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
+import { tryParseJson } from '../../core/jsonFields.ts';
+import { readText } from '../../core/processes/procfs.ts';
 import type { ClusterOptions } from '../../remote/protocol/submission.ts';
 import type {
   ClusterContact,
@@ -13,14 +17,14 @@ import type {
   RunnerStatus,
 } from '../executor/executor.ts';
 import type { ScriptKindName } from '../../workspace/scripts/scriptKinds.ts';
-import type { JobFolder } from '../jobFiles/jobFolder.ts';
+import { type JobFolder, writeMarker } from '../jobFiles/jobFolder.ts';
 import { leaveSecrets, type SecretValues } from '../jobFiles/runnerInput.ts';
 import { ClusterQueue, findJob, type JobName, QUERY, type SeenJob } from './clusterQueue.ts';
 import { accountOf, lastWords, wasRequeued } from './clusterRecords.ts';
 import { type ClusterUser, type ClusterUsers, shareFolder } from './clusterUsers.ts';
 import {
+  type ClusterJob,
   endingOfClusterJob,
-  endingOfRequeued,
   neverStarts,
   phaseOf,
   type RunnerTraces,
@@ -37,6 +41,8 @@ import { prepareSubmission, type RunnerProgram, submissionScript } from './batch
 const SUBMITS_AT_ONCE = 4;
 // On a shared file system a runner's report can appear late, and so can a new job in the queue.
 const SURE_ANSWERS = 3;
+// Some heartbeats of a runner, as late as a shared file system shows them.
+const SILENCE_MS = 30_000;
 const MAX_LAUNCHES = 10;
 const MAX_PAUSE_MS = 60_000;
 // Accounting lags behind the queue, and after a crash of the controller it can have jobs that run forever.
@@ -73,8 +79,10 @@ export class SlurmExecutor implements Executor {
   readonly #launches = new Map<string, number>();
   /** For jobs that are not listed: the queue's number of responses when that was first noticed. */
   readonly #unlistedSince = new Map<string, number>();
-  /** The same for jobs that wait in the queue although they have started. */
-  readonly #backSince = new Map<string, number>();
+  /** For jobs that wait in the queue although they have started. */
+  readonly #backSince = new Map<string, Back>();
+  /** Those of them that were seen so for so long that the cluster must have put them back. */
+  readonly #wereBack = new Set<string>();
   readonly capacity: number;
   // The shared file system does not report here what nodes write.
   readonly isLocal = false;
@@ -139,7 +147,7 @@ export class SlurmExecutor implements Executor {
     const name = this.#nameOf(owned);
     // Its user is no longer known, so the service can't ask for it any more.
     if (name === undefined) return { state: 'gone', ending: failedAs(userIsMissing(owned.account)) };
-    const job = this.#queue.get(name);
+    const job = this.#jobOf(name, folder);
     const hasStarted = existsSync(folder.claim);
     const { failingSince } = this.#queue;
     if (failingSince !== undefined) {
@@ -150,7 +158,7 @@ export class SlurmExecutor implements Executor {
     this.#unlistedSince.delete(id);
     const phase = phaseOf(job);
     if (phase === 'ended') return this.#statusOfEnded(job, name, folder, hasStarted);
-    if (hasStarted && phase === 'waiting') return this.#statusOfReturned(owned, job);
+    if (hasStarted && phase === 'waiting') return this.#statusOfReturned(owned, job, folder);
     this.#backSince.delete(id);
     if (hasStarted) return { state: 'running' };
     const never = job.timesSeen < SURE_ANSWERS ? undefined : neverStarts(job);
@@ -181,14 +189,21 @@ export class SlurmExecutor implements Executor {
     return true;
   }
 
+  async takeBack(job: OwnedJob, folder: JobFolder): Promise<void> {
+    const name = this.#nameOf(job);
+    const seen = name && this.#queue.get(name);
+    if (seen !== undefined) noteReturned(folder, seen.number);
+    await this.cancel(job);
+    this.#forgetRun(job.id);
+  }
+
   async cleanUp(job: OwnedJob): Promise<void> {
     await this.cancel(job);
   }
 
   forget({ id }: OwnedJob): void {
     this.#launches.delete(id);
-    this.#unlistedSince.delete(id);
-    this.#backSince.delete(id);
+    this.#forgetRun(id);
   }
 
   async stop(): Promise<void> {
@@ -198,6 +213,18 @@ export class SlurmExecutor implements Executor {
   #nameOf({ id, account }: OwnedJob): JobName | undefined {
     const user = this.#options.users.of(account)?.id;
     return user === undefined ? undefined : { name: id, user };
+  }
+
+  #forgetRun(id: string): void {
+    this.#unlistedSince.delete(id);
+    this.#backSince.delete(id);
+    this.#wereBack.delete(id);
+  }
+
+  /** As the queue has it; undefined for a run that the cluster took back. */
+  #jobOf(name: JobName, folder: JobFolder): SeenJob | undefined {
+    const job = this.#queue.get(name);
+    return job !== undefined && isReturned(job, folder) ? undefined : job;
   }
 
   /** The cluster forgets a job some minutes after its end, or if its controller loses state. */
@@ -212,13 +239,22 @@ export class SlurmExecutor implements Executor {
     return job !== undefined && answers < MAX_ANSWERS_WITHOUT ? { state: 'running' } : { state: 'gone' };
   }
 
-  /** A duplicate submission waits in the queue too, and a response from before the start shows the job as it was then. */
-  async #statusOfReturned(owned: OwnedJob, job: SeenJob): Promise<RunnerStatus> {
-    if (this.#answersSince(this.#backSince, owned.id) < SURE_ANSWERS) return { state: 'running' };
-    if (!(await wasRequeued(job))) return { state: 'running' };
-    // Its files are about to be deleted, so it must not run again.
-    await this.cancel(owned);
-    return { state: 'gone', ending: endingOfRequeued() };
+  /**
+   * A duplicate submission waits in the queue too, and a response from before the start shows the job as it was then. A controller that was
+   * killed before it had stored the start does not know of the first run, whose heartbeat has stopped.
+   */
+  async #statusOfReturned(owned: OwnedJob, job: SeenJob, folder: JobFolder): Promise<RunnerStatus> {
+    const heartbeat = await heartbeatOf(folder);
+    const before = this.#backSince.get(owned.id);
+    const isSame = before !== undefined && before.heartbeat === heartbeat;
+    const answers = before?.answers ?? this.#queue.answers;
+    const at = isSame ? before.at : performance.now();
+    this.#backSince.set(owned.id, { answers, at, heartbeat });
+    if (this.#queue.answers - answers < SURE_ANSWERS) return { state: 'running' };
+    const isSilent = performance.now() - at > SILENCE_MS;
+    if (!isSilent && !(await wasRequeued(job))) return { state: 'running' };
+    this.#wereBack.add(owned.id);
+    return { state: 'returned' };
   }
 
   async #statusOfEnded(job: SeenJob, name: JobName, folder: JobFolder, hasStarted: boolean): Promise<RunnerStatus> {
@@ -226,7 +262,7 @@ export class SlurmExecutor implements Executor {
     const traces: RunnerTraces = { hasStarted, words: await lastWords(folder) };
     if (wasDropped(job, traces)) return { state: 'absent' };
     // A second run found the folder claimed, and ended at once.
-    if (hasStarted && (await wasRequeued(job))) return { state: 'gone', ending: endingOfRequeued() };
+    if (hasStarted && (this.#wereBack.has(name.name) || (await wasRequeued(job)))) return { state: 'returned' };
     // Only the accounting knows who cancelled a job.
     const account = job.state === 'CANCELLED' ? await accountOf(name) : undefined;
     const isBehind = account !== undefined && phaseOf(account) !== 'ended';
@@ -243,6 +279,35 @@ export class SlurmExecutor implements Executor {
   }
 }
 
+interface Back {
+  /** The number of responses when it was first noticed. */
+  readonly answers: number;
+  /** When its heartbeat was first seen, by `performance.now()`. */
+  readonly at: number;
+  readonly heartbeat: number | undefined;
+}
+
+/** The time of the last heartbeat of a job's runner, by the clock of its node. */
+async function heartbeatOf({ started, installing }: JobFolder): Promise<number | undefined> {
+  const times = await Promise.all([started, installing].map((path) => lstat(path).catch(() => undefined)));
+  const found = times.flatMap((stats) => (stats === undefined ? [] : [stats.mtimeMs]));
+  return found.length === 0 ? undefined : Math.max(...found);
+}
+
+const numbers = z.array(z.number());
+
+function returnedNumbers({ returned }: JobFolder): readonly number[] {
+  return existsSync(returned) ? (numbers.safeParse(tryParseJson(readText(returned))).data ?? []) : [];
+}
+
+function isReturned({ number }: ClusterJob, folder: JobFolder): boolean {
+  return returnedNumbers(folder).includes(number);
+}
+
+function noteReturned(folder: JobFolder, number: number): void {
+  writeMarker(folder.returned, [...returnedNumbers(folder), number]);
+}
+
 async function isListed(
   { id }: RunnableJob,
   user: ClusterUser,
@@ -252,7 +317,11 @@ async function isListed(
   if (!existsSync(submissionScript(folder))) return false;
   const name = { name: id, user: user.id };
   const job = findJob(await slurm('squeue', [...QUERY, `--name=${id}`, `--user=${user.id}`], { signal }), name);
-  return job !== undefined && !wasDropped(job, { hasStarted: false, words: await lastWords(folder) });
+  return (
+    job !== undefined &&
+    !isReturned(job, folder) &&
+    !wasDropped(job, { hasStarted: false, words: await lastWords(folder) })
+  );
 }
 
 function failedAs(reason: string): RunnerEnding {

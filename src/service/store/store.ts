@@ -12,7 +12,7 @@ import { type Balances, CreditLedger, type Grant, toCredits } from './accounts/c
 import { inTransaction, openDatabase } from './database/database.ts';
 import { DrainRecord } from './jobs/drainRecord.ts';
 import type { LogEventData } from '../../remote/protocol/schemas.ts';
-import { endEvent, EventTable, type ServiceEvent, stateEvent } from './jobs/events.ts';
+import { endEvent, EventTable, serviceLine, type ServiceEvent, stateEvent } from './jobs/events.ts';
 import { ExpiryTable } from './jobs/expiry.ts';
 import { GroupCommit } from './database/groupCommit.ts';
 import { IdentityTable } from './accounts/identities.ts';
@@ -28,7 +28,7 @@ import { StoreReserve } from './database/storeReserve.ts';
 import { StoreFile } from './database/storeFile.ts';
 import { UnfinishedJobs } from './jobs/unfinishedJobs.ts';
 import { declareTables } from './tables.ts';
-import { type KeptWorkspace, WorkspaceTable } from './jobs/workspaces.ts';
+import { type KeptWorkspace, UNWRITTEN, WorkspaceTable } from './jobs/workspaces.ts';
 
 /**
  * Accounts, their keys and credits, jobs and their events, changed together. What a method writes is durable when it returns or,
@@ -180,10 +180,24 @@ export class Store implements Disposable {
   setState(job: StoredJob, state: UnfinishedState, at: number, reason?: string): void {
     this.#change(job.id, () => {
       this.#jobs.setState(job.id, state, state === 'running' ? at : null, reason ?? null);
-      if (state === 'running') this.#workspaces.remove(job.number);
       return [stateEvent(state, at, reason)];
     });
     if (state === 'running') this.#changed.fire({ type: 'started', job, at });
+  }
+
+  /** Removes how to write the workspace of a job that has started and will not start again. */
+  removeWorkspace(job: StoredJob): void {
+    inTransaction(this.#database, () => this.#workspaces.remove(job.number));
+  }
+
+  /** Puts a job that has started back into the queue, as one that has not. What it printed stays in its log, above `note`. */
+  requeue(job: StoredJob, reason: string, note: string): void {
+    this.#change(job.id, () => {
+      this.#jobs.setState(job.id, 'queued', null, reason);
+      this.#jobs.setLogOffset(job.id, 0);
+      this.#workspaces.setBoot(job.number, UNWRITTEN);
+      return [{ type: 'log', data: serviceLine(note) }, stateEvent('queued', Date.now(), reason)];
+    });
   }
 
   /** Adds output together with the position in the runner's log, so that none is added twice or left out. */

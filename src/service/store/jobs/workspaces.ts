@@ -11,6 +11,9 @@ export interface KeptWorkspace {
   readonly boot: string;
 }
 
+/** In place of a boot, for a workspace that is not written yet. Differs from the ID of every boot. */
+export const UNWRITTEN = '';
+
 const SQL = {
   get: 'SELECT spec, archive, boot FROM workspaces WHERE job = ?',
   insert: 'INSERT INTO workspaces (job, spec, archive, boot) VALUES (?, ?, ?, ?)',

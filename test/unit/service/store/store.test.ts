@@ -89,7 +89,7 @@ test('a job has what its submission set, and nothing of its run and end', async 
   assert.deepEqual(job, { ...newJob('a', { project: 'demo' }), ...unset, state: 'queued', logOffset: 0 });
 });
 
-test('a job that runs has a start and needs no workspace any more, and one that waits again has no start', async (t) => {
+test('a job that runs has a start, and one that is put back into the queue has neither a start nor a workspace that is written', async (t) => {
   const store = openStore(t);
   await store.submit(newJob('a'), [], WORKSPACE);
   const { number } = jobOf(store, 'a');
@@ -100,9 +100,16 @@ test('a job that runs has a start and needs no workspace any more, and one that 
   assert.equal(store.workspaces.get(number)?.boot, 'boot-2');
   store.setState(jobOf(store, 'a'), 'running', 2_000);
   assert.deepEqual([jobOf(store, 'a').startedAt, jobOf(store, 'a').reason], [2_000, null]);
+  await store.appendOutput('a', [{ type: 'log', data: LOG }], 70);
+  store.requeue(jobOf(store, 'a'), 'It starts again.', 'Of another run.');
+  const again = jobOf(store, 'a');
+  assert.deepEqual(
+    [again.state, again.startedAt, again.reason, again.logOffset],
+    ['queued', null, 'It starts again.', 0],
+  );
+  assert.deepEqual([store.workspaces.get(number)?.boot, store.workspaces.get(number)?.spec], ['', WORKSPACE.spec]);
+  store.removeWorkspace(again);
   assert.equal(store.workspaces.get(number), undefined);
-  store.setState(jobOf(store, 'a'), 'queued', 2_500);
-  assert.equal(jobOf(store, 'a').startedAt, null);
 });
 
 test('a job ends once, with its last events, its charge and the rest of its hold back', async (t) => {
