@@ -11,6 +11,9 @@ const BLOCK_BYTES = 1 << 20;
 // Stored blocks and the flush add less than 0.1 %. With room for that, zlib returns each block in one piece.
 const MOST_COMPRESSED_BYTES = BLOCK_BYTES + BLOCK_BYTES / 64;
 const WINDOW_BYTES = 32 * 1024;
+// RFC 1951, section 3.2.4: a stored block has its length in 16 bits, twice, after a byte for its type.
+const STORED_HEADER_BYTES = 5;
+const MOST_STORED_BYTES = 0xffff;
 const LEVEL = 6;
 
 // Leaves some of libuv's four threads free for reading files. A read that waits for a block costs 30 ms.
@@ -45,8 +48,8 @@ interface ZeroBlock {
 interface Pending {
   readonly compressed: Promise<Buffer<ArrayBuffer>>;
   readonly segment: OpenSegment;
-  /** Whether the compressed bytes are used again. */
-  readonly isKept: boolean;
+  /** What happens with the memory of the compressed bytes: it is freed, or they or it are used again. */
+  readonly after: 'free' | 'keep' | 'reuse';
 }
 
 type OpenSegment = { -readonly [Field in keyof GzipSegment]: GzipSegment[Field] };
@@ -60,6 +63,8 @@ type OpenSegment = { -readonly [Field in keyof GzipSegment]: GzipSegment[Field] 
 export class GzipWriter {
   readonly #sink: ByteSink;
   readonly #spare: Buffer<ArrayBuffer>[] = [];
+  /** Memory for stored blocks. */
+  readonly #spareStored: Buffer<ArrayBuffer>[] = [];
   readonly #pending: Pending[] = [];
   readonly #segments: GzipSegment[] = [];
   readonly #atOnce = Math.min(MOST_AT_ONCE, Math.max(2, availableParallelism()));
@@ -137,14 +142,41 @@ export class GzipWriter {
     segment.bytes += block.length;
     if (isZeros && this.#isWindowZero && this.#zeroBlock !== undefined) {
       segment.crc = combineCrc(segment.crc, this.#zeroBlock.crc, block.length);
-      this.#pending.push({ compressed: this.#zeroBlock.compressed, segment, isKept: true });
+      this.#pending.push({ compressed: this.#zeroBlock.compressed, segment, after: 'keep' });
       this.#filled = 0;
       if (this.#pending.length > this.#atOnce) await this.#writeOldest();
       return;
     }
     segment.crc = crc32(block, segment.crc);
+    if (isIncompressible(block)) {
+      const stored = storeBlock(block, this.#spareStored.pop() ?? Buffer.allocUnsafeSlow(MOST_COMPRESSED_BYTES));
+      this.#pending.push({ compressed: Promise.resolve(stored), segment, after: 'reuse' });
+      this.#spare.push(memory);
+      if (window !== undefined) freeMemory(window);
+    } else this.#deflate(block, { memory, window, segment, isZeros });
+    this.#window = Buffer.from(block.subarray(-WINDOW_BYTES));
+    this.#isWindowZero = isZeros;
+    this.#filled = 0;
+    if (this.#pending.length > this.#atOnce) await this.#writeOldest();
+    this.#block = this.#spare.pop() ?? Buffer.allocUnsafeSlow(BLOCK_BYTES);
+  }
+
+  #deflate(
+    block: Buffer<ArrayBuffer>,
+    {
+      memory,
+      window,
+      segment,
+      isZeros,
+    }: {
+      readonly memory: Buffer<ArrayBuffer>;
+      readonly window: Buffer<ArrayBuffer> | undefined;
+      readonly segment: OpenSegment;
+      readonly isZeros: boolean;
+    },
+  ): void {
     const compressed = deflateBlock(block, {
-      level: isIncompressible(block) ? 0 : LEVEL,
+      level: LEVEL,
       memLevel: 8,
       dictionary: window,
       finishFlush: constants.Z_SYNC_FLUSH,
@@ -156,12 +188,7 @@ export class GzipWriter {
     compressed.catch(() => {}); // reported where it is awaited in order
     const isKept = isZeros && this.#isWindowZero;
     if (isKept) this.#zeroBlock = { compressed, crc: crc32(block) };
-    this.#pending.push({ compressed, segment, isKept });
-    this.#window = Buffer.from(block.subarray(-WINDOW_BYTES));
-    this.#isWindowZero = isZeros;
-    this.#filled = 0;
-    if (this.#pending.length > this.#atOnce) await this.#writeOldest();
-    this.#block = this.#spare.pop() ?? Buffer.allocUnsafeSlow(BLOCK_BYTES);
+    this.#pending.push({ compressed, segment, after: isKept ? 'keep' : 'free' });
   }
 
   async #writeOldest(): Promise<void> {
@@ -172,8 +199,23 @@ export class GzipWriter {
     oldest.segment.packedCrc = crc32(compressed, oldest.segment.packedCrc);
     await this.#sink(compressed);
     // One piece that zlib allocated for this block, or several joined pieces, which are in Node's pool if they are small.
-    if (!oldest.isKept) freeMemory(compressed, MOST_COMPRESSED_BYTES);
+    if (oldest.after === 'free') freeMemory(compressed, MOST_COMPRESSED_BYTES);
+    if (oldest.after === 'reuse') this.#spareStored.push(Buffer.from(compressed.buffer));
   }
+}
+
+/** The bytes of a block as they are, in memory that is large enough. zlib would allocate what its own stored blocks need each time. */
+function storeBlock(block: Buffer, memory: Buffer<ArrayBuffer>): Buffer<ArrayBuffer> {
+  let end = 0;
+  for (let start = 0; start < block.length; start += MOST_STORED_BYTES) {
+    const length = Math.min(MOST_STORED_BYTES, block.length - start);
+    memory[end] = 0;
+    memory.writeUInt16LE(length, end + 1);
+    memory.writeUInt16LE(length ^ 0xffff, end + 3);
+    end += STORED_HEADER_BYTES;
+    end += block.copy(memory, end, start, start + length);
+  }
+  return memory.subarray(0, end);
 }
 
 function newSegment(): OpenSegment {
