@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { jsonLines, Scratch } from './commandLine.ts';
@@ -54,4 +54,13 @@ test('what was left out stays on the machine: its operator learns where, other a
   assert.match(shared, REASON);
   assert.match(shared, /where its operator finds them with: farwharf admin job \w+\./);
   assert.equal(shared.includes(service.data), false, shared);
+});
+
+test('a job that puts a link in the place of a file of the service about its results has nothing written where it leads', async (t) => {
+  const service = await startService(t, { config: testConfig({ isolation: 'none' }) });
+  const target = join(service.data, 'target');
+  writeFileSync(target, 'as it was');
+  const id = await service.submit({ 'run.sh': `ln -s '${target}' ../incomplete; ${SCRIPT}` }, { script: 'run.sh' });
+  assert.match((await service.untilEnd(id)).reason ?? '', REASON);
+  assert.equal(readFileSync(target, 'utf8'), 'as it was');
 });

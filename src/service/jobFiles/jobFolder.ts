@@ -117,3 +117,8 @@ export function claimJob(folder: JobFolder, marker: ClaimMarker): boolean {
 export function askForEnd(folder: JobFolder): void {
   writeAtomicallySync(folder.cancel, ''); // an empty file takes no space
 }
+
+/** Records that the packed results of a job lack files of its workspace. Replaces whatever the job put in the file's place. */
+export function noteIncomplete(folder: JobFolder): void {
+  writeAtomicallySync(folder.incomplete, '');
+}

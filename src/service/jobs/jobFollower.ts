@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, messageOf } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
@@ -23,7 +23,7 @@ import type { WaitingContents } from '../contents/waitingContents.ts';
 import type { JobSecrets } from './jobSecrets.ts';
 import { type CollectedResults, collectResults } from './results.ts';
 import { verifiedSeconds } from './verifiedTime.ts';
-import { askForEnd, type JobFolder } from '../jobFiles/jobFolder.ts';
+import { askForEnd, type JobFolder, noteIncomplete } from '../jobFiles/jobFolder.ts';
 import { type ServiceEvent, serviceLine } from '../store/jobs/events.ts';
 import type { Ending, StoredJob } from '../store/jobs/jobs.ts';
 import type { Store } from '../store/store.ts';
@@ -219,7 +219,7 @@ export async function finishJob(
   try {
     const limits = { maxBytes: context.maxResultBytes, isSecret: (path: string) => clean(path) !== path };
     const { files, leftOut, tooLarge, records } = await collectResults(folder, limits, signal);
-    if (tooLarge.length > 0) await writeFile(folder.incomplete, '');
+    if (tooLarge.length > 0) noteIncomplete(folder);
     // The workspace is deleted next, so the results must be on disk.
     await syncFile(folder.results);
     await syncFolder(folder.path);

@@ -6,7 +6,7 @@ import * as z from 'zod';
 import { AppError } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
 import { tryParseJson } from '../../core/jsonFields.ts';
-import { readText } from '../../core/processes/procfs.ts';
+import { readJobText } from '../jobFiles/jobFileReading.ts';
 import type { ClusterOptions } from '../../remote/protocol/submission.ts';
 import type {
   ClusterContact,
@@ -147,7 +147,7 @@ export class SlurmExecutor implements Executor {
     const name = this.#nameOf(owned);
     // Its user is no longer known, so the service can't ask for it any more.
     if (name === undefined) return { state: 'gone', ending: failedAs(userIsMissing(owned.account)) };
-    const job = this.#jobOf(name, folder);
+    const job = await this.#jobOf(name, folder);
     const hasStarted = existsSync(folder.claim);
     const { failingSince } = this.#queue;
     if (failingSince !== undefined) {
@@ -192,7 +192,7 @@ export class SlurmExecutor implements Executor {
   async takeBack(job: OwnedJob, folder: JobFolder): Promise<void> {
     const name = this.#nameOf(job);
     const seen = name && this.#queue.get(name);
-    if (seen !== undefined) noteReturned(folder, seen.number);
+    if (seen !== undefined) writeMarker(folder.returned, [...(await returnedNumbers(folder)), seen.number]);
     await this.cancel(job);
     this.#forgetRun(job.id);
   }
@@ -222,9 +222,9 @@ export class SlurmExecutor implements Executor {
   }
 
   /** As the queue has it; undefined for a run that the cluster took back. */
-  #jobOf(name: JobName, folder: JobFolder): SeenJob | undefined {
+  async #jobOf(name: JobName, folder: JobFolder): Promise<SeenJob | undefined> {
     const job = this.#queue.get(name);
-    return job !== undefined && isReturned(job, folder) ? undefined : job;
+    return job !== undefined && (await isReturned(job, folder)) ? undefined : job;
   }
 
   /** The cluster forgets a job some minutes after its end, or if its controller loses state. */
@@ -295,17 +295,16 @@ async function heartbeatOf({ started, installing }: JobFolder): Promise<number |
 }
 
 const numbers = z.array(z.number());
+const MAX_NUMBERS_BYTES = 10_000;
 
-function returnedNumbers({ returned }: JobFolder): readonly number[] {
-  return existsSync(returned) ? (numbers.safeParse(tryParseJson(readText(returned))).data ?? []) : [];
+/** A job can put anything in the place of the file, and so hide only its own runs. */
+async function returnedNumbers({ returned }: JobFolder): Promise<readonly number[]> {
+  const text = await readJobText(returned, MAX_NUMBERS_BYTES).catch(() => undefined);
+  return numbers.safeParse(tryParseJson(text ?? '')).data ?? [];
 }
 
-function isReturned({ number }: ClusterJob, folder: JobFolder): boolean {
-  return returnedNumbers(folder).includes(number);
-}
-
-function noteReturned(folder: JobFolder, number: number): void {
-  writeMarker(folder.returned, [...returnedNumbers(folder), number]);
+async function isReturned({ number }: ClusterJob, folder: JobFolder): Promise<boolean> {
+  return (await returnedNumbers(folder)).includes(number);
 }
 
 async function isListed(
@@ -319,7 +318,7 @@ async function isListed(
   const job = findJob(await slurm('squeue', [...QUERY, `--name=${id}`, `--user=${user.id}`], { signal }), name);
   return (
     job !== undefined &&
-    !isReturned(job, folder) &&
+    !(await isReturned(job, folder)) &&
     !wasDropped(job, { hasStarted: false, words: await lastWords(folder) })
   );
 }

@@ -52,7 +52,7 @@ const SQL = {
   last: 'SELECT max(id) AS id FROM events WHERE job = ?',
   insert: 'INSERT INTO events VALUES (?, ?, ?, ?)',
   page: 'SELECT id, type, data FROM events WHERE job = ? AND id > ? ORDER BY id',
-  usage: "SELECT data FROM events WHERE job = ? AND type = 'usage' ORDER BY id",
+  usage: "SELECT data FROM events WHERE job = ? AND type = 'usage' ORDER BY id LIMIT 2000",
   pageBefore: 'SELECT id, type, data FROM events WHERE job = ? AND id < ? ORDER BY id DESC',
 };
 
@@ -81,7 +81,7 @@ export class EventTable {
     return take(this.#sql.page.iterate(jobNumber, after), enough);
   }
 
-  /** All reports of what a job used, in order: fewer than 1,000 in the longest time that a job can have. */
+  /** The reports of what a job used, in order. The longest job has fewer than 1,000; one that is not isolated can write more, of which 2,000 count. */
   usage(jobNumber: number): readonly UsageEventData[] {
     return this.#sql.usage.all(jobNumber).map(({ data }) => parseOwnJson<UsageEventData>(String(data)));
   }
