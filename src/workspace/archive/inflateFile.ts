@@ -1,6 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { addAbortSignal } from 'node:stream';
 import { createInflateRaw, type InflateRaw, type ZlibOptions } from 'node:zlib';
+import { freeMemory } from '../../core/files/ownMemory.ts';
 
 const READ_BYTES = 256 * 1024;
 
@@ -38,6 +39,7 @@ async function feed(inflate: InflateRaw, file: FileHandle, { start, bytes }: Fil
     await useUp(inflate, memory.subarray(0, bytesRead));
     done += bytesRead;
   }
+  freeMemory(memory);
   inflate.end();
 }
 
