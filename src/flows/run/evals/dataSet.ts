@@ -5,11 +5,10 @@ import { stableJson } from '../../../agents/records/plainJson.ts';
 import { AppError } from '../../../core/errors.ts';
 import { readProblem } from '../../../core/files/readProblem.ts';
 import { type Check, readChecks } from './check.ts';
-import { type Row, rowsOf } from './rows.ts';
+import { MAX_ROW_DEPTH, type Row, rowsOf, TOO_DEEP } from './rows.ts';
 
 const MAX_CASES = 10_000;
 const MAX_FAULTS = 10;
-const MAX_DEPTH = 100;
 
 /** One case of a data set. */
 export interface EvalCase {
@@ -116,7 +115,7 @@ class CaseList {
 /** The reason why a value is unsafe to copy: a key that would change the prototype of the copy, or too many levels. */
 function faultOf(value: unknown, depth = 0): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  if (depth > MAX_DEPTH) return `it is nested more than ${MAX_DEPTH} levels deep`;
+  if (depth > MAX_ROW_DEPTH) return TOO_DEEP;
   if (Object.hasOwn(value, '__proto__')) return 'the key "__proto__" is not allowed';
   for (const inner of Object.values(value)) {
     const fault = faultOf(inner, depth + 1);

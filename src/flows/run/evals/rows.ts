@@ -1,12 +1,14 @@
 import { extname } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import { AppError, messageOf } from '../../../core/errors.ts';
-import { parseJson } from '../../../core/jsonFields.ts';
+import { isTooDeep, parseJson } from '../../../core/jsonFields.ts';
 import { namedFilePieces } from '../../../core/files/namedFile.ts';
 import { CsvRecords } from './csvRecords.ts';
 
 const MAX_CHARACTERS = 100_000_000;
 const MAX_ROW = 1_000_000;
+export const MAX_ROW_DEPTH = 100;
+export const TOO_DEEP = `it is nested more than ${MAX_ROW_DEPTH} levels deep`;
 const COLUMN = /^expect\.(.+?)(?:\.(\$(?:exact|matches|schema|judge)))?$/s;
 
 /** A row of a data set: a value of JSON, the cells of CSV, or what is wrong with it. */
@@ -111,6 +113,7 @@ function csvRow(line: number, header: readonly string[], fields: readonly string
 }
 
 function jsonRow(line: number, text: string): Row {
+  if (isTooDeep(text)) return { line, type: 'bad', reason: TOO_DEEP };
   try {
     return { line, type: 'json', value: parseJson(text) };
   } catch (error) {

@@ -214,9 +214,9 @@ test('a source that cannot be read rejects the first run with its name', async (
   cases.push(['huge.txt', /huge\.txt has 5\.0 GB; the limit is 20\.0 MB/]);
   if (process.platform !== 'win32') {
     execFileSync('mkfifo', [join(root, 'pipe')]);
-    cases.push(['pipe', /pipe is neither a file nor a folder/]);
+    cases.push(['pipe', /pipe is a pipe, not a file/]);
     await symlink('/dev/zero', join(root, 'zero'));
-    cases.push(['zero', /zero is neither a file nor a folder/]);
+    cases.push(['zero', /zero is a device, not a file/]);
   }
   for (const [name, message] of cases) {
     await assert.rejects(retrieve(new RAGNode({ sources: join(root, name) }), 'x'), { message }, name);
@@ -229,7 +229,7 @@ test('a file without read permission is refused by name', async (t) => {
   await chmod(join(root, 'closed.txt'), 0);
   await assert.rejects(
     retrieve(new RAGNode({ sources: join(root, 'closed.txt') }), 'x'),
-    /closed\.txt could not be read/,
+    /closed\.txt cannot be read\. Change its permissions/,
   );
 });
 
