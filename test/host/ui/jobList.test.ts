@@ -235,6 +235,9 @@ suite('the list of jobs', () => {
     const question = window.page.locator('.monaco-dialog-box', { hasText: 'Submit 2 jobs of keep' });
     await question.getByRole('button', { name: 'Submit' }).click();
     await row('keep', '2 of 2 done').waitFor();
+    // VS Code focuses the page of the sweep when it has loaded, which closes an open list.
+    const hasFocus = `document.activeElement?.matches('iframe.webview.ready')`;
+    await eventually(() => window.page.evaluate<boolean>(hasFocus), 'the page has no focus');
     await runCommand(window.page, 'Farwharf: Download Sweep Results');
     await choose(window.page, 'keep');
     const second = join(folder, 'keep', '2-n=2', 'out.txt');
