@@ -165,7 +165,8 @@ export class RemoteClient implements AsyncDisposable {
   }
 
   /**
-   * The jobs of the account, newest first, wherever they were submitted. Only services that list them; the specification has no such request.
+   * The jobs of the account, newest first, wherever they were submitted. The specification has no such request, so a service may
+   * answer 404.
    *
    * @param page.before the ID of the last job of an earlier answer, for those after it.
    */

@@ -51,7 +51,8 @@ interface JobsFlags {
 }
 
 /**
- * `farwharf jobs`: the jobs of this service in the ledger, with the current state of the running ones; `--all`: those that the service lists.
+ * `farwharf jobs`: the jobs of this service in the ledger, with the current state of the running ones; `--all`: those that the service
+ * lists.
  * JSON: `{ jobs: [...] }`, newest first; `folder` is null for a job that is not in the ledger.
  */
 export async function listJobs(context: Context, _: string, { limit, all }: JobsFlags): Promise<void> {

@@ -1,7 +1,8 @@
 // RFC 8878, section 3.1.1: the magic number, then a descriptor for a frame of a single segment whose size follows in 32 bits.
 const MAGIC_AND_DESCRIPTOR = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0xa0]);
 const HEADER_BYTES = MAGIC_AND_DESCRIPTOR.length + 4;
-// A block begins with 24 bits, little-endian: whether it is the last, two bits for its type, which is 0 for bytes as they are, and its size.
+// A block begins with 24 bits, little-endian: whether it is the last, two bits for its type, which is 0 for bytes as they are, and its
+// size.
 const BLOCK_HEADER_BYTES = 3;
 const MAX_BLOCK_BYTES = 128 * 1024;
 // Those of the largest piece. A frame can have any number of empty ones.

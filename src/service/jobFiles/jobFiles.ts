@@ -42,7 +42,10 @@ export class JobFiles {
     return folder;
   }
 
-  /** A text for the account of a job. Only the operator's own account learns paths of the service; for others they start in the job's folder. */
+  /**
+   * A text for the account of a job. Only the operator's own account sees paths of the service; other accounts see them relative to the
+   * job's folder.
+   */
   withoutPaths(text: string, { id, account }: Pick<StoredJob, 'id' | 'account'>): string {
     if (account === LOCAL_ACCOUNT) return text;
     const { path } = this.folder(id);

@@ -10,7 +10,11 @@ export function hasStarted(jobId: string, store: Pick<Store, 'jobs'>): boolean {
   return (store.jobs.get(jobId)?.startedAt ?? null) !== null;
 }
 
-/** Stores that a job has started. What its workspace was written from is removed, unless a cluster may put the job back. @returns whether it has. */
+/**
+ * Stores that a job has started. What its workspace was written from is removed, unless a cluster may put the job back.
+ *
+ * @returns whether it has.
+ */
 export async function noteStart(
   jobId: string,
   folder: JobFolder,

@@ -32,7 +32,10 @@ export interface CollectedResults {
 }
 
 interface Limits {
-  /** Of all result files together. A file with holes can be larger than any disk, and packing it would never end. The largest files beyond it are left out. */
+  /**
+   * Of all result files together. A file with holes can be larger than any disk, and packing it would never end. The largest files beyond
+   * it are left out.
+   */
   readonly maxBytes: number;
   /** Of files, folders and links in the workspace, whether the job made them or not. */
   readonly maxEntries?: number;

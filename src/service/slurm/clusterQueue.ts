@@ -129,7 +129,10 @@ export function findJob(answer: string, name: JobName): ClusterJob | undefined {
   return parseQueue(answer).get(keyOf(name));
 }
 
-/** Jobs by `keyOf`. A controller that lost its state can have several with one name; of those, the one that got furthest, and of several that ended the last. */
+/**
+ * Jobs by `keyOf`. A controller that lost its state can have several with one name; of those, the one that got furthest, and of several
+ * that ended the last.
+ */
 function parseQueue(text: string): ReadonlyMap<string, ClusterJob> {
   const jobs = new Map<string, ClusterJob>();
   for (const line of text.split('\n')) {

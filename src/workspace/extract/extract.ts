@@ -55,7 +55,8 @@ export const DEFAULT_LIMITS: Omit<ArchiveLimits, 'raise'> = {
  * Unpacks an archive into a new staging folder inside `folder`, which is created if it is missing. Nothing else in `folder` changes.
  * Only regular files and their folders are created; links and special files are listed.
  *
- * @throws AppError `corrupt`, `refused`, `limit`, `no-space` or `conflict` with the reason, or the signal's reason. `folder` is then unchanged.
+ * @throws AppError `corrupt`, `refused`, `limit`, `no-space` or `conflict` with the reason, or the signal's reason. `folder` is then
+ * unchanged.
  */
 export async function stageArchive(
   archive: ArchiveSource,

@@ -81,7 +81,10 @@ export class EventTable {
     return take(this.#sql.page.iterate(jobNumber, after), enough);
   }
 
-  /** The reports of what a job used, in order. The longest job has fewer than 1,000; one that is not isolated can write more, of which 2,000 count. */
+  /**
+   * The reports of what a job used, in order. The longest job has fewer than 1,000; one that is not isolated can write more, of which 2,000
+   * count.
+   */
   usage(jobNumber: number): readonly UsageEventData[] {
     return this.#sql.usage.all(jobNumber).map(({ data }) => parseOwnJson<UsageEventData>(String(data)));
   }
