@@ -39,6 +39,18 @@ test('a job of whose results one is too large is a failed one for every verb, wh
   assert.equal(existsSync(join(folder, 'holes')), false);
 });
 
+test('submit --download of such a job exits with 1, says what is missing, and brings the rest home', async () => {
+  await using scratch = await Scratch.create();
+  const { env } = await scratch.serve();
+  const folder = await scratch.folder('project', { 'run.sh': SCRIPT });
+  const done = await scratch.run(['submit', folder, '--script', 'run.sh', '--watch', '--download'], { env });
+  assert.equal(done.exit, 1, done.stderr);
+  assert.match(done.stderr, /holes \([\d.,]+ TB\) was left out, because .* The files are still in /);
+  assert.match(done.stderr, /^failed \(The results are incomplete/m);
+  assert.doesNotMatch(done.stderr, /produced no results|succeeded/);
+  assert.equal(readFileSync(join(folder, 'model.txt'), 'utf8'), 'trained\n');
+});
+
 test('what was left out stays on the machine: its operator learns where, other accounts learn no path', async (t) => {
   const service = await startService(t, { config: testConfig({ isolation: 'none' }) });
   const { client: ada } = await addAccount(service, 'ada');
