@@ -2,11 +2,14 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, statfsSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openAdmin } from '../../src/service/admin/adminClient.ts';
+import { filesFolderOf } from '../../src/service/folders/filesFolder.ts';
+import { jobFolder } from '../../src/service/jobFiles/jobFolder.ts';
 import type { ServiceConfig } from '../../src/service/serviceConfig.ts';
 import { smallDisk, type SmallDisk } from '../smallDisk.ts';
 import { addAccount } from './support/accounts.ts';
@@ -157,6 +160,24 @@ test('a job whose results fill the disk does not keep others from theirs', async
   assert.equal(hog?.state, 'failed');
   assert.match(hog.reason ?? '', STOPPED);
   assert.ok((hog.credits_charged ?? 0) > 0);
+});
+
+test('results wait for room on a disk that their account did not fill', async (t) => {
+  const shared = await sharedService(t);
+  if (shared === undefined) return;
+  const { small, service, ben } = shared;
+  const script = `head -c 8000000 /dev/urandom > made; ${GATE}`;
+  const id = await ben.submit({ 'a.sh': script }, { script: 'a.sh' });
+  const { workspace, exit } = jobFolder(join(filesFolderOf(service.data), 'jobs', id));
+  while ((await stat(join(workspace, 'made')).catch(() => undefined))?.size !== 8_000_000) await sleep(20);
+  small.fill();
+  small.freePages(500); // enough for the ending of the job
+  await openGate(service.data, id);
+  while (!existsSync(exit)) await sleep(20);
+  await sleep(1000); // so that the results are packed before there is room
+  small.free();
+  const ended = await ben.untilEnd(id);
+  assert.deepEqual([ended.state, ended.reason], ['succeeded', null]);
 });
 
 test('an environment that fills the disk ends its job, and leaves nothing', async (t) => {

@@ -25,6 +25,8 @@ const MEASURE_PAUSE_FACTOR = 4;
 const URGENT_MS = 3_000;
 const RESULTS_MS = 60_000;
 const MAX_WAIT_MS = 60_000;
+/** How often a job waits for room that others have used up. Its own files may be what needs more than there is. */
+export const MAX_ROOM_WAITS = 3;
 // An account that uses less than this share of the minimum is not the reason for a shortage.
 const NOTABLE_SHARE = 0.1;
 
@@ -76,6 +78,8 @@ export class DiskWatch {
   #nextMeasure = 0;
   #nextResults = 0;
   #isShort = false;
+  /** How often the disk has been looked at. */
+  #looks = 0;
   #running: Promise<void> = Promise.resolve();
 
   constructor(options: DiskWatchOptions) {
@@ -88,6 +92,7 @@ export class DiskWatch {
     const round = async (): Promise<void> => {
       try {
         await this.#look();
+        this.#looks += 1;
       } catch (error) {
         if (!signal.aborted) log.error('the disk could not be checked', { error });
       }
@@ -121,20 +126,22 @@ export class DiskWatch {
   }
 
   /**
-   * Waits until the disk has room again, if another account has used it up.
+   * Waits until the disk has room again, unless the job's own account has used it up.
    *
    * @returns whether it has; false also if that takes too long.
    */
-  async untilRoom(job: Pick<StoredJob, 'account'>, signal: AbortSignal): Promise<boolean> {
+  async untilRoom({ account }: Pick<StoredJob, 'account'>, signal: AbortSignal): Promise<boolean> {
     const { minFreeBytes, folders } = this.#options;
     if (minFreeBytes === 0) return false;
-    let hasRoom = false;
     const deadline = performance.now() + MAX_WAIT_MS;
-    while (!hasRoom && this.#largestAccount()?.account !== job.account && performance.now() < deadline) {
+    // The look that may be under way has not seen what fills the disk now.
+    const conclusive = this.#looks + 2;
+    while (performance.now() < deadline) {
+      if ((await freeBytesOf(folders)) >= minFreeBytes) return true;
+      if (this.#looks >= conclusive && this.#toBlame()?.account === account) return false;
       await sleep(LOOK_MS, undefined, { signal });
-      hasRoom = (await freeBytesOf(folders)) >= minFreeBytes;
     }
-    return hasRoom;
+    return false;
   }
 
   async #look(): Promise<void> {
@@ -238,9 +245,7 @@ export class DiskWatch {
     }
     await this.#measure(URGENT_MS);
     await this.#readEnded();
-    const most = this.#largestAccount();
-    if (most === undefined || most.bytes < NOTABLE_SHARE * minFreeBytes) return;
-    const [largest] = most.jobs.toSorted((a, b) => b.bytes - a.bytes);
+    const [largest] = (this.#toBlame()?.jobs ?? []).toSorted((a, b) => b.bytes - a.bytes);
     if (largest === undefined) return;
     const { job, bytes } = largest;
     const used = bytes === Number.MAX_SAFE_INTEGER ? 'more files than could be counted' : formatBytes(bytes);
@@ -255,10 +260,8 @@ export class DiskWatch {
     await this.#removeFiles(job);
   }
 
-  /** The account whose jobs occupy the most, apart from packed results. */
-  #largestAccount():
-    | { readonly account: string; readonly bytes: number; readonly jobs: readonly Measured[] }
-    | undefined {
+  /** The account whose jobs occupy the most, apart from packed results; undefined if even that is too little to matter. */
+  #toBlame(): { readonly account: string; readonly bytes: number; readonly jobs: readonly Measured[] } | undefined {
     const sums = new Map<string, Measured[]>();
     for (const measured of [...this.#active, ...this.#leftovers])
       sums.set(measured.job.account, [...(sums.get(measured.job.account) ?? []), measured]);
@@ -267,7 +270,8 @@ export class DiskWatch {
       jobs,
       bytes: jobs.reduce((sum, { bytes }) => sum + bytes, 0),
     }));
-    return accounts.toSorted((a, b) => b.bytes - a.bytes)[0];
+    const [most] = accounts.toSorted((a, b) => b.bytes - a.bytes);
+    return most !== undefined && most.bytes >= NOTABLE_SHARE * this.#options.minFreeBytes ? most : undefined;
   }
 
   async #stop(job: StoredJob, stop: DiskStop): Promise<void> {

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, messageOf } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
 import { ABOUT_RESULTS } from '../../remote/protocol/schemas.ts';
+import { isDiskFull } from '../../core/files/diskSpace.ts';
 import { syncFile, syncFolder } from '../../core/files/durableFiles.ts';
 import { formatBytes } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
@@ -13,7 +14,7 @@ import { endingOf, endingWithoutResults, explainedEnding, mayHaveBeenEnded, unre
 import { type JobFiles, removeRun, removeUnneeded } from '../jobFiles/jobFiles.ts';
 import { hasStarted, noteExternalId, noteStart, noteWaiting } from './jobProgress.ts';
 import { type FollowPace, JobWatch } from './jobWatch.ts';
-import type { DiskWatch } from '../disk/diskWatch.ts';
+import { type DiskWatch, MAX_ROOM_WAITS } from '../disk/diskWatch.ts';
 import type { MachineClasses } from '../config/machineClasses.ts';
 import { readOutput } from './outputReader.ts';
 import { noteOverdue, overdueEnding, OverdueWatch } from './overdue.ts';
@@ -21,7 +22,7 @@ import { readReport } from './runnerReport.ts';
 import type { ResultPieces } from '../contents/resultPieces.ts';
 import type { WaitingContents } from '../contents/waitingContents.ts';
 import type { JobSecrets } from './jobSecrets.ts';
-import { type CollectedResults, collectResults } from './results.ts';
+import { type CollectedResults, collectResults, type ResultLimits } from './results.ts';
 import { verifiedSeconds } from './verifiedTime.ts';
 import { askForEnd, type JobFolder, noteIncomplete } from '../jobFiles/jobFolder.ts';
 import { type ServiceEvent, serviceLine } from '../store/jobs/events.ts';
@@ -218,11 +219,8 @@ export async function finishJob(
   if (isRemoved()) return finishRemoved(job, ending, context);
   try {
     const limits = { maxBytes: context.maxResultBytes, isSecret: (path: string) => clean(path) !== path };
-    const { files, leftOut, tooLarge, records } = await collectResults(folder, limits, signal);
-    if (tooLarge.length > 0) noteIncomplete(folder);
-    // The workspace is deleted next, so the results must be on disk.
-    await syncFile(folder.results);
-    await syncFolder(folder.path);
+    const collect = () => collectOnDisk(folder, limits, signal);
+    const { files, leftOut, tooLarge, records } = await whileRoomComes(collect, job, context, signal);
     context.resultPieces.note(job.id, records);
     // One by one, because hundreds of thousands of arguments in one call overflow the stack.
     for (const data of files) events.push({ type: 'artifact', data });
@@ -242,8 +240,6 @@ export async function finishJob(
     signal.throwIfAborted();
     context.files.requireThere();
     if (isRemoved()) return finishRemoved(job, ending, context);
-    const isFull = error instanceof AppError && error.code === 'no-space';
-    if (isFull && (await context.disk.untilRoom(job, signal))) return finishJob(job, folder, ending, context, signal);
     context.log.error('results could not be packed', { jobId: job.id, error });
     // If the archive may not be on disk, the workspace must not be deleted.
     await rm(folder.results, { recursive: true, force: true }).catch(() => {});
@@ -258,6 +254,32 @@ export async function finishJob(
     await context.waiting.remove(job.id);
   } catch (error) {
     context.log.warn('files of a job could not be deleted', { jobId: job.id, error });
+  }
+}
+
+/** Packs the results, and makes sure that they are on the disk, because the workspace is deleted next. */
+async function collectOnDisk(folder: JobFolder, limits: ResultLimits, signal: AbortSignal): Promise<CollectedResults> {
+  const collected = await collectResults(folder, limits, signal);
+  if (collected.tooLarge.length > 0) noteIncomplete(folder);
+  await syncFile(folder.results);
+  await syncFolder(folder.path);
+  return collected;
+}
+
+/** Tries again on a full disk, once it has room. */
+async function whileRoomComes<T>(
+  attempt: () => Promise<T>,
+  job: StoredJob,
+  { disk }: FollowContext,
+  signal: AbortSignal,
+): Promise<T> {
+  for (let waits = 0; ; waits += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const isFull = isDiskFull(error) || (error instanceof AppError && error.code === 'no-space');
+      if (!isFull || waits === MAX_ROOM_WAITS || !(await disk.untilRoom(job, signal))) throw error;
+    }
   }
 }
 

@@ -31,7 +31,7 @@ export interface CollectedResults {
   readonly records: Buffer;
 }
 
-interface Limits {
+export interface ResultLimits {
   /**
    * Of all result files together. A file with holes can be larger than any disk, and packing it would never end. The largest files beyond
    * it are left out.
@@ -50,7 +50,7 @@ interface Limits {
  */
 export async function collectResults(
   folder: JobFolder,
-  { maxBytes, maxEntries = MAX_ENTRIES, isSecret = () => false }: Limits,
+  { maxBytes, maxEntries = MAX_ENTRIES, isSecret = () => false }: ResultLimits,
   signal: AbortSignal,
 ): Promise<CollectedResults> {
   // Processes that a job left running, or nodes of a cluster, can replace folders with links while they are read.
@@ -106,7 +106,7 @@ async function findResults(
     maxEntries,
     isSecret,
     signal,
-  }: Pick<Required<Limits>, 'maxEntries' | 'isSecret'> & { readonly signal: AbortSignal },
+  }: Pick<Required<ResultLimits>, 'maxEntries' | 'isSecret'> & { readonly signal: AbortSignal },
 ): Promise<Found> {
   const submitted = new Map(
     ((await readManifest(pinned.at(basename(folder.manifest)))) ?? []).map((entry) => [entry.path, entry]),

@@ -2,7 +2,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, messageOf } from '../../core/errors.ts';
 import { isDiskFull } from '../../core/files/diskSpace.ts';
-import type { DiskStop, DiskWatch } from '../disk/diskWatch.ts';
+import { type DiskStop, type DiskWatch, MAX_ROOM_WAITS } from '../disk/diskWatch.ts';
 import type { JobFiles } from '../jobFiles/jobFiles.ts';
 import { JobQueue, type MostAtWork } from './jobQueue.ts';
 import { cancelledUnstarted, endedInLaterStore, unreportedEnding } from './jobEnding.ts';
@@ -16,8 +16,6 @@ import type { StoredJob } from '../store/jobs/jobs.ts';
 
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 30_000;
-// How often a job waits for room that another account has used up. Its own files may be what needs more than there is.
-const MAX_ROOM_WAITS = 3;
 const CANCEL_WAIT_MS = 2_000;
 
 export interface SchedulerOptions extends Omit<FollowContext, 'pace'> {
