@@ -78,7 +78,7 @@ export function createServices({ context, output }: Shell, disposables: Disposab
       keys,
       signIns,
       isTrusted: () => vscode.workspace.isTrusted,
-      connectMachine: async (name) => openMachine(name, { home, env: await questions.environment() }),
+      connectMachine: async (name) => openMachine(name, { home, env: await questions.environment() }, end.signal),
       connectLocal: () =>
         connectEmbeddedService({
           home,

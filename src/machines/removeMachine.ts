@@ -1,4 +1,5 @@
 import { AppError } from '../core/errors.ts';
+import { tryParseJson } from '../core/jsonFields.ts';
 import { printableLine } from '../core/text/printable.ts';
 import { dismantled } from '../remote/protocol/machineLink.ts';
 import { deleteScript, dismantleScript } from './install/scripts.ts';
@@ -47,7 +48,7 @@ async function dismantle(
 ): Promise<number> {
   const line = await runToEnd(call, (nonce) => dismantleScript(nonce, build, isForced));
   if (line.trim() === 'missing') return 0;
-  const result = dismantled.parse(JSON.parse(line));
+  const { data: result = { error: 'its answer is not understood' } } = dismantled.safeParse(tryParseJson(line));
   if ('unfinished' in result) return result.unfinished;
   const problem = `The service on ${call.machine} could not be stopped (${printableLine(result.error)}).`;
   if (await confirm(`${problem} Delete its files all the same? Jobs that still run there lose theirs.`)) return 0;

@@ -111,7 +111,7 @@ export class Session implements AsyncDisposable {
       key: () => credentialsFor(this.host, { env, home: this.home }),
       connectLocal: () =>
         connectEmbeddedService({ home: this.home, node: process.execPath, cli: program.entry, env, signal }),
-      connectMachine: (name) => openMachine(name, { home: this.home, env }),
+      connectMachine: (name) => openMachine(name, { home: this.home, env }, signal),
     }).finally(() => clearTimeout(slow));
     const onWait = (seconds: number, reason: string): void => {
       terminal.phase(`${this.hostName} asks you to wait ${formatDuration(seconds)}: ${reason}`);

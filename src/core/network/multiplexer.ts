@@ -127,7 +127,9 @@ export class Multiplexer {
   #onFrame(id: number, type: number, amount: number, data: Buffer): void {
     if (type === OPEN) {
       const { onChannel } = this.#options;
-      if (onChannel === undefined || this.#channels.has(id) || this.#channels.size >= MAX_CHANNELS) {
+      // Otherwise refusals would pile up for a side that opens channels and reads nothing.
+      if (onChannel === undefined && this.#output.writableNeedDrain) this.close();
+      else if (onChannel === undefined || this.#channels.has(id) || this.#channels.size >= MAX_CHANNELS) {
         void this.#send(id, RESET, 0);
       } else onChannel(this.#add(id));
       return;

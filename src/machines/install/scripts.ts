@@ -1,11 +1,12 @@
 // What runs on a machine, as POSIX shell scripts of one line. They contain neither single quotes, backslashes, exclamation marks nor line
 // breaks (see `startSsh`), and no text of a user except a checked path.
 
-const ROOT = 'base="${XDG_DATA_HOME:-$HOME/.local/share}"; root="$base/farwharf-service"';
-const SERVICE = '$root/versions';
-const ENTRY = 'machineService.mjs';
 /** Exit status of a step that failed; its standard error has the reason. */
 const FAILED = 91;
+// On a disk that users share, another one may have created the folder, with a program in it.
+const ROOT = `base="\${XDG_DATA_HOME:-$HOME/.local/share}"; root="$base/farwharf-service"; if test -e "$root"; then test -O "$root" || { echo "farwharf: $root belongs to another user" >&2; exit ${FAILED}; }; fi`;
+const SERVICE = '$root/versions';
+const ENTRY = 'machineService.mjs';
 
 /**
  * One call that reads everything that is needed to choose what to copy. Changes nothing. Prints `key=value` lines.

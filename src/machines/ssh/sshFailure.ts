@@ -99,6 +99,13 @@ export function sshFailure(machine: string, stderr: string, cause?: unknown): Er
  */
 export function shellFailure(machine: string, stderr: string, exitCode: number): Error {
   if (PROCESS_LIMIT.test(stderr)) return new AppError('limit', processLimit(machine));
+  const { 1: foreign } = /^farwharf: (\/[^\n]*) belongs to another user$/m.exec(stderr) ?? [];
+  if (foreign !== undefined) {
+    return new AppError(
+      'refused',
+      `${printableLine(foreign)} on ${machine} belongs to another user there, who could decide what runs as you, so nothing in it was used. Set XDG_DATA_HOME there to a folder of your own, and connect again.`,
+    );
+  }
   if (/This account is currently not available|nologin/i.test(stderr)) {
     return new AppError(
       'refused',

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { AppError, abortReason, systemCode } from '../../core/errors.ts';
+import { formatBytes } from '../../core/text/format.ts';
 import { type SshClient, type SshTarget, startSsh } from './sshCommand.ts';
 import { MachineUnreachable, sshFailure, shellFailure } from './sshFailure.ts';
 
@@ -10,6 +11,7 @@ import { MachineUnreachable, sshFailure, shellFailure } from './sshFailure.ts';
 const READY_MS = 180_000;
 // What a login shell may print before our script starts.
 const MAX_NOISE = 256 * 1024;
+const MAX_NOISE_TOTAL = 64_000_000;
 const MAX_STDERR = 16 * 1024;
 const MAX_OUTPUT = 1024 * 1024;
 // After the end of its output, ssh exits at once, unless a process on the machine holds the session.
@@ -63,7 +65,7 @@ export async function openSession(call: SshCall, nonce: string, script: string):
     endSession(child);
   }, readyMs);
   try {
-    const line = await readLine(child, nonce);
+    const line = await readLine(child, nonce, machine);
     if (line !== undefined) return { line, child, stderr: () => printed };
     await exitOf(child);
     if (signal?.aborted === true) throw abortReason(signal);
@@ -132,15 +134,21 @@ export async function outputUntil(
   return output;
 }
 
-/** The line of the nonce; undefined if the output ends without it. */
-async function readLine(child: ChildProcessWithoutNullStreams, nonce: string): Promise<string | undefined> {
+/** The line of the nonce; undefined if the output ends without it. @throws `MachineUnreachable` if the output seems to have no end. */
+async function readLine(
+  child: ChildProcessWithoutNullStreams,
+  nonce: string,
+  machine: string,
+): Promise<string | undefined> {
   const failed = new Promise<never>((_, reject) => child.once('error', reject));
   const { stdout } = child;
   const find = async (): Promise<string | undefined> => {
     let text = Buffer.alloc(0);
-    for (;;) {
+    for (let total = 0; ; ) {
       const chunk = await nextChunk(stdout);
       if (chunk === undefined) return undefined;
+      total += chunk.length;
+      if (total > MAX_NOISE_TOTAL) throw tooMuchNoise(machine);
       text = Buffer.concat([text, chunk]);
       const start = text.indexOf(`${nonce} `);
       const end = start === -1 ? -1 : text.indexOf('\n', start);
@@ -167,6 +175,12 @@ async function nextChunk(stream: Readable): Promise<Buffer | undefined> {
       for (const name of ['readable', 'end', 'close']) stream.once(name, done);
     });
   }
+}
+
+function tooMuchNoise(machine: string): MachineUnreachable {
+  return new MachineUnreachable(
+    `${machine} printed more than ${formatBytes(MAX_NOISE_TOTAL)} before it started a command. A startup file of your login shell there may print without end: check that \`ssh ${machine} true\` returns at once.`,
+  );
 }
 
 function notReady(machine: string, readyMs: number): MachineUnreachable {

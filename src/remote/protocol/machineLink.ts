@@ -6,7 +6,7 @@ const MAX_CLASSES = 100;
 
 /** What a machine's service sends when an SSH session attaches to it: how to reach it, or why that is not possible. */
 export const greeting = z.union([
-  z.object({ key: z.string().min(1), version: z.string(), executor: z.string() }),
+  z.object({ key: z.string().min(1), version: z.string().max(MAX_TEXT), executor: z.string().max(MAX_TEXT) }),
   z.object({ error: z.string() }),
 ]);
 export type Greeting = z.infer<typeof greeting>;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { chownSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { findProgram } from '../../../src/core/processes/findProgram.ts';
 import { readInspection } from '../../../src/machines/install/inspection.ts';
@@ -15,6 +15,7 @@ import {
   PLACE_NODE,
   uploadScript,
 } from '../../../src/machines/install/scripts.ts';
+import { shellFailure } from '../../../src/machines/ssh/sshFailure.ts';
 
 const BUILD = 'a'.repeat(64);
 const SCRIPTS = {
@@ -70,6 +71,36 @@ test('what jobs made read-only is deleted too', { skip: process.platform === 'wi
     const output = execFileSync('sh', ['-c', SCRIPTS.delete], { encoding: 'utf8', env, ...user });
     assert.match(output, /nonce deleted/);
     assert.deepEqual(readdirSync(join(home, '.local/share')), []);
+  } finally {
+    rmSync(home, { recursive: true });
+  }
+});
+
+test('what another user has put in the place of the folder is neither run nor changed', {
+  skip: process.getuid?.() !== 0 && 'only root can give files away',
+}, () => {
+  const home = mkdtempSync(join(tmpdir(), 'farwharf-home-'));
+  const user = { uid: 65_534, gid: 65_534 };
+  try {
+    // As on a shared scratch disk that XDG_DATA_HOME names.
+    chmodSync(home, 0o1777);
+    const entry = join(home, 'farwharf-service/versions', BUILD, 'machineService.mjs');
+    mkdirSync(dirname(entry), { recursive: true });
+    writeFileSync(entry, '');
+    const proof = join(home, 'proof');
+    writeFileSync(join(home, 'planted'), `#!/bin/sh\ntouch ${proof}\necho v24.1.0\n`, { mode: 0o755 });
+    writeFileSync(join(home, 'farwharf-service/node'), join(home, 'planted'));
+    const env = { PATH: process.env['PATH'] ?? '', HOME: home, XDG_DATA_HOME: home };
+    const before = readdirSync(home, { recursive: true });
+    for (const [name, script] of Object.entries(SCRIPTS)) {
+      const { status, stdout, stderr } = spawnSync('sh', ['-c', script], { encoding: 'utf8', env, input: '', ...user });
+      assert.deepEqual([status, stdout], [91, ''], name);
+      assert.equal(
+        shellFailure('box', stderr, 91).message,
+        `${home}/farwharf-service on box belongs to another user there, who could decide what runs as you, so nothing in it was used. Set XDG_DATA_HOME there to a folder of your own, and connect again.`,
+      );
+    }
+    assert.deepEqual(readdirSync(home, { recursive: true }), before);
   } finally {
     rmSync(home, { recursive: true });
   }

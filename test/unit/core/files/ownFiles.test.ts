@@ -209,6 +209,26 @@ test('a private folder of another user is not taken over', {
   assert.equal(modeOf(home), 0o700);
 });
 
+test('a link of another user is not followed to a private folder or file, wherever it leads', {
+  skip: !isRoot && 'only root can give links away',
+}, (t) => {
+  const { home, state } = makeHome(t);
+  for (const [target, ensure] of [
+    [join(home, 'own'), ensurePrivateFolder],
+    [state, ensurePrivateFile],
+  ] as const) {
+    ensure(target);
+    const link = `${target}-link`;
+    symlinkSync(target, link);
+    ensure(link);
+    lchownSync(link, NOBODY, NOBODY);
+    assert.throws(() => ensure(link), {
+      code: 'permission',
+      message: new RegExp(`^${link} belongs to user ${NOBODY}`),
+    });
+  }
+});
+
 test('a private file is created empty, and an existing one keeps its content', (t) => {
   const { home, state } = makeHome(t);
   const path = join(home, 'new');

@@ -209,6 +209,16 @@ test('a channel that is open already, and one above 256, is refused', async () =
   assert.equal(opened.length, 257);
 });
 
+test('a side that opens channels where none are expected, and does not read, loses the connection', async () => {
+  const { near, input, output } = bareConnection();
+  output.removeAllListeners('data').pause();
+  const openings = Buffer.concat(Array.from({ length: 4_000 }, (_, index) => frame(index + 1, OPEN, 0)));
+  for (let count = 0; count < 10; count += 1) input.write(openings);
+  await nextTurn();
+  assert.equal(near.isClosed, true);
+  assert.ok(output.writableLength + output.readableLength < 200_000, 'nothing piles up');
+});
+
 test('a side sends four megabytes, and more only when it is allowed to', async () => {
   const { near, input, frames } = bareConnection();
   const channel = near.open();
