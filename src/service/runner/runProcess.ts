@@ -29,6 +29,8 @@ import {
   startSandbox,
 } from '../sandbox/sandboxStart.ts';
 
+// A machine that is so busy that this is too short starts no job in time.
+const SANDBOX_START_MS = 10 * 60_000;
 // bwrap reports a sandbox just after it was created; one that hangs before has none.
 const SANDBOX_REPORT_WAIT_MS = 10_000;
 // The kernel ends a sandbox with its first process. Thousands of others take seconds.
@@ -78,14 +80,16 @@ export async function runProcess(
 ): Promise<ProcessEnd> {
   const child = startRestrained(confinement, () => spawnCall(call, jobId, confinement));
   const cgroup = confinement?.cgroup ?? undefined;
-  const startedAt = performance.now();
+  // A busy machine can take seconds to prepare a sandbox, which is not the job's time.
+  const started = Promise.withResolvers<void>();
+  let startedAt: number | undefined;
   child.stdout?.on('data', (bytes: Buffer) => output.append('stdout', bytes));
   child.stderr?.on('data', (bytes: Buffer) => output.append('stderr', bytes));
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const exited = new Promise<Exit>((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', (code, exitSignal) =>
-      resolve({ code, signal: exitSignal, ranSeconds: (performance.now() - startedAt) / 1000 }),
+      resolve({ code, signal: exitSignal, ranSeconds: secondsSince(startedAt) }),
     );
   });
   exited.catch(() => {}); // awaited below
@@ -96,13 +100,15 @@ export async function runProcess(
   let endedBy: ProcessEnd['endedBy'];
   try {
     const noteStart = (init?: ProcessReference): void => {
+      startedAt = performance.now();
+      started.resolve();
       if (child.pid !== undefined) onStart?.(child.pid, init);
     };
     sandbox = call.sandbox && startSandbox(child, call.sandbox);
     if (sandbox === undefined) noteStart();
     endedBy = await Promise.race([
       exited.then(() => 'itself' as const),
-      untilLimit(limitMs, settled.signal),
+      untilLimit(limitMs, started.promise, settled.signal),
       untilAborted(signal).then(() => 'signal' as const),
       confinement === undefined || child.pid === undefined
         ? never
@@ -132,12 +138,18 @@ export async function runProcess(
   child.stdout?.destroy();
   child.stderr?.destroy();
   if (endedBy === 'itself' && end.signal === 'SIGKILL') endedBy = killedBecause(end, limitMs, signal);
+  const isTooLate = endedBy === 'limit' && startedAt === undefined;
   // bwrap that is killed does not say how the program ended.
-  if (endedBy === 'itself' && own.signal === null && sandbox !== undefined && !(await sandbox.hasRun)) {
+  const isUnknown = endedBy === 'itself' && own.signal === null;
+  if (isTooLate || (isUnknown && sandbox !== undefined && !(await sandbox.hasRun))) {
     const message = "The job's sandbox could not be set up. The end of the log has the cause.";
     throw new AppError('refused', message);
   }
   return { ...end, endedBy, detail };
+}
+
+function secondsSince(time: number | undefined): number {
+  return time === undefined ? 0 : (performance.now() - time) / 1000;
 }
 
 /** The service kills a program that this process has not ended in time. */
@@ -173,8 +185,10 @@ function assertRuns(file: string): void {
   else accessSync(file, constants.X_OK);
 }
 
-/** Waits for any number of milliseconds. @throws the signal's reason on abort. */
-async function untilLimit(limitMs: number, signal: AbortSignal): Promise<'limit'> {
+/** Waits for any number of milliseconds after a start, or until that is too late. @throws the signal's reason on abort. */
+async function untilLimit(limitMs: number, started: Promise<void>, signal: AbortSignal): Promise<'limit'> {
+  const tooLate = sleep(SANDBOX_START_MS, true, { signal });
+  if (await Promise.race([started.then(() => false), tooLate])) return 'limit';
   const deadline = performance.now() + limitMs;
   for (let left = limitMs; left > 0; left = deadline - performance.now()) {
     await sleep(Math.min(left, MAX_TIMER_MS), undefined, { signal });
