@@ -2,7 +2,7 @@
 // benchmark, by category and language, beside peers on the same chunks that get the same information; and how many tokens a language
 // model must read. The argument is a folder as `readLabelled` describes; it is not shipped. `--whole` searches whole checkouts, instead
 // of the part that the benchmark names; `--misses` lists the questions that are not answered perfectly;
-// `--model FOLDER` measures semantic ranking too, with the static model in that folder.
+// `--model FOLDER` measures semantic ranking too, with the sentence model in that folder.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, posix } from 'node:path';

@@ -2,7 +2,7 @@
 // arguments, the questions are about this repository, of somebody new to it (`.farwharfignore` keeps them out of the index): two sets of
 // twenty; ranking is changed with a view to the first, and the second checks it. `ranking/questions` has others, about the sources of PostgreSQL,
 // Blender and QEMU (Debian 12's source packages postgresql-15, blender and qemu), and of SymPy. All were written, with the files that answer each, before any
-// was searched. `--explain` shows what made up the scores of misses; `--model FOLDER` adds semantic ranking with the static model in that folder.
+// was searched. `--explain` shows what made up the scores of misses; `--model FOLDER` adds semantic ranking with the sentence model in that folder.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';

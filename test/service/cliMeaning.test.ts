@@ -5,8 +5,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { openModelHub } from '../modelHub.ts';
-import { writeStaticModel } from '../staticModel.ts';
 import { jsonLines, Scratch } from './commandLine.ts';
 import { expectedVector, writeTinyModel } from './support/tinyModel.ts';
 
@@ -98,6 +96,13 @@ test('a local model is installed when that was agreed to, and ranks without any 
     asked.stderr,
     /a library of about 35 MB, which npm installs into .*Nothing was installed\. To install without asking, use --yes/,
   );
+  const named = ['--meaning', 'local', '--model', 'test/tiny'];
+  const download = await scratch.run(['index', folder, ...named], { env: { HF_ENDPOINT: 'http://127.0.0.1:9' } });
+  assert.equal(download.exit, 2);
+  assert.match(download.stderr, /, and the model test\/tiny from 127\.0\.0\.1:9\. Nothing was installed/);
+  const wrong = await scratch.run(['index', folder, ...named, '--yes'], { env: { HF_ENDPOINT: 'nowhere' } });
+  assert.equal(wrong.exit, 2);
+  assert.match(wrong.stderr, /HF_ENDPOINT is nowhere, which is not a web address/);
   assert.ok(!existsSync(join(scratch.home, 'models')));
   const done = await scratch.run(['index', folder, ...flags, '--yes']);
   if (done.exit === 5) return t.skip(`NOT TESTED: ${done.stderr}`);
@@ -106,56 +111,4 @@ test('a local model is installed when that was agreed to, and ranks without any 
   const found = await scratch.run(['search', 'ship', '--folder', folder]);
   assert.match(found.stdout, /^sea\.md:1/);
   assert.equal(found.stderr, '');
-});
-
-test('a static model is downloaded when that was agreed to, and needs no library', async () => {
-  await using scratch = await Scratch.create();
-  const folder = await scratch.folder('project', FOLDER);
-  await writeStaticModel(join(scratch.root, 'hub/test/tiny'));
-  using hub = await openModelHub(join(scratch.root, 'hub'));
-  const options = { env: { PATH: '', HF_ENDPOINT: hub.address } };
-  const flags = ['--meaning', 'local', '--model', 'test/tiny'];
-  const asked = await scratch.run(['index', folder, ...flags], options);
-  assert.equal(asked.exit, 2);
-  assert.match(asked.stderr, /The model test\/tiny is downloaded from 127\.0\.0\.1:\d+ into .*Nothing was installed/);
-  assert.deepEqual(hub.requested, [], 'nobody has agreed yet');
-  const wrong = await scratch.run(['index', folder, ...flags, '--yes'], { env: { HF_ENDPOINT: 'nowhere' } });
-  assert.equal(wrong.exit, 2);
-  assert.match(wrong.stderr, /HF_ENDPOINT is nowhere, which is not a web address/);
-  const done = await scratch.run(['index', folder, ...flags, '--yes'], options);
-  assert.equal(done.exit, 0, done.stderr);
-  assert.match(done.stderr, /Semantic ranking is on, with local\/test\/tiny@[0-9a-f]{12}: 2 new texts/);
-  assert.equal(hub.requested.length, 3);
-  const found = await scratch.run(['search', 'ship', '--folder', folder], options);
-  assert.match(found.stdout, /^sea\.md:1/);
-  assert.equal(found.stderr, '');
-  const again = await scratch.run(['index', folder], options);
-  assert.equal(again.exit, 0, again.stderr);
-  assert.equal(hub.requested.length, 3, 'it is downloaded once');
-});
-
-test('a static model in a folder needs no installation and no question', async () => {
-  await using scratch = await Scratch.create();
-  const folder = await scratch.folder('project', FOLDER);
-  const models = join(scratch.root, 'models');
-  await writeStaticModel(join(models, 'tiny'));
-  const flags = ['--meaning', 'local', '--model', 'tiny', '--model-path', models];
-  const done = await scratch.run(['index', folder, ...flags], { env: { PATH: '' } });
-  assert.equal(done.exit, 0, done.stderr);
-  assert.match(done.stderr, /Semantic ranking is on, with local\/tiny@[0-9a-f]{12}: 2 new texts/);
-  assert.ok(!existsSync(join(scratch.home, 'models')));
-  const found = await scratch.run(['search', 'ship', '--folder', folder]);
-  assert.match(found.stdout, /^sea\.md:1/);
-  assert.equal(found.stderr, '');
-
-  await writeFile(join(models, 'tiny/model.safetensors'), 'not a table');
-  const broken = await scratch.run(['search', 'boat', '--folder', folder]);
-  assert.match(
-    broken.stderr,
-    /Keyword ranking only: The embedding model tiny cannot be used: model\.safetensors is damaged/,
-  );
-  assert.match(broken.stdout, /^sea\.md:3/);
-  const again = await scratch.run(['index', folder, ...flags]);
-  assert.notEqual(again.exit, 0);
-  assert.match(again.stderr, /model\.safetensors is damaged or not supported: its header is too long/);
 });

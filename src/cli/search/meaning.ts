@@ -14,7 +14,7 @@ import {
   readEmbeddingChoice,
   writeEmbeddingChoice,
 } from '../../retrieval/semantic/embeddingChoice.ts';
-import { hasModel, modelHub, needsModelLibrary, prepareStaticModel } from '../../retrieval/embedding/localEmbedder.ts';
+import { hasModel, modelHub } from '../../retrieval/embedding/localEmbedder.ts';
 import { findModelLibrary, installModelLibrary } from '../../retrieval/embedding/modelLibrary.ts';
 import { confirm } from '../command/confirm.ts';
 import type { Context } from '../command/context.ts';
@@ -121,7 +121,6 @@ function chosen(provider: string, { model, modelPath, baseUrl }: MeaningFlags): 
 
 async function prepareLocal(choice: EmbeddingChoice, { yes }: MeaningFlags, context: Context): Promise<void> {
   const home = farwharfHome(context.env);
-  if (!(await needsModelLibrary(choice, home))) return;
   const hasLibrary = findModelLibrary(home) !== undefined;
   if (hasLibrary && (choice.localModelPath !== undefined || hasModel(choice, home))) return;
   const what = describePreparation(choice, home, hasLibrary);
@@ -131,20 +130,16 @@ async function prepareLocal(choice: EmbeddingChoice, { yes }: MeaningFlags, cont
   const { signal, env, terminal } = context;
   const progress = new Progress(terminal, 'installing');
   const onProgress = (done: number, total: number): void => progress.update(done, total);
-  if (!(await prepareStaticModel(choice, { home, signal, onProgress })))
-    await installModelLibrary(home, { signal, env, onProgress });
+  if (!hasLibrary) await installModelLibrary(home, { signal, env, onProgress });
 }
 
 function describePreparation({ model, localModelPath }: EmbeddingChoice, home: string, hasLibrary: boolean): string {
   const { host } = new URL(modelHub());
   const library = `a library of about 35 MB, which npm installs into ${home}`;
   if (localModelPath !== undefined) return `Semantic ranking on this machine needs ${library}.`;
-  if (model === undefined) {
-    const parts = [...(hasLibrary ? [] : [library]), `a model of about 25 MB from ${host}`];
-    return `Semantic ranking on this machine needs ${parts.join(', and ')}.`;
-  }
-  const more = hasLibrary ? '' : ` Unless it is a static model, it also needs ${library}.`;
-  return `The model ${model} is downloaded from ${host} into ${home}.${more}`;
+  const download = model === undefined ? 'a model of about 25 MB' : `the model ${model}`;
+  const parts = [...(hasLibrary ? [] : [library]), `${download} from ${host}`];
+  return `Semantic ranking on this machine needs ${parts.join(', and ')}.`;
 }
 
 function describe({ texts, tokens, dollars }: EmbeddingEstimate): string {

@@ -8,15 +8,7 @@ import {
   readEmbeddingChoice,
   writeEmbeddingChoice,
 } from '../../retrieval/semantic/embeddingChoice.ts';
-import {
-  DEFAULT_MODEL,
-  hasModel,
-  modelHub,
-  needsModelLibrary,
-  openChosenModel,
-  prepareStaticModel,
-  STATIC_MODEL,
-} from '../../retrieval/embedding/localEmbedder.ts';
+import { DEFAULT_MODEL, hasModel, modelHub, openChosenModel } from '../../retrieval/embedding/localEmbedder.ts';
 import { findModelLibrary, installModelLibrary } from '../../retrieval/embedding/modelLibrary.ts';
 import { diskFolders, pickFolder } from '../workspace/folders.ts';
 import { pickOne } from '../ui/picks.ts';
@@ -58,15 +50,9 @@ function choices(current: EmbeddingChoice | undefined): readonly ChoiceItem[] {
     detail: label`${l10n.t('About 25 MB from {0}', new URL(modelHub()).host)}`,
     choose: async () => ({ provider: 'local' }),
   };
-  const staticModel: ChoiceItem = {
-    label: label`$(cloud-download) ${l10n.t('A static model, downloaded once')}`,
-    description: withoutIcons(STATIC_MODEL),
-    detail: label`${l10n.t('About 30 MB from {0}. Fast, and needs no library', new URL(modelHub()).host)}`,
-    choose: async () => ({ provider: 'local', model: STATIC_MODEL }),
-  };
   const own: ChoiceItem = {
     label: label`$(folder) ${l10n.t('A model in a folder...')}`,
-    detail: label`${l10n.t('In the model2vec format, which needs no library, or a sentence model with onnx/model.onnx')}`,
+    detail: label`${l10n.t('A sentence model with onnx/model.onnx')}`,
     choose: chooseModelFolder,
   };
   const words: ChoiceItem = {
@@ -74,7 +60,7 @@ function choices(current: EmbeddingChoice | undefined): readonly ChoiceItem[] {
     detail: label`${l10n.t('Removes the vectors of this folder')}`,
     choose: async () => 'words',
   };
-  return current === undefined ? [hub, staticModel, own] : [hub, staticModel, own, words];
+  return current === undefined ? [hub, own] : [hub, own, words];
 }
 
 async function chooseModelFolder(): Promise<EmbeddingChoice | undefined> {
@@ -97,11 +83,9 @@ async function prepare(choice: EmbeddingChoice, search: Search, folder: vscode.W
     status === undefined
       ? l10n.t('the chunks of this folder')
       : plural(status.chunks, l10n.t('1 chunk'), l10n.t('{0} chunks'));
-  const needsLibrary = choice.model !== STATIC_MODEL && (await needsModelLibrary(choice, home));
+  const needsLibrary = findModelLibrary(home) === undefined;
   const sentences = [
-    ...(needsLibrary && findModelLibrary(home) === undefined
-      ? [l10n.t('First, npm installs a library of about 35 MB.')]
-      : []),
+    ...(needsLibrary ? [l10n.t('First, npm installs a library of about 35 MB.')] : []),
     ...(choice.localModelPath === undefined && !hasModel(choice, home)
       ? [l10n.t('The model is downloaded from {0}.', new URL(modelHub()).host)]
       : []),
@@ -117,8 +101,6 @@ async function prepare(choice: EmbeddingChoice, search: Search, folder: vscode.W
     const onProgress = (done: number, total: number): void =>
       progress.report({ message: `${Math.floor((100 * done) / Math.max(total, 1))} %` });
     if (needsLibrary) await installModelLibrary(home, { signal, onProgress });
-    // Opening the model would download it, too, but could not be cancelled.
-    else await prepareStaticModel(choice, { home, signal, onProgress });
     const model = await openChosenModel(choice, { home, program: modelProgram, mayDownload: true, onProgress });
     model.dispose();
     signal.throwIfAborted();

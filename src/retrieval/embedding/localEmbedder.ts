@@ -9,12 +9,8 @@ import type { Embedder, EmbedOptions } from './embedder.ts';
 import type { ModelService } from './modelWorker.ts';
 import { findModelLibrary, MODEL_LIBRARY } from './modelLibrary.ts';
 import type { ModelPlace } from './modelPlace.ts';
-import { fetchStaticModel } from './static/fetchStaticModel.ts';
-import { isStaticModel } from './static/staticModelFiles.ts';
 
 export const DEFAULT_MODEL = 'Xenova/all-MiniLM-L6-v2';
-/** A static model, which needs no library and is many times faster. */
-export const STATIC_MODEL = 'minishlab/potion-base-8M';
 const MODEL_HUB = 'https://huggingface.co';
 
 export interface LocalEmbedderOptions extends ModelPlace {
@@ -88,38 +84,9 @@ export function modelHub(): string {
   );
 }
 
-/** Whether a model runs on a library that must be installed, which all do but static models. True for one that is not here yet. */
-export async function needsModelLibrary(chosen: ChosenModel, home: string): Promise<boolean> {
-  return !(await isStaticModel(folderOf(chosen, home)));
-}
-
 /** Whether a model was downloaded, or is in the folder that was named. */
-export function hasModel(chosen: ChosenModel, home: string): boolean {
-  return existsSync(folderOf(chosen, home));
-}
-
-/**
- * Downloads a model from the hub, if it is a static one and not there. Returns whether it is a static one.
- *
- * @throws AppError `bad-input` if it is not a name on a hub, `unreachable` if the hub cannot be reached or has no such model, `limit` if it is
- * too large; the signal's reason on abort.
- */
-export async function prepareStaticModel(
-  chosen: ChosenModel,
-  {
-    home,
-    signal,
-    onProgress = () => {},
-  }: Pick<ChosenModelOptions, 'home' | 'onProgress'> & { readonly signal?: AbortSignal | undefined },
-): Promise<boolean> {
-  const folder = folderOf(chosen, home);
-  if (hasModel(chosen, home) || chosen.localModelPath !== undefined || chosen.model === undefined)
-    return isStaticModel(folder);
-  return fetchStaticModel(chosen.model, folder, { hub: modelHub(), signal, onProgress });
-}
-
-function folderOf({ model = DEFAULT_MODEL, localModelPath }: ChosenModel, home: string): string {
-  return join(localModelPath ?? hubFolder(home), model);
+export function hasModel({ model = DEFAULT_MODEL, localModelPath }: ChosenModel, home: string): boolean {
+  return existsSync(join(localModelPath ?? hubFolder(home), model));
 }
 
 /** The folder for downloads. */
@@ -130,23 +97,17 @@ function hubFolder(home: string): string {
 /**
  * Opens a model.
  *
- * @throws AppError `missing` if the library or the model does not exist, `unreachable` if it could not be downloaded, `limit` or `corrupt`
- * for files of a static model that cannot be used.
+ * @throws AppError `missing` if the library or the model does not exist, `unreachable` if it could not be downloaded.
  */
 export async function openChosenModel(
-  chosen: ChosenModel,
+  { model = DEFAULT_MODEL, localModelPath }: ChosenModel,
   { home, program, libraryFrom, mayDownload, onProgress }: ChosenModelOptions,
 ): Promise<LocalEmbedder> {
-  const { model = DEFAULT_MODEL, localModelPath } = chosen;
-  const isStatic = mayDownload
-    ? await prepareStaticModel(chosen, { home, onProgress })
-    : await isStaticModel(folderOf(chosen, home));
-  const needsLibrary = !isStatic;
-  const library = needsLibrary ? findModelLibrary(home, libraryFrom) : undefined;
-  if (needsLibrary && library === undefined) {
+  const library = findModelLibrary(home, libraryFrom);
+  if (library === undefined) {
     throw new AppError(
       'missing',
-      `Local embeddings need the package ${MODEL_LIBRARY}. Install it beside farwharf (npm install ${MODEL_LIBRARY}), choose a model in the model2vec format, which does not need it, or choose another embeddingProvider.`,
+      `Local embeddings need the package ${MODEL_LIBRARY}. Install it beside farwharf (npm install ${MODEL_LIBRARY}), or choose another embeddingProvider.`,
     );
   }
   const folder = localModelPath ?? hubFolder(home);

@@ -1,7 +1,7 @@
-/** Where a model on this machine is, and what it needs. */
+/** Where a model on this machine is, and the library that runs it. */
 export interface ModelPlace {
-  /** The file of `@huggingface/transformers`; undefined for a static model, which does not need it. */
-  readonly library: string | undefined;
+  /** The file of `@huggingface/transformers`. */
+  readonly library: string;
   /** As on the model hub: `Xenova/all-MiniLM-L6-v2`. */
   readonly model: string;
   /** The folder that contains the model's files in a subfolder named `model`. */

@@ -4,7 +4,6 @@ import { threadData } from '../../core/processes/threadData.ts';
 import { serveCalls } from '../../core/rpc/serveCalls.ts';
 import type { ModelPlace } from './modelPlace.ts';
 import { SentenceModel } from './sentenceModel.ts';
-import { StaticModel } from './static/staticModel.ts';
 
 export type ModelService = {
   readonly model: {
@@ -15,7 +14,7 @@ export type ModelService = {
 };
 
 const place = threadData<ModelPlace>();
-let opened: Promise<SentenceModel | StaticModel> | undefined;
+let opened: Promise<SentenceModel> | undefined;
 
 const service: ModelService = {
   model: {
@@ -30,9 +29,8 @@ const service: ModelService = {
   },
 };
 
-function openModel(onProgress: (doneBytes: number, totalBytes: number) => void): Promise<SentenceModel | StaticModel> {
-  const { library } = place;
-  return library === undefined ? StaticModel.open(place) : SentenceModel.open(library, place, onProgress);
+function openModel(onProgress: (doneBytes: number, totalBytes: number) => void): Promise<SentenceModel> {
+  return SentenceModel.open(place, onProgress);
 }
 
 if (parentPort !== null) serveCalls(parentPort, service);

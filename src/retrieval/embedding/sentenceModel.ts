@@ -56,12 +56,10 @@ export class SentenceModel {
   /**
    * Finds a model, or downloads it if that is allowed. It is loaded with the first texts.
    *
-   * @param libraryFile the file of `@huggingface/transformers`.
    * @throws AppError `missing` if it does not exist, `unreachable` if it could not be downloaded.
    */
   static async open(
-    libraryFile: string,
-    { model, folder, download }: ModelPlace,
+    { library: libraryFile, model, folder, download }: ModelPlace,
     onProgress: (doneBytes: number, totalBytes: number) => void,
   ): Promise<SentenceModel> {
     const files = join(folder, model);

@@ -10,7 +10,6 @@ import { markedOutput } from './markedOutput.ts';
 import { profiles } from './profiles.ts';
 import { serviceAnswers } from './serviceAnswers.ts';
 import { spools } from './spools.ts';
-import { staticModels } from './staticModels.ts';
 import { traces } from './traces.ts';
 import { uploads } from './uploads.ts';
 
@@ -30,5 +29,4 @@ export const READERS: readonly FuzzedReader[] = [
   serviceAnswers,
   uploads,
   traces,
-  staticModels,
 ];

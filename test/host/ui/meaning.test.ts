@@ -1,6 +1,4 @@
-import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, afterEach, before, suite, test } from 'node:test';
 import type { Locator } from 'playwright-core';
@@ -8,26 +6,17 @@ import { EVIDENCE } from '../../../scripts/vscode/evidence.ts';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
 import { choose, runCommand, WAIT_TIMEOUT_MS } from '../../../scripts/vscode/workbench.ts';
 import { screenshotOfFailure } from '../support/failure.ts';
-import { STATIC_MODEL } from '../../../src/retrieval/embedding/localEmbedder.ts';
 import { writeTinyModel } from '../../service/support/tinyModel.ts';
-import { openModelHub } from '../../modelHub.ts';
-import { writeStaticModel } from '../../staticModel.ts';
 
 const CLICK_MS = 10_000;
 
 suite('searching by meaning in a window', () => {
   let window: Window;
   let modelFolder: string;
-  let models: string;
-  let hub: Awaited<ReturnType<typeof openModelHub>>;
 
   before(async () => {
-    models = await mkdtemp(join(tmpdir(), 'farwharf-hub-'));
-    await writeStaticModel(join(models, STATIC_MODEL));
-    hub = await openModelHub(models);
     window = await openWindow({
       name: 'harbour',
-      env: { HF_ENDPOINT: hub.address },
       prepare: async (folder, scratch) => {
         await mkdir(folder);
         await writeFile(join(folder, 'sea.md'), '# Harbour\n\nA boat at anchor.\n');
@@ -40,11 +29,7 @@ suite('searching by meaning in a window', () => {
     await window.page.locator('.pane-header', { hasText: 'Index' }).click();
     await indexRow('Up to date').waitFor();
   });
-  after(async () => {
-    hub[Symbol.dispose]();
-    await window[Symbol.asyncDispose]();
-    await rm(models, { recursive: true });
-  });
+  after(() => window[Symbol.asyncDispose]());
   afterEach((t) => screenshotOfFailure(window.page, t));
 
   const picture = (name: string): Promise<unknown> =>
@@ -98,24 +83,5 @@ suite('searching by meaning in a window', () => {
     await indexRow('Semantic ranking').waitFor({ state: 'detached' });
     await searchFor('ship');
     await row('No matches in').waitFor();
-  });
-
-  test('a static model is downloaded once it was agreed to, without a library', async () => {
-    await runCommand(window.page, 'Farwharf: Search by Meaning');
-    await row('A static model, downloaded once').waitFor();
-    await choose(window.page, 'A static model, downloaded once');
-    const dialog = window.page.locator('.monaco-dialog-box');
-    await dialog.getByText('The model then processes 2 chunks').waitFor();
-    await dialog.getByText('The model is downloaded from 127.0.0.1').waitFor();
-    assert.equal(await dialog.getByText('npm installs').count(), 0);
-    assert.deepEqual(hub.requested, [], 'nobody has agreed yet');
-    await picture('static model question');
-    await dialog.locator('.monaco-button', { hasText: 'Start' }).click();
-    await indexRow(/Semantic ranking\s*on/).waitFor();
-    assert.equal(hub.requested.length, 3);
-    await searchFor('ship');
-    await row('sea.md').waitFor();
-    await picture('static model found');
-    await window.page.keyboard.press('Escape');
   });
 });
