@@ -12,8 +12,17 @@ const MAX_WORDS = 2_000;
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 // Slurm's own programs wait 9 to 18 seconds for a controller that is down, and much longer for one that hangs.
 const TIMEOUT_MS = 20_000;
-const NO_ANSWER =
-  /Unable to contact slurm controller|Connection refused|Connection timed out|Socket timed out|Communication connection failure|Zero Bytes were transmitted|Transport endpoint|temporarily unable to accept|Resource temporarily unavailable/i;
+// The system's words for network errors, and Slurm's for the same and for a controller that does not accept requests now:
+// https://github.com/SchedMD/slurm/blob/master/src/common/slurm_errno.c
+const NO_ANSWER = new RegExp(
+  [
+    'Connection (refused|reset|timed out)|Broken pipe|connection abort|No route to host|Network is (down|unreachable)|Host is (down|unreachable)',
+    'Unable to contact slurm controller|Communication (connection|shutdown) failure|Message (send|receive) failure|Socket timed out',
+    'Zero Bytes were transmitted|Header lengths are longer|Transport endpoint|in standby mode',
+    'temporarily unable to accept|Resource temporarily unavailable',
+  ].join('|'),
+  'i',
+);
 // No request has reached the cluster: its programs have no configuration here, or munge does not authenticate this machine.
 const NO_ACCESS =
   /Could not establish a configuration source|Unable to process configuration file|Unable to establish control\w* (machine )?address|Munge encode failed|authentication (error|credential)/i;
