@@ -21,12 +21,12 @@ import { jobVerbs } from './jobs/jobVerbs.ts';
 import { machineVerbs } from './machines/machineVerbs.ts';
 import { signInVerbs } from './signIn/signInVerbs.ts';
 import { serveVerb } from './serve/serveVerb.ts';
-import { describeUsageError } from './grammar/usageError.ts';
 import { bestVerb } from './submit/bestVerb.ts';
 import { sweepVerb } from './sweeps/sweepVerbs.ts';
 import { submitVerb } from './submit/submitVerb.ts';
 import { Terminal } from './terminal/terminal.ts';
 import type { Run, Verb } from './command/verb.ts';
+import { pathOf, readPosition } from './grammar/position.ts';
 
 const EPILOGUE = `
 Environment:
@@ -153,4 +153,13 @@ export function describeProgram(
   for (const verb of verbs) verb.addTo(program, run);
   addHelpCommands(program);
   return program;
+}
+
+/** Describes a usage error and names the help that explains the command, on one line. */
+function describeUsageError({ message }: CommanderError, program: Command, argv: readonly string[]): string {
+  const { command } = readPosition(program, argv);
+  const explained = command.name() === 'help' ? (command.parent ?? command) : command;
+  const problem = message.replace(/^error: /, '').replace(/\n\((Did you mean .*\?)\)$/, '. $1');
+  const ending = /[.?]$/.test(problem) ? '' : '.';
+  return `${problem}${ending} Run: farwharf help ${pathOf(explained)}`.trimEnd();
 }

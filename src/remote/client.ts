@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type * as z from 'zod';
 import { Redactor } from '../core/redact.ts';
 import { Bearer, type KeySource } from './http/bearer.ts';
@@ -8,7 +9,6 @@ import { disposableStream, type JobEventStream, streamEvents } from './events/ev
 import { followEvents, type FollowOptions } from './events/followEvents.ts';
 import type { HttpResponse, Call } from './http/exchange.ts';
 import { eventIdHeader, isEventId } from './protocol/eventId.ts';
-import { bytesBody, jsonBody, jsonCall } from './http/jsonCall.ts';
 import { type RetryAfterPolicy, withRetryAfter } from './http/retryAfterPolicy.ts';
 import { asSent } from './protocol/received.ts';
 import {
@@ -25,9 +25,9 @@ import { secretChange, secretList, secretPath, type StoredSecret } from './proto
 import { isMissingRoute, type JobSubmission, metaOf, submissionHeaders } from './transfers/submission.ts';
 import { Transport } from './http/transport.ts';
 import { openUpload } from './transfers/upload.ts';
-import { jobPath } from './protocol/jobPath.ts';
 import { limits, type RequestOptions } from './http/requestLimits.ts';
 import type { EventOptions, RemoteClientOptions, UploadOptions } from './clientOptions.ts';
+import { AppError } from '../core/errors.ts';
 
 export type { EventOptions, RemoteClientOptions, UploadOptions } from './clientOptions.ts';
 export type { RequestOptions, TransferOptions } from './http/requestLimits.ts';
@@ -276,4 +276,29 @@ export class RemoteClient implements AsyncDisposable {
       throw error;
     }
   }
+}
+
+/** A call whose response is JSON. */
+function jsonCall(call: Call): Call {
+  return { ...call, headers: { accept: 'application/json', ...call.headers } };
+}
+
+/** The part of a call that sends a value as JSON. A stream can be sent once, so a repeated call needs another one. */
+function jsonBody(value: object): Pick<Call, 'headers' | 'body'> {
+  return bytesBody(Buffer.from(JSON.stringify(value)), 'application/json');
+}
+
+/** The same for bytes. */
+function bytesBody(bytes: Uint8Array, type = 'application/octet-stream'): Pick<Call, 'headers' | 'body'> {
+  const headers = { 'content-type': type, 'content-length': String(bytes.length) };
+  return { headers, body: Readable.from([bytes]) };
+}
+
+/** The path of a job. @throws AppError `bad-input` for an ID that is not one path segment. */
+function jobPath(jobId: string): string {
+  if (typeof jobId !== 'string' || ['', '.', '..'].includes(jobId) || jobId.length > 256 || !jobId.isWellFormed()) {
+    const shown = typeof jobId === 'string' ? JSON.stringify(jobId.slice(0, 64)) : String(jobId);
+    throw new AppError('bad-input', `${shown} is not a valid job ID.`);
+  }
+  return `/v1/jobs/${encodeURIComponent(jobId)}`;
 }

@@ -1,7 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 import { attempt, type Worker } from './attempts.ts';
-import type { Awaitable } from './awaitable.ts';
-import { remembered } from './remembered.ts';
+import { type Awaitable, isPromise } from './awaitable.ts';
 import { checkOptions, type OptionShape } from '../options/optionShape.ts';
 import type { ExecContext, NodeContext } from '../run/context.ts';
 import type { Pause } from '../run/pause.ts';
@@ -11,6 +10,7 @@ import { canPause, execute, type Frame, kind } from './unit.ts';
 import { MAX_TIMER_SECONDS } from '../options/seconds.ts';
 import type { Visit } from '../run/visit.ts';
 import { requireWholeNumber } from '../options/wholeNumber.ts';
+import type { ExecCall } from '../records/recording.ts';
 
 export interface NodeOptions {
   /** The most attempts of `exec` before `execFallback`; 1, the default, means no retry. */
@@ -34,6 +34,8 @@ declare const sharedType: unique symbol;
 type NeedsOf<S> = unknown extends S ? Anything : (shared: S) => void;
 /** The type that fits every other and that every other fits. */
 type Anything = ReturnType<typeof JSON.parse>;
+
+type RecordedPart = Pick<ExecCall, 'input' | 'item' | 'code'>;
 
 /**
  * The parent of Node and Flow: a unit of work with the lifecycle `prep`, `exec`, `post`.
@@ -169,4 +171,25 @@ export function attemptItem<I, O>(
 /** The source text of methods, to detect that a node was edited since it was recorded. */
 function sourceOf(node: object, ...names: readonly string[]): string {
   return names.map((name) => String(Reflect.get(node, name))).join('\n');
+}
+
+/** Returns the recorded result of a call of `exec` if there is one; otherwise runs it, and records the result if the run records. */
+function remembered<O>(visit: Visit | undefined, part: RecordedPart, live: () => Awaitable<O>): Awaitable<O>;
+
+function remembered(visit: Visit | undefined, part: RecordedPart, live: () => unknown): unknown {
+  if (visit?.isRemembered !== true) return live();
+  const { record, replay } = visit.run.options;
+  const call: ExecCall = { ...part, path: visit.path, visit: visit.number };
+  const known = replay?.find(call);
+  if (known !== undefined) {
+    visit.isReplayed = true;
+    record?.keep(call, known.result);
+    return known.result;
+  }
+  const keep = (result: unknown): unknown => {
+    record?.keep(call, result);
+    return result;
+  };
+  const result = live();
+  return isPromise(result) ? result.then(keep) : keep(result);
 }

@@ -2,17 +2,20 @@ import { basename, dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { DisposableStore, type Disposable } from '../../core/processes/lifetime.ts';
-import { printableText } from '../../core/text/printable.ts';
+import { printableLine, printableText } from '../../core/text/printable.ts';
 import { checkProfile, type ProfileSurroundings } from '../../jobs/profiles/checkProfile.ts';
 import { parseProfiles, PROFILE_FILE, type ProfileProblem } from '../../jobs/profiles/profileFile.ts';
 import { isRegularFile } from '../../workspace/files/boundedRead.ts';
 import type { Services } from '../services/services.ts';
 import { diskFolders } from '../workspace/folders.ts';
-import { completeProfile } from './profileCompletion.ts';
+import { formatCredits } from '../../core/text/format.ts';
+import { LOCAL_HOST } from '../../jobs/service/host.ts';
+import { hostLabel } from '../ui/words.ts';
 
 // Long enough to finish typing a word before it is checked.
 const AFTER_MS = 300;
 const SELECTOR: vscode.DocumentSelector = { scheme: 'file', pattern: `**/${PROFILE_FILE}` };
+const FIELD = /"(machineClass|service)"\s*:\s*("[^"]*)?$/;
 
 /** Whether a document is the file of profiles of a folder of this window. */
 function isProfileFile({ uri }: vscode.TextDocument): boolean {
@@ -116,4 +119,45 @@ export class ProfileEditor implements vscode.CodeLensProvider, Disposable {
       hasFile: (path) => isRegularFile(join(folder, path), Number.MAX_SAFE_INTEGER),
     };
   }
+}
+
+/** Completes machine classes, with their prices on the selected host, and the names of services. */
+async function completeProfile(
+  { account, hosts, ledger }: Services,
+  document: vscode.TextDocument,
+  position: vscode.Position,
+): Promise<vscode.CompletionItem[]> {
+  const before = document.lineAt(position).text.slice(0, position.character);
+  const [, field, typed = ''] = FIELD.exec(before) ?? [];
+  const current = hosts.currentIfUsable();
+  if (field === undefined || current === undefined) return [];
+  const start = position.translate(0, -typed.length);
+  const rest = /^[^",}]*"?/.exec(document.lineAt(position).text.slice(position.character))?.[0].length ?? 0;
+  const range = new vscode.Range(start, typed === '' ? position : position.translate(0, rest));
+  const item = (name: string, detail: string, index: number): vscode.CompletionItem => {
+    const text = JSON.stringify(name);
+    const completion = new vscode.CompletionItem(printableLine(text), vscode.CompletionItemKind.EnumMember);
+    return Object.assign(completion, {
+      detail: printableLine(detail),
+      insertText: text,
+      filterText: text,
+      sortText: String(index).padStart(4, '0'),
+      range,
+    });
+  };
+  if (field === 'service') {
+    const known = new Set([LOCAL_HOST, current, ...(await ledger.hosts())]);
+    return [...known].map((host, index) =>
+      item(host === LOCAL_HOST ? host : hostLabel(host), host === current ? l10n.t('selected') : '', index),
+    );
+  }
+  return (account.last(current)?.rates ?? []).flatMap((rate, index) => {
+    const { machineClass, creditsPerMinute, description } = rate;
+    if (machineClass === null) return [];
+    const price =
+      creditsPerMinute === null
+        ? l10n.t('no price on {0}', hostLabel(current))
+        : l10n.t('{0} credits a minute on {1}', formatCredits(creditsPerMinute), hostLabel(current));
+    return item(machineClass, description ? `${price} · ${description}` : price, index);
+  });
 }

@@ -11,7 +11,7 @@ import { readRateCard } from '../../jobs/submit/estimate.ts';
 import { createPlanner, sendPlan } from '../../jobs/submit/plan.ts';
 import { readSetting } from '../contributions/config.ts';
 import type { Services } from '../services/services.ts';
-import { showProgress } from '../ui/show.ts';
+import { showError, showProgress } from '../ui/show.ts';
 import { hostLabel } from '../ui/words.ts';
 import { scriptPath } from '../../jobs/selection/script.ts';
 import { replaceWindowsLineEnds } from '../../workspace/files/lineEnds.ts';
@@ -22,13 +22,17 @@ import { type FlowAnswer, prepareFlow } from './flowScript.ts';
 import { showPreflight } from './preflight/preflight.ts';
 import { pickScript } from './preflight/scriptPick.ts';
 import type { SubmitView } from './preflight/submitView.ts';
-import { askAccount, chooseOtherHost } from './unreachableHost.ts';
 import { SelectionReader } from './selectionReader.ts';
 import { send } from './sending.ts';
 import type { SubmitArguments } from './submitArguments.ts';
 import { profileOf, readBatch, withScript } from './submitBatch.ts';
 import { submitSweep } from './submitSweep.ts';
 import { agreeToProfile, useProfile } from './submitProfile.ts';
+import { LOCAL_HOST } from '../../jobs/service/host.ts';
+import { explain } from '../ui/errorText.ts';
+
+const TRY_AGAIN = l10n.t('Try Again');
+const RUN_HERE = l10n.t('Run on This Machine');
 
 /**
  * Sends a folder as a job once the user has confirmed it. If the host cannot be reached, offers to run the job on this machine.
@@ -146,4 +150,26 @@ function defaultsOf(uri: vscode.Uri) {
     machineClass: readSetting('machineClass', uri),
     project: readSetting('project', uri),
   };
+}
+
+/** The account on a host, or the sentence that says why the host cannot be reached. @throws other errors of the service. */
+async function askAccount(
+  services: Services,
+  host: string,
+): Promise<{ readonly account: unknown } | { readonly unreachable: string }> {
+  try {
+    return { account: await services.account.ask(host) };
+  } catch (error) {
+    const { kind, sentence } = explain(error, host);
+    if (kind !== 'unreachable') throw error;
+    services.log.warn('the host of a submit cannot be reached', { host, error });
+    return { unreachable: sentence };
+  }
+}
+
+/** Asks where to submit instead. Undefined if the user closes the message. */
+async function chooseOtherHost(host: string, problem: string): Promise<string | undefined> {
+  const offers = host === LOCAL_HOST ? [TRY_AGAIN] : [TRY_AGAIN, RUN_HERE];
+  const chosen = await showError(l10n.t('{0} Nothing was sent.', problem), ...offers);
+  return chosen === TRY_AGAIN ? host : chosen === RUN_HERE ? LOCAL_HOST : undefined;
 }

@@ -1,5 +1,4 @@
 import type { FlowFile, FlowGraph, FlowNode } from '../graph/graph.ts';
-import { keysOf } from './sharedKeys.ts';
 
 /** A completion at the cursor. */
 export interface FlowCompletion {
@@ -20,6 +19,13 @@ const IN_ACTION = /\.connect\(\s*([^,()]+?)\s*,\s*[^,()]+?\s*,\s*(['"`]?)([^'"`\
 const IN_MEMBER = /([\p{ID_Start}$_][\p{ID_Continue}$]*)\s*\??\.\s*([\p{ID_Continue}$]*)$/u;
 const IN_PATTERN = /\b(?:prep|post)\s*\(\s*\{(?:[^{}]*,)?\s*([\p{ID_Continue}$]*)$/u;
 const HOOK_PARAMETER = /\b(?:prep|post)\s*\(\s*([\p{ID_Start}$_][\p{ID_Continue}$]*)/gu;
+
+/** A key of the shared state, and the labels of the nodes that use it. */
+interface SharedKey {
+  readonly key: string;
+  readonly writers: readonly string[];
+  readonly readers: readonly string[];
+}
 
 /**
  * Completions at the cursor: nodes and actions inside `connect`, keys after the shared state. The position is found in the text
@@ -90,4 +96,24 @@ function keyCompletions(flows: readonly FlowGraph[], from: number): FlowCompleti
     const written = writers.length > 0 ? `written by ${writers.join(', ')}` : `read by ${readers.join(', ')}`;
     return { label: key, kind: 'key', text: key, from, detail: written };
   });
+}
+
+/** All keys that flows use or start with, in alphabetical order. */
+function keysOf(flows: readonly FlowGraph[]): SharedKey[] {
+  const found = new Map<string, { writers: Set<string>; readers: Set<string> }>();
+  const usesOf = (key: string): { writers: Set<string>; readers: Set<string> } => {
+    const uses = found.get(key) ?? { writers: new Set(), readers: new Set() };
+    found.set(key, uses);
+    return uses;
+  };
+  for (const { nodes, runs } of flows) {
+    for (const { label, reads, writes } of nodes) {
+      for (const { key } of writes) usesOf(key).writers.add(label);
+      for (const { key } of reads) usesOf(key).readers.add(label);
+    }
+    for (const key of runs.flatMap(({ keys }) => keys ?? [])) usesOf(key).writers.add('run()');
+  }
+  return [...found]
+    .map(([key, { writers, readers }]) => ({ key, writers: [...writers], readers: [...readers] }))
+    .toSorted((a, b) => (a.key < b.key ? -1 : 1));
 }

@@ -1,9 +1,10 @@
-import type { FlowFile } from '../graph/graph.ts';
+import type { FlowFile, ModelUse } from '../graph/graph.ts';
 import { replacedConnections, unconnectedActions, unreachableNodes, unusedConnections } from './connections.ts';
-import { examine, fileFault, type FlowDiagnostic, type Severity } from './diagnostic.ts';
+import { examine, fileFault, type FlowDiagnostic, insideQuotes, type Severity } from './diagnostic.ts';
 import { unwrittenKeys } from './keys.ts';
-import { modelFaults } from './models.ts';
 import { endlessCycles, missingStart } from './reachability.ts';
+import { PROVIDER_NAMES, providerOfModel } from '../../agents/llm/providers.ts';
+import { closest, editDistance } from '../../core/text/similar.ts';
 
 const RULES = [
   missingStart,
@@ -19,6 +20,17 @@ const MAX_DIAGNOSTICS = 500;
 // Some rules scan the whole file for each of its flows.
 const MAX_FLOWS = 200;
 const SEVERITIES: readonly Severity[] = ['error', 'warning', 'hint'];
+
+// With more different letters than this, it is another name rather than a misspelling.
+const MAX_DISTANCE = 3;
+
+// Also valid: any baseUrl, and the models of VS Code.
+const OTHERS = ['custom', 'vscode'];
+
+// These providers offer models of others under their original names.
+const HOSTS: ReadonlySet<string> = new Set(
+  'azure bedrock vertex groq together fireworks openrouter cerebras ollama lmstudio vllm custom vscode'.split(' '),
+);
 
 /** The problems of a flow file, in the order of the text. A stale file has only its syntax error. */
 export function diagnose(file: FlowFile): FlowDiagnostic[] {
@@ -56,4 +68,35 @@ function worst(diagnostics: readonly FlowDiagnostic[]): FlowDiagnostic[] {
   const more = (ranked.length - kept.length).toLocaleString('en-US');
   const message = `${more} more problems in this file are not listed, starting here.`;
   return [...kept, fileFault('unread', 'hint', message, next.range)];
+}
+
+/** Providers that LLMClient does not know, and models of no provider or of another one. */
+function modelFaults({ models, file }: FlowFile): FlowDiagnostic[] {
+  return models.flatMap((use) => [...providerFault(use, file), ...modelFault(use, file)]);
+}
+
+function providerFault({ provider }: ModelUse, file: string): FlowDiagnostic[] {
+  if (provider === undefined || provider.range.file !== file) return [];
+  const names = [...PROVIDER_NAMES, ...OTHERS];
+  if (names.includes(provider.value)) return [];
+  const message = `The provider "${provider.value}" is unknown, so LLMClient would throw. Choose one of ${PROVIDER_NAMES.join(', ')}, or set only baseUrl.`;
+  const near = closest(provider.value, names).filter((name) => editDistance(name, provider.value) <= MAX_DISTANCE);
+  const range = insideQuotes(provider.range);
+  const fixes = near.map((name) => ({ title: `Change to "${name}"`, edits: [{ range, text: name }] }));
+  return [fileFault('unknown-provider', 'error', message, provider.range, fixes)];
+}
+
+function modelFault({ provider, model, hasBaseUrl }: ModelUse, file: string): FlowDiagnostic[] {
+  if (model === undefined || hasBaseUrl || model.range.file !== file) return [];
+  const owner = providerOfModel(model.value);
+  if (provider === undefined && owner === undefined) {
+    const message = `The name "${model.value}" matches no provider, so openai would be used. Set provider, or correct the name.`;
+    return [fileFault('unknown-model', 'warning', message, model.range)];
+  }
+  // Services that host models of others put the provider into the name: `openai/gpt-4o-mini`.
+  const isElsewhere =
+    provider !== undefined && owner !== undefined && owner !== provider.value && !HOSTS.has(provider.value);
+  if (!isElsewhere) return [];
+  const message = `The model "${model.value}" belongs to ${owner}, but the provider is ${provider.value}. Change one of them.`;
+  return [fileFault('unknown-model', 'warning', message, model.range)];
 }

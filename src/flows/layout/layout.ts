@@ -1,7 +1,6 @@
 import { type Arc, type Vertex, buildVertices, upperOf } from './vertices.ts';
 import { bendKey, buildGrid, type Cell, type Grid, type Link } from './cells.ts';
 import { assignColumns } from './columns.ts';
-import { markBackArcs } from './cycles.ts';
 import { type Earlier, keepColumns } from './gaps.ts';
 import { LabelPlaces } from './labels.ts';
 import { orderRows } from './ordering.ts';
@@ -172,4 +171,46 @@ function spread(cell: Cell, links: readonly Link[], otherOf: (link: Link) => Cel
   sorted.forEach((link, index) => {
     ports.set(link, cell.isBend ? cell.x : cell.x + (index - (links.length - 1) / 2) * spacing);
   });
+}
+
+/**
+ * Marks the arcs that point back, so that the others form no cycle.
+ *
+ * An arc that pointed up or down in the earlier layout keeps its direction. The rest is found by a depth-first search from
+ * the first vertex on, then from those that nothing leads to: an arc to a vertex that is still being explored points back.
+ */
+function markBackArcs(vertices: readonly Vertex[], oldRow: (vertex: Vertex) => number | undefined): void {
+  for (const { arcs } of vertices) {
+    for (const arc of arcs.out) {
+      const [from, to] = [oldRow(arc.from), oldRow(arc.to)];
+      arc.isBack = from !== undefined && to !== undefined && from > to;
+    }
+  }
+  const open = new Set<Vertex>();
+  const seen = new Set<Vertex>();
+  const [first, ...others] = vertices;
+  const roots = others.filter(({ arcs }) => arcs.in.length === 0);
+  for (const root of [...(first === undefined ? [] : [first]), ...roots, ...others]) {
+    if (!seen.has(root)) explore(root, open, seen);
+  }
+}
+
+// Uses its own stack: recursion through thousands of nodes would overflow the call stack.
+function explore(root: Vertex, open: Set<Vertex>, seen: Set<Vertex>): void {
+  const stack: { readonly vertex: Vertex; readonly arcs: readonly Arc[]; next: number }[] = [];
+  const enter = (vertex: Vertex): void => {
+    seen.add(vertex);
+    open.add(vertex);
+    stack.push({ vertex, arcs: vertex.arcs.out, next: 0 });
+  };
+  enter(root);
+  for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
+    const arc = top.arcs[top.next];
+    top.next += 1;
+    if (arc === undefined) {
+      open.delete(top.vertex);
+      stack.pop();
+    } else if (!arc.isBack && open.has(arc.to)) arc.isBack = true;
+    else if (!arc.isBack && !seen.has(arc.to)) enter(arc.to);
+  }
 }

@@ -11,12 +11,12 @@ import type {
 import { NODE_TYPES } from '../graph/nodeTypes.ts';
 import { summaryAbove } from '../syntax/comments.ts';
 import type { Evaluator } from '../interpreter/evaluator.ts';
-import { hookRange, lastHookOf } from './hooks.ts';
+import { type HookFacts, hookRange, lastHookOf, readHooks } from './hooks.ts';
 import { flowName, FreeIds, identify, labelsOf, nodeName, runtimeName } from './identity.ts';
 import { findMethod, libraryOf } from '../interpreter/members.ts';
-import { readNodeFacts } from './nodeFacts.ts';
 import { endOf, startOf } from '../syntax/sourceFile.ts';
 import type { Connection, FlowDraft, Instance } from '../interpreter/values/values.ts';
+import { ReadingLimitError } from '../interpreter/values/readingBudget.ts';
 
 // The depth of nested flows; see the reading limit `level`.
 const MAX_DEPTH = 50;
@@ -211,4 +211,28 @@ function unknownName(instance: Instance): Unread[] {
   if (isKnown) return [];
   const reason = `The name of this ${text} is only known at run time, so the events of a run may not be shown here.`;
   return [{ reason, range: instance.file.range(instance.creation) }];
+}
+
+/** The result of `readHooks`; beyond the limits of the reading, nodes are shown without facts. */
+function readNodeFacts(evaluator: Evaluator, instance: Instance, inner: NodeActions | undefined): HookFacts {
+  try {
+    if (!evaluator.budget.isExceeded) return chargedFacts(evaluator, instance, inner);
+  } catch (error) {
+    if (!(error instanceof ReadingLimitError)) throw error;
+  }
+  const range = instance.file.range(instance.creation);
+  const unknown = { reason: 'The file is too large to read completely.', range };
+  return { actions: { known: [], unknown }, reads: [], writes: [], unreadKeys: [] };
+}
+
+/** A node has few facts, unless a loop creates them. */
+function chargedFacts(evaluator: Evaluator, instance: Instance, inner: NodeActions | undefined): HookFacts {
+  const facts = readHooks(evaluator, instance, inner);
+  const { actions, reads, writes, unreadKeys } = facts;
+  const keys = [...reads, ...writes].flatMap(({ path }) => path);
+  const names = actions.known.flatMap(({ action, written }) => [action, ...written]);
+  evaluator.budget.spend('fact', keys.length + names.length + unreadKeys.length);
+  const characters = [...keys, ...names].reduce((sum, { length }) => sum + length, 0);
+  evaluator.budget.spend('character', characters);
+  return facts;
 }

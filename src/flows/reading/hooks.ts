@@ -1,26 +1,65 @@
+import type * as t from '@babel/types';
 import type { FlowNode, KeyAccess, NodeActions, ReturnedAction, SourceRange, Unread } from '../graph/graph.ts';
 import { DEFAULT_ACTION } from '../interpreter/values/drafts.ts';
 import type { Evaluator } from '../interpreter/evaluator.ts';
 import { boundMethod, findMethod, type FoundMethod, libraryOf } from '../interpreter/members.ts';
-import { given } from '../syntax/nodes.ts';
+import { given, ruleFor, type Rules } from '../syntax/nodes.ts';
 import { libraryKeys, optionOf } from './libraryKeys.ts';
 import { NEXT } from '../interpreter/values/scope.ts';
 import { createUse, writtenKeys } from '../interpreter/values/shared.ts';
-import { actionsOfType } from './types.ts';
 import {
   alternatives,
   type FunctionValue,
   type Instance,
   literal,
+  type Origin,
   type SharedUse,
   UNDEFINED,
   union,
   unknown,
   type Value,
 } from '../interpreter/values/values.ts';
+import type { SourceFile } from '../syntax/sourceFile.ts';
+
+const MAX_ALIASES = 20;
+
+const nothing = (node: t.Node, file: SourceFile): Result => [{ action: DEFAULT_ACTION, origin: { file, node } }];
+
+const RULES: Rules<Arguments, Result> = {
+  TSTypeAnnotation: ({ typeAnnotation }, file, depth) => actionsOfType(typeAnnotation, file, depth),
+  TSParenthesizedType: ({ typeAnnotation }, file, depth) => actionsOfType(typeAnnotation, file, depth),
+  TSVoidKeyword: nothing,
+  TSUndefinedKeyword: nothing,
+  TSNullKeyword: nothing,
+  TSNeverKeyword: () => [],
+  TSLiteralType({ literal }, file) {
+    if (literal.type !== 'StringLiteral') return undefined;
+    return [{ action: literal.value || DEFAULT_ACTION, origin: { file, node: literal } }];
+  },
+  TSUnionType({ types }, file, depth) {
+    const parts = types.map((part) => actionsOfType(part, file, depth));
+    return parts.every((part) => part !== undefined) ? parts.flat() : undefined;
+  },
+  TSTypeReference({ typeName, typeArguments }, file, depth) {
+    if (typeName.type !== 'Identifier' || depth > MAX_ALIASES) return undefined;
+    const [argument] = typeArguments?.params ?? [];
+    if (typeName.name === 'Promise' && argument !== undefined) return actionsOfType(argument, file, depth);
+    const alias = aliasOf(typeName.name, file);
+    return alias === undefined ? undefined : actionsOfType(alias, file, depth + 1);
+  },
+};
 
 /** What the hooks of one node return and do to the shared state. */
 export type HookFacts = Pick<FlowNode, 'actions' | 'reads' | 'writes' | 'unreadKeys'>;
+
+interface TypedAction {
+  readonly action: string;
+  readonly origin: Origin;
+}
+
+type Result = readonly TypedAction[] | undefined;
+
+type Arguments = [file: SourceFile, depth: number];
 
 /** The hook that returns the action. */
 export function lastHookOf({ class: called }: Instance): 'post' | 'merge' {
@@ -195,4 +234,17 @@ export function hookRange(found: FoundMethod | undefined): SourceRange | undefin
   const { file } = found.home.scope;
   const { start } = file.range(found.node.key);
   return { ...file.range(found.node), start };
+}
+
+/** The actions that a type allows: a union of literals; undefined if it allows any text or is declared elsewhere. */
+function actionsOfType(type: t.Node, file: SourceFile, depth = 0): Result {
+  return ruleFor(RULES, type)?.(type, file, depth);
+}
+
+function aliasOf(name: string, { program }: SourceFile): t.Node | undefined {
+  for (const statement of program?.body ?? []) {
+    const declared = statement.type === 'ExportNamedDeclaration' ? statement.declaration : statement;
+    if (declared?.type === 'TSTypeAliasDeclaration' && declared.id.name === name) return declared.typeAnnotation;
+  }
+  return undefined;
 }

@@ -2,8 +2,12 @@ import type { TraceEvent } from '../../agents/records/trace.ts';
 import { AppError } from '../../core/errors.ts';
 import type { FlowFile } from '../graph/graph.ts';
 import { readSpans, type TraceSpan } from './otlpSpans.ts';
-import { type SpanNode, spanTrees } from './spanTree.ts';
 import { TracedGraphs } from './tracedGraphs.ts';
+
+const MODEL_OPERATIONS: ReadonlySet<unknown> = new Set(['chat', 'text_completion', 'generate_content', 'embeddings']);
+
+// A deeper tree could not be drawn, and is no trace of an agent.
+const MOST_LEVELS = 50;
 
 /** A run of another program, read from its trace. */
 export interface TracedRun {
@@ -31,6 +35,16 @@ export interface TracedFlows {
 const MOST_RUNS = 200;
 // Of one step.
 const MOST_ATTRIBUTE_CHARACTERS = 50_000;
+
+/** A span with those below it. */
+interface SpanNode {
+  readonly span: TraceSpan;
+  readonly kind: 'step' | 'model' | 'tool';
+  /** Steps, also those below calls, in the order in which they began. */
+  readonly steps: readonly SpanNode[];
+  /** Calls of models and tools, also of those that are below other calls. */
+  readonly calls: readonly SpanNode[];
+}
 
 /**
  * Reads a trace that another program exported, such as LangGraph or the OpenAI Agents SDK: each root span is a run, spans below it are
@@ -191,4 +205,43 @@ type Place = Pick<TraceEvent, 'path' | 'node' | 'visit'>;
 /** A name as an id; in paths, `/` and `#` have a meaning of their own. */
 function idOf(name: string): string {
   return name.replaceAll('/', '∕').replaceAll('#', '＃');
+}
+
+/** The trees of the spans, one for each root, in the order in which they began. A span whose parent is missing is a root. */
+function spanTrees(spans: readonly TraceSpan[]): readonly SpanNode[] {
+  const byId = new Map(spans.map((span) => [keyOf(span.traceId, span.id), span]));
+  const below = Map.groupBy([...byId.values()], ({ traceId, parent }) =>
+    parent !== undefined && byId.has(keyOf(traceId, parent)) ? keyOf(traceId, parent) : undefined,
+  );
+  const build = (span: TraceSpan, level: number): SpanNode => {
+    const children = level >= MOST_LEVELS ? [] : (below.get(keyOf(span.traceId, span.id)) ?? []);
+    const nodes = children.toSorted(byStart).map((child) => build(child, level + 1));
+    const calls = nodes.filter(({ kind }) => kind !== 'step');
+    return {
+      span,
+      kind: kindOf(span),
+      // An agent that a tool runs is a step of the agent that calls the tool.
+      steps: nodes
+        .flatMap((node) => (node.kind === 'step' ? [node] : node.steps))
+        .toSorted((a, b) => byStart(a.span, b.span)),
+      // A tool that calls a model has both.
+      calls: calls.flatMap((call) => [call, ...call.calls]),
+    };
+  };
+  // Spans that are their own ancestors have no root, and are left out.
+  return (below.get(undefined) ?? []).toSorted(byStart).map((span) => build(span, 0));
+}
+
+function kindOf({ attributes }: TraceSpan): SpanNode['kind'] {
+  const operation = attributes.get('gen_ai.operation.name');
+  if (MODEL_OPERATIONS.has(operation)) return 'model';
+  return operation === 'execute_tool' ? 'tool' : 'step';
+}
+
+function byStart(a: TraceSpan, b: TraceSpan): number {
+  return a.startedAt < b.startedAt ? -1 : a.startedAt > b.startedAt ? 1 : 0;
+}
+
+function keyOf(traceId: string, id: string): string {
+  return `${traceId} ${id}`;
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { closeSync, createReadStream, ftruncateSync, openSync, writeSync } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm, stat, statfs, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError, systemCode } from '../../core/errors.ts';
@@ -8,12 +8,12 @@ import { ifThere } from '../../core/files/ifThere.ts';
 import { parseOwnJson } from '../../core/jsonFields.ts';
 import { formatBytes } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
-import { ArchivePlan } from '../../workspace/extract/archivePlan.ts';
+import { ArchivePlan, type WriteStep } from '../../workspace/extract/archivePlan.ts';
 import { type ArchiveSource, readSteps } from '../../workspace/extract/archiveSteps.ts';
 import { type ArchiveLimits, DEFAULT_LIMITS } from '../../workspace/extract/extract.ts';
 import { isRecordId } from '../ledger/record.ts';
-import { ContentsWriter } from './contentsWriter.ts';
 import { type IndexedFile, ResultIndex } from './resultIndex.ts';
+import { parseFileTime } from '../../workspace/files/fileTime.ts';
 
 export interface CacheLimits {
   /** Bytes of all contents. The results that were browsed longest ago are removed first. */
@@ -215,4 +215,49 @@ function removed(path: string): AppError {
     'missing',
     `${printableLine(path)} is no longer stored on this machine. Browse the results of the job again.`,
   );
+}
+
+/** Writes the contents of files one after the other into one file, as far as they fit into a limit. */
+class ContentsWriter implements Disposable {
+  readonly #files: IndexedFile[] = [];
+  readonly #descriptor: number;
+  readonly #mostBytes: number;
+  #bytes = 0;
+  #isStoring = false;
+
+  /** @param path the file to create. */
+  constructor(path: string, mostBytes: number) {
+    this.#descriptor = openSync(path, 'wx', 0o600);
+    this.#mostBytes = mostBytes;
+  }
+
+  /** @throws the system's error. */
+  push(step: WriteStep): void {
+    if (step.type === 'bytes') this.#append(step.bytes);
+    if (step.type === 'hole' && this.#isStoring) this.#bytes += step.size;
+    if (step.type !== 'file') return;
+    const { type: _, ...file } = step;
+    this.#isStoring = this.#bytes + file.size <= this.#mostBytes;
+    this.#files.push({ ...file, offset: this.#isStoring ? this.#bytes : null });
+  }
+
+  /** Ends the contents. @param times of all files, in order, for those that have none of their own. */
+  end(times: readonly string[] = []): readonly IndexedFile[] {
+    ftruncateSync(this.#descriptor, this.#bytes);
+    return this.#files.map((file, index) => {
+      const mtime = file.mtime ?? parseFileTime(times[index] ?? '');
+      return mtime === undefined ? file : { ...file, mtime };
+    });
+  }
+
+  [Symbol.dispose](): void {
+    closeSync(this.#descriptor);
+  }
+
+  #append(bytes: Buffer): void {
+    if (!this.#isStoring) return;
+    for (let written = 0; written < bytes.length; )
+      written += writeSync(this.#descriptor, bytes, written, bytes.length - written, this.#bytes + written);
+    this.#bytes += bytes.length;
+  }
 }

@@ -1,8 +1,11 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import * as z from 'zod';
 import { isLoopback } from '../../core/network/loopback.ts';
 import type { JobRecord } from '../ledger/record.ts';
-import { endReport } from './endReport.ts';
-import { runProgram } from './runProgram.ts';
+import { endReport, type EndReport, endVariables } from './endReport.ts';
+import { messageOf } from '../../core/errors.ts';
+import { printableLine } from '../../core/text/printable.ts';
 
 const TIMEOUT_MS = 60_000;
 
@@ -17,7 +20,16 @@ export const endHook = z.union([
     url: z.url().refine(isSecure, 'must be an https URL, or http on this machine, without a user name or password'),
   }),
 ]);
+const ERROR_LIMIT = 500;
+const LAST_WORDS_MS = 1_000;
 export type EndHook = Readonly<z.output<typeof endHook>>;
+
+interface ProgramOptions {
+  readonly env: NodeJS.ProcessEnv;
+  readonly report: EndReport;
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+}
 
 /**
  * Notifies a program or a web server of the user that a job has ended. Everything that the job determines is passed as data: to a program
@@ -64,4 +76,44 @@ function isSecure(text: string): boolean {
   const url = URL.parse(text);
   if (url === null || url.username !== '' || url.password !== '') return false;
   return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname));
+}
+
+/** Runs a program with the report in its environment and on its standard input. @throws Error if it fails or does not end in time. */
+async function runProgram(
+  [program = '', ...args]: readonly string[],
+  { env, report, signal, timeoutMs }: ProgramOptions,
+): Promise<void> {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  // The program does not need Farwharf's key, so it does not get it.
+  const { FARWHARF_API_KEY: _, ...own } = env;
+  const child = spawn(program, args, {
+    env: { ...own, ...endVariables(report) },
+    stdio: ['pipe', 'ignore', 'pipe'],
+    shell: false,
+    windowsHide: true,
+    signal: AbortSignal.any([signal, timeout]),
+    killSignal: 'SIGKILL',
+  });
+  let errors = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors = (errors + text).slice(-ERROR_LIMIT);
+  });
+  child.stdin.on('error', () => {}); // a program may not read it
+  child.stdin.end(`${JSON.stringify(report)}\n`);
+  try {
+    await once(child, 'exit');
+    // The last output of a program can arrive after its end. A process that it left behind keeps the pipe open.
+    await once(child.stderr, 'close', { signal: AbortSignal.timeout(LAST_WORDS_MS) }).catch(() => {});
+    const { exitCode: status, signalCode } = child;
+    if (status !== 0) throw new Error(`It ended with ${status === null ? signalCode : `status ${status}`}.`);
+  } catch (error) {
+    signal.throwIfAborted();
+    const why = timeout.aborted
+      ? `It was stopped, because it did not end within ${timeoutMs / 1000} s.`
+      : messageOf(error);
+    const last = printableLine(errors).trim();
+    throw new Error(`${program}: ${why}${last === '' ? '' : ` ${last}`}`, { cause: error });
+  } finally {
+    child.stderr.destroy();
+  }
 }

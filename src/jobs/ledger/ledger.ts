@@ -1,16 +1,51 @@
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite';
 import { AppError } from '../../core/errors.ts';
 import { diskError } from '../../core/files/diskSpace.ts';
 import { ownerState } from '../../core/processes/processOwner.ts';
 import { writeChangeMark } from './changeMark.ts';
-import { type LedgerChanges, readChanges, recordOfRow } from './changes.ts';
 import { openLedgerFile, resultCode } from './ledgerFile.ts';
-import { jobMatcher } from './jobFilter.ts';
-import { DEFAULT_LIMIT, type ListQuery, listStatement } from './listQuery.ts';
-import type { JobPatch, JobRecord } from './record.ts';
+import { type JobFilter, jobMatcher } from './jobFilter.ts';
+import { type JobPatch, type JobRecord, storedRecord } from './record.ts';
 import { type ClassUse, type CurrentPeriods, type ProjectSpending, spendingOf, useOf } from './spending.ts';
+import { wordsForStates } from '../../remote/protocol/spellings.ts';
+import { isFinalState } from '../../remote/protocol/states.ts';
 
 const SQLITE_CONSTRAINT = 19;
+
+// More take longer to send to another thread than reading the first page of the list does.
+const MAX_CHANGES = 500;
+const DEFAULT_LIMIT = 100;
+const FINAL_WORDS = wordsForStates(isFinalState);
+
+/** What happened to the jobs since an earlier time. */
+interface LedgerChanges {
+  /** Pass it to the next call. */
+  readonly number: number;
+  /** The jobs that were added or changed, as they are now, each once. */
+  readonly changed: readonly JobRecord[];
+  /** The IDs of those that were deleted. */
+  readonly deleted: readonly string[];
+}
+
+interface ListQuery {
+  readonly host?: string;
+  readonly folder?: string;
+  readonly state?: string;
+  /** Only jobs that have not ended, as defined by `isOver`. */
+  readonly isUnfinished?: boolean;
+  /** Only jobs that the user pinned. */
+  readonly isPinned?: boolean;
+  /** Only jobs of the sweep with this ID. */
+  readonly sweep?: string;
+  /** Only jobs that pass this filter. */
+  readonly filter?: JobFilter;
+  /** Also jobs that the user removed from the list. */
+  readonly withRemoved?: boolean;
+  /** 100 by default. */
+  readonly limit?: number;
+  /** The last record of the previous page. */
+  readonly before?: Pick<JobRecord, 'createdAt' | 'id'>;
+}
 
 /**
  * The job ledger: `jobs.sqlite` in FARWHARF_HOME, shared by every window and the command line. Calls are synchronous and
@@ -221,4 +256,53 @@ export class JobLedger {
       throw new AppError('conflict', 'This job is already in the list.', { cause: error });
     }
   }
+}
+
+/** The implementation of `JobLedger.changesSince`. */
+function readChanges(database: DatabaseSync, number?: number): LedgerChanges | undefined {
+  const last = Number(database.prepare('SELECT coalesce(max(number), 0) AS last FROM job_changes').get()?.['last']);
+  if (number === undefined) return { number: last, changed: [], deleted: [] };
+  if (number > last) return undefined;
+  // Up to `last`, because another process may change more in between.
+  const rows = database
+    .prepare(
+      `SELECT job_changes.job, jobs.record FROM job_changes LEFT JOIN jobs ON jobs.id = job_changes.job
+       WHERE number > ? AND number <= ? ORDER BY number LIMIT ?`,
+    )
+    .all(number, last, MAX_CHANGES + 1);
+  if (rows.length > MAX_CHANGES) return undefined;
+  return {
+    number: last,
+    changed: rows.filter(({ record }) => record !== null).map(recordOfRow),
+    deleted: rows.filter(({ record }) => record === null).map(({ job }) => String(job)),
+  };
+}
+
+/** The record in a row of the table `jobs`. */
+function recordOfRow(row: Record<string, SQLOutputValue>): JobRecord {
+  return storedRecord.parse(JSON.parse(String(row['record'])));
+}
+
+/** The statement that selects the records of a list, newest first, and its parameters. It does not apply `filter`, and limits nothing if there is one. */
+function listStatement(query: ListQuery): { readonly sql: string; readonly values: readonly SQLInputValue[] } {
+  const conditions: string[] = [];
+  const values: SQLInputValue[] = [];
+  const where = (condition: string, ...input: SQLInputValue[]): void => {
+    conditions.push(condition);
+    values.push(...input);
+  };
+  if (query.withRemoved !== true) where('removed = 0');
+  if (query.host !== undefined) where('host = ?', query.host);
+  if (query.folder !== undefined) where('folder = ?', query.folder);
+  if (query.state !== undefined) where('state = ?', query.state);
+  if (query.sweep !== undefined) where("record ->> '$.sweep.id' = ?", query.sweep);
+  if (query.isPinned === true) where("record ->> 'pinned' = 1");
+  if (query.isUnfinished === true) {
+    where(`lower(state) NOT IN (${FINAL_WORDS.map(() => '?').join(', ')})`, ...FINAL_WORDS);
+    where("json_extract(record, '$.finishedAt') IS NULL AND json_extract(record, '$.exitCode') IS NULL");
+  }
+  if (query.before !== undefined) where('(created_at, id) < (?, ?)', query.before.createdAt, query.before.id);
+  const filter = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
+  const sql = `SELECT record FROM jobs ${filter} ORDER BY created_at DESC, id DESC LIMIT ?`;
+  return { sql, values: [...values, query.filter === undefined ? (query.limit ?? DEFAULT_LIMIT) : -1] };
 }

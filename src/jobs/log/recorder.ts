@@ -1,14 +1,18 @@
 import type { AsyncLedger } from '../ledger/asyncLedger.ts';
 import { diskError } from '../../core/files/diskSpace.ts';
 import { logTextOf } from '../../remote/protocol/spellings.ts';
-import { FlowPauses } from './flowPauses.ts';
 import { effective, isStale, LastLine, patchFromEvent } from './progress.ts';
-import type { JobPatch, JobRecord } from '../ledger/record.ts';
+import { type JobPatch, jobPause, type JobRecord } from '../ledger/record.ts';
 import type { EventSpool, NewEvent } from './spool.ts';
+import { fieldOf, textField } from '../../core/jsonFields.ts';
+import { MarkedLineReader } from '../../core/text/markedLines.ts';
 
 // Otherwise a busy log would write to the ledger, and wake every window, a thousand times per second.
 const LAST_LINE_EVERY_MS = 1_000;
 const MAX_PENDING = 1_000;
+
+// Limited, because it is stored in the job's record, which every window reads.
+const MAX_CHARACTERS = 20_000;
 
 /** Writes the events of a stream to the spool, in batches that grow while the disk is busy, and to the ledger. */
 export class Recorder {
@@ -98,4 +102,24 @@ export class Recorder {
       this.#writing ??= this.#drain();
     }, waitMs);
   }
+}
+
+/** Finds what the flow of a job waits for among the job's events: `flow` events, or marked lines in the log of other services. */
+export class FlowPauses {
+  readonly #lines = new MarkedLineReader();
+
+  /** The pause with which a run of the flow ended, null if it ended without one; undefined for other events. */
+  push(event: string, data: unknown): JobRecord['waiting'] | undefined {
+    if (event === 'flow') return pauseOf(data);
+    const text = logTextOf(event, data);
+    if (text === undefined || textField(data, 'stream') === 'stderr') return undefined;
+    const values = this.#lines.push(text).flatMap((piece) => (piece.type === 'value' ? [piece.value] : []));
+    return values.map(pauseOf).findLast((pause) => pause !== undefined);
+  }
+}
+
+function pauseOf(event: unknown): JobRecord['waiting'] | undefined {
+  if (fieldOf(event, 'type') !== 'run-end') return undefined;
+  const pause = jobPause.safeParse(fieldOf(event, 'pause')).data;
+  return pause === undefined || JSON.stringify(pause).length > MAX_CHARACTERS ? null : pause;
 }

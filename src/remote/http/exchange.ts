@@ -8,7 +8,6 @@ import type { Proxy } from '../../core/network/proxy.ts';
 import { ProxyError, throughProxy } from '../../core/network/proxyError.ts';
 import type { Routes } from '../../core/network/routes.ts';
 import { send } from '../../core/network/send.ts';
-import { readBeforeWriteError } from './earlyResponse.ts';
 import { NetworkError } from './errors.ts';
 import { ReadTimer, type TimeLimits, watchRequest, watchTotal } from './readTimeout.ts';
 
@@ -46,6 +45,8 @@ interface Connector {
   readonly routes: Routes;
   readonly onSocket: (socket: Socket) => void;
 }
+
+type Done = (error?: Error | null) => void;
 
 /** One request and its response, with time limits, cleanup, and the original cause of a failure. */
 export class Exchange {
@@ -236,4 +237,37 @@ async function* timed(body: AsyncIterable<Uint8Array>, timer: ReadTimer): AsyncG
 /** Node's own fetch throws `fetch failed`, with the system's error as the cause. */
 function unwrapped(error: unknown): unknown {
   return error instanceof TypeError && systemCode(error.cause) !== undefined ? error.cause : error;
+}
+
+/**
+ * Delays the error of a failed write until everything that the service sent has been read.
+ *
+ * A service that refuses a large upload responds and closes the connection while the rest is still being sent. The next write then fails
+ * with EPIPE or ECONNRESET, on which Node destroys the socket, with a response that has arrived but was not read yet. After such
+ * an error the peer sends nothing more, so the end of the readable side follows at once.
+ *
+ * @returns a function that ends this, to be called before another request uses the socket.
+ */
+function readBeforeWriteError(socket: Socket): () => void {
+  // The two functions that a Writable calls to write, as every subclass implements them.
+  const write = socket._write.bind(socket);
+  const writev = socket._writev?.bind(socket);
+  const afterReading =
+    (done: Done): Done =>
+    (error) => {
+      const code = systemCode(error);
+      if (code !== 'EPIPE' && code !== 'ECONNRESET') done(error);
+      else if (socket.readableEnded) done(error);
+      else socket.once('end', () => done(error));
+    };
+  const own = {
+    _write: (chunk: unknown, encoding: BufferEncoding, done: Done) => write(chunk, encoding, afterReading(done)),
+    ...(writev && {
+      _writev: (chunks: Parameters<typeof writev>[0], done: Done) => writev(chunks, afterReading(done)),
+    }),
+  };
+  Object.assign(socket, own);
+  return () => {
+    for (const name of Object.keys(own)) Reflect.deleteProperty(socket, name);
+  };
 }

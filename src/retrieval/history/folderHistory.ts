@@ -1,7 +1,28 @@
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import type { TermQuery } from '../search/termQuery.ts';
-import type { ReadCommits } from './commit.ts';
-import { readCommitFile, type StoredHistory, writeCommitFile } from './commitFile.ts';
-import { CommitIndex } from './commitIndex.ts';
+import type { Commit, ReadCommits } from './commit.ts';
+import { writeAtomically } from '../../core/files/atomicFile.ts';
+import { parseOwnJson } from '../../core/jsonFields.ts';
+import { NON_BLOCKING_READ } from '../segments/nonBlockingRead.ts';
+import { PathFilter } from '../search/pathFilter.ts';
+import { SegmentSet } from '../search/segmentSet.ts';
+import { SegmentBuilder } from '../segments/segmentBuilder.ts';
+
+const FILE = 'commits.json';
+const VERSION = 1;
+const NONE: StoredHistory = { head: undefined, commits: [] };
+
+// The number of commits that vote. With 10 or 100, the ranking is the same within the measurement's interval.
+const VOTERS = 50;
+
+/** The history of a folder, as it is stored with its index. */
+interface StoredHistory {
+  readonly head: string | undefined;
+  /** The newest first. */
+  readonly commits: readonly Commit[];
+}
 
 /** The last commits of a folder, which are evidence for its ranking; stored with its index. */
 export class FolderHistory {
@@ -53,5 +74,55 @@ export class FolderHistory {
     this.#stored = history;
     this.#index = new CommitIndex(history.commits);
     if (isStored) await writeCommitFile(this.#folder, history);
+  }
+}
+
+/** Reads the history in the folder of an index; none if the file is missing, damaged or of another version. */
+async function readCommitFile(folder: string): Promise<StoredHistory> {
+  const stored = await readFile(join(folder, FILE), { encoding: 'utf8', flag: NON_BLOCKING_READ }).catch(() => '');
+  const end = stored.indexOf('\n');
+  const text = stored.slice(end + 1);
+  if (end < 1 || stored.slice(0, end) !== String(crc32(text))) return NONE;
+  const { version, ...history } = parseOwnJson<StoredHistory & { readonly version: number }>(text);
+  return version === VERSION ? history : NONE;
+}
+
+/** Replaces the file atomically, or removes it if there are no commits. @throws the system's error; the old file stays then. */
+async function writeCommitFile(folder: string, history: StoredHistory): Promise<void> {
+  if (history.commits.length === 0) return rm(join(folder, FILE), { force: true });
+  const text = JSON.stringify({ version: VERSION, ...history });
+  await writeAtomically(join(folder, FILE), `${crc32(text)}\n${text}`);
+}
+
+/** The messages of commits, searched like chunks. */
+class CommitIndex {
+  readonly #commits: readonly Commit[];
+  readonly #set = new SegmentSet();
+
+  constructor(commits: Iterable<Commit>) {
+    this.#commits = [...commits].filter(({ paths }) => paths.length > 0);
+    const builder = new SegmentBuilder();
+    for (const [at, { message }] of this.#commits.entries()) {
+      const source = { path: String(at), size: 0, mtimeMs: 0, hash: '', status: 'indexed' } as const;
+      const chunk = { source: source.path, text: message, startLine: 1, endLine: 1, symbols: [], scope: [] };
+      builder.add(source, [chunk]);
+    }
+    if (this.#commits.length > 0) this.#set.add(builder.finish());
+  }
+
+  /**
+   * How relevant files are for a query according to the history, from 0 to 1 for the best: each commit whose message matches votes for the
+   * files that it changed, with its score divided by the square root of their number.
+   */
+  votes(query: TermQuery): ReadonlyMap<string, number> {
+    const votes = new Map<string, number>();
+    // Requirements of a query on results do not apply to messages.
+    const terms = { ...query, definitions: [], required: [], excluded: [], paths: PathFilter.ALL };
+    for (const { source, score } of this.#set.search(terms, VOTERS)) {
+      const { paths = [] } = this.#commits[Number(source.path)] ?? {};
+      for (const path of paths) votes.set(path, (votes.get(path) ?? 0) + score / Math.sqrt(paths.length));
+    }
+    const most = Math.max(...votes.values());
+    return new Map([...votes].map(([path, sum]) => [path, sum / most]));
   }
 }

@@ -1,5 +1,5 @@
-import { problemOf } from './folderProblem.ts';
 import type { FolderState, FolderStatus } from './indexService.ts';
+import { AppError, messageOf } from '../../core/errors.ts';
 
 /** What an open folder's index is doing. */
 export class FolderActivity {
@@ -62,4 +62,10 @@ export class FolderActivity {
     if (problem !== undefined) return 'error';
     return this.isBuilding ? 'building' : 'ready';
   }
+}
+
+/** A failure as shown in the status of a folder; empty if there is none. */
+function problemOf(error: unknown): FolderStatus['problem'] {
+  if (error === undefined) return undefined;
+  return { code: error instanceof AppError ? error.code : 'failed', message: messageOf(error) };
 }

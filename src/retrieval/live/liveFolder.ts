@@ -11,7 +11,6 @@ import { FolderActivity } from './folderActivity.ts';
 import type { FileChange, FolderStatus, OpenFolder, SearchRequest, SkippedPath, ServiceHit } from './indexService.ts';
 import type { Query } from '../search/query.ts';
 import type { SemanticIndex } from '../semantic/semanticIndex.ts';
-import { withRepair } from './withRepair.ts';
 import { openStored, type StoredFolderOptions } from './storedFolder.ts';
 
 // After this time, a folder that could not be read, or in which git hung, is tried again.
@@ -243,5 +242,16 @@ export class LiveFolder implements Disposable {
 
   #inside(path: string): string | undefined {
     return pathInside(this.folder.path, path) ?? pathInside(this.#root, path);
+  }
+}
+
+/** Searches an index. If a file of it was damaged or removed, rebuilds it, and searches once more in what is indexed by then. */
+async function withRepair<T>(index: { rebuild(): Promise<void> }, search: () => Promise<T>): Promise<T> {
+  try {
+    return await search();
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === 'corrupt')) throw error;
+    await index.rebuild();
+    return search();
   }
 }

@@ -1,10 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { FolderIndex, type FolderIndexOptions } from '../folder/folderIndex.ts';
 import type { ReadCommits } from '../history/commit.ts';
 import { HistoryUpdater } from './historyUpdater.ts';
 import type { EnergyGate } from '../semantic/energyGate.ts';
 import type { OpenFolder } from './indexService.ts';
 import { type OpenModel, SemanticIndex } from '../semantic/semanticIndex.ts';
-import { type FollowOptions, followWriter } from './followWriter.ts';
+
+const REFRESH_MS = 1000;
 
 export type StoredFolderOptions = Omit<FolderIndexOptions, 'root'> & {
   readonly energy: EnergyGate;
@@ -19,6 +21,14 @@ interface StoredFolder {
   readonly history: HistoryUpdater;
   /** Undefined without models, and if the folder was closed meanwhile. */
   readonly semantic: SemanticIndex | undefined;
+}
+
+interface FollowOptions {
+  readonly signal: AbortSignal;
+  readonly isPaused: () => boolean;
+  /** Called when this process became the writer; files may have changed unnoticed. */
+  readonly onNewWriter: () => void;
+  readonly onDidChange: () => void;
 }
 
 /** Opens what is stored about a folder with this real path, and follows the changes of other processes until the signal aborts. */
@@ -39,4 +49,15 @@ export async function openStored(
     ? new SemanticIndex({ root, home, energy, openModel, sources: () => index.sources(), onDidChange })
     : undefined;
   return { index, history: new HistoryUpdater(index, { readCommits, signal, onDidChange }), semantic };
+}
+
+/** Applies what another process writes to an index, and takes over when that process stops, until the signal aborts. */
+async function followWriter(index: FolderIndex, options: FollowOptions): Promise<void> {
+  const { signal, isPaused, onNewWriter, onDidChange } = options;
+  while (!signal.aborted) {
+    await sleep(REFRESH_MS, undefined, { signal }).catch(() => {});
+    if (signal.aborted || isPaused() || index.isWriter) continue;
+    if (await index.refresh()) onNewWriter();
+    onDidChange();
+  }
 }

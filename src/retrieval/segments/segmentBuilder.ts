@@ -4,13 +4,15 @@ import { MAX_LENGTH } from '../postings/bm25.ts';
 import type { Segment, SegmentSource, Source } from './segment.ts';
 import { isProse } from '../chunks/languages.ts';
 import { summarySpans } from '../chunks/summaries.ts';
-import { orderTerms } from './termOrder.ts';
 import { definitionTerm } from '../tokenizer/definitionTerm.ts';
 import { detectProseLanguage, type ProseLanguage } from '../tokenizer/proseLanguages.ts';
 import { languageTerm, proseStems } from '../tokenizer/proseStems.ts';
 import { signedLanguageOf, signedNamesIn, withoutSigns } from '../tokenizer/signedNames.ts';
 import { Vocabulary, WordList } from '../tokenizer/vocabulary.ts';
 import { FIRST } from '../kernel/assembly/layout/memory.ts';
+import { ENTRY_BYTES, RECORD } from '../kernel/assembly/layout/order.ts';
+import type { KernelMemory } from '../tokenizer/kernelMemory.ts';
+import type { TermInternTable } from '../tokenizer/termInternTable.ts';
 
 // Extra weights of words by where they occur, in addition to 1 per occurrence in the text, as selected by `bench/ranking.ts --sweep`.
 // They do not count for the length, which is that of the text only.
@@ -140,4 +142,19 @@ function newCounter(): Counter {
     pathWords: new WordList(memory),
     nameWords: new WordList(memory),
   };
+}
+
+/** The words of a table, sorted by their bytes. */
+export function orderTerms(memory: KernelMemory, table: TermInternTable): Uint32Array {
+  const size = ENTRY_BYTES * table.size;
+  const buffer = memory.allocate(2 * size);
+  const { address, first, end } = table;
+  const entries = memory.kernel.sortWords(address + first, address + end, buffer, buffer + size);
+  const { numbers } = memory;
+  const order = new Uint32Array(table.size);
+  for (let at = 0; at < order.length; at += 1) {
+    order[at] = (numbers[(entries + ENTRY_BYTES * at + RECORD) / 4] ?? 0) - address;
+  }
+  memory.free(buffer, 2 * size);
+  return order;
 }

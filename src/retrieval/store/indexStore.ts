@@ -1,18 +1,20 @@
 import { hash, randomUUID } from 'node:crypto';
-import { readdir, rm, stat } from 'node:fs/promises';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { isDiskFull } from '../../core/files/diskSpace.ts';
 import { AppError, messageOf } from '../../core/errors.ts';
 import { makeFolder } from '../../core/files/makeFolder.ts';
 import type { Disposable } from '../../core/processes/lifetime.ts';
-import { UNFINISHED } from '../../core/files/atomicFile.ts';
+import { UNFINISHED, writeAtomically } from '../../core/files/atomicFile.ts';
 import { Journal, type JournalEntry, readJournal } from './journal.ts';
 import type { LiveSegment } from '../segments/liveSegment.ts';
 import type { Segment } from '../segments/segment.ts';
 import { INDEX_VERSION, readSegment, writeSegment } from '../segments/segmentFile.ts';
-import { markSegmentList, readSegmentList, type SegmentList, writeSegmentList } from './segmentList.ts';
 import type { SegmentSet } from '../search/segmentSet.ts';
 import { takeWriterLock } from './writerLock.ts';
+import { parseOwnJson } from '../../core/jsonFields.ts';
+import { NON_BLOCKING_READ } from '../segments/nonBlockingRead.ts';
 
 const SEGMENT = '.segment';
 const JOURNAL = '.journal';
@@ -20,6 +22,7 @@ const JOURNAL = '.journal';
 const READ_TRIES = 3;
 // A longer journal makes opening slow, so its entries are then written as segments.
 const MAX_JOURNAL_BYTES = 4_000_000;
+const LIST = 'segments.json';
 
 /** An index on disk: segments, oldest first, and the changes after them. */
 export interface StoredIndex {
@@ -32,6 +35,17 @@ export interface IndexState {
   readonly set: SegmentSet;
   /** Times of files that were touched but not changed since they were indexed. */
   readonly touched: ReadonlyMap<string, number>;
+}
+
+/** Which files in an index's folder count. */
+interface SegmentList {
+  readonly version: number;
+  /** The folder that is indexed. */
+  readonly root: string;
+  /** File names, oldest first. */
+  readonly segments: readonly string[];
+  /** The file with the changes after them. */
+  readonly journal: string;
 }
 
 /** The folder in FARWHARF_HOME that contains the index of `root`. */
@@ -246,4 +260,26 @@ export class IndexStore implements Disposable {
 
 function filesOf(segments: readonly LiveSegment[]): string[] {
   return segments.flatMap(({ file }) => (file === undefined ? [] : [file]));
+}
+
+/** Reads the list; undefined if there is none, or it is damaged, of another version or of another folder. */
+export async function readSegmentList(folder: string, root: string): Promise<SegmentList | undefined> {
+  const stored = await readFile(join(folder, LIST), { encoding: 'utf8', flag: NON_BLOCKING_READ }).catch(() => '');
+  const end = stored.indexOf('\n');
+  const text = stored.slice(end + 1);
+  if (end < 1 || stored.slice(0, end) !== String(crc32(text))) return undefined;
+  const list = parseOwnJson<SegmentList>(text);
+  return list.version === INDEX_VERSION && list.root === root ? list : undefined;
+}
+
+/** Replaces the list atomically. @throws the system's error; the old list stays then. */
+export async function writeSegmentList(folder: string, list: SegmentList): Promise<void> {
+  const text = JSON.stringify(list);
+  await writeAtomically(join(folder, LIST), `${crc32(text)}\n${text}`);
+}
+
+/** A value that changes whenever the list is replaced; empty if there is none. */
+async function markSegmentList(folder: string): Promise<string> {
+  const stats = await stat(join(folder, LIST)).catch(() => undefined);
+  return stats === undefined ? '' : [stats.ino, stats.size, stats.mtimeMs].join(':');
 }

@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
-import { join, posix } from 'node:path';
-import { IgnoreRules } from '../git/ignoreRules.ts';
+import { join, posix, relative, sep } from 'node:path';
+import { IgnoreRules, readRules } from '../git/ignoreRules.ts';
 import { findRepository, type Repository } from '../git/repository.ts';
 import { exists } from '../files/folderEntries.ts';
 import type { Exclusion } from './exclusion.ts';
@@ -8,7 +8,8 @@ import { FolderWalk, innerRepository, type Walked } from './folderWalk.ts';
 import { type GitListing, listByGit } from './gitListing.ts';
 import { ListedFiles } from './listedFiles.ts';
 import { PathScope } from './pathScope.ts';
-import { readRepositoryRules } from './repositoryRules.ts';
+
+const GITIGNORE = '.gitignore';
 
 export interface ListingOptions {
   /** Whether git may be run in this folder. */
@@ -126,4 +127,27 @@ function within(scope: PathScope | undefined, { files, excluded }: Walked): Walk
     files: files.filter((path) => scope.holds(path)),
     excluded: excluded.filter(({ path }) => scope.touches(path)),
   };
+}
+
+/**
+ * Git's ignore rules for `root`, read without git: those of its repository from the top down, and `.git/info/exclude`. `prefix` is the
+ * path from the top to the root. The rules start at the root itself if there is no repository, or if the repository ignores the root.
+ */
+export async function readRepositoryRules(
+  root: string,
+  repository: Repository | undefined,
+): Promise<{ git: IgnoreRules; prefix: string }> {
+  if (repository === undefined) return { git: new IgnoreRules(root, GITIGNORE), prefix: '' };
+  const { top, commonFolder, isOwn } = repository;
+  const first = isOwn ? await readRules(join(commonFolder, 'info/exclude'), '', '.git/info/exclude') : [];
+  const git = new IgnoreRules(top, GITIGNORE, first);
+  const folder = relative(top, root).split(sep).join('/');
+  if (folder === '') return { git, prefix: '' };
+  let above = '';
+  for (const part of folder.split('/')) {
+    const rules = await git.enter(above, true);
+    above = above === '' ? part : `${above}/${part}`;
+    if (rules.test(`${above}/`).isIgnored) return { git: new IgnoreRules(root, GITIGNORE), prefix: '' };
+  }
+  return { git, prefix: `${folder}/` };
 }

@@ -14,8 +14,9 @@ import type { FlowRuns } from '../runs/flowRuns.ts';
 import type { FlowStarter } from '../runs/flowStarter.ts';
 import type { VisitRunner } from '../runs/visitRunner.ts';
 import type { FlowWorkerService } from '../../threads/flowWorker.ts';
-import { applySourceEdits } from '../documents/sourceEdits.ts';
-import { revealSource, sourceColumn } from './revealing.ts';
+import { applySourceEdits, uriOf } from '../documents/sourceEdits.ts';
+import type { SourceRange } from '../../../flows/graph/graph.ts';
+import { toRange } from '../documents/ranges.ts';
 
 export interface CanvasRequestsDeps {
   readonly documents: FlowDocuments;
@@ -208,4 +209,31 @@ export function graphMessage({ document, version, file }: FlowReadout): GraphMes
 
 function movedKey({ uri }: vscode.TextDocument): string {
   return `canvas ${uri.toString()}`;
+}
+
+/**
+ * Shows a range of a flow's source beside the canvas, never over it: in an editor with the file, else in the first column.
+ *
+ * @param canvas the column of the canvas.
+ */
+async function revealSource(
+  range: SourceRange,
+  isPreview: boolean,
+  canvas: vscode.ViewColumn | undefined,
+): Promise<void> {
+  const uri = uriOf(range.file);
+  const selection = toRange(range);
+  const editor = await vscode.window.showTextDocument(uri, {
+    viewColumn: sourceColumn(uri, canvas),
+    preserveFocus: isPreview,
+    preview: isPreview,
+    selection: new vscode.Range(selection.start, isPreview ? selection.start : selection.end),
+  });
+  editor.revealRange(selection, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+}
+
+/** The column for a flow's source: that of an editor with the file, else one beside the canvas. */
+function sourceColumn(uri: vscode.Uri, canvas: vscode.ViewColumn | undefined): vscode.ViewColumn {
+  const shown = vscode.window.visibleTextEditors.find(({ document }) => document.uri.toString() === uri.toString());
+  return shown?.viewColumn ?? (canvas === vscode.ViewColumn.One ? vscode.ViewColumn.Beside : vscode.ViewColumn.One);
 }

@@ -16,7 +16,11 @@ import { requireTrust } from '../../workspace/folders.ts';
 import { openModelBridge } from '../runs/editorModels.ts';
 import { flowPlace } from '../runs/flowRuntime.ts';
 import type { VisitRunnerDeps } from '../runs/visitRunner.ts';
-import { askJudgeWith } from './askJudge.ts';
+import { resolveEndpoint } from '../../../agents/llm/providers.ts';
+import { createNetworkFetch } from '../../../core/network/networkFetch.ts';
+import type { AskJudge } from '../../../flows/run/evals/judge.ts';
+import type { Keys } from '../../connection/keys.ts';
+import { keyFor, openModel } from '../../models/models.ts';
 
 const PATTERN = `**/${CASES_PATTERN}`;
 const CONCURRENCY = 4;
@@ -191,4 +195,29 @@ function report(run: vscode.TestRun, item: vscode.TestItem, { isPassed, error, s
   ];
   const messages = texts.map((text) => new vscode.TestMessage(printableText(text)));
   run.failed(item, messages, seconds * 1000);
+}
+
+/** Asks the model that a check names, with its key of this window, or else the selected model. */
+function askJudgeWith(keys: Keys): AskJudge {
+  return async (messages, wanted, signal) => {
+    if (Object.values(wanted).some((value) => value !== undefined)) {
+      const endpoint = resolveEndpoint(wanted);
+      const { provider, model, baseUrl } = endpoint;
+      const apiKey = await keyFor(endpoint, keys);
+      const { askModel } = await import('../../models/chatModel.ts');
+      const transport = { signal, fetch: createNetworkFetch() };
+      const { reply, call } = await askModel({ provider, model, baseUrl, apiKey }, messages, transport);
+      return { reply, cost: call?.estimatedCost };
+    }
+    const selected = await openModel(keys);
+    if (selected === undefined) {
+      throw new AppError(
+        'missing',
+        l10n.t('No model is selected. Run "Farwharf: Select Model", or name one in $judge.'),
+      );
+    }
+    let reply = '';
+    for await (const part of selected.stream(messages, signal)) reply += part;
+    return { reply, cost: undefined };
+  };
 }

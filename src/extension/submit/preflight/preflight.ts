@@ -7,9 +7,7 @@ import { type PreflightChoice, preflightRows, preflightTitle } from './preflight
 import { describeMost } from '../../../jobs/submit/estimate.ts';
 import { parseTimeLimit, rateText, timeLimitOffers } from './preflightText.ts';
 import { pickExcluded, pickIncluded } from './filePicks.ts';
-import { pickSecrets } from './secretPick.ts';
-import { pickVolumes } from './volumePick.ts';
-import { pickOne } from '../../ui/picks.ts';
+import { pickMany, pickOne } from '../../ui/picks.ts';
 import { pickScript } from './scriptPick.ts';
 import type { SubmitView } from './submitView.ts';
 import { askText, type PickItem } from '../../ui/show.ts';
@@ -204,4 +202,46 @@ async function pickPackages(view: SubmitView): Promise<SubmitDraft | 'back' | un
     ...(active === undefined ? {} : { active }),
   });
   return chosen === undefined || chosen === 'back' ? chosen : withPackages(draft, chosen.list);
+}
+
+/** Asks which secrets of the account the job gets. */
+async function pickSecrets(view: SubmitView): Promise<SubmitDraft | 'back' | undefined> {
+  const { draft, secretNames = [] } = view;
+  const { secrets: before = [], ...rest } = draft;
+  const names = [...new Set([...secretNames, ...before])];
+  const items = names.map((name) => ({ label: withoutIcons(name), picked: before.includes(name), name }));
+  const placeholder =
+    items.length === 0
+      ? l10n.t('You have no secrets here. Run Set Secret first.')
+      : l10n.t('Select the secrets that the job gets as variables.');
+  const chosen = await pickMany({
+    title: l10n.t('{0}: secrets', preflightTitle(view)),
+    placeholder,
+    items,
+    hasBack: true,
+  });
+  if (chosen === undefined || chosen === 'back') return chosen;
+  const secrets = chosen.map(({ name }) => name);
+  return secrets.length === 0 ? rest : { ...rest, secrets };
+}
+
+/** Asks which volumes of the account the job has. */
+async function pickVolumes(view: SubmitView): Promise<SubmitDraft | 'back' | undefined> {
+  const { draft, volumes: own } = view;
+  const { volumes: before = [], ...rest } = draft;
+  const names = [...new Set([...own.map(({ name }) => name), ...before])];
+  const items = names.map((name) => {
+    const isWritable = own.some((volume) => volume.name === name && volume.isWritable);
+    const description = label`${isWritable ? l10n.t('read and write') : l10n.t('read-only')}`;
+    return { label: withoutIcons(name), description, picked: before.includes(name), name };
+  });
+  const chosen = await pickMany({
+    title: l10n.t('{0}: volumes', preflightTitle(view)),
+    placeholder: l10n.t('Select the folders of the service that the job can use.'),
+    items,
+    hasBack: true,
+  });
+  if (chosen === undefined || chosen === 'back') return chosen;
+  const volumes = chosen.map(({ name }) => name);
+  return volumes.length === 0 ? rest : { ...rest, volumes };
 }

@@ -1,5 +1,6 @@
 import { registerHooks } from 'node:module';
 import { join, sep } from 'node:path';
+import { Socket } from 'node:net';
 import { Recording } from '../../../agents/records/recording.ts';
 import { isPaused } from '../../../agents/run/pause.ts';
 import { checkResumption } from '../../../agents/run/resumption.ts';
@@ -13,16 +14,16 @@ import type { ChildMessage, ChildRequest } from '../protocol/runMessage.ts';
 import { failureOf } from './loading/failure.ts';
 import { runFlowFile } from './fileRun.ts';
 import { FlowHost } from './flowHost.ts';
-import { loadGraphs } from './graphRun.ts';
 import type { KeyRequests } from './keyRequests.ts';
-import { closeNetwork } from './offline.ts';
-import { openHandles } from './openHandles.ts';
 import { RecordedCompletions } from './recording/recordedCompletions.ts';
 import { createResolver } from './loading/resolver.ts';
 import { RunWriter } from './recording/runWriter.ts';
 import { findSyntaxError } from './loading/syntaxCheck.ts';
 import type { ViewLimits } from '../protocol/stateView.ts';
 import { createLoader, findTransform } from './loading/typescriptSource.ts';
+import { type ExactGraph, graphOfFlow } from '../../graph/exactGraph.ts';
+import { findFlow } from './loading/exportedFlow.ts';
+import { importedFile } from './loading/importedFile.ts';
 
 // Long enough for work after the flow (a last write, a closing connection), short enough to wait for.
 const LINGER_MS = 3_000;
@@ -30,6 +31,24 @@ const OWN_RUN_LINGER_MS = 10_000;
 // Node's exit status for a promise that can no longer settle.
 const UNSETTLED = 13;
 const SECRET_NAME = /(?:KEY|TOKEN|SECRET|PASSWORD)$/i;
+
+const WORDS: Readonly<Record<string, string>> = {
+  Timeout: 'a timer',
+  Immediate: 'a timer',
+  TCPServerWrap: 'a listening server',
+  TCPSocketWrap: 'an open connection',
+  TLSWrap: 'an open connection',
+  UDPWrap: 'an open socket',
+  ProcessWrap: 'a child process',
+  FSEventWrap: 'a file watcher',
+  StatWatcher: 'a file watcher',
+  MessagePort: 'a worker thread',
+  Worker: 'a worker thread',
+  SignalWrap: 'a signal listener',
+};
+
+// The standard streams, which close with the process.
+const OWN = new Set(['PipeWrap', 'TTYWrap']);
 
 /** Where the child sends its events and messages. */
 export interface Outlet {
@@ -193,4 +212,51 @@ function endLater(host: FlowHost, note: (message: string) => void): void {
 function cleaned(failure: FlowFailure, clean: (text: string) => string): FlowFailure {
   const { message, stack } = failure;
   return { ...failure, message: clean(message), ...(stack !== undefined && { stack: clean(stack) }) };
+}
+
+/**
+ * Loads a flow file and returns the graphs of the flows that it exports or runs. No flow is run: a call of `run` records its
+ * flow and throws.
+ *
+ * @throws what the file throws before it has created a flow, and AppError if it creates none.
+ */
+async function loadGraphs({ file, flow }: Pick<ChildRequest, 'file' | 'flow'>): Promise<ExactGraph[]> {
+  const found = new Set<object>();
+  installRunHost({
+    begin({ unit }) {
+      found.add(unit);
+      throw new AppError('refused', 'Flows cannot run here: only the graph was requested.');
+    },
+  });
+  try {
+    const exports = await importedFile(file);
+    for (const value of Object.values(exports)) {
+      if (typeof value === 'object' && value !== null && graphOfFlow(value) !== undefined) found.add(value);
+    }
+    if (found.size === 0) found.add(await findFlow(exports, flow, file));
+  } catch (error) {
+    if (found.size === 0) throw error;
+  }
+  return [...found].flatMap((one) => graphOfFlow(one) ?? []);
+}
+
+/** Blocks all connections of this process from now on. */
+function closeNetwork(): void {
+  Socket.prototype.connect = function refuse(this: Socket): Socket {
+    const message = 'The network is closed: this run can only use recorded results.';
+    this.destroy(new AppError('refused', message));
+    return this;
+  };
+}
+
+/** The open handles that keep this process alive: `a timer, 2 open connections`. */
+function openHandles(): string {
+  const counts = new Map<string, number>();
+  for (const type of process.getActiveResourcesInfo()) {
+    if (OWN.has(type)) continue;
+    const word = WORDS[type] ?? type;
+    counts.set(word, (counts.get(word) ?? 0) + 1);
+  }
+  const parts = [...counts].map(([word, count]) => (count === 1 ? word : `${count} ${word.replace(/^an? /, '')}s`));
+  return parts.join(', ') || 'something that Node does not name';
 }

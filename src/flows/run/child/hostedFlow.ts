@@ -1,20 +1,32 @@
 import type { Recording } from '../../../agents/records/recording.ts';
 import type { RunOptions } from '../../../agents/run/runOptions.ts';
 import { isPaused } from '../../../agents/run/pause.ts';
-import type { HostedRun, HostedStep, ModelExchange, RunHost, StartingRun } from '../../../agents/run/runHost.ts';
+import type {
+  HostedPart,
+  HostedRun,
+  HostedStep,
+  ModelExchange,
+  RunHost,
+  StartingRun,
+} from '../../../agents/run/runHost.ts';
 import type { TraceEvent } from '../../../agents/records/trace.ts';
 import type { RunEvent } from '../protocol/runEvent.ts';
 import type { FlowFailure } from '../protocol/outcome.ts';
 import type { ChildRequest } from '../protocol/runMessage.ts';
-import { changesBetween } from '../protocol/stateChange.ts';
-import { type StateView, type ViewLimits, viewOf } from '../protocol/stateView.ts';
+import { changesBetween, type StateChange } from '../protocol/stateChange.ts';
+import { isSpecial, type StateObject, type StateView, type ViewLimits, viewOf } from '../protocol/stateView.ts';
 import type { RecordedCompletions } from './recording/recordedCompletions.ts';
 import type { RunWriter } from './recording/runWriter.ts';
 import { TimeBudget } from './recording/timeBudget.ts';
-import { PartStates } from './partStates.ts';
-import { TokenJoiner } from './tokenJoiner.ts';
 
 const VIEW_PART = 0.2;
+
+// A batch can run a million items at once, and readers of the events copy the state with each change.
+const MAX_PARTS = 32;
+
+// A reply arrives in hundreds of pieces. This is often enough for text to grow visibly.
+const JOIN_MS = 100;
+const MAX_TEXT = 4_000;
 
 /** The collaborators of the host. */
 export interface HostParts {
@@ -36,6 +48,8 @@ export interface HostParts {
   readonly failureOf: (thrown: unknown, path: string | undefined) => FlowFailure;
   readonly modelKey: RunHost['modelKey'];
 }
+
+type TokenEvent = Extract<TraceEvent, { type: 'token' }>;
 
 /** One run of a flow: reports its events, stores its results, and replays an earlier run. */
 export class HostedFlow implements HostedRun {
@@ -219,5 +233,81 @@ export class HostedFlow implements HostedRun {
   #emit(event: RunEvent): void {
     this.#parts.files?.event(event);
     this.#parts.emit(event);
+  }
+}
+
+/** The states of items and branches in progress, which are shown beside the shared state, each under its path. */
+export class PartStates {
+  readonly #parts = new Map<string, StateView>();
+
+  /** The changes of a step of a part, and the removal of parts that ended before. */
+  changes(shared: StateView, { path, previous }: HostedPart, state: StateView): readonly StateChange[] {
+    const changes: StateChange[] = [];
+    for (const known of this.#parts.keys()) {
+      // Ended items, and everything that ran inside them or inside this one.
+      if (known === previous || isBelow(known, previous) || isBelow(known, path)) changes.push(this.#remove(known));
+    }
+    const before = this.#parts.get(path);
+    if (before === undefined && this.#parts.size >= MAX_PARTS) return changes;
+    const own = ownPart(shared, state);
+    this.#parts.set(path, own);
+    if (before === undefined) changes.push({ op: 'set', path: [path], value: own });
+    else for (const change of changesBetween(before, own)) changes.push({ ...change, path: [path, ...change.path] });
+    return changes;
+  }
+
+  /** The removal of all parts: they have ended. */
+  clear(): readonly StateChange[] {
+    return [...this.#parts.keys()].map((known) => this.#remove(known));
+  }
+
+  #remove(path: string): StateChange {
+    this.#parts.delete(path);
+    return { op: 'remove', path: [path] };
+  }
+}
+
+function isBelow(path: string, outer: string | undefined): boolean {
+  return outer !== undefined && path.startsWith(`${outer}/`);
+}
+
+/** The keys that a part does not have from the shared state. */
+function ownPart(shared: StateView, state: StateView): StateView {
+  if (!isObject(shared) || !isObject(state)) return state;
+  const isOwn = ([key, value]: [string, StateView]): boolean =>
+    !Object.hasOwn(shared, key) || changesBetween(shared[key] ?? null, value).length > 0;
+  return Object.fromEntries(Object.entries(state).filter(isOwn));
+}
+
+function isObject(view: StateView): view is StateObject {
+  return typeof view === 'object' && view !== null && !Array.isArray(view) && !isSpecial(view);
+}
+
+/** Joins the pieces of a streamed reply, so that there is an event for each tenth of a second instead of for each token. */
+class TokenJoiner {
+  readonly #emit: (event: TokenEvent) => void;
+  #joined: TokenEvent | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(emit: (event: TokenEvent) => void) {
+    this.#emit = emit;
+  }
+
+  push(event: TokenEvent): void {
+    const joined = this.#joined;
+    if (joined?.path === event.path && joined.visit === event.visit && joined.text.length < MAX_TEXT) {
+      this.#joined = { ...joined, text: joined.text + event.text };
+      return;
+    }
+    this.flush();
+    this.#joined = event;
+    this.#timer = setTimeout(() => this.flush(), JOIN_MS);
+  }
+
+  flush(): void {
+    clearTimeout(this.#timer);
+    const joined = this.#joined;
+    this.#joined = undefined;
+    if (joined !== undefined) this.#emit(joined);
   }
 }

@@ -2,8 +2,14 @@ import type * as t from '@babel/types';
 import { endOf, startOf } from '../../syntax/sourceFile.ts';
 import { lowerEnum } from './enums.ts';
 import { boundNames } from '../../syntax/boundNames.ts';
-import { isTypeOnly } from './typeOnly.ts';
 import type { TextEdits } from './textEdits.ts';
+
+const TYPES: ReadonlySet<t.Node['type']> = new Set([
+  'TSInterfaceDeclaration',
+  'TSTypeAliasDeclaration',
+  'TSDeclareFunction',
+  'EmptyStatement',
+] as const);
 
 /**
  * Rewrites the enums and namespaces of a list of statements.
@@ -72,4 +78,15 @@ function namesOf(id: t.TSEntityName): string[] {
 function nameOf(node: t.Node): string {
   if (node.type === 'TSModuleDeclaration') return node.id.type === 'StringLiteral' ? '' : (namesOf(node.id)[0] ?? '');
   return boundNames(node)[0] ?? '';
+}
+
+/** Whether a statement contains only types, so that nothing is left of it when they are removed. */
+function isTypeOnly(node: t.Node): boolean {
+  if (TYPES.has(node.type) || ('declare' in node && node.declare === true)) return true;
+  if (node.type === 'ExportNamedDeclaration') return node.exportKind === 'type' || isDeclarationOfTypes(node);
+  return node.type === 'TSModuleDeclaration' && (node.kind === 'global' || node.body.body.every(isTypeOnly));
+}
+
+function isDeclarationOfTypes({ declaration }: t.ExportNamedDeclaration): boolean {
+  return declaration !== null && declaration !== undefined && isTypeOnly(declaration);
 }

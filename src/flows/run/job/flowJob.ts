@@ -1,11 +1,11 @@
-import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, extname, join } from 'node:path';
+import { basename, dirname, extname, join, relative } from 'node:path';
 import { writeAtomically } from '../../../core/files/atomicFile.ts';
 import type { SelectedFile } from '../../../workspace/files/selectedFile.ts';
 import type { FlowRunRequest } from '../protocol/flowRun.ts';
 import { JOB_FOLDER, jobRequest } from './jobRequest.ts';
-import { runtimeFiles } from './runtimeFiles.ts';
+import { AppError } from '../../../core/errors.ts';
 
 const START_SCRIPT = `#!/bin/sh
 # Runs the flow that flow.json names, with the runtime that lies beside this script.
@@ -18,6 +18,7 @@ fi
 # An editor's own program is a Node with this.
 ELECTRON_RUN_AS_NODE=1 exec "$node" ${JOB_FOLDER}/flowRunner.mjs ${JOB_FOLDER}/flow.json "$@"
 `;
+const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*["'](\.[^"']+)["']/g;
 
 export interface FlowJobRequest extends Pick<FlowRunRequest, 'flow' | 'flowName' | 'shared' | 'resume' | 'input'> {
   /** The flow file, relative to the folder, with `/`. */
@@ -28,6 +29,12 @@ export interface FlowJobRequest extends Pick<FlowRunRequest, 'flow' | 'flowName'
   readonly continuedBy?: string | undefined;
   /** The built `flowRunner.mjs`. */
   readonly runner: string;
+}
+
+interface RuntimeFile {
+  /** Relative to the folder of the runner, with `/`. */
+  readonly path: string;
+  readonly source: string;
 }
 
 /** A flow prepared as a job for any service: the files to add to those of its folder. Dispose it when it was sent. */
@@ -118,4 +125,32 @@ function quoted(path: string): string {
 async function selected(name: string, source: string, mode = 0o644): Promise<SelectedFile> {
   const { size, mtimeMs } = await stat(source);
   return { path: `${JOB_FOLDER}/${name}`, size, mode, mtimeMs, source };
+}
+
+/**
+ * The built files that a flow needs on another machine: the runner, the library with its zod, and what they import.
+ *
+ * @param runner path of the built `flowRunner.mjs`.
+ * @throws AppError `missing` when the runner is not built.
+ */
+async function runtimeFiles(runner: string): Promise<readonly RuntimeFile[]> {
+  if (!runner.endsWith('.mjs')) {
+    throw new AppError(
+      'missing',
+      'Sending a flow needs the built runtime, but this program runs from its sources. Run npm run build first.',
+    );
+  }
+  const folder = dirname(runner);
+  const found = new Map<string, RuntimeFile>();
+  const waiting = [runner, join(folder, 'agents.mjs'), join(folder, 'zod.mjs')];
+  for (let source = waiting.pop(); source !== undefined; source = waiting.pop()) {
+    if (found.has(source)) continue;
+    const text = await readFile(source, 'utf8').catch((): undefined => undefined);
+    // A string in the program may look like an import.
+    if (text === undefined && source !== runner) continue;
+    if (text === undefined) throw new AppError('missing', `The flow runtime ${runner} is missing. Reinstall Farwharf.`);
+    found.set(source, { path: relative(folder, source).replaceAll('\\', '/'), source });
+    for (const [, specifier = ''] of text.matchAll(IMPORT)) waiting.push(join(dirname(source), specifier));
+  }
+  return [...found.values()];
 }

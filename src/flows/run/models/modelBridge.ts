@@ -1,9 +1,16 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { AppError, type ErrorCode, messageOf } from '../../../core/errors.ts';
 import { selectedModelVariables } from '../../../agents/llm/selectedModel.ts';
-import { type BridgeRequest, readBridgeRequest } from './bridgeRequest.ts';
-import { forwardToSelected, SELECTED_PATH, type SelectedService } from './selectedService.ts';
+import { type BridgeRequest, readBody, readBridgeRequest } from './bridgeRequest.ts';
+import { type Endpoint, keyHeaders, requestUrl } from '../../../agents/llm/providers.ts';
+
+/** Where the path of the selected service starts at the bridge. */
+const SELECTED_PATH = '/selected/v1';
+const ROUTE = '/chat/completions';
+const HEADERS = ['content-type', 'retry-after'];
 
 /** The models behind a bridge. */
 export interface BridgedModels {
@@ -31,6 +38,13 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   permission: 403,
   refused: 403,
 };
+
+/** The service of the selected model. Its key stays in the editor. */
+interface SelectedService extends Partial<Pick<Endpoint, 'query' | 'keyHeader'>> {
+  readonly baseUrl: string;
+  readonly key: string | undefined;
+  readonly fetch: typeof fetch;
+}
 
 /**
  * Offers models to child processes as a chat completions service: on loopback only, and only with the token, which is valid as
@@ -170,4 +184,34 @@ async function usageOf({ models, asked, signal }: Exchange, content: string): Pr
 function sendJson(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'Content-Type': 'application/json' });
   response.end(JSON.stringify(body));
+}
+
+/**
+ * Passes a request of a flow on to the selected service, and the response back as it arrives.
+ *
+ * @throws AppError `missing` for any other path, `limit` for a body over 16 MB, and what `fetch` throws.
+ */
+async function forwardToSelected(
+  { baseUrl, query = {}, keyHeader, key, fetch }: SelectedService,
+  request: IncomingMessage,
+  response: ServerResponse,
+  signal: AbortSignal,
+): Promise<void> {
+  if (request.method !== 'POST' || request.url !== SELECTED_PATH + ROUTE) {
+    throw new AppError('missing', `The bridge has no ${request.method} ${request.url}.`);
+  }
+  const answer = await fetch(requestUrl({ baseUrl, query }, ROUTE), {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', ...keyHeaders({ keyHeader }, key) },
+    body: await readBody(request),
+    redirect: 'error', // a redirect could take the key elsewhere
+    signal,
+  });
+  const headers = HEADERS.flatMap((name) => {
+    const value = answer.headers.get(name);
+    return value === null ? [] : [[name, value] as const];
+  });
+  response.writeHead(answer.status, Object.fromEntries(headers));
+  if (answer.body === null) response.end();
+  else await pipeline(Readable.fromWeb(answer.body), response, { signal });
 }

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { StringDecoder } from 'node:string_decoder';
 import { AppError, messageOf } from '../../../core/errors.ts';
 import { endProcesses } from '../../../core/processes/processTree.ts';
 import { flowEnvironment, type VariableSource } from '../protocol/flowEnvironment.ts';
 import type { FlowRunRequest, FlowRuntime } from '../protocol/flowRun.ts';
-import { type OutputLine, OutputLines } from './outputLines.ts';
 import { type ChildMessage, isChildMessage, type ParentMessage } from '../protocol/runMessage.ts';
 
 const KILL_GRACE_MS = 2_000;
@@ -16,6 +16,7 @@ const QUIET_POLL_MS = 20;
 const RUN_MARK = 'FARWHARF_FLOW_RUN';
 // Types are stripped on purpose, and a folder without package.json is not an error.
 const NODE_FLAGS = ['--disable-warning=ExperimentalWarning', '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON'];
+const MAX_LINE = 64 * 1024;
 
 export interface ProcessEnd {
   readonly code: number | null;
@@ -26,6 +27,12 @@ interface Listener {
   message(message: ChildMessage): void;
   /** Returns a promise while the line is being handled. */
   output(stream: 'stdout' | 'stderr', line: OutputLine): Promise<void> | undefined;
+}
+
+interface OutputLine {
+  readonly text: string;
+  /** Whether the line ends here. */
+  readonly isWhole: boolean;
 }
 
 /** The child process in which a flow runs: its own process group, with a message channel. */
@@ -133,5 +140,33 @@ export class FlowProcess {
       // The pipe was closed by this process.
     }
     for (const line of lines.end()) await take(line);
+  }
+}
+
+/** Splits a stream of bytes into lines; a line longer than 64 K characters is split into pieces. */
+class OutputLines {
+  readonly #decoder = new StringDecoder('utf8');
+  #rest = '';
+
+  push(bytes: Buffer): readonly OutputLine[] {
+    return this.#cut(this.#decoder.write(bytes));
+  }
+
+  /** The text after the last line feed. */
+  end(): readonly OutputLine[] {
+    const lines = this.#cut(this.#decoder.end());
+    const rest = this.#rest;
+    this.#rest = '';
+    return rest === '' ? lines : [...lines, { text: rest, isWhole: true }];
+  }
+
+  #cut(text: string): readonly OutputLine[] {
+    const parts = (this.#rest + text).split('\n');
+    this.#rest = parts.pop() ?? '';
+    const lines = parts.map((line) => ({ text: line.replace(/\r$/, ''), isWhole: true }));
+    if (this.#rest.length < MAX_LINE) return lines;
+    const piece = this.#rest;
+    this.#rest = '';
+    return [...lines, { text: piece, isWhole: false }];
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MarkedLineWriter } from '../../../../src/core/text/markedLines.ts';
-import { FlowPauses } from '../../../../src/jobs/log/flowPauses.ts';
+import { FlowPauses } from '../../../../src/jobs/log/recorder.ts';
 
 const pause = { question: 'Publish it?', choices: ['yes', 'no'], path: 'Publish/Review' };
 const end = (more: object) => ({ type: 'run-end', run: 1, at: 5, ...more });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { OutputTail } from '../../../../src/jobs/page/outputTail.ts';
+import { OutputTail } from '../../../../src/jobs/page/jobPage.ts';
 
 const AT = { seq: 1, at: '2026-01-01T00:00:00.000Z' };
 

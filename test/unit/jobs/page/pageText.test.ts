@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatMeasured } from '../../../../src/core/text/format.ts';
-import { JobPage } from '../../../../src/jobs/page/jobPage.ts';
-import { OutputTail } from '../../../../src/jobs/page/outputTail.ts';
+import { JobPage, OutputTail } from '../../../../src/jobs/page/jobPage.ts';
 import { describeFacts, describeFiles, metricPlots, usagePlots } from '../../../../src/jobs/page/pageText.ts';
 import { makeRecord } from '../fixtures.ts';
 

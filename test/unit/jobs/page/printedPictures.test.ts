@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PrintedPictures } from '../../../../src/jobs/page/printedPictures.ts';
+import { PrintedPictures } from '../../../../src/jobs/page/jobPage.ts';
 
 const DATA = Buffer.from('a picture').toString('base64');
 const lineOf = (picture: unknown): string => `farwharf:picture ${JSON.stringify(picture)}\n`;

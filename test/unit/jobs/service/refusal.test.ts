@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeRefusal } from '../../../../src/jobs/service/refusal.ts';
+import { describeRefusal } from '../../../../src/jobs/service/explain.ts';
 import { RemoteError } from '../../../../src/remote/http/errors.ts';
 
 const CASES: readonly (readonly [detail: string, sentence: string])[] = [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { mapLine } from '../../../../src/jobs/source/lineMap.ts';
+import { mapLine } from '../../../../src/jobs/source/currentLine.ts';
 
 const OLDER = 'one\ntwo\nthree\nfour\nfive';
 const line = (at: number) => ({ line: at, isDeleted: false });

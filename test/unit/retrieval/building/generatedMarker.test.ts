@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { saysGenerated } from '../../../../src/retrieval/building/generatedMarker.ts';
+import { saysGenerated } from '../../../../src/retrieval/building/indexedFile.ts';
 
 const LICENSE = `/*\n${' * Licensed under the Apache License, Version 2.0.\n'.repeat(12)} */\n`;
 

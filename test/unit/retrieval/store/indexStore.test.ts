@@ -3,12 +3,11 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { IndexStore } from '../../../../src/retrieval/store/indexStore.ts';
+import { IndexStore, readSegmentList, writeSegmentList } from '../../../../src/retrieval/store/indexStore.ts';
 import { Journal, readJournal } from '../../../../src/retrieval/store/journal.ts';
 import { SegmentBuilder } from '../../../../src/retrieval/segments/segmentBuilder.ts';
 import type { Segment } from '../../../../src/retrieval/segments/segment.ts';
 import { INDEX_VERSION } from '../../../../src/retrieval/segments/segmentFile.ts';
-import { readSegmentList, writeSegmentList } from '../../../../src/retrieval/store/segmentList.ts';
 import { SegmentSet } from '../../../../src/retrieval/search/segmentSet.ts';
 import { TIMES } from '../../../random.ts';
 import { cannotListOpenFiles, openFilesIn } from '../../openFiles.ts';

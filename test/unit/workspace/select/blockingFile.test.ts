@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { abortIfBlocked } from '../../../../src/workspace/select/blockingFile.ts';
+import { abortIfBlocked } from '../../../../src/workspace/select/gitListing.ts';
 import { temporaryFolder, writeTree } from '../temporaryFolder.ts';
 
 const skip = process.platform === 'win32' && 'NOT ON WINDOWS: it has no pipes in folders';

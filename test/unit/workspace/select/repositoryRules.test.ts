@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { IgnoreRules } from '../../../../src/workspace/git/ignoreRules.ts';
 import type { Repository } from '../../../../src/workspace/git/repository.ts';
-import { readRepositoryRules } from '../../../../src/workspace/select/repositoryRules.ts';
+import { readRepositoryRules } from '../../../../src/workspace/select/folderListing.ts';
 import { temporaryFolder, writeTree } from '../temporaryFolder.ts';
 
 const repositoryAt = (top: string, isOwn = true): Repository => ({

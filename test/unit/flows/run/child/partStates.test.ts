@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PartStates } from '../../../../../src/flows/run/child/partStates.ts';
+import { PartStates } from '../../../../../src/flows/run/child/hostedFlow.ts';
 import { applyChanges } from '../../../../../src/flows/run/protocol/stateChange.ts';
 import type { StateView } from '../../../../../src/flows/run/protocol/stateView.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compareRuns } from '../../../../../src/flows/run/history/compareRuns.ts';
+import { compareRuns } from '../../../../../src/flows/run/history/runQueries.ts';
 import { describeRunEnd, describeStep } from '../../../../../src/flows/run/history/describeRun.ts';
 import type { RunEvent } from '../../../../../src/flows/run/protocol/runEvent.ts';
 import { differencesOf } from '../../../../../src/flows/run/testing/testDifference.ts';
