@@ -273,7 +273,7 @@ const configurations = [
     ...extension,
     entryPoints: {
       features: 'src/extension/features.ts',
-      typesPlugin: 'src/extension/typescript/typesPlugin.ts',
+      typesPlugin: 'src/extension/flows/language/typesPlugin.ts',
     },
     chunkNames: 'chunks/[hash]',
     format: 'esm',

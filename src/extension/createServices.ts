@@ -35,7 +35,7 @@ import { Keys } from './connection/keys.ts';
 import { SignIns } from './connection/signIns.ts';
 import type { Services } from './services/services.ts';
 import type { Shell } from './shell.ts';
-import { FilesView } from './submit/files/filesView.ts';
+import { FilesView } from './submit/preflight/filesView.ts';
 import { SweepPages } from './sweeps/sweepPages.ts';
 import { SweepRuns } from './sweeps/sweepRuns.ts';
 import { SubmitMemory } from './submit/preflight/submitMemory.ts';

@@ -27,25 +27,25 @@ const FOLDERS: Record<string, string> = {
   remote: 'protocol http events transfers .',
   workspace: 'files environments secrets git archive select pack extract results',
   retrieval: `
-    chunks kernel/assembly/layout kernel/assembly kernel postings tokenizer related segments search ranking history building store vectors embedding/static embedding
+    chunks kernel/assembly/layout kernel/assembly kernel postings tokenizer segments search ranking history building store vectors embedding
     semantic folder live .`,
   library: '.',
   agents: 'schema options tools records run graph llm chat rag .',
   machines: 'ssh install tunnel .',
   jobs: 'service signIn ledger archives source selection batch contents submitted output log logView metrics submit/account submit costs profiles sweeps results browsing . page failure ending agentTools',
   flows: `
-    graph syntax interpreter/values interpreter reading diagnostics editing assist layout drawing reach project migration versions traces types
+    graph syntax interpreter/values interpreter reading diagnostics editing assist layout drawing reach project migration versions traces
     run/erasable run/models run/protocol run/answers run/process run/job run/history run/visits run/testing run/evals run/child/recording
     run/child/loading run/child`,
   service: `
     store/database store/jobs store/accounts store/audit store config log cgroups jobFiles volumes executor secrets contents environments folders sandbox runner/usage runner/environment runner/program
     runner/output runner process
     slurm/batch slurm slurm/proposal health disk jobs streams tls http/limits http/access http/connections signIn http/submit http/page/views http/page http backup metrics admin/socket admin/operations admin . machine`,
-  cli: 'terminal grammar command completion session signIn failures list jobs budgets secrets migration flows sweeps submit search serve admin admin/verbs mcp machines executable .',
+  cli: 'terminal grammar command completion session signIn jobs budgets secrets flows sweeps submit search serve admin admin/verbs mcp machines executable .',
   extension: `
-    contributions ui threads workspace connection store submit/preflight submit/files jobs logs results/browsing sweeps services submitted status submit profiles results jobList tasks
-    models agentTools failures search/answers search/index search flows/documents flows/prompts flows/runs flows/evals flows/canvas flows/creation
-    flows/language flows links commands commands/jobs commands/jobList commands/logs commands/failures commands/sweeps commands/submit commands/results commands/services commands/search commands/flows typescript .`,
+    contributions ui threads workspace connection store submit/preflight jobs logs results/browsing sweeps services status submit results jobList tasks
+    models agentTools failures search/answers search/index search flows/documents flows/prompts flows/runs flows/canvas
+    flows/language flows commands commands/jobs commands/jobList commands/logs commands/failures commands/sweeps commands/submit commands/results commands/services commands/search commands/flows .`,
   webview: '. canvas/dom canvas/state canvas/scene canvas/actions canvas/input canvas/panels canvas jobPage sweepPage',
 };
 const SOURCE = join(import.meta.dirname, '../../src');

@@ -1,5 +1,5 @@
 import { dirname, relative, resolve } from 'node:path';
-import { setUpTypes } from '../../flows/types/setUpTypes.ts';
+import { setUpTypes } from '../../flows/project/setUpTypes.ts';
 import type { Context } from '../command/context.ts';
 
 /** `farwharf flow types`: writes the declarations of the library into a folder. JSON: `{ path, status }`. */

@@ -142,7 +142,7 @@ export const flowVerb = defineGroup(
         ['farwharf flow migrate agent.ts nodes.ts', 'print the changes as a patch, and what is left to do by hand'],
         ['farwharf flow migrate agent.ts --write', 'change the file'],
       ],
-      load: async () => (await import('../migration/flowMigrate.ts')).migrateFlows,
+      load: async () => (await import('./flowMigrate.ts')).migrateFlows,
     }),
   ],
 );

@@ -19,7 +19,7 @@ export const jobVerbs: readonly Verb[] = [
       ['farwharf jobs --all', 'list the last 20 jobs of the account, also those that were sent from elsewhere'],
       ['farwharf jobs --limit 100 --json', 'list up to 100 jobs as JSON'],
     ],
-    load: async () => (await import('../list/jobs.ts')).listJobs,
+    load: async () => (await import('./jobs.ts')).listJobs,
   }),
   defineVerb({
     name: 'job',
@@ -44,7 +44,7 @@ export const jobVerbs: readonly Verb[] = [
       ['farwharf add job-4711', 'list a job that was submitted from another machine'],
       ['farwharf add job-4711 --folder ~/model', 'download its results into ~/model'],
     ],
-    load: async () => (await import('../list/add.ts')).add,
+    load: async () => (await import('./add.ts')).add,
   }),
   defineVerb({
     name: 'watch',
@@ -139,7 +139,7 @@ export const jobVerbs: readonly Verb[] = [
       ['farwharf explain 3f2a', 'show why the job failed, as Markdown'],
       ['farwharf explain 3f2a --json | llm "How do I fix this?"', 'ask a model about it'],
     ],
-    load: async () => (await import('../failures/explain.ts')).explain,
+    load: async () => (await import('./explain.ts')).explain,
   }),
   defineVerb({
     name: 'me',

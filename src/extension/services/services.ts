@@ -30,7 +30,7 @@ import type { SubmittedDocuments } from '../jobs/submittedDocuments.ts';
 import type { SourceLines } from '../jobs/sourceLines.ts';
 import type { Keys } from '../connection/keys.ts';
 import type { SignIns } from '../connection/signIns.ts';
-import type { FilesView } from '../submit/files/filesView.ts';
+import type { FilesView } from '../submit/preflight/filesView.ts';
 import type { SweepPages } from '../sweeps/sweepPages.ts';
 import type { SweepRuns } from '../sweeps/sweepRuns.ts';
 import type { WatchedJobs } from '../store/watchedJobs.ts';

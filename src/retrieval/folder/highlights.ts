@@ -1,4 +1,4 @@
-import { relatedTerms } from '../related/relatedTerms.ts';
+import { relatedTerms } from '../search/relatedTerms.ts';
 import { scanWords } from '../tokenizer/scanWords.ts';
 import { WordAnalyzer } from '../tokenizer/words.ts';
 

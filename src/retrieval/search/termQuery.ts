@@ -2,7 +2,7 @@ import type { PathFilter } from './pathFilter.ts';
 import { withoutPositions } from './fileMentions.ts';
 import type { Query } from './query.ts';
 import { definitionTerms, type DefinitionQuery } from './definitionQuery.ts';
-import { relatedTerms } from '../related/relatedTerms.ts';
+import { relatedTerms } from './relatedTerms.ts';
 import { foldLetters } from '../tokenizer/foldLetters.ts';
 import { withoutSigns } from '../tokenizer/signedNames.ts';
 import { scanWords } from '../tokenizer/scanWords.ts';

@@ -12,8 +12,8 @@ const MAX_WORDS = 2_000;
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 // Slurm's own programs wait 9 to 18 seconds for a controller that is down, and much longer for one that hangs.
 const TIMEOUT_MS = 20_000;
-// The system's words for network errors, and Slurm's for the same and for a controller that does not accept requests now:
-// https://github.com/SchedMD/slurm/blob/master/src/common/slurm_errno.c
+// The system's words for network errors, and Slurm's for the same and for a controller that does not accept requests now (slurm_errno.c of
+// its sources).
 const NO_ANSWER = new RegExp(
   [
     'Connection (refused|reset|timed out)|Broken pipe|connection abort|No route to host|Network is (down|unreachable)|Host is (down|unreachable)',

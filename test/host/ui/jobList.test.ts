@@ -15,7 +15,7 @@ import {
   WAIT_TIMEOUT_MS,
 } from '../../../scripts/vscode/workbench.ts';
 import { processOwner } from '../../../src/core/processes/processOwner.ts';
-import { formatJobLink } from '../../../src/extension/links/jobLink.ts';
+import { formatJobLink } from '../../../src/extension/jobs/jobLink.ts';
 import { JobLedger } from '../../../src/jobs/ledger/ledger.ts';
 import { newRecord } from '../../../src/jobs/ledger/record.ts';
 import { screenshotOfFailure } from '../support/failure.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
-import { fileRow, ruleLocation } from '../../../../src/extension/submit/files/filesView.ts';
+import { fileRow, ruleLocation } from '../../../../src/extension/submit/preflight/filesView.ts';
 
 const file = { path: 'a.py', name: 'a.py', isFolder: false, sent: 1, sentBytes: 2000, leftOut: 0 };
 

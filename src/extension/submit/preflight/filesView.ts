@@ -11,7 +11,7 @@ import type { ContextKeys } from '../../contributions/contexts.ts';
 import { FILES_VIEW } from '../../contributions/names.ts';
 import { label, messageText, withoutIcons } from '../../ui/labels.ts';
 import { openCommand, treeRow } from '../../ui/show.ts';
-import type { SubmitView } from '../preflight/submitView.ts';
+import type { SubmitView } from './submitView.ts';
 import { joinPrintable, type Printable, printable } from '../../../core/text/printable.ts';
 import { describeExclusion } from '../../../jobs/selection/exclusions.ts';
 

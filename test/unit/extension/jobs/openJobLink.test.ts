@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openJobLink } from '../../../../src/extension/links/openJobLink.ts';
+import { openJobLink } from '../../../../src/extension/jobs/openJobLink.ts';
 import { newRecord } from '../../../../src/jobs/ledger/record.ts';
 
 const HOST = 'https://gpu.example.org';

@@ -1,10 +1,10 @@
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
-import { AppError } from '../../../core/errors.ts';
-import { exists, freeName } from '../../workspace/freeName.ts';
-import { requireTrust } from '../../workspace/folders.ts';
-import { pickRow, type PickItem } from '../../ui/show.ts';
-import { label } from '../../ui/labels.ts';
+import { AppError } from '../../core/errors.ts';
+import { exists, freeName } from '../workspace/freeName.ts';
+import { requireTrust } from '../workspace/folders.ts';
+import { pickRow, type PickItem } from '../ui/show.ts';
+import { label } from '../ui/labels.ts';
 
 // The recorded model of a template with its comment, and the import that only it needs.
 const RECORDED = /^\/\/ [^\n]*new LLMClient\(\)\n(const \w+ = )recordedModel\(\{[\s\S]*?^\}\);$/m;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatJobLink, readJobLink } from '../../../../src/extension/links/jobLink.ts';
+import { formatJobLink, readJobLink } from '../../../../src/extension/jobs/jobLink.ts';
 
 const JOB = { host: 'https://gpu.example.org', jobId: '7f3a2c1e-0000-4000-8000-000000000001' };
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type LanguageServiceHost, typesPlugin } from '../../../../src/extension/typescript/typesPlugin.ts';
+import { type LanguageServiceHost, typesPlugin } from '../../../../../src/extension/flows/language/typesPlugin.ts';
 
 test('the plugin adds declarations only for its modules, and only where the folder has none', () => {
   const own = { resolvedFileName: '/folder/node_modules/farwharf/agents.d.ts' };

@@ -3,11 +3,11 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { withOwnModel } from '../../../../../src/extension/flows/creation/newFlow.ts';
-import { diagnose } from '../../../../../src/flows/diagnostics/diagnose.ts';
-import { readFlows } from '../../../../../src/flows/project/flowProject.ts';
-import { diskHost } from '../../../../../src/flows/project/diskHost.ts';
-import { typeErrorsIn } from '../../../flows/typeCheck.ts';
+import { withOwnModel } from '../../../../src/extension/flows/newFlow.ts';
+import { diagnose } from '../../../../src/flows/diagnostics/diagnose.ts';
+import { readFlows } from '../../../../src/flows/project/flowProject.ts';
+import { diskHost } from '../../../../src/flows/project/diskHost.ts';
+import { typeErrorsIn } from '../../flows/typeCheck.ts';
 
 const TEMPLATES = join(import.meta.dirname, '../../../../../media/flowTemplates');
 

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { setUpTypes } from '../../../../src/flows/types/setUpTypes.ts';
+import { setUpTypes } from '../../../../src/flows/project/setUpTypes.ts';
 
 test('types are written into node_modules, again after an update, and never over the library itself', async () => {
   const scratch = await mkdtemp(join(tmpdir(), 'farwharf-types-'));

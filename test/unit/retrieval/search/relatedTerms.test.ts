@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { KeywordIndex } from '../../../../src/retrieval/keywordIndex.ts';
-import { relatedTerms } from '../../../../src/retrieval/related/relatedTerms.ts';
-import table from '../../../../src/retrieval/related/relatedTerms.json' with { type: 'json' };
+import { relatedTerms } from '../../../../src/retrieval/search/relatedTerms.ts';
+import table from '../../../../src/retrieval/search/relatedTerms.json' with { type: 'json' };
 import { IndexedFolder } from '../indexedFolder.ts';
 
 const FILES: Readonly<Record<string, string>> = {
