@@ -9,6 +9,10 @@ import type { SignInOffer, SignInRecord } from './signInRecord.ts';
 const MARGIN_MS = 60_000;
 // If the provider does not say how long a token lives.
 const DEFAULT_LIFE_MS = 5 * 60_000;
+// RFC 7515, section 7.1, signed.
+const TOKEN = /^[\w-]+\.([\w-]+)\.[\w-]+$/;
+// Servers refuse larger headers.
+const MAX_TOKEN = 12_000;
 
 /**
  * The record of a sign-in with the tokens that a provider gave.
@@ -42,10 +46,10 @@ export function newSignIn(
   };
 }
 
-/** Whether a token is a JSON Web Token with this audience. Its signature is for the service to check. */
+/** Whether a token is a JSON Web Token with this audience, and fits into a header. Its signature is for the service to check. */
 function isForHost(token: string, host: string): boolean {
-  const [, payload = '', ...rest] = token.split('.');
-  if (rest.length !== 1) return false;
+  const { 1: payload } = TOKEN.exec(token) ?? [];
+  if (payload === undefined || token.length > MAX_TOKEN) return false;
   const claims = tryParseJson(Buffer.from(payload, 'base64url').toString('utf8'));
   const audience = fieldOf(claims, 'aud');
   return Array.isArray(audience) ? audience.includes(host) : textField(claims, 'aud') === host;

@@ -117,6 +117,11 @@ test('only a token whose audience has this service is taken', () => {
     `${head}.${payload}.x.y`,
     'a.b.c',
     `${head}.bm90IEpTT04.x`,
+    // Of no use in a header.
+    `${head}.${payload}.x\r\nX-Other: 1`,
+    `\u001b[2J${head}.${payload}.x`,
+    `é.${payload}.x`,
+    `${head}.${payload}.${'x'.repeat(16_000)}`,
   ]) {
     assert.equal(isTaken(token), false, token);
   }
