@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../src/core/errors.ts';
+import { findHierarchies } from '../../src/service/cgroups/hierarchies.ts';
 import type { ProcessSettings } from '../../src/service/process/processConfig.ts';
 import { describeIsolation, findIsolation, type Isolation } from '../../src/service/process/isolation.ts';
 import { hiddenFiles } from '../../src/service/serviceConfig.ts';
@@ -289,6 +290,18 @@ describe('a job and the limits of its machine class', () => {
     const service = await startService(t, { config: { ...testConfig(), machine_classes: [SMALL] } });
     const script = 'head -c 400M /dev/zero > /dev/shm/a; while :; do sleep 0.1; done';
     const { job } = await run(service, script);
+    assert.equal(job.state, 'failed');
+    assert.match(job.reason ?? '', /needed more than 0\.25 GB of memory \(peak [\d.]+ GB\)/);
+  });
+
+  test('that fills files which only the kernel holds is ended by its control group, and its reason says so', async (t) => {
+    const mayGroup =
+      process.getuid?.() === 0 && findHierarchies().some(({ controllers }) => controllers.includes('memory'));
+    const number = { x64: 319, arm64: 279 }[process.arch as string];
+    if (!mayGroup || number === undefined) return t.skip('NO CONTROL GROUPS FOR MEMORY');
+    const service = await limited(t);
+    const fill = `my $n = "m"; open my $f, ">&=", syscall(${number}, $n, 0) or die; $_ = "x" x 1e6; for my $i (1..400) { syswrite $f, $_ } sleep 600`;
+    const { job } = await run(service, `exec perl -e '${fill}'`);
     assert.equal(job.state, 'failed');
     assert.match(job.reason ?? '', /needed more than 0\.25 GB of memory \(peak [\d.]+ GB\)/);
   });
