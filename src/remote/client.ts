@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { Headers } from 'node-fetch';
 import type * as z from 'zod';
 import { Redactor } from '../core/redact.ts';
 import { Bearer, type KeySource } from './http/bearer.ts';
@@ -61,6 +62,7 @@ export class RemoteClient implements AsyncDisposable {
   constructor(host: string, apiKey: string | KeySource, options: RemoteClientOptions = {}) {
     this.host = checkedHost(host);
     this.#bearer = new Bearer(apiKey, this.#redactor);
+    // Node's own would load undici, and take as much time as its start.
     const headers = new Headers(options.headers);
     if (!headers.has('user-agent')) headers.set('user-agent', 'farwharf');
     this.#retryAfter = options.retryAfter;

@@ -14,7 +14,6 @@ import type { Selection } from '../../workspace/select/selection.ts';
 import { findChoice } from '../../flows/graph/flowChoice.ts';
 import type { Context } from '../command/context.ts';
 import { readAnswer } from './jsonInput.ts';
-import { readFlowFile } from './flowFile.ts';
 import { readShared } from './jsonInput.ts';
 import { jobArgument } from '../command/jobArgument.ts';
 
@@ -57,13 +56,19 @@ export async function prepareFlowJob(
   return FlowJob.prepare({
     file,
     args: scriptArguments(script),
-    ...(flow !== undefined && findChoice(await readFlowFile(join(selection.root, file)), flow)),
+    ...(flow !== undefined && (await findFlow(join(selection.root, file), flow))),
     shared: shared === undefined ? undefined : await readShared(shared),
     resume: resumed && (await checkpointOf(resumed)),
     continuedBy: resumed?.continuedBy,
     input,
     runner: program.flowRuntime.runner,
   });
+}
+
+async function findFlow(path: string, flow: string): Promise<ReturnType<typeof findChoice>> {
+  // A third of what the command loads, which few submits need.
+  const { readFlowFile } = await import('./flowFile.ts');
+  return findChoice(await readFlowFile(path), flow);
 }
 
 /** @throws AppError `conflict` if a job has continued the run: another would repeat its work. */
