@@ -1,6 +1,7 @@
 import { chmod, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AppError, messageOf, systemCode } from '../../core/errors.ts';
+import { digestOf } from '../../core/files/digest.ts';
 import { requireNamedFile } from '../../core/files/namedFile.ts';
 import { discardStaged, type StagedArchive, stageArchive } from '../../workspace/extract/extract.ts';
 import { Store } from '../store/store.ts';
@@ -78,8 +79,9 @@ async function readManifest(file: string, { staging, entries }: StagedArchive): 
   const results = entries.filter(({ path }) => RESULTS.test(path));
   const unknown = entries.find(({ path }) => path !== MANIFEST && path !== STORE && !RESULTS.test(path));
   if (unknown !== undefined) throw notWhole(file, `it contains the unknown file ${unknown.path}`);
-  const store = entries.find(({ path }) => path === STORE);
-  if (store?.sha256 !== manifest.store_sha256) throw notWhole(file, 'its store was changed');
+  const hasStore = entries.some(({ path }) => path === STORE);
+  if (!hasStore || (await digestOf(join(staging, STORE))) !== manifest.store_sha256)
+    throw notWhole(file, 'its store was changed');
   if (results.length !== manifest.results) {
     throw notWhole(file, `it has the results of ${results.length} jobs instead of ${manifest.results}`);
   }

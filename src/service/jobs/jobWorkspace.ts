@@ -21,12 +21,14 @@ const STAGING = 'staging';
 /**
  * Moves the unpacked files to their place, and writes what the job's runner needs. Nothing is flushed to disk, which would cost a
  * wait for each file: the archive that is stored with the job can recreate all of it.
+ *
+ * @param staged the files, which were hashed.
  */
 export async function placeWorkspace(folder: JobFolder, staged: StagedArchive, spec: RunnerSpec): Promise<void> {
   await rename(staged.staging, folder.workspace);
   await discardStaged(staged);
   await writeFile(folder.spec, JSON.stringify(spec), { mode: 0o600 });
-  const manifest = staged.entries.map(({ path, size, sha256 }) => ({ path, size, sha256 }));
+  const manifest = staged.entries.map(({ path, size }, index) => ({ path, size, sha256: staged.hashes[index] }));
   // Written last: whatever changes in the workspace after this was changed by the job.
   await writeFile(folder.manifest, JSON.stringify(manifest), { mode: 0o600 });
 }
@@ -76,7 +78,7 @@ export async function prepareWorkspace(
   }
   files.makeFolder(job.id);
   await removeTree(join(folder.path, STAGING));
-  const options = { name: STAGING, signal };
+  const options = { name: STAGING, signal, isHashed: true };
   const tar = await tarOf(job, kept, waiting);
   const staged =
     tar === undefined

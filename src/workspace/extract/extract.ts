@@ -2,7 +2,6 @@ import { constants, statSync } from 'node:fs';
 import { access, mkdir, realpath, statfs } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type NameRules, namesOn } from '../files/nameRules.ts';
-import type { ManifestEntry } from '../pack/manifest.ts';
 import { ArchivePlan, type PlacedEntry, type PlanLimits, type SkippedEntry, type WriteStep } from './archivePlan.ts';
 import { type ArchiveSource, type ReadOptions, readSteps, readTarSteps, type WriteSteps } from './archiveSteps.ts';
 import { writeFailure } from '../files/fileWriting.ts';
@@ -15,12 +14,14 @@ export type { SkippedEntry } from './archivePlan.ts';
 export { discardStaged } from './stagingFolder.ts';
 
 /** A file that was unpacked. */
-export type StagedFile = ManifestEntry & PlacedEntry;
+export type StagedFile = PlacedEntry;
 
 export interface StagedArchive {
   /** Absolute path of the folder with the files, inside the target folder. */
   readonly staging: string;
   readonly entries: readonly StagedFile[];
+  /** The SHA-256 of each entry, in lower-case hexadecimal; empty unless they were asked for. */
+  readonly hashes: readonly string[];
   /** Links and special files, which are never created, and files whose names cannot be written here. */
   readonly skipped: readonly SkippedEntry[];
   readonly totalBytes: number;
@@ -34,6 +35,8 @@ export interface StageOptions {
   readonly name?: string | undefined;
   /** Which names are valid; those of this system and of the folder's file system by default. */
   readonly rules?: NameRules | undefined;
+  /** Whether the files are hashed, which takes half as long as writing them. */
+  readonly isHashed?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Called with bytes of the archive, not of its contents. */
   readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
@@ -75,7 +78,7 @@ export async function stageArchive(
 export async function stageTar(
   tar: AsyncIterable<Buffer> | Iterable<Buffer>,
   folder: string,
-  options: Pick<StageOptions, 'name' | 'signal'> = {},
+  options: Pick<StageOptions, 'name' | 'signal' | 'isHashed'> = {},
 ): Promise<StagedArchive> {
   const { seconds } = DEFAULT_LIMITS;
   const { signal } = options;
@@ -87,7 +90,7 @@ export async function stageTar(
 async function stageFrom(
   folder: string,
   limits: ArchiveLimits,
-  options: Pick<StageOptions, 'name' | 'signal' | 'rules'>,
+  options: Pick<StageOptions, 'name' | 'signal' | 'rules' | 'isHashed'>,
   read: (plan: ArchivePlan, write: WriteSteps) => Promise<void>,
 ): Promise<StagedArchive> {
   options.signal?.throwIfAborted();
@@ -105,7 +108,7 @@ async function stageFrom(
 async function stageInto(
   folder: string,
   limits: ArchiveLimits,
-  { name = newStagingName(), rules }: Pick<StageOptions, 'name' | 'rules'>,
+  { name = newStagingName(), rules, isHashed = false }: Pick<StageOptions, 'name' | 'rules' | 'isHashed'>,
   read: (plan: ArchivePlan, write: WriteSteps) => Promise<void>,
 ): Promise<StagedArchive> {
   await access(folder, constants.W_OK);
@@ -114,14 +117,15 @@ async function stageInto(
   let target: { readonly staging: string; readonly writer: StagingWriter } | undefined;
   try {
     await read(plan, async (steps, yielder) => {
-      target ??= open(folder, name);
+      target ??= open(folder, name, isHashed);
       await target.writer.write(steps, yielder);
     });
-    target ??= open(folder, name);
+    target ??= open(folder, name, isHashed);
     const { staging, writer } = target;
     writer.setTimes(plan.times);
     const skipped = [...plan.skipped, ...writer.skipped];
-    return { staging, entries: writer.entries, skipped, totalBytes: plan.totalBytes };
+    const { entries, hashes } = writer;
+    return { staging, entries, hashes, skipped, totalBytes: plan.totalBytes };
   } catch (error) {
     if (target !== undefined) await discardStaged(target);
     throw error;
@@ -141,14 +145,14 @@ export async function stageFiles(
   steps: AsyncIterable<readonly WriteStep[]>,
   { name = newStagingName(), signal }: Pick<StageOptions, 'name' | 'signal'> = {},
 ): Promise<StagedArchive> {
-  const target = open(await realpath(folder), name);
+  const target = open(await realpath(folder), name, false);
   const yielder = new Yielder(signal);
   try {
     for await (const some of steps) await target.writer.write(some, yielder);
-    const { entries, skipped } = target.writer;
+    const { entries, hashes, skipped } = target.writer;
     const totalBytes = entries.reduce((sum, { size }) => sum + size, 0);
     target.writer.setTimes();
-    return { staging: target.staging, entries, skipped, totalBytes };
+    return { staging: target.staging, entries, hashes, skipped, totalBytes };
   } catch (error) {
     await discardStaged(target);
     throw writeFailure(error, folder);
@@ -157,9 +161,13 @@ export async function stageFiles(
   }
 }
 
-function open(folder: string, name: string): { readonly staging: string; readonly writer: StagingWriter } {
+function open(
+  folder: string,
+  name: string,
+  isHashed: boolean,
+): { readonly staging: string; readonly writer: StagingWriter } {
   const { staging, folders } = makeStagingFolder(folder, name);
-  return { staging, writer: new StagingWriter(folders) };
+  return { staging, writer: new StagingWriter(folders, isHashed) };
 }
 
 /** The rules for names in a folder: its file system may hold names apart that the system usually takes for the same, or the reverse. */

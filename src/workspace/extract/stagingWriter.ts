@@ -5,7 +5,6 @@ import type { Yielder } from '../../core/processes/yielder.ts';
 import { type FileTime, parseFileTime, presentTimes, secondsOf } from '../files/fileTime.ts';
 import { ZEROS } from '../files/holes.ts';
 import type { PinnedFolders } from '../files/pinnedFolders.ts';
-import type { ManifestEntry } from '../pack/manifest.ts';
 import type { PlacedEntry, PlannedFile, SkippedEntry, WriteStep } from './archivePlan.ts';
 
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
@@ -28,18 +27,22 @@ interface OpenFile extends PlannedFile {
  * between, which for a small file costs a fifth of asynchronous calls.
  */
 export class StagingWriter {
-  readonly entries: (ManifestEntry & PlacedEntry)[] = [];
+  readonly entries: PlacedEntry[] = [];
+  /** The SHA-256 of each entry, in lower-case hexadecimal; empty unless they are hashed. */
+  readonly hashes: string[] = [];
   /** Files whose names this file system cannot hold. */
   readonly skipped: SkippedEntry[] = [];
   readonly #folders: PinnedFolders;
+  readonly #isHashed: boolean;
   readonly #made = new Set<string>(['']);
   readonly #now = Date.now() / 1000;
   /** Whether a planned file was written, in their order. */
   readonly #isWritten: boolean[] = [];
   #file: OpenFile | undefined;
 
-  constructor(folders: PinnedFolders) {
+  constructor(folders: PinnedFolders, isHashed: boolean) {
     this.#folders = folders;
+    this.#isHashed = isHashed;
   }
 
   /** @throws the system's error, AppError `refused` if a folder was replaced meanwhile, or the reason of the yielder's signal. */
@@ -92,6 +95,7 @@ export class StagingWriter {
     }
     file.position += bytes.length;
     file.endsWithHole = false;
+    if (!this.#isHashed) return;
     if (bytes.length === file.size) file.sha256 = hash('sha256', bytes, 'hex');
     else file.digest = (file.digest ?? createHash('sha256')).update(bytes);
   }
@@ -101,6 +105,7 @@ export class StagingWriter {
     if (file === undefined) return;
     file.position += size;
     file.endsWithHole = true;
+    if (!this.#isHashed) return;
     file.digest ??= createHash('sha256');
     for (let left = size; left > 0; left -= ZEROS.length) {
       if (yielder.isDue) await yielder.pause();
@@ -116,7 +121,8 @@ export class StagingWriter {
     setTime(descriptor, entry.mtime, this.#now);
     this.#file = undefined;
     closeSync(descriptor);
-    this.entries.push({ ...entry, sha256: digest?.digest('hex') ?? whole });
+    this.entries.push(entry);
+    if (this.#isHashed) this.hashes.push(digest?.digest('hex') ?? whole);
   }
 
   #open(planned: PlannedFile): void {

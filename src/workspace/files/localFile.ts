@@ -74,10 +74,10 @@ export async function hashFile(root: string, path: string): Promise<string> {
   }
 }
 
-/** Whether the regular files at a path in two folders have the same bytes. @throws AppError if one cannot be read. */
-export async function haveSameContents(one: string, other: string, path: string): Promise<boolean> {
-  await using first = (await openRegularFile(join(one, path), path)).handle;
-  await using second = (await openRegularFile(join(other, path), path)).handle;
+/** Whether two regular files have the same bytes. Ends at the first difference, where hashes would need the rest. @throws AppError if one cannot be read. */
+export async function haveSameContents(one: string, other: string): Promise<boolean> {
+  await using first = (await openRegularFile(one, one)).handle;
+  await using second = (await openRegularFile(other, other)).handle;
   const files = [first, second].map((file) => ({ file, buffer: Buffer.allocUnsafeSlow(COMPARED_BYTES) }));
   for (let position = 0; ; position += COMPARED_BYTES) {
     const [a, b] = await Promise.all(

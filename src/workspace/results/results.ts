@@ -4,7 +4,7 @@ import { AppError } from '../../core/errors.ts';
 import { parseOwnJson } from '../../core/jsonFields.ts';
 import { safeLabel } from '../files/besideName.ts';
 import { ASIDE_FOLDER } from '../select/exclusion.ts';
-import type { StagedArchive } from '../extract/extract.ts';
+import type { StagedArchive, StagedFile } from '../extract/extract.ts';
 import { writeFailure } from '../files/fileWriting.ts';
 import { hashFile, haveSameContents, type LocalFile, LocalFiles, type Obstacle } from '../files/localFile.ts';
 import { Yielder } from '../../core/processes/yielder.ts';
@@ -180,7 +180,7 @@ export async function applyResults(
   const replaced = new Set(
     staged.entries.flatMap(({ path, twin }) => (twin !== undefined && decisions.get(path) === 'write' ? twin : [])),
   );
-  for (const { path, sha256, twin } of staged.entries) {
+  for (const { path, twin } of staged.entries) {
     if (yielder.isDue) await yielder.pause();
     const seen = plan.get(path);
     const isNew = seen === null && twin === undefined && riskOf(path) === undefined;
@@ -188,10 +188,10 @@ export async function applyResults(
     if (decision === 'skip') skipped.push(path);
     else if (decision === 'set-aside') {
       const target = `${ASIDE_FOLDER}/${label}/${path}`;
-      const isThere = transaction.has(target) && (await hashFile(folder, target).catch(() => '')) === sha256;
+      const isThere = transaction.has(target) && (await isStaged(staged, path, join(folder, target)));
       setAside.push({ path, at: isThere ? target : transaction.setAside(path, target) });
     } else if (decision === 'keep-both' && seen !== null) {
-      if (await isBeside(folder, { path, sha256 }, transaction)) skipped.push(path);
+      if (await isBeside(staged, path, { folder, transaction })) skipped.push(path);
       else transaction.writeBeside(path);
     } else {
       // A twin takes the place of the result with the same name, which is not written then.
@@ -210,14 +210,19 @@ export async function applyResults(
 
 /** Whether an earlier download of the job has written these contents beside the local file. */
 async function isBeside(
-  folder: string,
-  { path, sha256 }: Pick<ManifestEntry, 'path' | 'sha256'>,
-  transaction: ResultTransaction,
+  staged: StagedArchive,
+  path: string,
+  { folder, transaction }: { readonly folder: string; readonly transaction: ResultTransaction },
 ): Promise<boolean> {
   for (const beside of transaction.writtenBeside(path)) {
-    if ((await hashFile(folder, beside).catch(() => '')) === sha256) return true;
+    if (await isStaged(staged, path, join(folder, beside))) return true;
   }
   return false;
+}
+
+/** Whether a local file has the contents of a staged one. One that cannot be read counts as different. */
+async function isStaged({ staging }: StagedArchive, path: string, local: string): Promise<boolean> {
+  return haveSameContents(join(staging, path), local).catch(() => false);
 }
 
 function open({ staging }: StagedArchive, folder: string, label: string): ResultTransaction {
@@ -229,23 +234,20 @@ function open({ staging }: StagedArchive, folder: string, label: string): Result
 }
 
 async function compare(
-  { staging }: StagedArchive,
+  staged: StagedArchive,
   folder: string,
   {
-    entry: { path, size, sha256 },
+    entry: { path, size },
     found,
     submitted,
-  }: { readonly entry: ManifestEntry; readonly found: LocalFile; readonly submitted: string | undefined },
+  }: { readonly entry: StagedFile; readonly found: LocalFile; readonly submitted: string | undefined },
 ): Promise<'same' | 'changed' | 'conflict'> {
-  if (found.type !== 'file' || (found.size !== size && submitted === undefined)) return 'conflict';
+  if (found.type !== 'file') return 'conflict';
+  if (found.size === size && (await isStaged(staged, path, join(folder, path)))) return 'same';
+  if (submitted === undefined) return 'conflict';
   // A file that cannot be read cannot be compared, so the user decides.
-  if (submitted === undefined) {
-    // Ends at the first difference, where a hash would need the rest.
-    return (await haveSameContents(staging, folder, path).catch(() => false)) ? 'same' : 'conflict';
-  }
   const current = await hashFile(folder, path).catch(() => undefined);
-  if (current === sha256) return 'same';
-  return current !== undefined && current === submitted ? 'changed' : 'conflict';
+  return current === submitted ? 'changed' : 'conflict';
 }
 
 function judge(

@@ -62,7 +62,7 @@ export async function checkArchive(
 ): Promise<CheckedUpload> {
   if (typeof received === 'string' && (await stat(received)).size > MAX_STORED_BYTES) {
     const folder = files.makeFolder(id);
-    const staged = await stageArchive(received, folder.path, { signal });
+    const staged = await stageArchive(received, folder.path, { signal, isHashed: true });
     return {
       files: staged.entries,
       skipped: staged.skipped,

@@ -198,8 +198,9 @@ test(`whatever is packed is taken on every system: ${TREES} trees`, async (t) =>
     for (const [system, rules] of Object.entries(SYSTEMS)) {
       const about = `seed ${seed} on ${system}`;
       const target = join(place, system);
-      const staged = await stageArchive(archive, target, { rules });
-      const came = new Map(staged.entries.map((entry) => [entry.name ?? entry.path, entry]));
+      const staged = await stageArchive(archive, target, { rules, isHashed: true });
+      const entries = staged.entries.map((entry, index) => ({ ...entry, sha256: staged.hashes[index] }));
+      const came = new Map(entries.map((entry) => [entry.name ?? entry.path, entry]));
       const missing = new Set(staged.skipped.map(({ path }) => path));
       for (const sent of manifest) {
         const entry = came.get(sent.path);
@@ -219,10 +220,10 @@ test(`whatever is packed is taken on every system: ${TREES} trees`, async (t) =>
         if (entry.twin !== undefined) counts.twins += 1;
       }
       if (sentBytes(manifest) < 5e6) {
-        for (const { path, sha256: expected } of staged.entries)
+        for (const { path, sha256: expected } of entries)
           assert.equal(hash('sha256', readFileSync(join(staged.staging, path))), expected, about);
       } else
-        for (const { path, sha256: expected } of staged.entries)
+        for (const { path, sha256: expected } of entries)
           assert.equal(await sha256(join(staged.staging, path)), expected);
       counts.skipped += staged.skipped.length;
       assert.equal(filesIn(staged.staging).length, staged.entries.length, about);
