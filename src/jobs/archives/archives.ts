@@ -225,7 +225,6 @@ export async function readManifest(path: string): Promise<readonly ManifestEntry
 }
 
 function isManifestEntry(value: unknown): value is ManifestEntry {
-  const texts = ['path', 'sha256'].map((name) => textField(value, name));
-  const numbers = ['size', 'mode'].map((name) => numberField(value, name));
-  return ![...texts, ...numbers].includes(undefined);
+  const hasTexts = textField(value, 'path') !== undefined && textField(value, 'sha256') !== undefined;
+  return hasTexts && numberField(value, 'size') !== undefined && numberField(value, 'mode') !== undefined;
 }

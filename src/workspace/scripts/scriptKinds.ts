@@ -31,10 +31,15 @@ const KINDS = [
 export type ScriptKindName = (typeof KINDS)[number]['name'];
 export const SCRIPT_KINDS: readonly (ScriptKind & { readonly name: ScriptKindName })[] = KINDS;
 export const SCRIPT_KIND_NAMES: readonly ScriptKindName[] = KINDS.map(({ name }) => name);
+/** By pattern. A folder has many files, and few of them are scripts. */
+const KINDS_OF_FILES: ReadonlyMap<string, (typeof SCRIPT_KINDS)[number]> = new Map(
+  SCRIPT_KINDS.flatMap((kind) => kind.files.map((pattern) => [pattern, kind])),
+);
 
 /** The kind of a script by the name of its file; undefined if its name says nothing. */
 export function kindOfFile(path: string): (typeof SCRIPT_KINDS)[number] | undefined {
-  return SCRIPT_KINDS.find(({ files }) => matchesFile(files, path));
+  const name = basename(path);
+  return KINDS_OF_FILES.get(name) ?? KINDS_OF_FILES.get(`*${name.slice(name.lastIndexOf('.'))}`);
 }
 
 /** The kind of the scripts that a program runs, by its name or path: `/usr/bin/Rscript`. */
