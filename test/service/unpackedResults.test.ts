@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
 import { jsonLines, Scratch } from './commandLine.ts';
 import { addAccount } from './support/accounts.ts';
 import { startService, testConfig } from './support/service.ts';
@@ -66,6 +68,31 @@ test('what was left out stays on the machine: its operator learns where, other a
   assert.match(shared, REASON);
   assert.match(shared, /where its operator finds them with: farwharf admin job \w+\./);
   assert.equal(shared.includes(service.data), false, shared);
+});
+
+test('a result that the disk cannot read is left out and named, and all others come home', async (t) => {
+  const service = await startService(t, { config: testConfig({ isolation: 'none' }) });
+  // The system knows the size of this file, but fails to read it, as a disk with a damaged sector does.
+  const script =
+    'echo trained > a.txt; echo > m.txt; echo done > z.txt; mount --bind /sys/class/net/lo/speed m.txt && pwd';
+  const id = await service.submit({ 'run.sh': script }, { script: 'run.sh' });
+  const { state, reason, exit_code } = await service.untilEnd(id);
+  const workspace = (await service.output(id)).trim();
+  if (exit_code !== 0) return t.skip('SKIPPED: this user may not mount a file that cannot be read');
+  execFileSync('umount', [join(workspace, 'm.txt')]);
+  assert.equal(state, 'failed');
+  assert.match(
+    reason ?? '',
+    /^The results are incomplete: m\.txt \(EINVAL\) could not be read when the results were packed\. The files are still in /,
+  );
+  const artifacts = (await service.events(id)).filter(({ event }) => event === 'artifact');
+  assert.deepEqual(
+    artifacts.map(({ data }) => data['path']),
+    ['a.txt', 'z.txt'],
+  );
+  const archive = Buffer.from(await (await service.request(`/v1/jobs/${id}/artifacts`)).arrayBuffer());
+  assert.match(gunzipSync(archive).toString('latin1'), /a\.txt\0[^]*trained\n\0[^]*z\.txt\0[^]*done\n\0/);
+  assert.equal(existsSync(join(workspace, 'z.txt')), true);
 });
 
 test('a job that puts a link in the place of a file of the service about its results has nothing written where it leads', async (t) => {

@@ -220,8 +220,10 @@ export async function finishJob(
   try {
     const limits = { maxBytes: context.maxResultBytes, isSecret: (path: string) => clean(path) !== path };
     const collect = () => collectOnDisk(folder, limits, signal);
-    const { files, leftOut, tooLarge, records } = await whileRoomComes(collect, job, context, signal);
-    context.resultPieces.note(job.id, records);
+    const { files, leftOut, tooLarge, unreadable, records } = await whileRoomComes(collect, job, context, signal);
+    if (unreadable.length > 0) context.files.requireThere();
+    if (unreadable.length > 0 && isRemoved()) return await finishRemoved(job, ending, context);
+    if (records !== undefined) context.resultPieces.note(job.id, records);
     // One by one, because hundreds of thousands of arguments in one call overflow the stack.
     for (const data of files) events.push({ type: 'artifact', data });
     if (leftOut.length > 0)
@@ -231,8 +233,9 @@ export async function finishJob(
           ABOUT_RESULTS,
         ),
       );
-    if (tooLarge.length > 0) {
-      const problem = clean(incomplete(tooLarge, context.maxResultBytes, keptWhere(job, folder)));
+    if (tooLarge.length > 0 || unreadable.length > 0) {
+      const missing = [tooLargeOnes(tooLarge, context.maxResultBytes), unreadableOnes(unreadable)].flat().join('; ');
+      const problem = clean(`are incomplete: ${missing}. ${keptWhere(job, folder)}`);
       events.push(note(`The results ${problem}`, ABOUT_RESULTS));
       final = endingWithoutResults(ending, problem);
     }
@@ -260,7 +263,7 @@ export async function finishJob(
 /** Packs the results, and makes sure that they are on the disk, because the workspace is deleted next. */
 async function collectOnDisk(folder: JobFolder, limits: ResultLimits, signal: AbortSignal): Promise<CollectedResults> {
   const collected = await collectResults(folder, limits, signal);
-  if (collected.tooLarge.length > 0) noteIncomplete(folder);
+  if (collected.tooLarge.length > 0 || collected.unreadable.length > 0) noteIncomplete(folder);
   await syncFile(folder.results);
   await syncFolder(folder.path);
   return collected;
@@ -321,10 +324,19 @@ function unpacked(error: unknown, { workspace }: JobFolder, where: string): stri
   return `could not be packed: ${cause} ${where}`;
 }
 
-/** Which results were not packed, because there were too many bytes, and where they are. */
-function incomplete(files: CollectedResults['tooLarge'], maxBytes: number, where: string): string {
+/** Which results were not packed, because there were too many bytes. */
+function tooLargeOnes(files: CollectedResults['tooLarge'], maxBytes: number): string[] {
+  if (files.length === 0) return [];
   const names = named(files.map(({ path, size }) => `${path} (${formatBytes(size)})`));
-  return `are incomplete: ${names} ${files.length === 1 ? 'was' : 'were'} left out, because the results of one job can have ${formatBytes(maxBytes)}. ${where}`;
+  return [
+    `${names} ${files.length === 1 ? 'was' : 'were'} left out, because the results of one job can have ${formatBytes(maxBytes)}`,
+  ];
+}
+
+/** Which results could not be packed, each with the reason. */
+function unreadableOnes(files: CollectedResults['unreadable']): string[] {
+  if (files.length === 0) return [];
+  return [`${named(files.map(({ path, why }) => `${path} (${why})`))} could not be read when the results were packed`];
 }
 
 /** Where the files of a job are that were not packed. Only the operator learns paths of the service. */

@@ -18,6 +18,8 @@ const MAX_ENTRIES = 1_000_000;
 const MAX_PATH_LENGTH = 2_000;
 const ENTRIES_AT_ONCE = 256;
 const MAY_READ = 0o400;
+// What the system says if this process lacks descriptors or memory.
+const LACKS = new Set(['EMFILE', 'ENFILE', 'ENOMEM']);
 // In the job's folder, as in `jobFolder`.
 const WORKSPACE = 'workspace';
 
@@ -27,8 +29,17 @@ export interface CollectedResults {
   readonly leftOut: readonly string[];
   /** Not returned, because all results together are above the limit: the largest files, as few as possible. */
   readonly tooLarge: readonly { readonly path: string; readonly size: number }[];
-  /** Of the pieces of the archive. */
-  readonly records: Buffer;
+  /** Not returned, because they changed, vanished or could not be read after the job had ended. */
+  readonly unreadable: readonly UnreadableResult[];
+  /** Of the pieces of the archive; undefined if they are not known yet. */
+  readonly records: Buffer | undefined;
+}
+
+export interface UnreadableResult {
+  /** Of a file, or of a folder with all that is in it. */
+  readonly path: string;
+  /** `changed`, `removed`, or the system's code. */
+  readonly why: string;
 }
 
 export interface ResultLimits {
@@ -56,13 +67,29 @@ export async function collectResults(
   // Processes that a job left running, or nodes of a cluster, can replace folders with links while they are read.
   const pinned = new PinnedFolders(folder.path, true);
   try {
-    const { files: found, leftOut } = await findResults(folder, pinned, { maxEntries, isSecret, signal });
+    const { files: found, leftOut, unreadable } = await findResults(folder, pinned, { maxEntries, isSecret, signal });
     const { files, tooLarge, totalBytes } = withinLimit(found, maxBytes);
     const selection = { root: pinned.folder(WORKSPACE), files, excluded: [], totalBytes, findings: [] };
     const records = new PieceRecords();
-    const options = { signal, allowsSecrets: true, onTar: records.write };
-    const { manifest } = await packWorkspace(selection, folder.results, options);
-    return { files: manifest.map(({ path, size }) => ({ path, size })), leftOut, tooLarge, records: records.end() };
+    let isWhole = true;
+    const { manifest } = await packWorkspace(selection, folder.results, {
+      signal,
+      allowsSecrets: true,
+      onTar: records.write,
+      onUnreadable: ({ file, error }) => {
+        unreadable.push({ path: file.path, why: whyUnreadable(error) });
+        isWhole = false;
+      },
+    });
+    // Without its workspace, a job has lost all of them.
+    if (unreadable.length > 0) await lstat(pinned.at(WORKSPACE));
+    return {
+      files: manifest.map(({ path, size }) => ({ path, size })),
+      leftOut,
+      tooLarge,
+      unreadable,
+      records: isWhole ? records.end() : undefined,
+    };
   } catch (error) {
     throw error instanceof AppError && error.code === 'refused' ? changedByJob(folder.workspace, error) : error;
   } finally {
@@ -97,6 +124,7 @@ function withinLimit(
 interface Found {
   readonly files: SelectedFile[];
   readonly leftOut: string[];
+  readonly unreadable: UnreadableResult[];
 }
 
 async function findResults(
@@ -114,7 +142,7 @@ async function findResults(
   // The manifest is written when the workspace is complete. No program can set a file's change time back, so older files
   // have not been changed and need not be read.
   const { ctimeMs: completedAt } = await stat(pinned.at(basename(folder.manifest)));
-  const found: Found = { files: [], leftOut: [] };
+  const found: Found = { files: [], leftOut: [], unreadable: [] };
   let entries = 0;
   const countEntry = (): void => {
     signal.throwIfAborted();
@@ -124,7 +152,7 @@ async function findResults(
       throw new AppError('limit', `The job's folder has more than ${most} files, folders and links.`);
     }
   };
-  await walk(pinned, '', countEntry, async (path, stats) => {
+  const visit: Visitor['visit'] = async (path, stats) => {
     const isReadable = stats?.isFile() === true && (await mayRead(pinned.at(`${WORKSPACE}/${path}`), stats));
     if (!isReadable || isSecret(path)) {
       found.leftOut.push(path);
@@ -137,7 +165,11 @@ async function findResults(
     }
     const mode = (stats.mode & 0o111) === 0 ? 0o644 : 0o755;
     found.files.push({ path, size: stats.size, mode, mtimeMs: stats.mtimeMs });
-  });
+  };
+  const onUnreadable = (path: string, error: unknown): void => {
+    found.unreadable.push({ path, why: whyUnreadable(error) });
+  };
+  await walk(pinned, '', { countEntry, visit, onUnreadable });
   found.files.sort((a, b) => (a.path < b.path ? -1 : 1));
   return found;
 }
@@ -150,12 +182,15 @@ type Stats = Awaited<ReturnType<typeof lstat>> & {
   readonly mtimeMs: number;
 };
 
-async function walk(
-  pinned: PinnedFolders,
-  prefix: string,
-  countEntry: () => void,
-  visit: (path: string, stats: Stats | undefined) => Promise<void>,
-): Promise<void> {
+interface Visitor {
+  readonly countEntry: () => void;
+  readonly visit: (path: string, stats: Stats | undefined) => Promise<void>;
+  /** Called in place of an error that is about one file or folder alone. */
+  readonly onUnreadable: (path: string, error: unknown) => void;
+}
+
+async function walk(pinned: PinnedFolders, prefix: string, visitor: Visitor): Promise<void> {
+  const { countEntry, visit, onUnreadable } = visitor;
   const folder = prefix === '' ? WORKSPACE : `${WORKSPACE}/${prefix}`;
   const entries = await entriesOf(pinned, folder, countEntry);
   if (entries === undefined) {
@@ -164,10 +199,30 @@ async function walk(
   }
   for (const entry of entries) {
     const path = prefix === '' ? entry.name : `${prefix}/${entry.name}`;
-    if (path.length > MAX_PATH_LENGTH) await visit(path, undefined);
-    else if (entry.isDirectory()) await walk(pinned, path, countEntry, visit);
-    else await visit(path, await statsOf(pinned.at(`${folder}/${entry.name}`), entry.name));
+    try {
+      if (path.length > MAX_PATH_LENGTH) await visit(path, undefined);
+      else if (entry.isDirectory()) await walk(pinned, path, visitor);
+      else await visit(path, await statsOf(pinned.at(`${folder}/${entry.name}`), entry.name));
+    } catch (error) {
+      if (!isOfOneFile(error)) throw error;
+      onUnreadable(path, error);
+    }
   }
+}
+
+/** Whether an error is about the file that was read, and not about this process or a limit. */
+function isOfOneFile(error: unknown): boolean {
+  if (error instanceof AppError) return error.code === 'refused' || error.code === 'corrupt';
+  const code = systemCode(error);
+  return code !== undefined && !LACKS.has(code);
+}
+
+/** Says in a word why a result cannot be read. @throws the error if it is not about this one. */
+function whyUnreadable(error: unknown): string {
+  const code = systemCode(error instanceof AppError ? error.cause : error);
+  if (code === undefined || ['ELOOP', 'ENOTDIR', 'ENXIO'].includes(code)) return 'changed';
+  if (LACKS.has(code)) throw error;
+  return code === 'ENOENT' ? 'removed' : code;
 }
 
 /** Undefined for a name that is not valid UTF-8, which is not found by its decoded form. */

@@ -114,6 +114,18 @@ export class GzipWriter {
     this.#segments.push(segment);
   }
 
+  /** Removes the last segment. @returns the length of the stream without it, to which what received it must be cut. */
+  async removeSegment(): Promise<number> {
+    this.#filled = 0;
+    while (this.#pending.length > 0) await this.#writeOldest();
+    this.#segments.pop();
+    this.#segment = undefined;
+    this.#window = undefined;
+    this.#isWindowZero = false;
+    if (!this.#hasBegun) return 0;
+    return this.#segments.reduce((sum, { packedBytes }) => sum + packedBytes, GZIP_HEADER.length);
+  }
+
   /** Writes the rest and the trailer. */
   async end(): Promise<void> {
     if (this.#filled > 0 || !this.#hasBegun) await this.#startBlock();

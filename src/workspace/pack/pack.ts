@@ -1,16 +1,16 @@
 import { createHash, type Hash, hash, randomUUID } from 'node:crypto';
-import { open, rename, rm } from 'node:fs/promises';
+import { open, rename, rm, truncate } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AppError } from '../../core/errors.ts';
 import { processOwner } from '../../core/processes/processOwner.ts';
 import { Yielder } from '../../core/processes/yielder.ts';
-import { assertUnchanged, readExactly } from '../files/fileReading.ts';
+import { assertUnchanged, readExactly, UnreadableFile } from '../files/fileReading.ts';
 import { writeFailure } from '../files/fileWriting.ts';
 import { GzipWriter } from '../archive/gzipWriter.ts';
 import { DamagedArchive } from '../archive/inflateSegment.ts';
 import { EarlierArchive, type EarlierPacking, partsToKeep } from './earlierArchive.ts';
 import type { ManifestEntry } from './manifest.ts';
-import { type FileContent, readAhead } from './readAhead.ts';
+import { type FailedFile, type FileContent, readAhead } from './readAhead.ts';
 import { SegmentedWriter } from './segmentedWriter.ts';
 import { type ArchiveSegment, groupFiles } from './segments.ts';
 import { findSecretInBytes, SecretScanner } from '../secrets/secretScanner.ts';
@@ -44,6 +44,11 @@ export interface PackOptions {
   readonly digest?: Hash;
   /** Receives the tar stream, without what is copied from an earlier archive. Its bytes are valid during the call. */
   readonly onTar?: (bytes: Buffer) => void;
+  /**
+   * Receives a file that cannot be read, which is left out then; by default, it ends the packing. `onTar` and `digest` may have received the
+   * beginning of that file. Not for archives with segments.
+   */
+  readonly onUnreadable?: (failed: Omit<FailedFile, 'type'>) => void;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: (doneBytes: number, totalBytes: number) => void;
 }
@@ -94,10 +99,11 @@ async function writeArchive(
     mayRefer,
     digest,
     onTar,
+    onUnreadable,
   }: PackOptions,
 ): Promise<Omit<PackedWorkspace, 'path'>> {
   await using earlier = packing && (await EarlierArchive.open(packing));
-  const output = await open(path, 'wx', 0o600);
+  const output = await open(path, 'ax', 0o600);
   try {
     let bytes = 0;
     const gzip = new GzipWriter(async (chunk) => {
@@ -110,6 +116,10 @@ async function writeArchive(
     const report = (count: number): void => {
       done += count;
       onProgress?.(Math.min(done, totalBytes), totalBytes);
+    };
+    const leaveOut = ({ file, error }: Omit<FailedFile, 'type'>): void => {
+      if (onUnreadable === undefined) throw error;
+      onUnreadable({ file, error });
     };
     const manifest: ManifestEntry[] = [];
     const times: FileTime[] = [];
@@ -139,8 +149,22 @@ async function writeArchive(
         for (let count = 0; count < group.length; count += 1) {
           const { value: content } = await contents.next();
           if (!content) throw new Error('Fewer files were read than selected.');
+          if (content.type === 'failed') {
+            leaveOut(content);
+            continue;
+          }
           const isSearched = !allowsSecrets && content.file.mayHoldSecrets !== true;
-          manifest.push(await writeEntry(content, { segments, report, isSearched, signal }));
+          const isRemovable = onUnreadable !== undefined && content.type === 'open';
+          if (isRemovable) await gzip.startSegment();
+          try {
+            manifest.push(await writeEntry(content, { segments, report, isSearched, signal }));
+          } catch (error) {
+            if (!isRemovable || !(error instanceof UnreadableFile)) throw error;
+            leaveOut({ file: content.file, error });
+            bytes = await gzip.removeSegment();
+            await truncate(path, bytes);
+            continue;
+          }
           times.push(fileTimeOf(content.stats));
           segments.addToKey(content);
         }

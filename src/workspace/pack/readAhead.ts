@@ -1,8 +1,14 @@
 import type { BigIntStats } from 'node:fs';
 import { lstat, realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { AppError } from '../../core/errors.ts';
-import { assertUnchanged, changed, type OpenFile, openRegularFile, readExactly } from '../files/fileReading.ts';
+import {
+  assertUnchanged,
+  changed,
+  type OpenFile,
+  openRegularFile,
+  readExactly,
+  UnreadableFile,
+} from '../files/fileReading.ts';
 import { isOpenedInside } from '../files/openedPath.ts';
 import { freeMemory } from '../../core/files/ownMemory.ts';
 import type { SelectedFile } from '../select/selection.ts';
@@ -21,6 +27,13 @@ export type FileContent = Opened &
     | { readonly type: 'open'; readonly open: OpenFile }
   );
 
+/** A file that could not be read. */
+export interface FailedFile {
+  readonly type: 'failed';
+  readonly file: SelectedFile;
+  readonly error: UnreadableFile;
+}
+
 interface Opened {
   readonly file: SelectedFile;
   /** Before any of it was read. */
@@ -29,14 +42,14 @@ interface Opened {
   readonly openedAt: number;
 }
 
-/** Yields the contents of files in order, with a bounded number of small ones read in advance. Closes the files. */
+/** Yields the contents of files in order, or why there is none, with a bounded number of small ones read in advance. Closes the files. */
 export async function* readAhead(
   root: string,
   files: readonly SelectedFile[],
   signal?: AbortSignal,
-): AsyncGenerator<FileContent, void> {
+): AsyncGenerator<FileContent | FailedFile, void> {
   const folder: Folder = { root, realRoot: await realpath(root), parents: new Map() };
-  const queue: { readonly size: number; readonly content: Promise<FileContent> }[] = [];
+  const queue: { readonly size: number; readonly content: Promise<FileContent | FailedFile> }[] = [];
   let next = 0;
   let bytesAhead = 0;
   try {
@@ -68,9 +81,9 @@ export async function* readAhead(
   }
 }
 
-async function release(content: FileContent): Promise<void> {
+async function release(content: FileContent | FailedFile): Promise<void> {
   if (content.type === 'open') await content.open.handle.close();
-  else freeMemory(content.bytes);
+  else if (content.type === 'bytes') freeMemory(content.bytes);
 }
 
 interface Folder {
@@ -80,7 +93,16 @@ interface Folder {
   readonly parents: Map<string, Promise<void>>;
 }
 
-async function readContent(folder: Folder, file: SelectedFile): Promise<FileContent> {
+async function readContent(folder: Folder, file: SelectedFile): Promise<FileContent | FailedFile> {
+  try {
+    return await openContent(folder, file);
+  } catch (error) {
+    if (error instanceof UnreadableFile) return { type: 'failed', file, error };
+    throw error;
+  }
+}
+
+async function openContent(folder: Folder, file: SelectedFile): Promise<FileContent> {
   const { root, parents } = folder;
   if (file.source === undefined) await assertRealParents(root, file.path, parents);
   for (let attempt = 1; ; attempt++) {
@@ -98,7 +120,7 @@ async function readContent(folder: Folder, file: SelectedFile): Promise<FileCont
       await assertUnchanged(open, file.path);
       return { type: 'bytes', ...opened, bytes };
     } catch (error) {
-      if (!(error instanceof AppError) || attempt === ATTEMPTS) throw error;
+      if (!(error instanceof UnreadableFile) || attempt === ATTEMPTS) throw error;
     } finally {
       await open.handle.close();
     }
@@ -117,7 +139,7 @@ async function isSelectedFile(
   return target === source && isOpenedInside(descriptor, dirname(source), basename(source));
 }
 
-/** A folder that was replaced by a link after the selection could lead out of the workspace. @throws AppError `conflict`. */
+/** A folder that was replaced by a link after the selection could lead out of the workspace. @throws UnreadableFile `conflict`. */
 function assertRealParents(root: string, path: string, known: Map<string, Promise<void>>): Promise<void> {
   const parent = dirname(path);
   if (parent === '.') return Promise.resolve();

@@ -107,6 +107,82 @@ for (const [what, makeEntries] of [
   });
 }
 
+test('what changes between the listing and the packing of results is left out and named, and all others are packed', async (t) => {
+  const root = mkdtempSync(join(tmpdir(), 'farwharf-results-'));
+  t.after(() => rmSync(root, { recursive: true }));
+  const folder = jobFolder(root);
+  mkdirSync(join(folder.workspace, 'inner'), { recursive: true });
+  writeFileSync(folder.manifest, '[]');
+  for (const name of ['a', 'inner/b', 'link', 'removed', 'z']) writeFileSync(join(folder.workspace, name), name);
+  const place = (name: string): string => join(folder.workspace, name);
+  const change = (): void => {
+    rmSync(place('removed'));
+    rmSync(place('link'));
+    symlinkSync('z', place('link'));
+    renameSync(place('inner'), place('moved'));
+  };
+  // Each path is asked about when it is listed, `z` as the last.
+  let asked = 0;
+  const isSecret = (): boolean => {
+    if ((asked += 1) === 5) change();
+    return false;
+  };
+  const limits = { maxBytes: 1e9, isSecret };
+  const { files, unreadable, leftOut, records } = await collectResults(folder, limits, new AbortController().signal);
+  assert.deepEqual(
+    files.map(({ path }) => path),
+    ['a', 'z'],
+  );
+  assert.deepEqual(unreadable, [
+    { path: 'inner/b', why: 'changed' },
+    { path: 'link', why: 'changed' },
+    { path: 'removed', why: 'removed' },
+  ]);
+  assert.deepEqual([leftOut, records], [[], undefined]);
+  assert.doesNotMatch(gunzipSync(readFileSync(folder.results)).toString('latin1'), /inner|link|removed/);
+});
+
+test('what vanishes while results are listed is left out and named, and all others are packed', async (t) => {
+  if (process.platform !== 'linux')
+    return t.skip('SKIPPED: what is listed before something vanishes depends on the system');
+  const root = mkdtempSync(join(tmpdir(), 'farwharf-results-'));
+  t.after(() => rmSync(root, { recursive: true }));
+  const folder = jobFolder(root);
+  mkdirSync(folder.workspace);
+  writeFileSync(folder.manifest, '[]');
+  const names = Array.from({ length: 20 }, (_, index) => `file${index}`);
+  for (const name of names) writeFileSync(join(folder.workspace, name), name);
+  const left: string[] = [];
+  const isSecret = (path: string): boolean => {
+    left.push(path);
+    if (left.length === 1) for (const name of names) if (name !== path) rmSync(join(folder.workspace, name));
+    return false;
+  };
+  const { files, unreadable } = await collectResults(folder, { maxBytes: 1e9, isSecret }, new AbortController().signal);
+  assert.deepEqual(
+    files.map(({ path }) => path),
+    left,
+  );
+  assert.deepEqual(
+    new Set(unreadable.map(({ path, why }) => `${path} ${why}`)),
+    new Set(names.filter((name) => name !== left[0]).map((name) => `${name} removed`)),
+  );
+});
+
+test('the results of a job whose folder is removed while they are packed are not none', async (t) => {
+  const root = mkdtempSync(join(tmpdir(), 'farwharf-results-'));
+  t.after(() => rmSync(root, { recursive: true }));
+  const folder = jobFolder(root);
+  mkdirSync(folder.workspace);
+  writeFileSync(folder.manifest, '[]');
+  writeFileSync(join(folder.workspace, 'a'), 'a');
+  const isSecret = (): boolean => {
+    rmSync(folder.workspace, { recursive: true });
+    return false;
+  };
+  await assert.rejects(collectResults(folder, { maxBytes: 1e9, isSecret }, new AbortController().signal));
+});
+
 test('the largest files are left out of results that are too large together, and all others are packed', async (t) => {
   const root = mkdtempSync(join(tmpdir(), 'farwharf-results-'));
   t.after(() => rmSync(root, { recursive: true }));

@@ -4,6 +4,7 @@ import { createHash, hash, randomBytes } from 'node:crypto';
 import {
   appendFileSync,
   chmodSync,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -11,16 +12,19 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   utimesSync,
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { gunzipSync } from 'node:zlib';
 import { stageArchive } from '../../../../src/workspace/extract/extract.ts';
 import { packWorkspace } from '../../../../src/workspace/pack/pack.ts';
 import { type Selection, selectFiles } from '../../../../src/workspace/select/selection.ts';
 import { cannotListOpenFiles, openFilesIn } from '../../openFiles.ts';
 import { temporaryFolder, writeTree } from '../temporaryFolder.ts';
 
+const UNREADABLE = '/sys/class/net/lo/speed';
 const longName = `${'deep/'.repeat(40)}${'n'.repeat(120)}.txt`;
 const prefixName = `${'a'.repeat(90)}/${'b'.repeat(90)}.txt`;
 const tree: Record<string, string | Buffer> = {
@@ -190,6 +194,42 @@ test('a large file that grows while it is read is named, and nothing is left', a
     message: /^large\.bin changed/,
   });
   assert.deepEqual(readdirSync(out), []);
+});
+
+test('files that cannot be read are left out if that is asked for, and the archive is as without them', async (t) => {
+  const large = (byte: string): Buffer => Buffer.concat([randomBytes(1_500_000), Buffer.alloc(1_200_000, byte)]);
+  const files = { 'a/kept': 'a', gone: 'b', grows: large('c'), shrinks: large('d'), z: 'e', 'z-large': large('f') };
+  const { root, out, selection } = await selectTree(t, files);
+  const kept = selection.files.filter(({ path }) => ['a/kept', 'z', 'z-large'].includes(path));
+  const expected = await packWorkspace({ ...selection, files: kept }, join(out, 'expected.tar.gz'));
+  rmSync(join(root, 'gone'));
+  const [grows, shrinks] = [join(root, 'grows'), join(root, 'shrinks')];
+  const onProgress = (done: number): void => {
+    if (done === 1 + (1 << 20)) appendFileSync(grows, 'more');
+    if (done > files.grows.length + 100) truncateSync(shrinks, 2_000_000);
+  };
+  // The system knows a size of such a file, but reads nothing.
+  const unreadable = ['first', 'last'].map((path) => ({
+    path,
+    size: 4096,
+    mode: 0o644,
+    mtimeMs: 0,
+    source: UNREADABLE,
+  }));
+  const [first, last] = existsSync(UNREADABLE) ? unreadable : [];
+  if (first === undefined) t.diagnostic(`SKIPPED in part: this system has no ${UNREADABLE}`);
+  const failed: string[] = [];
+  const packed = await packWorkspace(
+    { ...selection, files: [first, ...selection.files, last].filter((file) => file !== undefined) },
+    join(out, 'w.tar.gz'),
+    { onProgress, onUnreadable: ({ file, error }) => failed.push(`${file.path} ${error.code}`) },
+  );
+  const system = first === undefined ? [] : ['first missing', 'last missing'];
+  assert.deepEqual(failed.toSorted(), [...system, 'gone conflict', 'grows conflict', 'shrinks conflict'].toSorted());
+  assert.deepEqual(packed.manifest, expected.manifest);
+  assert.equal(packed.bytes, statSync(packed.path).size);
+  assert.ok(gunzipSync(readFileSync(packed.path)).equals(gunzipSync(readFileSync(expected.path))));
+  assert.deepEqual(readdirSync(out).toSorted(), ['expected.tar.gz', 'w.tar.gz']);
 });
 
 test('a file that grew before it was read is sent as it is now', async (t) => {
