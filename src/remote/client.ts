@@ -150,10 +150,21 @@ export class RemoteClient implements AsyncDisposable {
     return (await this.#json('GET', '/v1/secrets', options, secretList)).secrets;
   }
 
-  /** Sets a secret of the account. The value is in no error, whatever the service responds. */
-  async setSecret(name: string, value: string, options?: RequestOptions): Promise<void> {
+  /**
+   * Sets a secret of the account. The value is in no error, whatever the service responds.
+   *
+   * @param options.redactResults whether the service removes the value from text files among results; by default as before. For services with
+   * the feature `redacted-results`.
+   */
+  async setSecret(
+    name: string,
+    value: string,
+    options: RequestOptions & { readonly redactResults?: boolean } = {},
+  ): Promise<void> {
+    const { redactResults, ...request } = options;
     this.#redactor.add(value);
-    await this.#json('PUT', secretPath(name), options, secretChange, { value });
+    const body = redactResults === undefined ? { value } : { value, redact_results: redactResults };
+    await this.#json('PUT', secretPath(name), request, secretChange, body);
   }
 
   /** Removes a secret of the account. */

@@ -101,6 +101,27 @@ test('a service that stores no secrets is asked for its account and gets nothing
   assert.deepEqual([...new Set(requests)], ['GET /v1/me']);
 });
 
+test('a secret that is to be removed from results is set only on a service that does so', async () => {
+  await using scratch = await Scratch.create();
+  const { env } = await scratch.serve();
+  const line = `echo "${VALUE}" | farwharf secret set API_TOKEN --redact-results; farwharf secret list`;
+  const { statuses, stdout } = await runLine(scratch, line, { env });
+  assert.deepEqual(statuses, [0, 0]);
+  assert.match(stdout, /NAME +SET +IN RESULTS\nAPI_TOKEN .* removed\n$/);
+  const requests: string[] = [];
+  await using fake = await startFake((request, response) => {
+    requests.push(`${request.method} ${request.url}`);
+    request.resume();
+    response.setHeader('content-type', 'application/json');
+    const account = { account_id: 'ada', plan: 'team', credits: 10, rate_card: [], features: ['secrets'] };
+    response.end(JSON.stringify(request.method === 'PUT' ? { name: 'API_TOKEN' } : account));
+  });
+  const refused = await runLine(scratch, `echo "${VALUE}" | farwharf secret set API_TOKEN --redact-results`, fake);
+  assert.deepEqual(refused.statuses, [1]);
+  assert.match(refused.stderr, /cannot remove secrets from results, so nothing was sent/);
+  assert.deepEqual([...new Set(requests)], ['GET /v1/me']);
+});
+
 test('a command that waits for a value stops at SIGTERM', { timeout: 60_000 }, async (t) => {
   await using scratch = await Scratch.create();
   await using fake = await startFake((request, response) => {

@@ -6,6 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import { createLogger } from '../../src/core/log.ts';
 import { openAdmin } from '../../src/service/admin/adminClient.ts';
 import { addAccount } from './support/accounts.ts';
+import { readArchive } from './support/archive.ts';
 import { GATE, openGate } from './support/gate.ts';
 import { jobsAtOnce, type ServiceClient, startService, temporaryFolder, testConfig } from './support/service.ts';
 import { ServiceProcess } from './support/serviceProcess.ts';
@@ -73,6 +74,48 @@ test('a job gets its secret, and no event, list, reason or file of the service s
   const lists = [events, await service.json('/v1/jobs'), job, await service.json('/v1/secrets'), log];
   assert.doesNotMatch(JSON.stringify(lists), PARTS);
   assert.deepEqual(filesWith(service.data), []);
+});
+
+test('a secret is removed from text files among results if its account asks for that, and only then', async (t) => {
+  const service = await startService(t);
+  assert.ok((await service.json<{ features: string[] }>('/v1/me')).features.includes('redacted-results'));
+  const wrong = await put(service, 'API_TOKEN', JSON.stringify({ value: VALUE, redact_results: 'yes' }));
+  assert.deepEqual([wrong.status, await wrong.json()], [400, { detail: 'redact_results must be true or false.' }]);
+  await put(service, 'API_TOKEN', JSON.stringify({ value: 'replaced-later', redact_results: true }));
+  await setSecret(service, 'API_TOKEN', VALUE);
+  await setSecret(service, 'OTHER', 'not-asked-for');
+  const { secrets } = await service.json<{ secrets: Record<string, unknown>[] }>('/v1/secrets');
+  assert.deepEqual(
+    secrets.map(({ name, redact_results: redacts }) => [name, redacts]),
+    [
+      ['API_TOKEN', true],
+      ['OTHER', undefined],
+    ],
+  );
+  const script = `printf '%s' "$API_TOKEN" | tee raw.txt | base64 > base64.txt; printf '\\0%s' "$API_TOKEN" > raw.bin; printf %s "$OTHER" > other.txt`;
+  const job = { script: 'a.sh', secrets: ['API_TOKEN', 'OTHER'] };
+  const id = await service.submit({ 'a.sh': script }, job);
+  assert.equal((await service.untilEnd(id)).state, 'succeeded');
+  const archive = await service.request(`/v1/jobs/${id}/artifacts`);
+  const files = await readArchive(new Uint8Array(await archive.arrayBuffer()));
+  const { 'base64.txt': base64, ...others } = files;
+  assert.match(base64 ?? '', /^\[redacted\]=*\n$/);
+  assert.deepEqual(others, { 'other.txt': 'not-asked-for', 'raw.bin': `\0${VALUE}`, 'raw.txt': '[redacted]' });
+  const events = await service.events(id);
+  const sizes = events.filter(({ event }) => event === 'artifact').map(({ data }) => [data['path'], data['size']]);
+  assert.deepEqual(
+    sizes,
+    ['base64.txt', 'other.txt', 'raw.bin', 'raw.txt'].map((path) => [path, Buffer.byteLength(files[path] ?? '')]),
+  );
+  assert.match(JSON.stringify(events), /Secrets were removed from base64\.txt, raw\.txt\./);
+  const contents = await service.request(`/v1/jobs/${id}/artifacts/contents`);
+  assert.equal(contents.status, 200);
+  assert.equal((await contents.arrayBuffer()).byteLength % 36, 0);
+  await put(service, 'API_TOKEN', JSON.stringify({ value: VALUE, redact_results: false }));
+  const again = await service.submit({ 'a.sh': script }, job);
+  await service.untilEnd(again);
+  const unchanged = await service.request(`/v1/jobs/${again}/artifacts`);
+  assert.equal((await readArchive(new Uint8Array(await unchanged.arrayBuffer())))['raw.txt'], VALUE);
 });
 
 test('no process shows a secret in its arguments, and only the programs of the job have it as a variable', async (t) => {

@@ -63,6 +63,17 @@ export function optionalTextFlag(
   return { options: [option, off], read: (value) => (value === false ? false : textOf(value)) };
 }
 
+/** A switch with a `--no-` form; undefined without either. */
+export function optionalSwitchFlag(
+  spelling: string,
+  description: string,
+  noDescription: string,
+): Flag<boolean | undefined> {
+  const option = new Option(spelling, description);
+  const off = new Option(`--no-${option.name()}`, noDescription);
+  return { options: [option, off], read: (value) => (typeof value === 'boolean' ? value : undefined) };
+}
+
 /** A flag with a whole number. A number outside the range is refused, and the error names the flag and the range. */
 export function optionalNumberFlag(
   spelling: string,

@@ -1,6 +1,6 @@
 import { Argument } from 'commander';
 import { defineGroup, defineVerb } from '../command/verb.ts';
-import { jsonFlag } from '../grammar/flags.ts';
+import { jsonFlag, optionalSwitchFlag } from '../grammar/flags.ts';
 
 const NAME = new Argument('<name>', 'capital letters, digits and "_": the name of the variable in jobs');
 
@@ -19,12 +19,19 @@ export const secretVerb = defineGroup(
       name: 'set',
       summary: 'store a secret, or replace its value',
       args: [NAME],
-      flags: { json: jsonFlag() },
+      flags: {
+        redactResults: optionalSwitchFlag(
+          '--redact-results',
+          'also remove the value from text files among the results of jobs that get it',
+          'leave results as jobs wrote them (default)',
+        ),
+        json: jsonFlag(),
+      },
       notes:
         '\nThe value comes from standard input (farwharf secret set HF_TOKEN < token.txt), or is asked for at a terminal.',
       examples: [
         ['farwharf secret set HF_TOKEN', 'ask for the value without showing it'],
-        ['farwharf secret set HF_TOKEN --json', 'print JSON when it is set'],
+        ['farwharf secret set HF_TOKEN --redact-results', 'and remove it from results, too'],
       ],
       load: async () => (await import('./secrets.ts')).setSecret,
     }),

@@ -1,8 +1,9 @@
 import { AppError } from '../../core/errors.ts';
 import { storesSecrets } from '../../jobs/submit/account/secretFindings.ts';
+import { readFeatures } from '../../jobs/submit/account/serviceLimits.ts';
 import { httpStatus } from '../../jobs/service/api.ts';
 import type { RemoteClient } from '../../remote/client.ts';
-import { secretName, secretValue, type StoredSecret } from '../../remote/protocol/secret.ts';
+import { REDACTED_RESULTS_FEATURE, secretName, secretValue, type StoredSecret } from '../../remote/protocol/secret.ts';
 import type { Context } from '../command/context.ts';
 import { answerTable, type RecordColumn } from '../command/recordTable.ts';
 import { Session } from '../session/session.ts';
@@ -11,28 +12,41 @@ import { readSecretValue } from './readSecretValue.ts';
 const COLUMNS: readonly RecordColumn<StoredSecret>[] = [
   { title: 'NAME', cell: ({ name }) => name, minWidth: 4 },
   { title: 'SET', cell: ({ changed_at: at }) => at.slice(0, 16).replace('T', ' ') },
+  { title: 'IN RESULTS', cell: ({ redact_results: isRedacted }) => (isRedacted === true ? 'removed' : '') },
 ];
 
 /** `farwharf secret set NAME`. JSON: `{ name }`. @throws AppError `bad-input` for a name or a value that cannot be used. */
-export async function setSecret(context: Context, name: string): Promise<void> {
+export async function setSecret(
+  context: Context,
+  name: string,
+  { redactResults }: { readonly redactResults?: boolean },
+): Promise<void> {
   checkName(name);
   await using session = new Session(context);
-  const client = await connect(session, context);
+  const { client, account } = await connect(session, context);
+  if (redactResults !== undefined && !readFeatures(account).includes(REDACTED_RESULTS_FEATURE)) {
+    const sentence = `The service ${session.hostName} cannot remove secrets from results, so nothing was sent.`;
+    throw new AppError('refused', `${sentence} Set the secret without --redact-results, or use another service.`);
+  }
   const value = await readSecretValue(name, context);
   const { error } = secretValue.safeParse(value);
   if (error !== undefined) {
     throw new AppError('bad-input', `The value of a secret ${error.issues[0]?.message}. Nothing was sent.`);
   }
-  await client.setSecret(name, value, { signal: context.signal });
+  await client.setSecret(name, value, {
+    signal: context.signal,
+    ...(redactResults !== undefined && { redactResults }),
+  });
   const { terminal } = context;
   if (!terminal.json({ name })) terminal.answer(`The secret ${name} is set on ${session.hostName}.`);
 }
 
-/** `farwharf secret list`. JSON: `{ secrets: [{ name, changed_at }] }`. */
+/** `farwharf secret list`. JSON: `{ secrets: [{ name, changed_at, redact_results }] }`. */
 export async function listSecrets(context: Context): Promise<void> {
   const { signal, terminal } = context;
   await using session = new Session(context);
-  const secrets = await (await connect(session, context)).listSecrets({ signal });
+  const { client } = await connect(session, context);
+  const secrets = await client.listSecrets({ signal });
   if (terminal.json({ secrets })) return;
   const hint = 'Set one:  farwharf secret set NAME';
   answerTable(terminal, COLUMNS, secrets, { none: 'You have no secrets.', hint });
@@ -43,7 +57,7 @@ export async function removeSecret(context: Context, name: string): Promise<void
   checkName(name);
   const { signal, terminal } = context;
   await using session = new Session(context);
-  const client = await connect(session, context);
+  const { client } = await connect(session, context);
   try {
     await client.removeSecret(name, { signal });
   } catch (error) {
@@ -65,14 +79,17 @@ function checkName(name: string): void {
   );
 }
 
-/** The client of a service that stores secrets. @throws AppError `refused` for another one, to which nothing was sent. */
-async function connect(session: Session, { signal }: Pick<Context, 'signal'>): Promise<RemoteClient> {
+/** A service that stores secrets. @throws AppError `refused` for another one, to which nothing was sent. */
+async function connect(
+  session: Session,
+  { signal }: Pick<Context, 'signal'>,
+): Promise<{ readonly client: RemoteClient; readonly account: unknown }> {
   const client = await session.client();
   const account = await client.me({ signal }).catch((error: unknown) => {
     if (httpStatus(error) === 404) return undefined; // a service without accounts
     throw error;
   });
-  if (storesSecrets(account)) return client;
+  if (storesSecrets(account)) return { client, account };
   const sentence = `The service ${session.hostName} does not store secrets, so nothing was sent.`;
   throw new AppError('refused', `${sentence} Ask its operator for a newer version, or use another service.`);
 }

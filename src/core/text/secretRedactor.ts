@@ -10,6 +10,8 @@ export interface RedactedStream {
   push(text: string): string;
   /** The end that was held back. */
   end(): string;
+  /** Whether a value was replaced in what was returned so far. */
+  readonly hasReplaced: boolean;
 }
 
 interface PatternSets {
@@ -56,13 +58,19 @@ export class SecretRedactor {
 
   /** For one stream of text: holds back an end that may be the beginning of a value, until more of the text decides it. */
   stream(): RedactedStream {
-    let stream = new TextStream(this.#sets);
+    const sets = this.#sets;
+    let stream = new TextStream(sets);
+    let hasReplaced = false;
     return {
       push: (text) => stream.push(text, false),
       end: () => {
         const rest = stream.push('', true);
-        stream = new TextStream(this.#sets);
+        hasReplaced ||= stream.hasReplaced;
+        stream = new TextStream(sets);
         return rest;
+      },
+      get hasReplaced() {
+        return hasReplaced || stream.hasReplaced;
       },
     };
   }
@@ -107,6 +115,10 @@ class TextStream {
       }
     };
     this.#unescapedText = new UnescapedText(this.#unescaped, { isAscii: unescaped.isAscii, onEscape });
+  }
+
+  get hasReplaced(): boolean {
+    return this.#replacedTo > 0;
   }
 
   push(text: string, isEnd: boolean): string {

@@ -2,6 +2,8 @@ import * as z from 'zod';
 
 /** The feature of a service that stores secrets, in `features` of `GET /v1/me`. */
 export const SECRETS_FEATURE = 'secrets';
+/** The feature of a service that removes the values of secrets from results if the account asks for that. */
+export const REDACTED_RESULTS_FEATURE = 'redacted-results';
 /** How many secrets one job can get. */
 export const MAX_JOB_SECRETS = 16;
 // Shorter values occur in ordinary output too, which would be garbled.
@@ -32,7 +34,13 @@ export const secretValue = z
   .refine((value) => Buffer.byteLength(value) >= MIN_BYTES, `must have at least ${MIN_BYTES} characters`)
   .refine((value) => Buffer.byteLength(value) <= MAX_BYTES, `must have at most ${MAX_BYTES / 1024} KB`);
 
-const storedSecret = z.object({ name: z.string(), changed_at: z.iso.datetime() });
+const redactResults = z
+  .boolean()
+  .optional()
+  .describe(
+    'Whether the value is removed from text files among the results of jobs that get the secret; absent: as before',
+  );
+const storedSecret = z.object({ name: z.string(), changed_at: z.iso.datetime(), redact_results: redactResults });
 export type StoredSecret = z.infer<typeof storedSecret>;
 
 /** The path of one secret. */
@@ -41,7 +49,7 @@ export function secretPath(name: string): string {
 }
 
 /** The body of `PUT /v1/secrets/{name}`. */
-export const secretBody = z.object({ value: secretValue });
+export const secretBody = z.object({ value: secretValue, redact_results: redactResults });
 /** The response of `GET /v1/secrets`. No request returns a value. */
 export const secretList = z.object({ secrets: z.array(storedSecret) });
 /** The response of `PUT` and `DELETE /v1/secrets/{name}`. */

@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import { type account, UNPRICED_FEATURE } from '../../remote/protocol/schemas.ts';
 import { CONTENT_FEATURE, RESULT_CONTENT_FEATURE } from '../../remote/protocol/contents.ts';
 import { ENVIRONMENTS_FEATURE, type environmentList } from '../../remote/protocol/environment.ts';
-import { SECRETS_FEATURE } from '../../remote/protocol/secret.ts';
+import { REDACTED_RESULTS_FEATURE, SECRETS_FEATURE } from '../../remote/protocol/secret.ts';
 import { MAX_RUNTIME_SECONDS } from '../../remote/protocol/submission.ts';
 import { SCRIPT_KINDS } from '../../workspace/scripts/scriptKinds.ts';
 import type { MachineClasses } from '../config/machineClasses.ts';
@@ -46,6 +46,7 @@ export function answerAccount({
         CONTENT_FEATURE,
         RESULT_CONTENT_FEATURE,
         SECRETS_FEATURE,
+        REDACTED_RESULTS_FEATURE,
         UNPRICED_FEATURE,
         ...(executor.keepsEnvironments() && environments.nameOf(id) !== undefined ? [ENVIRONMENTS_FEATURE] : []),
       ],

@@ -25,8 +25,8 @@ export function addSecretRoutes(
   app.put('/v1/secrets/:name', requireScope('secrets'), async (context) => {
     const name = nameOf(context);
     gauge.take(context, 'bodies');
-    const { value } = await readSecret(context.env.incoming);
-    vault.set(context.var.account.id, name, value);
+    const { value, redact_results: redactsResults } = await readSecret(context.env.incoming);
+    vault.set(context.var.account.id, name, value, redactsResults);
     return context.json({ name } satisfies z.infer<typeof secretChange>);
   });
   app.delete('/v1/secrets/:name', requireScope('secrets'), (context) => {
@@ -50,6 +50,7 @@ async function readSecret(incoming: IncomingMessage): Promise<z.output<typeof se
   const { data, error } = secretBody.safeParse(body, { error: schemaMessage });
   if (data !== undefined) return data;
   const [issue] = error.issues;
-  const what = issue?.path.length === 0 ? 'The body' : 'The value of a secret';
+  const what =
+    { value: 'The value of a secret', redact_results: 'redact_results' }[String(issue?.path[0])] ?? 'The body';
   throw refusal(400, `${what} ${issue?.message}.`);
 }

@@ -218,9 +218,18 @@ export async function finishJob(
   const isRemoved = (): boolean => context.store.jobs.get(job.id)?.filesRemovedAt !== null;
   if (isRemoved()) return finishRemoved(job, ending, context);
   try {
-    const limits = { maxBytes: context.maxResultBytes, isSecret: (path: string) => clean(path) !== path };
+    const limits = {
+      maxBytes: context.maxResultBytes,
+      isSecret: (path: string) => clean(path) !== path,
+      redaction: context.secrets.resultRedactionFor(job),
+    };
     const collect = () => collectOnDisk(folder, limits, signal);
-    const { files, leftOut, tooLarge, unreadable, records } = await whileRoomComes(collect, job, context, signal);
+    const { files, leftOut, tooLarge, unreadable, redacted, records } = await whileRoomComes(
+      collect,
+      job,
+      context,
+      signal,
+    );
     if (unreadable.length > 0) context.files.requireThere();
     if (unreadable.length > 0 && isRemoved()) return await finishRemoved(job, ending, context);
     if (records !== undefined) context.resultPieces.note(job.id, records);
@@ -233,6 +242,7 @@ export async function finishJob(
           ABOUT_RESULTS,
         ),
       );
+    if (redacted.length > 0) events.push(note(`Secrets were removed from ${named(redacted)}.`, ABOUT_RESULTS));
     if (tooLarge.length > 0 || unreadable.length > 0) {
       const missing = [tooLargeOnes(tooLarge, context.maxResultBytes), unreadableOnes(unreadable)].flat().join('; ');
       const problem = clean(`are incomplete: ${missing}. ${keptWhere(job, folder)}`);
@@ -242,7 +252,7 @@ export async function finishJob(
   } catch (error) {
     signal.throwIfAborted();
     context.files.requireThere();
-    if (isRemoved()) return finishRemoved(job, ending, context);
+    if (isRemoved()) return await finishRemoved(job, ending, context);
     context.log.error('results could not be packed', { jobId: job.id, error });
     // If the archive may not be on disk, the workspace must not be deleted.
     await rm(folder.results, { recursive: true, force: true }).catch(() => {});

@@ -6,16 +6,20 @@ import type { SecretValues } from '../jobFiles/runnerInput.ts';
 import { parseRunnerSpec } from '../jobFiles/runnerSpec.ts';
 import type { SecretVault } from '../secrets/secretVault.ts';
 import type { StoredJob } from '../store/jobs/jobs.ts';
+import type { Rewriting } from '../../workspace/pack/pack.ts';
+import { redactionOf } from './resultRedaction.ts';
 
+type Vault = Pick<SecretVault, 'values' | 'redactedInResults'>;
 type Owned = Pick<StoredJob, 'id' | 'account'>;
 
 /** The secrets of jobs: their values for the start of a job, and what removes them from everything that is stored about it. */
 export class JobSecrets {
-  readonly #vault: Pick<SecretVault, 'values'>;
+  readonly #vault: Vault;
   /** Of jobs that this service started. A secret may be changed or removed before the job ends. */
   readonly #redactors = new Map<string, SecretRedactor>();
+  readonly #resultRedactions = new Map<string, Rewriting>();
 
-  constructor(vault: Pick<SecretVault, 'values'>) {
+  constructor(vault: Vault) {
     this.#vault = vault;
   }
 
@@ -26,6 +30,8 @@ export class JobSecrets {
     const values = this.#vault.values(account, secrets);
     const redactor = openRedactor(Object.values(values));
     if (redactor !== undefined) this.#redactors.set(id, redactor);
+    const inResults = this.#vault.redactedInResults(account, secrets).flatMap((name) => values[name] ?? []);
+    if (inResults.length > 0) this.#resultRedactions.set(id, redactionOf(inResults));
     return values;
   }
 
@@ -38,7 +44,13 @@ export class JobSecrets {
     return this.#redactors.get(job.id);
   }
 
+  /** Undefined if the job has no secret that is removed from results. Known after `redactorFor`. */
+  resultRedactionFor({ id }: Owned): Rewriting | undefined {
+    return this.#resultRedactions.get(id);
+  }
+
   forget(jobId: string): void {
     this.#redactors.delete(jobId);
+    this.#resultRedactions.delete(jobId);
   }
 }

@@ -4,7 +4,7 @@ import { access, constants, lstat, opendir, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { AppError, systemCode } from '../../core/errors.ts';
-import { packWorkspace } from '../../workspace/pack/pack.ts';
+import { packWorkspace, type Rewriting } from '../../workspace/pack/pack.ts';
 import { PieceRecords } from '../../workspace/pack/pieceRecords.ts';
 import { PinnedFolders } from '../../workspace/files/pinnedFolders.ts';
 import type { SelectedFile } from '../../workspace/select/selection.ts';
@@ -31,11 +31,13 @@ export interface CollectedResults {
   readonly tooLarge: readonly { readonly path: string; readonly size: number }[];
   /** Not returned, because they changed, vanished or could not be read after the job had ended. */
   readonly unreadable: readonly UnreadableResult[];
+  /** Returned without the values of secrets that they contain. */
+  readonly redacted: readonly string[];
   /** Of the pieces of the archive; undefined if they are not known yet. */
   readonly records: Buffer | undefined;
 }
 
-export interface UnreadableResult {
+interface UnreadableResult {
   /** Of a file, or of a folder with all that is in it. */
   readonly path: string;
   /** `changed`, `removed`, or the system's code. */
@@ -52,6 +54,8 @@ export interface ResultLimits {
   readonly maxEntries?: number;
   /** Whether a path contains a secret of the job, so that it is left out. */
   readonly isSecret?: (path: string) => boolean;
+  /** Removes the values of secrets from files. */
+  readonly redaction?: Rewriting | undefined;
 }
 
 /**
@@ -61,7 +65,7 @@ export interface ResultLimits {
  */
 export async function collectResults(
   folder: JobFolder,
-  { maxBytes, maxEntries = MAX_ENTRIES, isSecret = () => false }: ResultLimits,
+  { maxBytes, maxEntries = MAX_ENTRIES, isSecret = () => false, redaction }: ResultLimits,
   signal: AbortSignal,
 ): Promise<CollectedResults> {
   // Processes that a job left running, or nodes of a cluster, can replace folders with links while they are read.
@@ -76,6 +80,7 @@ export async function collectResults(
       signal,
       allowsSecrets: true,
       onTar: records.write,
+      rewriting: redaction,
       onUnreadable: ({ file, error }) => {
         unreadable.push({ path: file.path, why: whyUnreadable(error) });
         isWhole = false;
@@ -88,6 +93,7 @@ export async function collectResults(
       leftOut,
       tooLarge,
       unreadable,
+      redacted: manifest.flatMap(({ path, isRewritten }) => (isRewritten === true ? [path] : [])),
       records: isWhole ? records.end() : undefined,
     };
   } catch (error) {

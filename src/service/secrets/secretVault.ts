@@ -25,17 +25,31 @@ export class SecretVault {
   }
 
   list(account: string): readonly StoredSecret[] {
-    return this.#table
-      .list(account)
-      .map(({ name, changedAt }) => ({ name, changed_at: new Date(changedAt).toISOString() }));
+    return this.#table.list(account).map(({ name, changedAt, redactsResults }) => ({
+      name,
+      changed_at: new Date(changedAt).toISOString(),
+      ...(redactsResults && { redact_results: true }),
+    }));
   }
 
   has(account: string, name: string): boolean {
     return this.#table.get(account, name) !== undefined;
   }
 
-  /** @throws AppError `limit` above 100 secrets, or of `readSecretKey`. */
-  set(account: string, name: string, value: string): void {
+  /** Those of these secrets whose values are removed from text files among the results of jobs. */
+  redactedInResults(account: string, names: readonly string[]): readonly string[] {
+    if (names.length === 0) return [];
+    return this.#table
+      .list(account)
+      .filter(({ name, redactsResults }) => redactsResults && names.includes(name))
+      .map(({ name }) => name);
+  }
+
+  /**
+   * @param redactsResults whether its value is removed from text files among the results of jobs; by default as before, and off for a new one.
+   * @throws AppError `limit` above 100 secrets, or of `readSecretKey`.
+   */
+  set(account: string, name: string, value: string, redactsResults?: boolean): void {
     if (!this.has(account, name) && this.#table.list(account).length >= MAX_SECRETS) {
       const message = `The account has ${MAX_SECRETS} secrets, the most that it can have. Remove one first.`;
       throw new AppError('limit', message);
@@ -44,7 +58,8 @@ export class SecretVault {
     const cipher = createCipheriv(CIPHER, readSecretKey(this.#keyFile, { isNew: true }), nonce);
     cipher.setAAD(contextOf(account, name));
     const encrypted = Buffer.concat([cipher.update(value, 'utf8'), cipher.final()]);
-    this.#table.set(account, name, Buffer.concat([nonce, cipher.getAuthTag(), encrypted]), Date.now());
+    const sealed = Buffer.concat([nonce, cipher.getAuthTag(), encrypted]);
+    this.#table.set(account, name, { sealed, changedAt: Date.now(), redactsResults });
   }
 
   /** @returns whether it existed. */

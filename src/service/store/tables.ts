@@ -4,7 +4,7 @@ import { KEY_COLUMNS } from './accounts/apiKeys.ts';
 import { BUDGET_TABLE } from './accounts/budgets.ts';
 import { IDENTITY_TABLE } from './accounts/identities.ts';
 import { KEY_BUDGET_INDEX } from './accounts/keyBudgets.ts';
-import { SECRET_TABLE } from './accounts/secrets.ts';
+import { SECRET_COLUMNS, SECRET_TABLE } from './accounts/secrets.ts';
 import { AUDIT_TABLE } from './audit/auditTable.ts';
 import { addMissingColumns } from './database/statements.ts';
 import { RESERVE_TABLE } from './database/storeReserve.ts';
@@ -29,4 +29,5 @@ export function declareTables(database: DatabaseSync): void {
     SECRET_TABLE,
   ];
   for (const sql of tables) database.exec(sql);
+  addMissingColumns(database, 'secrets', SECRET_COLUMNS);
 }

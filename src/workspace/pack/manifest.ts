@@ -6,4 +6,6 @@ export interface ManifestEntry extends TarFile {
   readonly sha256: string;
   /** Whether the file was sent because a chosen link leads to it. */
   readonly isLinked?: true;
+  /** Whether what is packed differs from what the file contains. */
+  readonly isRewritten?: true;
 }

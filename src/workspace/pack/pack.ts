@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { AppError } from '../../core/errors.ts';
 import { processOwner } from '../../core/processes/processOwner.ts';
 import { Yielder } from '../../core/processes/yielder.ts';
-import { assertUnchanged, readExactly, UnreadableFile } from '../files/fileReading.ts';
+import { assertUnchanged, changed, readExactly, UnreadableFile } from '../files/fileReading.ts';
 import { writeFailure } from '../files/fileWriting.ts';
 import { GzipWriter } from '../archive/gzipWriter.ts';
 import { DamagedArchive } from '../archive/inflateSegment.ts';
@@ -44,6 +44,8 @@ export interface PackOptions {
   readonly digest?: Hash;
   /** Receives the tar stream, without what is copied from an earlier archive. Its bytes are valid during the call. */
   readonly onTar?: (bytes: Buffer) => void;
+  /** Decides from the first bytes of a file whether it is rewritten. A large one is rewritten twice, as its size is needed first. */
+  readonly rewriting?: Rewriting | undefined;
   /**
    * Receives a file that cannot be read, which is left out then; by default, it ends the packing. `onTar` and `digest` may have received the
    * beginning of that file. Not for archives with segments.
@@ -51,6 +53,17 @@ export interface PackOptions {
   readonly onUnreadable?: (failed: Omit<FailedFile, 'type'>) => void;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: (doneBytes: number, totalBytes: number) => void;
+}
+
+/** @param beginning valid during the call. @returns what opens a rewriter of the file, which must do the same each time; undefined for none. */
+export type Rewriting = (beginning: Buffer) => (() => ContentRewriter) | undefined;
+
+/** Rewrites the contents of one file. */
+export interface ContentRewriter {
+  /** What follows in place of these bytes; valid until the next call. */
+  push(bytes: Buffer): Buffer;
+  end(): Buffer;
+  readonly hasChanged: boolean;
 }
 
 const CHUNK_BYTES = 1 << 20;
@@ -99,6 +112,7 @@ async function writeArchive(
     mayRefer,
     digest,
     onTar,
+    rewriting,
     onUnreadable,
   }: PackOptions,
 ): Promise<Omit<PackedWorkspace, 'path'>> {
@@ -157,7 +171,7 @@ async function writeArchive(
           const isRemovable = onUnreadable !== undefined && content.type === 'open';
           if (isRemovable) await gzip.startSegment();
           try {
-            manifest.push(await writeEntry(content, { segments, report, isSearched, signal }));
+            manifest.push(await writeEntry(content, { segments, report, isSearched, rewriting, signal }));
           } catch (error) {
             if (!isRemovable || !(error instanceof UnreadableFile)) throw error;
             leaveOut({ file: content.file, error });
@@ -188,45 +202,97 @@ interface EntryOptions {
   /** Called with the number of bytes of the file that were written. */
   readonly report: (bytes: number) => void;
   readonly isSearched: boolean;
+  readonly rewriting: PackOptions['rewriting'];
   readonly signal: AbortSignal | undefined;
 }
 
 async function writeEntry(content: FileContent, options: EntryOptions): Promise<ManifestEntry> {
   const { path, mode, isLinked } = content.file;
-  const size = content.type === 'bytes' ? content.bytes.length : content.open.size;
-  const { segments } = options;
-  await segments.writeHeader({ path, size, mode, mtime: fileTimeOf(content.stats) });
-  let sha256: string;
-  if (content.type === 'bytes') {
-    if (options.isSearched) refuseSecret(findSecretInBytes(content.bytes), path);
-    sha256 = hash('sha256', content.bytes, 'hex');
-    await segments.write(content.bytes);
-    options.report(size);
-  } else {
-    sha256 = await writeLargeFile(content, options);
-  }
-  await segments.write(ZEROS.subarray(0, paddingOf(size)));
-  return isLinked ? { path, size, mode, sha256, isLinked } : { path, size, mode, sha256 };
+  const isSmall = content.type === 'bytes';
+  const { size, ...written } = isSmall
+    ? await writeSmallFile(content, options)
+    : await writeLargeFile(content, options);
+  await options.segments.write(ZEROS.subarray(0, paddingOf(size)));
+  return { path, size, mode, ...written, ...(isLinked && { isLinked }) };
+}
+
+type Written = Pick<ManifestEntry, 'size' | 'sha256' | 'isRewritten'>;
+
+async function writeSmallFile(
+  { file, stats, bytes: found }: Extract<FileContent, { type: 'bytes' }>,
+  { segments, report, isSearched, rewriting }: EntryOptions,
+): Promise<Written> {
+  if (isSearched) refuseSecret(findSecretInBytes(found), file.path);
+  const rewriter = rewriting?.(found)?.();
+  const bytes = rewriter === undefined ? found : Buffer.concat([Buffer.from(rewriter.push(found)), rewriter.end()]);
+  const size = bytes.length;
+  await segments.writeHeader({ path: file.path, size, mode: file.mode, mtime: fileTimeOf(stats) });
+  await segments.write(bytes);
+  report(found.length);
+  return { size, sha256: hash('sha256', bytes, 'hex'), ...(rewriter?.hasChanged === true && { isRewritten: true }) };
 }
 
 async function writeLargeFile(
-  { file, open }: Extract<FileContent, { type: 'open' }>,
-  { segments, report, isSearched, signal }: EntryOptions,
-): Promise<string> {
+  content: Extract<FileContent, { type: 'open' }>,
+  { segments, report, isSearched, rewriting, signal }: EntryOptions,
+): Promise<Written> {
+  const { file, open, stats } = content;
+  const rewritten = rewriting && (await rewrite(content, rewriting, signal));
+  const size = rewritten?.size ?? open.size;
+  await segments.writeHeader({ path: file.path, size, mode: file.mode, mtime: fileTimeOf(stats) });
   const scanner = isSearched ? new SecretScanner() : undefined;
   const digest = createHash('sha256');
+  let written = 0;
+  const write = async (bytes: Buffer): Promise<void> => {
+    digest.update(bytes);
+    written += bytes.length;
+    await segments.write(bytes);
+  };
+  const rewriter = rewritten?.open();
+  for await (const chunk of chunksOf(content, signal)) {
+    refuseSecret(scanner?.scan(chunk), file.path);
+    await write(rewriter?.push(chunk) ?? chunk);
+    report(chunk.length);
+  }
+  if (rewriter !== undefined) await write(rewriter.end());
+  await assertUnchanged(open, file.path);
+  if (written !== size) throw changed(file.path);
+  return { size, sha256: digest.digest('hex'), ...(rewriter && { isRewritten: true }) };
+}
+
+/** The size of a file that is rewritten, and what rewrites it; undefined if it is packed as it is. */
+async function rewrite(
+  content: Extract<FileContent, { type: 'open' }>,
+  rewriting: Rewriting,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly size: number; readonly open: () => ContentRewriter } | undefined> {
+  let opened: { readonly rewriter: ContentRewriter; readonly open: () => ContentRewriter } | undefined;
+  let size = 0;
+  for await (const chunk of chunksOf(content, signal)) {
+    if (opened === undefined) {
+      const open = rewriting(chunk);
+      if (open === undefined) return undefined;
+      opened = { rewriter: open(), open };
+    }
+    size += opened.rewriter.push(chunk).length;
+  }
+  if (opened === undefined) return undefined;
+  size += opened.rewriter.end().length;
+  return opened.rewriter.hasChanged ? { size, open: opened.open } : undefined;
+}
+
+/** The bytes of a large file; each chunk is valid until the next one. */
+async function* chunksOf(
+  { file, open }: Extract<FileContent, { type: 'open' }>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Buffer, void> {
   const buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES);
   for (let position = 0; position < open.size; position += CHUNK_BYTES) {
     signal?.throwIfAborted();
     const chunk = buffer.subarray(0, Math.min(CHUNK_BYTES, open.size - position));
     await readExactly(open, chunk, position, file.path);
-    refuseSecret(scanner?.scan(chunk), file.path);
-    digest.update(chunk);
-    await segments.write(chunk);
-    report(chunk.length);
+    yield chunk;
   }
-  await assertUnchanged(open, file.path);
-  return digest.digest('hex');
 }
 
 /** @throws AppError `refused` if a secret was found. */

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { integer, nullable } from '../database/columns.ts';
 import { prepareAll, type Statements } from '../database/statements.ts';
 
 export const SECRET_TABLE = `
@@ -9,11 +10,27 @@ export const SECRET_TABLE = `
     changed_at INTEGER NOT NULL,
     PRIMARY KEY (account, name)
   ) STRICT, WITHOUT ROWID`;
+/** What the table of an earlier version lacks. */
+export const SECRET_COLUMNS = { redactsResults: nullable(integer('redacts_results')) };
+
+interface SealedSecret extends Pick<Secret, 'changedAt'>, Partial<Pick<Secret, 'redactsResults'>> {
+  readonly sealed: Uint8Array;
+}
+
+interface Secret {
+  readonly name: string;
+  /** In milliseconds since 1970. */
+  readonly changedAt: number;
+  /** Whether its value is removed from text files among the results of jobs. */
+  readonly redactsResults: boolean;
+}
+
 const SQL = {
-  list: 'SELECT name, changed_at FROM secrets WHERE account = ? ORDER BY name',
+  list: 'SELECT name, changed_at, redacts_results FROM secrets WHERE account = ? ORDER BY name',
   get: 'SELECT sealed FROM secrets WHERE account = ? AND name = ?',
-  set: `INSERT INTO secrets (account, name, sealed, changed_at) VALUES (?, ?, ?, ?)
-    ON CONFLICT (account, name) DO UPDATE SET sealed = excluded.sealed, changed_at = excluded.changed_at`,
+  set: `INSERT INTO secrets (account, name, sealed, changed_at, redacts_results) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (account, name) DO UPDATE SET sealed = excluded.sealed, changed_at = excluded.changed_at,
+      redacts_results = coalesce(excluded.redacts_results, redacts_results)`,
   remove: 'DELETE FROM secrets WHERE account = ? AND name = ?',
 };
 
@@ -25,11 +42,12 @@ export class SecretTable {
     this.#sql = prepareAll(database, SQL);
   }
 
-  /** The names of an account's secrets, and when each was set, in milliseconds since 1970. */
-  list(account: string): readonly { readonly name: string; readonly changedAt: number }[] {
-    return this.#sql.list
-      .all(account)
-      .map(({ name, changed_at: at }) => ({ name: String(name), changedAt: Number(at) }));
+  list(account: string): readonly Secret[] {
+    return this.#sql.list.all(account).map(({ name, changed_at: at, redacts_results: redacts }) => ({
+      name: String(name),
+      changedAt: Number(at),
+      redactsResults: redacts === 1,
+    }));
   }
 
   /** The encrypted value; undefined if the account has no such secret. */
@@ -38,8 +56,10 @@ export class SecretTable {
     return sealed instanceof Uint8Array ? sealed : undefined;
   }
 
-  set(account: string, name: string, sealed: Uint8Array, changedAt: number): void {
-    this.#sql.set.run(account, name, sealed, changedAt);
+  /** @param secret.redactsResults by default as before, and false for a new one. */
+  set(account: string, name: string, { sealed, changedAt, redactsResults }: SealedSecret): void {
+    const redacts = redactsResults === undefined ? null : Number(redactsResults);
+    this.#sql.set.run(account, name, sealed, changedAt, redacts);
   }
 
   /** @returns whether it existed. */

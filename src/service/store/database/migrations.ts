@@ -154,4 +154,6 @@ export const MIGRATIONS: readonly string[] = [
   '',
   // Limits of accounts for disk and run time.
   '',
+  // Secrets that are removed from results.
+  '',
 ];

@@ -70,7 +70,7 @@ async function setUp(
     maxResultBytes: 1e9,
     killGraceMs: 100,
     disk: { isShort: false, untilRoom: async () => false },
-    secrets: new JobSecrets({ values: () => ({}) }),
+    secrets: new JobSecrets({ values: () => ({}), redactedInResults: () => [] }),
     waiting: waiting ?? new WaitingContents(data, new ContentStore(data)),
   });
   t.after(async () => {

@@ -52,7 +52,7 @@ test('a row of another account or another name is not accepted in the place of a
   close();
   const database = new DatabaseSync(join(data, 'service.db'));
   database.exec(`
-    INSERT INTO secrets SELECT 'ada', 'TOKEN', sealed, 1 FROM secrets WHERE account = 'bob';
+    INSERT INTO secrets SELECT 'ada', 'TOKEN', sealed, 1, NULL FROM secrets WHERE account = 'bob';
     UPDATE secrets SET sealed = (SELECT sealed FROM secrets WHERE account = 'bob') WHERE name = 'OTHER'`);
   database.close();
   const again = new Store(data);

@@ -31,6 +31,7 @@ const DECLARED: Readonly<Record<string, number>> = {
   budgets: 3,
   drain: 3,
   identities: 0,
+  'secrets.redacts_results': 5,
   'jobs.cancel_reason': 0,
   'jobs.executor_id': 0,
   'jobs.group_name': 3,

@@ -4,14 +4,20 @@ import { storeOf } from '../storeOf.ts';
 
 test('secrets belong to an account, are listed by name without values, replaced, and removed once', (t) => {
   const { secrets } = storeOf(t, ['ada', 'bob']).store;
-  secrets.set('ada', 'TOKEN', Uint8Array.of(1), 10);
-  secrets.set('ada', 'KEY', Uint8Array.of(2), 20);
-  secrets.set('bob', 'TOKEN', Uint8Array.of(3), 30);
-  secrets.set('ada', 'TOKEN', Uint8Array.of(4, 5), 40);
+  const sealed = (...bytes: number[]) => Uint8Array.from(bytes);
+  secrets.set('ada', 'TOKEN', { sealed: sealed(1), changedAt: 10, redactsResults: true });
+  secrets.set('ada', 'KEY', { sealed: sealed(2), changedAt: 20, redactsResults: true });
+  secrets.set('bob', 'TOKEN', { sealed: sealed(3), changedAt: 30 });
+  secrets.set('ada', 'TOKEN', { sealed: sealed(4, 5), changedAt: 40 });
   assert.deepEqual(secrets.list('ada'), [
-    { name: 'KEY', changedAt: 20 },
-    { name: 'TOKEN', changedAt: 40 },
+    { name: 'KEY', changedAt: 20, redactsResults: true },
+    { name: 'TOKEN', changedAt: 40, redactsResults: true },
   ]);
+  secrets.set('ada', 'KEY', { sealed: sealed(2), changedAt: 50, redactsResults: false });
+  assert.deepEqual(
+    [...secrets.list('ada'), ...secrets.list('bob')].map(({ redactsResults }) => redactsResults),
+    [false, true, false],
+  );
   assert.deepEqual([...(secrets.get('ada', 'TOKEN') ?? [])], [4, 5]);
   assert.deepEqual([...(secrets.get('bob', 'TOKEN') ?? [])], [3]);
   assert.deepEqual([secrets.get('bob', 'KEY'), secrets.get('nobody', 'KEY')], [undefined, undefined]);
