@@ -5,7 +5,7 @@ const TABLE_BITS = 16;
 const MAX_WINDOW = 18;
 const MIN_WINDOW = 7;
 // Spreads anchors over the filter (Knuth, The Art of Computer Programming, volume 3, 6.4).
-const SPREAD = 0x9e_37_79_b1;
+const SPREAD = 0x9e_37_79_b1 | 0;
 // More bytes in a row that a pattern skips end its beginning, so that no text is held back without end.
 const MAX_SKIPPED = 16;
 
@@ -44,8 +44,8 @@ class Pattern {
 /** Sequences of at least four bytes; shorter ones occur by chance and are ignored. */
 export class PatternSet {
   readonly filter = new Uint8Array(1 << TABLE_BITS);
-  /** The bytes with which a pattern begins. */
-  readonly firsts = new Set<number>();
+  /** A one for each byte with which a pattern begins. */
+  readonly firsts = new Uint8Array(256);
   /** The length of the beginnings that `shifts` is about; 0 if a pattern is too short for that. */
   readonly window: number;
   /** For the last four bytes of a window: by how much the next window that can be a beginning is later (Wu and Manber 1994). */
@@ -76,7 +76,7 @@ export class PatternSet {
   }
 
   #add(bytes: Uint8Array, pattern: Pattern): void {
-    this.firsts.add(bytes[0] ?? 0);
+    this.firsts[bytes[0] ?? 0] = 1;
     let anchor = 0;
     for (let length = 1; length <= ANCHOR; length += 1) {
       anchor = (anchor << 8) | (bytes[length - 1] ?? 0);
@@ -210,17 +210,21 @@ export class PatternMatcher {
     return index;
   }
 
-  /** Where the first window begins that may be the beginning of a pattern, or that is not all in the run. */
+  /** Where the first window begins that may be the beginning of a pattern. */
   #skip(bytes: Uint8Array, at: number, end: number): number {
     const { window, shifts } = this.#set;
-    if (window === 0) return at;
+    if (window === 0 || at + ANCHOR > end) return at;
+    const most = window - ANCHOR + 1;
     let windowEnd = at + window;
     while (windowEnd <= end) {
       const shift = shifts[slotOf(blockAt(bytes, windowEnd))] ?? 0;
-      if (shift === 0) break;
-      windowEnd += shift;
+      // A processor expects the usual case, and reads the next block before it knows this one.
+      if (shift === most) windowEnd += most;
+      else if (shift === 0) return windowEnd - window;
+      else windowEnd += shift;
     }
-    return windowEnd - window;
+    // The last bytes are the beginning of one that continues after the run only if they are in one.
+    return Math.max(windowEnd - window, end - window + (shifts[slotOf(blockAt(bytes, end))] ?? 0));
   }
 
   /** Reads bytes up to the first beginning of a pattern. @returns the index after the last that was read. */
@@ -266,17 +270,20 @@ export class PatternMatcher {
 
   /** Where the byte begins with which the last `length` bytes begin. */
   #startOf(length: number): number {
-    return this.#starts[(this.#read - length) % ANCHOR] ?? 0;
+    return this.#starts[(this.#read - length) & (ANCHOR - 1)] ?? 0;
   }
 
   #rememberRun(at: number, end: number, base: number): void {
     const first = Math.max(at, end - ANCHOR);
-    this.#read += first - at;
-    for (let index = first; index < end; index += 1) this.#remember(base + index);
+    for (let index = first; index < end; index += 1)
+      this.#starts[(this.#read + index - at) & (ANCHOR - 1)] = base + index;
+    this.#read += end - at;
+    this.#count = Math.min(ANCHOR, this.#count + end - at);
+    this.#unbroken = Math.min(ANCHOR, this.#unbroken + end - at);
   }
 
   #remember(start: number): void {
-    this.#starts[this.#read % ANCHOR] = start;
+    this.#starts[this.#read & (ANCHOR - 1)] = start;
     this.#read += 1;
     if (this.#count < ANCHOR) this.#count += 1;
     if (this.#unbroken < ANCHOR) this.#unbroken += 1;

@@ -104,12 +104,12 @@ class TextStream {
     };
     this.#exact = new PatternMatcher(exact, onMatch);
     this.#exactEnd = hasShort ? Number.POSITIVE_INFINITY : 0;
-    this.#unescaped = new PatternMatcher(unescaped, onMatch);
+    this.#unescaped = new PatternMatcher(unescaped, (start, end) => onMatch(this.#withBackslashes(start), end));
     // A value can begin at each of its characters but the first.
     const onEscape = (start: number, end: number): void => {
       for (let place = Math.max(start + 1, this.#base); place < end; place += 1) {
         const code = this.#held.charCodeAt(place - this.#base);
-        if (code < 0x80 ? !exact.firsts.has(code) : exact.isAscii) continue;
+        if (code < 0x80 ? exact.firsts[code] !== 1 : exact.isAscii) continue;
         this.#readExactly(place, end + ANCHOR);
         return;
       }
@@ -131,7 +131,15 @@ class TextStream {
 
   /** Where what may be the beginning of a value begins. */
   #openStart(): number {
-    return Math.min(this.#unescapedText.position, this.#unescaped.openStart(), this.#exact.openStart());
+    const unescaped = this.#withBackslashes(this.#unescaped.openStart());
+    return Math.min(this.#unescapedText.position, unescaped, this.#exact.openStart());
+  }
+
+  /** Where the backslashes before a place begin, which are a part of the escape that is there. */
+  #withBackslashes(place: number): number {
+    let start = place;
+    while (this.#held[start - 1 - this.#base] === '\\') start -= 1;
+    return start;
   }
 
   /** Reads the text as it is, and to the end of a value that has begun there. */

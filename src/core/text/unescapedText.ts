@@ -23,17 +23,21 @@ const [TAB, LINE_FEED, CARRIAGE_RETURN, ESCAPE, SPACE] = [0x09, 0x0a, 0x0d, 0x1b
 const [PERCENT, AMPERSAND, BACKSLASH] = [0x25, 0x26, 0x5c];
 const MAX_ASCII = 0x7f;
 
-// Anything else is a character by itself. Those beyond ASCII are special if a byte of a pattern is.
-const SPECIAL = /[\n\r\u001B\\]|%(?=$|[\dA-Fa-fu])|&(?=$|[#A-Za-z])/;
-const SPECIAL_OR_UNICODE = /[\n\r\u001B\\\u0080-\uFFFF]|%(?=$|[\dA-Fa-fu])|&(?=$|[#A-Za-z])/;
+// Anything else is a character by itself. Each is searched for on its own: where most are rare, that is far quicker than one search for all.
+// Those beyond ASCII are special if a byte of a pattern is. Line breaks and backslashes are frequent.
+const RARE = ['\r', '\u001B', '%', '&'];
+const UNICODE = /[\u0080-\uFFFF]/g;
+/** For each of them, what follows one that can begin an escape. */
+const FOLLOWERS = [undefined, undefined, bytesOf(/[\dA-Fa-fu]/), bytesOf(/[#A-Za-z]/)];
 const CONTROL_LETTERS = new Map(
   Object.entries({ a: 0x07, b: 0x08, e: ESCAPE, f: 0x0c, n: LINE_FEED, r: CARRIAGE_RETURN, t: TAB, v: 0x0b }).map(
     ([letter, code]) => [letter.charCodeAt(0), code] as const,
   ),
 );
-/** What follows a backslash in the escapes with digits. */
-const NUMERIC = new Set(Buffer.from('0123uUx'));
-const UNICODE = /U([\dA-Fa-f]{8})|u([\dA-Fa-f]{4})|u\{([\dA-Fa-f]{1,6})\}/y;
+/** What follows a backslash in an escape with digits, and in one that stands for something else than what follows. */
+const NUMERIC = bytesOf(/[0123uUx]/);
+const CHANGED = bytesOf(/[0123uUxabefnrtv]/);
+const UNICODE_ESCAPE = /U([\dA-Fa-f]{8})|u([\dA-Fa-f]{4})|u\{([\dA-Fa-f]{1,6})\}/y;
 const HEX_BYTE = /x([\dA-Fa-f]{2})/y;
 const OCTAL_BYTE = /[0-3][0-7]{2}/y;
 const PERCENT_CODE = new RegExp(`%(?:25){0,${MAX_LEVELS}}(?:u([\\da-f]{4})|([\\da-f]{2}))`, 'iy');
@@ -98,7 +102,9 @@ interface Decoded {
  */
 export class UnescapedText {
   readonly #sink: ByteSink;
-  readonly #special: RegExp;
+  readonly #isAscii: boolean;
+  /** For each rare character, where the next one is, and where the next one beyond ASCII is. */
+  readonly #next = new Int32Array(RARE.length + 1);
   readonly #onEscape: (start: number, end: number) => void;
   #text = '';
   /** The same in Latin-1, which is fast to read. */
@@ -122,7 +128,7 @@ export class UnescapedText {
     { isAscii, onEscape }: { readonly isAscii: boolean; readonly onEscape: (start: number, end: number) => void },
   ) {
     this.#sink = sink;
-    this.#special = new RegExp(isAscii ? SPECIAL : SPECIAL_OR_UNICODE, 'g');
+    this.#isAscii = isAscii;
     this.#onEscape = onEscape;
   }
 
@@ -142,14 +148,22 @@ export class UnescapedText {
     this.#text = text;
     this.#base = base;
     this.#isEnd = isEnd;
+    this.#next.fill(-1);
     let at = this.#at - base;
-    let special = -1;
+    let [lineFeed, backslash, rare] = [-1, -1, -1];
     while (at < text.length) {
-      if (special < at) special = this.#nextSpecial(at);
-      if (this.#backslashes === 0 && !this.#isIndentation && special > at) {
-        this.#readRun(at, special);
-        at = special;
-        continue;
+      if (lineFeed < at) lineFeed = indexIn(text, '\n', at);
+      if (backslash < at) backslash = indexIn(text, '\\', at);
+      if (rare < at) rare = this.#nextRare(at);
+      let special = lineFeed < backslash ? lineFeed : backslash;
+      if (rare < special) special = rare;
+      if (special > at) {
+        const start = this.#startOfRun(at, special);
+        if (start !== undefined) {
+          if (start < special) this.#readRun(start, special);
+          at = special;
+          continue;
+        }
       }
       const length = this.#readSpecial(text.charCodeAt(at), at);
       if (length === 0) break;
@@ -159,10 +173,50 @@ export class UnescapedText {
     if (this.#at - this.#lastEnd > MAX_GAP) this.#sink.reset();
   }
 
-  /** Where the next character is that may not be one by itself. */
-  #nextSpecial(at: number): number {
-    this.#special.lastIndex = at;
-    return this.#special.test(this.#text) ? this.#special.lastIndex - 1 : this.#text.length;
+  /** Where the next rare character is that may not be one by itself; the length of the text if there is none. */
+  #nextRare(at: number): number {
+    const next = this.#next;
+    let first = this.#text.length;
+    for (let kind = 0; kind < next.length; kind += 1) {
+      let place = next[kind] ?? 0;
+      if (place < at) next[kind] = place = this.#find(kind, at);
+      if (place < first) first = place;
+    }
+    return first;
+  }
+
+  #find(kind: number, from: number): number {
+    const text = this.#text;
+    const mark = RARE[kind];
+    if (mark === undefined) {
+      UNICODE.lastIndex = from;
+      return !this.#isAscii && UNICODE.test(text) ? UNICODE.lastIndex - 1 : text.length;
+    }
+    const followers = FOLLOWERS[kind];
+    let place = indexIn(text, mark, from);
+    while (place + 1 < text.length && followers?.[text.charCodeAt(place + 1)] === 0)
+      place = indexIn(text, mark, place + 1);
+    return place;
+  }
+
+  /**
+   * Where characters begin that are read as they are, after backslashes and indentation; undefined if backslashes change what follows.
+   *
+   * @param end where the next special character is.
+   */
+  #startOfRun(at: number, end: number): number | undefined {
+    let start = at;
+    if (this.#backslashes > 0) {
+      const code = this.#text.charCodeAt(at);
+      if (this.#isIndentation || CHANGED[code] === 1) return undefined;
+      this.#onEscape(this.#base + at - this.#backslashes, this.#base + at + 1);
+      this.#backslashes = 0;
+    }
+    if (this.#isIndentation) {
+      while (start < end && isBlank(this.#text.charCodeAt(start))) start += 1;
+      if (start < end) this.#isIndentation = false;
+    }
+    return start;
   }
 
   #readRun(start: number, end: number): void {
@@ -178,7 +232,7 @@ export class UnescapedText {
       this.#backslashes += 1;
       return 1;
     }
-    if (this.#backslashes > 0 && !NUMERIC.has(code)) return this.#readLetter(code, at);
+    if (this.#backslashes > 0 && NUMERIC[code] !== 1) return this.#readLetter(code, at);
     // Line breaks and other languages are frequent.
     if (this.#backslashes === 0 && code !== PERCENT && code !== AMPERSAND && code !== ESCAPE) {
       this.#putCharacter(code, this.#base + at, this.#base + at + 1);
@@ -220,7 +274,7 @@ export class UnescapedText {
 
   #decodeBackslash(code: number, at: number): Decoded | undefined {
     if (this.#isUnfinished(UNFINISHED.backslash, at)) return undefined;
-    const [all, wide, unit, braced] = this.#match(UNICODE, at);
+    const [all, wide, unit, braced] = this.#match(UNICODE_ESCAPE, at);
     if (all !== undefined) return { code: Number.parseInt(wide ?? unit ?? braced ?? '', 16), length: all.length };
     const [hex, digits] = this.#match(HEX_BYTE, at);
     if (hex !== undefined) return { code: Number.parseInt(digits ?? '', 16), isByte: true, length: hex.length };
@@ -264,7 +318,7 @@ export class UnescapedText {
     if (code === LINE_FEED || code === CARRIAGE_RETURN) {
       this.#isIndentation = true;
       this.#sink.break();
-    } else if (code !== BACKSLASH && code !== ESCAPE && !(this.#isIndentation && (code === SPACE || code === TAB))) {
+    } else if (code !== BACKSLASH && code !== ESCAPE && !(this.#isIndentation && isBlank(code))) {
       forEachByte(code, (byte) => this.#put(byte, start, end));
     }
   }
@@ -275,6 +329,21 @@ export class UnescapedText {
     this.#lastEnd = end;
     this.#sink.read(byte, start, end);
   }
+}
+
+/** The length of the text if it does not have the mark. */
+function indexIn(text: string, mark: string, from: number): number {
+  const place = text.indexOf(mark, from);
+  return place === -1 ? text.length : place;
+}
+
+function isBlank(code: number): boolean {
+  return code === SPACE || code === TAB;
+}
+
+/** A table with a one for each byte that is such a character. */
+function bytesOf(characters: RegExp): Uint8Array {
+  return Uint8Array.from({ length: 256 }, (_, byte) => Number(characters.test(String.fromCharCode(byte))));
 }
 
 /** Calls `put` with each byte of a character. Each half of a pair of surrogates has its own three (CESU-8), as texts are cut between them. */

@@ -294,3 +294,16 @@ test('a stream that has ended holds nothing any more', () => {
   assert.deepEqual([stream.push('a sec'), stream.end(), stream.end()], ['a ', 'sec', '']);
   assert.deepEqual([stream.push('ret'), stream.end()], ['ret', '']);
 });
+
+test('the backslashes of an escape at the beginning of a value go with it, in pieces of any size', () => {
+  const value = '"quoted"-and-secret';
+  const redactor = new SecretRedactor([value]);
+  const text = `a ${JSON.stringify(JSON.stringify(value))} b`;
+  for (let size = 1; size <= text.length; size += 1) {
+    const stream = redactor.stream();
+    let shown = '';
+    for (let at = 0; at < text.length; at += size) shown += stream.push(text.slice(at, at + size));
+    assert.equal(shown + stream.end(), 'a "\\"[redacted]\\"" b', String(size));
+    assert.equal(stream.hasReplaced, true);
+  }
+});
