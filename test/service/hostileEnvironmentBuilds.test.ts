@@ -4,7 +4,7 @@ import { test, type TestContext } from 'node:test';
 import { openAdmin } from '../../src/service/admin/adminClient.ts';
 import { isolateJobs, isolationIsMissing, testedIsolation } from './support/isolation.ts';
 import { programs, skipWithoutPython, wheelFolder } from './support/packages.ts';
-import { type ServiceClient, startService, testConfig } from './support/service.ts';
+import { type ServiceClient, startService, temporaryFolder, testConfig } from './support/service.ts';
 
 if ((await isolationIsMissing()) === undefined) isolateJobs();
 
@@ -79,8 +79,10 @@ echo "variables: \${FARWHARF_ARTIFACTS:-none} \${PYTHONPATH:-none} \${CHOSEN:-no
 exit 0`;
 
 test('a build of packages that are kept sees the listed files, read-only, and nothing else of the job', async (t) => {
-  const bin = await programs(t, { uv: LOOKING });
-  const service = await startService(t, { config: testConfig({ read_only: [bin] }) });
+  const cache = await temporaryFolder(t);
+  const isShown = testedIsolation() === 'none' ? 'true' : `! [ -e '${cache}' ]`;
+  const bin = await programs(t, { uv: `${isShown} || echo "SEEN ${cache}"\n${LOOKING}` });
+  const service = await startService(t, { config: testConfig({ read_only: [bin], writable: [cache] }) });
   const files = {
     'a.sh': 'true',
     'private.txt': 'private',

@@ -236,6 +236,8 @@ test('an operator opens the page with a link that works once; it shows the servi
     assert.ok(page.includes(shown), shown);
   }
   assert.doesNotMatch(page, /<script|<img/);
+  const forms = [...page.matchAll(/<form[^>]* action="([^"]+)"/g)].map(([, action]) => action);
+  assert.deepEqual(forms, ['/sign-out'], 'nothing can be changed here');
   assert.equal((await browser.get(`/jobs/${job}`)).status, 404);
   using admin = await openAdmin(service.data, { mayCreate: false });
   const { entries } = await admin.call('audit.list', { verb: 'page' });

@@ -252,7 +252,7 @@ export async function finishJob(
   } catch (error) {
     signal.throwIfAborted();
     context.files.requireThere();
-    if (isRemoved()) return await finishRemoved(job, ending, context);
+    if (isRemoved()) return finishRemoved(job, ending, context);
     context.log.error('results could not be packed', { jobId: job.id, error });
     // If the archive may not be on disk, the workspace must not be deleted.
     await rm(folder.results, { recursive: true, force: true }).catch(() => {});
