@@ -165,6 +165,10 @@ export class PatternMatcher {
   #unbroken = 0;
   #count = 0;
   #open: OpenPattern[] = [];
+  /** Whether no pattern has begun four bytes ago or earlier. */
+  #isClear = true;
+  /** Where the last run ended that has nothing of a pattern, if its last bytes are not in `#starts` yet. */
+  #passedEnd: number | undefined;
 
   constructor(set: PatternSet, onMatch: (start: number, end: number) => void) {
     this.#set = set;
@@ -178,6 +182,7 @@ export class PatternMatcher {
   /** @param start where the byte begins in the text. @param end where it ends. */
   read(byte: number, start: number, end: number): void {
     this.#last = (this.#last << 8) | byte;
+    this.#isClear = false;
     this.#remember(start);
     if (this.#open.length > 0) this.#advance(byte, start, end);
     if (this.#isAnchored()) this.#openAnchored(end);
@@ -194,6 +199,13 @@ export class PatternMatcher {
       this.read(bytes[at] ?? 0, base + at, base + at + 1);
       return at + 1;
     }
+    if (this.#isClear && this.#passes(bytes, at, end)) {
+      this.#last = blockAt(bytes, end);
+      this.#passedEnd = base + end;
+      this.#count = ANCHOR;
+      this.#unbroken = ANCHOR;
+      return end;
+    }
     // What began before the run may continue in it.
     const joined = Math.min(end, at + ANCHOR - 1);
     let index = this.#roll(bytes, at, joined);
@@ -207,7 +219,34 @@ export class PatternMatcher {
     }
     this.#rememberRun(at, index, base);
     if (this.#isAnchored()) this.#openAnchored(base + index);
+    this.#isClear = index === end && end - at >= ANCHOR && this.#open.length === 0 && this.#isOutside(bytes, end);
     return index;
+  }
+
+  /**
+   * Whether no pattern begins in a run or over its borders, at a cost that does not grow with the number of patterns. A beginning that has
+   * four bytes before a border or after it would have these.
+   */
+  #passes(bytes: Uint8Array, at: number, end: number): boolean {
+    const { window, shifts } = this.#set;
+    if (window === 0 || end - at < ANCHOR) return false;
+    if (!this.#isOutside(bytes, at + ANCHOR) || !this.#isOutside(bytes, end)) return false;
+    const most = window - ANCHOR + 1;
+    let windowEnd = at + window;
+    while (windowEnd <= end) {
+      const shift = shifts[slotOf(blockAt(bytes, windowEnd))] ?? 0;
+      // A processor expects the usual case, and reads the next block before it knows this one.
+      if (shift === most) windowEnd += most;
+      else if (shift === 0) return false;
+      else windowEnd += shift;
+    }
+    return true;
+  }
+
+  /** Whether the four bytes before `end` are in no beginning of a pattern. */
+  #isOutside(bytes: Uint8Array, end: number): boolean {
+    const { window, shifts } = this.#set;
+    return shifts[slotOf(blockAt(bytes, end))] === window - ANCHOR + 1;
   }
 
   /** Where the first window begins that may be the beginning of a pattern. */
@@ -255,6 +294,7 @@ export class PatternMatcher {
   reset(): void {
     this.#count = 0;
     this.#unbroken = 0;
+    this.#isClear = true;
     if (this.#open.length > 0) this.#open = [];
   }
 
@@ -270,10 +310,12 @@ export class PatternMatcher {
 
   /** Where the byte begins with which the last `length` bytes begin. */
   #startOf(length: number): number {
+    if (this.#passedEnd !== undefined) return this.#passedEnd - length;
     return this.#starts[(this.#read - length) & (ANCHOR - 1)] ?? 0;
   }
 
   #rememberRun(at: number, end: number, base: number): void {
+    this.#rememberPassed();
     const first = Math.max(at, end - ANCHOR);
     for (let index = first; index < end; index += 1)
       this.#starts[(this.#read + index - at) & (ANCHOR - 1)] = base + index;
@@ -282,7 +324,16 @@ export class PatternMatcher {
     this.#unbroken = Math.min(ANCHOR, this.#unbroken + end - at);
   }
 
+  #rememberPassed(): void {
+    const end = this.#passedEnd;
+    if (end === undefined) return;
+    this.#passedEnd = undefined;
+    for (let length = ANCHOR; length > 0; length -= 1)
+      this.#starts[(this.#read - length) & (ANCHOR - 1)] = end - length;
+  }
+
   #remember(start: number): void {
+    this.#rememberPassed();
     this.#starts[this.#read & (ANCHOR - 1)] = start;
     this.#read += 1;
     if (this.#count < ANCHOR) this.#count += 1;

@@ -165,6 +165,12 @@ export class UnescapedText {
           continue;
         }
       }
+      if (at === lineFeed && this.#backslashes === 0) {
+        this.#isIndentation = true;
+        this.#sink.break();
+        at += 1;
+        continue;
+      }
       const length = this.#readSpecial(text.charCodeAt(at), at);
       if (length === 0) break;
       at += length;
