@@ -169,6 +169,9 @@ export class PatternMatcher {
   #isClear = true;
   /** Where the last run ended that has nothing of a pattern, if its last bytes are not in `#starts` yet. */
   #passedEnd: number | undefined;
+  /** The bytes of the last run, of which it reads four at once. */
+  #viewed: Uint8Array = new Uint8Array();
+  #view: DataView = new DataView(new ArrayBuffer(0));
 
   constructor(set: PatternSet, onMatch: (start: number, end: number) => void) {
     this.#set = set;
@@ -199,7 +202,7 @@ export class PatternMatcher {
       this.read(bytes[at] ?? 0, base + at, base + at + 1);
       return at + 1;
     }
-    if (this.#isClear && this.#passes(bytes, at, end)) {
+    if (this.#isClear && this.#passes(this.#viewOf(bytes), at, end)) {
       this.#last = blockAt(bytes, end);
       this.#passedEnd = base + end;
       this.#count = ANCHOR;
@@ -227,20 +230,29 @@ export class PatternMatcher {
    * Whether no pattern begins in a run or over its borders, at a cost that does not grow with the number of patterns. A beginning that has
    * four bytes before a border or after it would have these.
    */
-  #passes(bytes: Uint8Array, at: number, end: number): boolean {
-    const { window, shifts } = this.#set;
+  #passes(bytes: DataView, at: number, end: number): boolean {
+    const { window, shifts, filter } = this.#set;
     if (window === 0 || end - at < ANCHOR) return false;
-    if (!this.#isOutside(bytes, at + ANCHOR) || !this.#isOutside(bytes, end)) return false;
     const most = window - ANCHOR + 1;
-    let windowEnd = at + window;
-    while (windowEnd <= end) {
-      const shift = shifts[slotOf(blockAt(bytes, windowEnd))] ?? 0;
+    if (shifts[slotOf(bytes.getInt32(at))] !== most || shifts[slotOf(bytes.getInt32(end - ANCHOR))] !== most)
+      return false;
+    for (let last = at + window - ANCHOR; last <= end - ANCHOR; ) {
+      const shift = shifts[slotOf(bytes.getInt32(last))] ?? 0;
       // A processor expects the usual case, and reads the next block before it knows this one.
-      if (shift === most) windowEnd += most;
-      else if (shift === 0) return false;
-      else windowEnd += shift;
+      if (shift === most) last += most;
+      else if (shift > 0) last += shift;
+      else if (filter[slotOf(bytes.getInt32(last - window + ANCHOR))] === 1) return false;
+      else last += 1;
     }
     return true;
+  }
+
+  #viewOf(bytes: Uint8Array): DataView {
+    if (bytes !== this.#viewed) {
+      this.#viewed = bytes;
+      this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    }
+    return this.#view;
   }
 
   /** Whether the four bytes before `end` are in no beginning of a pattern. */
