@@ -44,7 +44,7 @@ const NO_TEXTS: Readonly<Record<string, readonly string[]>> = {
     '`Question: ${question}`',
   ],
   // Code, commands and values of VS Code.
-  'extension/flows/newFlow.ts': [
+  'extension/flows/templateText.ts': [
     "'$1new LLMClient();'",
     "`import { ${importedNames(names).join(', ')} } from 'farwharf/agents';`",
   ],

@@ -9,8 +9,8 @@ import type { Services } from '../services/services.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { hostLabel } from '../ui/words.ts';
 import { type Confirmation, describeConfirmation } from './confirmations.ts';
+import { toolCommand } from './toolCommand.ts';
 import { type ToolCommand, ToolProcess, type ToolResult } from './toolProcess.ts';
-import { LOCAL_HOST } from '../../jobs/service/host.ts';
 
 /** Reads only stored data about jobs, so it works in Restricted Mode too. */
 const WITHOUT_TRUST: ReadonlySet<AgentToolName> = new Set(['get_job', 'read_job_log', 'explain_failure']);
@@ -18,17 +18,6 @@ const WITHOUT_TRUST: ReadonlySet<AgentToolName> = new Set(['get_job', 'read_job_
 interface AgentToolsDeps {
   readonly services: Pick<Services, 'hosts' | 'keys' | 'home' | 'signal'>;
   readonly context: vscode.ExtensionContext;
-}
-
-/** The settings and keys with which the tools for a folder are started. */
-interface ToolSources {
-  /** The selected service. */
-  readonly host: string;
-  /** Reads the user's key for a host. */
-  readonly keys: { get(host: string): Promise<string | undefined> };
-  readonly home: string;
-  /** The built command line. */
-  readonly program: string;
 }
 
 /** Runs the tools of agents in one process for each folder, so that they never block the extension host. */
@@ -115,21 +104,4 @@ function toolFolder(): string {
   const folder = (active && vscode.workspace.getWorkspaceFolder(active)) ?? vscode.workspace.workspaceFolders?.[0];
   if (folder?.uri.scheme === 'file') return folder.uri.fsPath;
   throw new AppError('missing', l10n.t('Open a folder on disk first. The tools work on the open folder.'));
-}
-
-/** The command that serves the tools for a folder, with the selected service and the key for it in its environment. */
-export async function toolCommand(folder: string, { host, keys, home, program }: ToolSources): Promise<ToolCommand> {
-  return {
-    command: process.execPath,
-    args: [program, '--remote', host, 'mcp', '--folder', folder],
-    env: {
-      ...process.env,
-      FARWHARF_HOME: home,
-      // A key is sent only to the service that the environment names.
-      FARWHARF_REMOTE_HOST: host,
-      FARWHARF_API_KEY: host === LOCAL_HOST ? undefined : await keys.get(host),
-      // On a desktop the extension host is Electron's Node.js; elsewhere the variable has no effect.
-      ELECTRON_RUN_AS_NODE: '1',
-    },
-  };
 }

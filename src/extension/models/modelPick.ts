@@ -1,23 +1,19 @@
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
-import * as z from 'zod';
 import { CLOUDS } from '../../agents/llm/clouds.ts';
-import { type Endpoint, keyHeaders, PROVIDER_NAMES, requestUrl, resolveEndpoint } from '../../agents/llm/providers.ts';
-import { AppError, messageOf, systemCode } from '../../core/errors.ts';
+import { type Endpoint, PROVIDER_NAMES, requestUrl, resolveEndpoint } from '../../agents/llm/providers.ts';
+import { AppError, messageOf } from '../../core/errors.ts';
 import { writeUserSetting } from '../contributions/config.ts';
 import { explain } from '../ui/errorText.ts';
 import type { Keys } from '../connection/keys.ts';
 import { pickOne } from '../ui/picks.ts';
 import { EDITOR_PROVIDER, endpointOf, type ModelSettings, placeOf, requireSafeForKey } from './modelChoice.ts';
+import { listModels } from './modelList.ts';
 import { keyFor } from './models.ts';
 import { askText, showProgress, type PickItem } from '../ui/show.ts';
 import { label, withoutIcons } from '../ui/labels.ts';
-import { networkFailureText } from '../../core/network/failureText.ts';
-import { createNetworkFetch } from '../../core/network/networkFetch.ts';
 
 const TITLE = l10n.t('Select a model');
-const TIMEOUT_MS = 5000;
-const MODELS = z.looseObject({ data: z.array(z.looseObject({ id: z.string() })) });
 
 type Source =
   | { readonly type: 'editor'; readonly model: vscode.LanguageModelChat }
@@ -197,39 +193,4 @@ async function writeSettings({ provider, name, baseUrl }: ModelSettings): Promis
   await writeUserSetting('model.provider', provider);
   await writeUserSetting('model.name', name);
   await writeUserSetting('model.baseUrl', baseUrl);
-}
-
-/**
- * The names of the models that an endpoint offers, in the endpoint's order.
- *
- * @throws AppError `not-signed-in` if it does not accept the key, `unreachable` if it returns no list.
- */
-export async function listModels(endpoint: Endpoint, key: string | undefined): Promise<readonly string[]> {
-  const { host } = new URL(endpoint.baseUrl);
-  let response: Response;
-  let body: unknown;
-  try {
-    response = await createNetworkFetch()(requestUrl(endpoint, '/models'), {
-      headers: keyHeaders(endpoint, key),
-      redirect: 'error', // a redirect could send the key elsewhere
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    });
-    body = await response.json().catch(() => undefined);
-  } catch (error) {
-    const text =
-      networkFailureText(error, host) ??
-      l10n.t('{0} does not respond ({1}).', host, systemCode(error) ?? messageOf(error));
-    throw new AppError('unreachable', text, { cause: error });
-  }
-  if (response.status === 401 || response.status === 403) {
-    throw new AppError(
-      'not-signed-in',
-      key === undefined
-        ? l10n.t('{0} does not accept requests without a key.', host)
-        : l10n.t('{0} does not accept this key.', host),
-    );
-  }
-  const models = MODELS.safeParse(body);
-  if (!models.success) throw new AppError('unreachable', l10n.t('{0} did not return a list of models.', host));
-  return models.data.data.map(({ id }) => id);
 }

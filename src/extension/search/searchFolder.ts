@@ -6,6 +6,7 @@ import type { ServiceHit } from '../../retrieval/live/indexService.ts';
 import { parseQuery } from '../../retrieval/search/query.ts';
 import { diskFolders } from '../workspace/folders.ts';
 import { indexState, nothingFound } from './index/indexText.ts';
+import { Latest } from './latest.ts';
 import type { RecentSearches } from './index/recentSearches.ts';
 import { type ResultItem, ResultPick } from './resultPick.ts';
 import { foldersToIndex, type Search } from './search.ts';
@@ -207,38 +208,4 @@ function section(text: string): ResultItem {
 
 function remark(text: string): ResultItem {
   return { label: withoutIcons(text), alwaysShow: true };
-}
-
-/** Runs one request at a time. A new request replaces the waiting one, so that the latest always runs and none pile up. */
-export class Latest<T> {
-  readonly #work: (request: T) => Promise<void>;
-  #waiting: { readonly request: T } | undefined;
-  #isRunning = false;
-
-  /** `work` handles its own failures. */
-  constructor(work: (request: T) => Promise<void>) {
-    this.#work = work;
-  }
-
-  /** Whether a newer request is waiting, so that the result of the current one is stale. */
-  get isStale(): boolean {
-    return this.#waiting !== undefined;
-  }
-
-  ask(request: T): void {
-    this.#waiting = { request };
-    if (!this.#isRunning) void this.#run();
-  }
-
-  async #run(): Promise<void> {
-    this.#isRunning = true;
-    try {
-      for (let next = this.#waiting; next !== undefined; next = this.#waiting) {
-        this.#waiting = undefined;
-        await this.#work(next.request);
-      }
-    } finally {
-      this.#isRunning = false;
-    }
-  }
 }

@@ -7,6 +7,7 @@ import { connectMachine } from './connectMachine.ts';
 import { chooseSignIn, signInWithProvider } from './providerSignIn.ts';
 import { writeUserSetting } from '../contributions/config.ts';
 import { explain } from '../ui/errorText.ts';
+import { knownServices } from '../connection/knownServices.ts';
 import type { Services } from './services.ts';
 import { hostLabel } from '../ui/words.ts';
 import { askText, pickRow, showCancellable } from '../ui/show.ts';
@@ -133,15 +134,4 @@ async function askAddress(): Promise<string | undefined> {
 
 function readAddress(text: string): string {
   return resolveHost({ remote: text.trim(), env: {} });
-}
-
-/**
- * The services to choose from: those used before, the last one first, and before them the selected one, which may come from the settings
- * or the environment alone.
- *
- * @param current the selected host; undefined if it cannot be used.
- */
-export function knownServices(used: readonly string[], current: string | undefined): readonly string[] {
-  const isService = current !== undefined && current !== LOCAL_HOST && machineOfHost(current) === undefined;
-  return isService && !used.includes(current) ? [current, ...used] : used;
 }

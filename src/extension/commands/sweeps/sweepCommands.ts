@@ -1,25 +1,23 @@
 import * as l10n from '@vscode/l10n';
 import { AppError } from '../../../core/errors.ts';
-import { numberField, textField } from '../../../core/jsonFields.ts';
+import { numberField } from '../../../core/jsonFields.ts';
 import { formatInteger } from '../../../core/text/format.ts';
 import { printableLine } from '../../../core/text/printable.ts';
-import { describeParameters, type JobParameters, parameterOf } from '../../../jobs/ledger/parameters.ts';
+import { describeParameters } from '../../../jobs/ledger/parameters.ts';
 import type { DownloadedResults } from '../../../jobs/results/placeFiles.ts';
 import { resultsFolderOf } from '../../../jobs/results/resultsFolder.ts';
 import { awaitedResults } from '../../../jobs/sweeps/awaitedResults.ts';
-import { countJobs, describeCounts } from '../../../jobs/sweeps/sweepProgress.ts';
+import { countJobs } from '../../../jobs/sweeps/sweepProgress.ts';
 import { forEachJob } from '../../jobList/forEachJob.ts';
 import { presentResults } from '../../results/presentResults.ts';
 import { chooseResultsRoot, download } from '../../results/results.ts';
 import { submit } from '../../submit/submit.ts';
-import { askModal, askText, pickRow } from '../../ui/show.ts';
+import { askModal, askText } from '../../ui/show.ts';
 import { requireTrust } from '../../workspace/folders.ts';
-import type { Command, CommandContext, Commands } from '../command.ts';
+import type { Commands } from '../command.ts';
 import { downloadFailures } from '../jobs/downloadResults.ts';
-import type { Sweep } from '../../../jobs/sweeps/sweep.ts';
-import { SweepStore } from '../../../jobs/sweeps/sweepStore.ts';
-import type { Services } from '../../services/services.ts';
-import { label, withoutIcons } from '../../ui/labels.ts';
+import { readParameters } from './parameterText.ts';
+import { sweepCommand } from './sweepCommand.ts';
 
 export const sweepCommands = {
   'farwharf.showSweep': sweepCommand(l10n.t('Show Sweep'), ({ services }, sweep) => services.sweepPages.show(sweep)),
@@ -96,73 +94,3 @@ export const sweepCommands = {
     return submit(services, { folder: sweep.folder, profile: sweep.name, parameters, lookFirst: true });
   }),
 } satisfies Commands;
-
-/** A command on one sweep: the one that the argument names, or one that the user picks. */
-function sweepCommand(
-  title: string,
-  run: (context: CommandContext, sweep: Sweep, argument: unknown) => unknown,
-): Command {
-  return async (context, argument) => {
-    const id = typeof argument === 'string' ? argument : textField(argument, 'sweep');
-    const sweep = id === undefined ? await pickSweep(context.services, title) : await findSweep(context.services, id);
-    return sweep === undefined ? undefined : run(context, sweep, argument);
-  };
-}
-
-async function findSweep({ home }: Services, id: string): Promise<Sweep> {
-  const store = new SweepStore(home);
-  // Only complete IDs: a prefix from another extension could match a sweep that nobody chose.
-  const sweep = (await store.ids()).includes(id) ? await store.read(id) : undefined;
-  if (sweep === undefined) throw new AppError('missing', l10n.t('This sweep is no longer stored on this machine.'));
-  return sweep;
-}
-
-async function pickSweep({ home, ledger }: Services, title: string): Promise<Sweep | undefined> {
-  const store = new SweepStore(home);
-  const sweeps: Sweep[] = [];
-  for (const id of await store.ids()) {
-    const sweep = await store.read(id).catch((): undefined => undefined); // damaged
-    if (sweep !== undefined) sweeps.push(sweep);
-  }
-  if (sweeps.length === 0) {
-    throw new AppError(
-      'missing',
-      l10n.t('{0}: no sweeps yet. Add a "matrix" to a profile in farwharf.json and submit it.', title),
-    );
-  }
-  const items = await Promise.all(
-    sweeps
-      .toSorted((a, b) => b.createdAt.localeCompare(a.createdAt))
-      .map(async (sweep) => {
-        const { id, drafts, name, createdAt } = sweep;
-        const records = await ledger.list({ sweep: id, withRemoved: true, limit: drafts.length });
-        const counts = describeCounts(countJobs(drafts.length, records, Date.now()));
-        const detail = label`${new Date(createdAt).toLocaleString()}`;
-        return { label: withoutIcons(name), description: withoutIcons(counts), detail, sweep };
-      }),
-  );
-  return (await pickRow(items, { title, matchOnDescription: true, matchOnDetail: true }))?.sweep;
-}
-
-/**
- * Reads parameters as `describeParameters` writes them: `lr=0.1 name=a b`. Values may contain spaces.
- *
- * @param before all names that the text may have; values that are left out stay as they are.
- */
-export function readParameters(
-  text: string,
-  before: JobParameters,
-): { readonly parameters: JobParameters; readonly problem?: string } {
-  const parameters: Record<string, JobParameters[string]> = { ...before };
-  const starts = [...text.matchAll(/(?:^|\s)([A-Za-z]\w*)=/g)];
-  if (text.trim() !== '' && (starts[0] === undefined || text.slice(0, starts[0].index).trim() !== '')) {
-    return { parameters, problem: l10n.t('Enter parameters as name=value, separated by spaces.') };
-  }
-  for (const [place, match] of starts.entries()) {
-    const [whole, name = ''] = match;
-    if (!Object.hasOwn(before, name)) return { parameters, problem: l10n.t('The matrix has no parameter {0}.', name) };
-    const value = text.slice(match.index + whole.length, starts[place + 1]?.index).trim();
-    parameters[name] = parameterOf(value);
-  }
-  return { parameters };
-}

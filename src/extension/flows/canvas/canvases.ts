@@ -7,6 +7,7 @@ import { mergeExact } from '../../../flows/graph/mergeExact.ts';
 import { CANVAS_TYPE } from '../../contributions/names.ts';
 import { CanvasPanel } from './canvasPanel.ts';
 import { CanvasRequests, type CanvasRequestsDeps, graphMessage } from './canvasRequests.ts';
+import { distinctNames } from './distinctNames.ts';
 import { type FlowReadout, readerPath } from '../documents/flowDocuments.ts';
 import type { FoundFlow } from '../documents/flowTarget.ts';
 import { openSource, renamedTo } from '../documents/openSource.ts';
@@ -166,21 +167,4 @@ export class Canvases implements Disposable {
 
 function titleOf(name: string): string {
   return l10n.t('Flow: {0}', name);
-}
-
-/**
- * The names of files, each with as many of its folders as distinguish it from the others of the same name: `a/main.mts`, `b/main.mts`.
- *
- * @param paths different ones, with `/`.
- */
-export function distinctNames(paths: readonly string[]): readonly string[] {
-  return paths.map((path) => {
-    const parts = path.split('/');
-    const others = paths.filter((other) => other !== path);
-    for (let count = 1; count < parts.length; count += 1) {
-      const end = parts.slice(-count).join('/');
-      if (!others.some((other) => other === end || other.endsWith(`/${end}`))) return end;
-    }
-    return path;
-  });
 }

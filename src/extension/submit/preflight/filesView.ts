@@ -1,5 +1,4 @@
-import { join, resolve } from 'node:path';
-import { homedir } from 'node:os';
+import { join } from 'node:path';
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { AppError } from '../../../core/errors.ts';
@@ -9,11 +8,11 @@ import { checkState, chooseToSend, type TreeEntry, type TreeLevel } from '../../
 import type { SubmitDraft } from '../../../jobs/submit/draft.ts';
 import type { ContextKeys } from '../../contributions/contexts.ts';
 import { FILES_VIEW } from '../../contributions/names.ts';
-import { label, messageText, withoutIcons } from '../../ui/labels.ts';
+import { label, messageText } from '../../ui/labels.ts';
 import { openCommand, treeRow } from '../../ui/show.ts';
 import type { SubmitView } from './submitView.ts';
-import { joinPrintable, type Printable, printable } from '../../../core/text/printable.ts';
-import { describeExclusion } from '../../../jobs/selection/exclusions.ts';
+import { fileRow } from './fileRow.ts';
+import { ruleLocation } from './ruleLocation.ts';
 
 type FileNode = TreeEntry | { readonly more: number };
 type CheckboxChanges = readonly (readonly [FileNode, vscode.TreeItemCheckboxState])[];
@@ -23,16 +22,6 @@ interface FilesViewDeps {
   readonly contexts: ContextKeys;
   /** Reports what could not be planned. */
   report(error: unknown): void;
-}
-
-/** What a row of the tree shows. */
-interface FileRow {
-  readonly label: Printable;
-  readonly description: Printable;
-  /** What a screen reader says. */
-  readonly spoken: Printable;
-  /** The location of the rule that leaves the entry out: `sub/.gitignore:3`. */
-  readonly rule?: string;
 }
 
 /** The tree of all files in a folder that is about to be submitted, sent or left out, with the reasons. It is shown on request only. */
@@ -192,43 +181,4 @@ function summary({ draft, selection }: SubmitView): ReturnType<typeof messageTex
           formatInteger(fileCount),
         );
   return messageText(`${amount} ${l10n.t('Clear a check mark to leave something out. Press Escape to return.')}`);
-}
-
-/** The row of a file or folder: how much of it is sent, or why it is left out and which rule says so. */
-export function fileRow({ name, isFolder, sent, sentBytes, leftOut, target, exclusion }: TreeEntry): FileRow {
-  const amount =
-    exclusion !== undefined && sent === 0
-      ? withoutIcons(describeExclusion(exclusion))
-      : isFolder
-        ? folderText({ sent, sentBytes, leftOut })
-        : label`${formatBytes(sentBytes)}`;
-  const description = target === undefined ? amount : label`${l10n.t('link to {0}', target)} · ${amount}`;
-  const state = sent > 0 ? label`${l10n.t('sent')}` : label`${l10n.t('left out')}`;
-  return {
-    label: withoutIcons(name),
-    description,
-    spoken: joinPrintable([withoutIcons(name), printable`, `, state, printable`, `, description]),
-    ...(exclusion?.at === undefined ? {} : { rule: exclusion.at }),
-  };
-}
-
-function folderText({ sent, sentBytes, leftOut }: Pick<TreeEntry, 'sent' | 'sentBytes' | 'leftOut'>): Printable {
-  const parts = [
-    ...(sent > 0 ? [`${plural(sent, l10n.t('1 file'), l10n.t('{0} files'))}, ${formatBytes(sentBytes)}`] : []),
-    ...(leftOut > 0 ? [l10n.t('{0} left out', leftOut)] : []),
-  ];
-  return label`${parts.join(' · ')}`;
-}
-
-/** The absolute path and the line, from 1, of a rule's location (`sub/.gitignore:3`) in a folder; undefined for other texts. */
-export function ruleLocation(root: string, at: string): { readonly path: string; readonly line: number } | undefined {
-  const { path, line } = /^(?<path>.+):(?<line>\d+)$/s.exec(at)?.groups ?? {};
-  if (path === undefined || line === undefined) return undefined;
-  return {
-    path: resolve(
-      root,
-      path.replace(/^~(?=\/)/, () => homedir()),
-    ),
-    line: Number(line),
-  };
 }

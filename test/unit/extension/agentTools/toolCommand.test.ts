@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { toolCommand } from '../../../../src/extension/agentTools/agentTools.ts';
+import { toolCommand } from '../../../../src/extension/agentTools/toolCommand.ts';
 import { resolveHost } from '../../../../src/jobs/service/host.ts';
 import { resolveKey } from '../../../../src/jobs/service/hostKey.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { knownServices } from '../../../../src/extension/services/signIn.ts';
+import { knownServices } from '../../../../src/extension/connection/knownServices.ts';
 
 const [A, B] = ['https://a.example.org', 'https://b.example.org'];
 

@@ -3,13 +3,13 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { withOwnModel } from '../../../../src/extension/flows/newFlow.ts';
+import { withOwnModel } from '../../../../src/extension/flows/templateText.ts';
 import { diagnose } from '../../../../src/flows/diagnostics/diagnose.ts';
 import { readFlows } from '../../../../src/flows/project/flowProject.ts';
 import { diskHost } from '../../../../src/flows/project/diskHost.ts';
 import { typeErrorsIn } from '../../flows/typeCheck.ts';
 
-const TEMPLATES = join(import.meta.dirname, '../../../../../media/flowTemplates');
+const TEMPLATES = join(import.meta.dirname, '../../../../media/flowTemplates');
 
 test('templates have no type errors and no problems, with recorded replies and with the user’s own model', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'farwharf-templates-'));

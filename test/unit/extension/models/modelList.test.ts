@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { resolveEndpoint } from '../../../../src/agents/llm/providers.ts';
-import { listModels } from '../../../../src/extension/models/modelPick.ts';
+import { listModels } from '../../../../src/extension/models/modelList.ts';
 
 /** A server that answers everything with this. */
 async function serve(t: TestContext, status: number, body: unknown, headers: Record<string, string> = {}) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Latest } from '../../../../src/extension/search/searchFolder.ts';
+import { Latest } from '../../../../src/extension/search/latest.ts';
 
 test('of what is asked for meanwhile only the last is done, and the one under way knows that it is stale', async () => {
   const done: string[] = [];

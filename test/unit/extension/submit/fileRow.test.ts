@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
-import { fileRow, ruleLocation } from '../../../../src/extension/submit/preflight/filesView.ts';
+import { fileRow } from '../../../../src/extension/submit/preflight/fileRow.ts';
+import { ruleLocation } from '../../../../src/extension/submit/preflight/ruleLocation.ts';
 
 const file = { path: 'a.py', name: 'a.py', isFolder: false, sent: 1, sentBytes: 2000, leftOut: 0 };
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { distinctNames } from '../../../../../src/extension/flows/canvas/canvases.ts';
+import { distinctNames } from '../../../../../src/extension/flows/canvas/distinctNames.ts';
 
 test('a name has no folders if it is the only one, and those that distinguish it otherwise', () => {
   const cases = {

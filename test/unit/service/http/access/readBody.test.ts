@@ -16,6 +16,7 @@ test('a body that is sent bit by bit ends with its connection, in a time that su
   const [incoming] = await requested;
   const drip = setInterval(() => client.write('.'), 10);
   t.after(() => clearInterval(drip));
+  const before = client.bytesWritten;
   await assert.rejects(readBody(incoming, 1_000_000, 300));
-  assert.ok(client.bytesWritten > 70, 'it was sent meanwhile');
+  assert.ok(client.bytesWritten > before, 'it was sent meanwhile');
 });
