@@ -10,7 +10,7 @@ test('the pages about logs name how much of a job’s output a service stores by
   const stored = String(DEFAULT_CONFIG.logs.max_mb_per_job);
   for (const [page, figure] of [
     ['docs/jobs.md', /\((\d+) MB, unless the operator sets `max_mb_per_job`\)/],
-    ['docs/service.md', /^max_mb_per_job = (\d+) /m],
+    ['docs/service/operations.md', /^max_mb_per_job = (\d+) /m],
   ] as const) {
     assert.equal(figure.exec(readFileSync(join(ROOT, page), 'utf8'))?.[1], stored, page);
   }

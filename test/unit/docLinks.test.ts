@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { trackedFiles } from '../../scripts/trackedFiles.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const PAGES = trackedFiles(['*.md', 'docs/*.md', 'examples/**/*.md', '.github/**/*.md']);
+const PAGES = trackedFiles(['*.md', 'docs/**/*.md', 'examples/**/*.md', '.github/**/*.md']);
 const LINK = /(?:\]\(|\b(?:src|srcset)=")([^)"\s]+)/g;
 // A command of this repository: `node bench/pack.ts`, `node --test test/unit/core/text/format.test.ts`.
 const SCRIPT = /\bnode (?:--\S+ )*((?:bench|scripts|test)\/[\w./]+\.m?[jt]s)\b/g;

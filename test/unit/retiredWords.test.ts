@@ -8,7 +8,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const TEXTS = [
   'src/**/*.{ts,css}',
   '{scripts,bench,test}/**/*.{ts,mjs,cjs}',
-  'docs/*.md',
+  'docs/**/*.md',
   'README.md',
   'package.json',
   'package.nls.json',

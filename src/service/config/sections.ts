@@ -8,7 +8,7 @@ import { volumesSettings } from './volumesConfig.ts';
 
 const REMOVED_LOG_SETTINGS = ['max_mb', 'keep'];
 const HOW_TO_ROTATE =
-  'max_mb and keep are no longer settings, because the service does not rotate its log. Remove them and let logrotate do it: docs/service.md has an example under "Log"';
+  'max_mb and keep are no longer settings, because the service does not rotate its log. Remove them and let logrotate do it: docs/service/monitoring.md has an example under "Log"';
 
 export const absolutePath = z.string().refine(isAbsolute, 'must be an absolute path');
 const days = z.number().positive();

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { configSchema, readConfig } from '../../../src/service/serviceConfig.ts';
 
-const PAGE = readFileSync(join(import.meta.dirname, '../../../docs/service.md'), 'utf8');
+const PAGES = globSync(join(import.meta.dirname, '../../../docs/service{,/*}.md'));
+const PAGE = PAGES.map((path) => readFileSync(path, 'utf8')).join('\n');
 
-test('every configuration on the page of the service is one that it takes, also with what is commented out', async (t) => {
+test('every configuration on the pages of the service is one that it takes, also with what is commented out', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'farwharf-docs-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const blocks = [...PAGE.matchAll(/```toml\n(.*?)```/gs)].map(([, block = '']) => block);
@@ -21,7 +22,7 @@ test('every configuration on the page of the service is one that it takes, also 
   }
 });
 
-test('every section of the configuration has its place on the page', async () => {
+test('every section of the configuration has its place on these pages', async () => {
   const { anyOf } = (await configSchema()) as { anyOf: { properties: Record<string, { properties?: object }> }[] };
   for (const [name, { properties: settings = {} }] of anyOf.flatMap(({ properties }) => Object.entries(properties))) {
     assert.match(PAGE, new RegExp(`^(\\[+${name}\\]+|${name} =)`, 'm'), name);

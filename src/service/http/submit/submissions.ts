@@ -16,7 +16,7 @@ import { type AcceptContext, acceptJob, type AcceptedJob, addJob, withNewJob } f
 import { refusal } from '../access/refusal.ts';
 import { isBrokenOff, receiveUpload } from './upload.ts';
 
-// Clients treat a missing key as proof for one day only; see docs/service.md.
+// Clients treat a missing key as proof for one day only; see docs/service/internals.md.
 const FORGET_AFTER_MS = 30 * 24 * 3_600_000;
 const LOST_CONNECTION_MS = 500;
 
