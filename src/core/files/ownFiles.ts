@@ -155,10 +155,13 @@ function tighten(path: string, mode: number, allowed = 0): void {
   const user = process.geteuid?.();
   const stats = statSync(path, { throwIfNoEntry: false });
   if (user === undefined || stats === undefined) return;
-  // Who owns a link could let it lead elsewhere at any time.
-  const foreign = [lstatSync(path), stats].find(({ uid }) => uid !== user);
-  if (foreign !== undefined) {
-    const message = `${path} belongs to user ${foreign.uid}, who could read and change the data of user ${user} in it. Change its owner:  sudo chown -R ${user} ${shellWord(path)}`;
+  const link = lstatSync(path);
+  if (link.isSymbolicLink() && link.uid !== user && link.uid !== 0) {
+    const message = `${path} is a link of user ${link.uid}, who could let it lead elsewhere at any time, so it was not used. Remove it:  rm ${shellWord(path)}`;
+    throw new AppError('permission', message);
+  }
+  if (stats.uid !== user) {
+    const message = `${path} belongs to user ${stats.uid}, who could read and change the data of user ${user} in it. Change its owner:  sudo chown -R ${user} ${shellWord(path)}`;
     throw new AppError('permission', message);
   }
   if ((stats.mode & OTHERS & ~allowed) === 0) return;
