@@ -17,7 +17,7 @@ const ALLOWED = [
   /^dist\/(browser|chunks)\/[\w-]+\.mjs$/,
   /^dist\/(types|flowTypes)\/[\w/]+\.d\.ts$/,
   /^agentPlugin\/(plugin\.json|mcp\.json|skills\/[\w-]+\/SKILL\.md)$/,
-  /^docs\/[\w.]+\.(md|service|conf)$/,
+  /^docs\/(service\/)?[\w.]+\.(md|service|conf)$/,
   /^monitoring\/\w+\.(yml|json)$/,
   /^server\/(farwharf-server|parts\.sh|service\.toml)$/,
   /^examples\/agents\/([\w/]+)\.(md|mts|json)$/,

@@ -78,6 +78,7 @@ export async function runProcess(
   { jobId, limitMs, killGraceMs, confinement, signal }: ProcessLimits,
   { output, onStart }: { output: OutputLog; onStart?: (pid: number, init: ProcessReference | undefined) => void },
 ): Promise<ProcessEnd> {
+  const spawnedAt = performance.now();
   const child = startRestrained(confinement, () => spawnCall(call, jobId, confinement));
   const cgroup = confinement?.cgroup ?? undefined;
   // A busy machine can take seconds to prepare a sandbox, which is not the job's time.
@@ -99,13 +100,14 @@ export async function runProcess(
   let detail: string | null = null;
   let endedBy: ProcessEnd['endedBy'];
   try {
-    const noteStart = (init?: ProcessReference): void => {
-      startedAt = performance.now();
+    const noteStart = (at: number, init?: ProcessReference): void => {
+      startedAt = at;
       started.resolve();
       if (child.pid !== undefined) onStart?.(child.pid, init);
     };
     sandbox = call.sandbox && startSandbox(child, call.sandbox);
-    if (sandbox === undefined) noteStart();
+    // Without a sandbox, the program has begun by now.
+    if (sandbox === undefined) noteStart(spawnedAt);
     endedBy = await Promise.race([
       exited.then(() => 'itself' as const),
       untilLimit(limitMs, started.promise, settled.signal),
@@ -197,10 +199,10 @@ async function untilLimit(limitMs: number, started: Promise<void>, signal: Abort
 }
 
 /** Records the start of the program just before it. */
-async function begin(sandbox: SandboxStart, noteStart: (init?: ProcessReference) => void): Promise<void> {
+async function begin(sandbox: SandboxStart, noteStart: (at: number, init: ProcessReference) => void): Promise<void> {
   const init = await sandbox.init;
   if (init === undefined) return; // bwrap failed, and its exit reports that
-  noteStart(init);
+  noteStart(performance.now(), init);
   await sandbox.release();
 }
 
