@@ -256,7 +256,7 @@ const programs = {
     worker: 'src/extension/threads/worker.ts',
     folderIndexWorker: 'src/extension/threads/folderIndexWorker.ts',
     flowWorker: 'src/extension/threads/flowWorker.ts',
-    chatModel: 'src/extension/models/chatModel.ts',
+    chatModel: 'src/extension/agents/chatModel.ts',
     ...LIBRARIES,
   },
 };

@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { LogTail } from '../src/extension/logs/logTail.ts';
+import { LogTail } from '../src/extension/jobs/log/logTail.ts';
 import { EventSpool } from '../src/jobs/log/spool.ts';
 import { containing, findInLog, isErrorLine } from '../src/jobs/logView/findInLog.ts';
 import { LogParts } from '../src/jobs/logView/logParts.ts';

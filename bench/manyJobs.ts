@@ -77,10 +77,10 @@ function megabytes(): number {
 async function openView(home: string) {
   const { startThread } = await import('../src/core/rpc/program.ts');
   const { startBackground } = await import('../src/extension/threads/background.ts');
-  const { JobStore } = await import('../src/extension/store/jobStore.ts');
-  const { JobTree } = await import('../src/extension/jobList/jobTree.ts');
-  const { LostContacts } = await import('../src/extension/store/lostContacts.ts');
-  const { ListOptions } = await import('../src/extension/store/listOptions.ts');
+  const { JobStore } = await import('../src/extension/jobs/store/jobStore.ts');
+  const { JobTree } = await import('../src/extension/jobs/list/jobTree.ts');
+  const { LostContacts } = await import('../src/extension/jobs/store/lostContacts.ts');
+  const { ListOptions } = await import('../src/extension/jobs/store/listOptions.ts');
   const { EventEmitter } = await import('vscode');
   const log = createLogger(() => {});
   const background = startBackground<WorkerService>({

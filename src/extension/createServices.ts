@@ -12,27 +12,27 @@ import { hasLedger, readChangeMark } from '../jobs/ledger/changeMark.ts';
 import { StartedSubmits } from '../jobs/submit/startedSubmits.ts';
 import { ColouredLines } from '../jobs/logView/colouredLines.ts';
 import { connectEmbeddedService } from '../service/embedded.ts';
-import { AccountMonitor } from './connection/account.ts';
+import { AccountMonitor } from './account/account.ts';
 import { startBackground, THREAD_IDLE_MS } from './threads/background.ts';
 import { ContextKeys } from './contributions/contexts.ts';
 import { flowRuntime } from './flows/runs/flowRuntime.ts';
-import { Hosts } from './connection/hosts.ts';
-import { SshQuestions } from './connection/sshQuestions.ts';
-import { ListOptions } from './store/listOptions.ts';
-import { JobEventDocuments } from './jobs/jobEvents.ts';
-import { JobLog } from './logs/jobLog.ts';
-import { LogDocuments } from './logs/logDocuments.ts';
-import { JobPages } from './jobs/jobPages.ts';
-import { JobStore } from './store/jobStore.ts';
-import { WatchedJobs } from './store/watchedJobs.ts';
-import { LostContacts } from './store/lostContacts.ts';
-import { pagePreviews } from './results/browsing/pagePreviews.ts';
-import { resultDocuments } from './results/browsing/resultDocuments.ts';
-import { ResultsView } from './results/browsing/resultsView.ts';
+import { Hosts } from './account/hosts.ts';
+import { SshQuestions } from './account/sshQuestions.ts';
+import { ListOptions } from './jobs/store/listOptions.ts';
+import { JobEventDocuments } from './jobs/log/jobEvents.ts';
+import { JobLog } from './jobs/log/jobLog.ts';
+import { LogDocuments } from './jobs/log/logDocuments.ts';
+import { JobPages } from './jobs/page/jobPages.ts';
+import { JobStore } from './jobs/store/jobStore.ts';
+import { WatchedJobs } from './jobs/store/watchedJobs.ts';
+import { LostContacts } from './jobs/store/lostContacts.ts';
+import { pagePreviews } from './results/pagePreviews.ts';
+import { resultDocuments } from './results/resultDocuments.ts';
+import { ResultsView } from './results/resultsView.ts';
 import { SubmittedDocuments } from './jobs/submittedDocuments.ts';
-import { SourceLines } from './jobs/sourceLines.ts';
-import { Keys } from './connection/keys.ts';
-import { SignIns } from './connection/signIns.ts';
+import { SourceLines } from './failures/sourceLines.ts';
+import { Keys } from './account/keys.ts';
+import { SignIns } from './account/signIns.ts';
 import type { Services } from './services/services.ts';
 import type { Shell } from './shell.ts';
 import { FilesView } from './submit/preflight/filesView.ts';
@@ -176,6 +176,7 @@ export function createServices({ context, output }: Shell, disposables: Disposab
     sweeps,
     sweepPages,
     memory,
+    wasSubmittedHere: (id) => memory.wasSubmittedHere(id),
     submits: new StartedSubmits(home),
     files: disposables.add(new FilesView({ selections, contexts, report: (error) => void reportError(log, error) })),
     flowRuntime: flowRuntime(context),

@@ -6,31 +6,31 @@ import { isFiltering } from '../jobs/ledger/jobFilter.ts';
 import type { JobRecord } from '../jobs/ledger/record.ts';
 import type { CommandContext } from './commands/command.ts';
 import type { CommandId } from './contributions/names.ts';
-import { guardCosts } from './jobList/costGuard.ts';
-import { keyRows } from './jobList/keyRows.ts';
+import { guardCosts } from './jobs/costGuard.ts';
+import { keyRows } from './jobs/list/keyRows.ts';
 import { EndHooks } from './jobs/endHooks.ts';
-import { isWorthNotifying, notifyFailures } from './jobs/failureNotifications.ts';
+import { isWorthNotifying, notifyFailures } from './failures/failureNotifications.ts';
 import { notifyQuestions } from './jobs/questionNotifications.ts';
 import { FailureDocuments } from './failures/failureDocuments.ts';
-import { AgentTools } from './agentTools/agentTools.ts';
+import { AgentTools } from './agents/agentTools.ts';
 import { Flows } from './flows/flows.ts';
 import { createServices } from './createServices.ts';
 import { JobFollower } from './jobs/jobFollower.ts';
-import { LOG_LANGUAGE } from './logs/jobLog.ts';
-import { JobTree } from './jobList/jobTree.ts';
-import { showListState } from './jobList/listState.ts';
+import { LOG_LANGUAGE } from './jobs/log/jobLog.ts';
+import { JobTree } from './jobs/list/jobTree.ts';
+import { showListState } from './jobs/list/listState.ts';
 import { openJobLink } from './jobs/openJobLink.ts';
-import { LOG_SCHEME } from './logs/logDocuments.ts';
-import { LogColours } from './logs/logColours.ts';
-import { logLenses, logFolding } from './logs/logLenses.ts';
-import { LogLinks } from './logs/logLinks.ts';
+import { LOG_SCHEME } from './jobs/log/logDocuments.ts';
+import { LogColours } from './jobs/log/logColours.ts';
+import { logLenses, logFolding } from './jobs/log/logLenses.ts';
+import { LogLinks } from './jobs/log/logLinks.ts';
 import { JobTasks } from './tasks/jobTasks.ts';
-import { FailureProblems } from './jobs/failureProblems.ts';
+import { FailureProblems } from './failures/failureProblems.ts';
 import { ProfileEditor } from './submit/profileEditor.ts';
 import { reportError } from './ui/report.ts';
 import { Search } from './search/search.ts';
 import { announceResults } from './results/resultNotifications.ts';
-import { registerAuthenticationProvider } from './services/authenticationProvider.ts';
+import { registerAuthenticationProvider } from './account/authenticationProvider.ts';
 import type { Shell } from './shell.ts';
 import { showStatus } from './status/statusBar.ts';
 import { reportInterrupted, reportNotArrived } from './submit/interrupted.ts';
@@ -99,7 +99,7 @@ export async function startFeatures(shell: Shell): Promise<Features> {
   setUp('account', () => {
     disposables.add(hosts.onDidChange(() => run('account', account.refresh(signal))));
     disposables.add(showListState(jobsView, services));
-    disposables.add(registerAuthenticationProvider(services, shell.context.globalState));
+    disposables.add(registerAuthenticationProvider({ ...services, globalState: shell.context.globalState }));
     run(
       'account',
       account.keepFresh(() => vscode.window.state.focused, signal),
@@ -188,7 +188,7 @@ export async function startFeatures(shell: Shell): Promise<Features> {
   };
   const { context, indexView, indexChanged } = shell;
   const failures = onFirstUse(() => new FailureDocuments(services));
-  const agentTools = onFirstUse(() => new AgentTools({ services, context }));
+  const agentTools = onFirstUse(() => new AgentTools({ ...services, context }));
   const search = onFirstUse(() => new Search({ ...services, context, indexView, indexChanged, report }));
   const flows = onFirstUse(() => new Flows({ context, services, report }));
   const { globalState, extensionUri } = context;

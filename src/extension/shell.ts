@@ -1,5 +1,5 @@
 import type * as vscode from 'vscode';
-import type { JobNode } from './store/jobNodes.ts';
+import type { JobNode } from './jobs/store/jobNodes.ts';
 import type { IndexNode } from './search/index/indexTree.ts';
 
 /** What activation creates; everything else is loaded on first use. */

@@ -6,9 +6,9 @@ import { type Disposable, DisposableStore } from '../../core/processes/lifetime.
 import { startThread } from '../../core/rpc/program.ts';
 import type { FlowRuntime } from '../../flows/run/protocol/flowRun.ts';
 import { readByRunning } from '../../flows/run/process/readByRunning.ts';
-import type { Keys } from '../connection/keys.ts';
-import { selectModel } from '../models/modelPick.ts';
-import { openModel } from '../models/models.ts';
+import type { Keys } from '../account/keys.ts';
+import { selectModel } from '../agents/modelPick.ts';
+import { openModel } from '../agents/models.ts';
 import { type Background, startBackground, THREAD_IDLE_MS } from '../threads/background.ts';
 import { diskFolders, requireTrust } from '../workspace/folders.ts';
 import { mainFlow } from '../../flows/graph/flowChoice.ts';

@@ -7,10 +7,10 @@ import type { ResultCounter } from '../../jobs/log/resultCounter.ts';
 import { LOCAL_HOST } from '../../jobs/service/host.ts';
 import { isActive, type JobRecord } from '../../jobs/ledger/record.ts';
 import { EventSpool } from '../../jobs/log/spool.ts';
-import type { Hosts } from '../connection/hosts.ts';
-import { lostState } from '../connection/lostState.ts';
-import type { JobStore } from '../store/jobStore.ts';
-import type { LostContacts } from '../store/lostContacts.ts';
+import type { Hosts } from '../account/hosts.ts';
+import { lostState } from '../account/lostState.ts';
+import type { JobStore } from './store/jobStore.ts';
+import type { LostContacts } from './store/lostContacts.ts';
 
 // Each followed job holds a connection; the others are followed when one of them ends.
 const MAX_FOLLOWED = 64;

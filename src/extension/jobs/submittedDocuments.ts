@@ -5,7 +5,7 @@ import type { JobRecord } from '../../jobs/ledger/record.ts';
 import type { SubmittedFiles } from '../../jobs/submitted/submittedFiles.ts';
 import { type JobFileSource, JobFileSystem } from './jobFileSystem.ts';
 
-type Submitted = RemoteService<{ submitted: SubmittedFiles }>['submitted'];
+export type Submitted = RemoteService<{ submitted: SubmittedFiles }>['submitted'];
 
 /** Files as they were submitted with a job: `farwharf-job://ID/path`. */
 export class SubmittedDocuments implements JobFileSource, vscode.Disposable {

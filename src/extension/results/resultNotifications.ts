@@ -1,28 +1,33 @@
-import { shownScript } from '../../jobs/selection/script.ts';
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
+import { shownScript } from '../../jobs/selection/script.ts';
 import { formatInteger } from '../../core/text/format.ts';
 import { describeOutcome, describeResultCount } from '../../jobs/describe.ts';
 import { hasSucceeded, isWaiting, type JobRecord } from '../../jobs/ledger/record.ts';
 import { readSetting } from '../contributions/config.ts';
 import { JOBS_VIEW } from '../contributions/names.ts';
-import { DOWNLOAD } from '../logs/jobLog.ts';
-import { isWorthNotifying } from '../jobs/failureNotifications.ts';
-import type { Services } from '../services/services.ts';
+import { DOWNLOAD } from '../jobs/log/jobLog.ts';
+import { isWorthNotifying } from '../failures/failureNotifications.ts';
+import type { WatchedJobs } from '../jobs/store/watchedJobs.ts';
 import { reportError } from '../ui/report.ts';
 import { showInformation } from '../ui/show.ts';
-import { downloadNew } from './results.ts';
+import { downloadNew, type ResultDeps } from './results.ts';
 
 const SHOW = l10n.t('Show Jobs');
 
+interface AnnounceDeps extends ResultDeps {
+  readonly watched: Pick<WatchedJobs, 'has'>;
+  readonly wasSubmittedHere: (id: string) => boolean;
+}
+
 /** Offers or downloads the results of jobs that were submitted from this window and succeeded, as the setting asks. */
-export async function announceResults(counted: readonly JobRecord[], services: Services): Promise<void> {
+export async function announceResults(counted: readonly JobRecord[], deps: AnnounceDeps): Promise<void> {
   const mode = readSetting('downloadResults');
   if (mode === 'onRequest') return;
   const waiting: JobRecord[] = [];
-  for (const record of counted.filter((each) => isAnnounced(each, services))) {
-    const isDownloaded = mode === 'whenNew' && (await downloadOrReport(services, record));
-    if (!isDownloaded && isWorthNotifying(record, services.watched)) waiting.push(record);
+  for (const record of counted.filter((each) => isAnnounced(each, deps))) {
+    const isDownloaded = mode === 'whenNew' && (await downloadOrReport(deps, record));
+    if (!isDownloaded && isWorthNotifying(record, deps.watched)) waiting.push(record);
   }
   const [first, ...others] = waiting;
   if (first === undefined) return;
@@ -37,17 +42,17 @@ export async function announceResults(counted: readonly JobRecord[], services: S
   if (choice === SHOW) await vscode.commands.executeCommand(`${JOBS_VIEW}.focus`);
 }
 
-function isAnnounced(record: JobRecord, { memory }: Services): boolean {
+function isAnnounced(record: JobRecord, { wasSubmittedHere }: AnnounceDeps): boolean {
   const hasResults = record.results !== null && record.results.files > 0 && record.downloadedAt === null;
-  return hasResults && hasSucceeded(record) && !isWaiting(record) && memory.wasSubmittedHere(record.id);
+  return hasResults && hasSucceeded(record) && !isWaiting(record) && wasSubmittedHere(record.id);
 }
 
 /** @returns false if nothing was downloaded; a failure has been shown then. */
-async function downloadOrReport(services: Services, record: JobRecord): Promise<boolean> {
+async function downloadOrReport(deps: AnnounceDeps, record: JobRecord): Promise<boolean> {
   try {
-    return await downloadNew(services, record);
+    return await downloadNew(deps, record);
   } catch (error) {
-    void reportError(services.log, error);
+    void reportError(deps.log, error);
     return false;
   }
 }

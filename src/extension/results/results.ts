@@ -21,10 +21,27 @@ import { diskFolders, requireTrust } from '../workspace/folders.ts';
 import { presentResults } from './presentResults.ts';
 import { pickResults } from './resultPick.ts';
 import { needsDecision } from './resultRows.ts';
-import type { Services } from '../services/services.ts';
+import type { Logger } from '../../core/log.ts';
+import type { Archiver } from '../../jobs/archives/archiver.ts';
+import type { AsyncLedger } from '../../jobs/ledger/asyncLedger.ts';
+import type { Hosts } from '../account/hosts.ts';
+import type { JobStore } from '../jobs/store/jobStore.ts';
 import { PausableProgress } from '../ui/pausableProgress.ts';
 import { pickRow, showProgress } from '../ui/show.ts';
 import { label, withoutIcons } from '../ui/labels.ts';
+
+/** What downloading results uses. */
+export interface ResultDeps {
+  readonly archiver: Archiver;
+  /** FARWHARF_HOME. */
+  readonly home: string;
+  readonly hosts: Pick<Hosts, 'service'>;
+  readonly ledger: AsyncLedger;
+  readonly store: Pick<JobStore, 'refresh'>;
+  readonly log: Logger;
+  /** Aborts when the window closes. */
+  readonly signal: AbortSignal;
+}
 
 export interface SaveOptions {
   /** Writes new files and keeps both versions of changed ones, without asking. */
@@ -37,18 +54,16 @@ export interface SaveOptions {
 
 /** Downloads a job's results into a folder of this window. Returns the paths written, or undefined if the user cancelled. */
 export async function download(
-  services: Services,
+  deps: ResultDeps,
   record: JobRecord,
   saving: SaveOptions,
 ): Promise<readonly string[] | undefined> {
-  return saveInto(services, record, saving, (options) =>
-    downloadResults(downloadDeps(services, record), record.id, options),
-  );
+  return saveInto(deps, record, saving, (options) => downloadResults(downloadDeps(deps, record), record.id, options));
 }
 
 /** Writes results of a job into a folder of this window, as `place` does. Returns the paths written, or undefined if the user cancelled. */
 export async function saveInto(
-  services: Services,
+  deps: ResultDeps,
   record: JobRecord,
   { keepBoth = false, target: wanted, present = (results) => presentResults([results]) }: SaveOptions,
   place: (options: DownloadOptions) => Promise<DownloadedResults>,
@@ -66,11 +81,11 @@ export async function saveInto(
     isStopped = decisions === undefined;
     return decisions;
   };
-  const onPhase = (phase: DownloadPhase): void => reportPhase(services, phase, progress);
+  const onPhase = (phase: DownloadPhase): void => reportPhase(deps, phase, progress);
   try {
     progress.report('');
     const results = await place({ folder: target, decide, signal: progress.signal, onPhase });
-    await services.store.refresh();
+    await deps.store.refresh();
     if (isStopped) return undefined;
     progress.close();
     await present(results);
@@ -86,24 +101,24 @@ export async function saveInto(
  *
  * @returns whether they were written; otherwise nothing has changed.
  */
-export async function downloadNew(services: Services, record: JobRecord): Promise<boolean> {
+export async function downloadNew(deps: ResultDeps, record: JobRecord): Promise<boolean> {
   const isOpen = diskFolders().some(({ uri }) => uri.fsPath === record.folder);
   if (!isOpen || !vscode.workspace.isTrusted) return false;
   const options = { location: vscode.ProgressLocation.Window, title: l10n.t('Results of {0}', record.script) };
   const { written } = await showProgress(options, () =>
-    downloadResults(downloadDeps(services, record), record.id, {
+    downloadResults(downloadDeps(deps, record), record.id, {
       folder: () => resultsFolderOf(record),
       decide: (plan) => (needsDecision(plan) ? undefined : defaultDecisions(plan)),
-      signal: services.signal,
-      onPhase: (phase) => reportPhase(services, phase),
+      signal: deps.signal,
+      onPhase: (phase) => reportPhase(deps, phase),
     }),
   );
-  await services.store.refresh();
+  await deps.store.refresh();
   return written.length > 0;
 }
 
 /** What a download of this job needs. */
-export function downloadDeps({ hosts, archiver, ledger, home }: Services, { host }: JobRecord): DownloadDeps {
+export function downloadDeps({ hosts, archiver, ledger, home }: ResultDeps, { host }: JobRecord): DownloadDeps {
   const raise = l10n.t('Raise the limit in the setting {0}.', 'farwharf.maxResultSize');
   const limits = resultLimits(readSetting('maxResultSize'), raise);
   return { service: hosts.service(host), archiver, ledger, home, limits, journals: new ResultJournals(home) };
@@ -138,7 +153,7 @@ export async function chooseResultsRoot(
 }
 
 /** Shows what a download does, and logs what should not be. */
-export function reportPhase({ log }: Pick<Services, 'log'>, phase: DownloadPhase, progress?: PausableProgress): void {
+export function reportPhase({ log }: Pick<ResultDeps, 'log'>, phase: DownloadPhase, progress?: PausableProgress): void {
   if (phase.type === 'whole') log.warn('all results are downloaded', { reason: phase.reason });
   progress?.report(phaseText(phase));
 }

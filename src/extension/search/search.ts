@@ -6,7 +6,7 @@ import type { OpenFolder } from '../../retrieval/live/indexService.ts';
 import { onDidChangeSetting, readSetting } from '../contributions/config.ts';
 import type { ContextKeys } from '../contributions/contexts.ts';
 import { diskFolders } from '../workspace/folders.ts';
-import type { Keys } from '../connection/keys.ts';
+import type { Keys } from '../account/keys.ts';
 import { Answers } from './answers/answers.ts';
 import { saveBattery } from './index/batterySaver.ts';
 import { FileWatcher } from './index/fileWatcher.ts';

@@ -12,28 +12,28 @@ import type { StartedSubmits } from '../../jobs/submit/startedSubmits.ts';
 import type { SubmittedFiles } from '../../jobs/submitted/submittedFiles.ts';
 import type { Selections } from '../../jobs/selection/selections.ts';
 import type { AsyncLedger } from '../../jobs/ledger/asyncLedger.ts';
-import type { AccountMonitor } from '../connection/account.ts';
+import type { AccountMonitor } from '../account/account.ts';
 import type { ContextKeys } from '../contributions/contexts.ts';
-import type { Hosts } from '../connection/hosts.ts';
-import type { SshQuestions } from '../connection/sshQuestions.ts';
-import type { JobEventDocuments } from '../jobs/jobEvents.ts';
+import type { Hosts } from '../account/hosts.ts';
+import type { SshQuestions } from '../account/sshQuestions.ts';
+import type { JobEventDocuments } from '../jobs/log/jobEvents.ts';
 import type { JobFileSystem } from '../jobs/jobFileSystem.ts';
-import type { JobLog } from '../logs/jobLog.ts';
-import type { LogDocuments } from '../logs/logDocuments.ts';
-import type { JobPages } from '../jobs/jobPages.ts';
-import type { JobStore } from '../store/jobStore.ts';
-import type { ListOptions } from '../store/listOptions.ts';
-import type { LostContacts } from '../store/lostContacts.ts';
-import type { Browsed } from '../results/browsing/resultDocuments.ts';
-import type { ResultsView } from '../results/browsing/resultsView.ts';
+import type { JobLog } from '../jobs/log/jobLog.ts';
+import type { LogDocuments } from '../jobs/log/logDocuments.ts';
+import type { JobPages } from '../jobs/page/jobPages.ts';
+import type { JobStore } from '../jobs/store/jobStore.ts';
+import type { ListOptions } from '../jobs/store/listOptions.ts';
+import type { LostContacts } from '../jobs/store/lostContacts.ts';
+import type { Browsed } from '../results/resultDocuments.ts';
+import type { ResultsView } from '../results/resultsView.ts';
 import type { SubmittedDocuments } from '../jobs/submittedDocuments.ts';
-import type { SourceLines } from '../jobs/sourceLines.ts';
-import type { Keys } from '../connection/keys.ts';
-import type { SignIns } from '../connection/signIns.ts';
+import type { SourceLines } from '../failures/sourceLines.ts';
+import type { Keys } from '../account/keys.ts';
+import type { SignIns } from '../account/signIns.ts';
 import type { FilesView } from '../submit/preflight/filesView.ts';
 import type { SweepPages } from '../sweeps/sweepPages.ts';
 import type { SweepRuns } from '../sweeps/sweepRuns.ts';
-import type { WatchedJobs } from '../store/watchedJobs.ts';
+import type { WatchedJobs } from '../jobs/store/watchedJobs.ts';
 import type { SubmitMemory } from '../submit/preflight/submitMemory.ts';
 
 /** What the commands use. */
@@ -82,6 +82,7 @@ export interface Services {
   readonly sweeps: SweepRuns;
   readonly sweepPages: SweepPages;
   readonly memory: SubmitMemory;
+  readonly wasSubmittedHere: (id: string) => boolean;
   /** The submits that windows are packing. */
   readonly submits: StartedSubmits;
   /** The tree of the files of a submit. */

@@ -6,7 +6,7 @@ import { balanceNow, secondsUntilEmpty } from '../../jobs/costs/balanceForecast.
 import type { BudgetState } from '../../jobs/submit/budgetCheck.ts';
 import { describeForecast, hasNoCredits } from '../../jobs/submit/estimate.ts';
 import { isActive, type JobRecord } from '../../jobs/ledger/record.ts';
-import type { AccountView, ConnectionState } from '../connection/account.ts';
+import type { AccountView, ConnectionState } from '../account/account.ts';
 import { escapeMarkdown } from '../ui/markdown.ts';
 import { hostLabel } from '../ui/words.ts';
 

@@ -11,7 +11,7 @@ import { MetricLines } from '../../jobs/metrics/metricLines.ts';
 import type { Sweep } from '../../jobs/sweeps/sweep.ts';
 import { SweepStore } from '../../jobs/sweeps/sweepStore.ts';
 import type { FromSweepPage } from '../../webview/sweepPage/messages.ts';
-import type { LostContacts } from '../store/lostContacts.ts';
+import type { LostContacts } from '../jobs/store/lostContacts.ts';
 import { openPage } from '../ui/openPage.ts';
 import type { SweepRuns } from './sweepRuns.ts';
 import { sweepView } from './sweepView.ts';

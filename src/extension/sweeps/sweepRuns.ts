@@ -10,8 +10,8 @@ import { sendSweep, type SweepEnd, type SweepPhase } from '../../jobs/sweeps/sen
 import type { Sweep } from '../../jobs/sweeps/sweep.ts';
 import { countJobs, describeCounts } from '../../jobs/sweeps/sweepProgress.ts';
 import { SweepStore } from '../../jobs/sweeps/sweepStore.ts';
-import type { Hosts } from '../connection/hosts.ts';
-import type { JobStore } from '../store/jobStore.ts';
+import type { Hosts } from '../account/hosts.ts';
+import type { JobStore } from '../jobs/store/jobStore.ts';
 import { reportError } from '../ui/report.ts';
 import { showProgress, showWarning } from '../ui/show.ts';
 

@@ -9,7 +9,7 @@ import type { Sweep } from '../../jobs/sweeps/sweep.ts';
 import { awaitedResults } from '../../jobs/sweeps/awaitedResults.ts';
 import { countJobs, describeCounts } from '../../jobs/sweeps/sweepProgress.ts';
 import { metricNames, sweepRows } from '../../jobs/sweeps/sweepTable.ts';
-import { describeLastSeen, describeLostService, type LostContact, lostOfSweep } from '../store/lostContacts.ts';
+import { describeLastSeen, describeLostService, type LostContact, lostOfSweep } from '../jobs/store/lostContacts.ts';
 import type { ToSweepPage } from '../../webview/sweepPage/messages.ts';
 
 const MAX_METRICS = 12;

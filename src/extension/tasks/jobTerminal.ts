@@ -7,7 +7,7 @@ import { hasSucceeded, isActive, type JobRecord } from '../../jobs/ledger/record
 import { LogText } from '../../jobs/log/logText.ts';
 import { patchFromEvent } from '../../jobs/log/progress.ts';
 import { EventSpool } from '../../jobs/log/spool.ts';
-import { cancelJob } from '../jobList/cancelJob.ts';
+import { cancelJob } from '../jobs/cancelJob.ts';
 import type { Services } from '../services/services.ts';
 import { submit } from '../submit/submit.ts';
 import { readSubmitArguments } from '../submit/submitArguments.ts';

@@ -1,5 +1,5 @@
 import * as l10n from '@vscode/l10n';
-import { type Grouping, GROUPINGS } from '../../store/jobNodes.ts';
+import { type Grouping, GROUPINGS } from '../../jobs/store/jobNodes.ts';
 import { label } from '../../ui/labels.ts';
 import { pickRow } from '../../ui/show.ts';
 import { type Command, readText } from '../command.ts';

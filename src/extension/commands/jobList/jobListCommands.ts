@@ -2,7 +2,7 @@ import * as l10n from '@vscode/l10n';
 import { textField } from '../../../core/jsonFields.ts';
 import { NO_FILTER } from '../../../jobs/ledger/jobFilter.ts';
 import type { JobRecord } from '../../../jobs/ledger/record.ts';
-import { filterPick } from '../../jobList/filterPick.ts';
+import { filterPick } from '../../jobs/list/filterPick.ts';
 import { showDone, showWarning } from '../../ui/show.ts';
 import { connectionText } from '../../ui/words.ts';
 import { type CommandContext, type Commands, withArgument } from '../command.ts';

@@ -1,8 +1,8 @@
 import * as l10n from '@vscode/l10n';
 import { AppError } from '../../../core/errors.ts';
 import { type JobRecord, shortId } from '../../../jobs/ledger/record.ts';
-import { MAX_COMPARED } from '../../jobs/comparedJobs.ts';
-import { jobRow } from '../../jobList/jobRow.ts';
+import { MAX_COMPARED } from '../../jobs/page/comparedJobs.ts';
+import { jobRow } from '../../jobs/list/jobRow.ts';
 import type { Services } from '../../services/services.ts';
 import { label, withoutIcons } from '../../ui/labels.ts';
 import { pickMany } from '../../ui/picks.ts';

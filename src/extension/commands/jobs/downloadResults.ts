@@ -2,7 +2,7 @@ import * as l10n from '@vscode/l10n';
 import * as z from 'zod';
 import { formatInteger } from '../../../core/text/format.ts';
 import { isOver } from '../../../jobs/ledger/record.ts';
-import { forEachJob } from '../../jobList/forEachJob.ts';
+import { forEachJob } from '../../jobs/list/forEachJob.ts';
 import { download } from '../../results/results.ts';
 import { findOrPickJobs } from './jobCommand.ts';
 import type { Command } from '../command.ts';

@@ -4,7 +4,7 @@ import { AppError } from '../../../core/errors.ts';
 import { textField } from '../../../core/jsonFields.ts';
 import { printableLine } from '../../../core/text/printable.ts';
 import { type JobRecord, shortId } from '../../../jobs/ledger/record.ts';
-import { jobRow } from '../../jobList/jobRow.ts';
+import { jobRow } from '../../jobs/list/jobRow.ts';
 import type { Services } from '../../services/services.ts';
 import { readJobArgument } from '../../submit/submitArguments.ts';
 import { label, withoutIcons } from '../../ui/labels.ts';

@@ -2,7 +2,7 @@ import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import type { JobRecord } from '../../../jobs/ledger/record.ts';
-import { findLines } from '../../logs/logSearch.ts';
+import { findLines } from '../../jobs/log/logSearch.ts';
 import { readJobArgument } from '../../submit/submitArguments.ts';
 import { type Command, type CommandContext, type Commands, withArgument } from '../command.ts';
 import { findOrPickJob } from '../jobs/jobCommand.ts';
@@ -12,7 +12,7 @@ import { diskError } from '../../../core/files/diskSpace.ts';
 import { wholeLog } from '../../../jobs/logView/wholeLog.ts';
 import { scriptPath, shownScript } from '../../../jobs/selection/script.ts';
 import { showCancellable, showInformation } from '../../ui/show.ts';
-import type { LogDocuments } from '../../logs/logDocuments.ts';
+import type { LogDocuments } from '../../jobs/log/logDocuments.ts';
 import { findInLog, isErrorLine } from '../../../jobs/logView/findInLog.ts';
 
 export const logCommands = {

@@ -1,5 +1,5 @@
 import * as l10n from '@vscode/l10n';
-import { selectModel } from '../../models/modelPick.ts';
+import { selectModel } from '../../agents/modelPick.ts';
 import { askFolder, askLastAgain, continueConversation, stopAnswer } from '../../search/ask.ts';
 import { rankByMeaning } from '../../search/rankByMeaning.ts';
 import { findRelated } from '../../search/related.ts';

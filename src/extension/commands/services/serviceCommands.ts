@@ -1,14 +1,13 @@
 import * as vscode from 'vscode';
-import { connectMachine } from '../../services/connectMachine.ts';
-import { selectHost, signIn } from '../../services/signIn.ts';
-import { signOut } from '../../services/signOut.ts';
+import { connectMachine } from '../../account/connectMachine.ts';
+import { selectHost, signIn, signOut } from '../../account/signIn.ts';
 import { readJobArgument } from '../../submit/submitArguments.ts';
 import { type Commands, withArgument } from '../command.ts';
 import { removeSecret, setSecret } from './secrets.ts';
 import { setBudget } from './setBudget.ts';
 
 export const serviceCommands = {
-  'farwharf.selectHost': ({ services, globalState }) => selectHost(services, globalState),
+  'farwharf.selectHost': ({ services, globalState }) => selectHost({ ...services, globalState }),
   'farwharf.connectMachine': ({ services }) => connectMachine(services),
   /** Signs in to the host of a job, or to the selected host. */
   'farwharf.signIn': withArgument(readJobArgument, ({ services }, job) => {

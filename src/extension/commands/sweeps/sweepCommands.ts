@@ -8,7 +8,7 @@ import type { DownloadedResults } from '../../../jobs/results/placeFiles.ts';
 import { resultsFolderOf } from '../../../jobs/results/resultsFolder.ts';
 import { awaitedResults } from '../../../jobs/sweeps/awaitedResults.ts';
 import { countJobs } from '../../../jobs/sweeps/sweepProgress.ts';
-import { forEachJob } from '../../jobList/forEachJob.ts';
+import { forEachJob } from '../../jobs/list/forEachJob.ts';
 import { presentResults } from '../../results/presentResults.ts';
 import { chooseResultsRoot, download } from '../../results/results.ts';
 import { submit } from '../../submit/submit.ts';

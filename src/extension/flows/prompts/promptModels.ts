@@ -3,10 +3,10 @@ import * as l10n from '@vscode/l10n';
 import { PROVIDER_NAMES, requestUrl } from '../../../agents/llm/providers.ts';
 import { createNetworkFetch } from '../../../core/network/networkFetch.ts';
 import { printableLine } from '../../../core/text/printable.ts';
-import { streamEditorChat } from '../../models/editorChat.ts';
-import type { Keys } from '../../connection/keys.ts';
-import { endpointOf, placeOf } from '../../models/modelChoice.ts';
-import { keyFor } from '../../models/models.ts';
+import { streamEditorChat } from '../../agents/editorChat.ts';
+import type { Keys } from '../../account/keys.ts';
+import { endpointOf, placeOf } from '../../agents/modelChoice.ts';
+import { keyFor } from '../../agents/models.ts';
 import type { PromptMessages, TriedPrompt } from './promptText.ts';
 
 /** A model for trying a prompt. */
@@ -62,7 +62,7 @@ async function serviceModel(
     name: printableLine(endpoint.model),
     place: placeOf(endpoint),
     async ask(messages, signal) {
-      const { askModel } = await import('../../models/chatModel.ts');
+      const { askModel } = await import('../../agents/chatModel.ts');
       const { provider, model } = endpoint;
       const baseUrl = requestUrl(endpoint);
       const transport = { signal, fetch: createNetworkFetch() };

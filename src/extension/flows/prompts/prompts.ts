@@ -11,7 +11,7 @@ import { explain } from '../../ui/errorText.ts';
 import { requireTrust } from '../../workspace/folders.ts';
 import { MODEL_TEXT_FOLDER, MODEL_TEXT_LANGUAGE } from '../../ui/modelText.ts';
 import type { FlowWorkerService } from '../../threads/flowWorker.ts';
-import type { Keys } from '../../connection/keys.ts';
+import type { Keys } from '../../account/keys.ts';
 import type { FlowDocuments } from '../documents/flowDocuments.ts';
 import { findFlow, type FlowTarget } from '../documents/flowTarget.ts';
 import { type PromptModel, promptModels } from './promptModels.ts';

@@ -2,9 +2,9 @@ import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { AppError } from '../../../core/errors.ts';
 import { type BridgedModels, ModelBridge } from '../../../flows/run/models/modelBridge.ts';
-import type { Keys } from '../../connection/keys.ts';
-import { streamEditorChat } from '../../models/editorChat.ts';
-import { selectedForFlows } from '../../models/models.ts';
+import type { Keys } from '../../account/keys.ts';
+import { streamEditorChat } from '../../agents/editorChat.ts';
+import { selectedForFlows } from '../../agents/models.ts';
 
 /** The models that VS Code offers, for the children that run flows: the provider `vscode`. */
 const editorModels: BridgedModels = {

@@ -19,8 +19,8 @@ import type { VisitRunnerDeps } from './visitRunner.ts';
 import { resolveEndpoint } from '../../../agents/llm/providers.ts';
 import { createNetworkFetch } from '../../../core/network/networkFetch.ts';
 import type { AskJudge } from '../../../flows/run/evals/judge.ts';
-import type { Keys } from '../../connection/keys.ts';
-import { keyFor, openModel } from '../../models/models.ts';
+import type { Keys } from '../../account/keys.ts';
+import { keyFor, openModel } from '../../agents/models.ts';
 
 const PATTERN = `**/${CASES_PATTERN}`;
 const CONCURRENCY = 4;
@@ -204,7 +204,7 @@ function askJudgeWith(keys: Keys): AskJudge {
       const endpoint = resolveEndpoint(wanted);
       const { provider, model, baseUrl } = endpoint;
       const apiKey = await keyFor(endpoint, keys);
-      const { askModel } = await import('../../models/chatModel.ts');
+      const { askModel } = await import('../../agents/chatModel.ts');
       const transport = { signal, fetch: createNetworkFetch() };
       const { reply, call } = await askModel({ provider, model, baseUrl, apiKey }, messages, transport);
       return { reply, cost: call?.estimatedCost };

@@ -11,13 +11,13 @@ import { describeJob } from '../../../jobs/describe.ts';
 import { isOver, isWaiting, type JobRecord } from '../../../jobs/ledger/record.ts';
 import { EventSpool } from '../../../jobs/log/spool.ts';
 import type { RunInfo } from '../../../webview/canvas/state/messages.ts';
-import type { JobStore } from '../../store/jobStore.ts';
+import type { JobStore } from '../../jobs/store/jobStore.ts';
 import {
   describeLastSeen,
   describeLostService,
   type LostContact,
   type LostContacts,
-} from '../../store/lostContacts.ts';
+} from '../../jobs/store/lostContacts.ts';
 import { hostTitle } from '../../ui/words.ts';
 
 const KEY = 'flow jobs';

@@ -5,7 +5,7 @@ import type { FlowRuntime } from '../../../flows/run/protocol/flowRun.ts';
 import type { NodeVisit, VisitRuns } from '../../../flows/run/visits/visit.ts';
 import { inputOfVisit, readState } from '../../../flows/run/visits/visitReport.ts';
 import { runVisit } from '../../../flows/run/visits/visitRun.ts';
-import type { Keys } from '../../connection/keys.ts';
+import type { Keys } from '../../account/keys.ts';
 import { requireTrust } from '../../workspace/folders.ts';
 import { openModelBridge } from './editorModels.ts';
 import { flowPlace } from './flowRuntime.ts';

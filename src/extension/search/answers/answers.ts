@@ -10,7 +10,7 @@ import { MODEL_TEXT_FOLDER } from '../../ui/modelText.ts';
 import { type AnswerTurn, answerText } from './answerText.ts';
 import { findCitations } from './citations.ts';
 import { type Excerpt, messagesOf, sizeOf } from './excerpts.ts';
-import type { AnswerModel } from '../../models/models.ts';
+import type { AnswerModel } from '../../agents/models.ts';
 
 const ANSWER_SCHEME = 'farwharf-answer';
 // At most ten updates per second: each crosses to the window and lays out its editor again.

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { get } from 'node:https';
 import * as vscode from 'vscode';
 import { createNetworkFetch } from '../../../../src/core/network/networkFetch.ts';
-import type * as chatModel from '../../../../src/extension/models/chatModel.ts';
+import type * as chatModel from '../../../../src/extension/agents/chatModel.ts';
 import { explain } from '../../../../src/extension/ui/errorText.ts';
 import { RemoteClient } from '../../../../src/remote/client.ts';
 import { ForwardProxy } from '../../../service/support/forwardProxy.ts';

@@ -12,7 +12,7 @@ test('each waiting job asks its question, whether or not the questions of others
   const run: unknown[] = [];
   const answers = [new Promise<undefined>(() => {}), Promise.resolve('Answer')];
   void notifyQuestions([waiting('first', 'Send it?'), waiting('second', 'Which one?'), jobRecord({ id: 'third' })], {
-    memory: { wasSubmittedHere: () => true },
+    wasSubmittedHere: () => true,
     show: (text) => {
       asked.push(text);
       return answers[asked.length - 1] ?? assert.fail(text);

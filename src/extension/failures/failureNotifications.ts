@@ -1,0 +1,58 @@
+import { basename } from 'node:path';
+import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
+import { shownScript } from '../../jobs/selection/script.ts';
+import { describeJob } from '../../jobs/describe.ts';
+import { isWorthTelling } from '../../jobs/ending/isWorthTelling.ts';
+import { hasSucceeded, type JobRecord } from '../../jobs/ledger/record.ts';
+import { lastLines } from '../../jobs/log/lastLines.ts';
+import { EventSpool } from '../../jobs/log/spool.ts';
+import { failureReference } from '../../jobs/source/failureReference.ts';
+import { SourceFiles } from '../../jobs/source/sourceFiles.ts';
+import { readSetting } from '../contributions/config.ts';
+import type { WatchedJobs } from '../jobs/store/watchedJobs.ts';
+import { showError } from '../ui/show.ts';
+import type { SourceLines } from './sourceLines.ts';
+
+export interface FailureDeps {
+  readonly home: string;
+  readonly signal: AbortSignal;
+  readonly wasSubmittedHere: (id: string) => boolean;
+  readonly watched: Pick<WatchedJobs, 'has'>;
+  readonly sourceLines: SourceLines;
+}
+
+/** Whether the end of a job is worth a notification, as the settings ask. */
+export function isWorthNotifying(record: JobRecord, watched: Pick<WatchedJobs, 'has'>): boolean {
+  return isWorthTelling(record, { isWatched: watched.has(record.id), notifyAfter: readSetting('notifyAfter') });
+}
+
+/** Shows a notification for failed jobs, as the settings ask. Jobs that succeeded or were cancelled only appear in the list. */
+export async function notifyFailures(ended: readonly JobRecord[], deps: FailureDeps): Promise<void> {
+  const mode = readSetting('notifyOnFailure');
+  if (mode === 'never') return;
+  for (const record of ended) {
+    if (hasSucceeded(record) || record.state === 'cancelled') continue;
+    if (mode === 'submittedHere' && !deps.wasSubmittedHere(record.id)) continue;
+    if (!isWorthNotifying(record, deps.watched)) continue;
+    await tellFailure(record, deps);
+  }
+}
+
+async function tellFailure(record: JobRecord, { home, signal, sourceLines }: FailureDeps): Promise<void> {
+  const lines = await lastLines(new EventSpool(home, record.id));
+  const reference = await failureReference(lines, new SourceFiles(record));
+  const goTo = reference === undefined ? [] : [l10n.t('Go to {0}:{1}', basename(reference.path), reference.line)];
+  const [explain, showLog] = [l10n.t('Explain'), l10n.t('Show Log')];
+  const choice = await showError(
+    `${shownScript(record.script)}: ${describeJob(record, Date.now())}`,
+    ...goTo,
+    explain,
+    showLog,
+  );
+  if (choice === explain) await vscode.commands.executeCommand('farwharf.explainFailure', record.id);
+  if (choice === showLog) await vscode.commands.executeCommand('farwharf.showLog', record.id);
+  if (choice === undefined || choice === showLog || choice === explain || reference === undefined) return;
+  const location = await sourceLines.locate(record, reference, signal);
+  if (location !== undefined) await vscode.window.showTextDocument(location.uri, { selection: location.range });
+}
