@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, LLMClient, Node, type TraceEvent } from '../../../../src/agents/index.ts';
+import { GUARD_MS, withGrowingLimit } from '../../timeLimits.ts';
 import { type Answer, chatServer, delta, json, rateLimited, reply, streamed } from './llmServer.ts';
-
-const GUARD_MS = 60_000;
 
 async function client(t: TestContext, ...answers: readonly Answer[]): Promise<LLMClient> {
   const { baseUrl } = await chatServer(t, ...answers);
@@ -50,15 +49,24 @@ test('the timeout of a stream limits each silence, but not the time of its reade
   timeout: GUARD_MS,
 }, async (t) => {
   const llm = await client(t, streamed([delta('one'), delta('two')], { isEnded: false }));
-  const { pieces, error } = await brokenStream(llm.askStream('x', { timeout: 1 }), () => sleep(1_100));
-  assert.deepEqual(pieces, ['one', 'two']);
-  assert.equal(error.code, 'unreachable');
-  assert.match(error.message, /did not respond within 1 s/);
+  await withGrowingLimit(1_000, async (limitMs) => {
+    const timeout = limitMs / 1_000;
+    const { pieces, error } = await brokenStream(llm.askStream('x', { timeout }), () => sleep(1.1 * limitMs));
+    assert.deepEqual(pieces, ['one', 'two']);
+    assert.equal(error.code, 'unreachable');
+    assert.match(error.message, new RegExp(`did not respond within ${timeout} s`));
+  });
 });
 
 test('the wait for a rate limit does not count as silence', { timeout: GUARD_MS }, async (t) => {
-  const llm = await client(t, rateLimited('2'), streamed([delta('Hi', 'stop')]));
-  assert.deepEqual(await Array.fromAsync(llm.askStream('x', { timeout: 1.5 })), ['Hi']);
+  await withGrowingLimit(1_500, async (limitMs) => {
+    const llm = await client(
+      t,
+      rateLimited(String(Math.ceil((1.3 * limitMs) / 1_000))),
+      streamed([delta('Hi', 'stop')]),
+    );
+    assert.deepEqual(await Array.fromAsync(llm.askStream('x', { timeout: limitMs / 1_000 })), ['Hi']);
+  });
 });
 
 test('a stream that ends before the reply is complete is an error', async (t) => {

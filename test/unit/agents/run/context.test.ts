@@ -11,6 +11,7 @@ import {
   ParallelBatchNode,
   type TraceEvent,
 } from '../../../../src/agents/index.ts';
+import { withGrowingLimit } from '../../timeLimits.ts';
 import { chatServer, json, reply } from '../llm/llmServer.ts';
 
 /** A service that never replies, and a count of the requests that are open there. */
@@ -151,15 +152,21 @@ test('a flow that a hook runs ends with the run of the hook', async (t) => {
 });
 
 test('an attempt over its timeout ends its model request before the next begins', async (t) => {
-  const service = await silentService(t);
-  class Ask extends Node {
-    override exec(): Promise<string> {
-      return service.llm.ask('hello');
+  await withGrowingLimit(300, async (limitMs) => {
+    const service = await silentService(t);
+    class Ask extends Node {
+      override exec(): Promise<string> {
+        return service.llm.ask('hello');
+      }
     }
-  }
-  await assert.rejects(new Ask({ timeout: 0.3, maxRetries: 2 }).run({}), /longer than its timeout of 0.3 s/);
-  await service.idle();
-  assert.equal(service.requests(), 2);
+    const timeout = limitMs / 1_000;
+    await assert.rejects(
+      new Ask({ timeout, maxRetries: 2 }).run({}),
+      new RegExp(`longer than its timeout of ${timeout} s`),
+    );
+    await service.idle();
+    assert.equal(service.requests(), 2);
+  });
 });
 
 test('a failed item of a parallel batch ends the model requests of the others', async (t) => {

@@ -5,6 +5,7 @@ import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { createNetworkFetch } from '../../../../src/core/network/networkFetch.ts';
+import { withGrowingLimit } from '../../timeLimits.ts';
 
 const fetchOverNetwork = createNetworkFetch();
 
@@ -100,10 +101,14 @@ test('the length of a decoded body is not that of the one that was sent', async 
 });
 
 test('the limit for a connection ends with the connection, and the wait for a response has none', async (t) => {
-  const url = await serve(t, (_request, response) => void setTimeout(() => response.end('late'), 150));
-  const hasty = createNetworkFetch({ connectMs: 100 });
-  assert.equal(await (await hasty(url)).text(), 'late');
-  assert.equal(await (await hasty(url)).text(), 'late', 'on the same connection');
+  let answerMs = 0;
+  const url = await serve(t, (_request, response) => void setTimeout(() => response.end('late'), answerMs));
+  await withGrowingLimit(100, async (connectMs) => {
+    answerMs = 1.5 * connectMs;
+    const hasty = createNetworkFetch({ connectMs });
+    assert.equal(await (await hasty(url)).text(), 'late');
+    assert.equal(await (await hasty(url)).text(), 'late', 'on the same connection');
+  });
 });
 
 test('a body that breaks off is the error of the system, not an abort', async (t) => {
