@@ -11,7 +11,7 @@ import { startThread } from '../src/core/rpc/program.ts';
 import { startBackground, THREAD_IDLE_MS } from '../src/extension/threads/background.ts';
 import type { WorkerService } from '../src/extension/threads/worker.ts';
 import { type SelectedFolder, summarizeSelection } from '../src/jobs/selection/selectedFolder.ts';
-import { planSubmit } from '../src/jobs/submit/plan.ts';
+import { planSubmit } from '../src/jobs/plan/plan.ts';
 import { selectFiles } from '../src/workspace/select/selection.ts';
 import { bundleProgram } from './support/bundledProgram.ts';
 

@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n';
 import { formatCredits, formatDuration, formatInteger, plural } from '../core/text/format.ts';
 import { printableLine } from '../core/text/printable.ts';
-import { costSoFar, describeUsed } from './submit/estimate.ts';
+import { costSoFar, describeUsed } from './plan/estimate.ts';
 import { jobIcon, type JobIcon, stateWord } from './ledger/jobIcon.ts';
 import { elapsedSeconds, isOver, isUnpriced, isWaiting, type JobRecord } from './ledger/record.ts';
 import { describeProgress, readProgress } from './log/jobProgress.ts';

@@ -9,7 +9,7 @@ import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { directLedger } from '../../src/jobs/ledger/asyncLedger.ts';
 import { JobLedger } from '../../src/jobs/ledger/ledger.ts';
 import { EventSpool } from '../../src/jobs/log/spool.ts';
-import { resubmitJob } from '../../src/jobs/submit/resubmit.ts';
+import { resubmitJob } from '../../src/jobs/send/resubmit.ts';
 import { RemoteClient } from '../../src/remote/client.ts';
 import { batchEntry, NAME_BYTES, nameOfPiece } from '../../src/remote/protocol/contents.ts';
 import { jsonLines, Scratch, startFake } from './commandLine.ts';

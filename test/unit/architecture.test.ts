@@ -32,7 +32,7 @@ const FOLDERS: Record<string, string> = {
   library: '.',
   agents: 'schema options tools records run graph llm chat rag .',
   machines: 'ssh install tunnel .',
-  jobs: 'service signIn ledger archives source selection batch contents submitted output log logView metrics submit/account submit costs profiles sweeps results browsing . page failure ending agentTools',
+  jobs: 'service signIn ledger archives source selection batch contents submitted output log logView metrics plan send costs profiles sweeps submit results browsing . page failure ending agentTools',
   flows: `
     graph syntax interpreter/values interpreter reading diagnostics editing assist layout drawing reach project migration versions traces
     run/erasable run/models run/protocol run/answers run/process run/job run/history run/visits run/testing run/evals run/child/recording

@@ -13,7 +13,7 @@ import { downloadResults } from '../../src/jobs/results/download.ts';
 import { Selections } from '../../src/jobs/selection/selections.ts';
 import { JobLedger } from '../../src/jobs/ledger/ledger.ts';
 import { ResultJournals } from '../../src/jobs/results/resultJournals.ts';
-import { submitWorkspace } from '../../src/jobs/submit/submit.ts';
+import { submitWorkspace } from '../../src/jobs/send/pack.ts';
 import { FolderIndex } from '../../src/retrieval/folder/folderIndex.ts';
 import { selectSearchable } from '../../src/workspace/select/searchableFiles.ts';
 import { makeRecord } from './jobs/fixtures.ts';

@@ -1,7 +1,7 @@
 import { formatCredits } from '../../core/text/format.ts';
 import type { MachineHours } from '../../core/text/machineHours.ts';
 import { isUnpriced, type JobRecord } from '../../jobs/ledger/record.ts';
-import { costSoFar, usedHours } from '../../jobs/submit/estimate.ts';
+import { costSoFar, usedHours } from '../../jobs/plan/estimate.ts';
 import type { RecordColumn } from './recordTable.ts';
 
 /** What a row of a table costs: credits or, on a machine class without a price, hours. Null and undefined are unknown. */

@@ -10,7 +10,7 @@ import type { SeriesData } from '../../jobs/metrics/series.ts';
 import { USAGE_NAMES } from '../../jobs/metrics/usageSeries.ts';
 import { adviseOn } from '../../jobs/page/advice.ts';
 import { JobPage } from '../../jobs/page/jobPage.ts';
-import { findRate } from '../../jobs/submit/estimate.ts';
+import { findRate } from '../../jobs/plan/estimate.ts';
 import { receivedJob } from '../../remote/protocol/schemas.ts';
 import type { Context } from '../command/context.ts';
 import { recordOfForeign } from '../session/jobPlace.ts';

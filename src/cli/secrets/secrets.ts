@@ -1,6 +1,6 @@
 import { AppError } from '../../core/errors.ts';
-import { storesSecrets } from '../../jobs/submit/account/secretFindings.ts';
-import { readFeatures } from '../../jobs/submit/account/serviceLimits.ts';
+import { storesSecrets } from '../../jobs/plan/secretFindings.ts';
+import { readFeatures } from '../../jobs/plan/serviceLimits.ts';
 import { httpStatus } from '../../jobs/service/api.ts';
 import type { RemoteClient } from '../../remote/client.ts';
 import { REDACTED_RESULTS_FEATURE, secretName, secretValue, type StoredSecret } from '../../remote/protocol/secret.ts';

@@ -6,7 +6,7 @@ import { type AsyncLedger, directLedger } from '../../jobs/ledger/asyncLedger.ts
 import { JobLedger } from '../../jobs/ledger/ledger.ts';
 import { patchFromJob } from '../../jobs/log/progress.ts';
 import { type JobRecord, newRecord } from '../../jobs/ledger/record.ts';
-import { settleEarlier } from '../../jobs/submit/settle.ts';
+import { settleEarlier } from '../../jobs/send/settle.ts';
 import { type Job, receivedJob } from '../../remote/protocol/schemas.ts';
 import type { Session } from './session.ts';
 

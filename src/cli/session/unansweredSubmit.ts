@@ -1,6 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
-import { settleEarlier } from '../../jobs/submit/settle.ts';
+import { settleEarlier } from '../../jobs/send/settle.ts';
 import { confirm } from '../command/confirm.ts';
 import type { Context } from '../command/context.ts';
 import type { Session } from './session.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { lineEndFindings, readScriptStart } from '../../jobs/selection/scriptStart.ts';
-import { describeFinding } from '../../jobs/submit/preflight.ts';
+import { describeFinding } from '../../jobs/plan/preflight.ts';
 import { replaceWindowsLineEnds } from '../../workspace/files/lineEnds.ts';
 import type { Selection } from '../../workspace/select/selection.ts';
 import { confirm } from '../command/confirm.ts';

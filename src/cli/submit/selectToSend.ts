@@ -1,6 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 import { checkScript } from '../../jobs/selection/script.ts';
-import type { SubmitIntent } from '../../jobs/submit/draft.ts';
+import type { SubmitIntent } from '../../jobs/plan/draft.ts';
 import { isOwnGit } from '../../workspace/select/exclusion.ts';
 import { type Selection, selectFiles } from '../../workspace/select/selection.ts';
 import type { Context } from '../command/context.ts';

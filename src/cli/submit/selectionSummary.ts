@@ -11,7 +11,7 @@ import {
 import { formatBytes, formatCount } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { EXCLUSION_REASONS, groupExclusions } from '../../jobs/selection/exclusions.ts';
-import { describePackages } from '../../jobs/submit/account/packages.ts';
+import { describePackages } from '../../jobs/plan/packages.ts';
 import {
   estimateArchiveBytes,
   type Exclusion,

@@ -1,11 +1,12 @@
 import { AppError } from '../../core/errors.ts';
 import { batchFindings } from '../../jobs/batch/batchTerms.ts';
-import { firstDraft } from '../../jobs/submit/draft.ts';
-import { describePackages, forecastPackages } from '../../jobs/submit/account/packages.ts';
-import { describeEstimate } from '../../jobs/submit/estimate.ts';
-import { planSubmit, sendPlan, type SubmitPlan, type SubmitTarget } from '../../jobs/submit/plan.ts';
-import { refuseErrors } from '../../jobs/submit/preflight.ts';
-import { reviewFindings } from '../../jobs/submit/account/reviewFindings.ts';
+import { firstDraft } from '../../jobs/plan/draft.ts';
+import { describePackages, forecastPackages } from '../../jobs/plan/packages.ts';
+import { describeEstimate } from '../../jobs/plan/estimate.ts';
+import { planSubmit, type SubmitPlan, type SubmitTarget } from '../../jobs/plan/plan.ts';
+import { refuseErrors } from '../../jobs/plan/preflight.ts';
+import { sendPlan } from '../../jobs/send/pack.ts';
+import { reviewFindings } from '../../jobs/plan/reviewFindings.ts';
 import { type JobReview, reviewJob } from '../../jobs/selection/jobReview.ts';
 import { Selections, withFiles } from '../../jobs/selection/selections.ts';
 import type { Selection } from '../../workspace/select/selection.ts';

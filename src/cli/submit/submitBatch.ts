@@ -9,7 +9,7 @@ import { readBatchScript } from '../../jobs/batch/batchScript.ts';
 import { batchProfile } from '../../jobs/profiles/batchProfile.ts';
 import type { ProfileJob } from '../../jobs/profiles/profileJob.ts';
 import { scriptPath } from '../../jobs/selection/script.ts';
-import type { SubmitDraft } from '../../jobs/submit/draft.ts';
+import type { SubmitDraft } from '../../jobs/plan/draft.ts';
 import { isBatchScriptName } from '../../workspace/files/batchScriptName.ts';
 import { readFolder, type SubmitFlags } from './submitFlags.ts';
 import { readProfileJob } from './submitProfile.ts';

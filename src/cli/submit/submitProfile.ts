@@ -17,7 +17,7 @@ import type { JobParameters } from '../../jobs/ledger/parameters.ts';
 import { readParameter } from '../sweeps/parameterFlag.ts';
 import { type ProfileJob, profileJob } from '../../jobs/profiles/profileJob.ts';
 import { resolveHost } from '../../jobs/service/host.ts';
-import type { SubmitIntent } from '../../jobs/submit/draft.ts';
+import type { SubmitIntent } from '../../jobs/plan/draft.ts';
 import type { Selection } from '../../workspace/select/selection.ts';
 import { confirm } from '../command/confirm.ts';
 import type { Context } from '../command/context.ts';

@@ -6,10 +6,10 @@ import type { ProfileJob } from '../../jobs/profiles/profileJob.ts';
 import { type JobReview, reviewJob } from '../../jobs/selection/jobReview.ts';
 import { scriptArguments, scriptPath } from '../../jobs/selection/script.ts';
 import { Selections, withFiles } from '../../jobs/selection/selections.ts';
-import { firstDraft, type SubmitDraft } from '../../jobs/submit/draft.ts';
-import { planSubmit, type SubmitTarget } from '../../jobs/submit/plan.ts';
-import { refuseErrors } from '../../jobs/submit/preflight.ts';
-import { reviewFindings } from '../../jobs/submit/account/reviewFindings.ts';
+import { firstDraft, type SubmitDraft } from '../../jobs/plan/draft.ts';
+import { planSubmit, type SubmitTarget } from '../../jobs/plan/plan.ts';
+import { refuseErrors } from '../../jobs/plan/preflight.ts';
+import { reviewFindings } from '../../jobs/plan/reviewFindings.ts';
 import {
   createSweep,
   describePlannedHours,

@@ -1,6 +1,6 @@
 import type { JobRecord } from '../../jobs/ledger/record.ts';
 import type { Series } from '../../jobs/metrics/series.ts';
-import { costSoFar } from '../../jobs/submit/estimate.ts';
+import { costSoFar } from '../../jobs/plan/estimate.ts';
 import { highestSweepCost, type Sweep } from '../../jobs/sweeps/sweep.ts';
 import { countJobs } from '../../jobs/sweeps/sweepProgress.ts';
 import { sweepRows } from '../../jobs/sweeps/sweepTable.ts';

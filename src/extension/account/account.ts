@@ -3,7 +3,7 @@ import { AppError, isAbort } from '../../core/errors.ts';
 import { Emitter } from '../../core/processes/lifetime.ts';
 import { repeat } from '../../core/processes/repeat.ts';
 import type { Logger } from '../../core/log.ts';
-import { type Rate, readBalance, readRateCard } from '../../jobs/submit/estimate.ts';
+import { type Rate, readBalance, readRateCard } from '../../jobs/plan/estimate.ts';
 import { LOCAL_HOST } from '../../jobs/service/host.ts';
 import { explain } from '../ui/errorText.ts';
 import { lostState } from './lostState.ts';

@@ -3,7 +3,7 @@ import * as l10n from '@vscode/l10n';
 import { repeat } from '../../core/processes/repeat.ts';
 import { formatDuration, formatInteger } from '../../core/text/format.ts';
 import { isActive, type JobRecord } from '../../jobs/ledger/record.ts';
-import { budgetStates } from '../../jobs/submit/budgetCheck.ts';
+import { budgetStates } from '../../jobs/plan/budgetCheck.ts';
 import { findOverruns, type Overrun } from '../../jobs/costs/overruns.ts';
 import { readSetting } from '../contributions/config.ts';
 import { type CancelDeps, cancelFailures, cancelJob } from './cancelJob.ts';

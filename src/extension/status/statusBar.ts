@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { DisposableStore } from '../../core/processes/lifetime.ts';
 import { hasLedger } from '../../jobs/ledger/changeMark.ts';
 import { currentPeriods, type ProjectSpending } from '../../jobs/ledger/spending.ts';
-import { type BudgetState, budgetStates } from '../../jobs/submit/budgetCheck.ts';
+import { type BudgetState, budgetStates } from '../../jobs/plan/budgetCheck.ts';
 import { onDidChangeSetting, readSetting } from '../contributions/config.ts';
 import type { Services } from '../services/services.ts';
 import { statusView } from './statusText.ts';

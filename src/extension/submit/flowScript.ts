@@ -3,7 +3,7 @@ import { pathInside } from '../../core/files/pathInside.ts';
 import { readNamedFile } from '../../core/files/namedFile.ts';
 import type { Checkpoint } from '../../agents/records/schemas.ts';
 import { FlowJob, flowRuntimeFiles, isFlowScript } from '../../flows/run/job/flowJob.ts';
-import type { SubmitPlan } from '../../jobs/submit/plan.ts';
+import type { SubmitPlan } from '../../jobs/plan/plan.ts';
 import { scriptArguments, scriptPath } from '../../jobs/selection/script.ts';
 import type { SelectedFile } from '../../workspace/select/selection.ts';
 import type { Services } from '../services/services.ts';

@@ -1,11 +1,11 @@
 import * as l10n from '@vscode/l10n';
 import { formatBytes } from '../../core/text/format.ts';
-import { budgetCheck } from '../../jobs/submit/budgetCheck.ts';
-import { describeEstimate, estimateCost, highestCredits } from '../../jobs/submit/estimate.ts';
-import { preflightJob, refuseErrors } from '../../jobs/submit/preflight.ts';
+import { budgetCheck } from '../../jobs/plan/budgetCheck.ts';
+import { describeEstimate, estimateCost, highestCredits } from '../../jobs/plan/estimate.ts';
+import { preflightJob, refuseErrors } from '../../jobs/plan/preflight.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
-import { resubmitJob } from '../../jobs/submit/resubmit.ts';
-import { takesContents } from '../../jobs/submit/account/serviceLimits.ts';
+import { resubmitJob } from '../../jobs/send/resubmit.ts';
+import { takesContents } from '../../jobs/plan/serviceLimits.ts';
 import { readSetting } from '../contributions/config.ts';
 import { requireTrust } from '../workspace/folders.ts';
 import { send } from './sending.ts';

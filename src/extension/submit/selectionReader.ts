@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
 import type { FileChoice } from '../../jobs/selection/fileTree.ts';
-import type { FolderMemory } from '../../jobs/submit/draft.ts';
+import type { FolderMemory } from '../../jobs/plan/draft.ts';
 import type { JobReview, ReviewedJob } from '../../jobs/selection/jobReview.ts';
-import type { FolderReader } from '../../jobs/submit/plan.ts';
+import type { FolderReader } from '../../jobs/plan/plan.ts';
 import type { SelectedFolder } from '../../jobs/selection/selectedFolder.ts';
 import type { SelectedFile } from '../../workspace/select/selection.ts';
 import type { Services } from '../services/services.ts';

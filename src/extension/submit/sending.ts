@@ -3,7 +3,7 @@ import * as l10n from '@vscode/l10n';
 import { formatBytes } from '../../core/text/format.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
 import type { StartedSubmit } from '../../jobs/submit/startedSubmits.ts';
-import type { SubmitOptions, SubmitPhase } from '../../jobs/submit/submit.ts';
+import type { SubmitOptions, SubmitPhase } from '../../jobs/send/pack.ts';
 import type { Services } from '../services/services.ts';
 import { showCancellable } from '../ui/show.ts';
 

@@ -5,7 +5,7 @@ import { readBatchScript } from '../../jobs/batch/batchScript.ts';
 import { batchProfile } from '../../jobs/profiles/batchProfile.ts';
 import type { ProfileJob } from '../../jobs/profiles/profileJob.ts';
 import { scriptPath } from '../../jobs/selection/script.ts';
-import type { SubmitDraft } from '../../jobs/submit/draft.ts';
+import type { SubmitDraft } from '../../jobs/plan/draft.ts';
 import type { UsedProfile } from './submitProfile.ts';
 
 /** The job that the `#SBATCH` lines of a script describe; undefined for other scripts. @throws AppError as `readBatchScript` does. */

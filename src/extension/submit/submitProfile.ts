@@ -13,7 +13,7 @@ import { findProfile, type NamedProfile, PROFILE_FILE, readProfiles } from '../.
 import { type ProfileJob, profileJob } from '../../jobs/profiles/profileJob.ts';
 import type { JobParameters } from '../../jobs/ledger/parameters.ts';
 import type { SelectedFolder } from '../../jobs/selection/selectedFolder.ts';
-import type { SubmitIntent } from '../../jobs/submit/draft.ts';
+import type { SubmitIntent } from '../../jobs/plan/draft.ts';
 import type { Services } from '../services/services.ts';
 import { askModal, pickRow } from '../ui/show.ts';
 import { label, withoutIcons } from '../ui/labels.ts';

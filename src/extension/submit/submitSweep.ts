@@ -3,10 +3,10 @@ import * as l10n from '@vscode/l10n';
 import { formatBytes, formatCredits, formatInteger } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import type { JobReview } from '../../jobs/selection/jobReview.ts';
-import { firstDraft, type SubmitDefaults } from '../../jobs/submit/draft.ts';
-import { planSubmit, type SubmitTarget } from '../../jobs/submit/plan.ts';
-import { reviewFindings } from '../../jobs/submit/account/reviewFindings.ts';
-import { describeFinding, refuseErrors } from '../../jobs/submit/preflight.ts';
+import { firstDraft, type SubmitDefaults } from '../../jobs/plan/draft.ts';
+import { planSubmit, type SubmitTarget } from '../../jobs/plan/plan.ts';
+import { reviewFindings } from '../../jobs/plan/reviewFindings.ts';
+import { describeFinding, refuseErrors } from '../../jobs/plan/preflight.ts';
 import {
   createSweep,
   describePlannedHours,

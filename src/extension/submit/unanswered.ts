@@ -1,4 +1,4 @@
-import { settleEarlier } from '../../jobs/submit/settle.ts';
+import { settleEarlier } from '../../jobs/send/settle.ts';
 import type { Logger } from '../../core/log.ts';
 import { repeat } from '../../core/processes/repeat.ts';
 import type { JobService } from '../../jobs/service/api.ts';

@@ -4,7 +4,7 @@ import { printableLine } from '../../core/text/printable.ts';
 import { stateWord } from '../../jobs/ledger/jobIcon.ts';
 import { elapsedSeconds, isOver, isUnpriced, type JobRecord } from '../../jobs/ledger/record.ts';
 import type { Series } from '../../jobs/metrics/series.ts';
-import { costSoFar, describeUsed, usedHours } from '../../jobs/submit/estimate.ts';
+import { costSoFar, describeUsed, usedHours } from '../../jobs/plan/estimate.ts';
 import type { Sweep } from '../../jobs/sweeps/sweep.ts';
 import { awaitedResults } from '../../jobs/sweeps/awaitedResults.ts';
 import { countJobs, describeCounts } from '../../jobs/sweeps/sweepProgress.ts';

@@ -1,5 +1,5 @@
 import type { JobRecord } from '../ledger/record.ts';
-import { costSoFar } from '../submit/estimate.ts';
+import { costSoFar } from '../plan/estimate.ts';
 
 /**
  * Credits left now. A service deducts the highest cost of a job from the balance when it accepts the job, and refunds the rest at the

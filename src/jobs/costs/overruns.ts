@@ -1,8 +1,8 @@
 import { formatCredits } from '../../core/text/format.ts';
 import type { JobRecord } from '../ledger/record.ts';
 import { balanceNow } from './balanceForecast.ts';
-import type { BudgetState } from '../submit/budgetCheck.ts';
-import { costSoFar } from '../submit/estimate.ts';
+import type { BudgetState } from '../plan/budgetCheck.ts';
+import { costSoFar } from '../plan/estimate.ts';
 
 /** Running jobs that have used up their budget or all credits. */
 export interface Overrun {

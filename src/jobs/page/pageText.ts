@@ -13,7 +13,7 @@ import type { SeriesData } from '../metrics/series.ts';
 import type { UsageName } from '../metrics/usageSeries.ts';
 import { describeCommit } from '../describe.ts';
 import { scriptArguments, scriptPath, shownScript } from '../selection/script.ts';
-import { describeForecast, describeUsed } from '../submit/estimate.ts';
+import { describeForecast, describeUsed } from '../plan/estimate.ts';
 import type { JobPage } from './jobPage.ts';
 
 const MAX_FILES = 5;

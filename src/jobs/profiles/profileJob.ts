@@ -2,7 +2,7 @@ import { AppError } from '../../core/errors.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { shellWord } from '../../core/text/shellWord.ts';
 import { nearest } from '../../core/text/similar.ts';
-import type { SubmitIntent } from '../submit/draft.ts';
+import type { SubmitIntent } from '../plan/draft.ts';
 import type { JobParameters } from '../ledger/parameters.ts';
 import { combinations } from './matrix.ts';
 import type { NamedProfile } from './profileFile.ts';

@@ -8,11 +8,11 @@ import { describeParameters, type JobParameters } from '../ledger/parameters.ts'
 import type { SweepLimits } from '../profiles/profileJob.ts';
 import { readGitState } from '../archives/gitState.ts';
 import type { JobFinding } from '../selection/jobFinding.ts';
-import type { BudgetCheck } from '../submit/budgetCheck.ts';
-import { highestCredits, recordedPrice } from '../submit/estimate.ts';
-import type { SubmitPlan } from '../submit/plan.ts';
-import { checkArchiveSize } from '../submit/preflight.ts';
-import { draftRecord, type SubmitDeps, type SubmitOptions } from '../submit/submit.ts';
+import type { BudgetCheck } from '../plan/budgetCheck.ts';
+import { highestCredits, recordedPrice } from '../plan/estimate.ts';
+import type { SubmitPlan } from '../plan/plan.ts';
+import { checkArchiveSize } from '../plan/preflight.ts';
+import { draftRecord, type SubmitDeps, type SubmitOptions } from '../send/pack.ts';
 import { checkCostLimit, type Sweep } from './sweep.ts';
 import { SweepStore } from './sweepStore.ts';
 

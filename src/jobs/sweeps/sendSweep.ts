@@ -6,7 +6,7 @@ import { holdLease } from '../ledger/lease.ts';
 import { isOver, type JobRecord } from '../ledger/record.ts';
 import { httpStatus } from '../service/api.ts';
 import { explainFailure } from '../service/explain.ts';
-import { type SendDeps, sendArchive, type SubmitPhase } from '../submit/send.ts';
+import { type SendDeps, sendArchive, type SubmitPhase } from '../send/send.ts';
 import { highestCost, type Sweep } from './sweep.ts';
 import { committedCost } from './sweepProgress.ts';
 import { SweepStore } from './sweepStore.ts';

@@ -2,7 +2,7 @@ import type { JobService } from '../service/api.ts';
 import type { AsyncLedger } from '../ledger/asyncLedger.ts';
 import { isActive, isOver, type JobRecord } from '../ledger/record.ts';
 import { refreshJob } from '../log/refreshJob.ts';
-import { settleEarlier } from '../submit/settle.ts';
+import { settleEarlier } from '../send/settle.ts';
 import { MOST_SWEEP_JOBS } from '../profiles/matrix.ts';
 
 const AT_ONCE = 8;

@@ -2,7 +2,7 @@ import * as l10n from '@vscode/l10n';
 import { formatCredits } from '../../core/text/format.ts';
 import { addHours, describeHours, type MachineHours, NO_HOURS } from '../../core/text/machineHours.ts';
 import { hasSucceeded, isOver, type JobRecord } from '../ledger/record.ts';
-import { costSoFar, usedHours } from '../submit/estimate.ts';
+import { costSoFar, usedHours } from '../plan/estimate.ts';
 import { highestCost, type Sweep } from './sweep.ts';
 
 /** What became of the jobs of a sweep. Each job counts once. */

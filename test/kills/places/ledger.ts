@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { directLedger } from '../../../src/jobs/ledger/asyncLedger.ts';
 import { JobLedger } from '../../../src/jobs/ledger/ledger.ts';
-import { settleEarlier } from '../../../src/jobs/submit/settle.ts';
+import { settleEarlier } from '../../../src/jobs/send/settle.ts';
 import { RemoteClient } from '../../../src/remote/client.ts';
 import type { Random } from '../../random.ts';
 import { built } from '../../service/support/built.ts';

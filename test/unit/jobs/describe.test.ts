@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { describeCommit, describeJob, describeOutcome, describeResultCount } from '../../../src/jobs/describe.ts';
 import { jobIcon } from '../../../src/jobs/ledger/jobIcon.ts';
-import { describeForecast } from '../../../src/jobs/submit/estimate.ts';
+import { describeForecast } from '../../../src/jobs/plan/estimate.ts';
 import {
   elapsedSeconds,
   hasSucceeded,

@@ -1,6 +1,6 @@
 import * as l10n from '@vscode/l10n';
 import { AppError } from '../../../core/errors.ts';
-import { storesSecrets } from '../../../jobs/submit/account/secretFindings.ts';
+import { storesSecrets } from '../../../jobs/plan/secretFindings.ts';
 import { secretName, secretValue } from '../../../remote/protocol/secret.ts';
 import type { Services } from '../../services/services.ts';
 import { label, withoutIcons } from '../../ui/labels.ts';

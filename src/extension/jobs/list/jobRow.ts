@@ -5,7 +5,7 @@ import { type Printable, printableLine } from '../../../core/text/printable.ts';
 import { describeCommit, describeJob, describeResultCount } from '../../../jobs/describe.ts';
 import { type JobIcon, jobIcon, stateWord } from '../../../jobs/ledger/jobIcon.ts';
 import { scriptArguments, scriptPath, shownScript } from '../../../jobs/selection/script.ts';
-import { costSoFar, describeForecast, describeUsed } from '../../../jobs/submit/estimate.ts';
+import { costSoFar, describeForecast, describeUsed } from '../../../jobs/plan/estimate.ts';
 import { isOver, isUnpriced, isWaiting, type JobRecord } from '../../../jobs/ledger/record.ts';
 import { describeLastSeen, describeLostService, type LostContact, timeOf } from '../store/lostContacts.ts';
 import { escapeMarkdown, twoColumns } from '../../ui/markdown.ts';

@@ -4,7 +4,7 @@ import { pickMany } from '../../ui/picks.ts';
 import { describeExclusion } from '../../../jobs/selection/exclusions.ts';
 import type { Exclusion } from '../../../workspace/select/selection.ts';
 import { preflightTitle } from './preflightItems.ts';
-import type { SubmitDraft } from '../../../jobs/submit/draft.ts';
+import type { SubmitDraft } from '../../../jobs/plan/draft.ts';
 import type { SubmitView } from './submitView.ts';
 import { type PickItem } from '../../ui/show.ts';
 import { label, withoutIcons } from '../../ui/labels.ts';

@@ -5,7 +5,7 @@ import { AppError } from '../../../core/errors.ts';
 import { formatBytes, formatInteger, plural } from '../../../core/text/format.ts';
 import type { Disposable } from '../../../core/processes/lifetime.ts';
 import { checkState, chooseToSend, type TreeEntry, type TreeLevel } from '../../../jobs/selection/fileTree.ts';
-import type { SubmitDraft } from '../../../jobs/submit/draft.ts';
+import type { SubmitDraft } from '../../../jobs/plan/draft.ts';
 import type { ContextKeys } from '../../contributions/contexts.ts';
 import { FILES_VIEW } from '../../contributions/names.ts';
 import { label, messageText } from '../../ui/labels.ts';

@@ -1,6 +1,6 @@
 import * as l10n from '@vscode/l10n';
 import { formatBytes, formatCredits, formatDuration, formatInteger, plural } from '../../../core/text/format.ts';
-import { type CostEstimate, describeEstimate, describeMost, type Price } from '../../../jobs/submit/estimate.ts';
+import { type CostEstimate, describeEstimate, describeMost, type Price } from '../../../jobs/plan/estimate.ts';
 import { EXCLUSION_REASONS } from '../../../jobs/selection/exclusions.ts';
 import type { ExclusionGroup, SelectedFolder } from '../../../jobs/selection/selectedFolder.ts';
 

@@ -1,5 +1,5 @@
 import type * as vscode from 'vscode';
-import type { FolderMemory } from '../../../jobs/submit/draft.ts';
+import type { FolderMemory } from '../../../jobs/plan/draft.ts';
 import { remember } from '../../../jobs/selection/scriptSuggestions.ts';
 
 const SUBMITTED_KEY = 'submittedHere';

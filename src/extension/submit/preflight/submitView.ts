@@ -1,4 +1,4 @@
-import type { SubmitPlan } from '../../../jobs/submit/plan.ts';
+import type { SubmitPlan } from '../../../jobs/plan/plan.ts';
 
 /** A plan, as shown in the editor. */
 export interface SubmitView extends SubmitPlan {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { readBatch, withScript } from '../../../../src/extension/submit/submitBatch.ts';
-import { memoryOf } from '../../../../src/jobs/submit/draft.ts';
+import { memoryOf } from '../../../../src/jobs/plan/draft.ts';
 
 const DRAFT = { script: 'a.py', maxRuntime: 3600, machineClass: 'usual', include: [], exclude: [] };
 

@@ -8,7 +8,7 @@ import { ArchiveStore } from '../../../../src/jobs/archives/archives.ts';
 import { directLedger } from '../../../../src/jobs/ledger/asyncLedger.ts';
 import { JobLedger } from '../../../../src/jobs/ledger/ledger.ts';
 import { Selections } from '../../../../src/jobs/selection/selections.ts';
-import { planSubmit } from '../../../../src/jobs/submit/plan.ts';
+import { planSubmit } from '../../../../src/jobs/plan/plan.ts';
 import { cancelSweep } from '../../../../src/jobs/sweeps/cancelSweep.ts';
 import { createSweep, type SweepPlan } from '../../../../src/jobs/sweeps/createSweep.ts';
 import { sendSweep, type SweepDeps, type SweepPhase } from '../../../../src/jobs/sweeps/sendSweep.ts';

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { Selections } from '../../../../src/jobs/selection/selections.ts';
-import { planSubmit } from '../../../../src/jobs/submit/plan.ts';
+import { planSubmit } from '../../../../src/jobs/plan/plan.ts';
 import { sweepFindings, type SweepPlan } from '../../../../src/jobs/sweeps/createSweep.ts';
 import { tempHome } from '../fixtures.ts';
 

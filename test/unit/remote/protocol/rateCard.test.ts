@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { estimateCost, readBalance, readRateCard } from '../../../../src/jobs/submit/estimate.ts';
-import { preflightJob } from '../../../../src/jobs/submit/preflight.ts';
+import { estimateCost, readBalance, readRateCard } from '../../../../src/jobs/plan/estimate.ts';
+import { preflightJob } from '../../../../src/jobs/plan/preflight.ts';
 import { answerJson, serve } from '../server.ts';
 
 const JOB = { machineClass: 'gpu', maxRuntime: 600 };

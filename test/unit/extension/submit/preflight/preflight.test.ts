@@ -9,8 +9,8 @@ import {
 } from '../../../../../src/extension/submit/preflight/preflightText.ts';
 import type { SubmitView } from '../../../../../src/extension/submit/preflight/submitView.ts';
 import { type SelectedFolder, summarizeSelection } from '../../../../../src/jobs/selection/selectedFolder.ts';
-import type { SubmitDraft } from '../../../../../src/jobs/submit/draft.ts';
-import { preflightJob } from '../../../../../src/jobs/submit/preflight.ts';
+import type { SubmitDraft } from '../../../../../src/jobs/plan/draft.ts';
+import { preflightJob } from '../../../../../src/jobs/plan/preflight.ts';
 import type { Exclusion, SelectedFile, Selection } from '../../../../../src/workspace/select/selection.ts';
 
 const file = (path: string, size: number, mode = 0o644): SelectedFile => ({ path, size, mode, mtimeMs: 0 });

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { directLedger } from '../../../../src/jobs/ledger/asyncLedger.ts';
 import { readBudgets, writeBudget } from '../../../../src/jobs/ledger/budgets.ts';
 import { JobLedger } from '../../../../src/jobs/ledger/ledger.ts';
-import { budgetCheck, budgetStates } from '../../../../src/jobs/submit/budgetCheck.ts';
+import { budgetCheck, budgetStates } from '../../../../src/jobs/plan/budgetCheck.ts';
 import { makeRecord, tempHome } from '../fixtures.ts';
 
 const now = new Date().toISOString();

@@ -1,12 +1,12 @@
 import * as l10n from '@vscode/l10n';
-import { printableLine } from '../../../core/text/printable.ts';
-import { receivedAccount } from '../../../remote/protocol/schemas.ts';
-import { bringsPrograms } from '../../../remote/protocol/submission.ts';
-import type { JobSubmission } from '../../../remote/transfers/submission.ts';
-import { isNotebook, kindOfFile, matchesFile, SCRIPT_KINDS } from '../../../workspace/scripts/scriptKinds.ts';
-import type { JobFinding } from '../../selection/jobFinding.ts';
-import type { JobReview } from '../../selection/jobReview.ts';
-import type { ScriptStart } from '../../selection/scriptStart.ts';
+import { printableLine } from '../../core/text/printable.ts';
+import { receivedAccount } from '../../remote/protocol/schemas.ts';
+import { bringsPrograms } from '../../remote/protocol/submission.ts';
+import type { JobSubmission } from '../../remote/transfers/submission.ts';
+import { isNotebook, kindOfFile, matchesFile, SCRIPT_KINDS } from '../../workspace/scripts/scriptKinds.ts';
+import type { JobFinding } from '../selection/jobFinding.ts';
+import type { JobReview } from '../selection/jobReview.ts';
+import type { ScriptStart } from '../selection/scriptStart.ts';
 import { readFeatures } from './serviceLimits.ts';
 
 interface Target {

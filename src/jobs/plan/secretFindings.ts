@@ -1,8 +1,8 @@
 import * as l10n from '@vscode/l10n';
-import { printableLine } from '../../../core/text/printable.ts';
-import { MAX_JOB_SECRETS, secretName, SECRETS_FEATURE } from '../../../remote/protocol/secret.ts';
-import { receivedAccount } from '../../../remote/protocol/schemas.ts';
-import type { JobFinding } from '../../selection/jobFinding.ts';
+import { printableLine } from '../../core/text/printable.ts';
+import { MAX_JOB_SECRETS, secretName, SECRETS_FEATURE } from '../../remote/protocol/secret.ts';
+import { receivedAccount } from '../../remote/protocol/schemas.ts';
+import type { JobFinding } from '../selection/jobFinding.ts';
 import { readFeatures } from './serviceLimits.ts';
 
 /** Whether a service stores secrets. @param account the response of `GET /v1/me`; undefined if there is none. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SECRETS_FEATURE } from '../../../../../src/remote/protocol/secret.ts';
-import { mayListSecrets, secretFindings } from '../../../../../src/jobs/submit/account/secretFindings.ts';
+import { SECRETS_FEATURE } from '../../../../src/remote/protocol/secret.ts';
+import { mayListSecrets, secretFindings } from '../../../../src/jobs/plan/secretFindings.ts';
 
 const account = (features: readonly string[], scopes?: readonly string[] | null) => ({
   credits: 10,

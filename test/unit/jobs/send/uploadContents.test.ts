@@ -8,7 +8,7 @@ import type { JobService } from '../../../../src/jobs/service/api.ts';
 import { newRecord } from '../../../../src/jobs/ledger/record.ts';
 import { Selections } from '../../../../src/jobs/selection/selections.ts';
 import { wholeUploadReason } from '../../../../src/jobs/contents/wholeReason.ts';
-import { uploadContents } from '../../../../src/jobs/submit/uploadContents.ts';
+import { uploadContents } from '../../../../src/jobs/send/uploadContents.ts';
 import { RemoteError } from '../../../../src/remote/http/errors.ts';
 import { tempHome } from '../fixtures.ts';
 

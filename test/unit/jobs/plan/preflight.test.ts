@@ -7,7 +7,7 @@ import {
   type JobTerms,
   preflightJob,
   refuseErrors,
-} from '../../../../src/jobs/submit/preflight.ts';
+} from '../../../../src/jobs/plan/preflight.ts';
 
 const account = {
   credits: 10,

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { KeptEnvironment } from '../../../../../src/remote/protocol/environment.ts';
-import { describePackages, forecastPackages, offeredLists } from '../../../../../src/jobs/submit/account/packages.ts';
-import { readPackageList } from '../../../../../src/workspace/environments/packageList.ts';
-import { temporaryFolder } from '../../../workspace/temporaryFolder.ts';
+import type { KeptEnvironment } from '../../../../src/remote/protocol/environment.ts';
+import { describePackages, forecastPackages, offeredLists } from '../../../../src/jobs/plan/packages.ts';
+import { readPackageList } from '../../../../src/workspace/environments/packageList.ts';
+import { temporaryFolder } from '../../workspace/temporaryFolder.ts';
 
 const VENV = { requirements: 'requirements.txt' };
 

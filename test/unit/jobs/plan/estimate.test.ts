@@ -11,7 +11,7 @@ import {
   readBalance,
   readRateCard,
   recordedPrice,
-} from '../../../../src/jobs/submit/estimate.ts';
+} from '../../../../src/jobs/plan/estimate.ts';
 import { makeRecord } from '../fixtures.ts';
 
 const account = {

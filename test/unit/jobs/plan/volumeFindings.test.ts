@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readVolumes, volumeFindings } from '../../../../../src/jobs/submit/account/volumeFindings.ts';
+import { readVolumes, volumeFindings } from '../../../../src/jobs/plan/volumeFindings.ts';
 
 const account = {
   account_id: 'ada',

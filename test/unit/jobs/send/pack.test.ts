@@ -11,14 +11,14 @@ import { ArchiveStore } from '../../../../src/jobs/archives/archives.ts';
 import { Selections } from '../../../../src/jobs/selection/selections.ts';
 import { directLedger } from '../../../../src/jobs/ledger/asyncLedger.ts';
 import { JobLedger } from '../../../../src/jobs/ledger/ledger.ts';
-import { resubmitJob } from '../../../../src/jobs/submit/resubmit.ts';
+import { resubmitJob } from '../../../../src/jobs/send/resubmit.ts';
 import { EventSpool } from '../../../../src/jobs/log/spool.ts';
 import {
   type SubmitDeps,
   type SubmitPhase,
   type SubmitRequest,
   submitWorkspace,
-} from '../../../../src/jobs/submit/submit.ts';
+} from '../../../../src/jobs/send/pack.ts';
 import { makeRecord, tempHome } from '../fixtures.ts';
 import { connectTo } from '../testClient.ts';
 import { type Answers, sendJson, TestService } from '../testService.ts';

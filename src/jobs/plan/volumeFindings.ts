@@ -1,8 +1,8 @@
 import * as l10n from '@vscode/l10n';
-import { printableLine } from '../../../core/text/printable.ts';
-import { nearest } from '../../../core/text/similar.ts';
-import { receivedAccount } from '../../../remote/protocol/schemas.ts';
-import type { JobFinding } from '../../selection/jobFinding.ts';
+import { printableLine } from '../../core/text/printable.ts';
+import { nearest } from '../../core/text/similar.ts';
+import { receivedAccount } from '../../remote/protocol/schemas.ts';
+import type { JobFinding } from '../selection/jobFinding.ts';
 
 /** A volume that the jobs of an account can have. */
 export interface AccountVolume {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { agreementTo, consentChanges, reviewConsent } from '../../../../src/jobs/submit/consent.ts';
-import type { Agreement } from '../../../../src/jobs/submit/draft.ts';
+import { agreementTo, consentChanges, reviewConsent } from '../../../../src/jobs/plan/consent.ts';
+import type { Agreement } from '../../../../src/jobs/plan/draft.ts';
 import { MAX_LISTED, summarizeSelection } from '../../../../src/jobs/selection/selectedFolder.ts';
-import { planSubmit } from '../../../../src/jobs/submit/plan.ts';
+import { planSubmit } from '../../../../src/jobs/plan/plan.ts';
 import type { Selection } from '../../../../src/workspace/select/selection.ts';
 
 const agreed: Agreement = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { suggestScripts } from '../../../../src/jobs/selection/scriptSuggestions.ts';
-import { findScript, firstDraft, memoryOf, withPackages } from '../../../../src/jobs/submit/draft.ts';
+import { findScript, firstDraft, memoryOf, withPackages } from '../../../../src/jobs/plan/draft.ts';
 
 const files = ['train.py', 'my script.py'].map((path) => ({ path, size: 1, mode: 0o644, mtimeMs: 0 }));
 const folderWith = (scripts: readonly string[]) => ({ root: '/w', scripts: suggestScripts(files, scripts) });

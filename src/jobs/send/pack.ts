@@ -4,8 +4,10 @@ import type { JobSubmission } from '../../remote/transfers/submission.ts';
 import { ArchiveStore } from '../archives/archives.ts';
 import { diskError } from '../../core/files/diskSpace.ts';
 import { readGitState } from '../archives/gitState.ts';
-import type { SubmitDraft } from './draft.ts';
-import { checkArchiveSize } from './preflight.ts';
+import type { SubmitDraft } from '../plan/draft.ts';
+import { recordedPrice } from '../plan/estimate.ts';
+import type { SubmitPlan } from '../plan/plan.ts';
+import { checkArchiveSize, refuseErrors } from '../plan/preflight.ts';
 import { DamagedArchive } from '../../workspace/archive/inflateSegment.ts';
 import { type JobRecord, newRecord } from '../ledger/record.ts';
 import type { SelectedFolder } from '../selection/selectedFolder.ts';
@@ -81,6 +83,25 @@ export async function submitWorkspace(
     }
     throw diskError(error, deps.home);
   }
+}
+
+/**
+ * Packs and sends a plan, once.
+ *
+ * @param options.isTrusted whether the commit may be read from `.git`.
+ * @throws AppError `bad-input` or `no-credits` if the plan has errors; otherwise as `submitWorkspace`.
+ */
+export async function sendPlan(
+  deps: SubmitDeps,
+  plan: SubmitPlan,
+  { isTrusted, ...options }: SubmitOptions & { readonly isTrusted: boolean },
+): Promise<JobRecord> {
+  refuseErrors(plan.findings);
+  const { host, selection, estimate, maxUploadBytes, accountId, usesContents } = plan;
+  const { script, maxRuntime, machineClass, project, venv, secrets, volumes, cluster, resultsFolder } = plan.draft;
+  const terms = { script, maxRuntime, machineClass, project, venv, secrets, volumes, cluster, resultsFolder };
+  const sent = { ...recordedPrice(estimate), selection, maxUploadBytes, isTrusted };
+  return submitWorkspace(deps, { ...terms, ...sent, host, account: accountId }, { ...options, usesContents });
 }
 
 /** The record of a job that is about to be sent. */

@@ -1,12 +1,12 @@
 import * as l10n from '@vscode/l10n';
-import { assertNever } from '../../../core/errors.ts';
-import { formatDuration } from '../../../core/text/format.ts';
-import { printableLine } from '../../../core/text/printable.ts';
-import { ENVIRONMENTS_FEATURE, type KeptEnvironment } from '../../../remote/protocol/environment.ts';
-import { submission } from '../../../remote/protocol/submission.ts';
-import { readPackageList } from '../../../workspace/environments/packageList.ts';
-import type { JobFinding } from '../../selection/jobFinding.ts';
-import { unusablePackages } from '../../selection/packageReview.ts';
+import { assertNever } from '../../core/errors.ts';
+import { formatDuration } from '../../core/text/format.ts';
+import { printableLine } from '../../core/text/printable.ts';
+import { ENVIRONMENTS_FEATURE, type KeptEnvironment } from '../../remote/protocol/environment.ts';
+import { submission } from '../../remote/protocol/submission.ts';
+import { readPackageList } from '../../workspace/environments/packageList.ts';
+import type { JobFinding } from '../selection/jobFinding.ts';
+import { unusablePackages } from '../selection/packageReview.ts';
 import { readFeatures } from './serviceLimits.ts';
 
 // The only one that is offered for services that do not keep environments, because they may not support others.

@@ -1,6 +1,6 @@
-import { CONTENT_FEATURE } from '../../../remote/protocol/contents.ts';
-import { receivedAccount } from '../../../remote/protocol/schemas.ts';
-import { classNames } from '../../../remote/protocol/spellings.ts';
+import { CONTENT_FEATURE } from '../../remote/protocol/contents.ts';
+import { receivedAccount } from '../../remote/protocol/schemas.ts';
+import { classNames } from '../../remote/protocol/spellings.ts';
 
 /** The limits that a service states for an account; undefined for those it does not state. */
 export interface ServiceLimits {

@@ -1,5 +1,4 @@
 import type { KeptEnvironment } from '../../remote/protocol/environment.ts';
-import type { JobRecord } from '../ledger/record.ts';
 import { accountIdOf } from '../log/otherAccount.ts';
 import { batchFindings, chooseMachineClass } from '../batch/batchTerms.ts';
 import type { FileChoice } from '../selection/fileTree.ts';
@@ -9,14 +8,13 @@ import type { SelectedFolder } from '../selection/selectedFolder.ts';
 import { LOCAL_HOST } from '../service/host.ts';
 import type { BudgetCheck } from './budgetCheck.ts';
 import type { SubmitDraft } from './draft.ts';
-import { type CostEstimate, estimateCost, highestCredits, type Rate, readRateCard, recordedPrice } from './estimate.ts';
-import { reviewFindings } from './account/reviewFindings.ts';
-import { preflightJob, refuseErrors } from './preflight.ts';
-import { readLimits, takesContents } from './account/serviceLimits.ts';
-import { secretFindings } from './account/secretFindings.ts';
-import { type AccountVolume, readVolumes, volumeFindings } from './account/volumeFindings.ts';
-import { forecastPackages, offeredLists, type PackagesForecast } from './account/packages.ts';
-import { type SubmitDeps, type SubmitOptions, submitWorkspace } from './submit.ts';
+import { type CostEstimate, estimateCost, highestCredits, type Rate, readRateCard } from './estimate.ts';
+import { reviewFindings } from './reviewFindings.ts';
+import { preflightJob } from './preflight.ts';
+import { readLimits, takesContents } from './serviceLimits.ts';
+import { secretFindings } from './secretFindings.ts';
+import { type AccountVolume, readVolumes, volumeFindings } from './volumeFindings.ts';
+import { forecastPackages, offeredLists, type PackagesForecast } from './packages.ts';
 
 /** Where a job is sent. */
 export interface SubmitTarget {
@@ -150,25 +148,6 @@ export function createPlanner(
     const start = complete === selection ? review.start : undefined;
     return planSubmit(target, draft, complete, reviewFindings({ ...review, start }, target, draft), packages);
   };
-}
-
-/**
- * Packs and sends a plan, once.
- *
- * @param options.isTrusted whether the commit may be read from `.git`.
- * @throws AppError `bad-input` or `no-credits` if the plan has errors; otherwise as `submitWorkspace`.
- */
-export async function sendPlan(
-  deps: SubmitDeps,
-  plan: SubmitPlan,
-  { isTrusted, ...options }: SubmitOptions & { readonly isTrusted: boolean },
-): Promise<JobRecord> {
-  refuseErrors(plan.findings);
-  const { host, selection, estimate, maxUploadBytes, accountId, usesContents } = plan;
-  const { script, maxRuntime, machineClass, project, venv, secrets, volumes, cluster, resultsFolder } = plan.draft;
-  const terms = { script, maxRuntime, machineClass, project, venv, secrets, volumes, cluster, resultsFolder };
-  const sent = { ...recordedPrice(estimate), selection, maxUploadBytes, isTrusted };
-  return submitWorkspace(deps, { ...terms, ...sent, host, account: accountId }, { ...options, usesContents });
 }
 
 function isSameChoice(a: FileChoice, b: FileChoice): boolean {

@@ -5,7 +5,7 @@ import {
   readLimits,
   readMachineClasses,
   takesContents,
-} from '../../../../../src/jobs/submit/account/serviceLimits.ts';
+} from '../../../../src/jobs/plan/serviceLimits.ts';
 
 test('limits are those that a service states, above zero', () => {
   const none = { maxRuntime: undefined, maxUploadBytes: undefined };

@@ -5,7 +5,7 @@ import { nearest } from '../../core/text/similar.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import type { JobFinding } from '../selection/jobFinding.ts';
 import { estimateCost, isMoreCredits, readRateCard } from './estimate.ts';
-import { readLimits, readMachineClasses } from './account/serviceLimits.ts';
+import { readLimits, readMachineClasses } from './serviceLimits.ts';
 
 const SHOWN_CLASSES = 8;
 
