@@ -8,43 +8,44 @@ import {
   PIECE_HEADER_BYTES,
 } from '../../remote/protocol/contents.ts';
 import type { ContentStore } from '../contents/contentStore.ts';
-import type { App, AppContext } from './access/appEnv.ts';
-import { requireScope } from './access/keyScopes.ts';
+import type { AppContext } from './access/appEnv.ts';
 import { refusal } from './access/refusal.ts';
-import { refuseSubmissions, type SubmissionGate } from './healthRoute.ts';
+import { requireOpenForSubmissions, type SubmissionGate } from './healthRoutes.ts';
 import { readBody } from './access/readBody.ts';
+import type { RouteHandlers } from './routes.ts';
 
-interface ContentOptions extends SubmissionGate {
+export interface ContentOptions extends SubmissionGate {
   readonly contents: ContentStore;
 }
 
-/** The routes of `/v1/contents`: which pieces of a submission the account lacks, and receiving them. */
-export function addContentRoutes(app: App, options: ContentOptions): void {
+/** Says which pieces of a submission the account lacks, and receives them. */
+export function contentHandlers(
+  options: ContentOptions,
+): Pick<RouteHandlers, 'lackingPieces' | 'lackingLists' | 'addPieces'> {
   const { contents, gauge } = options;
-  const answer = async (context: AppContext, ask: ContentStore['lacking']): Promise<Response> => {
+  const sendLacking = async (context: AppContext, lacking: ContentStore['lacking']): Promise<Response> => {
     gauge.take(context, 'bodies');
     const names = namesIn(await readBody(context.env.incoming, MAX_ASKED_NAMES * NAME_BYTES));
     if (names === undefined) throw refusal(400, 'The body must be SHA-256 hashes, 32 bytes each.');
     const bits = Buffer.alloc(Math.ceil(names.length / 8));
-    for (const [index, isLacking] of (await ask(context.var.account.id, names)).entries()) {
+    for (const [index, isLacking] of (await lacking(context.var.account.id, names)).entries()) {
       if (isLacking) bits[index >> 3] = (bits[index >> 3] ?? 0) | (1 << (index & 7));
     }
     return context.body(new Uint8Array(bits), 200, { 'content-type': 'application/octet-stream' });
   };
-  app.post('/v1/contents/lacking', requireScope('submit'), (context) =>
-    answer(context, (account, names) => contents.lacking(account, names)),
-  );
-  app.post('/v1/contents/lacking-lists', requireScope('submit'), (context) =>
-    answer(context, (account, names) => contents.lackingLists(account, names)),
-  );
-  app.post('/v1/contents/pieces', requireScope('submit'), refuseSubmissions(options), async (context) => {
-    gauge.take(context, 'uploads');
-    const { account } = context.var;
-    const body = await readBody(context.env.incoming, MAX_BATCH_BYTES);
-    await contents.add(account.id, piecesIn(body), gauge.limitsOf(account).upload_bytes);
-    freeMemory(body);
-    return context.body(null, 200);
-  });
+  return {
+    lackingPieces: (context) => sendLacking(context, (account, names) => contents.lacking(account, names)),
+    lackingLists: (context) => sendLacking(context, (account, names) => contents.lackingLists(account, names)),
+    addPieces: async (context) => {
+      await requireOpenForSubmissions(context, options);
+      gauge.take(context, 'uploads');
+      const { account } = context.var;
+      const body = await readBody(context.env.incoming, MAX_BATCH_BYTES);
+      await contents.add(account.id, piecesIn(body), gauge.limitsOf(account).upload_bytes);
+      freeMemory(body);
+      return context.body(null, 200);
+    },
+  };
 }
 
 /** @throws HTTPException 400 for a body that ends inside a piece, 413 for too many pieces. */

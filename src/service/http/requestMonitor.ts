@@ -6,10 +6,11 @@ import { Emitter, untilTrue } from '../../core/processes/lifetime.ts';
 import type { AppContext, AppEnv } from './access/appEnv.ts';
 import { clientAddress } from './access/clientAddress.ts';
 import type { ProxySettings } from '../config/sections.ts';
+import { patternOf, ROUTES } from './routes.ts';
 
 // Accepted request IDs of proxies and clients: nothing that could break or flood a line of the log.
 const REQUEST_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{7,63}$/;
-const EVENTS_ROUTE = '/v1/jobs/:id/events';
+const EVENTS_ROUTE = patternOf(ROUTES.events);
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /** A request whose response was sent, or whose client disconnected. */

@@ -6,30 +6,37 @@ import type { ResultPieces } from '../contents/resultPieces.ts';
 import { openJobFile } from '../jobFiles/jobFileReading.ts';
 import type { JobFiles } from '../jobFiles/jobFiles.ts';
 import type { StoredJob } from '../store/jobs/jobs.ts';
+import type { Store } from '../store/store.ts';
 import { STALLED_MS } from '../streams/eventStreams.ts';
 import type { AccountGauge } from './access/accountGauge.ts';
-import type { App, AppContext } from './access/appEnv.ts';
+import type { AppContext } from './access/appEnv.ts';
 import { abortOnRevocation } from './access/abortOnRevocation.ts';
+import { findJob } from './access/findJob.ts';
 import type { KeyAuthenticator } from './access/keyAuthenticator.ts';
-import { requireScope } from './access/keyScopes.ts';
 import { readBody } from './access/readBody.ts';
 import { refusal } from './access/refusal.ts';
+import type { RouteHandlers } from './routes.ts';
 import { sendFile, write } from './sendFile.ts';
 
-interface ResultOptions {
+export interface ResultOptions {
   readonly files: JobFiles;
   readonly gauge: AccountGauge;
   readonly authenticator: KeyAuthenticator;
   readonly resultPieces: ResultPieces;
-  /** The job of a request. @throws HTTPException 404 if the account has none of that ID. */
-  readonly findJob: (context: AppContext) => StoredJob;
+  readonly store: Store;
 }
 
-/** The routes to the results of a job: the archive, and its pieces for clients that have most of them. */
-export function addResultRoutes(app: App, { files, gauge, authenticator, resultPieces, findJob }: ResultOptions): void {
+/** Sends the results of a job: the archive, and its pieces for clients that have most of them. */
+export function resultHandlers({
+  files,
+  gauge,
+  authenticator,
+  resultPieces,
+  store,
+}: ResultOptions): Pick<RouteHandlers, 'results' | 'resultRecords' | 'resultPieces'> {
   /** The path of the results of the job, which counts as one of the account's streams. */
   const begin = (context: AppContext): { readonly job: StoredJob; readonly path: string } => {
-    const job = findJob(context);
+    const job = findJob(context, store);
     if (job.finishedAt === null)
       throw refusal(409, `The job is ${job.state}. Its results are available once it has ended.`);
     if (job.filesRemovedAt !== null) {
@@ -44,51 +51,53 @@ export function addResultRoutes(app: App, { files, gauge, authenticator, resultP
     return { job, path: files.folder(job.id).results };
   };
 
-  app.get('/v1/jobs/:id/artifacts', requireScope('read'), async (context) => {
-    const { job, path } = begin(context);
-    abortOnRevocation(context, authenticator, { isTransfer: true });
-    const headers = {
-      'content-type': 'application/gzip',
-      'content-disposition': `attachment; filename="results-${job.id}.tar.gz"`,
-    };
-    const isSent = await sendFile(context.env.outgoing, path, { headers, stalledMs: STALLED_MS });
-    if (!isSent) throw noResults(job);
-    return RESPONSE_ALREADY_SENT;
-  });
-  app.get('/v1/jobs/:id/artifacts/contents', requireScope('read'), async (context) => {
-    const { job, path } = begin(context);
-    await using file = await openResults(job, path);
-    const records = await resultPieces.records(job.id, file);
-    return context.body(new Uint8Array(records), 200, { 'content-type': 'application/octet-stream' });
-  });
-  app.post('/v1/jobs/:id/artifacts/contents', requireScope('read'), async (context) => {
-    const { job, path } = begin(context);
-    await using file = await openResults(job, path);
-    const records = await resultPieces.records(job.id, file);
-    const bytes = Math.ceil(records.length / RECORD_BYTES / 8);
-    const wanted = await readBody(context.env.incoming, bytes);
-    if (wanted.length !== bytes) throw refusal(400, `The body must have a bit for each piece: ${bytes} bytes.`);
-    const signal = AbortSignal.any([
-      context.req.raw.signal,
-      abortOnRevocation(context, authenticator, { isTransfer: true }),
-    ]);
-    const { outgoing } = context.env;
-    outgoing.setTimeout(STALLED_MS, () => outgoing.destroy());
-    outgoing.writeHead(200, { 'content-type': 'application/octet-stream' });
-    try {
-      const batch = new PieceBatch();
-      for await (const { name, bytes: piece } of resultPieces.read(file, { records, wanted, signal })) {
-        batch.add(name, piece);
-        if (batch.isFull && !(await write(outgoing, await batch.take()))) break;
+  return {
+    results: async (context) => {
+      const { job, path } = begin(context);
+      abortOnRevocation(context, authenticator, { isTransfer: true });
+      const headers = {
+        'content-type': 'application/gzip',
+        'content-disposition': `attachment; filename="results-${job.id}.tar.gz"`,
+      };
+      const isSent = await sendFile(context.env.outgoing, path, { headers, stalledMs: STALLED_MS });
+      if (!isSent) throw noResults(job);
+      return RESPONSE_ALREADY_SENT;
+    },
+    resultRecords: async (context) => {
+      const { job, path } = begin(context);
+      await using file = await openResults(job, path);
+      const records = await resultPieces.records(job.id, file);
+      return context.body(new Uint8Array(records), 200, { 'content-type': 'application/octet-stream' });
+    },
+    resultPieces: async (context) => {
+      const { job, path } = begin(context);
+      await using file = await openResults(job, path);
+      const records = await resultPieces.records(job.id, file);
+      const bytes = Math.ceil(records.length / RECORD_BYTES / 8);
+      const wanted = await readBody(context.env.incoming, bytes);
+      if (wanted.length !== bytes) throw refusal(400, `The body must have a bit for each piece: ${bytes} bytes.`);
+      const signal = AbortSignal.any([
+        context.req.raw.signal,
+        abortOnRevocation(context, authenticator, { isTransfer: true }),
+      ]);
+      const { outgoing } = context.env;
+      outgoing.setTimeout(STALLED_MS, () => outgoing.destroy());
+      outgoing.writeHead(200, { 'content-type': 'application/octet-stream' });
+      try {
+        const batch = new PieceBatch();
+        for await (const { name, bytes: piece } of resultPieces.read(file, { records, wanted, signal })) {
+          batch.add(name, piece);
+          if (batch.isFull && !(await write(outgoing, await batch.take()))) break;
+        }
+        if (!batch.isEmpty) await write(outgoing, await batch.take());
+        outgoing.end();
+      } catch {
+        // The client asks again for what it did not get.
+        outgoing.destroy();
       }
-      if (!batch.isEmpty) await write(outgoing, await batch.take());
-      outgoing.end();
-    } catch {
-      // The client asks again for what it did not get.
-      outgoing.destroy();
-    }
-    return RESPONSE_ALREADY_SENT;
-  });
+      return RESPONSE_ALREADY_SENT;
+    },
+  };
 }
 
 async function openResults(job: StoredJob, path: string): Promise<FileHandle> {

@@ -1,6 +1,5 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import type { Handler } from 'hono';
-import type { AppEnv } from '../access/appEnv.ts';
+import type { AppContext } from '../access/appEnv.ts';
 
 // A client that takes nothing for this long is gone, or was never interested.
 const STALLED_MS = 30_000;
@@ -9,7 +8,7 @@ const STALLED_MS = 30_000;
  * Responds with the same JSON to everyone. It needs no key, so it is serialized once, all responses share its bytes, and a client that does
  * not read them is disconnected.
  */
-export function answerShared(value: () => unknown, stalledMs = STALLED_MS): Handler<AppEnv> {
+export function answerShared(value: () => unknown, stalledMs = STALLED_MS): (context: AppContext) => Response {
   let bytes: Buffer | undefined;
   return (context) => {
     const { outgoing } = context.env;

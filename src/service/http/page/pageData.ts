@@ -1,12 +1,10 @@
 import { drainRefusal, withDrainReason } from '../../jobs/drainTexts.ts';
 import type { MachineClasses } from '../../config/machineClasses.ts';
 import type { Health } from '../../health/health.ts';
-import { JOB_ID } from '../../jobFiles/jobFiles.ts';
-import type { StoredJob } from '../../store/jobs/jobs.ts';
 import type { Store } from '../../store/store.ts';
 import type { AppContext } from '../access/appEnv.ts';
+import { findJob } from '../access/findJob.ts';
 import { isAllowed, outOfScope } from '../access/keyScopes.ts';
-import { refusal } from '../access/refusal.ts';
 import { readLogPart } from './jobLog.ts';
 import { readUsage } from './usageSlots.ts';
 import type { ShownAccount, ShownJobs } from './views/jobsView.ts';
@@ -65,7 +63,7 @@ export function readJobs(context: AppContext, { store }: Sources): ShownJobs | u
 /** A job of the account with a part of its output. @throws HTTPException 403, or 404 as for a job that never existed. */
 export function readJob(context: AppContext, { store }: Sources): ShownJob {
   if (!isAllowed(context, 'read')) throw outOfScope('read');
-  const job = withDrainReason(findJob(context, store, context.req.param('id') ?? ''), store.drain.get());
+  const job = withDrainReason(findJob(context, store), store.drain.get());
   const text = context.req.query('before') ?? '';
   const before = /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined;
   const log = readLogPart(store.events, job.number, before);
@@ -85,10 +83,4 @@ export async function readService({ store, health, version }: Sources): Promise<
     }),
     accountCount: accounts.length,
   };
-}
-
-function findJob({ var: { account } }: AppContext, store: Store, id: string): StoredJob {
-  const job = JOB_ID.test(id) ? store.jobs.find(account.id, id) : undefined;
-  if (job === undefined) throw refusal(404, 'This job does not exist.');
-  return job;
 }
