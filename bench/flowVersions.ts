@@ -2,8 +2,8 @@
 // of both in one drawing. The limit is for the comparison and the drawing, after the versions were read.
 import { drawFlow } from '../src/flows/drawing/drawing.ts';
 import { layoutFlow } from '../src/flows/drawing/flowLayout.ts';
-import { compareFlows } from '../src/flows/versions/flowChanges.ts';
-import { readVersion } from '../src/flows/versions/versionReader.ts';
+import { compareFlows } from '../src/flows/project/flowChanges.ts';
+import { readVersion } from '../src/flows/project/versionReader.ts';
 import { flowSource, syntheticFlow } from './support/syntheticFlow.ts';
 
 const NODES = 200;

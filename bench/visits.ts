@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runRecorded } from '../src/flows/run/history/recordedRun.ts';
 import { RunHistory } from '../src/flows/run/history/runHistory.ts';
-import { runVisit } from '../src/flows/run/visits/visitRun.ts';
+import { runVisit } from '../src/flows/run/history/visitRun.ts';
 import { built } from '../test/service/support/built.ts';
 
 const ROUNDS = 20;

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { AppError } from '../../src/core/errors.ts';
 import { processOwner } from '../../src/core/processes/processOwner.ts';
-import { answerRun } from '../../src/flows/run/history/answer.ts';
+import { answerRun } from '../../src/flows/run/history/answerRun.ts';
 import { type RecordedRun, runRecorded } from '../../src/flows/run/history/recordedRun.ts';
 import { RunHistory } from '../../src/flows/run/history/runHistory.ts';
 import { RUNTIME } from './support/flowChild.ts';

@@ -1,7 +1,7 @@
 // What can go wrong while a flow talks to its model: each ends the run with an error that names it, and leaves nothing running.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { answerRun } from '../../src/flows/run/history/answer.ts';
+import { answerRun } from '../../src/flows/run/history/answerRun.ts';
 import { type RecordedRun, runRecorded } from '../../src/flows/run/history/recordedRun.ts';
 import { RunHistory } from '../../src/flows/run/history/runHistory.ts';
 import {

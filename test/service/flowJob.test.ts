@@ -10,7 +10,7 @@ import type { RunEvent } from '../../src/flows/run/protocol/runEvent.ts';
 import { readEvents } from '../../src/flows/run/history/runFiles.ts';
 import { runFolder } from '../../src/flows/run/history/runFolder.ts';
 import { RunHistory } from '../../src/flows/run/history/runHistory.ts';
-import { timelinesOf } from '../../src/flows/run/protocol/timeline.ts';
+import { timelinesOf } from '../../src/flows/run/protocol/runTimeline.ts';
 import { type Finished, Scratch } from './commandLine.ts';
 import { built } from './support/built.ts';
 import { COUNTER } from './support/flowChild.ts';

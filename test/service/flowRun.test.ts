@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { processIdentity } from '../../src/core/processes/processTree.ts';
-import type { FlowOutcome } from '../../src/flows/run/protocol/outcome.ts';
+import type { FlowOutcome } from '../../src/flows/run/protocol/flowOutcome.ts';
 import { findChoice } from '../../src/flows/graph/flowChoice.ts';
 import { readFlows } from '../../src/flows/project/flowProject.ts';
 import { runFlow } from '../../src/flows/run/process/runFlow.ts';

@@ -8,7 +8,7 @@ import { type BridgedModels, ModelBridge } from '../../src/flows/run/models/mode
 import { readModelCalls } from '../../src/flows/run/history/modelCalls.ts';
 import { runPrompt } from '../../src/flows/run/models/promptRun.ts';
 import { runFolder } from '../../src/flows/run/history/runFolder.ts';
-import { timelinesOf } from '../../src/flows/run/protocol/timeline.ts';
+import { timelinesOf } from '../../src/flows/run/protocol/runTimeline.ts';
 import { type Answer, chatServer } from '../unit/agents/llm/llmServer.ts';
 import { FlowFolder } from './support/flowChild.ts';
 

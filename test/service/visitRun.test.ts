@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { type RecordedRun, runRecorded } from '../../src/flows/run/history/recordedRun.ts';
 import { RunHistory } from '../../src/flows/run/history/runHistory.ts';
-import { inputOfVisit } from '../../src/flows/run/visits/visitReport.ts';
-import { runVisit, type VisitRunRequest } from '../../src/flows/run/visits/visitRun.ts';
+import { inputOfVisit } from '../../src/flows/run/history/visitReport.ts';
+import { runVisit, type VisitRunRequest } from '../../src/flows/run/history/visitRun.ts';
 import { RUNTIME } from './support/flowChild.ts';
 
 const FLOW = `

@@ -34,9 +34,8 @@ const FOLDERS: Record<string, string> = {
   machines: 'ssh install tunnel .',
   jobs: 'service signIn ledger archives source selection batch contents submitted output log logView metrics plan send costs profiles sweeps submit results browsing . page failure ending agentTools',
   flows: `
-    graph syntax interpreter/values interpreter reading diagnostics editing assist layout drawing reach project migration versions traces
-    run/erasable run/models run/protocol run/answers run/process run/job run/history run/visits run/testing run/evals run/child/recording
-    run/child/loading run/child`,
+    graph syntax interpreter reading editing language layout drawing reach project migration traces
+    run/protocol run/loading run/models run/process run/job run/history run/testing run/evals run/child`,
   service: `
     store/database store/jobs store/accounts store/audit store config log cgroups jobFiles volumes executor secrets contents environments folders sandbox runner/usage runner/environment runner/program
     runner/output runner process

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import { readFileSync } from 'node:fs';
-import type { FlowRuntime } from '../../flows/run/protocol/flowRun.ts';
+import type { FlowRuntime } from '../../flows/run/protocol/runRequest.ts';
 import { textField } from '../../core/jsonFields.ts';
 import type { Disposable } from '../../core/processes/lifetime.ts';
 import type { Terminal } from '../terminal/terminal.ts';

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { farwharfHome } from '../../core/files/home.ts';
-import { answerRun } from '../../flows/run/history/answer.ts';
+import { answerRun } from '../../flows/run/history/answerRun.ts';
 import { RunHistory } from '../../flows/run/history/runHistory.ts';
 import type { Context } from '../command/context.ts';
 import { flowPrinter } from '../terminal/flowPrinter.ts';

@@ -1,5 +1,5 @@
 import { formatCount } from '../../core/text/format.ts';
-import { diagnose } from '../../flows/diagnostics/diagnose.ts';
+import { diagnose } from '../../flows/language/diagnose.ts';
 import type { Context } from '../command/context.ts';
 import { EXIT } from '../command/exit.ts';
 import { readFlowFile } from './flowFile.ts';

@@ -7,7 +7,7 @@ import { farwharfHome } from '../../core/files/home.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { findChoice } from '../../flows/graph/flowChoice.ts';
 import { describeRunEnd, describeUsage } from '../../flows/run/history/describeRun.ts';
-import type { FlowProcessEvent } from '../../flows/run/protocol/flowRun.ts';
+import type { FlowProcessEvent } from '../../flows/run/protocol/runRequest.ts';
 import { type RecordedRun, runRecorded } from '../../flows/run/history/recordedRun.ts';
 import { RunHistory } from '../../flows/run/history/runHistory.ts';
 import { RunQueries } from '../../flows/run/history/runQueries.ts';

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { AppError } from '../../core/errors.ts';
 import { farwharfHome } from '../../core/files/home.ts';
 import { FlowJob, isFlowScript } from '../../flows/run/job/flowJob.ts';
-import { checkAnswer } from '../../flows/run/history/answer.ts';
+import { checkAnswer } from '../../flows/run/history/answerRun.ts';
 import { checkpointBefore } from '../../flows/run/history/rerun.ts';
 import { findJobRun, readIfThere } from '../../flows/run/history/runFiles.ts';
 import type { RunFolder } from '../../flows/run/history/runFolder.ts';

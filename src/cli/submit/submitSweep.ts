@@ -18,7 +18,7 @@ import {
   type SweepPlan,
   sweepFindings,
 } from '../../jobs/sweeps/createSweep.ts';
-import { prepareSweptFlow } from '../../flows/run/job/sweptFlow.ts';
+import { prepareSweptFlow } from '../../flows/run/job/flowJob.ts';
 import type { Context } from '../command/context.ts';
 import { prepareFlowJob } from '../flows/flowSubmission.ts';
 import { Session } from '../session/session.ts';

@@ -1,5 +1,5 @@
 import { assertNever } from '../../core/errors.ts';
-import type { FlowProcessEvent } from '../../flows/run/protocol/flowRun.ts';
+import type { FlowProcessEvent } from '../../flows/run/protocol/runRequest.ts';
 import { StepPrinter } from './stepPrinter.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -1,6 +1,6 @@
 import type * as vscode from 'vscode';
 import type { Logger } from '../../core/log.ts';
-import type { FlowRuntime } from '../../flows/run/protocol/flowRun.ts';
+import type { FlowRuntime } from '../../flows/run/protocol/runRequest.ts';
 import type { ReadDetails } from '../../jobs/failure/failureDetails.ts';
 import type { Emitter } from '../../core/processes/lifetime.ts';
 import type { RemoteService } from '../../core/rpc/rpcMessages.ts';

@@ -18,7 +18,7 @@ import {
 import type { SelectedFolder } from '../../jobs/selection/selectedFolder.ts';
 import type { Services } from '../services/services.ts';
 import { scriptArguments, scriptPath } from '../../jobs/selection/script.ts';
-import { prepareSweptFlow } from '../../flows/run/job/sweptFlow.ts';
+import { prepareSweptFlow } from '../../flows/run/job/flowJob.ts';
 import { askModal, showCancellable } from '../ui/show.ts';
 import { exclusionSentence } from './preflight/preflightText.ts';
 import { prepareFlow } from './flowScript.ts';

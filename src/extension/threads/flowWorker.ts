@@ -4,7 +4,7 @@ import { threadData } from '../../core/processes/threadData.ts';
 import { serveCalls } from '../../core/rpc/serveCalls.ts';
 import { FlowReader } from '../../flows/project/flowReader.ts';
 import { readTrace } from '../../flows/traces/tracedFlows.ts';
-import { VersionReader } from '../../flows/versions/versionReader.ts';
+import { VersionReader } from '../../flows/project/versionReader.ts';
 import { RunQueries } from '../../flows/run/history/runQueries.ts';
 
 export type FlowWorkerService = {

@@ -1,5 +1,4 @@
-import type { FlowEdge, FlowNode } from '../graph/graph.ts';
-import { NODE_TYPES } from '../graph/nodeTypes.ts';
+import { type FlowEdge, type FlowNode, NODE_TYPES } from '../graph/graph.ts';
 import {
   endId,
   type FlowLayout,

@@ -1,8 +1,8 @@
 import type { FlowEdge, FlowGraph, FlowNode } from '../graph/graph.ts';
 import { foldLayout } from './fold.ts';
-import { layoutGraph } from '../layout/layout.ts';
+import { layoutGraph } from '../layout/layoutGraph.ts';
 import type { Box, Layout, LayoutEdge, LayoutNode, Point } from '../layout/shape.ts';
-import { cutText, textWidth } from './textWidth.ts';
+import { cutText, pixelWidth } from './pixelWidth.ts';
 
 export const NODE_SIZE = { width: 216, height: 60 } as const;
 export const LABEL_FONT = 11;
@@ -135,7 +135,7 @@ function sortedNodes({ nodes, start }: FlowGraph): FlowNode[] {
 
 function labelWidth(action: string, isOnly: boolean): number {
   const text = labelOf(action, isOnly);
-  return text === '' ? 0 : textWidth(text, LABEL_FONT) + LABEL_PADDING;
+  return text === '' ? 0 : pixelWidth(text, LABEL_FONT) + LABEL_PADDING;
 }
 
 function endings({ edges }: FlowGraph, stubs: readonly Stub[]): LayoutNode[] {

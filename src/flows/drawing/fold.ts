@@ -1,5 +1,5 @@
-import { LabelPlaces } from '../layout/labels.ts';
-import { LOOP_REACH } from '../layout/routes.ts';
+import { LabelPlaces } from '../layout/edgeLabels.ts';
+import { LOOP_REACH } from '../layout/edgeRoutes.ts';
 import {
   type Box,
   boundsOf,

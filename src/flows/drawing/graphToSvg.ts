@@ -1,7 +1,7 @@
 import { type DrawnEdge, type DrawnNode, drawFlow, repetitionOf, titleOf } from './drawing.ts';
-import { pathOf } from '../layout/curves.ts';
+import { svgPath } from '../layout/edgeCurves.ts';
 import { type FlowLayout, LABEL_FONT, NODE_SIZE } from './flowLayout.ts';
-import { cutText, textWidth } from './textWidth.ts';
+import { cutText, pixelWidth } from './pixelWidth.ts';
 
 const MARGIN = 24;
 const TEXT_INSET = 14;
@@ -52,7 +52,7 @@ function nodeToSvg({ node, box, isStart }: DrawnNode): string {
 
 function edgeToSvg({ points, edge, tail }: DrawnEdge): string {
   const isStub = edge === undefined;
-  const path = `<path class="line${isStub ? ' stub' : ''}" d="${pathOf(points)}"${tail ? '' : ' marker-end="url(#tip)"'}/>`;
+  const path = `<path class="line${isStub ? ' stub' : ''}" d="${svgPath(points)}"${tail ? '' : ' marker-end="url(#tip)"'}/>`;
   if (tail === undefined) return path;
   const { x, y, width, height } = tail;
   if (!isStub) return `${path}<rect class="end" x="${x}" y="${y}" width="${width}" height="${height}" rx="3"/>`;
@@ -61,7 +61,7 @@ function edgeToSvg({ points, edge, tail }: DrawnEdge): string {
 
 function labelToSvg({ text, label }: DrawnEdge): string {
   if (text === '') return '';
-  const width = textWidth(text, LABEL_FONT) + 8;
+  const width = pixelWidth(text, LABEL_FONT) + 8;
   return (
     `<rect class="halo" x="${label.x - width / 2}" y="${label.y - 8}" width="${width}" height="16" rx="4"/>` +
     `<text class="label" x="${label.x}" y="${label.y + 4}" text-anchor="middle">${escaped(text)}</text>`

@@ -1,8 +1,8 @@
 import type * as t from '@babel/types';
 import type { FlowOperation } from '../graph/flowOperation.ts';
 import type { TextEdit } from '../graph/graph.ts';
-import { DEFAULT_ACTION } from '../interpreter/values/drafts.ts';
-import { nameIn } from '../interpreter/values/scope.ts';
+import { DEFAULT_ACTION } from '../interpreter/drafts.ts';
+import { nameIn } from '../interpreter/scopes.ts';
 import { startOf } from '../syntax/sourceFile.ts';
 import {
   addConnections,

@@ -1,10 +1,10 @@
 import type * as t from '@babel/types';
 import type { FlowEdge, TextEdit } from '../graph/graph.ts';
-import { DEFAULT_ACTION } from '../interpreter/values/drafts.ts';
+import { DEFAULT_ACTION } from '../interpreter/drafts.ts';
 import type { ReadFlow } from '../reading/graphBuilder.ts';
-import { seesName } from '../interpreter/values/scope.ts';
+import { seesName } from '../interpreter/scopes.ts';
 import { endOf, startOf } from '../syntax/sourceFile.ts';
-import type { Connection, Instance, Scope } from '../interpreter/values/values.ts';
+import type { Connection, Instance, Scope } from '../interpreter/values.ts';
 import { refuse, type SourceMap } from './sourceMap.ts';
 
 const LINE_WIDTH = 120;

@@ -1,7 +1,7 @@
 import type { FlowOperation } from '../graph/flowOperation.ts';
 import type { TextEdit } from '../graph/graph.ts';
-import { DEFAULT_ACTION } from '../interpreter/values/drafts.ts';
-import type { FlowReading } from '../reading/flowReading.ts';
+import { DEFAULT_ACTION } from '../interpreter/drafts.ts';
+import type { FlowReading } from '../reading/readSource.ts';
 import type { ReadFlow } from '../reading/graphBuilder.ts';
 import { edited } from '../syntax/edits.ts';
 import { startOf } from '../syntax/sourceFile.ts';

@@ -1,7 +1,7 @@
 import type { FlowOperation } from '../graph/flowOperation.ts';
 import type { FlowEdge, TextEdit } from '../graph/graph.ts';
-import { nodeName } from '../reading/identity.ts';
-import { nameIn } from '../interpreter/values/scope.ts';
+import { nodeName } from '../reading/unitNames.ts';
+import { nameIn } from '../interpreter/scopes.ts';
 import { startOf } from '../syntax/sourceFile.ts';
 import {
   argumentOf,

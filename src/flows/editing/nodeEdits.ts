@@ -2,7 +2,7 @@ import type * as t from '@babel/types';
 import type { TextEdit } from '../graph/graph.ts';
 import { visitNodes } from '../syntax/nodes.ts';
 import { startOf } from '../syntax/sourceFile.ts';
-import type { Instance } from '../interpreter/values/values.ts';
+import type { Instance } from '../interpreter/values.ts';
 import { type EditContext, edgeOf, instanceOf, removeConnection } from './connectionEdits.ts';
 import type { SourceMap } from './sourceMap.ts';
 import { removeFromList, removeStart } from './startEdits.ts';

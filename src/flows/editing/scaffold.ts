@@ -2,7 +2,7 @@ import type * as t from '@babel/types';
 import type { TextEdit } from '../graph/graph.ts';
 import { given, visitNodes } from '../syntax/nodes.ts';
 import { startOf } from '../syntax/sourceFile.ts';
-import type { Instance } from '../interpreter/values/values.ts';
+import type { Instance } from '../interpreter/values.ts';
 import { refuse, type SourceMap } from './sourceMap.ts';
 
 const LIBRARY = 'farwharf/agents';

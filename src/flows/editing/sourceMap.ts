@@ -1,7 +1,7 @@
 import type * as t from '@babel/types';
 import { AppError } from '../../core/errors.ts';
 import type { TextEdit } from '../graph/graph.ts';
-import type { EditResult } from '../reading/flowReading.ts';
+import type { EditResult } from '../reading/readSource.ts';
 import { given, visitNodes } from '../syntax/nodes.ts';
 import { endOf, type SourceFile, startOf } from '../syntax/sourceFile.ts';
 import { indentOf, lineBreakOf, quotedIn, stepOf } from '../syntax/sourceStyle.ts';

@@ -1,5 +1,5 @@
 import { type GraphNode, graphNodes } from '../../agents/graph/unit.ts';
-import { NODE_TYPES } from './nodeTypes.ts';
+import { NODE_TYPES } from './graph.ts';
 
 /** The graph of a flow after its code has run: exact, but without positions in the source. */
 export interface ExactGraph {

@@ -1,4 +1,16 @@
-/**
+/** The type of a node by the class of the library that it extends. */
+export const NODE_TYPES: Readonly<Record<string, NodeType>> = {
+  BaseNode: 'node',
+  Node: 'node',
+  BatchNode: 'batch',
+  ParallelBatchNode: 'parallel',
+  Flow: 'flow',
+  BatchFlow: 'batch',
+  ParallelBatchFlow: 'parallel',
+  ParallelFlow: 'flow',
+  RAGNode: 'rag',
+  ToolNode: 'node',
+}; /**
  * The graph of a flow as read from the source: plain data, so that it can be sent to a webview or a worker.
  * IDs come from names in the source, never from positions, so they stay the same when text above is edited.
  */

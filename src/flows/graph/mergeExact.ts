@@ -1,6 +1,5 @@
 import type { ExactGraph, ExactNode } from './exactGraph.ts';
-import type { FlowEdge, FlowFile, FlowGraph, FlowNode } from './graph.ts';
-import { NODE_TYPES } from './nodeTypes.ts';
+import { type FlowEdge, type FlowFile, type FlowGraph, type FlowNode, NODE_TYPES } from './graph.ts';
 
 /**
  * Adds the nodes and connections that were found only by running the file. Those found in the source keep their positions; the

@@ -1,6 +1,6 @@
 import type * as t from '@babel/types';
-import type { AbstractInterpreter } from './values/abstractInterpreter.ts';
-import { type ArrayValue, literal, type Scope, UNDEFINED, union, unknown, type Value } from './values/values.ts';
+import type { AbstractInterpreter } from './abstractInterpreter.ts';
+import { type ArrayValue, literal, type Scope, UNDEFINED, union, unknown, type Value } from './values.ts';
 
 /** The result of an array method; undefined if the method is not supported. */
 export function callArrayMethod(
@@ -13,11 +13,11 @@ export function callArrayMethod(
 ): Value | undefined {
   const [first = UNDEFINED, second = UNDEFINED] = args;
   const { items, isOpen } = array;
-  interpreter.budget.spend('value', items.length);
+  interpreter.limit.spend('value', items.length);
   const each = (item: Value, index: number): Value =>
     first.type === 'function' ? interpreter.invoke(first, [item, literal(index), array]) : unknown(scope.file, node);
   const list = (values: readonly Value[], open = isOpen): Value => {
-    interpreter.budget.spend('value', values.length);
+    interpreter.limit.spend('value', values.length);
     return { type: 'array', items: [...values], isOpen: open };
   };
   const numberOf = (value: Value): number | undefined =>
@@ -80,7 +80,7 @@ export function callGlobal(
   scope: Scope,
 ): Value | undefined {
   const [first = UNDEFINED, second = UNDEFINED] = args;
-  interpreter.budget.spend('value', sizeOf(args));
+  interpreter.limit.spend('value', sizeOf(args));
   switch (name) {
     case 'Object.keys':
     case 'Object.values':

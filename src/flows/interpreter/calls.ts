@@ -1,12 +1,12 @@
 import type * as t from '@babel/types';
 import { callArrayMethod, callGlobal, followArguments } from './builtins.ts';
 import { addItems } from './expressions.ts';
-import { connect, hide, noteRun } from './values/drafts.ts';
-import type { AbstractInterpreter } from './values/abstractInterpreter.ts';
+import { connect, hide, noteRun } from './drafts.ts';
+import type { AbstractInterpreter } from './abstractInterpreter.ts';
 import { boundMethod, findMethod, libraryOf } from './members.ts';
 import { keyName, unwrapped } from '../syntax/nodes.ts';
-import { findCell } from './values/scope.ts';
-import { alternatives, type Instance, type Scope, UNDEFINED, union, unknown, type Value } from './values/values.ts';
+import { findCell } from './scopes.ts';
+import { alternatives, type Instance, type Scope, UNDEFINED, union, unknown, type Value } from './values.ts';
 
 type Call = t.CallExpression | t.OptionalCallExpression;
 

@@ -2,15 +2,15 @@ import type * as t from '@babel/types';
 import { evaluateArguments, evaluateCall } from './calls.ts';
 import { evaluateExpression } from './expressions.ts';
 import { construct, constructInstance, constructParent } from './instances.ts';
-import type { Findings, Invocation, AbstractInterpreter, Return } from './values/abstractInterpreter.ts';
+import type { Findings, Invocation, AbstractInterpreter, Return } from './abstractInterpreter.ts';
 import { readMember, writeMember } from './members.ts';
 import { unwrapped } from '../syntax/nodes.ts';
-import { bindPattern } from './patterns.ts';
-import { Branches, type Completion, createScope, LEAVE, NEXT } from './values/scope.ts';
-import { ReadingBudget } from './values/readingBudget.ts';
-import { writtenKeys } from './values/shared.ts';
+import { bindPattern } from './bindPattern.ts';
+import { Branches, type CompletionType, createScope, LEAVE, NEXT } from './scopes.ts';
+import { ReadingLimit } from './readingLimit.ts';
+import { writtenKeys } from './shared.ts';
 import type { SourceFile } from '../syntax/sourceFile.ts';
-import { executeStatements } from './statements.ts';
+import { executeStatements } from './executeStatements.ts';
 import {
   type ClassValue,
   type FunctionNode,
@@ -23,7 +23,7 @@ import {
   union,
   unknown,
   type Value,
-} from './values/values.ts';
+} from './values.ts';
 
 const MAX_DEPTH = 40;
 const MAX_RECURSION = 2;
@@ -36,7 +36,7 @@ interface Frame {
 
 /** Evaluates the code of files through all branches, with values as far as the source determines them. Nothing is run. */
 export class Evaluator implements AbstractInterpreter {
-  readonly budget: ReadingBudget;
+  readonly limit: ReadingLimit;
   readonly branches: Branches;
   readonly findings: Findings = {
     instances: [],
@@ -53,13 +53,13 @@ export class Evaluator implements AbstractInterpreter {
   /** @param length the length of the file that is read, which limits the work. */
   constructor(length: number, load: (specifier: string, from: SourceFile) => ModuleValue | undefined) {
     this.#load = load;
-    const budget = new ReadingBudget(length);
-    this.budget = budget;
-    this.branches = new Branches((cells) => budget.spend('value', cells));
+    const limit = new ReadingLimit(length);
+    this.limit = limit;
+    this.branches = new Branches((cells) => limit.spend('value', cells));
   }
 
   step(): void {
-    this.budget.spend('step');
+    this.limit.spend('step');
   }
 
   evaluate(node: t.Node, scope: Scope): Value {
@@ -72,7 +72,7 @@ export class Evaluator implements AbstractInterpreter {
     return this.evaluate(node, scope);
   }
 
-  execute(statements: readonly t.Statement[], scope: Scope): Completion {
+  execute(statements: readonly t.Statement[], scope: Scope): CompletionType {
     return executeStatements(this, statements, scope);
   }
 
@@ -115,7 +115,7 @@ export class Evaluator implements AbstractInterpreter {
     { node, scope: outer, name }: FunctionValue,
     args: readonly Value[],
     { use }: Invocation = {},
-  ): { readonly returns: readonly Return[]; readonly completion: Completion } {
+  ): { readonly returns: readonly Return[]; readonly completion: CompletionType } {
     this.findings.followed.add(node);
     const frame: Frame = { node, returns: [], use: use ?? this.#frames.at(-1)?.use };
     const isRecursive = this.#frames.filter((other) => other.node === node).length >= MAX_RECURSION;
@@ -153,7 +153,7 @@ export class Evaluator implements AbstractInterpreter {
   addReturn(value: Value, node: t.Node, { file }: Scope): void {
     const frame = this.#frames.at(-1);
     const use = frame?.use;
-    this.budget.spend('value', use?.written.size ?? 0);
+    this.limit.spend('value', use?.written.size ?? 0);
     const written = use === undefined ? [] : writtenKeys(this, use);
     frame?.returns.push({ value, origin: { file, node }, written });
   }

@@ -1,8 +1,8 @@
 import type * as t from '@babel/types';
-import type { AbstractInterpreter } from './values/abstractInterpreter.ts';
+import type { AbstractInterpreter } from './abstractInterpreter.ts';
 import { given, keyName, ruleFor, type Rules, unwrapped } from '../syntax/nodes.ts';
 import { OPERATORS } from './operators.ts';
-import { createScope, findCell } from './values/scope.ts';
+import { createScope, findCell } from './scopes.ts';
 import {
   type ClassValue,
   type FunctionNode,
@@ -14,7 +14,7 @@ import {
   UNDEFINED,
   unknown,
   type Value,
-} from './values/values.ts';
+} from './values.ts';
 
 type Rule = Rules<[interpreter: AbstractInterpreter, scope: Scope], Value>;
 
@@ -73,7 +73,7 @@ const RULES: Rule = {
       if (property.type === 'SpreadElement') {
         const value = interpreter.evaluate(property.argument, scope);
         if (value.type === 'object') {
-          interpreter.budget.spend('value', value.fields.size);
+          interpreter.limit.spend('value', value.fields.size);
           for (const [key, field] of value.fields) fields.set(key, field);
         }
         isOpen ||= value.type === 'object' ? value.isOpen : value.type !== 'undefined';
@@ -126,7 +126,7 @@ export function evaluateExpression(interpreter: AbstractInterpreter, outer: t.No
 /** Adds the items of a spread to a list; returns false if they are unknown. */
 export function addItems(interpreter: AbstractInterpreter, items: Value[], value: Value): boolean {
   if (value.type !== 'array' || value.isOpen) return false;
-  interpreter.budget.spend('value', value.items.length);
+  interpreter.limit.spend('value', value.items.length);
   for (const item of value.items) items.push(item);
   return true;
 }

@@ -1,11 +1,11 @@
 import type * as t from '@babel/types';
-import { createDraft, setBranches, setStart } from './values/drafts.ts';
-import type { AbstractInterpreter } from './values/abstractInterpreter.ts';
+import { createDraft, setBranches, setStart } from './drafts.ts';
+import type { AbstractInterpreter } from './abstractInterpreter.ts';
 import { findMethod, libraryOf } from './members.ts';
 import { given, keyName } from '../syntax/nodes.ts';
-import { createCell, createScope } from './values/scope.ts';
-import { isFlowClass } from './values/library.ts';
-import { type ClassValue, type Instance, type Scope, UNDEFINED, unknown, type Value } from './values/values.ts';
+import { createCell, createScope } from './scopes.ts';
+import { isFlowClass } from './library.ts';
+import { type ClassValue, type Instance, type Scope, UNDEFINED, unknown, type Value } from './values.ts';
 
 /** Evaluates a `new` expression. */
 export function constructInstance(
@@ -16,7 +16,7 @@ export function constructInstance(
 ): Value {
   const called = interpreter.evaluate(node.callee, scope);
   if (called.type !== 'class' && called.type !== 'library') return unknown(scope.file, node);
-  interpreter.budget.spend('node');
+  interpreter.limit.spend('node');
   const library = libraryOf(called);
   const instance: Instance = {
     type: 'instance',

@@ -1,11 +1,11 @@
 import type * as t from '@babel/types';
 import { assertNever } from '../../core/errors.ts';
-import type { AbstractInterpreter } from './values/abstractInterpreter.ts';
-import { setStart } from './values/drafts.ts';
+import type { AbstractInterpreter } from './abstractInterpreter.ts';
+import { setStart } from './drafts.ts';
 import { keyName } from '../syntax/nodes.ts';
-import { createCell, createScope } from './values/scope.ts';
-import { readShared, writeShared } from './values/shared.ts';
-import type { LibraryName } from './values/library.ts';
+import { createCell, createScope } from './scopes.ts';
+import { readShared, writeShared } from './shared.ts';
+import type { LibraryName } from './library.ts';
 import {
   type ClassValue,
   type FunctionValue,
@@ -16,7 +16,7 @@ import {
   union,
   unknown,
   type Value,
-} from './values/values.ts';
+} from './values.ts';
 
 /** The class of the library that a class extends, directly or through others. */
 export function libraryOf(value: Value | undefined): LibraryName | undefined {
@@ -64,7 +64,7 @@ export function readMember(
       return union(value.values.map((one) => readMember(interpreter, one, key, node, place)));
     case 'object':
       if (key === undefined) {
-        interpreter.budget.spend('value', value.fields.size);
+        interpreter.limit.spend('value', value.fields.size);
         if (value.isOpen) return unknown(file, node);
         // TypeScript checks that the key is one of these.
         return union([...value.fields.values(), ...(isTypeScript(file.path) ? [] : [UNDEFINED])]);

@@ -1,18 +1,18 @@
 import type * as t from '@babel/types';
-import type { AbstractInterpreter } from './values/abstractInterpreter.ts';
+import type { AbstractInterpreter } from './abstractInterpreter.ts';
 import type { Rules } from '../syntax/nodes.ts';
-import { NEXT } from './values/scope.ts';
-import { truth } from './values/truth.ts';
+import { NEXT } from './scopes.ts';
 import {
   alternatives,
   literal,
   type Scope,
   textValue,
+  truth,
   UNDEFINED,
   union,
   unknown,
   type Value,
-} from './values/values.ts';
+} from './values.ts';
 
 /** Assignments, conditions and arithmetic. */
 export const OPERATORS: Rules<[interpreter: AbstractInterpreter, scope: Scope], Value> = {

@@ -1,6 +1,6 @@
-import type { Cell, Grid } from './cells.ts';
-import { bendKey } from './cells.ts';
-import { gapBetween, separate } from './columns.ts';
+import type { GridCell, Grid } from './grid.ts';
+import { bendKey } from './grid.ts';
+import { gapBetween, separate } from './assignColumns.ts';
 import type { Box, Layout } from './shape.ts';
 
 /** The earlier layout, and the number in it of each row from the top. */
@@ -16,7 +16,7 @@ export interface Earlier {
  */
 export function keepColumns(grid: Grid, { layout, rows }: Earlier, obstacles: readonly (readonly Box[])[]): void {
   const wishes = grid.rows.map((row, index) => axesOf(row, layout, rows[index]));
-  const placed = new Set<Cell>();
+  const placed = new Set<GridCell>();
   grid.rows.forEach((row, index) => {
     for (const cell of row) {
       const old = wishes[index]?.get(cell);
@@ -42,8 +42,8 @@ export function keepColumns(grid: Grid, { layout, rows }: Earlier, obstacles: re
   });
 }
 
-function axesOf(row: readonly Cell[], previous: Layout, oldRow: number | undefined): Map<Cell, number> {
-  const axes = new Map<Cell, number>();
+function axesOf(row: readonly GridCell[], previous: Layout, oldRow: number | undefined): Map<GridCell, number> {
+  const axes = new Map<GridCell, number>();
   for (const cell of row) {
     const node = cell.isBend ? undefined : previous.nodes.get(cell.key);
     const axis = cell.isBend
@@ -54,13 +54,13 @@ function axesOf(row: readonly Cell[], previous: Layout, oldRow: number | undefin
   return axes;
 }
 
-function meanOfNeighbours(cell: Cell, placed: ReadonlySet<Cell>): number {
+function meanOfNeighbours(cell: GridCell, placed: ReadonlySet<GridCell>): number {
   const above = cell.above.map(({ upper }) => upper).filter((other) => placed.has(other));
   const others = above.length > 0 ? above : cell.below.map(({ lower }) => lower).filter((other) => placed.has(other));
   return others.length === 0 ? 0 : others.reduce((sum, { x }) => sum + x, 0) / others.length;
 }
 
-function nearestFree(cell: Cell, wish: number, settled: readonly Cell[], obstacles: readonly Box[]): number {
+function nearestFree(cell: GridCell, wish: number, settled: readonly GridCell[], obstacles: readonly Box[]): number {
   const taken = [
     ...settled.map((other): [number, number] => {
       const gap = gapBetween(other, cell);
@@ -73,7 +73,7 @@ function nearestFree(cell: Cell, wish: number, settled: readonly Cell[], obstacl
   return candidates.reduce((best, x) => (Math.abs(x - wish) < Math.abs(best - wish) ? x : best), candidates[0] ?? wish);
 }
 
-function firstRightOf(cells: readonly Cell[], x: number): number {
+function firstRightOf(cells: readonly GridCell[], x: number): number {
   const index = cells.findIndex((cell) => cell.x > x);
   return index === -1 ? cells.length : index;
 }

@@ -1,8 +1,7 @@
 import type * as t from '@babel/types';
 import { given, visitNodes } from '../syntax/nodes.ts';
 import { endOf, type SourceFile, startOf } from '../syntax/sourceFile.ts';
-import type { Edit } from '../syntax/edits.ts';
-import type { Unconverted } from './edits.ts';
+import type { Edit, Unconverted } from '../syntax/edits.ts';
 import { constructorOf, type Kind, type LibraryNames } from './libraryNames.ts';
 import type { ParamsPlan } from './paramsPlan.ts';
 

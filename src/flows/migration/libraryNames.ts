@@ -2,7 +2,7 @@ import type * as t from '@babel/types';
 import { type FindFile, importCandidates } from '../reading/modules.ts';
 import { unwrapped, visitNodes } from '../syntax/nodes.ts';
 import type { SourceFile } from '../syntax/sourceFile.ts';
-import { type ImportedName, ModuleNames, requireOf } from './moduleNames.ts';
+import { type ImportedName, ModuleLinks, requireOf } from './moduleLinks.ts';
 
 const PACKAGE = 'pocketflow';
 /** What other files may import already, whose migration was written before. */
@@ -26,7 +26,7 @@ export class LibraryNames {
   readonly #path: string;
   readonly #find: FindFile;
   readonly #packages: readonly string[];
-  readonly #module: ModuleNames;
+  readonly #module: ModuleLinks;
   readonly #classes = new Map<string, t.Class>();
   readonly #repeated = new Set<string>();
   /** The files that were read so far, by their paths. */
@@ -38,7 +38,7 @@ export class LibraryNames {
     this.#find = find;
     this.#packages = packages;
     this.#others = others;
-    this.#module = new ModuleNames(file);
+    this.#module = new ModuleLinks(file);
     if (file.program === undefined) return;
     visitNodes(file.program, (node, parent) => {
       if (node.type === 'ImportDeclaration') this.#noteSpecifier(node.source);

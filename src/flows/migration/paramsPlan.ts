@@ -2,7 +2,7 @@ import type * as t from '@babel/types';
 import { given, keyName, visitNodes } from '../syntax/nodes.ts';
 import type { SourceFile } from '../syntax/sourceFile.ts';
 import type { LibraryNames } from './libraryNames.ts';
-import { type Creation, type Link, readWiring } from './wiring.ts';
+import { type Creation, type WiredLink, readWiring } from './wiring.ts';
 
 /** The classes of a file whose params become a part of the state of their batch flows. */
 export interface ParamsPlan {
@@ -61,7 +61,7 @@ function* withParents(names: LibraryNames, name: string): Generator<string> {
   }
 }
 
-function reachedTexts({ first }: Creation, links: readonly Link[]): ReadonlySet<string> {
+function reachedTexts({ first }: Creation, links: readonly WiredLink[]): ReadonlySet<string> {
   const reached = new Set([first]);
   for (const text of reached) for (const { source, target } of links) if (source === text) reached.add(target);
   return reached;

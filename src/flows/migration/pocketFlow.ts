@@ -1,11 +1,10 @@
 import { AppError } from '../../core/errors.ts';
 import { keyName, visitNodes } from '../syntax/nodes.ts';
 import { endOf, SourceFile, startOf } from '../syntax/sourceFile.ts';
-import { convertConnections } from './connections.ts';
+import { convertConnections } from './convertConnections.ts';
 import { convertConstructors } from './constructors.ts';
 import type { FindFile } from '../reading/modules.ts';
-import { edited } from '../syntax/edits.ts';
-import type { Unconverted } from './edits.ts';
+import { edited, type Unconverted } from '../syntax/edits.ts';
 import { withEndingActions } from './endings.ts';
 import { LibraryNames } from './libraryNames.ts';
 import { paramsEdits } from './params.ts';

@@ -6,7 +6,7 @@ import type { LibraryNames } from './libraryNames.ts';
 type ConnectionCall = t.CallExpression & { callee: t.MemberExpression };
 
 /** One `a.next(b)` or `a.on('x', b)`, by the texts of its parts. */
-export interface Link {
+export interface WiredLink {
   readonly source: string;
   readonly target: string;
   /** The text of the action; undefined for the default. */
@@ -15,7 +15,7 @@ export interface Link {
 
 /** A statement that connects nodes: a chain of `next` and `on`. */
 export interface Wiring {
-  readonly links: readonly Link[];
+  readonly links: readonly WiredLink[];
   readonly start: number;
   readonly end: number;
   /** Whether it always runs: it is not in a branch or a loop of its function. */
@@ -37,7 +37,7 @@ export interface Creation {
 }
 
 /** The connections and the flows of one function, or of the file itself. */
-export interface Scope {
+export interface WiringScope {
   readonly wirings: Wiring[];
   readonly creations: Creation[];
 }
@@ -46,7 +46,7 @@ export interface Scope {
 type Units = Map<string, Set<string>>;
 
 interface FileWiring {
-  readonly scopes: readonly Scope[];
+  readonly scopes: readonly WiringScope[];
   readonly units: ReadonlyMap<string, ReadonlySet<string>>;
   /** The calls of `next` and `on` that are no statement. */
   readonly others: readonly t.Node[];
@@ -54,7 +54,7 @@ interface FileWiring {
 
 /** Finds what each function connects. */
 export function readWiring(file: SourceFile, names: LibraryNames): FileWiring {
-  const scopes = new Map<t.Node, Scope>();
+  const scopes = new Map<t.Node, WiringScope>();
   const others: t.Node[] = [];
   const known: Units = new Map();
   if (file.program === undefined) return { scopes: [], units: known, others };
@@ -65,7 +65,7 @@ export function readWiring(file: SourceFile, names: LibraryNames): FileWiring {
     noteUnits(file, names, node, known);
     if (isConnection(node)) calls.push(node);
   });
-  const scopeOf = (node: t.Node): Scope => {
+  const scopeOf = (node: t.Node): WiringScope => {
     const home = functionOf(node, parents);
     const scope = scopes.get(home) ?? { wirings: [], creations: [] };
     scopes.set(home, scope);
@@ -180,7 +180,7 @@ function isProbable({ callee, arguments: [argument] }: ConnectionCall): boolean 
 }
 
 /** The links of a chain, in their order; undefined if one starts at a node without a name. */
-function linksOf(file: SourceFile, node: ConnectionCall): readonly Link[] | undefined {
+function linksOf(file: SourceFile, node: ConnectionCall): readonly WiredLink[] | undefined {
   const { object, property } = node.callee;
   const before = isConnection(object) ? linksOf(file, object) : [];
   const isNext = property.type === 'Identifier' && property.name === 'next';

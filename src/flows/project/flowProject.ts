@@ -1,14 +1,13 @@
 import { setNewest } from '../../core/setNewest.ts';
-import { type FlowSymbol, renameSymbol, symbolAt } from '../assist/renameSymbol.ts';
+import { type FlowSymbol, renameSymbol, symbolAt } from '../language/renameSymbol.ts';
 import { applyEdits, planEdit } from '../editing/editFlow.ts';
 import { type GraphShape, isSameShape, shapeOf } from '../editing/graphShape.ts';
 import { refuse, tryEdit } from '../editing/sourceMap.ts';
 import type { FlowOperation } from '../graph/flowOperation.ts';
 import type { FlowFile, TextEdit } from '../graph/graph.ts';
-import type { EditResult, FlowReading } from '../reading/flowReading.ts';
 import type { StepReach } from '../reach/changedSteps.ts';
 import { stepReach } from '../reach/stepReach.ts';
-import { readSource } from '../reading/readSource.ts';
+import { type EditResult, type FlowReading, readSource } from '../reading/readSource.ts';
 import { SourceFile } from '../syntax/sourceFile.ts';
 import { type FileHost, ParsedFiles } from './parsedFiles.ts';
 

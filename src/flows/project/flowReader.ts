@@ -1,13 +1,13 @@
-import { completionsAt, type FlowCompletion } from '../assist/completions.ts';
-import { type NodeNeighbours, neighboursAt } from '../assist/hover.ts';
-import type { FlowSymbol } from '../assist/renameSymbol.ts';
-import { diagnose } from '../diagnostics/diagnose.ts';
-import type { FlowDiagnostic } from '../diagnostics/diagnostic.ts';
+import { completionsAt, type FlowCompletion } from '../language/completions.ts';
+import { type NodeNeighbours, neighboursAt } from '../language/hover.ts';
+import type { FlowSymbol } from '../language/renameSymbol.ts';
+import { diagnose } from '../language/diagnose.ts';
+import type { FlowDiagnostic } from '../language/diagnostic.ts';
 import { diskHost } from './diskHost.ts';
 import type { FlowOperation } from '../graph/flowOperation.ts';
 import { FlowProject } from './flowProject.ts';
 import type { StepReach } from '../reach/changedSteps.ts';
-import type { EditResult } from '../reading/flowReading.ts';
+import type { EditResult } from '../reading/readSource.ts';
 import type { FlowFile } from '../graph/graph.ts';
 
 interface OpenText {

@@ -1,6 +1,5 @@
 import type * as t from '@babel/types';
-import { boundNames } from '../syntax/boundNames.ts';
-import { given, keyName } from '../syntax/nodes.ts';
+import { boundNames, given, keyName } from '../syntax/nodes.ts';
 import type { SourceFile } from '../syntax/sourceFile.ts';
 
 /** A name of another module: `imported` is undefined for all of it. */

@@ -1,22 +1,21 @@
-import type {
-  FlowEdge,
-  FlowGraph,
-  FlowNode,
-  NodeActions,
-  ReplacedEdge,
-  ReturnedAction,
-  SourceRange,
-  Unread,
+import {
+  type FlowEdge,
+  type FlowGraph,
+  type FlowNode,
+  NODE_TYPES,
+  type NodeActions,
+  type ReplacedEdge,
+  type ReturnedAction,
+  type SourceRange,
+  type Unread,
 } from '../graph/graph.ts';
-import { NODE_TYPES } from '../graph/nodeTypes.ts';
-import { summaryAbove } from '../syntax/comments.ts';
 import type { Evaluator } from '../interpreter/evaluator.ts';
 import { type HookFacts, hookRange, lastHookOf, readHooks } from './hooks.ts';
-import { flowName, FreeIds, identify, labelsOf, nodeName, runtimeName } from './identity.ts';
+import { flowName, FreeIds, identify, labelsOf, nodeName, runtimeName } from './unitNames.ts';
 import { findMethod, libraryOf } from '../interpreter/members.ts';
-import { endOf, startOf } from '../syntax/sourceFile.ts';
-import type { Connection, FlowDraft, Instance } from '../interpreter/values/values.ts';
-import { ReadingLimitError } from '../interpreter/values/readingBudget.ts';
+import { endOf, startOf, summaryAbove } from '../syntax/sourceFile.ts';
+import type { Connection, FlowDraft, Instance } from '../interpreter/values.ts';
+import { ReadingLimitError } from '../interpreter/readingLimit.ts';
 
 // The depth of nested flows; see the reading limit `level`.
 const MAX_DEPTH = 50;
@@ -121,7 +120,7 @@ export class GraphBuilder {
   }
 
   #takeText(...texts: readonly string[]): boolean {
-    return this.#evaluator.budget.afford(
+    return this.#evaluator.limit.afford(
       'character',
       texts.reduce((sum, { length }) => sum + length, 0),
     );
@@ -142,7 +141,7 @@ export class GraphBuilder {
     if (known === 'in progress') return { known: [], unknown: undefined }; // a flow that contains itself
     if (known !== undefined) return known;
     if (this.#depth === MAX_DEPTH) {
-      this.#evaluator.budget.exceed('level');
+      this.#evaluator.limit.exceed('level');
       return { known: [], unknown: undefined };
     }
     this.#actions.set(node, 'in progress');
@@ -216,7 +215,7 @@ function unknownName(instance: Instance): Unread[] {
 /** The result of `readHooks`; beyond the limits of the reading, nodes are shown without facts. */
 function readNodeFacts(evaluator: Evaluator, instance: Instance, inner: NodeActions | undefined): HookFacts {
   try {
-    if (!evaluator.budget.isExceeded) return chargedFacts(evaluator, instance, inner);
+    if (!evaluator.limit.isExceeded) return chargedFacts(evaluator, instance, inner);
   } catch (error) {
     if (!(error instanceof ReadingLimitError)) throw error;
   }
@@ -231,8 +230,8 @@ function chargedFacts(evaluator: Evaluator, instance: Instance, inner: NodeActio
   const { actions, reads, writes, unreadKeys } = facts;
   const keys = [...reads, ...writes].flatMap(({ path }) => path);
   const names = actions.known.flatMap(({ action, written }) => [action, ...written]);
-  evaluator.budget.spend('fact', keys.length + names.length + unreadKeys.length);
+  evaluator.limit.spend('fact', keys.length + names.length + unreadKeys.length);
   const characters = [...keys, ...names].reduce((sum, { length }) => sum + length, 0);
-  evaluator.budget.spend('character', characters);
+  evaluator.limit.spend('character', characters);
   return facts;
 }

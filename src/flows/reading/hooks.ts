@@ -1,12 +1,12 @@
 import type * as t from '@babel/types';
 import type { FlowNode, KeyAccess, NodeActions, ReturnedAction, SourceRange, Unread } from '../graph/graph.ts';
-import { DEFAULT_ACTION } from '../interpreter/values/drafts.ts';
+import { DEFAULT_ACTION } from '../interpreter/drafts.ts';
 import type { Evaluator } from '../interpreter/evaluator.ts';
 import { boundMethod, findMethod, type FoundMethod, libraryOf } from '../interpreter/members.ts';
 import { given, ruleFor, type Rules } from '../syntax/nodes.ts';
 import { libraryKeys, optionOf } from './libraryKeys.ts';
-import { NEXT } from '../interpreter/values/scope.ts';
-import { createUse, writtenKeys } from '../interpreter/values/shared.ts';
+import { NEXT } from '../interpreter/scopes.ts';
+import { createUse, writtenKeys } from '../interpreter/shared.ts';
 import {
   alternatives,
   type FunctionValue,
@@ -18,7 +18,7 @@ import {
   union,
   unknown,
   type Value,
-} from '../interpreter/values/values.ts';
+} from '../interpreter/values.ts';
 import type { SourceFile } from '../syntax/sourceFile.ts';
 
 const MAX_ALIASES = 20;

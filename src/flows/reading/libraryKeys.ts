@@ -1,7 +1,7 @@
 import type { KeyAccess } from '../graph/graph.ts';
 import { libraryOf } from '../interpreter/members.ts';
-import type { LibraryName } from '../interpreter/values/library.ts';
-import type { Instance, Value } from '../interpreter/values/values.ts';
+import type { LibraryName } from '../interpreter/library.ts';
+import type { Instance, Value } from '../interpreter/values.ts';
 
 interface LibraryKeys {
   readonly reads: readonly KeyAccess[];

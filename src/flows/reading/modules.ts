@@ -1,19 +1,17 @@
-import type * as t from '@babel/types';
 import { dirname, isAbsolute, join } from 'node:path';
+import type * as t from '@babel/types';
 import { Evaluator } from '../interpreter/evaluator.ts';
-import { boundNames } from '../syntax/boundNames.ts';
-import { given, keyName } from '../syntax/nodes.ts';
-import { createCell, createScope } from '../interpreter/values/scope.ts';
+import { boundNames, given, keyName } from '../syntax/nodes.ts';
+import { createCell, createScope } from '../interpreter/scopes.ts';
 import type { SourceFile } from '../syntax/sourceFile.ts';
-import { LIBRARY_NAMES } from '../interpreter/values/library.ts';
-import { type ModuleValue, type Scope, unknown, type Value } from '../interpreter/values/values.ts';
+import { LIBRARY_NAMES } from '../interpreter/library.ts';
+import { type ModuleValue, type Scope, unknown, type Value } from '../interpreter/values.ts';
 
 /** Finds the first of some files that exists. */
 export type FindFile = (candidates: readonly string[]) => SourceFile | undefined;
 
 /** The module whose classes are nodes and flows. */
 const LIBRARY = 'farwharf/agents';
-
 const EXTENSIONS = ['.ts', '.mts', '.cts', '.tsx', '.js', '.mjs', '.cjs', '.jsx'];
 const TYPED: Readonly<Record<string, readonly string[]>> = {
   '.js': ['.ts', '.tsx'],
@@ -63,7 +61,7 @@ export class Modules {
     if (!/^\.{1,2}(?:\/|$)/.test(specifier)) return undefined;
     const file = this.#find(importCandidates(specifier, from.path));
     if (file?.program === undefined) return undefined;
-    if (!this.#modules.has(file.path)) this.evaluator.budget.spend('letter', file.text.length);
+    if (!this.#modules.has(file.path)) this.evaluator.limit.spend('letter', file.text.length);
     const module = this.load(file);
     return { type: 'module', get: (name) => module.get(name) };
   }

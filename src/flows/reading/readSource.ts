@@ -1,14 +1,25 @@
-import type { FlowFile, ModelUse, Unread } from '../graph/graph.ts';
-import { ReadingLimitError } from '../interpreter/values/readingBudget.ts';
-import type { Origin, Value } from '../interpreter/values/values.ts';
+import type { FlowFile, ModelUse, TextEdit, Unread } from '../graph/graph.ts';
+import { ReadingLimitError } from '../interpreter/readingLimit.ts';
+import type { Origin, Value } from '../interpreter/values.ts';
 import type { SourceFile } from '../syntax/sourceFile.ts';
-import type { FlowReading } from './flowReading.ts';
 import { GraphBuilder, type ReadFlow } from './graphBuilder.ts';
 import { type FindFile, Modules } from './modules.ts';
-import { followFile } from './program.ts';
+import { followFile } from './followFile.ts';
 
 // A file without any of these makes no flow and is not evaluated.
 const MAY_MAKE_FLOWS = /farwharf\/agents|\bconnect\s*\(|\bFlow\b|\.start\s*=|\.run\s*\(/;
+
+/** The result of reading one file, with what edits need. */
+export interface FlowReading {
+  readonly result: FlowFile;
+  readonly source: SourceFile;
+  readonly flows: readonly ReadFlow[];
+}
+
+/** The edits that make a change, or why it cannot be made safely. */
+export type EditResult =
+  | { readonly ok: true; readonly edits: readonly TextEdit[] }
+  | { readonly ok: false; readonly reason: string };
 
 /** Reads the flows of a parsed file without running it; `find` supplies the files that it imports. */
 export function readSource(source: SourceFile, find: FindFile): FlowReading {
@@ -18,13 +29,13 @@ export function readSource(source: SourceFile, find: FindFile): FlowReading {
   let flows: readonly ReadFlow[] = [];
   if (MAY_MAKE_FLOWS.test(source.text)) {
     try {
-      evaluator.budget.spend('letter', source.text.length);
+      evaluator.limit.spend('letter', source.text.length);
       followFile(modules.load(source), evaluator);
       flows = build();
     } catch (error) {
       // Only generated code nests expressions thousands of levels deep. The flows found before them are shown.
       if (!(error instanceof RangeError) && !(error instanceof ReadingLimitError)) throw error;
-      evaluator.budget.exceed('level');
+      evaluator.limit.exceed('level');
       flows = buildWithin(build);
     }
   }
@@ -32,7 +43,7 @@ export function readSource(source: SourceFile, find: FindFile): FlowReading {
   const hidden: Unread[] = [...unread.values()]
     .filter(({ origin }) => origin.file === source)
     .map(({ origin, reason }) => ({ reason, range: origin.file.range(origin.node) }));
-  const { problem } = evaluator.budget;
+  const { problem } = evaluator.limit;
   if (problem !== undefined) hidden.push({ reason: problem, range: source.rangeOf(0, 0) });
   const result: FlowFile = {
     file: source.path,

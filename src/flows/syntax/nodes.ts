@@ -1,5 +1,18 @@
 import type * as t from '@babel/types';
 
+const NAMES: Rules<[], string[]> = {
+  VariableDeclaration: ({ declarations }) => declarations.flatMap(({ id }) => boundNames(id)),
+  FunctionDeclaration: ({ id }) => optionalName(id),
+  ClassDeclaration: ({ id }) => optionalName(id),
+  TSEnumDeclaration: ({ id }) => [id.name],
+  Identifier: ({ name }) => [name],
+  ObjectPattern: ({ properties }) =>
+    properties.flatMap((property) => boundNames(property.type === 'RestElement' ? property.argument : property.value)),
+  ArrayPattern: ({ elements }) => elements.flatMap((element) => (element === null ? [] : boundNames(element))),
+  AssignmentPattern: ({ left }) => boundNames(left),
+  RestElement: ({ argument }) => boundNames(argument),
+};
+
 /** Rules by type of syntax node, each typed by its node. */
 export type Rules<Args extends readonly unknown[], Result> = {
   readonly [Type in t.Node['type']]?: (node: Extract<t.Node, { type: Type }>, ...args: Args) => Result;
@@ -69,4 +82,13 @@ function childrenOf(node: t.Node): t.Node[] {
 
 function isNode(value: unknown): value is t.Node {
   return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
+}
+
+/** The names that a declaration or pattern defines; none for other nodes. */
+export function boundNames(node: t.Node): string[] {
+  return ruleFor(NAMES, node)?.(node) ?? [];
+}
+
+function optionalName(id: t.Identifier | null | undefined): string[] {
+  return given(id) ? [id.name] : [];
 }

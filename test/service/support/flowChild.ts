@@ -1,8 +1,8 @@
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { FlowProcessEvent, FlowRunRequest } from '../../../src/flows/run/protocol/flowRun.ts';
-import type { FlowOutcome } from '../../../src/flows/run/protocol/outcome.ts';
+import type { FlowProcessEvent, FlowRunRequest } from '../../../src/flows/run/protocol/runRequest.ts';
+import type { FlowOutcome } from '../../../src/flows/run/protocol/flowOutcome.ts';
 import type { RunEvent } from '../../../src/flows/run/protocol/runEvent.ts';
 import { runFlow } from '../../../src/flows/run/process/runFlow.ts';
 import { built } from './built.ts';

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { AppError } from '../../../core/errors.ts';
 import type { RemoteService } from '../../../core/rpc/rpcMessages.ts';
-import type { ComparedFlows } from '../../../flows/versions/flowChanges.ts';
+import type { ComparedFlows } from '../../../flows/project/flowChanges.ts';
 import type { FileRevision } from '../../../workspace/git/fileHistory.ts';
 import type { FlowWorkerService } from '../../threads/flowWorker.ts';
 import { label, withoutIcons } from '../../ui/labels.ts';

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../../core/processes/lifetime.ts';
-import type { FlowCompletion } from '../../../flows/assist/completions.ts';
+import type { FlowCompletion } from '../../../flows/language/completions.ts';
 import { type FlowDocuments, readerPath, type RemoteReader } from '../documents/flowDocuments.ts';
 import { FLOW_SELECTOR, looksLikeFlow } from '../documents/flowText.ts';
 

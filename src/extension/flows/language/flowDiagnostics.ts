@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../../core/processes/lifetime.ts';
 import type { Logger } from '../../../core/log.ts';
-import type { Fix, FlowDiagnostic, Severity } from '../../../flows/diagnostics/diagnostic.ts';
+import type { Fix, FlowDiagnostic, Severity } from '../../../flows/language/diagnostic.ts';
 import { type FlowDocuments, readerPath, type RemoteReader } from '../documents/flowDocuments.ts';
 import { toRange } from '../documents/ranges.ts';
 import { toWorkspaceEdit, uriOf } from '../documents/sourceEdits.ts';

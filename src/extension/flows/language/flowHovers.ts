@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import type { Disposable } from '../../../core/processes/lifetime.ts';
-import type { NodeNeighbours } from '../../../flows/assist/hover.ts';
+import type { NodeNeighbours } from '../../../flows/language/hover.ts';
 import { escapeMarkdown } from '../../ui/markdown.ts';
 import { type FlowDocuments, readerPath, type RemoteReader } from '../documents/flowDocuments.ts';
 import { FLOW_SELECTOR, looksLikeFlow } from '../documents/flowText.ts';

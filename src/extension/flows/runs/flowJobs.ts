@@ -6,7 +6,7 @@ import type { Logger } from '../../../core/log.ts';
 import { JobFlowEvents } from '../../../flows/run/job/jobFlowEvents.ts';
 import { firstTrace } from '../../../flows/run/history/runQueries.ts';
 import type { RunEvent } from '../../../flows/run/protocol/runEvent.ts';
-import { type RunTimeline, timelinesOf } from '../../../flows/run/protocol/timeline.ts';
+import { type RunTimeline, timelinesOf } from '../../../flows/run/protocol/runTimeline.ts';
 import { describeJob } from '../../../jobs/describe.ts';
 import { isOver, isWaiting, type JobRecord } from '../../../jobs/ledger/record.ts';
 import { EventSpool } from '../../../jobs/log/spool.ts';

@@ -4,10 +4,10 @@ import { messageOf } from '../../../core/errors.ts';
 import { type Disposable, Emitter } from '../../../core/processes/lifetime.ts';
 import type { RemoteService } from '../../../core/rpc/rpcMessages.ts';
 import type { DebuggerPlace } from '../../../flows/run/process/debugConfiguration.ts';
-import type { FlowProcessEvent } from '../../../flows/run/protocol/flowRun.ts';
-import type { FlowOutcome } from '../../../flows/run/protocol/outcome.ts';
+import type { FlowProcessEvent } from '../../../flows/run/protocol/runRequest.ts';
+import type { FlowOutcome } from '../../../flows/run/protocol/flowOutcome.ts';
 import { describeRunEnd } from '../../../flows/run/history/describeRun.ts';
-import { answerRun } from '../../../flows/run/history/answer.ts';
+import { answerRun } from '../../../flows/run/history/answerRun.ts';
 import {
   type RecordedRun,
   type RecordedRunOptions,

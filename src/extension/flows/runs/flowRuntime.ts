@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { type DebuggerPlace, debugConfiguration } from '../../../flows/run/process/debugConfiguration.ts';
 import { type VariableSource, variableNames } from '../../../flows/run/protocol/flowEnvironment.ts';
-import type { FlowRuntime } from '../../../flows/run/protocol/flowRun.ts';
+import type { FlowRuntime } from '../../../flows/run/protocol/runRequest.ts';
 import { readSetting } from '../../contributions/config.ts';
 
 /** The programs that run flows for this window: the editor's own Node. */

@@ -4,9 +4,9 @@ import { AppError } from '../../../core/errors.ts';
 import type { Disposable } from '../../../core/processes/lifetime.ts';
 import { requireTrust } from '../../workspace/folders.ts';
 import { choiceOf } from '../../../flows/graph/flowChoice.ts';
-import { flowInputs } from '../../../flows/graph/flowInputs.ts';
+import { neededKeys } from '../../../flows/graph/neededKeys.ts';
 import type { RerunStep } from '../../../flows/run/history/rerun.ts';
-import type { VisitRuns } from '../../../flows/run/visits/visit.ts';
+import type { VisitRuns } from '../../../flows/run/history/nodeVisit.ts';
 import { CANVAS_TYPE } from '../../contributions/names.ts';
 import type { Services } from '../../services/services.ts';
 import { submit } from '../../submit/submit.ts';
@@ -184,7 +184,7 @@ export class FlowStarter implements Disposable {
 
   /** Undefined if the run needs none, null if the user cancelled. */
   async #inputsFor({ document, file, flow }: FoundFlow): Promise<Readonly<Record<string, unknown>> | undefined | null> {
-    const needed = flowInputs(file, flow, document.getText());
+    const needed = neededKeys(file, flow, document.getText());
     if (needed.size === 0) return undefined;
     const key = `flow inputs ${document.uri.toString()} ${flow.id}`;
     const last = this.#deps.memory.get<Readonly<Record<string, unknown>>>(key) ?? {};

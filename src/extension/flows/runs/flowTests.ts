@@ -1,12 +1,12 @@
-import type { StepReach } from '../../../flows/reach/changedSteps.ts';
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
+import type { StepReach } from '../../../flows/reach/changedSteps.ts';
 import { AppError, isAbort, messageOf } from '../../../core/errors.ts';
 import { type Disposable, DisposableStore } from '../../../core/processes/lifetime.ts';
 import type { Logger } from '../../../core/log.ts';
 import { describeLive } from '../../../flows/run/history/describeRun.ts';
-import type { FlowRuntime } from '../../../flows/run/protocol/flowRun.ts';
+import type { FlowRuntime } from '../../../flows/run/protocol/runRequest.ts';
 import { FLOW_TEST_SUFFIX, flowTestName, flowTestPath, readFlowTest } from '../../../flows/run/testing/flowTestFile.ts';
 import { pinFlowTest } from '../../../flows/run/testing/flowTestPin.ts';
 import { type FlowTestResult, runFlowTest } from '../../../flows/run/testing/flowTestRun.ts';

@@ -5,12 +5,11 @@ import { type Checkpoint, checkpointSchema } from '../../../agents/records/schem
 import { jsonSchemaIssues } from '../../../agents/schema/jsonSchemaCheck.ts';
 import { AppError } from '../../../core/errors.ts';
 import { parseJson } from '../../../core/jsonFields.ts';
-import { requireAllowed } from '../../../flows/run/history/answer.ts';
+import { requireAllowed } from '../../../flows/run/history/answerRun.ts';
 import { runFolder } from '../../../flows/run/history/runFolder.ts';
 import { type RunRecord, runRecord } from '../../../flows/run/history/runRecord.ts';
-import { jobFileIn } from '../../../flows/run/job/jobFile.ts';
-import { isRunRecord } from '../../../flows/run/job/jobRunFolder.ts';
-import { answerFieldOf, readAnswer } from '../../../flows/run/answers/answerField.ts';
+import { isRunRecord, jobFileIn } from '../../../flows/run/job/jobRuns.ts';
+import { answerFieldOf, readAnswer } from '../../../flows/run/history/answerField.ts';
 import { browseResults } from '../../../jobs/browsing/browse.ts';
 import { holdLease } from '../../../jobs/ledger/lease.ts';
 import { isWaiting, type JobRecord } from '../../../jobs/ledger/record.ts';

@@ -1,10 +1,10 @@
 import type * as vscode from 'vscode';
 import type { choiceOf } from '../../../flows/graph/flowChoice.ts';
 import { RunHistory } from '../../../flows/run/history/runHistory.ts';
-import type { FlowRuntime } from '../../../flows/run/protocol/flowRun.ts';
-import type { NodeVisit, VisitRuns } from '../../../flows/run/visits/visit.ts';
-import { inputOfVisit, readState } from '../../../flows/run/visits/visitReport.ts';
-import { runVisit } from '../../../flows/run/visits/visitRun.ts';
+import type { FlowRuntime } from '../../../flows/run/protocol/runRequest.ts';
+import type { NodeVisit, VisitRuns } from '../../../flows/run/history/nodeVisit.ts';
+import { inputOfVisit, readState } from '../../../flows/run/history/visitReport.ts';
+import { runVisit } from '../../../flows/run/history/visitRun.ts';
 import type { Keys } from '../../account/keys.ts';
 import { requireTrust } from '../../workspace/folders.ts';
 import { openModelBridge } from './editorModels.ts';

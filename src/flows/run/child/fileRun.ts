@@ -3,9 +3,8 @@ import { registerHooks, type LoadHookSync } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { AppError, systemCode } from '../../../core/errors.ts';
 import type { ChildRequest } from '../protocol/runMessage.ts';
-import { findFlow } from './loading/exportedFlow.ts';
+import { findFlow, importedFile } from '../loading/exportedFlow.ts';
 import type { FlowHost } from './flowHost.ts';
-import { importedFile } from './loading/importedFile.ts';
 import { runsOnlyAsMain, skipsMain, MAIN } from '../../graph/mainGuard.ts';
 
 // How long a file that may run its flow itself can take before it does.

@@ -11,13 +11,12 @@ import type {
 } from '../../../agents/run/runHost.ts';
 import type { TraceEvent } from '../../../agents/records/trace.ts';
 import type { RunEvent } from '../protocol/runEvent.ts';
-import type { FlowFailure } from '../protocol/outcome.ts';
+import type { FlowFailure } from '../protocol/flowOutcome.ts';
 import type { ChildRequest } from '../protocol/runMessage.ts';
-import { changesBetween, type StateChange } from '../protocol/stateChange.ts';
+import { stateChanges, type StateChange } from '../protocol/stateChange.ts';
 import { isSpecial, type StateObject, type StateView, type ViewLimits, viewOf } from '../protocol/stateView.ts';
-import type { RecordedCompletions } from './recording/recordedCompletions.ts';
-import type { RunWriter } from './recording/runWriter.ts';
-import { TimeBudget } from './recording/timeBudget.ts';
+import type { RecordedCompletions } from './recordedCompletions.ts';
+import { type RunWriter, TimeShare } from './runWriter.ts';
 
 const VIEW_PART = 0.2;
 
@@ -58,7 +57,7 @@ export class HostedFlow implements HostedRun {
   readonly #run: number;
   readonly #onEnd: () => void;
   readonly #isInner: boolean;
-  readonly #budget = new TimeBudget(VIEW_PART);
+  readonly #timeShare = new TimeShare(VIEW_PART);
   readonly #name: string;
   readonly #shared: unknown;
   // Shown but not recorded: the whole reply is in the file of model calls.
@@ -106,7 +105,8 @@ export class HostedFlow implements HostedRun {
       visited();
       return new Promise(() => {}); // the process is stopped
     }
-    if (this.#budget.hasRoom || step.checkpoint === undefined) this.#budget.spend(() => this.#reportChanges(step));
+    if (this.#timeShare.hasRoom || step.checkpoint === undefined)
+      this.#timeShare.spend(() => this.#reportChanges(step));
     else this.#skipped += 1;
     // An inner run cannot be continued: the hook that started it runs again.
     if (step.checkpoint !== undefined && !this.#isInner) files?.checkpoint(this.#run, step.checkpoint);
@@ -216,7 +216,7 @@ export class HostedFlow implements HostedRun {
     const state = this.#viewOf(shared);
     const changes =
       part === undefined
-        ? [...this.#partStates.clear(), ...changesBetween(this.#view, state)]
+        ? [...this.#partStates.clear(), ...stateChanges(this.#view, state)]
         : this.#partStates.changes(this.#view, part, state);
     if (part === undefined) this.#view = state;
     const skipped = this.#skipped;
@@ -252,7 +252,7 @@ export class PartStates {
     const own = ownPart(shared, state);
     this.#parts.set(path, own);
     if (before === undefined) changes.push({ op: 'set', path: [path], value: own });
-    else for (const change of changesBetween(before, own)) changes.push({ ...change, path: [path, ...change.path] });
+    else for (const change of stateChanges(before, own)) changes.push({ ...change, path: [path, ...change.path] });
     return changes;
   }
 
@@ -275,7 +275,7 @@ function isBelow(path: string, outer: string | undefined): boolean {
 function ownPart(shared: StateView, state: StateView): StateView {
   if (!isObject(shared) || !isObject(state)) return state;
   const isOwn = ([key, value]: [string, StateView]): boolean =>
-    !Object.hasOwn(shared, key) || changesBetween(shared[key] ?? null, value).length > 0;
+    !Object.hasOwn(shared, key) || stateChanges(shared[key] ?? null, value).length > 0;
   return Object.fromEntries(Object.entries(state).filter(isOwn));
 }
 

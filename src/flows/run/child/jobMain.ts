@@ -4,7 +4,7 @@ import { MarkedLineWriter } from '../../../core/text/markedLines.ts';
 import { describeRunEnd } from '../history/describeRun.ts';
 import { FlowEnding } from '../process/flowEnding.ts';
 import { jobRequest } from '../job/jobRequest.ts';
-import { jobRunFolder } from '../job/jobRunFolder.ts';
+import { jobRunFolder } from '../job/jobRuns.ts';
 import type { RunEvent } from '../protocol/runEvent.ts';
 import { type RunFolder, runFolder } from '../history/runFolder.ts';
 import type { RunRecord } from '../history/runRecord.ts';

@@ -1,14 +1,21 @@
 import { stat } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
+import { basename, dirname, join } from 'node:path';
 import * as z from 'zod';
 import { stableJson } from '../../../agents/records/plainJson.ts';
 import { AppError } from '../../../core/errors.ts';
 import { readProblem } from '../../../core/files/readProblem.ts';
 import { type Check, readChecks } from './check.ts';
-import { MAX_ROW_DEPTH, type Row, rowsOf, TOO_DEEP } from './rows.ts';
+import { MAX_ROW_DEPTH, type Row, rowsOf, TOO_DEEP } from './dataRows.ts';
 
 const MAX_CASES = 10_000;
 const MAX_FAULTS = 10;
+
+/** The names of data sets beside their flow files: `research.cases.jsonl`, `research.harbours.cases.csv`. */
+export const CASES_PATTERN = '*.cases.{jsonl,csv}';
+
+const SUFFIX = /\.cases\.(?:jsonl|csv)$/i;
+const EXTENSIONS = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs'];
 
 /** One case of a data set. */
 export interface EvalCase {
@@ -122,4 +129,20 @@ function faultOf(value: unknown, depth = 0): string | undefined {
     if (fault !== undefined) return fault;
   }
   return undefined;
+}
+
+/** The flow file beside a data set, by its name; undefined if there is none. */
+export async function evaluatedFile(data: string): Promise<string | undefined> {
+  if (!SUFFIX.test(data)) return undefined;
+  let stem = basename(data).replace(SUFFIX, '');
+  for (;;) {
+    for (const extension of EXTENSIONS) {
+      const file = join(dirname(data), stem + extension);
+      const found = await stat(file).catch((): undefined => undefined);
+      if (found?.isFile() === true) return file;
+    }
+    const dot = stem.lastIndexOf('.');
+    if (dot <= 0) return undefined;
+    stem = stem.slice(0, dot);
+  }
 }

@@ -4,7 +4,7 @@ import { formatDuration } from '../../../core/text/format.ts';
 import { describeRunEnd } from '../history/describeRun.ts';
 import { type RecordedRun, type RecordedRunRequest, runRecorded } from '../history/recordedRun.ts';
 import type { RunHistory } from '../history/runHistory.ts';
-import type { FlowRuntime } from '../protocol/flowRun.ts';
+import type { FlowRuntime } from '../protocol/runRequest.ts';
 import type { StateView, ViewLimits } from '../protocol/stateView.ts';
 import type { EvalCase } from './dataSet.ts';
 import type { CaseResult, EvalRecord } from './evalRecord.ts';

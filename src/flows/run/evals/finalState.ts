@@ -1,5 +1,4 @@
-import { isList, plainOf, UNRECORDED } from '../visits/plainState.ts';
-import { isSpecial, type StateView } from '../protocol/stateView.ts';
+import { isList, isSpecial, plainOf, type StateView, UNRECORDED } from '../protocol/stateView.ts';
 
 /** The value at a key of the final state, or at a path such as `report.title`. */
 export function finalValue(

@@ -1,7 +1,7 @@
 import { assertNever } from '../../../core/errors.ts';
 import { ownerState } from '../../../core/processes/processOwner.ts';
 import { formatCount, formatDollars, formatMicros } from '../../../core/text/format.ts';
-import type { FlowFailure, RecordedOutcome } from '../protocol/outcome.ts';
+import type { FlowFailure, RecordedOutcome } from '../protocol/flowOutcome.ts';
 import type { RunRecord } from './runRecord.ts';
 import { microsOf, type ModelUsage, type TimelineStep } from '../protocol/timelineStep.ts';
 

@@ -1,7 +1,7 @@
 import type { Checkpoint } from '../../../agents/records/schemas.ts';
 import { processOwner } from '../../../core/processes/processOwner.ts';
-import type { FlowRunRequest, FlowRuntime } from '../protocol/flowRun.ts';
-import type { FlowOutcome } from '../protocol/outcome.ts';
+import type { FlowRunRequest, FlowRuntime } from '../protocol/runRequest.ts';
+import type { FlowOutcome } from '../protocol/flowOutcome.ts';
 import { runFlow, type RunFlowOptions } from '../process/runFlow.ts';
 import { readEvents, readWaiting } from './runFiles.ts';
 import { checkpointBefore, type RerunStep } from './rerun.ts';

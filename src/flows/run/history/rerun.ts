@@ -2,7 +2,7 @@ import type { Checkpoint } from '../../../agents/records/schemas.ts';
 import { AppError } from '../../../core/errors.ts';
 import { readCheckpoints, readEvents } from './runFiles.ts';
 import { RESUMED, type RunFolder } from './runFolder.ts';
-import { timelinesOf } from '../protocol/timeline.ts';
+import { timelinesOf } from '../protocol/runTimeline.ts';
 
 /** The step of an earlier run at which to start; without a path, the end of that run. */
 export interface RerunStep {

@@ -1,4 +1,4 @@
-import type { RunTimeline } from '../protocol/timeline.ts';
+import type { RunTimeline } from '../protocol/runTimeline.ts';
 import type { TimelineStep } from '../protocol/timelineStep.ts';
 
 /** A node or connection that two runs of a flow used differently. */

@@ -6,8 +6,7 @@ import { AppError } from '../../../core/errors.ts';
 import { ifThere } from '../../../core/files/ifThere.ts';
 import { readBounded } from '../../../workspace/files/boundedRead.ts';
 import { parseLines } from '../protocol/jsonLines.ts';
-import { readRunEvent } from '../protocol/runEventSchema.ts';
-import type { RunEvent } from '../protocol/runEvent.ts';
+import { readRunEvent, type RunEvent } from '../protocol/runEvent.ts';
 import { type RunFolder, runFolder } from './runFolder.ts';
 import { type RunRecord, runRecord } from './runRecord.ts';
 

@@ -8,10 +8,9 @@ import { readEvents } from './runFiles.ts';
 import { RunHistory } from './runHistory.ts';
 import type { RunRecord } from './runRecord.ts';
 import { type ShownChange, showChanges, showState } from '../protocol/shownState.ts';
-import { mainTimeline, type RunTimeline, timelinesOf } from '../protocol/timeline.ts';
-import { inLaneOrder } from './laneOrder.ts';
+import { inLaneOrder, mainTimeline, type RunTimeline, timelinesOf } from '../protocol/runTimeline.ts';
 import type { TimelineStep } from '../protocol/timelineStep.ts';
-import { changesBetween } from '../protocol/stateChange.ts';
+import { stateChanges } from '../protocol/stateChange.ts';
 
 const KEPT_TIMELINES = 4;
 const RUNNER_EVENTS: ReadonlySet<string> = new Set(['run-start', 'run-end', 'state', 'live']);
@@ -155,7 +154,7 @@ function leafSteps({ steps }: RunTimeline): readonly number[] {
  * The first difference between two runs; undefined if there is none, as far as both traces go. Times, replays and retries do not count.
  */
 export function compareRuns(before: RunTimeline, after: RunTimeline): Divergence | undefined {
-  if (changesBetween(before.stateAfter(-1), after.stateAfter(-1)).length > 0) {
+  if (stateChanges(before.stateAfter(-1), after.stateAfter(-1)).length > 0) {
     return { index: -1, reason: 'The runs started with different shared states.' };
   }
   const [a, b] = [inLaneOrder(before.steps), inLaneOrder(after.steps)];
@@ -168,7 +167,7 @@ export function compareRuns(before: RunTimeline, after: RunTimeline): Divergence
   }
   if (!isSampled || ends.length > 0) return undefined;
   const [last, otherLast] = [before.stateAfter(a.length), after.stateAfter(b.length)];
-  return changesBetween(last, otherLast).length === 0
+  return stateChanges(last, otherLast).length === 0
     ? undefined
     : { index: b.length - 1, reason: 'The runs ended with different shared states.' };
 }

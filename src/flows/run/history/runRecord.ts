@@ -1,9 +1,19 @@
 import * as z from 'zod';
-import { recordedOutcome } from '../protocol/outcome.ts';
-import { runInput } from '../protocol/runInput.ts';
+import { recordedOutcome } from '../protocol/flowOutcome.ts';
 
 /** The shape of StepReach. */
 export const stepReachSchema = z.record(z.string(), z.record(z.string(), z.string()));
+
+/** What a run of a flow file is started with. */
+export const runInput = {
+  /** The export to run; by default the file's own flow. */
+  flow: z.string().optional(),
+  /** The name of that flow in trace events, if the file runs it itself. */
+  flowName: z.string().optional(),
+  args: z.array(z.string()).optional(),
+  /** The shared state that the run begins with. */
+  shared: z.record(z.string(), z.json()).optional(),
+};
 
 export const runRecord = z.object({
   version: z.literal(1),

@@ -1,4 +1,4 @@
-import type { FlowOutcome, RecordedOutcome } from '../protocol/outcome.ts';
+import type { FlowOutcome, RecordedOutcome } from '../protocol/flowOutcome.ts';
 import type { RunEvent } from '../protocol/runEvent.ts';
 import { addUsage, type ModelUsage, NO_USAGE, StepReducer } from '../protocol/timelineStep.ts';
 import type { RunRecord } from './runRecord.ts';

@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { MarkedLineReader } from '../../../core/text/markedLines.ts';
-import type { RunEvent } from '../protocol/runEvent.ts';
-import { readRunEvent } from '../protocol/runEventSchema.ts';
+import { readRunEvent, type RunEvent } from '../protocol/runEvent.ts';
 
 /** An event of a job, from any service. */
 interface ServerSentEvent {

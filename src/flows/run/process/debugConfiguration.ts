@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import type { FlowProcessEvent, FlowRuntime } from '../protocol/flowRun.ts';
+import type { FlowProcessEvent, FlowRuntime } from '../protocol/runRequest.ts';
 
 /** A launch configuration for VS Code's built-in JavaScript debugger. */
 export interface DebugConfiguration {

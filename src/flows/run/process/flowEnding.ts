@@ -1,6 +1,6 @@
-import type { FlowOutcome } from '../protocol/outcome.ts';
+import type { FlowOutcome } from '../protocol/flowOutcome.ts';
 import type { RunEvent } from '../protocol/runEvent.ts';
-import type { FlowFailure } from '../protocol/outcome.ts';
+import type { FlowFailure } from '../protocol/flowOutcome.ts';
 import type { ChildMessage } from '../protocol/runMessage.ts';
 import { applyChanges } from '../protocol/stateChange.ts';
 import type { StateView } from '../protocol/stateView.ts';

@@ -5,7 +5,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { AppError, messageOf } from '../../../core/errors.ts';
 import { endProcesses } from '../../../core/processes/processTree.ts';
 import { flowEnvironment, type VariableSource } from '../protocol/flowEnvironment.ts';
-import type { FlowRunRequest, FlowRuntime } from '../protocol/flowRun.ts';
+import type { FlowRunRequest, FlowRuntime } from '../protocol/runRequest.ts';
 import { type ChildMessage, isChildMessage, type ParentMessage } from '../protocol/runMessage.ts';
 
 const KILL_GRACE_MS = 2_000;

@@ -1,7 +1,7 @@
 import { AppError } from '../../../core/errors.ts';
 import type { ExactGraph } from '../../graph/exactGraph.ts';
 import type { VariableSource } from '../protocol/flowEnvironment.ts';
-import type { FlowRunRequest, FlowRuntime } from '../protocol/flowRun.ts';
+import type { FlowRunRequest, FlowRuntime } from '../protocol/runRequest.ts';
 import { runFlow } from './runFlow.ts';
 
 const LOAD_LIMIT_MS = 15_000;

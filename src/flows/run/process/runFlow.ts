@@ -6,8 +6,8 @@ import { readNamedFile } from '../../../core/files/namedFile.ts';
 import { FlowEnding } from './flowEnding.ts';
 import { withheldHint } from '../protocol/flowEnvironment.ts';
 import { FlowProcess } from './flowProcess.ts';
-import type { FlowProcessEvent, FlowRunRequest, FlowRuntime } from '../protocol/flowRun.ts';
-import type { FlowOutcome } from '../protocol/outcome.ts';
+import type { FlowProcessEvent, FlowRunRequest, FlowRuntime } from '../protocol/runRequest.ts';
+import type { FlowOutcome } from '../protocol/flowOutcome.ts';
 import type { ChildMessage } from '../protocol/runMessage.ts';
 
 // Time for nodes to handle the abort and clean up before their process is terminated.

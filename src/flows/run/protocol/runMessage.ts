@@ -1,8 +1,8 @@
 import type { ExactGraph } from '../../graph/exactGraph.ts';
 import type { VariableSource } from './flowEnvironment.ts';
-import type { FlowRunRequest } from './flowRun.ts';
+import type { FlowRunRequest } from './runRequest.ts';
 import type { RunEvent } from './runEvent.ts';
-import type { FlowFailure } from './outcome.ts';
+import type { FlowFailure } from './flowOutcome.ts';
 
 /** What the child gets; its environment and working directory it has already. */
 export type ChildRequest = Omit<FlowRunRequest, 'cwd' | keyof VariableSource>;

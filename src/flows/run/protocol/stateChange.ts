@@ -8,7 +8,7 @@ export type StateChange =
 type StatePath = readonly (string | number)[];
 
 /** The changes from one view to the other, in order: `applyChanges` with them returns exactly `after`. */
-export function changesBetween(before: StateView, after: StateView): readonly StateChange[] {
+export function stateChanges(before: StateView, after: StateView): readonly StateChange[] {
   const changes: StateChange[] = [];
   collect(before, after, [], changes);
   return changes;

@@ -1,11 +1,10 @@
 import { recordingEntrySchema } from '../../../agents/records/schemas.ts';
 import { describeRunEnd } from '../history/describeRun.ts';
-import { inLaneOrder } from '../history/laneOrder.ts';
 import { readIfThere } from '../history/runFiles.ts';
 import type { RunFolder } from '../history/runFolder.ts';
 import type { RunRecord } from '../history/runRecord.ts';
 import { parseLines } from '../protocol/jsonLines.ts';
-import type { RunTimeline } from '../protocol/timeline.ts';
+import { inLaneOrder, type RunTimeline } from '../protocol/runTimeline.ts';
 import { type ExpectedRun, type FlowTest, recordedReply } from './flowTestFile.ts';
 
 /** The result of a run for a test. A file that could not run counts as a run that failed immediately. */

@@ -6,8 +6,7 @@ import { AppError, messageOf } from '../../../core/errors.ts';
 import { readNamedFile } from '../../../core/files/namedFile.ts';
 import { writeAtomically } from '../../../core/files/atomicFile.ts';
 import { parseJson } from '../../../core/jsonFields.ts';
-import { stepReachSchema } from '../history/runRecord.ts';
-import { runInput } from '../protocol/runInput.ts';
+import { runInput, stepReachSchema } from '../history/runRecord.ts';
 import type { StateView } from '../protocol/stateView.ts';
 
 export const FLOW_TEST_SUFFIX = '.flowtest.json';

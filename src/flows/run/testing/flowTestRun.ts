@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { type FlowTest, readFlowTest, writeFlowTest } from './flowTestFile.ts';
 import { changedSteps } from '../../reach/changedSteps.ts';
-import type { FlowRuntime } from '../protocol/flowRun.ts';
+import type { FlowRuntime } from '../protocol/runRequest.ts';
 import { runFolder } from '../history/runFolder.ts';
 import { keptIn } from './expectation.ts';
 import { differencesOf, type TestDifference } from './testDifference.ts';
 import { type FlowTestOptions, type LiveStep, runTested } from './testedRun.ts';
-import type { RunTimeline } from '../protocol/timeline.ts';
+import type { RunTimeline } from '../protocol/runTimeline.ts';
 import { AppError } from '../../../core/errors.ts';
 import { pathInside } from '../../../core/files/pathInside.ts';
 

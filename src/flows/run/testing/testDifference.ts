@@ -1,5 +1,5 @@
 import type { ExpectedRun } from './flowTestFile.ts';
-import { changesBetween, type StateChange, valueAt } from '../protocol/stateChange.ts';
+import { stateChanges, type StateChange, valueAt } from '../protocol/stateChange.ts';
 import { formatCount } from '../../../core/text/format.ts';
 import type { StateView } from '../protocol/stateView.ts';
 
@@ -38,7 +38,7 @@ function differencesOfRun(
     });
   }
   const before = expected?.shared ?? null;
-  for (const change of changesBetween(before, actual?.shared ?? null)) {
+  for (const change of stateChanges(before, actual?.shared ?? null)) {
     const key = keyOf(change);
     if (ignore.some((ignored) => key === ignored || key.startsWith(`${ignored}.`))) continue;
     const now = change.op === 'set' ? show(change.value) : 'not there';

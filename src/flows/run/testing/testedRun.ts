@@ -7,9 +7,9 @@ import type { StepReach } from '../../reach/changedSteps.ts';
 import type { NetworkNamespace } from '../process/networkNamespace.ts';
 import { runFlow } from '../process/runFlow.ts';
 import type { VariableSource } from '../protocol/flowEnvironment.ts';
-import type { FlowProcessEvent, FlowRunRequest, FlowRuntime } from '../protocol/flowRun.ts';
+import type { FlowProcessEvent, FlowRunRequest, FlowRuntime } from '../protocol/runRequest.ts';
 import type { RunEvent } from '../protocol/runEvent.ts';
-import { type RunTimeline, timelinesOf } from '../protocol/timeline.ts';
+import { type RunTimeline, timelinesOf } from '../protocol/runTimeline.ts';
 import { expectationsOf } from './expectation.ts';
 import type { ExpectedRun, FlowTest } from './flowTestFile.ts';
 

@@ -5,7 +5,7 @@ import {
   type AnswerField,
   answerFieldOf,
   readAnswer,
-} from '../../../flows/run/answers/answerField.ts';
+} from '../../../flows/run/history/answerField.ts';
 import { html, setText } from '../dom/elements.ts';
 import type { Viewport } from '../dom/viewport.ts';
 import type { Host } from '../state/host.ts';

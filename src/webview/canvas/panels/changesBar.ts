@@ -1,5 +1,5 @@
 import * as l10n from '@vscode/l10n';
-import { CHANGE_KINDS } from '../../../flows/versions/flowChanges.ts';
+import { CHANGE_KINDS } from '../../../flows/project/flowChanges.ts';
 import type { Versions } from '../actions/versions.ts';
 import { html, setText } from '../dom/elements.ts';
 import { describeChange } from '../state/changes.ts';

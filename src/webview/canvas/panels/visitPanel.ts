@@ -1,6 +1,6 @@
 import * as l10n from '@vscode/l10n';
 import { formatMicros } from '../../../core/text/format.ts';
-import type { VisitReport } from '../../../flows/run/visits/visit.ts';
+import type { VisitReport } from '../../../flows/run/history/nodeVisit.ts';
 import type { Visits } from '../actions/visits.ts';
 import { html, setText } from '../dom/elements.ts';
 import { icon } from '../dom/icons.ts';

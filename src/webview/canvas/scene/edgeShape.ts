@@ -1,10 +1,10 @@
 import * as l10n from '@vscode/l10n';
 import type { DrawnEdge } from '../../../flows/drawing/drawing.ts';
-import { pathOf } from '../../../flows/layout/curves.ts';
+import { svgPath } from '../../../flows/layout/edgeCurves.ts';
 import { LABEL_FONT } from '../../../flows/drawing/flowLayout.ts';
-import { CHANGE_KINDS, type ChangeKind } from '../../../flows/versions/flowChanges.ts';
+import { CHANGE_KINDS, type ChangeKind } from '../../../flows/project/flowChanges.ts';
 import type { Point } from '../../../flows/layout/shape.ts';
-import { textWidth } from '../../../flows/drawing/textWidth.ts';
+import { pixelWidth } from '../../../flows/drawing/pixelWidth.ts';
 import { setAttributes, svg } from '../dom/elements.ts';
 import { CHANGE_WORDS } from '../state/words.ts';
 
@@ -27,10 +27,10 @@ export class EdgeShape {
     const shown = JSON.stringify([points, label, action, text, tail, edge === undefined, taken, change]);
     if (shown === this.#shown) return;
     this.#shown = shown;
-    const line = svg('path', { class: 'line', d: pathOf(points) });
+    const line = svg('path', { class: 'line', d: svgPath(points) });
     // Each doubling of the visits adds one step of width, so that a loop of a thousand rounds stays a line.
     if (taken > 0) line.style.strokeWidth = `${2 + Math.min(MAX_EXTRA_WIDTH, Math.log2(taken) * 0.5)}px`;
-    this.element.replaceChildren(svg('path', { class: 'reach', d: pathOf(points) }), line, ...endOf(drawn));
+    this.element.replaceChildren(svg('path', { class: 'reach', d: svgPath(points) }), line, ...endOf(drawn));
     this.label.replaceChildren(...labelParts(drawn, taken, change));
     setAttributes(this.label, { transform: `translate(${label.x} ${label.y})` });
     for (const element of [this.element, this.label]) {
@@ -90,7 +90,7 @@ function* labelParts(
     .filter((part) => part !== '')
     .join(' ');
   if (text === '') return;
-  const width = textWidth(text, LABEL_FONT) + 10;
+  const width = pixelWidth(text, LABEL_FONT) + 10;
   yield svg('title', {}, edge === undefined ? l10n.t('{0}: returned but not connected', action) : action);
   yield svg('rect', { class: 'pill', x: -width / 2, y: -9, width, height: 18, rx: 9 });
   yield svg('text', { y: 4, 'text-anchor': 'middle' }, text);

@@ -3,19 +3,19 @@ import type { NodeState } from '../../../flows/run/protocol/nodeState.ts';
 import { type DrawnNode, repetitionOf, titleOf } from '../../../flows/drawing/drawing.ts';
 import { LABEL_FONT } from '../../../flows/drawing/flowLayout.ts';
 import type { FlowNode } from '../../../flows/graph/graph.ts';
-import { CHANGE_KINDS, type ChangeKind } from '../../../flows/versions/flowChanges.ts';
+import { CHANGE_KINDS, type ChangeKind } from '../../../flows/project/flowChanges.ts';
 import type { Box } from '../../../flows/layout/shape.ts';
-import { cutText, cutTextStart, textWidth } from '../../../flows/drawing/textWidth.ts';
+import { cutText, cutTextStart, pixelWidth } from '../../../flows/drawing/pixelWidth.ts';
 import { setAttributes, svg } from '../dom/elements.ts';
 import { CHANGE_WORDS } from '../state/words.ts';
 import { type IconName, iconPath } from '../dom/icons.ts';
 import { usageText, visitsText } from './runText.ts';
 
 const TITLE_FONT = 13;
-/** How much wider bold letters are than the result of `textWidth`. */
+/** How much wider bold letters are than the result of `pixelWidth`. */
 const BOLD = 1.15;
 const FAR_FONT = 27;
-const FAR_INSET = 16; // also what the bold font is wider than `textWidth` says
+const FAR_INSET = 16; // also what the bold font is wider than `pixelWidth` says
 const INSET = 12;
 const ICON_WIDTH = 22;
 const CHEVRON_WIDTH = 20;
@@ -82,9 +82,9 @@ function* partsOf(drawn: DrawnNode, run: NodeState | undefined): Generator<SVGEl
   const usage = run === undefined ? '' : usageText(run.usage);
   const right = width - INSET - (node.flow === undefined ? 0 : CHEVRON_WIDTH);
   const iconRoom = run === undefined ? 0 : 18;
-  const titleRoom = right - INSET - ICON_WIDTH - iconRoom - (corner === '' ? 0 : textWidth(corner, LABEL_FONT) + 6);
+  const titleRoom = right - INSET - ICON_WIDTH - iconRoom - (corner === '' ? 0 : pixelWidth(corner, LABEL_FONT) + 6);
   yield text('title', title, TITLE_FONT * BOLD, INSET + ICON_WIDTH, 25, titleRoom);
-  const summaryRoom = right - INSET - (usage === '' ? 0 : textWidth(usage, LABEL_FONT) + 8);
+  const summaryRoom = right - INSET - (usage === '' ? 0 : pixelWidth(usage, LABEL_FONT) + 8);
   if (run?.status === 'running' && run.said !== undefined && run.said !== '') {
     yield svg('text', { class: 'summary is-said', x: INSET, y: 45 }, cutTextStart(run.said, LABEL_FONT, summaryRoom));
   } else yield summaryText(node, summaryRoom);
@@ -120,9 +120,9 @@ function farName(title: string, { width, height }: Box, isOpen: boolean): SVGTex
 
 /** A name in one line, or in two that are broken between words where it is too long. */
 function linesOf(title: string, room: number): readonly string[] {
-  if (textWidth(title, FAR_FONT) <= room) return [title];
+  if (pixelWidth(title, FAR_FONT) <= room) return [title];
   const words = title.split(/(?<=[\s_-])|(?<=\p{Ll})(?=\p{Lu})/u);
-  const fitting = words.findLastIndex((_, index) => textWidth(words.slice(0, index).join(''), FAR_FONT) <= room);
+  const fitting = words.findLastIndex((_, index) => pixelWidth(words.slice(0, index).join(''), FAR_FONT) <= room);
   const first = words.slice(0, Math.max(1, fitting)).join('');
   return first === title ? [title] : [first, title.slice(first.length)];
 }
@@ -144,7 +144,7 @@ function chevron(width: number, isOpen: boolean): SVGGElement {
 
 /** A word on the upper border of a node. @param leftOf its left edge, from its width. */
 function flag(name: string, word: string, leftOf: (width: number) => number): SVGGElement {
-  const width = textWidth(word, LABEL_FONT) + 16;
+  const width = pixelWidth(word, LABEL_FONT) + 16;
   return svg(
     'g',
     { class: name, transform: `translate(${leftOf(width)} -9)` },

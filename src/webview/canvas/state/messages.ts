@@ -1,10 +1,10 @@
 import type { TraceEvent } from '../../../agents/records/trace.ts';
 import type { FlowFile } from '../../../flows/graph/graph.ts';
-import type { RunPause } from '../../../flows/run/protocol/outcome.ts';
+import type { RunPause } from '../../../flows/run/protocol/flowOutcome.ts';
 import type { RunChange } from '../../../flows/run/history/runChanges.ts';
-import type { ComparedFlows } from '../../../flows/versions/flowChanges.ts';
+import type { ComparedFlows } from '../../../flows/project/flowChanges.ts';
 import type { ShownChange } from '../../../flows/run/protocol/shownState.ts';
-import type { VisitRuns } from '../../../flows/run/visits/visit.ts';
+import type { VisitRuns } from '../../../flows/run/history/nodeVisit.ts';
 import type { Point } from '../../../flows/layout/shape.ts';
 
 /** Messages from the extension to the canvas. All are plain data. */

@@ -1,8 +1,8 @@
 import type { Drawing } from '../../../flows/drawing/drawing.ts';
 import type { FlowFile } from '../../../flows/graph/graph.ts';
-import type { VisitRuns } from '../../../flows/run/visits/visit.ts';
+import type { VisitRuns } from '../../../flows/run/history/nodeVisit.ts';
 import type { FlowLayout } from '../../../flows/drawing/flowLayout.ts';
-import type { ChangeKind } from '../../../flows/versions/flowChanges.ts';
+import type { ChangeKind } from '../../../flows/project/flowChanges.ts';
 import type { VersionsMessage, ComparisonMessage, MovedNodes, RunInfo, SharedMessage } from './messages.ts';
 import type { RunProgress } from './runProgress.ts';
 

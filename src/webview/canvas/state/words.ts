@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n';
 import { plural } from '../../../core/text/format.ts';
 import type { NodeType } from '../../../flows/graph/graph.ts';
-import type { ChangeKind } from '../../../flows/versions/flowChanges.ts';
+import type { ChangeKind } from '../../../flows/project/flowChanges.ts';
 import type { RunInfo } from './messages.ts';
 
 /** States of runs and of visits, in words. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { withOwnModel } from '../../../../src/extension/flows/templateText.ts';
-import { diagnose } from '../../../../src/flows/diagnostics/diagnose.ts';
+import { diagnose } from '../../../../src/flows/language/diagnose.ts';
 import { readFlows } from '../../../../src/flows/project/flowProject.ts';
 import { diskHost } from '../../../../src/flows/project/diskHost.ts';
 import { typeErrorsIn } from '../../flows/typeCheck.ts';

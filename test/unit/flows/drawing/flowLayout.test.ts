@@ -8,8 +8,8 @@ import {
   stubId,
   stubsOf,
 } from '../../../../src/flows/drawing/flowLayout.ts';
-import { overlaps } from '../../../../src/flows/layout/labels.ts';
-import { cutText, textWidth } from '../../../../src/flows/drawing/textWidth.ts';
+import { boxesOverlap } from '../../../../src/flows/layout/edgeLabels.ts';
+import { cutText, pixelWidth } from '../../../../src/flows/drawing/pixelWidth.ts';
 import { drawnFlow } from '../drawnFlows.ts';
 
 const inner = drawnFlow('lookUp', ['search -> notes', 'notes -> .']);
@@ -42,7 +42,7 @@ test('an open nested flow lies inside the box of its node', () => {
     assert.ok(y + offset.y >= box.y && y + offset.y + height <= box.y + box.height);
   }
   const others = [...shown.layout.nodes.values()].filter(({ id }) => id !== 'look');
-  for (const other of others) assert.ok(!overlaps(box, other));
+  for (const other of others) assert.ok(!boxesOverlap(box, other));
 });
 
 test('a flow that contains itself is opened once, not for ever', () => {
@@ -60,5 +60,5 @@ test('opening a nested flow and closing it again moves no other node sideways', 
 test('a text is cut with an ellipsis where it does not fit', () => {
   assert.equal(cutText('Short', 12, 100), 'Short');
   const cut = cutText('Donaudampfschifffahrtsgesellschaftskapitän', 12, 100);
-  assert.ok(cut.endsWith('…') && textWidth(cut, 12) <= 100);
+  assert.ok(cut.endsWith('…') && pixelWidth(cut, 12) <= 100);
 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { foldLayout } from '../../../../src/flows/drawing/fold.ts';
-import { overlaps } from '../../../../src/flows/layout/labels.ts';
-import { layoutGraph } from '../../../../src/flows/layout/layout.ts';
+import { boxesOverlap } from '../../../../src/flows/layout/edgeLabels.ts';
+import { layoutGraph } from '../../../../src/flows/layout/layoutGraph.ts';
 import type { Box, LayoutGraph } from '../../../../src/flows/layout/shape.ts';
 
 /** A chain with connections back; `back` has pairs of indexes. */
@@ -32,7 +32,7 @@ test('a long chain is wrapped into columns, in which no node, line end or label 
   const boxes = [...folded.nodes.values()];
   assert.equal(boxes.length, 40);
   for (const [index, box] of boxes.entries()) {
-    for (const other of boxes.slice(index + 1)) assert.ok(!overlaps(box, other), `${box.id} ${other.id}`);
+    for (const other of boxes.slice(index + 1)) assert.ok(!boxesOverlap(box, other), `${box.id} ${other.id}`);
   }
   for (const { id, from, to } of graph.edges) {
     const [edge, source, target] = [folded.edges.get(id), folded.nodes.get(from), folded.nodes.get(to)];
@@ -42,7 +42,7 @@ test('a long chain is wrapped into columns, in which no node, line end or label 
     assert.ok(touches(source, first) && touches(target, last), id);
     const label = { x: edge.label.x - 20, y: edge.label.y - 8, width: 40, height: 16 };
     assert.deepEqual(
-      boxes.filter((box) => overlaps(box, label)).map((box) => box.id),
+      boxes.filter((box) => boxesOverlap(box, label)).map((box) => box.id),
       [],
       `label of ${id}`,
     );

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { diagnose } from '../../../../src/flows/diagnostics/diagnose.ts';
+import { diagnose } from '../../../../src/flows/language/diagnose.ts';
 import type { FlowGraph } from '../../../../src/flows/graph/graph.ts';
 import { diskHost } from '../../../../src/flows/project/diskHost.ts';
 import { readFlows } from '../../../../src/flows/project/flowProject.ts';

@@ -5,7 +5,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { temporaryExamples } from '../../../../scripts/trackedFiles.ts';
-import { diagnose } from '../../../../src/flows/diagnostics/diagnose.ts';
+import { diagnose } from '../../../../src/flows/language/diagnose.ts';
 import { type Below, seeded } from '../../../random.ts';
 import { readText } from '../reading.ts';
 
@@ -15,7 +15,6 @@ const MAX_JSON = 30_000_000;
 const MAX_DIAGNOSTICS = 500;
 // A hang, not a measure: the reader ends itself long before, also on a busy machine.
 const MAX_MS = 60_000;
-
 const NAMES = ['a', 'b', 'c', 'f', 'g', 'list', 'text', 'state', 'N', 'M'];
 const SIZES = [0, 1, 2, 3, 10, 100, 5_000, 20_000];
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { diagnose } from '../../../../src/flows/diagnostics/diagnose.ts';
+import { diagnose } from '../../../../src/flows/language/diagnose.ts';
 import { readText } from '../reading.ts';
 
 const HEAD = "import { Flow, Node } from 'farwharf/agents';\n";

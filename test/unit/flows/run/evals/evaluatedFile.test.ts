@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { evaluatedFile } from '../../../../../src/flows/run/evals/evaluatedFile.ts';
+import { evaluatedFile } from '../../../../../src/flows/run/evals/dataSet.ts';
 
 test('a data set belongs to the flow file beside it with the longest name that its own begins with', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'farwharf-evaluated-'));

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { Recording } from '../../../../../src/agents/records/recording.ts';
-import { RunWriter } from '../../../../../src/flows/run/child/recording/runWriter.ts';
+import { RunWriter } from '../../../../../src/flows/run/child/runWriter.ts';
 import { readEvents } from '../../../../../src/flows/run/history/runFiles.ts';
 import { RunHistory } from '../../../../../src/flows/run/history/runHistory.ts';
 import { RunQueries } from '../../../../../src/flows/run/history/runQueries.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { runChanges } from '../../../../../src/flows/run/history/runChanges.ts';
-import { RunTimeline } from '../../../../../src/flows/run/protocol/timeline.ts';
+import { RunTimeline } from '../../../../../src/flows/run/protocol/runTimeline.ts';
 import { type TracedRun, tracedRun } from '../../../webview/tracedRun.ts';
 
 function timelineOf({ events }: TracedRun): RunTimeline {

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { checkAnswer } from '../../../../../src/flows/run/history/answer.ts';
+import { checkAnswer } from '../../../../../src/flows/run/history/answerRun.ts';
 import { checkpointBefore } from '../../../../../src/flows/run/history/rerun.ts';
 import { readIfThere, readRecord } from '../../../../../src/flows/run/history/runFiles.ts';
 import { runFolder } from '../../../../../src/flows/run/history/runFolder.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { AppError } from '../../../../../src/core/errors.ts';
-import { jobFileIn } from '../../../../../src/flows/run/job/jobFile.ts';
+import { jobFileIn } from '../../../../../src/flows/run/job/jobRuns.ts';
 
 test('the file of a job is found by the end of its path, and never outside of the folder', async (t) => {
   const outer = await mkdtemp(join(tmpdir(), 'farwharf-jobfile-'));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RunEvent } from '../../../../../src/flows/run/protocol/runEvent.ts';
-import { applyChanges, changesBetween } from '../../../../../src/flows/run/protocol/stateChange.ts';
+import { applyChanges, stateChanges } from '../../../../../src/flows/run/protocol/stateChange.ts';
 import { isSpecial, type StateView, viewOf } from '../../../../../src/flows/run/protocol/stateView.ts';
 
 test('what JSON cannot hold is shown as such', () => {
@@ -77,13 +77,13 @@ test('the changes between two states turn the one into the other', () => {
     'text',
   ];
   for (const before of states) {
-    for (const after of states) assert.deepEqual(applyChanges(before, changesBetween(before, after)), after);
+    for (const after of states) assert.deepEqual(applyChanges(before, stateChanges(before, after)), after);
   }
 });
 
 test('a change names the key and not the whole state', () => {
   const before = { notes: ['a'], topic: 'harbours' };
-  const changes = changesBetween(before, { notes: ['a', 'b'], topic: 'harbours' });
+  const changes = stateChanges(before, { notes: ['a', 'b'], topic: 'harbours' });
   assert.deepEqual(changes, [{ op: 'set', path: ['notes', 1], value: 'b' }]);
   const event: RunEvent = { run: 1, type: 'state', path: 'Research/TakeNotes', visit: 1, at: 5, changes };
   assert.deepEqual(JSON.parse(JSON.stringify(event)), event);
