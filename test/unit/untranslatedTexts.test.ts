@@ -10,12 +10,12 @@ const SOURCE = join(import.meta.dirname, '../../src');
 /** Literals that look like texts and are none that a person reads in their language, by file. */
 const NO_TEXTS: Readonly<Record<string, readonly string[]>> = {
   // The name of the product, of its channels, and of what is in an address.
-  'extension/agentTools/agentTools.ts': ["'Farwharf'", '`Farwharf: ${printableLine(name)}`'],
+  'extension/agents/agentTools.ts': ["'Farwharf'", '`Farwharf: ${printableLine(name)}`'],
   'extension/extension.ts': ["'Farwharf'", "'Farwharf'"],
   'extension/flows/runs/flowRuns.ts': ["'Farwharf Flows'"],
-  'extension/jobs/failureProblems.ts': ["'farwharf jobs'", "'farwharf job'"],
-  'extension/logs/jobLog.ts': ["'Farwharf Job'"],
-  'extension/logs/logDocuments.ts': ['`${FOLDER}${name} (part ${index + 1}).log`'],
+  'extension/failures/failureProblems.ts': ["'farwharf jobs'", "'farwharf job'"],
+  'extension/jobs/log/jobLog.ts': ["'Farwharf Job'"],
+  'extension/jobs/log/logDocuments.ts': ['`${FOLDER}${name} (part ${index + 1}).log`'],
   'extension/submit/profileEditor.ts': ["'farwharf profiles'"],
   'extension/search/answers/answers.ts': ["'Answer'"],
   'extension/search/index/indexStatusItem.ts': ["'Farwharf Index'"],
@@ -31,7 +31,7 @@ const NO_TEXTS: Readonly<Record<string, readonly string[]>> = {
     // The name of the document.
     "`${MODEL_TEXT_FOLDER}Why ${record.script.replaceAll(/[^\\w.-]+/g, ' ').slice(0, 50)} failed`",
   ],
-  'extension/agentTools/toolProcess.ts': [
+  'extension/agents/toolProcess.ts': [
     '`ended with ${signal ?? code}`',
     "'was stopped'",
     '`The process that runs tools ${why}. Try again.`',
@@ -48,7 +48,7 @@ const NO_TEXTS: Readonly<Record<string, readonly string[]>> = {
     "'$1new LLMClient();'",
     "`import { ${importedNames(names).join(', ')} } from 'farwharf/agents';`",
   ],
-  'extension/logs/logColours.ts': [
+  'extension/jobs/log/logColours.ts': [
     "'Black'",
     "'Red'",
     "'Green'",
@@ -61,9 +61,9 @@ const NO_TEXTS: Readonly<Record<string, readonly string[]>> = {
   ],
   'extension/search/editorPreview.ts': ["'1px solid'"],
   'extension/flows/runs/flowInputs.ts': ['`shared.${key}`'],
-  'extension/services/authenticationProvider.ts': ["'Farwharf'"],
-  'extension/services/connectMachine.ts': ["'user@gpu-box'"],
-  'extension/services/signIn.ts': ["'known hosts'", '`ssh ${destination}`', "'https://gpu.example.org'"],
+  'extension/account/authenticationProvider.ts': ["'Farwharf'"],
+  'extension/account/connectMachine.ts': ["'user@gpu-box'"],
+  'extension/account/signIn.ts': ["'known hosts'", '`ssh ${destination}`', "'https://gpu.example.org'"],
   // Names of features in the extension log, and keys of stored values, locks and rows.
   'extension/features.ts': [
     "'status bar'",
@@ -73,17 +73,17 @@ const NO_TEXTS: Readonly<Record<string, readonly string[]>> = {
     "'interrupted submits'",
     "'log links'",
   ],
-  'extension/connection/account.ts': ['`account ${host}`', '`account ${host}`'],
+  'extension/account/account.ts': ['`account ${host}`', '`account ${host}`'],
   'extension/flows/canvas/canvasRequests.ts': ['`canvas ${uri.toString()}`'],
   'extension/flows/runs/flowJobs.ts': ["'flow jobs'"],
   'extension/flows/runs/flowStarter.ts': ['`flow inputs ${document.uri.toString()} ${flow.id}`'],
   'extension/flows/runs/jobAnswers.ts': ['`answer ${id}`'],
-  'extension/jobList/jobItems.ts': [
+  'extension/jobs/list/jobItems.ts': [
     '`group ${key}`',
     "`more ${'group' in node ? node.group : ''}`",
     '`sweep ${node.sweep} ${node.group}`',
   ],
-  'extension/jobList/jobRows.ts': [
+  'extension/jobs/list/jobRows.ts': [
     '`group ${group}`',
     '`job ${id}`',
     "`more ${group ?? ''}`",
@@ -94,7 +94,7 @@ const NO_TEXTS: Readonly<Record<string, readonly string[]>> = {
   'extension/jobs/endHooks.ts': ['`end ${record.id}`'],
   'extension/search/index/recentSearches.ts': ["'recent searches'"],
   'extension/search/search.ts': ["'index paused'"],
-  'extension/store/jobGroups.ts': ['`state ${icon}`', "`project ${project ?? ''}`"],
+  'extension/jobs/store/jobGroups.ts': ['`state ${icon}`', "`project ${project ?? ''}`"],
   'extension/submit/preflight/submitMemory.ts': ['`folder ${folder}`', '`folder ${folder}`'],
   'extension/submit/submit.ts': ['`${uri.fsPath} profile ${asked.profile}`'],
   'webview/canvas/panels/outline.ts': [
