@@ -4,6 +4,8 @@ const TABLE_BITS = 16;
 // Runs of text are searched for beginnings of this length, if all patterns are as long, so that most bytes are not even looked at.
 const MAX_WINDOW = 18;
 const MIN_WINDOW = 7;
+// Less than that of a beginning is found too often by chance.
+const MIN_HALF = 6;
 // Spreads anchors over the filter (Knuth, The Art of Computer Programming, volume 3, 6.4).
 const SPREAD = 0x9e_37_79_b1 | 0;
 // More bytes in a row that a pattern skips end its beginning, so that no text is held back without end.
@@ -50,6 +52,8 @@ export class PatternSet {
   readonly window: number;
   /** For the last four bytes of a window: by how much the next window that can be a beginning is later (Wu and Manber 1994). */
   readonly shifts: Uint8Array;
+  /** A one for each byte in a window. */
+  readonly bytes = new Uint8Array(256);
   /** Whether all bytes of all sequences are ASCII. */
   readonly isAscii: boolean;
   readonly #byAnchor = new Map<number, Pattern[]>();
@@ -72,6 +76,7 @@ export class PatternSet {
     const window = Math.min(MAX_WINDOW, ...heads.map((head) => head.length));
     this.window = window < MIN_WINDOW ? 0 : window;
     this.shifts = shiftsOf(heads, window);
+    for (const head of heads) for (const byte of head.subarray(0, window)) this.bytes[byte] = 1;
     this.isAscii = [...known.values()].every(({ bytes }) => bytes.every((byte) => byte < 0x80));
   }
 
@@ -227,15 +232,46 @@ export class PatternMatcher {
   }
 
   /**
+   * Whether no pattern begins in a line or over its borders, where no beginning is in more than two lines. Of one that is in two, or of which up
+   * to three bytes were read before, one line has at least half. Costs less than reading the line, whose bytes are not read by this.
+   */
+  isFree(bytes: Uint8Array, at: number, end: number): boolean {
+    const { window } = this.#set;
+    const half = Math.ceil((window - ANCHOR + 1) / 2);
+    if (half < MIN_HALF || this.#open.length > 0) return false;
+    const view = this.#viewOf(bytes);
+    if (this.#hasKnownBlocks(view, at, Math.min(at + half, end))) return false;
+    if (this.#hasKnownBlocks(view, Math.max(at, end - half), end)) return false;
+    return this.#hasNoBeginning(view, at, end);
+  }
+
+  /** Whether all blocks in these bytes are in beginnings of patterns; false if there are fewer than half of a beginning has. */
+  #hasKnownBlocks(bytes: DataView, at: number, end: number): boolean {
+    const { window, shifts } = this.#set;
+    const most = window - ANCHOR + 1;
+    if (2 * (end - at) < most) return false;
+    for (let place = at; place + ANCHOR <= end; place += 1)
+      if (shifts[slotOf(bytes.getInt32(place))] === most) return false;
+    return true;
+  }
+
+  /**
    * Whether no pattern begins in a run or over its borders, at a cost that does not grow with the number of patterns. A beginning that has
    * four bytes before a border or after it would have these.
    */
   #passes(bytes: DataView, at: number, end: number): boolean {
-    const { window, shifts, filter } = this.#set;
+    const { window, shifts } = this.#set;
     if (window === 0 || end - at < ANCHOR) return false;
     const most = window - ANCHOR + 1;
     if (shifts[slotOf(bytes.getInt32(at))] !== most || shifts[slotOf(bytes.getInt32(end - ANCHOR))] !== most)
       return false;
+    return this.#hasNoBeginning(bytes, at, end);
+  }
+
+  /** Whether no pattern begins in these bytes, of which the last may be a part of one that continues after them. */
+  #hasNoBeginning(bytes: DataView, at: number, end: number): boolean {
+    const { window, shifts, filter } = this.#set;
+    const most = window - ANCHOR + 1;
     for (let last = at + window - ANCHOR; last <= end - ANCHOR; ) {
       const shift = shifts[slotOf(bytes.getInt32(last))] ?? 0;
       // A processor expects the usual case, and reads the next block before it knows this one.

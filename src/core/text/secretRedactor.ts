@@ -114,7 +114,11 @@ class TextStream {
         return;
       }
     };
-    this.#unescapedText = new UnescapedText(this.#unescaped, { isAscii: unescaped.isAscii, onEscape });
+    this.#unescapedText = new UnescapedText(this.#unescaped, {
+      isAscii: unescaped.isAscii,
+      isSeparator: (code) => unescaped.bytes[code] === 0 && exact.firsts[code] === 0,
+      onEscape,
+    });
   }
 
   get hasReplaced(): boolean {

@@ -70,10 +70,11 @@ function unescaped(text: string): Uint8Array {
       bytes.push(...run.subarray(at, end));
       return end;
     },
+    isFree: () => false,
     break: () => {},
     reset: () => {},
   };
-  new UnescapedText(sink, { isAscii: false, onEscape: () => {} }).read(text, 0, false);
+  new UnescapedText(sink, { isAscii: false, isSeparator: () => false, onEscape: () => {} }).read(text, 0, false);
   return Uint8Array.from(bytes);
 }
 

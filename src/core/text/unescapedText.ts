@@ -4,6 +4,11 @@ export interface ByteSink {
   read(byte: number, start: number, end: number): void;
   /** Reads bytes of which each is one character. @param base where the first of all is. @returns the index of the first that is not read. */
   readRun(bytes: Uint8Array, at: number, end: number, base: number): number;
+  /**
+   * Whether nothing that is searched for begins in a line or continues after it, where all lines but the first have at least `SHORT_LINE`
+   * characters. Reads nothing.
+   */
+  isFree(bytes: Uint8Array, at: number, end: number): boolean;
   /** A line ends here. */
   break(): void;
   /** What comes before this place has nothing to do with what follows. */
@@ -16,6 +21,12 @@ const MAX_GAP = 200;
 const MAX_LEVELS = 5;
 // More backslashes before a character are not part of its escape.
 const MAX_BACKSLASHES = 16;
+// The beginning of what is searched for can be in more than two of the lines that are shorter than this.
+const SHORT_LINE = 20;
+// Looking ahead in less costs more than reading it.
+const MIN_AHEAD = 500;
+// Where a line has something that is searched for, or is short, the next ones are likely to be too.
+const LOOK_AGAIN_AFTER = 300;
 // No more of a text is waited for to see how an escape ends.
 const LONGEST_ESCAPE = 50;
 
@@ -106,6 +117,8 @@ export class UnescapedText {
   /** For each rare character, where the next one is, and where the next one beyond ASCII is. */
   readonly #next = new Int32Array(RARE.length + 1);
   readonly #onEscape: (start: number, end: number) => void;
+  /** A one for each character that separates what is before it from what follows, also after a backslash. */
+  readonly #separators: Uint8Array;
   #text = '';
   /** The same in Latin-1, which is fast to read. */
   #bytes = Buffer.alloc(0);
@@ -118,18 +131,33 @@ export class UnescapedText {
   /** Whether only spaces came since the last line break. */
   #isIndentation = false;
   #lastEnd = 0;
+  /** Up to where it has looked for places where nothing begins, and up to where the text is plain. */
+  #lookedTo = 0;
+  #plainTo = 0;
 
   /**
    * @param options.isAscii whether the sink does not distinguish other characters. @param options.onEscape is called with the place of each
-   * escape, which may be a part of the text that only looks like one.
+   * escape, which may be a part of the text that only looks like one, but not with that of a separator. @param options.isSeparator whether nothing that is
+   * searched for has a character in ASCII.
    */
   constructor(
     sink: ByteSink,
-    { isAscii, onEscape }: { readonly isAscii: boolean; readonly onEscape: (start: number, end: number) => void },
+    {
+      isAscii,
+      isSeparator,
+      onEscape,
+    }: {
+      readonly isAscii: boolean;
+      readonly isSeparator: (code: number) => boolean;
+      readonly onEscape: (start: number, end: number) => void;
+    },
   ) {
     this.#sink = sink;
     this.#isAscii = isAscii;
     this.#onEscape = onEscape;
+    this.#separators = Uint8Array.from({ length: MAX_ASCII + 1 }, (_, code) =>
+      Number(code !== BACKSLASH && CHANGED[code] === 0 && isSeparator(code)),
+    );
   }
 
   /** Up to where the text is read. What follows may be the beginning of an escape. */
@@ -152,6 +180,8 @@ export class UnescapedText {
     let at = this.#at - base;
     let [lineFeed, backslash, rare] = [-1, -1, -1];
     while (at < text.length) {
+      if (text.length - at > MIN_AHEAD && base + at >= this.#lookedTo && this.#backslashes === 0)
+        at = this.#passOver(at);
       if (lineFeed < at) lineFeed = indexIn(text, '\n', at);
       if (backslash < at) backslash = indexIn(text, '\\', at);
       if (rare < at) rare = this.#nextRare(at);
@@ -177,6 +207,41 @@ export class UnescapedText {
     }
     this.#at = base + at;
     if (this.#at - this.#lastEnd > MAX_GAP) this.#sink.reset();
+  }
+
+  /** Passes over lines that have nothing of what is searched for. @returns where the last of them begins, or `at` again. */
+  #passOver(at: number): number {
+    const text = this.#text;
+    if (this.#plainTo <= this.#base + at) this.#plainTo = this.#base + this.#plainEnd(at);
+    const plainEnd = this.#plainTo - this.#base;
+    let passed = at;
+    let line = at;
+    let start = at;
+    let end = indexIn(text, '\n', at);
+    while (end < plainEnd && (line === at || end - start >= SHORT_LINE) && this.#sink.isFree(this.#bytes, start, end)) {
+      // Something that begins at the end of a line may continue in the next one.
+      passed = line;
+      line = end + 1;
+      start = line;
+      while (isBlank(text.charCodeAt(start))) start += 1;
+      end = indexIn(text, '\n', start);
+    }
+    this.#lookedTo = this.#base + (passed === at ? at + LOOK_AGAIN_AFTER : end);
+    if (passed === at) return at;
+    this.#sink.reset();
+    this.#isIndentation = true;
+    this.#lastEnd = this.#base + passed;
+    return passed;
+  }
+
+  /** Up to where the text consists of line breaks, characters by themselves, and backslashes before separators. */
+  #plainEnd(at: number): number {
+    const text = this.#text;
+    const end = this.#nextRare(at);
+    for (let place = indexIn(text, '\\', at); place < end; place = indexIn(text, '\\', place + 2)) {
+      if (this.#separators[text.charCodeAt(place + 1)] !== 1) return place;
+    }
+    return end;
   }
 
   /** Where the next rare character is that may not be one by itself; the length of the text if there is none. */

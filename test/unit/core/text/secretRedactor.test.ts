@@ -123,6 +123,50 @@ for (const [name, spelled] of Object.entries(SPELLINGS)) {
   });
 }
 
+test('a value is replaced in each spelling among many lines of which none is read character by character', () => {
+  const redactor = new SecretRedactor(['another-secret-value', TOKEN]);
+  const lines = Array.from({ length: 30 }, (_, line) =>
+    JSON.stringify({ level: 'info', message: `step "${line}" done` }),
+  );
+  const table = Array.from({ length: 30 }, (_, line) =>
+    Array.from({ length: 16 }, (_, column) => hex((line * 31 + column * 17) % 256)).join(' '),
+  );
+  for (const [name, spelled] of Object.entries(SPELLINGS)) {
+    const [alone = ''] = redactor.redact(`"${spelled}`).split('[redacted]');
+    for (const others of [lines, table]) {
+      const around = others.join('\n');
+      for (const before of [`${around}\n`, `${around}\nthe value: `, around]) {
+        const clean = redactor.redact(`${before}"${spelled}\n${around}\n${spelled}`);
+        assert.ok(clean.startsWith(`${before}${alone}[redacted]`), name);
+        assert.equal(clean.split('[redacted]').length, 3, name);
+        assert.doesNotMatch(clean, /ebra|ross|ZWJy|656272|65.62.72|%65|0065/i, name);
+      }
+    }
+  }
+});
+
+test('a value is replaced wherever one line ends in it among long lines, and whatever of it was printed before', () => {
+  const redactor = new SecretRedactor(['another-secret-value', TOKEN]);
+  const others = 'step 12 of 40 was done in 0.25 s\n'.repeat(20);
+  for (const spelled of [TOKEN, base64(`user:${TOKEN}`), bytesAs(hex, ' ')]) {
+    for (let cut = 1; cut < spelled.length; cut += 1) {
+      for (const indentation of ['', '      ']) {
+        const [start, end] = [spelled.slice(0, cut), spelled.slice(cut)];
+        if (/^ /.test(end)) continue; // it is like indentation
+        const text = `the value that was read is ${start}\n${indentation}${end} and was stored in a file\n${others}`;
+        const clean = redactor.redact(others + text);
+        assert.equal(clean.split('[redacted]').length, 2, `${spelled} ${cut}`);
+        assert.ok(clean.length < others.length + text.length - spelled.length + 20, `${spelled} ${cut}`);
+      }
+      const stream = redactor.stream();
+      const text = `${others}${spelled} and was stored in a file\n${others}`;
+      const at = others.length + cut;
+      const clean = stream.push(text.slice(0, at)) + stream.push(text.slice(at)) + stream.end();
+      assert.equal(clean, redactor.redact(text), `${spelled} ${cut}`);
+    }
+  }
+});
+
 test('a value is replaced whatever looks like an escape at its borders', () => {
   const values = [
     'nopqrstu',
