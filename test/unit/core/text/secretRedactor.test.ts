@@ -152,7 +152,7 @@ test('a value is replaced wherever one line ends in it among long lines, and wha
     for (let cut = 1; cut < spelled.length; cut += 1) {
       for (const indentation of ['', '      ']) {
         const [start, end] = [spelled.slice(0, cut), spelled.slice(cut)];
-        if (/^ /.test(end)) continue; // it is like indentation
+        if (end.startsWith(' ')) continue; // it is like indentation
         const text = `the value that was read is ${start}\n${indentation}${end} and was stored in a file\n${others}`;
         const clean = redactor.redact(others + text);
         assert.equal(clean.split('[redacted]').length, 2, `${spelled} ${cut}`);

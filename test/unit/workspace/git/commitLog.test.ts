@@ -175,8 +175,14 @@ test('the configuration and the attributes of a repository run nothing while its
       `[alias]\n\tlog = !${trap}\n\trev-list = !${trap}\n`,
     ].join('\n'),
   );
+  // Git lets a program check the signature of a commit that has one, if the repository asks for that.
+  const signed = git(root, 'cat-file', 'commit', 'HEAD').replace('\n\n', '\ngpgsig -----BEGIN PGP SIGNATURE-----\n\n');
+  writeFileSync(join(folder, 'commit'), signed);
+  git(root, 'update-ref', 'HEAD', git(root, 'hash-object', '-t', 'commit', '-w', join(folder, 'commit')).trim());
   assert.equal((await read(root)).added.length, 2);
   assert.equal(existsSync(mark), false);
+  git(root, 'log');
+  assert.ok(existsSync(mark), 'the trap is one');
 });
 
 test('reading ends when it is aborted', async (t) => {

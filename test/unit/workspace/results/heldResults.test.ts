@@ -7,7 +7,7 @@ import { discardStaged, type StagedArchive, stageArchive } from '../../../../src
 import { applyResults, planResults, type ResultDecision, riskOf } from '../../../../src/workspace/results/results.ts';
 import { selectFiles } from '../../../../src/workspace/select/selection.ts';
 import { tarEntry, tarGz, writeArchive } from '../archive/tarBuilder.ts';
-import { temporaryFolder, writeTree } from '../temporaryFolder.ts';
+import { git, temporaryFolder, writeTree } from '../temporaryFolder.ts';
 
 interface Staged {
   readonly folder: string;
@@ -115,12 +115,17 @@ test('a result cannot make the next submit send private files', async (t) => {
 
 test('held-back results are never sent, even if an ignore file includes them', async (t) => {
   const folder = temporaryFolder(t);
-  writeTree(folder, { 'a.txt': '', '.farwharf-results/7/.npmrc': 'x', '.farwharfignore': '!.farwharf-results/**\n' });
-  const { files } = await selectFiles(folder, { isTrusted: false });
-  assert.deepEqual(
-    files.map(({ path }) => path),
-    ['.farwharfignore', 'a.txt'],
-  );
+  // One that is a secret by its name as well is not sent for that reason alone.
+  writeTree(folder, { 'a.txt': '', '.farwharf-results/7/.npmrc': 'x', '.farwharf-results/7/AGENTS.md': 'x' });
+  writeTree(folder, { '.farwharfignore': '!.farwharf-results/**\n' });
+  git(folder, 'init');
+  for (const isTrusted of [true, false]) {
+    const { files } = await selectFiles(folder, { isTrusted });
+    assert.deepEqual(
+      files.map(({ path }) => path),
+      ['.farwharfignore', 'a.txt'],
+    );
+  }
 });
 
 test('results that are set aside twice are there once, and another version is put beside', async (t) => {
