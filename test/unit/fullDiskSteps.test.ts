@@ -229,7 +229,7 @@ test('a log that finds too little room at any step has each event once when ther
         await followJob({ service, spool, ledger: directLedger(jobs), results: new ResultCounter(home) }, record.id, {
           signal: t.signal,
           leaseMs: 40,
-          retryDelaysMs: [1],
+          backoff: { firstMs: 1, factor: 1 },
         });
       } finally {
         jobs.dispose();

@@ -1,6 +1,5 @@
 import { AppError, messageOf } from '../../core/errors.ts';
 import { parseJson } from '../../core/jsonFields.ts';
-import { unlessAborted } from '../options/delay.ts';
 import { BudgetError } from '../run/budget.ts';
 import { isPaused } from '../run/pause.ts';
 import { type GenAiCall, inGenAiSpan } from '../run/genAiSpan.ts';
@@ -165,4 +164,20 @@ function sumOf(a: Usage, b: Usage): Usage {
     outputTokens: add(a.outputTokens, b.outputTokens),
     cost: add(a.cost, b.cost),
   };
+}
+
+/** The result of work that may ignore the signal. @throws the signal's reason on abort; what the work does later is dropped. */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  let onAbort = (): void => {};
+  const aborted = new Promise<never>((_resolve, reject) => {
+    // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- a signal's reason can be anything
+    onAbort = () => reject(signal.reason);
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
 }

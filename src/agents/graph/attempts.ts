@@ -1,6 +1,6 @@
 import { AppError } from '../../core/errors.ts';
+import { retry } from '../../core/retry.ts';
 import { type Awaitable, isPromise } from './awaitable.ts';
-import { delay } from '../options/delay.ts';
 import { BudgetError } from '../run/budget.ts';
 import { emitter, type ExecContext } from '../run/context.ts';
 import { isPaused } from '../run/pause.ts';
@@ -40,9 +40,11 @@ export function attempt<I, O>(call: Call<I, O>): Awaitable<O> {
     result = once(call, 1);
   } catch (error) {
     if (!isRecoverable(call)) throw error;
-    return recover(call, error);
+    return recover(call, async () => {
+      throw error;
+    });
   }
-  return isPromise(result) && isRecoverable(call) ? settle(call, result) : result;
+  return isPromise(result) && isRecoverable(call) ? recover(call, () => result) : result;
 }
 
 /** Whether a failure can be recovered. */
@@ -50,34 +52,26 @@ function isRecoverable<I, O>({ worker, hasFallback }: Call<I, O>): boolean {
   return hasFallback || worker.maxRetries > 1;
 }
 
-async function settle<I, O>(call: Call<I, O>, result: Promise<O>): Promise<O> {
-  try {
-    return await result;
-  } catch (error) {
-    return recover(call, error);
-  }
-}
-
-// Called only if recovery is possible; otherwise the first failure is thrown directly.
-async function recover<I, O>(call: Call<I, O>, firstError: unknown): Promise<O> {
+async function recover<I, O>(call: Call<I, O>, first: () => Promise<O>): Promise<O> {
   const { worker, input, visit, item } = call;
   const signal = signalOf(call);
-  const waitMs = worker.wait * 1000;
-  let error = firstError;
-  for (let attempts = 1; ; attempts += 1) {
+  let attempts = 0;
+  const next = async (): Promise<O> => {
+    attempts += 1;
+    return attempts === 1 ? first() : once(call, attempts);
+  };
+  const isRetried = (error: unknown): boolean => attempts < worker.maxRetries && !isFinal(error) && !isLasting(error);
+  try {
+    return await retry(next, {
+      delayMs: (_, error) => (isRetried(error) ? worker.wait * 1000 : undefined),
+      onRetry: (waitMs, error) => visit?.retry(attempts, waitMs, error, item),
+      signal,
+    });
+  } catch (error) {
     signal.throwIfAborted();
     if (isFinal(error)) throw error;
-    if (attempts >= worker.maxRetries || isLasting(error)) {
-      if (call.hasFallback) visit?.fallback(error, item);
-      return worker.execFallback(input, error, { signal, attempt: attempts, emit: emitter(visit, item) });
-    }
-    visit?.retry(attempts, waitMs, error, item);
-    if (waitMs > 0) await delay(waitMs, signal);
-    try {
-      return await once(call, attempts + 1);
-    } catch (nextError) {
-      error = nextError;
-    }
+    if (call.hasFallback) visit?.fallback(error, item);
+    return worker.execFallback(input, error, { signal, attempt: attempts, emit: emitter(visit, item) });
   }
 }
 

@@ -1,7 +1,8 @@
 import { APIConnectionError, APIConnectionTimeoutError, APIError } from 'openai';
 import { AppError, type ErrorCode, messageOf, systemCode } from '../../core/errors.ts';
+import { classifyStatus, isPassing } from '../../core/network/classifyFailure.ts';
 import { networkFailureText } from '../../core/network/failureText.ts';
-import { parseRetryAfter } from '../../core/network/retryAfter.ts';
+import { parseRetryAfter } from '../../core/retry.ts';
 import type { Redactor } from '../../core/redact.ts';
 import { formatDuration } from '../../core/text/format.ts';
 import type { Endpoint } from './providers.ts';
@@ -50,12 +51,13 @@ export function requestFailure(error: unknown, endpoint: Endpoint, redactor: Red
     );
   }
   const what = `the service returned HTTP ${status}`;
-  if (status === 401 || status === 403) {
+  const failure = classifyStatus(status);
+  if (failure === 'unauthorized' || failure === 'forbidden') {
     return fail('not-signed-in', what, `Check the key${keyVariable === undefined ? '' : ` in ${keyVariable}`}.`);
   }
-  if (status === 404) return fail('missing', what, `Check that the model "${model}" exists at ${baseUrl}.`);
-  if (status === 429) return fail('limit', what, rateLimitAdvice(error));
-  if (status >= 500) return fail('unreachable', what, 'Try again later.');
+  if (failure === 'missing') return fail('missing', what, `Check that the model "${model}" exists at ${baseUrl}.`);
+  if (failure === 'busy') return fail('limit', what, rateLimitAdvice(error));
+  if (isPassing(failure)) return fail('unreachable', what, 'Try again later.');
   return fail('bad-input', what, 'Change the request.');
 }
 

@@ -1,23 +1,24 @@
 import { APIError } from 'openai';
-import { parseRetryAfter } from '../../core/network/retryAfter.ts';
-import { delay } from '../options/delay.ts';
+import { backoffMs, parseRetryAfter, retry } from '../../core/retry.ts';
 
 const MAX_WAIT_MS = 60_000;
-const FIRST_BACKOFF_MS = 500;
+const BACKOFF = { firstMs: 500, longestMs: MAX_WAIT_MS, spread: 0.25 };
 
 /**
  * Milliseconds to wait before a rate-limited request is sent again: `Retry-After` (RFC 9110 section 10.2.3, seconds or a
- * date) up to a minute, otherwise half a second, doubled for each attempt, reduced by up to a quarter at random so that clients
+ * date) up to a minute, otherwise half a second, doubled for each failure, reduced by up to a quarter at random so that clients
  * do not retry all at once.
  */
-export function retryDelayMs(retryAfter: string | null | undefined, attempt: number, now = Date.now()): number {
+export function retryDelayMs(
+  retryAfter: string | null | undefined,
+  failures: number,
+  now = Date.now(),
+): number | undefined {
   const asked = parseRetryAfter(retryAfter, now);
-  if (asked !== undefined) return Math.min(asked, MAX_WAIT_MS);
-  const backoff = Math.min(FIRST_BACKOFF_MS * 2 ** (attempt - 1), MAX_WAIT_MS);
-  return backoff * (1 - Math.random() / 4);
+  return asked === undefined ? backoffMs(failures, BACKOFF) : Math.min(asked, MAX_WAIT_MS);
 }
 
-interface RetryOptions {
+interface RateLimitOptions {
   readonly retries: number;
   readonly signal?: AbortSignal | undefined;
   /** Called before each wait, in seconds. */
@@ -32,18 +33,19 @@ interface RetryOptions {
  */
 export async function withRetries<T>(
   send: () => Promise<T>,
-  { retries: most, signal, onWait }: RetryOptions,
+  { retries: most, signal, onWait }: RateLimitOptions,
 ): Promise<{ readonly value: T; readonly retries: number }> {
-  for (let retries = 0; ; retries += 1) {
-    try {
-      return { value: await send(), retries };
-    } catch (error) {
-      if (!isRateLimit(error) || retries >= most) throw error;
-      const waitMs = retryDelayMs(error.headers?.get('retry-after'), retries + 1);
-      onWait?.(waitMs / 1000);
-      await delay(waitMs, signal);
-    }
-  }
+  let retries = 0;
+  const value = await retry(send, {
+    delayMs: (failures, error) =>
+      isRateLimit(error) && failures <= most ? retryDelayMs(error.headers?.get('retry-after'), failures) : undefined,
+    onRetry: (ms) => {
+      retries += 1;
+      onWait?.(ms / 1000);
+    },
+    signal,
+  });
+  return { value, retries };
 }
 
 /** Whether waiting can help: status 429, unless the account's quota is used up. */

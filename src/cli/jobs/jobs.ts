@@ -6,7 +6,7 @@ import { reportedRecord } from '../../jobs/log/addJob.ts';
 import { patchFromJob } from '../../jobs/log/progress.ts';
 import { refreshJob } from '../../jobs/log/refreshJob.ts';
 import { elapsedSeconds, isActive, isWaiting, type JobRecord, recordName } from '../../jobs/ledger/record.ts';
-import { httpStatus } from '../../jobs/service/api.ts';
+import { classifyFailure } from '../../core/network/classifyFailure.ts';
 import { acceptedJobId, job as wireJob } from '../../remote/protocol/schemas.ts';
 import type { Context } from '../command/context.ts';
 import { jobArgument } from '../command/jobArgument.ts';
@@ -91,7 +91,7 @@ async function accountJobs(session: Session, limit: number, { signal }: Context)
         { timeout: REFRESH_TIMEOUT_SECONDS, signal },
       )
       .catch((error: unknown) => {
-        if (httpStatus(error) !== 404) throw error;
+        if (classifyFailure(error) !== 'missing') throw error;
         throw new AppError('missing', `${session.hostName} does not list the jobs of an account.`, { cause: error });
       });
     for (const report of page) {

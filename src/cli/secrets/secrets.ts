@@ -1,7 +1,7 @@
 import { AppError } from '../../core/errors.ts';
 import { storesSecrets } from '../../jobs/plan/secretFindings.ts';
 import { readFeatures } from '../../jobs/plan/serviceLimits.ts';
-import { httpStatus } from '../../jobs/service/api.ts';
+import { classifyFailure } from '../../core/network/classifyFailure.ts';
 import type { RemoteClient } from '../../remote/client.ts';
 import { REDACTED_RESULTS_FEATURE, secretName, secretValue, type StoredSecret } from '../../remote/protocol/secret.ts';
 import type { Context } from '../command/context.ts';
@@ -61,7 +61,7 @@ export async function removeSecret(context: Context, name: string): Promise<void
   try {
     await client.removeSecret(name, { signal });
   } catch (error) {
-    if (httpStatus(error) !== 404) throw error;
+    if (classifyFailure(error) !== 'missing') throw error;
     const hint = 'List your secrets:  farwharf secret list';
     throw new AppError('missing', `The secret ${name} does not exist on ${session.hostName}. ${hint}`, {
       cause: error,
@@ -86,7 +86,7 @@ async function connect(
 ): Promise<{ readonly client: RemoteClient; readonly account: unknown }> {
   const client = await session.client();
   const account = await client.me({ signal }).catch((error: unknown) => {
-    if (httpStatus(error) === 404) return undefined; // a service without accounts
+    if (classifyFailure(error) === 'missing') return undefined; // a service without accounts
     throw error;
   });
   if (storesSecrets(account)) return { client, account };

@@ -2,7 +2,8 @@ import { AppError, systemCode } from '../../core/errors.ts';
 import { formatDuration } from '../../core/text/format.ts';
 import { farwharfHome } from '../../core/files/home.ts';
 import { requireOwnHome } from '../../core/files/ownFiles.ts';
-import { httpStatus, type JobService } from '../../jobs/service/api.ts';
+import { classifyFailure } from '../../core/network/classifyFailure.ts';
+import type { JobService } from '../../jobs/service/api.ts';
 import { type AsyncLedger, directLedger } from '../../jobs/ledger/asyncLedger.ts';
 import { hostAddress, LOCAL_HOST, machineOfHost, resolveHost } from '../../jobs/service/host.ts';
 import { JobLedger } from '../../jobs/ledger/ledger.ts';
@@ -141,7 +142,7 @@ export class Session implements AsyncDisposable {
     try {
       return await question(client);
     } catch (error) {
-      if (httpStatus(error) !== 404) throw error;
+      if (classifyFailure(error) !== 'missing') throw error;
       const elsewhere = new Set(this.ledger.find(name).map(({ host }) => host));
       elsewhere.delete(this.host);
       const [host, ...others] = elsewhere;

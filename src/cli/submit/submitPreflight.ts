@@ -2,7 +2,7 @@ import { messageOf } from '../../core/errors.ts';
 import { hoursOf } from '../../core/text/machineHours.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import type { JobFinding } from '../../jobs/selection/jobFinding.ts';
-import { httpStatus } from '../../jobs/service/api.ts';
+import { classifyFailure } from '../../core/network/classifyFailure.ts';
 import type { SubmitDraft, SubmitIntent } from '../../jobs/plan/draft.ts';
 import { type CostEstimate, highestCredits } from '../../jobs/plan/estimate.ts';
 import type { SubmitPlan, SubmitTarget } from '../../jobs/plan/plan.ts';
@@ -56,7 +56,7 @@ export async function readAccount(
   try {
     return await client.me(options);
   } catch (error) {
-    if (httpStatus(error) === 404) return undefined;
+    if (classifyFailure(error) === 'missing') return undefined;
     throw error;
   }
 }

@@ -4,7 +4,7 @@ import { formatCount } from '../../core/text/format.ts';
 import { describeJob } from '../../jobs/describe.ts';
 import { describeParameters } from '../../jobs/ledger/parameters.ts';
 import { hasSucceeded, isOver, type JobRecord } from '../../jobs/ledger/record.ts';
-import { isPassing, sendSweep, type SweepEnd, type SweepPhase } from '../../jobs/sweeps/sendSweep.ts';
+import { mayBeRetried, sendSweep, type SweepEnd, type SweepPhase } from '../../jobs/sweeps/sendSweep.ts';
 import { type SurveyDeps, surveyJobs } from '../../jobs/sweeps/surveyJobs.ts';
 import type { Sweep } from '../../jobs/sweeps/sweep.ts';
 import { countJobs, describeCounts } from '../../jobs/sweeps/sweepProgress.ts';
@@ -172,7 +172,7 @@ async function surveyIfReachable(
     return records;
   } catch (error) {
     signal.throwIfAborted();
-    if (!isPassing(error)) throw error;
+    if (!mayBeRetried(error)) throw error;
     contact.lost();
     return undefined;
   }

@@ -6,6 +6,7 @@ import {
   processDiscoveryResponse,
 } from 'oauth4webapi';
 import { AppError, messageOf } from '../errors.ts';
+import { classifyStatus, isPassing } from '../network/classifyFailure.ts';
 import { isProviderUrl } from './providerUrl.ts';
 
 /** The addresses in a provider's metadata that are used. */
@@ -60,7 +61,7 @@ export async function discoverProvider(issuer: string, settings: RequestSettings
 
 async function readMetadata(issuer: URL, response: Response): Promise<AuthorizationServer> {
   const { status } = response;
-  if (status >= 500 || status === 429) {
+  if (isPassing(classifyStatus(status))) {
     const message = `The identity provider ${issuer.href} does not answer now (status ${status}). Try again later.`;
     throw new AppError('unreachable', message);
   }

@@ -2,6 +2,7 @@ import * as l10n from '@vscode/l10n';
 import * as z from 'zod';
 import { type Endpoint, keyHeaders, requestUrl } from '../../agents/llm/providers.ts';
 import { AppError, messageOf, systemCode } from '../../core/errors.ts';
+import { classifyStatus } from '../../core/network/classifyFailure.ts';
 import { networkFailureText } from '../../core/network/failureText.ts';
 import { createNetworkFetch } from '../../core/network/networkFetch.ts';
 
@@ -30,7 +31,8 @@ export async function listModels(endpoint: Endpoint, key: string | undefined): P
       l10n.t('{0} does not respond ({1}).', host, systemCode(error) ?? messageOf(error));
     throw new AppError('unreachable', text, { cause: error });
   }
-  if (response.status === 401 || response.status === 403) {
+  const failure = classifyStatus(response.status);
+  if (failure === 'unauthorized' || failure === 'forbidden') {
     throw new AppError(
       'not-signed-in',
       key === undefined

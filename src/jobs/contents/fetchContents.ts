@@ -1,16 +1,15 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../core/errors.ts';
+import { classifyFailure, httpStatus } from '../../core/network/classifyFailure.ts';
+import { type Retries, retry } from '../../core/retry.ts';
 import { freeMemory } from '../../core/files/ownMemory.ts';
 import type { RemoteClient } from '../../remote/client.ts';
 import { entriesIn, MAX_PIECES, RECORD_BYTES, RESULT_CONTENT_FEATURE } from '../../remote/protocol/contents.ts';
 import { receivedAccount } from '../../remote/protocol/schemas.ts';
 import { freePiece, unpackPiece } from '../../remote/transfers/unpackPiece.ts';
 import type { Piece } from '../../workspace/pack/splitPieces.ts';
-import { httpStatus } from '../service/api.ts';
+import { repetitionDelayMs } from './sendContents.ts';
 import type { PieceSource, TarAssembly } from './tarAssembly.ts';
 
-// Received pieces are kept, so after a lost connection the request is simply repeated.
-const RETRY_DELAYS_MS = [250, 1_000, 4_000];
 const MAX_RECORDS_BYTES = MAX_PIECES * RECORD_BYTES;
 
 /** The part of a service that offers results by content. */
@@ -52,10 +51,9 @@ export async function fetchRecords(
     return Buffer.concat(chunks);
   } catch (error) {
     signal?.throwIfAborted();
-    const status = httpStatus(error);
-    if (status === undefined) throw error;
+    if (httpStatus(error) === undefined) throw error;
     // The following request for the archive reports what is wrong with the results or the key.
-    if (isOffered && status !== 404) onRefused?.(error);
+    if (isOffered && classifyFailure(error) !== 'missing') onRefused?.(error);
     return undefined;
   }
 }
@@ -85,27 +83,22 @@ export async function fetchPieces(
   { signal, onProgress }: FetchPiecesOptions,
 ): Promise<void> {
   const options = { ...(signal && { signal }) };
-  for (let failures = 0; !assembly.isComplete; ) {
-    const before = assembly.doneBytes;
-    try {
+  const fetchRest = async (retries: Retries): Promise<void> => {
+    while (!assembly.isComplete) {
+      const before = assembly.doneBytes;
       for await (const entry of entriesIn(service.streamResultContents(jobId, assembly.wanted(), options))) {
         if (entry === undefined) break;
         const bytes = unpackPiece(entry.frame);
         if (bytes === undefined || !(await assembly.put(entry.name, bytes))) throw wrongContents();
+        if (assembly.doneBytes > before) retries.reset();
         freePiece(bytes);
         onProgress(assembly.doneBytes, assembly.totalBytes);
       }
       if (!assembly.isComplete && assembly.doneBytes === before) throw wrongContents();
-    } catch (error) {
-      signal?.throwIfAborted();
-      if (error instanceof AppError || httpStatus(error) !== undefined) throw error;
-      if (assembly.doneBytes > before) failures = 0;
-      const delay = RETRY_DELAYS_MS[failures];
-      failures += 1;
-      if (delay === undefined) throw error;
-      await sleep(delay, undefined, options);
     }
-  }
+  };
+  // Received pieces are kept, so after a lost connection the request is simply repeated.
+  await retry(fetchRest, { signal, delayMs: repetitionDelayMs });
 }
 
 function wrongContents(): AppError {

@@ -1,12 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { classifyFailure, httpStatus, isFinal } from '../../core/network/classifyFailure.ts';
+import { backoffMs, retry } from '../../core/retry.ts';
 import type { RemoteClient } from '../../remote/client.ts';
 import { MAX_ASKED_NAMES, NAME_BYTES, namesIn } from '../../remote/protocol/contents.ts';
-import { httpStatus } from '../service/api.ts';
 import type { ArchiveContents } from './archiveContents.ts';
 import { PieceBatch } from '../../remote/transfers/pieceBatch.ts';
 
-// Sending pieces twice is harmless, so after a lost connection the request is simply repeated.
-const RETRY_DELAYS_MS = [250, 1_000, 4_000];
+const BACKOFF = { firstMs: 250, factor: 4, retries: 3 };
 
 /** The part of a service that takes contents. */
 export type ContentService = Pick<RemoteClient, 'postContents'>;
@@ -83,18 +82,12 @@ class Sender {
   }
 
   async post(path: 'lacking' | 'lacking-lists' | 'pieces', body: Buffer): Promise<Buffer> {
-    for (let failures = 0; ; failures += 1) {
-      try {
-        const answer = await this.#service.postContents(path, body, { ...(this.#signal && { signal: this.#signal }) });
-        this.sentBytes += body.length;
-        return answer;
-      } catch (error) {
-        const delay = RETRY_DELAYS_MS[failures];
-        this.#signal?.throwIfAborted();
-        if (httpStatus(error) !== undefined || delay === undefined) throw error;
-        await sleep(delay, undefined, { ...(this.#signal && { signal: this.#signal }) });
-      }
-    }
+    const signal = this.#signal;
+    const send = (): Promise<Buffer> => this.#service.postContents(path, body, { ...(signal && { signal }) });
+    // Sending pieces twice is harmless, so after a lost connection the request is simply repeated.
+    const answer = await retry(send, { signal, delayMs: repetitionDelayMs });
+    this.sentBytes += body.length;
+    return answer;
   }
 
   /** The names, in hexadecimal, of what the service lacks. */
@@ -110,4 +103,10 @@ class Sender {
     }
     return lacking;
   }
+}
+
+/** Milliseconds before a request about contents is repeated, for `retry`: only a lost connection is worth it. */
+export function repetitionDelayMs(failures: number, error: unknown): number | undefined {
+  const isLost = httpStatus(error) === undefined && !isFinal(classifyFailure(error));
+  return isLost ? backoffMs(failures, BACKOFF) : undefined;
 }

@@ -1,6 +1,6 @@
 import { messageOf } from '../../core/errors.ts';
 import { printableLine } from '../../core/text/printable.ts';
-import { httpStatus } from '../service/api.ts';
+import { httpStatus } from '../../core/network/classifyFailure.ts';
 
 const MAX_WORDS = 200;
 

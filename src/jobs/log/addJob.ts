@@ -4,7 +4,8 @@ import type { AsyncLedger } from '../ledger/asyncLedger.ts';
 import { type JobRecord, newRecord } from '../ledger/record.ts';
 import { acceptedJobId, receivedJob } from '../../remote/protocol/schemas.ts';
 import { accountIdOf } from './otherAccount.ts';
-import { httpStatus, type JobService } from '../service/api.ts';
+import { classifyFailure } from '../../core/network/classifyFailure.ts';
+import type { JobService } from '../service/api.ts';
 import { patchFromJob, timeOf } from './progress.ts';
 
 const TIMEOUT_SECONDS = 20;
@@ -61,7 +62,7 @@ async function request(service: Pick<JobService, 'getJob'>, jobId: string, signa
   try {
     return await service.getJob(jobId, { timeout: TIMEOUT_SECONDS, signal });
   } catch (error) {
-    if (httpStatus(error) !== 404) throw error;
+    if (classifyFailure(error) !== 'missing') throw error;
     throw new AppError('missing', `The service has no job ${jobId} in your account. Check the ID and the service.`, {
       cause: error,
     });

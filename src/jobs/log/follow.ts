@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../core/errors.ts';
+import type { Backoff } from '../../core/retry.ts';
 import type { AsyncLedger } from '../ledger/asyncLedger.ts';
 import { holdLease } from '../ledger/lease.ts';
 import { isOver, type JobRecord } from '../ledger/record.ts';
@@ -25,13 +26,13 @@ export interface FollowOptions {
   readonly contact?: Pick<ContactWatch, 'returned'>;
   /** How long a lease lasts without renewal; 10 s by default. */
   readonly leaseMs?: number;
-  /** Waits between attempts to reach the service; the last one is repeated. 1 s to 30 s by default. */
-  readonly retryDelaysMs?: readonly number[];
+  /** Waits between attempts to reach the service; 1 s to 30 s by default. */
+  readonly backoff?: Backoff;
 }
 
 const LEASE_MS = 10_000;
 // There is no last retry: a laptop may sleep for days while its job runs.
-const RETRY_DELAYS_MS = [1_000, 2_000, 4_000, 8_000, 16_000, 30_000];
+const BACKOFF = { firstMs: 1_000 };
 
 /**
  * Keeps the spool and the ledger record of a job up to date until the job has ended, counts its results, and returns its last record. Of
@@ -90,7 +91,7 @@ async function streamUnderLease(
   try {
     return await streamToEnd(deps, recorder, {
       signal,
-      retryDelaysMs: options.retryDelaysMs ?? RETRY_DELAYS_MS,
+      backoff: options.backoff ?? BACKOFF,
       onContact: (isReachable) => options.onContact?.(isReachable),
       contact: options.contact,
     });

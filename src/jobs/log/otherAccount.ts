@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { AppError } from '../../core/errors.ts';
 import type { JobRecord } from '../ledger/record.ts';
-import { httpStatus, type JobService } from '../service/api.ts';
+import { classifyFailure } from '../../core/network/classifyFailure.ts';
+import type { JobService } from '../service/api.ts';
 import { LOCAL_HOST } from '../service/host.ts';
 
 const accountWithId = z.looseObject({ account_id: z.string().min(1) });
@@ -26,7 +27,7 @@ export async function otherAccountError(
   // The service of this computer has one account.
   if (host === LOCAL_HOST) return undefined;
   const asking = await service.me(options).then(accountIdOf, (error: unknown) => {
-    if (httpStatus(error) === 404) return undefined; // it has no accounts
+    if (classifyFailure(error) === 'missing') return undefined; // it has no accounts
     throw error;
   });
   if (asking === undefined || asking === account) return undefined;

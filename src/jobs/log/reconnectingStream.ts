@@ -1,7 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, messageOf } from '../../core/errors.ts';
+import { classifyFailure, type RequestFailure } from '../../core/network/classifyFailure.ts';
+import { type Backoff, backoffMs, Retries } from '../../core/retry.ts';
 import { otherAccountError } from './otherAccount.ts';
-import { httpStatus, type JobService } from '../service/api.ts';
+import type { JobService } from '../service/api.ts';
 import { stateOfWord } from '../../remote/protocol/spellings.ts';
 import type { ContactWatch } from '../service/contactWatch.ts';
 import { isStale, noteOf, patchFromJob } from './progress.ts';
@@ -14,6 +15,8 @@ import type { EventSpool, SpooledEvent } from './spool.ts';
 const ATTEMPTS_AFTER_END = 5;
 // How many times in a row a service must close the stream of a job in an unknown state before the log says so.
 const CLOSED_IN_UNKNOWN_STATE = 3;
+// A refused key or a full disk does not get better by waiting.
+const LASTING: ReadonlySet<RequestFailure> = new Set(['unauthorized', 'forbidden', 'local']);
 const GAP_TEXT =
   'The connection was lost, and the service does not number its events: lines may be missing or repeated here.';
 
@@ -37,18 +40,18 @@ export async function streamToEnd(
   recorder: Recorder,
   {
     signal,
-    retryDelaysMs,
+    backoff,
     onContact,
     contact,
   }: {
     signal: AbortSignal;
-    retryDelaysMs: readonly number[];
+    backoff: Backoff;
     onContact: (isReachable: boolean) => void;
     contact: Pick<ContactWatch, 'returned'> | undefined;
   },
 ): Promise<JobRecord> {
   let { service } = deps;
-  let failures = 0;
+  const retries = new Retries({ delayMs: (failures) => backoffMs(failures, backoff), signal });
   let attemptsAfterEnd = 0;
   let closedWithoutNews = 0;
   for (;;) {
@@ -73,9 +76,8 @@ export async function streamToEnd(
     closedWithoutNews = end.type === 'closed' && fresh === 0 ? closedWithoutNews + 1 : 0;
     if (closedWithoutNews === CLOSED_IN_UNKNOWN_STATE) await noteUnknownState(deps.spool, recorder);
     // A service that only repeats the log has nothing new.
-    if (fresh > 0) failures = 0;
-    await sleep(retryDelaysMs[Math.min(failures, retryDelaysMs.length - 1)], undefined, { signal });
-    failures += 1;
+    if (fresh > 0) retries.reset();
+    await retries.wait();
     if (status !== 'unreachable') continue;
     if (deps.reconnect !== undefined) service = await deps.reconnect(signal).catch(() => service);
     // A job may print nothing for hours, so its stream does not show that the service is back.
@@ -138,8 +140,8 @@ async function updateRecord(
   } catch (error) {
     signal.throwIfAborted();
     rethrowFinal(error);
-    const status = httpStatus(error);
-    if (status !== 404 && status !== 410) return 'unreachable';
+    const failure = classifyFailure(error);
+    if (failure !== 'missing' && failure !== 'gone') return 'unreachable';
     if (!isOver(recorder.record)) {
       const refused = await otherAccountError(service, recorder.record, { signal }).catch(() => 'unreachable' as const);
       if (refused === 'unreachable') return refused;
@@ -184,12 +186,8 @@ export async function* serviceEvents(spool: EventSpool): AsyncGenerator<SpooledE
   for await (const event of spool.read()) if (event.own !== true) yield event;
 }
 
-// A refused key or a full disk does not get better by waiting.
 function rethrowFinal(error: unknown): void {
-  const status = httpStatus(error);
-  // An identity provider that gives no new token now may do so later.
-  const isFinal = error instanceof AppError && error.code !== 'unreachable';
-  if (status === 401 || status === 403 || isFinal) throw error;
+  if (LASTING.has(classifyFailure(error))) throw error;
 }
 
 function jobIdOf({ record }: Recorder): string {

@@ -2,7 +2,8 @@ import type { AsyncLedger } from '../ledger/asyncLedger.ts';
 import type { JobRecord } from '../ledger/record.ts';
 import { isStale, patchFromJob } from './progress.ts';
 import { otherAccountError } from './otherAccount.ts';
-import { httpStatus, type JobService } from '../service/api.ts';
+import { classifyFailure } from '../../core/network/classifyFailure.ts';
+import type { JobService } from '../service/api.ts';
 
 const TIMEOUT_SECONDS = 20;
 
@@ -30,7 +31,7 @@ export async function refreshJob(
     const patch = patchFromJob(await service.getJob(record.jobId, options));
     return isStale(patch, record) ? record : await ledger.update(record.id, patch);
   } catch (error) {
-    if (httpStatus(error) !== 404) throw error;
+    if (classifyFailure(error) !== 'missing') throw error;
     if ((await otherAccountError(service, record, options)) !== undefined) return record;
     const gone = { state: 'lost', reason: 'The service no longer has this job.' };
     return ledger.update(record.id, { ...gone, finishedAt: new Date().toISOString() });

@@ -8,7 +8,8 @@ import type { AssembledTar } from '../../workspace/archive/assembledTar.ts';
 import { assertGzip } from '../../workspace/archive/gzipReader.ts';
 import { type ArchiveLimits, MOST_UNPACKED_BYTES } from '../../workspace/extract/extract.ts';
 import type { JobRecord } from '../ledger/record.ts';
-import { httpStatus, type JobService } from '../service/api.ts';
+import { classifyFailure } from '../../core/network/classifyFailure.ts';
+import type { JobService } from '../service/api.ts';
 import { fetchRecords, type ResultContentService } from '../contents/fetchContents.ts';
 import { wholeDownloadReason } from '../contents/wholeReason.ts';
 import { assembleResults } from './assembleResults.ts';
@@ -106,7 +107,7 @@ async function fetchArchive(
       onProgress: (doneBytes, totalBytes) => onPhase?.({ type: 'download', doneBytes, totalBytes }),
     });
   } catch (error) {
-    if (httpStatus(error) !== 404) throw error;
+    if (classifyFailure(error) !== 'missing') throw error;
     const why =
       error instanceof RemoteError && error.detail !== undefined
         ? `It says: ${error.detail}`

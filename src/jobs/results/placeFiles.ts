@@ -1,7 +1,7 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../core/errors.ts';
+import { backoffMs, delay, Retries } from '../../core/retry.ts';
 import type { ManifestEntry } from '../../workspace/pack/pack.ts';
 import { writeFailure } from '../../workspace/files/fileWriting.ts';
 import { removeMade } from '../../workspace/files/madeFolder.ts';
@@ -16,7 +16,7 @@ export interface PlaceDeps {
   readonly archiver: Archiver;
   readonly journals: ResultJournals;
   /** Waits before the folder is compared again, at most this long; a random part of it by default. */
-  readonly pause?: (longestMs: number, signal?: AbortSignal) => Promise<void>;
+  readonly pause?: (longestMs: number, signal: AbortSignal | undefined) => Promise<void>;
 }
 
 export type DownloadPhase =
@@ -91,9 +91,7 @@ const DEFAULT_DECISIONS: Readonly<Record<PlannedResult['status'], ResultDecision
   protected: 'skip',
 };
 
-async function randomPause(longestMs: number, signal?: AbortSignal): Promise<void> {
-  await sleep(Math.random() * longestMs, undefined, { ...(signal && { signal }) });
-}
+const randomPause: NonNullable<PlaceDeps['pause']> = (longestMs, signal) => delay(Math.random() * longestMs, signal);
 
 /**
  * Writes files of a job into a folder. After a failure, refusal or cancellation the folder is unchanged, without temporary files.
@@ -118,7 +116,20 @@ export async function placeFiles(
   let staged: StagedArchive | undefined;
   try {
     staged = await source.stage(folder, { ...abort, name: journal.stagingName });
-    for (let attempt = 1; ; attempt += 1) {
+    let startedAt = 0;
+    const retries = new Retries({
+      delayMs: (failures, error) => {
+        // A local file changed since the comparison and nothing was written, so the loop compares and decides again.
+        if (!(error instanceof AppError && error.code === 'conflict')) return undefined;
+        // Two downloads that write the same names make each other roll back. Different pauses, as long as an attempt takes, get them out of
+        // step.
+        const firstMs = Math.max(performance.now() - startedAt, SHORTEST_ATTEMPT_MS);
+        return backoffMs(failures, { firstMs, longestMs: Infinity, retries: COMPARISONS - 1 });
+      },
+      sleep: pause,
+      signal,
+    });
+    for (;;) {
       const plan = await archiver.plan(staged, folder, source.manifest);
       onPhase?.({ type: 'decide', plan });
       const decisions = await decide(plan, staged.staging);
@@ -129,17 +140,12 @@ export async function placeFiles(
         return { isWritten: false, ...known, written: [], skipped: all, setAside: [], moved: [] };
       onPhase?.({ type: 'write' });
       await currentFolder(target);
-      const startedAt = performance.now();
+      startedAt = performance.now();
       try {
         const options = { label: shortId(record), journal: journal.steps, ...abort };
         return { isWritten: true, ...known, ...(await archiver.apply(staged, folder, decisions, options)) };
       } catch (error) {
-        // A local file changed since the comparison and nothing was written, so the loop compares and decides again.
-        if (!(error instanceof AppError && error.code === 'conflict') || attempt === COMPARISONS) throw error;
-        // Two downloads that write the same names make each other roll back. Different pauses, as long as an attempt takes, get them out of
-        // step.
-        const attemptMs = Math.max(performance.now() - startedAt, SHORTEST_ATTEMPT_MS);
-        await pause(attemptMs * 2 ** (attempt - 1), signal);
+        await retries.wait(error);
       }
     }
   } finally {

@@ -1,13 +1,16 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { assertNever } from '../../core/errors.ts';
+import { classifyFailure, isFinal } from '../../core/network/classifyFailure.ts';
+import { type Backoff, backoffMs, delay, retry } from '../../core/retry.ts';
 import type { JobCreated } from '../../remote/protocol/schemas.ts';
-import { httpStatus, type JobService } from '../service/api.ts';
+import type { JobService } from '../service/api.ts';
 import type { AsyncLedger } from '../ledger/asyncLedger.ts';
 import { didNotArrive } from '../service/outcome.ts';
 import type { JobRecord } from '../ledger/record.ts';
 
 // Long enough for a service that is restarting, or a network that comes back.
-const RETRY_DELAYS_MS = [250, 500, 1_000, 2_000, 4_000, 8_000];
+const BACKOFF = { firstMs: 250, retries: 6 };
+/** Asks a single time. */
+export const ONCE: Backoff = { firstMs: 0, retries: 0 };
 const CHECK_EVERY_MS = 1_000;
 const TIMEOUT = { connect: 5, read: 20 };
 // A service stores keys for at least a day. After that, a missing key proves nothing.
@@ -26,27 +29,21 @@ export type Outcome =
 export async function askOutcome(
   service: Pick<JobService, 'getSubmission'>,
   { id, account }: Pick<JobRecord, 'id' | 'account'>,
-  {
-    signal,
-    retryDelaysMs = RETRY_DELAYS_MS,
-  }: { readonly signal?: AbortSignal | undefined; readonly retryDelaysMs?: readonly number[] } = {},
+  { signal, backoff = BACKOFF }: { readonly signal?: AbortSignal | undefined; readonly backoff?: Backoff } = {},
 ): Promise<Outcome> {
-  const options = { timeout: TIMEOUT, ...(signal !== undefined && { signal }) };
-  for (let failures = 0; ; ) {
-    let delay: number | undefined = CHECK_EVERY_MS;
-    try {
-      const status = await service.getSubmission(id, options);
+  const request = { timeout: TIMEOUT, ...(signal !== undefined && { signal }) };
+  const delayMs = (failures: number, error: unknown): number | undefined =>
+    isFinal(classifyFailure(error)) ? undefined : backoffMs(failures, backoff);
+  try {
+    for (;;) {
+      const status = await retry(() => service.getSubmission(id, request), { delayMs, signal });
       if (status === undefined || (account ?? status.account_id ?? null) !== (status.account_id ?? account)) break;
       if (status.state === 'accepted') return { type: 'accepted', created: status };
       if (status.state === 'incomplete') return { type: 'not-taken', receivedBytes: status.received_bytes };
-      failures = 0;
-    } catch (error) {
-      const http = httpStatus(error);
-      const isPassing = http === undefined || http === 429 || http >= 500;
-      delay = isPassing ? retryDelaysMs[failures++] : undefined;
+      await delay(CHECK_EVERY_MS, signal);
     }
-    if (delay === undefined || signal?.aborted === true) break;
-    await sleep(delay, undefined, options).catch(() => {});
+  } catch {
+    // No response says what became of it, or nobody waits for one.
   }
   return { type: 'unknown' };
 }
@@ -67,7 +64,7 @@ export async function settleEarlier(
   record: JobRecord,
   { signal, now = Date.now() }: { readonly signal?: AbortSignal; readonly now?: number } = {},
 ): Promise<JobRecord> {
-  const outcome = await askOutcome(service, record, { retryDelaysMs: [], ...(signal !== undefined && { signal }) });
+  const outcome = await askOutcome(service, record, { backoff: ONCE, ...(signal !== undefined && { signal }) });
   switch (outcome.type) {
     case 'accepted':
       return ledger.update(record.id, acceptedPatch(outcome.created));

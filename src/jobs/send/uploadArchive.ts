@@ -1,9 +1,10 @@
 import { RemoteError } from '../../remote/http/errors.ts';
 import { type JobCreated, receivedJobCreated } from '../../remote/protocol/schemas.ts';
-import { httpStatus, type JobService } from '../service/api.ts';
+import { classifyFailure } from '../../core/network/classifyFailure.ts';
+import type { JobService } from '../service/api.ts';
 import { isSurelyNotSent, outcomeUnknown } from '../service/outcome.ts';
 import type { JobRecord } from '../ledger/record.ts';
-import { askOutcome } from './settle.ts';
+import { askOutcome, ONCE } from './settle.ts';
 
 /** The outcome of an upload: a job, certainly none, or unknown. */
 export type UploadEnd =
@@ -23,7 +24,6 @@ export interface UploadOptions {
 // How often an upload without progress is continued.
 const MAX_TRIES = 3;
 const OK = 200;
-const CONFLICT = 409;
 // A user who cancels should not wait for a dead connection; the outcome is found out later.
 const CANCELLED_ASK_MS = 3_000;
 
@@ -64,12 +64,12 @@ export async function uploadArchive(
     wasSentCompletely ||= sent.sentBytes >= sent.totalBytes;
     if (isCancelled() && !wasSentCompletely) return { type: 'not-taken', error: signal?.reason };
     // Services that support keys return a conflict while another request with this key is in progress.
-    const isConflict = httpStatus(error) === CONFLICT;
+    const isConflict = classifyFailure(error) === 'conflict';
     if (isSurelyNotSent(error, { isFirst: offset === undefined }) && !isConflict) return { type: 'not-taken', error };
     onAsk();
     const outcome = await askOutcome(service, draft, {
       signal: isCancelled() ? AbortSignal.timeout(CANCELLED_ASK_MS) : signal,
-      ...(isCancelled() && { retryDelaysMs: [] }),
+      ...(isCancelled() && { backoff: ONCE }),
     });
     if (outcome.type === 'accepted') return outcome;
     if (outcome.type === 'unknown' && isConflict) return { type: 'not-taken', error };

@@ -4,16 +4,22 @@ import { readSegments } from '../archives/archiveSegments.ts';
 import { contentsOf } from '../contents/archiveContents.ts';
 import { type ContentService, sendContents } from '../contents/sendContents.ts';
 import type { JobRecord } from '../ledger/record.ts';
-import { httpStatus, type JobService } from '../service/api.ts';
+import { classifyFailure, type RequestFailure } from '../../core/network/classifyFailure.ts';
+import type { JobService } from '../service/api.ts';
 import { DamagedArchive } from '../../workspace/archive/inflateSegment.ts';
 import { type UploadEnd, type UploadOptions, uploadArchive } from './uploadArchive.ts';
 import { wholeUploadReason } from '../contents/wholeReason.ts';
 
 // Below this, asking what the service has costs more than sending it.
 const LEAST_BYTES = 32 * 1024;
-const LACKING = 424;
 // For these failures, the archive would be refused too. A service without room, or with a different format of contents, gets the archive.
-const REFUSES_ALL: ReadonlySet<number> = new Set([401, 402, 403, 429, 502, 503, 504, 507]);
+const REFUSES_ALL: ReadonlySet<RequestFailure> = new Set([
+  'unauthorized',
+  'unpaid',
+  'forbidden',
+  'busy',
+  'unavailable',
+]);
 const MAX_TRIES = 3;
 
 /** The archive itself should be sent. */
@@ -68,16 +74,15 @@ export async function uploadContents(
         },
         onAsk,
       });
-      if (end.type !== 'not-taken' || httpStatus(end.error) !== LACKING) return end;
+      if (end.type !== 'not-taken' || classifyFailure(end.error) !== 'lacking') return end;
       if (tries === MAX_TRIES) return { type: 'whole', reason: wholeUploadReason(end.error), sentBytes };
     }
   } catch (error) {
     // Nothing sent so far can become a job.
     if (signal?.aborted === true) return { type: 'not-taken', error: signal.reason };
     if (error instanceof DamagedArchive) return { type: 'not-taken', error };
-    const status = httpStatus(error);
     // An upload of the archive continues where a bad connection interrupted it.
-    if (status !== undefined && REFUSES_ALL.has(status)) return { type: 'not-taken', error };
+    if (REFUSES_ALL.has(classifyFailure(error))) return { type: 'not-taken', error };
     return { type: 'whole', reason: wholeUploadReason(error), sentBytes };
   } finally {
     await rm(names, { force: true });

@@ -7,8 +7,3 @@ export interface JobService
   /** Like the client's, but closed only by leaving the loop. */
   streamEvents(...args: Parameters<RemoteClient['streamEvents']>): AsyncIterable<ServerSentEvent>;
 }
-
-/** The HTTP status of a failed call; undefined if there was no response. */
-export function httpStatus(error: unknown): number | undefined {
-  return error instanceof Error && 'status' in error && typeof error.status === 'number' ? error.status : undefined;
-}

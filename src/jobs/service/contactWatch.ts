@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Disposable } from '../../core/processes/lifetime.ts';
-import { httpStatus } from './api.ts';
+import { httpStatus } from '../../core/network/classifyFailure.ts';
 
 interface ContactOptions {
   /** Milliseconds without an event of the job after which the service is asked, and then again. */

@@ -8,7 +8,12 @@ import { networkFailureText } from '../../core/network/failureText.ts';
 import { withoutHost } from '../../core/network/namedHost.ts';
 import { formatDuration } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
-import { httpStatus } from './api.ts';
+import {
+  classifyFailure,
+  classifyStatus,
+  httpStatus,
+  type RequestFailure,
+} from '../../core/network/classifyFailure.ts';
 import { tryParseJson } from '../../core/jsonFields.ts';
 
 /** Display names for the fields of a submission. */
@@ -50,24 +55,22 @@ export interface Remedies {
   readonly credits: string;
 }
 
-// The client has already waited and retried: the account's other work uses up the limit.
-const KIND_OF_STATUS: Readonly<Record<number, FailureKind>> = {
-  400: 'bad-input',
-  401: 'not-signed-in',
-  402: 'no-credits',
-  403: 'not-signed-in',
-  404: 'missing',
-  409: 'conflict',
-  422: 'bad-input',
-  429: 'conflict',
+const KIND_OF: Readonly<Partial<Record<RequestFailure, FailureKind>>> = {
+  // The client has already waited and retried: the account's other work uses up the limit.
+  busy: 'conflict',
+  conflict: 'conflict',
+  failed: 'unreachable',
+  forbidden: 'not-signed-in',
+  invalid: 'bad-input',
+  missing: 'missing',
+  unauthorized: 'not-signed-in',
+  unavailable: 'unreachable',
+  unpaid: 'no-credits',
 };
 
-const FORBIDDEN = 403;
 // V8's words for a recursion through a value without an end in sight.
 const STACK_OVERFLOW = /^Maximum call stack size exceeded/;
 
-/** System and TLS codes that mean that the service was not reached. */
-const NETWORK_CODE = /^(ECONN|EHOST|ENET|ENOTFOUND|EAI_|ETIMEDOUT|EPIPE|EPROTO|ERR_TLS|ERR_SSL)/;
 /** System codes of a file or a disk that this user may not use like that. */
 const PERMISSION_CODE = /^(EACCES|EPERM|EROFS)$/;
 const REASON_OF_CODE: Readonly<Record<string, string>> = {
@@ -99,7 +102,7 @@ function explain(error: unknown, service: string, remedies: Remedies): Explanati
   }
   const status = httpStatus(error);
   if (status !== undefined) {
-    const kind = KIND_OF_STATUS[status] ?? (status >= 500 ? 'unreachable' : 'refused');
+    const kind = KIND_OF[classifyStatus(status)] ?? 'refused';
     return { kind, code: `http-${status}`, sentence: describeResponse(error, kind, service, remedies) };
   }
   const code = systemCode(error);
@@ -117,7 +120,7 @@ function explain(error: unknown, service: string, remedies: Remedies): Explanati
     const sentence = l10n.t('{0}. Check the network and try again.', withoutFullStop(message));
     return { kind: 'unreachable', code: 'unreachable', sentence };
   }
-  if (code !== undefined && NETWORK_CODE.test(code)) {
+  if (code !== undefined && classifyFailure(error) === 'unreachable') {
     const sentence = l10n.t(
       'Could not reach {0}: {1}.',
       service,
@@ -142,7 +145,7 @@ function describeResponse(error: unknown, kind: FailureKind, service: string, re
   const message = isPage ? given.slice(0, given.indexOf(':')) : given;
   if (kind === 'bad-input' && !isPage) return describeRefusal(error, service);
   // Signing in again or re-entering the key would change nothing: the service says what it does not permit.
-  if (httpStatus(error) === FORBIDDEN) return l10n.t('{0} refused the request ({1}).', service, message);
+  if (classifyFailure(error) === 'forbidden') return l10n.t('{0} refused the request ({1}).', service, message);
   if (kind === 'not-signed-in')
     return `${l10n.t('The API key or sign-in was not accepted ({0}).', message)} ${remedies.key}`;
   if (kind === 'no-credits') return `${l10n.t('The job was not accepted: {0}.', message)} ${remedies.credits}`;

@@ -1,6 +1,6 @@
 import { AppError, systemCode } from '../../core/errors.ts';
 import { RemoteError } from '../../remote/http/errors.ts';
-import { httpStatus } from './api.ts';
+import { httpStatus } from '../../core/network/classifyFailure.ts';
 import { LOCAL_HOST } from './host.ts';
 
 // Failures before a connection exists, so that no byte of the request was sent.

@@ -1,18 +1,18 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import * as l10n from '@vscode/l10n';
 import { AppError, systemCode } from '../../core/errors.ts';
+import { classifyStatus, isPassing } from '../../core/network/classifyFailure.ts';
 import { createBoundedFetch } from '../../core/oidc/boundedFetch.ts';
 import { isProviderUrl } from '../../core/oidc/providerUrl.ts';
+import { backoffMs, Retries } from '../../core/retry.ts';
 import { IdentityProvider } from './identityProvider.ts';
 import { newSignIn } from './newSignIn.ts';
 import { oauthError, responseStatus } from './oauthError.ts';
 import type { SignInOffer, SignInRecord } from './signInRecord.ts';
-import { isTemporary } from './temporaryStatus.ts';
 
 // RFC 8628, sections 3.2 and 3.5.
 const DEFAULT_INTERVAL_S = 5;
 const SLOWER_S = 5;
-const MAX_INTERVAL_S = 60;
+const MAX_INTERVAL_MS = 60_000;
 const MAX_WAIT_S = 30 * 60;
 const MAX_CODE = 100;
 
@@ -56,33 +56,35 @@ export async function signInByDevice(
   }
   show({ url, code, completeUrl });
   let intervalS = Math.max(1, started.interval ?? DEFAULT_INTERVAL_S);
-  let failures: AppError[] = [];
+  let failure: AppError | undefined;
+  const retries = new Retries({
+    delayMs: (failures) => backoffMs(failures, { firstMs: intervalS * 1_000, longestMs: MAX_INTERVAL_MS }),
+    signal,
+  });
   const deadline = performance.now() + Math.min(started.expires_in, MAX_WAIT_S) * 1_000;
   while (performance.now() < deadline) {
-    await sleep(Math.min(intervalS * 2 ** failures.length, MAX_INTERVAL_S) * 1_000, undefined, { signal });
+    await retries.wait();
     try {
       return newSignIn(offer, await provider.redeemDevice(started.device_code));
     } catch (error) {
       signal.throwIfAborted();
       // The person may have confirmed the code while the network was away.
-      if (mayPass(error)) {
-        failures.push(error);
-        continue;
-      }
-      failures = [];
+      failure = mayPass(error) ? error : undefined;
+      if (failure !== undefined) continue;
+      retries.reset();
       const code = refusalIn(error)?.code;
       if (code === 'slow_down') intervalS += SLOWER_S;
       else if (code !== 'authorization_pending') throw explained(error, offer);
     }
   }
-  throw failures.at(-1) ?? expired(offer);
+  throw failure ?? expired(offer);
 }
 
 /** Whether the provider was not reached or has a temporary problem, as opposed to an invalid response. */
 function mayPass(error: unknown): error is AppError {
   if (!(error instanceof AppError) || error.code !== 'unreachable') return false;
   const isAnswer = systemCode(error.cause)?.startsWith('OAUTH_') === true && refusalIn(error) === undefined;
-  return !isAnswer || isTemporary(responseStatus(error.cause) ?? 0);
+  return !isAnswer || isPassing(classifyStatus(responseStatus(error.cause) ?? 0));
 }
 
 function refusalIn(error: unknown): ReturnType<typeof oauthError> {

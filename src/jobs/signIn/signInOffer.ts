@@ -1,10 +1,10 @@
 import * as l10n from '@vscode/l10n';
 import { AppError } from '../../core/errors.ts';
+import { classifyStatus, isPassing } from '../../core/network/classifyFailure.ts';
 import { isLoopback } from '../../core/network/loopback.ts';
 import { isProviderUrl } from '../../core/oidc/providerUrl.ts';
 import { SIGN_IN_PATH, signInDescription } from '../../remote/protocol/signIn.ts';
 import type { SignInOffer } from './signInRecord.ts';
-import { isTemporary } from './temporaryStatus.ts';
 
 // RFC 6749, appendix A.
 const CLIENT_ID = /^[\x20-\x7e]{1,1000}$/;
@@ -24,7 +24,7 @@ export async function readSignInOffer(
 ): Promise<SignInOffer | undefined> {
   const response = await fetch(`${host}${SIGN_IN_PATH}`, { headers: { accept: 'application/json' }, signal });
   const { status } = response;
-  if (isTemporary(status)) {
+  if (isPassing(classifyStatus(status))) {
     const what = l10n.t('{0} does not respond ({1}).', new URL(host).host, `HTTP ${status}`);
     throw new AppError('unreachable', `${what} ${l10n.t('Try again later.')}`);
   }

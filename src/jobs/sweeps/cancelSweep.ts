@@ -4,14 +4,13 @@ import type { RemoteClient } from '../../remote/client.ts';
 import type { AsyncLedger } from '../ledger/asyncLedger.ts';
 import { isActive, type JobRecord } from '../ledger/record.ts';
 import { isStale, patchFromJob } from '../log/progress.ts';
-import { httpStatus } from '../service/api.ts';
+import { classifyFailure } from '../../core/network/classifyFailure.ts';
 import { MOST_SWEEP_JOBS } from '../profiles/matrix.ts';
 import type { Sweep } from './sweep.ts';
 import { SweepStore } from './sweepStore.ts';
 
 const LEASE_MS = 30_000;
 const RETRY_MS = 250;
-const MISSING = 404;
 
 export interface CancelDeps {
   readonly ledger: AsyncLedger;
@@ -57,6 +56,6 @@ async function cancelJob(
     const patch = patchFromJob(await service.cancel(record.jobId ?? '', { signal }));
     if (!isStale(patch, record)) await ledger.update(record.id, patch);
   } catch (error) {
-    if (httpStatus(error) !== MISSING) throw error;
+    if (classifyFailure(error) !== 'missing') throw error;
   }
 }

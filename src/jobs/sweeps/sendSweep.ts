@@ -1,11 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, systemCode } from '../../core/errors.ts';
+import { classifyFailure, isPassing } from '../../core/network/classifyFailure.ts';
+import { type Backoff, backoffMs, delay, Retries } from '../../core/retry.ts';
 import { processOwner } from '../../core/processes/processOwner.ts';
 import { ArchiveStore } from '../archives/archives.ts';
 import { holdLease } from '../ledger/lease.ts';
 import { isOver, type JobRecord } from '../ledger/record.ts';
-import { httpStatus } from '../service/api.ts';
-import { explainFailure } from '../service/explain.ts';
 import { type SendDeps, sendArchive, type SubmitPhase } from '../send/send.ts';
 import { highestCost, type Sweep } from './sweep.ts';
 import { committedCost } from './sweepProgress.ts';
@@ -33,7 +32,7 @@ export interface SweepOptions {
   readonly onPhase?: (phase: SweepPhase) => void;
   /** How long to wait before running jobs are asked about again; more with many of them. */
   readonly pollMs?: number;
-  readonly retryDelaysMs?: readonly number[];
+  readonly backoff?: Backoff;
 }
 
 const LEASE_MS = 30_000;
@@ -42,7 +41,7 @@ const POLL_PER_JOB_MS = 100;
 // Credits. Sums of amounts such as 0.1 are not exact.
 const ROUNDING = 1e-9;
 // A sweep runs unattended, so it survives what a person would retry: about ten minutes without the service.
-const RETRY_DELAYS_MS = [1_000, 2_000, 4_000, 8_000, 16_000, ...Array.from({ length: 18 }, () => 30_000)];
+const BACKOFF = { firstMs: 1_000, retries: 23 };
 
 /**
  * Sends the jobs of a sweep that do not exist yet, within its limits, and returns when no more are to be sent. Running it again continues
@@ -61,12 +60,15 @@ export async function sendSweep(deps: SweepDeps, sweep: Sweep, options: SweepOpt
   }
   await using lease = holdLease(deps.ledger, sweep.id, { owner, leaseMs: LEASE_MS });
   const signal = AbortSignal.any([options.signal, lease.lost]);
-  const { pollMs = POLL_MS, retryDelaysMs = RETRY_DELAYS_MS, onPhase } = options;
-  let failures = 0;
+  const { pollMs = POLL_MS, backoff = BACKOFF, onPhase } = options;
+  const retries = new Retries({
+    delayMs: (failures, error) => (mayBeRetried(error) ? backoffMs(failures, backoff) : undefined),
+    onRetry: (_, error) => onPhase?.({ type: 'retry', error }),
+    signal,
+  });
   // Unknown at the start, and whenever a job may have ended since.
   let records: readonly JobRecord[] | undefined;
   for (;;) {
-    let delay: number;
     try {
       records ??= await surveyJobs(deps, sweep.id, signal);
       const step = nextStep(sweep, records);
@@ -77,21 +79,16 @@ export async function sendSweep(deps: SweepDeps, sweep: Sweep, options: SweepOpt
       }
       if (step.type === 'send') {
         records = [...records, await sendJob(deps, sweep, step.draft, { signal, onPhase })];
-        failures = 0;
+        retries.reset();
         continue;
       }
-      failures = 0;
+      retries.reset();
       onPhase?.({ ...step, records });
-      delay = pollMs + records.length * POLL_PER_JOB_MS;
+      await delay(pollMs + records.length * POLL_PER_JOB_MS, signal);
     } catch (error) {
-      signal.throwIfAborted();
-      const retryDelay = isPassing(error) ? retryDelaysMs[failures++] : undefined;
-      if (retryDelay === undefined) throw error;
-      onPhase?.({ type: 'retry', error });
-      delay = retryDelay;
+      await retries.wait(error);
     }
     records = undefined;
-    await sleep(delay, undefined, { signal });
   }
 }
 
@@ -157,9 +154,6 @@ async function finish({ home }: SweepDeps, { id }: Sweep, end: SweepEnd): Promis
 }
 
 /** Whether the same request may succeed later. An unknown outcome is settled before anything else is sent. */
-export function isPassing(error: unknown): boolean {
-  if (error instanceof AppError) return error.code === 'outcome-unknown';
-  return (
-    httpStatus(error) === 429 || explainFailure(error, { remedies: { key: '', credits: '' } }).kind === 'unreachable'
-  );
+export function mayBeRetried(error: unknown): boolean {
+  return error instanceof AppError ? error.code === 'outcome-unknown' : isPassing(classifyFailure(error));
 }

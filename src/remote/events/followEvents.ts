@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { AppError } from '../../core/errors.ts';
-import { RemoteError } from '../http/errors.ts';
+import { classifyFailure, isFinal } from '../../core/network/classifyFailure.ts';
+import { type Backoff, backoffMs, Retries } from '../../core/retry.ts';
 import type { RequestOptions } from '../http/requestLimits.ts';
 import type { Job, ServerSentEvent } from '../protocol/schemas.ts';
 import { stateOfWord } from '../protocol/spellings.ts';
@@ -24,11 +23,10 @@ interface Source {
   streamEvents(jobId: string, options: RequestOptions & { readonly lastEventId?: string }): JobEventStream;
 }
 
-const RETRY_DELAYS_MS = [250, 1_000, 4_000, 15_000, 30_000];
+const BACKOFF = { firstMs: 250, factor: 4 };
 const MAX_OUTAGE_SECONDS = 900;
 // A stream that was open for longer than its read timeout received bytes, though perhaps no event.
 const LIVE_STREAM_MS = 200_000;
-const RETRIED_STATUS: ReadonlySet<number> = new Set([408, 429]);
 const NUMBER = /^\d{1,15}$/;
 
 /**
@@ -41,10 +39,10 @@ export async function* followEvents(
   source: Source,
   jobId: string,
   { maxOutage = MAX_OUTAGE_SECONDS, onGap, lastEventId: first, ...options }: FollowOptions,
-  retryDelaysMs: readonly number[] = RETRY_DELAYS_MS,
+  backoff: Backoff = BACKOFF,
 ): AsyncGenerator<JobEvent, void> {
   const received = new ReceivedEvents(first);
-  let failures = 0;
+  const retries = new Retries({ delayMs: (failures) => backoffMs(failures, backoff), signal: options.signal });
   let outageSince: number | undefined;
   for (;;) {
     const startedAt = performance.now();
@@ -66,24 +64,23 @@ export async function* followEvents(
       }
     } catch (error) {
       options.signal?.throwIfAborted();
-      if (isRefusal(error)) throw error;
+      if (isFinal(classifyFailure(error))) throw error;
       failure = error;
     }
     try {
       const { state } = await source.getJob(jobId, options);
       outageSince = undefined;
-      if (failure === undefined && !isNew && isFinal(state)) return;
+      if (failure === undefined && !isNew && isOver(state)) return;
     } catch (error) {
       options.signal?.throwIfAborted();
-      if (isRefusal(error)) throw error;
+      if (isFinal(classifyFailure(error))) throw error;
       const now = performance.now();
       if (now - startedAt > LIVE_STREAM_MS) outageSince = undefined;
       outageSince ??= now;
       if (now - outageSince > maxOutage * 1_000) throw error;
     }
-    if (isNew) failures = 0;
-    await sleep(retryDelaysMs[Math.min(failures, retryDelaysMs.length - 1)], undefined, { signal: options.signal });
-    failures += 1;
+    if (isNew) retries.reset();
+    await retries.wait();
   }
 }
 
@@ -126,13 +123,7 @@ async function* toAsync(marks: readonly number[]): AsyncGenerator<number, void> 
   yield* marks;
 }
 
-function isFinal(state: unknown): boolean {
+function isOver(state: unknown): boolean {
   const known = typeof state === 'string' ? stateOfWord(state) : undefined;
   return known !== undefined && isFinalState(known);
-}
-
-/** Whether trying again would change nothing. Failures of the network and of the service itself may pass. */
-function isRefusal(error: unknown): boolean {
-  if (error instanceof AppError) return error.code !== 'unreachable';
-  return error instanceof RemoteError && error.status < 500 && !RETRIED_STATUS.has(error.status);
 }

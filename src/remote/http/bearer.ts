@@ -1,6 +1,6 @@
 import { AppError } from '../../core/errors.ts';
+import { classifyFailure } from '../../core/network/classifyFailure.ts';
 import type { Redactor } from '../../core/redact.ts';
-import { AuthError } from './errors.ts';
 
 /** Supplies the key of each request, for keys that live for minutes, such as the access tokens of an identity provider. */
 export interface KeySource {
@@ -29,7 +29,7 @@ export class Bearer {
     try {
       return await send(`Bearer ${current}`);
     } catch (error) {
-      if (!(error instanceof AuthError) || error.status !== 401 || !(await key.renew(current))) throw error;
+      if (classifyFailure(error) !== 'unauthorized' || !(await key.renew(current))) throw error;
       return send(`Bearer ${this.#checked(await key.current(), this.#redactor)}`);
     }
   }

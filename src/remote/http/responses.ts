@@ -1,7 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import type * as z from 'zod';
 import type { Redactor } from '../../core/redact.ts';
-import { parseRetryAfter } from '../../core/network/retryAfter.ts';
+import { classifyStatus } from '../../core/network/classifyFailure.ts';
+import { parseRetryAfter } from '../../core/retry.ts';
 import { printableText } from '../../core/text/printable.ts';
 import { parseJson } from '../../core/jsonFields.ts';
 import { AuthError, InsufficientCreditsError, RemoteError } from './errors.ts';
@@ -83,10 +84,11 @@ async function failureOf(response: HttpResponse, redactor: Redactor): Promise<Re
   const { status } = response;
   const detail = tidy(await readDetail(response), redactor);
   const sent = { detail: detail || undefined };
-  if (status === 401 || status === 403) {
+  const failure = classifyStatus(status);
+  if (failure === 'unauthorized' || failure === 'forbidden') {
     return new AuthError(status, `HTTP ${status}: ${detail || 'invalid or revoked API key'}`, sent);
   }
-  if (status === 402) return new InsufficientCreditsError(status, detail || 'not enough credits', sent);
+  if (failure === 'unpaid') return new InsufficientCreditsError(status, detail || 'not enough credits', sent);
   const reason = tidy(response.statusText, redactor) || STATUS_CODES[status] || 'unknown status';
   const wait = parseRetryAfter(response.header('retry-after'), Date.now());
   const retryAfter = wait === undefined ? undefined : Math.ceil(wait / 1_000);

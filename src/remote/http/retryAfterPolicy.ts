@@ -1,8 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../../core/errors.ts';
+import { classifyFailure } from '../../core/network/classifyFailure.ts';
+import { delay, retry } from '../../core/retry.ts';
 import { RemoteError } from './errors.ts';
 
 const DEFAULT_MAX_SECONDS = 600;
-const TOO_MANY_REQUESTS = 429;
 // A service that asks for 0 seconds would be called in a tight loop.
 const MIN_SECONDS = 1;
 // Random, so that clients with the same delay do not retry at the same moment.
@@ -23,26 +24,30 @@ export interface RetryAfterPolicy {
  * @throws the call's other errors, or the signal's reason on abort.
  */
 export async function withRetryAfter<T>(
-  retryAfter: RetryAfterPolicy | undefined,
+  policy: RetryAfterPolicy | undefined,
   { signal, closed }: { signal: AbortSignal | undefined; closed: AbortSignal },
   call: () => Promise<T>,
 ): Promise<T> {
-  const { maxSeconds = DEFAULT_MAX_SECONDS } = retryAfter ?? {};
-  let waited = 0;
-  for (;;) {
-    try {
-      return await call();
-    } catch (error) {
-      if (retryAfter === undefined || !(error instanceof RemoteError) || error.status !== TOO_MANY_REQUESTS)
-        throw error;
-      if (error.retryAfter === undefined) throw error;
-      const seconds = Math.max(MIN_SECONDS, error.retryAfter);
-      if (waited + seconds > maxSeconds) throw error;
-      waited += seconds;
-      retryAfter.onWait?.(seconds, error.message.replace(/^HTTP \d+: /, ''));
-      const ended = signal === undefined ? closed : AbortSignal.any([signal, closed]);
-      await sleep(seconds * 1_000 + Math.random() * SPREAD_MS, undefined, { signal: ended }).catch(() => {});
-      signal?.throwIfAborted();
-    }
-  }
+  if (policy === undefined) return call();
+  const { maxSeconds = DEFAULT_MAX_SECONDS } = policy;
+  const ended = signal === undefined ? closed : AbortSignal.any([signal, closed]);
+  let waitedMs = 0;
+  return retry(call, {
+    signal,
+    delayMs: (_, failure) => {
+      const ms = askedMs(failure);
+      if (ms === undefined || waitedMs + ms > maxSeconds * 1_000) return undefined;
+      waitedMs += ms;
+      return ms;
+    },
+    onRetry: (ms, failure) => policy.onWait?.(ms / 1_000, messageOf(failure).replace(/^HTTP \d+: /, '')),
+    // A client that is closed meanwhile says so in the next call.
+    sleep: (ms) => delay(ms + Math.random() * SPREAD_MS, ended).catch(() => signal?.throwIfAborted()),
+  });
+}
+
+/** The milliseconds that a busy service asks for; undefined if it does not, and for other failures. */
+function askedMs(failure: unknown): number | undefined {
+  if (!(failure instanceof RemoteError) || failure.retryAfter === undefined) return undefined;
+  return classifyFailure(failure) === 'busy' ? Math.max(MIN_SECONDS, failure.retryAfter) * 1_000 : undefined;
 }

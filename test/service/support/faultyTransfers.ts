@@ -39,7 +39,7 @@ export interface Transfer {
 
 /** The name of the service in records and messages; it is reached by another address, that of the faulty line. */
 const HOST = 'https://jobs.example.org';
-const RETRY_DELAYS_MS = [20];
+const BACKOFF = { firstMs: 20, factor: 1 };
 
 export const TRANSFERS: readonly Transfer[] = [
   { name: 'upload', side: 'request', run: upload },
@@ -86,7 +86,7 @@ async function readEvents(site: FaultySite, attempt: Try): Promise<Outcome> {
   const outcome = await outcomeOf(async () => {
     const { signal = new AbortController().signal } = attempt;
     const [record] = place.jobs.list();
-    const events = watchJob(deps, record?.id ?? '', { signal, retryDelaysMs: RETRY_DELAYS_MS });
+    const events = watchJob(deps, record?.id ?? '', { signal, backoff: BACKOFF });
     for await (const { event, data, id } of events) seen.push({ id: Number(id), event, data });
   });
   if (outcome.type === 'recovered') assert.deepEqual(seen, site.events);

@@ -22,7 +22,7 @@ test('without a usable Retry-After the wait doubles from half a second, up to a 
       [3, 2_000],
       [20, 60_000],
     ] as const) {
-      const delay = retryDelayMs(header, attempt, NOW);
+      const delay = retryDelayMs(header, attempt, NOW) ?? 0;
       assert.ok(delay > longest * 0.75 - 1 && delay <= longest, `${header} ${attempt}: ${delay}`);
     }
   }

@@ -23,7 +23,7 @@ const end: ServerSentEvent = { event: 'end', data: { state: 'succeeded', exit_co
 const whole = [state('queued'), state('running'), ...['a', 'b', 'c', 'd'].map((text) => log(`${text}\n`)), end];
 const done = { state: 'succeeded', exit_code: 0, credits_charged: 0.5, finished_at: '2026-01-01T00:00:09.000Z' };
 
-const FAST = { retryDelaysMs: [5], leaseMs: 300 };
+const FAST = { backoff: { firstMs: 5, factor: 1 }, leaseMs: 300 };
 
 interface Setting extends FollowDeps {
   readonly record: JobRecord;
@@ -125,8 +125,8 @@ test('a connection that brought events sets the delay back to the first', { time
     },
     job: (_, response) => running(response),
   });
-  const retryDelaysMs = [1, 2 * GUARD_MS];
-  await followJob(setting, setting.record.id, { ...FAST, retryDelaysMs, signal: t.signal });
+  const backoff = { firstMs: 1, factor: 2 * GUARD_MS, longestMs: 2 * GUARD_MS };
+  await followJob(setting, setting.record.id, { ...FAST, backoff, signal: t.signal });
   assert.equal(setting.http.attempts.events, whole.length);
 });
 
@@ -192,7 +192,7 @@ for (const hasIds of [true, false]) {
       },
       job: (_, response) => running(response),
     });
-    const last = await followJob(setting, setting.record.id, { ...FAST, retryDelaysMs: [0], signal: t.signal });
+    const last = await followJob(setting, setting.record.id, { ...FAST, backoff: { firstMs: 0 }, signal: t.signal });
     assert.equal(last.state, 'succeeded');
     assert.ok(setting.http.attempts.events >= Math.floor(bytes / step) - 1);
     assert.deepEqual(

@@ -11,7 +11,7 @@ const jobs = new JobLedger(home);
 const results = new ResultCounter(home);
 const deps = { service: connectTo(url), ledger: directLedger(jobs), spool: new EventSpool(home, id), results };
 const signal = new AbortController().signal;
-for await (const { event, data } of watchJob(deps, id, { signal, leaseMs: 600, retryDelaysMs: [20] })) {
+for await (const { event, data } of watchJob(deps, id, { signal, leaseMs: 600, backoff: { firstMs: 20, factor: 1 } })) {
   process.stdout.write(`${JSON.stringify([event, data])}\n`);
 }
 jobs.dispose();

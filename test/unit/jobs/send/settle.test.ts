@@ -61,7 +61,11 @@ test('a service is asked again while it checks, and after a failure that may pas
         return answer;
       },
     };
-    const { type } = await askOutcome(service, { id: 'k', account: 'ada' }, { retryDelaysMs: [1, 1], signal });
+    const { type } = await askOutcome(
+      service,
+      { id: 'k', account: 'ada' },
+      { backoff: { firstMs: 1, retries: 2 }, signal },
+    );
     return [type, asked.length];
   };
   const passing = [new RemoteError(503, ''), new RemoteError(429, ''), new Error('reset')];

@@ -64,7 +64,7 @@ async function setUp(t: TestContext, answers: Answers, limits: Limits = {}): Pro
   return { deps, jobs, http, sweep };
 }
 
-const OPTIONS = { signal: new AbortController().signal, pollMs: 1, retryDelaysMs: [1, 1, 1] };
+const OPTIONS = { signal: new AbortController().signal, pollMs: 1, backoff: { firstMs: 1, factor: 1, retries: 3 } };
 
 /** A service that keeps jobs by their key, as Farwharf's own does. Each ends when it has been asked about. */
 class KeepingService {

@@ -40,7 +40,8 @@ async function textsOf(events: AsyncIterable<JobEvent>): Promise<string[]> {
   return (await Array.fromAsync(events)).map(textOf);
 }
 
-const follow = ({ client }: Site, options = {}): Promise<string[]> => textsOf(followEvents(client, 'j', options, [1]));
+const follow = ({ client }: Site, options = {}): Promise<string[]> =>
+  textsOf(followEvents(client, 'j', options, { firstMs: 1, factor: 1 }));
 
 test('events that are numbered are each received once, over connections that break', async (t) => {
   const place = await site(t, [
@@ -89,7 +90,10 @@ test('what the service refuses is thrown at once, and a lost service after the l
   const { client } = await site(t, []);
   const gone = { getJob: client.getJob.bind(client), streamEvents: client.streamEvents.bind(client) };
   await client.close();
-  assert.match((await rejection(textsOf(followEvents(gone, 'j', {}, [1])))).message, /client is closed/);
+  assert.match(
+    (await rejection(textsOf(followEvents(gone, 'j', {}, { firstMs: 1, factor: 1 })))).message,
+    /client is closed/,
+  );
   const error = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
   let tries = 0;
   const lost = {
@@ -99,7 +103,10 @@ test('what the service refuses is thrown at once, and a lost service after the l
       throw error;
     },
   };
-  assert.equal(await rejection(textsOf(followEvents(lost, 'j', { maxOutage: 0.05 }, [1]))), error);
+  assert.equal(
+    await rejection(textsOf(followEvents(lost, 'j', { maxOutage: 0.05 }, { firstMs: 1, factor: 1 }))),
+    error,
+  );
   assert.ok(tries > 1, `${tries} tries`);
 });
 
