@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { chownSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
+import { forkBomb, stubbornBomb } from './support/bombs.ts';
 import { isolateJobs, isolationIsMissing } from './support/isolation.ts';
 import { processesWith } from './support/processes.ts';
 import { type JobBody, type ServiceClient, temporaryFolder, testConfig } from './support/service.ts';
@@ -14,23 +15,6 @@ const LIMIT_SECONDS = 3;
 const CLASS = { name: 'small', description: '', credits_per_minute: 60, cpus: 1, memory_gb: 2, gpus: 0 };
 const skip =
   process.platform !== 'linux' ? 'LINUX ONLY' : spawnSync('perl', ['-MPOSIX', '-e1']).status !== 0 && 'NO PERL';
-
-/** Forks for ever, each process in a session of its own. */
-const BOMB = `perl -MPOSIX -e '
-  $0 = "NAME";
-  for (;;) { my $p = fork; if (!defined $p) { select undef, undef, undef, 0.01 } elsif (!$p) { POSIX::setsid() } }'`;
-
-/** Processes that ignore every signal that can be ignored, in sessions of their own, with no variables and no open files. */
-const STUBBORN = `exec env -i perl -MPOSIX -e '
-  $0 = "NAME"; $SIG{$_} = "IGNORE" for qw(TERM INT HUP);
-  for (1..40) { if (!fork) { POSIX::setsid(); if (fork) { exit } POSIX::close($_) for 0..9; last } }
-  $| = 1; print "ready\\n"; for (;;) { BODY }'`;
-
-/** A name that the processes of one test have, and no others. */
-function named(script: string, body = 'select undef, undef, undef, 0.2'): { script: string; name: string } {
-  const name = `bomb-${process.pid}-${Math.random().toString(36).slice(2)}`;
-  return { script: script.replace('NAME', name).replace('BODY', body), name };
-}
 
 function assertGone(name: string): void {
   assert.deepEqual(processesWith(name), []);
@@ -91,7 +75,7 @@ for (const isolation of ['bubblewrap', 'none'] as const) {
 
       test('by forking for ever is stopped, with the limit as the reason', async (t) => {
         const { service } = await start(t, 100);
-        const { script, name } = named(BOMB);
+        const { script, name } = forkBomb();
         const job = await service.untilEnd(await submit(service, script, 600));
         assert.equal(job.reason, 'The job was stopped because it tried to run more than 100 processes and threads.');
         assert.ok((job.credits_charged ?? 0) > 0);
@@ -100,7 +84,7 @@ for (const isolation of ['bubblewrap', 'none'] as const) {
 
       test('by ignoring signals, without variables and open files, is ended at its limit and pays for it', async (t) => {
         const { service } = await start(t, 200);
-        const { script, name } = named(STUBBORN);
+        const { script, name } = stubbornBomb(40);
         const job = await service.untilEnd(await submit(service, script));
         assert.deepEqual([job.state, job.credits_charged], ['timed_out', LIMIT_SECONDS]);
         assertGone(name);
@@ -109,7 +93,7 @@ for (const isolation of ['bubblewrap', 'none'] as const) {
       // A stopped runner stands for one that gets no processor time.
       test('while its runner does nothing is ended by the service, at its limit and by a cancellation', async (t) => {
         const { service } = await start(t, 200);
-        const [limited, cancelled] = [named(STUBBORN), named(STUBBORN)];
+        const [limited, cancelled] = [stubbornBomb(40), stubbornBomb(40)];
         const ids = [await submit(service, limited.script), await submit(service, cancelled.script, 600)] as const;
         for (const id of ids) await service.untilOutput(id, /ready/);
         for (const id of ids) signalRunner(service, id, 'SIGSTOP');
@@ -123,7 +107,7 @@ for (const isolation of ['bubblewrap', 'none'] as const) {
 
       test('and is busy delays no other job and no answer of the service, and a cancellation ends it', async (t) => {
         const { service } = await start(t, 200);
-        const { script, name } = named(STUBBORN, '');
+        const { script, name } = stubbornBomb(40, '');
         const id = await submit(service, script, 600);
         await service.untilOutput(id, /ready/);
         const other = await submit(service, 'echo other');

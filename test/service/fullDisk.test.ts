@@ -5,6 +5,7 @@ import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, 
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { MarkedLineWriter } from '../../src/core/text/markedLines.ts';
 import { processIdentity } from '../../src/core/processes/processTree.ts';
 import { packService } from '../../src/machines/install/serviceBundle.ts';
 import { connectEmbeddedService } from '../../src/service/embedded.ts';
@@ -18,15 +19,18 @@ import { GATE, openGate } from './support/gate.ts';
 import { jobsAtOnce } from './support/service.ts';
 import { PROGRAM, ServiceProcess } from './support/serviceProcess.ts';
 
-test('on a full disk accounts can still read their balance, and jobs continue once there is room', async (t) => {
+test('on a full disk accounts can still read their balance, and jobs continue once there is room, with all that they reported', async (t) => {
   const disk = smallDisk(t);
   if (disk === undefined) return;
   const config = { ...jobsAtOnce(1), retention: { min_free_gb: 0 } };
   const service = await ServiceProcess.start(disk.home, { config });
   t.after(() => service.end('SIGKILL'));
   const { client } = await addAccount(service.client, 'ada', { limits: { requests_per_minute: 10_000 } });
+  const marked: string[] = [];
+  new MarkedLineWriter((line) => marked.push(line)).write({ type: 'progress', run: 1, done: 5 });
+  const reporting = { 'a.sh': `${GATE}; echo one; cat event; echo more`, event: marked.join('') };
   const [first, second] = [
-    await service.client.submit({ 'a.sh': `${GATE}; echo one` }, { script: 'a.sh' }),
+    await service.client.submit(reporting, { script: 'a.sh' }),
     await service.client.submit({ 'a.sh': 'echo two' }, { script: 'a.sh' }),
   ];
   await service.client.untilRunning(first);
@@ -37,7 +41,7 @@ test('on a full disk accounts can still read their balance, and jobs continue on
     assert.equal(response.status, 200, await response.text());
   }
   assert.equal((await client.send({ 'a.sh': 'true' }, { script: 'a.sh' })).status, 507);
-  // The first job ends while there is no room for its report.
+  // The first job prints, reports an event of a flow and ends while there is no room for any of it.
   const { pid } = JSON.parse(readFileSync(jobFolder(join(client.data, 'jobs', first)).started, 'utf8')) as {
     pid: number;
   };
@@ -45,6 +49,9 @@ test('on a full disk accounts can still read their balance, and jobs continue on
   await until(() => processIdentity(pid) === undefined);
   disk.free();
   assert.equal((await service.client.untilEnd(first)).state, 'succeeded');
+  assert.equal(await service.client.output(first), 'one\nmore\n');
+  const reported = (await service.client.events(first)).filter(({ event }) => event === 'flow').map(({ data }) => data);
+  assert.deepEqual(reported, [{ type: 'progress', run: 1, done: 5 }]);
   assert.equal((await service.client.untilEnd(second)).state, 'succeeded');
   assert.equal(await service.client.output(second), 'two\n');
 });

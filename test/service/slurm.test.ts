@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,6 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openAdmin } from '../../src/service/admin/adminClient.ts';
 import { readConfig } from '../../src/service/serviceConfig.ts';
 import { Scratch } from './commandLine.ts';
+import { stubbornBomb } from './support/bombs.ts';
+import { processesWith } from './support/processes.ts';
 import { type ServiceClient, startService, temporaryFolder } from './support/service.ts';
 import { describeOnCluster, onCluster } from './support/slurm.ts';
 
@@ -207,6 +210,23 @@ await describeOnCluster('a service whose jobs run on a Slurm cluster', (cluster)
     const seconds = (Date.parse(limited.finished_at ?? '') - Date.parse(limited.started_at ?? '')) / 1000;
     assert.ok(seconds >= 2, `${seconds} s`);
     assert.equal(limited.reason, null, 'the runner ended it, and not the cluster, whose limits are whole minutes');
+  });
+
+  test('300 processes in sessions of their own, which ignore signals, end with their job at its limit, and it pays for that', async (t) => {
+    if (spawnSync('perl', ['-MPOSIX', '-e1']).status !== 0) return t.skip('NO PERL');
+    const service = await start(t);
+    for (let limit = 3; ; limit *= 2) {
+      assert.ok(limit < 100, 'the processes were not there in time');
+      const { script, name } = stubbornBomb(300);
+      const id = await service.submit({ 'a.sh': script }, { script: 'a.sh', max_runtime: limit });
+      const job = await service.untilEnd(id);
+      // The runner ended them, and not the cluster, which does not know what has left the tree of its processes.
+      assert.deepEqual([job.state, job.reason], ['timed_out', null]);
+      assert.equal(job.credits_charged, limit / 100);
+      assert.deepEqual(processesWith(name), []);
+      // A limit that a slow machine reaches before all of them run is followed by a longer one.
+      if ((await service.output(id)) === 'ready\n') return;
+    }
   });
 
   test('cancelling ends a running job and one that waits in the cluster', async (t) => {
