@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, posix } from 'node:path';
 import { parseArgs } from 'node:util';
-import { searchWithin } from '../src/retrieval/folder/tokenBudget.ts';
+import { searchWithin } from '../src/retrieval/index/tokenBudget.ts';
 import { readCommits } from '../src/workspace/git/commitLog.ts';
 import { interval } from './ranking/bootstrap.ts';
 import { type FindPlaces, firstOfFiles, openFilePeers } from './ranking/filePeers.ts';

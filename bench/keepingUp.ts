@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chunkText } from '../src/retrieval/chunks/chunkText.ts';
-import { FolderIndex } from '../src/retrieval/folder/folderIndex.ts';
+import { Index } from '../src/retrieval/index/index.ts';
 import { LiveIndex } from '../src/retrieval/live/liveIndex.ts';
 import { inspectSearchable, selectSearchable } from '../src/workspace/select/searchableFiles.ts';
 
@@ -117,8 +117,8 @@ await live.settle();
 live.dispose();
 
 const update = openFts(code.map(({ path }) => path));
-const openMs = await timed(async () => (await FolderIndex.open({ root: folder, home }))[Symbol.dispose]());
-const index = await FolderIndex.open({ root: folder, home, workerProgram: WORKER });
+const openMs = await timed(async () => (await Index.open({ root: folder, home }))[Symbol.dispose]());
+const index = await Index.open({ root: folder, home, workerProgram: WORKER });
 const [own, fts]: [number[], number[]] = [[], []];
 for (const { path } of saved) {
   append(path, 'again');

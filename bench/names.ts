@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { FolderIndex } from '../src/retrieval/folder/folderIndex.ts';
+import type { Index } from '../src/retrieval/index/index.ts';
 import { roleOf } from '../src/retrieval/ranking/roles.ts';
 import { partsOf } from '../src/retrieval/tokenizer/words.ts';
 import { randomFrom } from '../test/random.ts';
@@ -34,7 +34,7 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const base = mkdtempSync(join(tmpdir(), 'farwharf-bench-names-'));
 
 /** Whether the first result is a definition of a name. */
-async function isFirst(index: FolderIndex, query: string, tags: readonly Tag[]): Promise<boolean> {
+async function isFirst(index: Index, query: string, tags: readonly Tag[]): Promise<boolean> {
   const [first] = await index.search(query, TOP);
   // The line of the name may be the one after that where the definition begins.
   const isRight = tags.some(

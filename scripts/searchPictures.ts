@@ -11,8 +11,8 @@ const QUESTION = 'What prevents two windows from writing the same index?';
 const ANSWER = [
   'One process writes an index, and every other one reads it.',
   '',
-  '- Opening a store tries to take the lock; the second process continues without it (src/retrieval/store/indexStore.ts:LINES).',
-  '- The lock belongs to the process, so it is free again when the process ends, however it ends (src/retrieval/store/writerLock.ts:LINES).',
+  '- Opening a store tries to take the lock; the second process continues without it (src/retrieval/index/indexStore.ts:LINES).',
+  '- The lock belongs to the process, so it is free again when the process ends, however it ends (src/retrieval/index/writerLock.ts:LINES).',
   '- A window without the lock keeps what it reads in memory, and takes over when the other one closes [1].',
 ].join('\n');
 

@@ -1,4 +1,4 @@
-import type { FolderIndex } from '../../src/retrieval/folder/folderIndex.ts';
+import type { Index } from '../../src/retrieval/index/index.ts';
 import { INFORMED } from './peers.ts';
 import type { Location } from './labelledSet.ts';
 
@@ -8,7 +8,7 @@ export type FindPlaces = (query: string) => Promise<readonly Location[]>;
 const DEPTH = 200;
 
 /** Peers that rank the chunks of an index and get the same information, each with the best place of its first files. */
-export function openFilePeers(index: FolderIndex, limit: number): readonly [string, FindPlaces][] {
+export function openFilePeers(index: Index, limit: number): readonly [string, FindPlaces][] {
   const chunks = [...index.sources()].flatMap(({ path }) => index.fileAt(path)?.chunks ?? []);
   return Object.entries(INFORMED).map(([engine, open]) => {
     const peer = open(chunks);

@@ -1,6 +1,6 @@
 import { basename, dirname, resolve } from 'node:path';
 import { openEmbedder } from '../../src/agents/rag/embedder.ts';
-import type { FolderIndex } from '../../src/retrieval/folder/folderIndex.ts';
+import type { Index } from '../../src/retrieval/index/index.ts';
 import { FolderVectors } from '../../src/retrieval/semantic/folderVectors.ts';
 import type { NearChunk } from '../../src/retrieval/ranking/nearChunks.ts';
 
@@ -9,7 +9,7 @@ const NEAR = 100;
 
 /** Finds the chunks of an index that are closest to a query, by the sentence model in a folder. Its library must be installed. */
 export async function openNearChunks(
-  index: FolderIndex,
+  index: Index,
   { model, root, home }: { readonly model: string; readonly root: string; readonly home: string },
 ): Promise<(query: string) => Promise<readonly NearChunk[]>> {
   const folder = resolve(model);

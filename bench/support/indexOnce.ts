@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FolderIndex } from '../../src/retrieval/folder/folderIndex.ts';
+import { Index } from '../../src/retrieval/index/index.ts';
 import { EngineCorpus } from './engineCorpus.ts';
 
 const UPDATES = 21;
@@ -21,7 +21,7 @@ const files = corpus.files.map(({ path }) => {
 try {
   const started = performance.now();
   const before = process.cpuUsage();
-  const index = await FolderIndex.open({ root, home, workerProgram });
+  const index = await Index.open({ root, home, workerProgram });
   await index.sync(files);
   const wallMs = performance.now() - started;
   const { user, system } = process.cpuUsage(before);
@@ -31,7 +31,7 @@ try {
   index[Symbol.dispose]();
 
   const opening = performance.now();
-  using again = await FolderIndex.open({ root, home, workerProgram });
+  using again = await Index.open({ root, home, workerProgram });
   const openMs = performance.now() - opening;
   const queries = readQueries();
   const searchMs = { first: await search(again, queries), again: await search(again, queries) };
@@ -48,7 +48,7 @@ function readQueries(): readonly string[] {
 }
 
 /** The latencies of searches with the texts of their results. */
-async function search(index: FolderIndex, queries: readonly string[]): Promise<{ p50: number; p95: number }> {
+async function search(index: Index, queries: readonly string[]): Promise<{ p50: number; p95: number }> {
   const times: number[] = [];
   for (const query of queries) {
     const started = performance.now();
@@ -60,7 +60,7 @@ async function search(index: FolderIndex, queries: readonly string[]): Promise<{
 }
 
 /** From a save until it is found and written, in milliseconds; of a file that exists only for this. */
-async function changeFiles(index: FolderIndex): Promise<number> {
+async function changeFiles(index: Index): Promise<number> {
   const path = `farwharf-bench-${process.pid}.txt`;
   const text = 'some words of a file that was changed, for long enough\n'.repeat(100);
   const times: number[] = [];

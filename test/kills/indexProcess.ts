@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { FolderIndex } from '../../src/retrieval/folder/folderIndex.ts';
+import { Index } from '../../src/retrieval/index/index.ts';
 import { selectSearchable } from '../../src/workspace/select/searchableFiles.ts';
 import { seeded } from '../random.ts';
 import { randomText } from '../unit/retrieval/randomCorpus.ts';
@@ -19,7 +19,7 @@ const random = seeded(Number(seed));
 const anyPath = (): string => `d${random(3)}/f${random(6)}.txt`;
 const print = (line: IndexLine): unknown => writeSync(1, `${JSON.stringify(line)}\n`);
 const workerProgram = join(import.meta.dirname, '../../src/retrieval/building/indexWorker.ts');
-const index = await FolderIndex.open({ root, home, workerProgram });
+const index = await Index.open({ root, home, workerProgram });
 await index.sync((await selectSearchable(root, { isTrusted: false })).files);
 print({ type: 'all', files: Object.fromEntries([...index.sources()].map(({ path, hash: known }) => [path, known])) });
 for (;;) {

@@ -27,8 +27,8 @@ const FOLDERS: Record<string, string> = {
   remote: 'protocol http events transfers .',
   workspace: 'files environments secrets git archive select pack extract results',
   retrieval: `
-    chunks kernel/assembly/layout kernel/assembly kernel postings tokenizer segments search ranking history building store vectors embedding
-    semantic folder live .`,
+    chunks kernel/assembly/layout kernel/assembly kernel postings tokenizer segments search ranking building index vectors embedding
+    semantic live .`,
   library: '.',
   agents: 'schema options tools records run graph llm chat rag .',
   machines: 'ssh install tunnel .',

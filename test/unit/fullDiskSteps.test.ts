@@ -14,7 +14,7 @@ import { Selections } from '../../src/jobs/selection/selections.ts';
 import { JobLedger } from '../../src/jobs/ledger/ledger.ts';
 import { ResultJournals } from '../../src/jobs/results/resultJournals.ts';
 import { submitWorkspace } from '../../src/jobs/send/pack.ts';
-import { FolderIndex } from '../../src/retrieval/folder/folderIndex.ts';
+import { Index } from '../../src/retrieval/index/index.ts';
 import { selectSearchable } from '../../src/workspace/select/searchableFiles.ts';
 import { makeRecord } from './jobs/fixtures.ts';
 import { leftOvers, makePlace, snapshot } from './jobs/results/killedDownloads.ts';
@@ -152,7 +152,7 @@ test('an index that finds too little room at any step finds everything, says whi
     mkdirSync(home);
     small.fill();
     small.freePages(pages);
-    const index = await FolderIndex.open({ root: folder, home });
+    const index = await Index.open({ root: folder, home });
     await index.sync((await selectSearchable(folder, { isTrusted: false })).files);
     writeFileSync(join(folder, '0.txt'), `word0 pages${pages} zebra`);
     await index.update(['0.txt']);
@@ -162,7 +162,7 @@ test('an index that finds too little room at any step finds everything, says whi
     await index.update(['1.txt']);
     if (index.isWriter) assert.equal(index.problem, undefined, `${pages} pages: once there is room it is kept`);
     index[Symbol.dispose]();
-    using again = await FolderIndex.open({ root: folder, home });
+    using again = await Index.open({ root: folder, home });
     assert.equal(again.problem, undefined);
     if (index.isWriter || problem === undefined) assert.equal(await firstHit(again, `pages${pages}`), '0.txt');
     again[Symbol.dispose]();
@@ -264,7 +264,7 @@ test('a log that finds too little room at any step has each event once when ther
   assert.ok(refusals > 0);
 });
 
-async function firstHit(index: FolderIndex, word: string): Promise<string | undefined> {
+async function firstHit(index: Index, word: string): Promise<string | undefined> {
   const [hit] = await index.search(word, 1);
   return hit?.text.includes(word) === true ? hit.path : undefined;
 }

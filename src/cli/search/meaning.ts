@@ -3,7 +3,7 @@ import { openEmbedder } from '../../agents/rag/embedder.ts';
 import { AppError, messageOf } from '../../core/errors.ts';
 import { formatCount } from '../../core/text/format.ts';
 import { farwharfHome } from '../../core/files/home.ts';
-import type { FolderIndex } from '../../retrieval/folder/folderIndex.ts';
+import type { Index } from '../../retrieval/index/index.ts';
 import { parseQuery } from '../../retrieval/search/query.ts';
 import type { EmbeddingEstimate } from '../../retrieval/embedding/embeddingEstimate.ts';
 import { FolderVectors } from '../../retrieval/semantic/folderVectors.ts';
@@ -46,7 +46,7 @@ export interface MeaningOutcome {
  * @throws AppError if the model is not available or embedding fails; the signal's reason on Ctrl+C. Finished embeddings are kept.
  */
 export async function embedFolder(
-  { root, index }: { readonly root: string; readonly index: FolderIndex },
+  { root, index }: { readonly root: string; readonly index: Index },
   flags: MeaningFlags,
   context: Context,
 ): Promise<MeaningOutcome | undefined> {

@@ -1,12 +1,12 @@
 import { AppError } from '../../core/errors.ts';
 import { formatCount } from '../../core/text/format.ts';
-import type { FolderIndex } from '../../retrieval/folder/folderIndex.ts';
-import type { FolderHit, FolderSearchOptions } from '../../retrieval/folder/folderSearch.ts';
-import { Highlighter } from '../../retrieval/folder/highlights.ts';
+import type { Index } from '../../retrieval/index/index.ts';
+import type { IndexHit, IndexSearchOptions } from '../../retrieval/index/indexSearch.ts';
+import { Highlighter } from '../../retrieval/index/highlights.ts';
 import { parseQuery } from '../../retrieval/search/query.ts';
 import type { Context } from '../command/context.ts';
 import { describeHit, hitAsJson } from './searchOutput.ts';
-import { searchWithin } from '../../retrieval/folder/tokenBudget.ts';
+import { searchWithin } from '../../retrieval/index/tokenBudget.ts';
 import { openUpToDateIndex } from './upToDateIndex.ts';
 
 interface SearchFlags {
@@ -52,11 +52,11 @@ export async function search(context: Context, query: string, flags: SearchFlags
 }
 
 async function findHits(
-  index: FolderIndex,
+  index: Index,
   query: string,
   { topK, maxTokens }: SearchFlags,
-  options: FolderSearchOptions,
-): Promise<readonly FolderHit[]> {
+  options: IndexSearchOptions,
+): Promise<readonly IndexHit[]> {
   if (maxTokens === undefined) return index.search(query, topK, options);
   return searchWithin(index, query, { ...options, maxTokens });
 }

@@ -1,6 +1,6 @@
 import { printableLine } from '../../core/text/printable.ts';
-import type { FolderHit } from '../../retrieval/folder/folderSearch.ts';
-import type { Highlighter } from '../../retrieval/folder/highlights.ts';
+import type { IndexHit } from '../../retrieval/index/indexSearch.ts';
+import type { Highlighter } from '../../retrieval/index/highlights.ts';
 import { explainScore } from '../../retrieval/ranking/explanation.ts';
 import type { Columns } from '../terminal/terminal.ts';
 
@@ -13,7 +13,7 @@ const INDENT = '    ';
 
 /** A result as `--json` prints it. */
 export function hitAsJson(
-  { path, startLine, endLine, score, symbols, scope, text, more = [], reasons }: FolderHit,
+  { path, startLine, endLine, score, symbols, scope, text, more = [], reasons }: IndexHit,
   { explain }: { readonly explain: boolean },
 ): object {
   return {
@@ -43,7 +43,7 @@ interface ResultLine {
  * gives the first line and all lines instead.
  */
 export function describeHit(
-  { path, startLine, scope, symbols, text, more = [], score, reasons }: FolderHit,
+  { path, startLine, scope, symbols, text, more = [], score, reasons }: IndexHit,
   highlighter: Highlighter,
   { explain, isWhole }: { readonly explain: boolean; readonly isWhole: boolean },
 ): readonly ResultLine[] {

@@ -2,8 +2,8 @@ import { realpath } from 'node:fs/promises';
 import { farwharfHome } from '../../core/files/home.ts';
 import { messageOf } from '../../core/errors.ts';
 import { requireOwnHome } from '../../core/files/ownFiles.ts';
-import type { SyncSummary } from '../../retrieval/folder/folderContent.ts';
-import { FolderIndex } from '../../retrieval/folder/folderIndex.ts';
+import type { SyncSummary } from '../../retrieval/index/index.ts';
+import { Index } from '../../retrieval/index/index.ts';
 import { readCommits } from '../../workspace/git/commitLog.ts';
 import { selectSearchable } from '../../workspace/select/searchableFiles.ts';
 import type { Context } from '../command/context.ts';
@@ -12,7 +12,7 @@ import { describeExclusions } from '../submit/selectionSummary.ts';
 import { readFolder } from '../submit/submitFlags.ts';
 
 export interface UpToDateIndex {
-  readonly index: FolderIndex;
+  readonly index: Index;
   readonly root: string;
   readonly summary: SyncSummary;
   /** How long the update took. */
@@ -29,11 +29,11 @@ export async function openUpToDateIndex(
   const progress = new Progress(terminal, 'indexing');
   const home = farwharfHome(env);
   requireOwnHome(home);
-  const index = await FolderIndex.open({ root, home, workerProgram: program.indexWorker });
+  const index = await Index.open({ root, home, workerProgram: program.indexWorker });
   try {
     const { files, excluded } = await selectSearchable(root, {
       isTrusted: true,
-      isKnown: (file) => index.isAsKnown(file),
+      isKnown: (file) => index.isUnchanged(file),
       signal,
       onProgress: (count) => terminal.status(`reading ${folder}: ${count.toLocaleString('en-US')} files`),
     });
@@ -58,7 +58,7 @@ export async function openUpToDateIndex(
 
 /** Without its past commits, a folder can still be searched. */
 async function updateHistory(
-  { history, isWriter: isStored }: FolderIndex,
+  { history, isWriter: isStored }: Index,
   { usesHistory, terminal, signal }: Pick<Context, 'terminal' | 'signal'> & { readonly usesHistory: boolean },
 ): Promise<void> {
   if (!usesHistory) return history.clear({ isStored: false });

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { formatBytes, plural } from '../../core/text/format.ts';
-import type { TextMatches } from '../../retrieval/folder/highlights.ts';
+import type { TextMatches } from '../../retrieval/index/highlights.ts';
 import { type Excerpt, messagesOf, readableMessages, sizeOf, type Turn } from './answers/excerpts.ts';
 import type { AnswerModel } from '../agents/models.ts';
 import { bestLineText } from './searchRow.ts';

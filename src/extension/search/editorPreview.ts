@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/processes/lifetime.ts';
 import { SerialQueue } from '../../core/processes/serialQueue.ts';
-import type { Highlight } from '../../retrieval/folder/highlights.ts';
+import type { Highlight } from '../../retrieval/index/highlights.ts';
 
 /** A range of lines in a file; lines start at 0. */
 export interface Place {

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { DisposableStore } from '../../core/processes/lifetime.ts';
-import type { TextMatches } from '../../retrieval/folder/highlights.ts';
+import type { TextMatches } from '../../retrieval/index/highlights.ts';
 import type { ServiceHit } from '../../retrieval/live/indexService.ts';
 import { EditorPreview, type Place } from './editorPreview.ts';
 import { searchRow } from './searchRow.ts';
@@ -10,7 +10,6 @@ import { messageText } from '../ui/labels.ts';
 
 // Holding down an arrow key moves through many rows; only the row where it stops is opened.
 const PREVIEW_AFTER_MS = 60;
-
 const OTHER_PLACES = { iconPath: new vscode.ThemeIcon('list-flat'), tooltip: l10n.t('Other Places in This File') };
 
 /** A row of the list: a result, another choice, or a note, which cannot be chosen. */

@@ -1,6 +1,6 @@
 import * as l10n from '@vscode/l10n';
 import { type Printable, printableLine } from '../../core/text/printable.ts';
-import type { TextMatches } from '../../retrieval/folder/highlights.ts';
+import type { TextMatches } from '../../retrieval/index/highlights.ts';
 import type { ServiceHit } from '../../retrieval/live/indexService.ts';
 import { explainScore } from '../../retrieval/ranking/explanation.ts';
 import { withoutIcons } from '../ui/labels.ts';

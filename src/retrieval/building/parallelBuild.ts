@@ -1,13 +1,18 @@
 import { availableParallelism } from 'node:os';
-import type { BuildTask, Built } from './buildSegment.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Segment } from '../segments/segment.ts';
+import { readSegment, StoredSegment } from '../segments/segmentFile.ts';
+import { buildFiles, type BuildTask, type Built } from './buildSegment.ts';
 import { BuildThread } from './buildThread.ts';
 import { shareTasks, slicesLeft } from './sharedTasks.ts';
 
+// Below this size, starting threads costs more time than it saves.
+const PARALLEL_BYTES = 2_000_000;
 // What a running thread indexes in the time that a new one needs to start and have its code optimized.
 const THREAD_BYTES = 8_000_000;
 // The size of one segment: large enough that there are few, small enough for a thread's memory.
 const MOST_SEGMENT_BYTES = 24_000_000;
-// Files are distributed in slices, small enough that all threads finish together.
+// Files are distributed in slices, small enough that all threads finish together. Without threads, other work waits for one slice.
 const SLICE_BYTES = 500_000;
 
 // Opening a file takes as long as indexing this many bytes of it.
@@ -23,27 +28,43 @@ export function workOf(tasks: readonly SizedTask[]): number {
 }
 
 export interface BuiltBatch extends Omit<Built, 'segment'> {
-  /** The file of its segment; does not exist if the batch contains nothing new. */
-  readonly file: string;
+  /** Undefined if the batch contains nothing new. */
+  readonly segment: Segment | undefined;
+  /** The file in which the segment is already stored; undefined if it was built in this thread. */
+  readonly file?: string;
 }
 
-interface ParallelOptions {
+interface BuildOptions {
   readonly root: string;
-  /** The program of the worker threads, `indexWorker`. */
-  readonly program: string;
+  /** The program of the build threads, `indexWorker`; if undefined, segments are built in this thread. */
+  readonly program: string | undefined;
   /** Returns the path for the next segment. */
   readonly nextFile: () => string;
   readonly signal?: AbortSignal | undefined;
   /** Called for each batch once it is built, in any order. */
-  readonly onBatch: (tasks: readonly SizedTask[], built: BuiltBatch) => Promise<void>;
+  readonly onBatch: (tasks: readonly SizedTask[], built: BuiltBatch) => void;
 }
 
 /**
- * Builds segments from many files on all processors.
+ * Builds segments from files, on all processors if that pays off, and yields meanwhile.
  *
  * @throws the signal's reason on abort, or the failure of the first thread; files written by then remain, but are not listed.
  */
-export async function buildInParallel(tasks: readonly SizedTask[], options: ParallelOptions): Promise<void> {
+export async function buildBatches(tasks: readonly SizedTask[], options: BuildOptions): Promise<void> {
+  const { root, program, signal, onBatch } = options;
+  signal?.throwIfAborted();
+  if (program !== undefined && workOf(tasks) >= PARALLEL_BYTES) return buildInParallel(tasks, { ...options, program });
+  for (const slice of cutSlices(tasks, SLICE_BYTES)) {
+    onBatch(slice, buildFiles(root, slice));
+    await nextTurn();
+    signal?.throwIfAborted();
+  }
+}
+
+async function buildInParallel(
+  tasks: readonly SizedTask[],
+  options: BuildOptions & { readonly program: string },
+): Promise<void> {
   const { root, program, nextFile, signal, onBatch } = options;
   const total = workOf(tasks);
   const threads = Math.min(availableParallelism(), Math.max(1, Math.floor(total / THREAD_BYTES)));
@@ -63,7 +84,7 @@ export async function buildInParallel(tasks: readonly SizedTask[], options: Para
         // The thread continues while its segment is added.
         const [built] = await Promise.all([thread.caller.service.builder.build(root, shared, most, file), taken]);
         const batch = built.slices.flatMap((slice) => slices[slice] ?? []);
-        taken = onBatch(batch, { ...built, file });
+        taken = readStored(file).then((segment) => onBatch(batch, { ...built, segment, file }));
       }
     } catch (error) {
       signal?.throwIfAborted();
@@ -78,8 +99,13 @@ export async function buildInParallel(tasks: readonly SizedTask[], options: Para
   if (failures[0]?.status === 'rejected') throw failures[0].reason;
 }
 
+async function readStored(file: string): Promise<Segment | undefined> {
+  const segment = await readSegment(file);
+  return segment && new StoredSegment(segment, file);
+}
+
 /** Splits files into runs that take about as long as one file of `bytes`. */
-export function* cutSlices(tasks: readonly SizedTask[], most: number): Generator<readonly SizedTask[], void> {
+function* cutSlices(tasks: readonly SizedTask[], most: number): Generator<readonly SizedTask[], void> {
   let [slice, work]: [SizedTask[], number] = [[], 0];
   for (const task of tasks) {
     slice.push(task);

@@ -1,5 +1,5 @@
-import type { FolderIndex } from '../folder/folderIndex.ts';
-import type { ReadCommits } from '../history/commit.ts';
+import type { Index } from '../index/index.ts';
+import type { ReadCommits } from '../index/folderHistory.ts';
 
 interface HistoryOptions {
   /** If undefined, the index forgets the commits that it has. */
@@ -10,12 +10,12 @@ interface HistoryOptions {
 
 /** Keeps the past commits of an open folder up to date in the background. */
 export class HistoryUpdater {
-  readonly #index: FolderIndex;
+  readonly #index: Index;
   readonly #options: HistoryOptions;
   #isDue = false;
   #isBusy = false;
 
-  constructor(index: FolderIndex, options: HistoryOptions) {
+  constructor(index: Index, options: HistoryOptions) {
     this.#index = index;
     this.#options = options;
   }

@@ -1,5 +1,5 @@
-import type { FolderHit } from '../folder/folderSearch.ts';
-import type { AskedWords, TextMatches } from '../folder/highlights.ts';
+import type { IndexHit } from '../index/indexSearch.ts';
+import type { AskedWords, TextMatches } from '../index/highlights.ts';
 import type { SemanticState } from '../semantic/semanticRanking.ts';
 
 /** A folder that is open in the editor. */
@@ -29,7 +29,7 @@ export interface SearchRequest {
 }
 
 /** A search result. `path` is relative to `folder`, which is the path under which the folder was opened. */
-export interface ServiceHit extends FolderHit {
+export interface ServiceHit extends IndexHit {
   readonly folder: string;
 }
 

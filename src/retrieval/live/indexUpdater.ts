@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Yielder } from '../../core/processes/yielder.ts';
 import type { ChangeBatch } from './changeQueue.ts';
 import type { FileSelector, Selected } from './fileSelector.ts';
-import type { FolderIndex } from '../folder/folderIndex.ts';
+import type { Index } from '../index/index.ts';
 import type { ListedFile } from '../building/indexedFile.ts';
 import type { FolderStatus, OpenFolder, SkippedPath } from './indexService.ts';
 import { hasChunks } from '../segments/segment.ts';
@@ -45,7 +45,7 @@ interface Sorted {
 
 /** Updates the index of a folder after changes. */
 export class IndexUpdater {
-  readonly index: FolderIndex;
+  readonly index: Index;
   readonly #root: string;
   readonly #isTrusted: boolean;
   readonly #selector: FileSelector;
@@ -53,7 +53,7 @@ export class IndexUpdater {
   #excludedFolders: ReadonlySet<string> = new Set();
   #restUntil = 0;
 
-  constructor(index: FolderIndex, root: string, { isTrusted }: OpenFolder, selector: FileSelector) {
+  constructor(index: Index, root: string, { isTrusted }: OpenFolder, selector: FileSelector) {
     this.index = index;
     this.#root = root;
     this.#isTrusted = isTrusted;
@@ -99,7 +99,7 @@ export class IndexUpdater {
     const { gone, known, unindexed } = await this.#sort(paths, signal);
     await this.index.remove(this.#sourcesOf(gone));
     if (known.length > 0) {
-      const isKnown = (file: ListedFile): boolean => this.index.isAsKnown(file);
+      const isKnown = (file: ListedFile): boolean => this.index.isUnchanged(file);
       const { files, excluded } = await this.#selector.inspect(this.#root, known, { isKnown, signal });
       await this.#replace(known, { files, excluded }, options);
     }
@@ -150,7 +150,7 @@ export class IndexUpdater {
   }
 
   #select(only: readonly string[] | undefined, signal: AbortSignal): Promise<Selected> {
-    const isKnown = (file: ListedFile): boolean => this.index.isAsKnown(file);
+    const isKnown = (file: ListedFile): boolean => this.index.isUnchanged(file);
     return this.#selector.select(this.#root, { isTrusted: this.#isTrusted, only, isKnown, signal });
   }
 

@@ -14,8 +14,8 @@ import type {
 } from './indexService.ts';
 import { EnergyGate } from '../semantic/energyGate.ts';
 import type { FileSelector } from './fileSelector.ts';
-import type { ReadCommits } from '../history/commit.ts';
-import { type AskedWords, Highlighter, type TextMatches } from '../folder/highlights.ts';
+import type { ReadCommits } from '../index/folderHistory.ts';
+import { type AskedWords, Highlighter, type TextMatches } from '../index/highlights.ts';
 import { LiveFolder } from './liveFolder.ts';
 import { parseQuery, plainQuery, type Query } from '../search/query.ts';
 import type { OpenModel } from '../semantic/semanticIndex.ts';

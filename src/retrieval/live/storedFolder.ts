@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FolderIndex, type FolderIndexOptions } from '../folder/folderIndex.ts';
-import type { ReadCommits } from '../history/commit.ts';
+import { Index, type IndexOptions } from '../index/index.ts';
+import type { ReadCommits } from '../index/folderHistory.ts';
 import { HistoryUpdater } from './historyUpdater.ts';
 import type { EnergyGate } from '../semantic/energyGate.ts';
 import type { OpenFolder } from './indexService.ts';
@@ -8,7 +8,7 @@ import { type OpenModel, SemanticIndex } from '../semantic/semanticIndex.ts';
 
 const REFRESH_MS = 1000;
 
-export type StoredFolderOptions = Omit<FolderIndexOptions, 'root'> & {
+export type StoredFolderOptions = Omit<IndexOptions, 'root'> & {
   readonly energy: EnergyGate;
   /** If undefined, past commits are not used. */
   readonly readCommits?: ReadCommits | undefined;
@@ -17,7 +17,7 @@ export type StoredFolderOptions = Omit<FolderIndexOptions, 'root'> & {
 };
 
 interface StoredFolder {
-  readonly index: FolderIndex;
+  readonly index: Index;
   readonly history: HistoryUpdater;
   /** Undefined without models, and if the folder was closed meanwhile. */
   readonly semantic: SemanticIndex | undefined;
@@ -40,7 +40,7 @@ export async function openStored(
   const { home, workerProgram, energy, openModel, signal, onDidChange } = options;
   const { isTrusted, usesHistory = false } = options.folder;
   const readCommits = isTrusted && usesHistory ? options.readCommits : undefined;
-  const index = await FolderIndex.open({ root, home, workerProgram });
+  const index = await Index.open({ root, home, workerProgram });
   if (signal.aborted) index[Symbol.dispose]();
   for (const [path, text] of options.overlays) index.setOverlay(path, text);
   void followWriter(index, options);
@@ -52,7 +52,7 @@ export async function openStored(
 }
 
 /** Applies what another process writes to an index, and takes over when that process stops, until the signal aborts. */
-async function followWriter(index: FolderIndex, options: FollowOptions): Promise<void> {
+async function followWriter(index: Index, options: FollowOptions): Promise<void> {
   const { signal, isPaused, onNewWriter, onDidChange } = options;
   while (!signal.aborted) {
     await sleep(REFRESH_MS, undefined, { signal }).catch(() => {});

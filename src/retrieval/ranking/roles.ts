@@ -1,4 +1,24 @@
-/** What a file is for. Sources come first, unless a query is about the others. */
+// Words by which a query is about files other than sources.
+const WORDS: readonly (readonly [FileRole, RegExp])[] = [
+  ['test', /\b(?:tests?|tested|testing|specs?|unit tests?|fixtures?|mocks?|benchmarks?)\b/i],
+  ['documentation', /\b(?:docs?|documentation|documented|readme|changelog|guide|manual|license|release notes)\b/i],
+  ['example', /\b(?:examples?|samples?|demos?|tutorials?)\b/i],
+  ['generated', /\b(?:generated|snapshots?|minified)\b/i],
+  ['vendored', /\b(?:vendor(?:ed)?|third[- ]party)\b/i],
+  [
+    'configuration',
+    /\b(?:config(?:uration)? files?|settings files?|workflows?|ci|dockerfile|makefile|package\.json|tsconfig|eslint|pyproject)\b/i,
+  ],
+  ['lock', /\b(?:lock ?files?|package-lock|go\.sum)\b/i],
+  ['legacy', /\b(?:legacy|deprecated|compat(?:ibility)?)\b/i],
+  ['data', /\b(?:csv|html|svg|notebooks?|translations?)\b/i],
+];
+
+// A file by its extension.
+const PROSE = /\.(?:md|mdx|rst|txt|adoc)\b/i;
+
+// Longer text is pasted.
+const MOST_READ = 2000; /** What a file is for. Sources come first, unless a query is about the others. */
 export type FileRole =
   | 'source'
   | 'test'
@@ -56,7 +76,6 @@ const RULES: readonly RoleRule[] = [
 ];
 // JUnit, xUnit, XCTest, ScalaTest and others name tests by their class, in camel case.
 const TEST_CLASS = /(?:Tests?|TestCase|Spec|Specs|Suite|IT)\.(?:java|kt|cs|swift|scala|php|groovy|m|mm|dart)$/;
-
 const HEADER = /\.(?:h|hh|hpp|hxx)$/i;
 const HEADED = /\.(?:c|cc|cpp|cxx|m|mm|cu)$/i;
 
@@ -79,4 +98,11 @@ export function roleOf(path: string): FileRole {
   if (TEST_CLASS.test(path)) return 'test';
   const lower = path.toLowerCase();
   return RULES.find((rule) => rule.path.test(lower))?.role ?? 'source';
+}
+
+/** The roles that a query asks for by its words; with a filter of paths or languages, every role. */
+export function wantedRoles(text: string, hasFilter: boolean): ReadonlySet<FileRole> {
+  const read = text.slice(0, MOST_READ);
+  const roles = WORDS.flatMap(([role, words]) => (hasFilter || words.test(read) ? [role] : []));
+  return new Set(PROSE.test(read) ? [...roles, 'documentation'] : roles);
 }

@@ -52,7 +52,7 @@ export class SegmentSet {
   /** Until the next change. */
   #searched: SearchedSegments | undefined;
 
-  get segments(): readonly LiveSegment[] {
+  get all(): readonly LiveSegment[] {
     return this.#segments;
   }
 

@@ -5,7 +5,7 @@ import type { Disposable } from '../../core/processes/lifetime.ts';
 import type { Chunk } from '../chunks/chunk.ts';
 import { readIndexedFile } from '../building/indexedFile.ts';
 import { hasChunks, type Source } from '../segments/segment.ts';
-import { takeWriterLock } from '../store/writerLock.ts';
+import { takeWriterLock } from '../index/writerLock.ts';
 import { ChunkLocations } from './chunkLocations.ts';
 import type { Embedder } from '../embedding/embedder.ts';
 import { embedTexts } from '../embedding/embedTexts.ts';

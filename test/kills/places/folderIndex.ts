@@ -3,8 +3,8 @@ import { hash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FolderIndex } from '../../../src/retrieval/folder/folderIndex.ts';
-import { indexFolder } from '../../../src/retrieval/store/indexStore.ts';
+import { Index } from '../../../src/retrieval/index/index.ts';
+import { indexFolder } from '../../../src/retrieval/index/indexStore.ts';
 import { UNFINISHED } from '../../../src/core/files/atomicFile.ts';
 import { selectSearchable } from '../../../src/workspace/select/searchableFiles.ts';
 import { type Below, type Random } from '../../random.ts';
@@ -75,7 +75,7 @@ class IndexLife implements Life {
   }
 
   async #check(begun: ReadonlyMap<string, string | null>): Promise<void> {
-    using index = await FolderIndex.open({ root: this.#root, home: this.#home });
+    using index = await Index.open({ root: this.#root, home: this.#home });
     assert.equal(index.isWriter, true, 'the lock of a dead process is no lock');
     assert.equal(index.problem, undefined);
     for (const path of new Set([
@@ -94,7 +94,7 @@ class IndexLife implements Life {
     await index.sync(files);
     const home = `${this.#home}-fresh`;
     rmSync(home, { recursive: true, force: true });
-    using fresh = await FolderIndex.open({ root: this.#root, home });
+    using fresh = await Index.open({ root: this.#root, home });
     await fresh.sync(files);
     for (let count = 0; count < 3; count += 1) {
       const query = randomText(this.#below, 40, 3);

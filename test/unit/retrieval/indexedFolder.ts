@@ -1,15 +1,15 @@
 import { mkdir, mkdtemp, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { FolderIndex } from '../../../src/retrieval/folder/folderIndex.ts';
+import { Index } from '../../../src/retrieval/index/index.ts';
 
 /** A new folder with its index, which contains its first files. Both are removed when it is disposed. */
 export class IndexedFolder implements AsyncDisposable {
   readonly root: string;
-  readonly index: FolderIndex;
+  readonly index: Index;
   readonly #base: string;
 
-  private constructor(base: string, index: FolderIndex) {
+  private constructor(base: string, index: Index) {
     this.#base = base;
     this.root = join(base, 'folder');
     this.index = index;
@@ -17,7 +17,7 @@ export class IndexedFolder implements AsyncDisposable {
 
   static async create(files: Readonly<Record<string, string>>): Promise<IndexedFolder> {
     const base = await realpath(await mkdtemp(join(tmpdir(), 'farwharf-indexed-')));
-    const index = await FolderIndex.open({ root: join(base, 'folder'), home: join(base, 'home') });
+    const index = await Index.open({ root: join(base, 'folder'), home: join(base, 'home') });
     const folder = new IndexedFolder(base, index);
     for (const [path, text] of Object.entries(files)) await folder.write(path, text);
     const listed = Object.keys(files).map(async (path) => {

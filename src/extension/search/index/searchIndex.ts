@@ -4,7 +4,7 @@ import { isAbort } from '../../../core/errors.ts';
 import type { Logger } from '../../../core/log.ts';
 import { startProcess } from '../../../core/rpc/program.ts';
 import { type Disposable, Emitter } from '../../../core/processes/lifetime.ts';
-import type { AskedWords, TextMatches } from '../../../retrieval/folder/highlights.ts';
+import type { AskedWords, TextMatches } from '../../../retrieval/index/highlights.ts';
 import type {
   FileChange,
   FolderStatus,

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { openEmbedder } from '../../../../src/agents/rag/embedder.ts';
-import { FolderIndex } from '../../../../src/retrieval/folder/folderIndex.ts';
+import { Index } from '../../../../src/retrieval/index/index.ts';
 import type { Embedder } from '../../../../src/retrieval/embedding/embedder.ts';
 import { type EmbeddingProgress, FolderVectors } from '../../../../src/retrieval/semantic/folderVectors.ts';
 
@@ -54,7 +54,7 @@ async function indexed(t: TestContext, files: Readonly<Record<string, string>>) 
     await writeFile(join(root, path), text);
     return { path, size: text.length, mtimeMs: 1 };
   });
-  const index = await FolderIndex.open({ root, home });
+  const index = await Index.open({ root, home });
   t.after(() => index[Symbol.dispose]());
   await index.sync(await Promise.all(listed));
   return { root, home, index };

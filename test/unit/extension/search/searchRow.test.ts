@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Highlighter } from '../../../../src/retrieval/folder/highlights.ts';
+import { Highlighter } from '../../../../src/retrieval/index/highlights.ts';
 import { searchRow as rowOf, type SearchRow } from '../../../../src/extension/search/searchRow.ts';
 import type { ServiceHit } from '../../../../src/retrieval/live/indexService.ts';
 

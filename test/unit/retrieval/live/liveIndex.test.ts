@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FileChange, FolderStatus, OpenFolder } from '../../../../src/retrieval/live/indexService.ts';
-import { indexFolder } from '../../../../src/retrieval/store/indexStore.ts';
+import { indexFolder } from '../../../../src/retrieval/index/indexStore.ts';
 import { LiveIndex } from '../../../../src/retrieval/live/liveIndex.ts';
 import { readCommits } from '../../../../src/workspace/git/commitLog.ts';
 import { inspectSearchable, selectSearchable } from '../../../../src/workspace/select/searchableFiles.ts';

@@ -4,7 +4,7 @@ import { globSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { FolderIndex } from '../../../../src/retrieval/folder/folderIndex.ts';
+import { Index } from '../../../../src/retrieval/index/index.ts';
 
 const FIXTURE = join(import.meta.dirname, '../../../fixtures/ranking');
 const FOLDER = join(FIXTURE, 'folder');
@@ -12,7 +12,7 @@ const RESULTS = join(FIXTURE, 'results.json');
 const SHOWN = 3;
 
 /** The first results, with the lines of their excerpts. */
-async function rank(index: FolderIndex, query: string): Promise<string[]> {
+async function rank(index: Index, query: string): Promise<string[]> {
   const hits = await index.search(query, SHOWN);
   return hits.map(({ path, startLine }) => `${path}:${startLine}`);
 }
@@ -20,7 +20,7 @@ async function rank(index: FolderIndex, query: string): Promise<string[]> {
 test('the first results of each query are those that were looked at', async (t) => {
   const home = await mkdtemp(join(tmpdir(), 'farwharf-golden-'));
   t.after(() => rm(home, { recursive: true, force: true }));
-  using index = await FolderIndex.open({ root: FOLDER, home });
+  using index = await Index.open({ root: FOLDER, home });
   const paths = globSync('**/*.*', { cwd: FOLDER }).map((path) => path.replaceAll('\\', '/'));
   const listed = paths.sort().map(async (path) => {
     const { size, mtimeMs } = await stat(join(FOLDER, path));

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { headersOf, roleOf } from '../../../../src/retrieval/ranking/roles.ts';
-import { wantedRoles } from '../../../../src/retrieval/ranking/wantedRoles.ts';
+import { headersOf, roleOf, wantedRoles } from '../../../../src/retrieval/ranking/roles.ts';
 
 const ROLES = {
   source:

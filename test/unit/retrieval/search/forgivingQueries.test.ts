@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { FolderIndex } from '../../../../src/retrieval/folder/folderIndex.ts';
+import type { Index } from '../../../../src/retrieval/index/index.ts';
 import { IndexedFolder } from '../indexedFolder.ts';
 
 const FILES: Readonly<Record<string, string>> = {
@@ -13,7 +13,7 @@ const FILES: Readonly<Record<string, string>> = {
   'docs/parser.md': '# Parser\n\nThe parser of the settings, and settings of the parser. Deprecated notes.\n',
 };
 let folder: IndexedFolder;
-let index: FolderIndex;
+let index: Index;
 
 before(async () => {
   folder = await IndexedFolder.create(FILES);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Chunk } from '../../../../src/retrieval/chunks/chunk.ts';
-import { FolderIndex } from '../../../../src/retrieval/folder/folderIndex.ts';
+import { Index } from '../../../../src/retrieval/index/index.ts';
 import { KeywordIndex } from '../../../../src/retrieval/keywordIndex.ts';
 import { parseQuery } from '../../../../src/retrieval/search/query.ts';
 import { scanWords } from '../../../../src/retrieval/tokenizer/scanWords.ts';
@@ -181,7 +181,7 @@ test('in a folder a phrase is looked for in the files as they are', async (t) =>
   for (const [at, name] of names.entries()) {
     await writeFile(join(root, name), at % 10 === 9 ? `retry delay ${at}` : `delay, retry and retry ${at}`);
   }
-  using index = await FolderIndex.open({ root, home });
+  using index = await Index.open({ root, home });
   const list = async (path: string): Promise<{ path: string; size: number; mtimeMs: number }> => {
     const { size, mtimeMs } = await stat(join(root, path));
     return { path, size, mtimeMs };

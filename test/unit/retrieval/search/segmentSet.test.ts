@@ -192,7 +192,7 @@ test('500 changes, removals and merges give exactly the results of an index buil
     assert.deepEqual(plain(set.search(anyOf(terms), 20)), plain(scratch.search(anyOf(terms), 20)), `step ${step}`);
   }
   set.compact();
-  assert.ok(set.segments.length < 20, `${set.segments.length} segments`);
+  assert.ok(set.all.length < 20, `${set.all.length} segments`);
 });
 
 test('equal scores are in the order of paths and places, wherever their segments lie', () => {

@@ -3,9 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { encodeSegment, writeSegment } from '../../../../src/retrieval/segments/segmentFile.ts';
+import { encodeSegment, StoredSegment, writeSegment } from '../../../../src/retrieval/segments/segmentFile.ts';
 import { SegmentBuilder } from '../../../../src/retrieval/segments/segmentBuilder.ts';
-import { StoredSegment } from '../../../../src/retrieval/segments/storedSegment.ts';
 import { seeded } from '../../../random.ts';
 import { randomText, textChunk } from '../randomCorpus.ts';
 

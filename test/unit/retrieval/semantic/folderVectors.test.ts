@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { AppError } from '../../../../src/core/errors.ts';
-import { FolderIndex } from '../../../../src/retrieval/folder/folderIndex.ts';
+import { Index } from '../../../../src/retrieval/index/index.ts';
 import { type EmbeddingProgress, FolderVectors } from '../../../../src/retrieval/semantic/folderVectors.ts';
 import { WordEmbedder } from './wordEmbedder.ts';
 
@@ -12,10 +12,10 @@ import { WordEmbedder } from './wordEmbedder.ts';
 class Place {
   readonly root: string;
   readonly home: string;
-  readonly index: FolderIndex;
+  readonly index: Index;
   readonly #test: TestContext;
 
-  private constructor(t: TestContext, base: string, index: FolderIndex) {
+  private constructor(t: TestContext, base: string, index: Index) {
     this.#test = t;
     this.root = join(base, 'folder');
     this.home = join(base, 'home');
@@ -26,7 +26,7 @@ class Place {
     const base = await realpath(await mkdtemp(join(tmpdir(), 'farwharf-meaning-')));
     t.after(() => rm(base, { recursive: true, force: true, maxRetries: 5 }));
     await mkdir(join(base, 'folder'));
-    const index = await FolderIndex.open({ root: join(base, 'folder'), home: join(base, 'home') });
+    const index = await Index.open({ root: join(base, 'folder'), home: join(base, 'home') });
     t.after(() => index[Symbol.dispose]());
     const place = new Place(t, base, index);
     await place.write(files);

@@ -3,9 +3,9 @@ import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { FolderIndex } from '../../../../src/retrieval/folder/folderIndex.ts';
-import type { Commit, ReadCommits } from '../../../../src/retrieval/history/commit.ts';
-import { indexFolder } from '../../../../src/retrieval/store/indexStore.ts';
+import { Index } from '../../../../src/retrieval/index/index.ts';
+import type { Commit, ReadCommits } from '../../../../src/retrieval/index/folderHistory.ts';
+import { indexFolder } from '../../../../src/retrieval/index/indexStore.ts';
 
 const STORED = { signal: new AbortController().signal, isStored: true };
 const FILES = {
@@ -22,7 +22,7 @@ const COMMITS: readonly Commit[] = [
 interface Folder {
   readonly root: string;
   readonly home: string;
-  open(): Promise<FolderIndex>;
+  open(): Promise<Index>;
 }
 
 async function folderOf(t: TestContext): Promise<Folder> {
@@ -35,7 +35,7 @@ async function folderOf(t: TestContext): Promise<Folder> {
     root,
     home,
     async open() {
-      const index = await FolderIndex.open({ root, home });
+      const index = await Index.open({ root, home });
       await index.update(Object.keys(FILES));
       return index;
     },
@@ -51,7 +51,7 @@ function history(commits: readonly Commit[]): ReadCommits {
   };
 }
 
-async function ranks(index: FolderIndex, query: string): Promise<readonly string[]> {
+async function ranks(index: Index, query: string): Promise<readonly string[]> {
   return (await index.search(query, 5)).map(({ path, reasons }) => `${path} ${reasons?.history.toFixed(1)}`);
 }
 

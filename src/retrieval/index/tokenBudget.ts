@@ -1,7 +1,7 @@
 import type { Chunk } from '../chunks/chunk.ts';
 import type { IndexedFile } from '../building/indexedFile.ts';
-import type { FolderIndex } from './folderIndex.ts';
-import type { FolderHit, FolderSearchOptions } from './folderSearch.ts';
+import type { Index } from './index.ts';
+import type { IndexHit, IndexSearchOptions } from './indexSearch.ts';
 import type { Query } from '../search/query.ts';
 
 // Tokenizers of current models split code into tokens of three to four characters. The lower number keeps within the budget.
@@ -13,7 +13,7 @@ const MOST_OF_BUDGET = 0.4;
 // More results than fit into a common budget.
 const MOST_BUDGETED = 50;
 
-export interface BudgetedHit extends FolderHit {
+export interface BudgetedHit extends IndexHit {
   /** Whether it is part of a definition that is too large. */
   readonly isPartial: boolean;
   readonly tokens: number;
@@ -26,9 +26,9 @@ export function countTokens(text: string): number {
 
 /** The best files for a query whose definitions together have at most `maxTokens` tokens for a language model, by estimate. */
 export async function searchWithin(
-  index: Pick<FolderIndex, 'search' | 'fileAt'>,
+  index: Pick<Index, 'search' | 'fileAt'>,
   query: Query | string,
-  { maxTokens, ...options }: FolderSearchOptions & { readonly maxTokens: number },
+  { maxTokens, ...options }: IndexSearchOptions & { readonly maxTokens: number },
 ): Promise<readonly BudgetedHit[]> {
   const hits = await index.search(query, MOST_BUDGETED, options);
   return withinBudget(hits, maxTokens, (path) => index.fileAt(path));
@@ -39,7 +39,7 @@ export async function searchWithin(
  * and a result that no longer fits is left out.
  */
 function withinBudget(
-  hits: readonly FolderHit[],
+  hits: readonly IndexHit[],
   maxTokens: number,
   fileAt: (path: string) => IndexedFile | undefined,
 ): readonly BudgetedHit[] {

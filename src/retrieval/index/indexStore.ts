@@ -31,8 +31,8 @@ export interface StoredIndex {
 }
 
 /** An index in memory. */
-export interface IndexState {
-  readonly set: SegmentSet;
+interface IndexState {
+  readonly segments: SegmentSet;
   /** Times of files that were touched but not changed since they were indexed. */
   readonly touched: ReadonlyMap<string, number>;
 }
@@ -184,10 +184,10 @@ export class IndexStore implements Disposable {
     this.releaseLock();
   }
 
-  #isJournalEnough({ set }: IndexState): boolean {
+  #isJournalEnough({ segments }: IndexState): boolean {
     if (this.#problem !== undefined || this.#journal === undefined || this.#journal.length > MAX_JOURNAL_BYTES)
       return false;
-    const files = filesOf(set.segments);
+    const files = filesOf(segments.all);
     const listed = this.#list?.segments ?? [];
     return files.length === listed.length && files.every((file, index) => basename(file) === listed[index]);
   }
@@ -205,14 +205,14 @@ export class IndexStore implements Disposable {
     for (const entry of entries) await this.#journal?.append(entry);
   }
 
-  async #replaceList({ set, touched }: IndexState): Promise<void> {
-    for (const live of set.segments) if (live.file === undefined) await this.#writeSegment(live);
+  async #replaceList({ segments, touched }: IndexState): Promise<void> {
+    for (const live of segments.all) if (live.file === undefined) await this.#writeSegment(live);
     const journal = new Journal(join(this.#folder, `${randomUUID()}${JOURNAL}`), 0);
     await journal.append({ segment: undefined, touched });
     const list = {
       version: INDEX_VERSION,
       root: this.#root,
-      segments: filesOf(set.segments).map((file) => basename(file)),
+      segments: filesOf(segments.all).map((file) => basename(file)),
       journal: basename(journal.path),
     };
     await writeSegmentList(this.#folder, list);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RecentFiles } from '../../../../src/retrieval/folder/recentFiles.ts';
+import { RecentFiles } from '../../../../src/retrieval/index/recentFiles.ts';
 
 async function temporaryFolder(t: TestContext): Promise<string> {
   const root = await mkdtemp(join(tmpdir(), 'farwharf-recent-'));

@@ -18,9 +18,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FolderIndex } from '../../../../src/retrieval/folder/folderIndex.ts';
+import { Index } from '../../../../src/retrieval/index/index.ts';
 import type { ListedFile } from '../../../../src/retrieval/building/indexedFile.ts';
-import { indexFolder } from '../../../../src/retrieval/store/indexStore.ts';
+import { indexFolder } from '../../../../src/retrieval/index/indexStore.ts';
 import { GUARD_MS } from '../../timeLimits.ts';
 import { seeded, TIMES } from '../../../random.ts';
 import { randomText } from '../randomCorpus.ts';
@@ -65,26 +65,26 @@ class Place {
     );
   }
 
-  open(workerProgram?: string): Promise<FolderIndex> {
-    return FolderIndex.open({ root: this.root, home: this.home, workerProgram });
+  open(workerProgram?: string): Promise<Index> {
+    return Index.open({ root: this.root, home: this.home, workerProgram });
   }
 
   /** What an index gives that never saw another state of the folder. */
   async searchFresh(query: string, limit: number): Promise<string[]> {
     const home = `${this.home}-fresh`;
     await rm(home, { recursive: true, force: true });
-    using index = await FolderIndex.open({ root: this.root, home });
+    using index = await Index.open({ root: this.root, home });
     await index.sync(await this.list());
     return await found(index, query, limit);
   }
 }
 
-async function found(index: FolderIndex, query: string, limit = 10): Promise<string[]> {
+async function found(index: Index, query: string, limit = 10): Promise<string[]> {
   const hits = await index.search(query, limit);
   return hits.map(({ path, startLine, endLine, score, text }) => `${path}:${startLine}-${endLine} ${score} ${text}`);
 }
 
-const pathsOf = async (index: FolderIndex, query: string): Promise<string[]> =>
+const pathsOf = async (index: Index, query: string): Promise<string[]> =>
   (await index.search(query, 10)).map(({ path }) => path);
 
 const FRUIT = {

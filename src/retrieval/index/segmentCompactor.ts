@@ -26,7 +26,7 @@ export class SegmentCompactor {
 
   constructor(set: SegmentSet) {
     this.#set = set;
-    this.#settled = set.segments.length;
+    this.#settled = set.all.length;
   }
 
   /** Merges small segments. Returns those that are too large to merge here, if any. */
@@ -36,7 +36,7 @@ export class SegmentCompactor {
       const small = due.find(({ size }) => size <= AT_ONCE_POSTINGS);
       if (small === undefined) return due[0];
       this.#set.replace(small.parts, mergeSegments(small.parts, small.isOldest));
-      this.#settled = Math.min(this.#settled, this.#set.segments.length);
+      this.#settled = Math.min(this.#settled, this.#set.all.length);
     }
   }
 
@@ -49,14 +49,14 @@ export class SegmentCompactor {
         if (options.program === undefined) break;
         await this.#mergeInThread(options.program, merge, options);
       }
-      this.#settled = this.#set.segments.length;
+      this.#settled = this.#set.all.length;
     } finally {
       this.#isUnderWay = false;
     }
   }
 
   #due(): Merge[] {
-    const isCrowded = this.#set.segments.length > this.#settled + MAX_YOUNG;
+    const isCrowded = this.#set.all.length > this.#settled + MAX_YOUNG;
     return [this.#set.cleaning(), isCrowded ? this.#set.youngMerge() : undefined].filter(
       (merge) => merge !== undefined,
     );

@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { IndexStore, readSegmentList, writeSegmentList } from '../../../../src/retrieval/store/indexStore.ts';
-import { Journal, readJournal } from '../../../../src/retrieval/store/journal.ts';
+import { IndexStore, readSegmentList, writeSegmentList } from '../../../../src/retrieval/index/indexStore.ts';
+import { Journal, readJournal } from '../../../../src/retrieval/index/journal.ts';
 import { SegmentBuilder } from '../../../../src/retrieval/segments/segmentBuilder.ts';
 import type { Segment } from '../../../../src/retrieval/segments/segment.ts';
 import { INDEX_VERSION } from '../../../../src/retrieval/segments/segmentFile.ts';
@@ -35,25 +35,25 @@ test('a segment that a thread is writing is left alone, until it was listed', as
   await writeFile(`${file}.some-id.tmp`, 'half of it');
   const other = store.nextFile();
   await writeFile(other, 'all of it');
-  const set = new SegmentSet();
-  set.add(segmentOf('a.txt', 'zebra'));
-  await store.write({ set, touched: NOTHING }, []);
+  const segments = new SegmentSet();
+  segments.add(segmentOf('a.txt', 'zebra'));
+  await store.write({ segments, touched: NOTHING }, []);
   const names = await readdir(folder);
   assert.ok(names.includes(`${basename(file)}.some-id.tmp`) && names.includes(basename(other)), names.join());
-  set.add(segmentOf('b.txt', 'lion'), other);
-  await store.write({ set, touched: NOTHING }, []);
-  set.add(segmentOf('c.txt', 'okapi'));
-  set.compact();
-  await store.write({ set, touched: NOTHING }, []);
+  segments.add(segmentOf('b.txt', 'lion'), other);
+  await store.write({ segments, touched: NOTHING }, []);
+  segments.add(segmentOf('c.txt', 'okapi'));
+  segments.compact();
+  await store.write({ segments, touched: NOTHING }, []);
   assert.equal((await readdir(folder)).includes(basename(other)), false, 'merged into another');
 });
 
 test('changes that only add go to the journal, and a reader sees them one by one', async (t) => {
   const folder = await temporaryFolder(t);
   const writer = IndexStore.open(folder, '/root');
-  const set = new SegmentSet();
-  set.add(segmentOf('a.txt', 'zebra'));
-  await writer.write({ set, touched: NOTHING }, []);
+  const segments = new SegmentSet();
+  segments.add(segmentOf('a.txt', 'zebra'));
+  await writer.write({ segments, touched: NOTHING }, []);
   const reader = IndexStore.open(folder, '/root');
   t.after(() => reader.dispose());
   assert.deepEqual([writer.isWriter, reader.isWriter], [true, false]);
@@ -61,8 +61,8 @@ test('changes that only add go to the journal, and a reader sees them one by one
   assert.deepEqual(await reader.readNews(), { isNew: false, entries: [] });
   const before = await readdir(folder);
   const added = segmentOf('b.txt', 'lion');
-  set.add(added);
-  await writer.write({ set, touched: NOTHING }, [{ segment: added, touched: new Map([['a.txt', 7]]) }]);
+  segments.add(added);
+  await writer.write({ segments, touched: NOTHING }, [{ segment: added, touched: new Map([['a.txt', 7]]) }]);
   assert.deepEqual(await readdir(folder), before, 'no file is new');
   const { isNew, entries } = await reader.readNews();
   assert.deepEqual([isNew, entries.map(({ segment }) => segment?.sources[0]?.path)], [false, ['b.txt']]);
@@ -76,9 +76,9 @@ test('changes that only add go to the journal, and a reader sees them one by one
 test('an index of another version is none, and is written anew', async (t) => {
   const folder = await temporaryFolder(t);
   const older = IndexStore.open(folder, '/root');
-  const set = new SegmentSet();
-  set.add(segmentOf('a.txt', 'zebra'));
-  await older.write({ set, touched: NOTHING }, []);
+  const segments = new SegmentSet();
+  segments.add(segmentOf('a.txt', 'zebra'));
+  await older.write({ segments, touched: NOTHING }, []);
   older.dispose();
   const list = await readSegmentList(folder, '/root');
   assert.ok(list);
@@ -88,7 +88,7 @@ test('an index of another version is none, and is written anew', async (t) => {
   assert.equal(await store.read(), undefined);
   const rebuilt = new SegmentSet();
   rebuilt.add(segmentOf('a.txt', 'zebra'));
-  await store.write({ set: rebuilt, touched: NOTHING }, []);
+  await store.write({ segments: rebuilt, touched: NOTHING }, []);
   assert.equal((await store.read())?.segments.length, 1);
 });
 
@@ -129,10 +129,10 @@ test('no journal stays open', { skip: cannotListOpenFiles }, async (t) => {
   const folder = await temporaryFolder(t);
   const store = IndexStore.open(folder, '/root');
   t.after(() => store.dispose());
-  const set = new SegmentSet();
-  set.add(segmentOf('a.txt', 'zebra'));
+  const segments = new SegmentSet();
+  segments.add(segmentOf('a.txt', 'zebra'));
   const journals = () => openFilesIn(folder).filter((path) => path.endsWith('.journal'));
-  await store.write({ set, touched: NOTHING }, []);
+  await store.write({ segments, touched: NOTHING }, []);
   await store.read();
   assert.deepEqual(journals(), []);
 
@@ -141,8 +141,8 @@ test('no journal stays open', { skip: cannotListOpenFiles }, async (t) => {
   await mkdir(join(folder, 'segments.json'));
   const file = store.nextFile();
   await writeFile(file, 'a segment');
-  set.add(segmentOf('b.txt', 'okapi'), file);
-  await store.write({ set, touched: NOTHING }, []);
+  segments.add(segmentOf('b.txt', 'okapi'), file);
+  await store.write({ segments, touched: NOTHING }, []);
   assert.ok(store.problem);
   assert.deepEqual(journals(), []);
 });

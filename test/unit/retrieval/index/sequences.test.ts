@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FolderIndex } from '../../../../src/retrieval/folder/folderIndex.ts';
-import type { Commit } from '../../../../src/retrieval/history/commit.ts';
+import { Index } from '../../../../src/retrieval/index/index.ts';
+import type { Commit } from '../../../../src/retrieval/index/folderHistory.ts';
 import { IndexUpdater } from '../../../../src/retrieval/live/indexUpdater.ts';
-import { indexFolder } from '../../../../src/retrieval/store/indexStore.ts';
+import { indexFolder } from '../../../../src/retrieval/index/indexStore.ts';
 import { inspectSearchable, selectSearchable } from '../../../../src/workspace/select/searchableFiles.ts';
 import { type Below, seeded, TIMES } from '../../../random.ts';
 import { randomText } from '../randomCorpus.ts';
@@ -42,7 +42,7 @@ class Life {
   readonly overlays = new Map<string, string>();
   /** What was done, for the message of a failure. */
   readonly story: string[] = [];
-  #index: FolderIndex;
+  #index: Index;
   #updater: IndexUpdater;
   /** Whether something changed of which the index was not notified. */
   #isBehind = true;
@@ -50,7 +50,7 @@ class Life {
   readonly #commits: Commit[] = [];
   #time = Date.parse('2026-01-01T00:00:00Z');
 
-  private constructor(base: string, random: Below, index: FolderIndex) {
+  private constructor(base: string, random: Below, index: Index) {
     this.root = join(base, 'folder');
     this.home = join(base, 'home');
     this.random = random;
@@ -60,7 +60,7 @@ class Life {
 
   static async begin(base: string, random: Below): Promise<Life> {
     await mkdir(join(base, 'folder'), { recursive: true });
-    return new Life(base, random, await FolderIndex.open({ root: join(base, 'folder'), home: join(base, 'home') }));
+    return new Life(base, random, await Index.open({ root: join(base, 'folder'), home: join(base, 'home') }));
   }
 
   async step(): Promise<void> {
@@ -140,7 +140,7 @@ class Life {
 
   async reopen(): Promise<void> {
     this.close();
-    this.#index = await FolderIndex.open({ root: this.root, home: this.home });
+    this.#index = await Index.open({ root: this.root, home: this.home });
     assert.equal(this.#index.isWriter, true);
     for (const [path, text] of this.overlays) this.#index.setOverlay(path, text);
     this.#updater = this.#updaterOf(this.#index);
@@ -188,7 +188,7 @@ class Life {
     await this.#readHistory(this.#index);
     const home = `${this.home}-fresh`;
     await rm(home, { recursive: true, force: true });
-    using fresh = await FolderIndex.open({ root: this.root, home });
+    using fresh = await Index.open({ root: this.root, home });
     await fresh.sync((await selectSearchable(this.root, { isTrusted: false })).files);
     for (const [path, text] of this.overlays) fresh.setOverlay(path, text);
     await this.#readHistory(fresh);
@@ -203,7 +203,7 @@ class Life {
     assert.deepEqual(this.#index.stats, fresh.stats);
   }
 
-  #readHistory({ history, isWriter: isStored }: FolderIndex): Promise<void> {
+  #readHistory({ history, isWriter: isStored }: Index): Promise<void> {
     const [{ id: head } = { id: undefined }] = this.#commits;
     return history.update(
       async (_folder, { known }) => {
@@ -219,7 +219,7 @@ class Life {
     this.#index[Symbol.dispose]();
   }
 
-  #updaterOf(index: FolderIndex): IndexUpdater {
+  #updaterOf(index: Index): IndexUpdater {
     return new IndexUpdater(index, this.root, { path: this.root, isTrusted: false }, SELECTOR);
   }
 

@@ -1,17 +1,21 @@
 import type { Chunk } from '../chunks/chunk.ts';
 import type { IndexedFile } from '../building/indexedFile.ts';
-import type { FolderHistory } from '../history/folderHistory.ts';
+import type { FolderHistory } from './folderHistory.ts';
 import type { PathAnalyzer } from '../ranking/pathTerms.ts';
 import { addMeaning, type FoundChunk, joinNear, type NearChunk } from '../ranking/nearChunks.ts';
 import { type MentionedFile, mentionedFiles } from '../ranking/mentionedFiles.ts';
 import { type RankedFile, rankFiles, type Reasons } from '../ranking/rankFiles.ts';
 import { rankPlaces } from '../ranking/rankPlaces.ts';
-import { wantedRoles } from '../ranking/wantedRoles.ts';
+import { wantedRoles } from '../ranking/roles.ts';
 import { fileMentions } from '../search/fileMentions.ts';
 import { holdsPhrases, PHRASE_GROWTH } from '../search/phrase.ts';
-import type { Query } from '../search/query.ts';
+import { PathFilter } from '../search/pathFilter.ts';
+import { parseQuery, type Query } from '../search/query.ts';
 import type { SegmentSet } from '../search/segmentSet.ts';
-import type { TermQuery } from '../search/termQuery.ts';
+import { type TermQuery, toTermQuery, withRelated } from '../search/termQuery.ts';
+import { scanWords } from '../tokenizer/scanWords.ts';
+import type { WordAnalyzer } from '../tokenizer/words.ts';
+import { correct, type Corrections, findCorrections } from './spelling.ts';
 
 // Files may change between the search and the reading of the results; then they are indexed and the search is repeated.
 const SEARCH_TRIES = 3;
@@ -26,6 +30,8 @@ const LEAST_OF_BEST = 0.3;
 const MOST_PLACES = 6;
 // A name with more definitions says too little to prefer them.
 const MOST_DEFINITIONS = 200;
+// Each is searched for by itself; more are pasted.
+const MOST_PHRASES = 8;
 
 /** A place in a file, 1-based and including the last line. */
 interface Place {
@@ -34,23 +40,25 @@ interface Place {
   readonly score: number;
 }
 
-export interface FolderHit extends Pick<Chunk, 'text' | 'symbols' | 'scope'>, Place {
+export interface IndexHit extends Pick<Chunk, 'text' | 'symbols' | 'scope'>, Place {
   readonly path: string;
   /** Other places of the file, best first; only if there is one result a file. */
   readonly more?: readonly Place[];
   readonly reasons?: Reasons;
 }
 
-export interface FolderSearchOptions {
+export interface IndexSearchOptions {
   /** The chunks closest to the query, which gain by how close they are. */
   readonly near?: readonly NearChunk[] | undefined;
   /** Whether each chunk is a result, instead of each file. */
   readonly isByPlace?: boolean | undefined;
 }
 
-export interface SearchedFolder {
+/** What a search needs of an index. */
+interface SearchedIndex {
+  readonly analyzer: WordAnalyzer;
   readonly paths: PathAnalyzer;
-  readonly set: SegmentSet;
+  readonly segments: SegmentSet;
   readonly history: Pick<FolderHistory, 'votes'>;
   fileAt(path: string): IndexedFile | undefined;
   update(paths: readonly string[]): Promise<void>;
@@ -64,27 +72,66 @@ interface Candidate {
   readonly isOrdered: boolean;
 }
 
-/** The best files of a folder, or the best chunks, with their current text. */
-export function searchFolder(
+/**
+ * The best files of a folder, or the best chunks, with their current text. Misspelt words are corrected, and quoted phrases that the folder
+ * does not contain are ignored if there are no hits otherwise.
+ */
+export function findHits(
+  index: SearchedIndex,
   query: Query,
-  terms: TermQuery,
-  { limit, near = [], isByPlace = false }: FolderSearchOptions & { readonly limit: number },
-  folder: SearchedFolder,
-): readonly FolderHit[] {
+  options: IndexSearchOptions & { readonly limit: number },
+): readonly IndexHit[] {
+  const corrected = { ...query, text: correct(query.text, correctionsOf(query, index)) };
+  const hits = hitsAsIs(corrected, options, index);
+  if (hits.length > 0 || query.phrases.length === 0) return hits;
+  const occurs = (phrase: string): boolean =>
+    hitsAsIs({ ...query, phrases: [phrase], excluded: [], paths: PathFilter.ALL }, { limit: 1 }, index).length > 0;
+  const phrases = query.phrases.slice(0, MOST_PHRASES).filter(occurs);
+  if (phrases.length === query.phrases.length) return hits;
+  return hitsAsIs({ ...corrected, phrases }, options, index);
+}
+
+/** The query with unknown words replaced by those they were probably meant to be; undefined if there are none. */
+export function correctQuery(index: SearchedIndex, query: string, isTyping: boolean): string | undefined {
+  const corrections = correctionsOf(parseQuery(query, { isTyping }), index);
+  return corrections.size === 0 ? undefined : correct(query, corrections);
+}
+
+/**
+ * A word that is still being typed is not corrected, unless no word begins with it. Names in paths are not corrected either if the folder
+ * has one of the files, because the folders above it are those of another machine.
+ */
+function correctionsOf({ text, prefixes }: Query, index: SearchedIndex): Corrections {
+  const { segments, analyzer } = index;
+  const mentions = fileMentions(text);
+  const isMentioned = mentions.length > 0 && mentionedFiles(mentions, pathsOf(index, PathFilter.ALL)).size > 0;
+  const named = new Set<string>();
+  if (isMentioned) for (const { names } of mentions) scanWords(names.join('/'), (word) => named.add(word));
+  const isRight = (word: string): boolean =>
+    (prefixes.includes(word) && segments.hasPrefix(word)) || named.has(word.toLowerCase());
+  return findCorrections(text, analyzer, segments, isRight);
+}
+
+function hitsAsIs(
+  query: Query,
+  { limit, near = [], isByPlace = false }: IndexSearchOptions & { readonly limit: number },
+  index: SearchedIndex,
+): readonly IndexHit[] {
+  const terms = withRelated(toTermQuery(query, index.analyzer));
   const wanted = near.filter(({ path }) => query.paths.accepts(path));
   const least = isByPlace ? (wanted.length === 0 ? 0 : MIXED_DEPTH) : Math.max(RANKED_DEPTH, DEPTH_PER_FILE * limit);
   let most = limit < 1 ? 0 : Math.max(limit, least);
   for (let tries = 1; ; ) {
-    const found = folder.set.search(terms, most);
-    const chunks = joinNear(found, wanted, (path) => folder.set.source(path));
-    const candidates = isByPlace ? rankedPlaces(chunks) : rankedFiles(chunks, { query, terms, folder });
-    const { hits, stale } = readHits(candidates, { terms: terms.terms, phrases: query.phrases, limit }, folder);
+    const matches = index.segments.search(terms, most);
+    const chunks = joinNear(matches, wanted, (path) => index.segments.source(path));
+    const candidates = isByPlace ? rankedPlaces(chunks) : rankedFiles(chunks, { query, terms, index });
+    const { hits, stale } = readHits(candidates, { terms: terms.terms, phrases: query.phrases, limit }, index);
     if (stale.length > 0 && tries < SEARCH_TRIES) {
       tries += 1;
-      void folder.update(stale);
+      void index.update(stale);
       continue;
     }
-    if (hits.length >= limit || found.length < most || stale.length > 0) return isByPlace ? hits.map(alone) : hits;
+    if (hits.length >= limit || matches.length < most || stale.length > 0) return isByPlace ? hits.map(alone) : hits;
     most *= PHRASE_GROWTH;
   }
 }
@@ -96,27 +143,30 @@ function rankedPlaces(chunks: readonly FoundChunk[]): readonly Candidate[] {
 
 function rankedFiles(
   chunks: readonly FoundChunk[],
-  { query, terms, folder }: { readonly query: Query; readonly terms: TermQuery; readonly folder: SearchedFolder },
+  { query, terms, index }: { readonly query: Query; readonly terms: TermQuery; readonly index: SearchedIndex },
 ): readonly Candidate[] {
-  const weights = folder.set.weigh(terms.terms);
+  const weights = index.segments.weigh(terms.terms);
   const wanted = wantedRoles(query.text, !query.paths.acceptsAll);
-  const defining = definingChunks(terms, folder);
+  const defining = definingChunks(terms, index);
   const mentions = fileMentions(query.text);
-  const mentioned = mentionedFiles(mentions, mentions.length === 0 ? [] : pathsOf(folder, query));
-  const all = [...chunks, ...unfound(mentioned, chunks, folder)];
-  const votes = folder.history.votes(terms);
+  const mentioned = mentionedFiles(mentions, mentions.length === 0 ? [] : pathsOf(index, query.paths));
+  const all = [...chunks, ...withoutMatches(mentioned, chunks, index)];
+  const votes = index.history.votes(terms);
   const facts = { terms: terms.terms, weights, wanted, defining, mentioned, votes };
-  return rankFiles(all, facts, folder.paths).map((file) => ({
-    ...atLine(file, mentioned.get(file.path)?.line, folder),
+  return rankFiles(all, facts, index.paths).map((file) => ({
+    ...atLine(file, mentioned.get(file.path)?.line, index),
     isOrdered: file.reasons.definition > 0 || file.reasons.mention > 0,
   }));
 }
 
 /** The chunks that define what the whole query names: those with the same case of the first letter, otherwise those with another. */
-function definingChunks({ definitions }: TermQuery, { set }: SearchedFolder): ReadonlyMap<string, ReadonlySet<number>> {
+function definingChunks(
+  { definitions }: TermQuery,
+  { segments }: SearchedIndex,
+): ReadonlyMap<string, ReadonlySet<number>> {
   for (const fit of ['exact', 'other form'] as const) {
-    const own = definitions.filter((definition) => definition.fit === fit);
-    const matches = own.flatMap(({ term }) => set.matchesOf(term, MOST_DEFINITIONS));
+    const fitting = definitions.filter((definition) => definition.fit === fit);
+    const matches = fitting.flatMap(({ term }) => segments.matchesOf(term, MOST_DEFINITIONS));
     if (matches.length === 0) continue;
     const byPath = Map.groupBy(matches, ({ source }) => source.path);
     return new Map([...byPath].map(([path, chunks]) => [path, new Set(chunks.map(({ ordinal }) => ordinal))]));
@@ -124,32 +174,33 @@ function definingChunks({ definitions }: TermQuery, { set }: SearchedFolder): Re
   return new Map();
 }
 
-function* pathsOf(folder: SearchedFolder, { paths }: Query): Generator<string, void> {
-  for (const { path, documentCount } of folder.set.sources()) if (documentCount > 0 && paths.accepts(path)) yield path;
+function* pathsOf(index: SearchedIndex, paths: PathFilter): Generator<string, void> {
+  for (const { path, documentCount } of index.segments.sources())
+    if (documentCount > 0 && paths.accepts(path)) yield path;
 }
 
 /** The files that the query mentions, and that contain none of its words. */
-function unfound(
+function withoutMatches(
   mentioned: ReadonlyMap<string, MentionedFile>,
   chunks: readonly FoundChunk[],
-  folder: SearchedFolder,
+  index: SearchedIndex,
 ): readonly FoundChunk[] {
   if (mentioned.size === 0) return [];
-  const known = new Set(chunks.map(({ source }) => source.path));
-  const others = [...mentioned.keys()].filter((path) => !known.has(path));
-  return others.flatMap((path) => chunkAt(path, undefined, folder) ?? []);
+  const matching = new Set(chunks.map(({ source }) => source.path));
+  const others = [...mentioned.keys()].filter((path) => !matching.has(path));
+  return others.flatMap((path) => chunkAt(path, undefined, index) ?? []);
 }
 
 /** The file with the place of a line first. */
-function atLine(file: RankedFile, line: number | undefined, folder: SearchedFolder): RankedFile {
-  const place = line === undefined ? undefined : chunkAt(file.path, line, folder);
+function atLine(file: RankedFile, line: number | undefined, index: SearchedIndex): RankedFile {
+  const place = line === undefined ? undefined : chunkAt(file.path, line, index);
   if (place === undefined) return file;
   const best = { ...place, score: file.places[0]?.score ?? 0 };
   return { ...file, places: [best, ...file.places.filter(({ ordinal }) => ordinal !== place.ordinal)] };
 }
 
-function chunkAt(path: string, line: number | undefined, { set }: SearchedFolder): FoundChunk | undefined {
-  const match = set.matchAt(path, line);
+function chunkAt(path: string, line: number | undefined, { segments }: SearchedIndex): FoundChunk | undefined {
+  const match = segments.matchAt(path, line);
   return match === undefined ? undefined : { ...match, closeness: 0 };
 }
 
@@ -164,35 +215,35 @@ function readHits(
     phrases,
     limit,
   }: { readonly terms: readonly string[]; readonly phrases: readonly string[]; readonly limit: number },
-  folder: SearchedFolder,
-): { readonly hits: FolderHit[]; readonly stale: readonly string[] } {
-  const weights = folder.set.weigh(terms);
+  index: SearchedIndex,
+): { readonly hits: IndexHit[]; readonly stale: readonly string[] } {
+  const weights = index.segments.weigh(terms);
   const files = new Map<string, IndexedFile | undefined>();
   const stale = new Set<string>();
-  const hits: FolderHit[] = [];
+  const hits: IndexHit[] = [];
   for (const { score, places, reasons, isOrdered } of candidates) {
     if (hits.length >= limit) break;
     const path = places[0]?.source.path ?? '';
-    if (!files.has(path)) files.set(path, folder.fileAt(path));
+    if (!files.has(path)) files.set(path, index.fileAt(path));
     const file = files.get(path);
     const read = places.slice(0, phrases.length > 0 ? Infinity : MOST_PLACES).flatMap((place) => {
       const chunk = file?.source.hash === place.source.hash ? file.chunks[place.ordinal] : undefined;
       if (chunk === undefined) stale.add(path);
       return chunk !== undefined && holdsPhrases(chunk.text, phrases) ? [{ chunk, score: place.score }] : [];
     });
-    const [best, ...others] = isOrdered ? read : rankPlaces(read, { terms, weights }, folder.paths);
+    const [best, ...others] = isOrdered ? read : rankPlaces(read, { terms, weights }, index.paths);
     if (best === undefined) continue;
     const { startLine, endLine, text, symbols, scope } = best.chunk;
     const more = others
       .filter((other) => other.score >= LEAST_OF_BEST * best.score)
       .slice(0, MOST_PLACES - 1)
-      .map(({ chunk, score: own }) => ({ startLine: chunk.startLine, endLine: chunk.endLine, score: own }));
+      .map((other) => ({ startLine: other.chunk.startLine, endLine: other.chunk.endLine, score: other.score }));
     const why = reasons === undefined ? {} : { reasons };
     hits.push({ path, startLine, endLine, score, text, symbols, scope, more, ...why });
   }
   return { hits, stale: [...stale] };
 }
 
-function alone({ path, startLine, endLine, score, text, symbols, scope }: FolderHit): FolderHit {
+function alone({ path, startLine, endLine, score, text, symbols, scope }: IndexHit): IndexHit {
   return { path, startLine, endLine, score, text, symbols, scope };
 }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import type { FolderIndex } from '../../../../src/retrieval/folder/folderIndex.ts';
+import type { Index } from '../../../../src/retrieval/index/index.ts';
 import type { NearChunk } from '../../../../src/retrieval/ranking/nearChunks.ts';
 import { parseQuery } from '../../../../src/retrieval/search/query.ts';
-import { countTokens, searchWithin } from '../../../../src/retrieval/folder/tokenBudget.ts';
+import { countTokens, searchWithin } from '../../../../src/retrieval/index/tokenBudget.ts';
 import { IndexedFolder } from '../indexedFolder.ts';
 
 /** An index of these files, until the end of the test. */
-async function indexOf(t: TestContext, files: Readonly<Record<string, string>>): Promise<FolderIndex> {
+async function indexOf(t: TestContext, files: Readonly<Record<string, string>>): Promise<Index> {
   const folder = await IndexedFolder.create(files);
   t.after(() => folder[Symbol.asyncDispose]());
   return folder.index;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Highlighter } from '../../../../src/retrieval/folder/highlights.ts';
+import { Highlighter } from '../../../../src/retrieval/index/highlights.ts';
 import { parseQuery } from '../../../../src/retrieval/search/query.ts';
 
 const words = (text: string, query: string): string[] => {
