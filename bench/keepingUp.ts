@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chunkText } from '../src/retrieval/chunks/chunkText.ts';
 import { Index } from '../src/retrieval/index/index.ts';
-import { LiveIndex } from '../src/retrieval/live/liveIndex.ts';
+import { IndexServer } from '../src/retrieval/server/indexServer.ts';
 import { inspectSearchable, selectSearchable } from '../src/workspace/select/searchableFiles.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -76,7 +76,7 @@ const saved = code.filter(({ size }) => size > 4_000 && size < 16_000).slice(0, 
 const bytes = files.reduce((sum, { size }) => sum + size, 0);
 process.stdout.write(`keepingUp: ${files.length} files, ${(bytes / 1e6).toFixed(0)} MB\n`);
 
-const live = new LiveIndex({
+const live = new IndexServer({
   home,
   workerProgram: WORKER,
   selector: { select: selectSearchable, inspect: inspectSearchable },

@@ -58,7 +58,7 @@ try {
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();
   const started = performance.now();
-  await index.settle();
+  await index.call((server) => server.settle());
   const wallMs = performance.now() - started;
   delay.disable();
   isOver.abort();

@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { farwharfHome } from '../core/files/home.ts';
-import type { FolderStatus, ServiceHit } from '../retrieval/live/indexService.ts';
+import type { FolderStatus } from '../retrieval/server/folderIndex.ts';
+import type { SearchHit } from '../retrieval/server/indexServer.ts';
 import { registerAgentTools } from './agents/registerAgentTools.ts';
 import { registerCommands } from './contributions/commands.ts';
 import { registerTerminalCommand } from './contributions/terminalCommand.ts';
@@ -24,7 +25,7 @@ export interface ExtensionApi {
   /** How long activation took, in milliseconds. */
   readonly activationMs: number;
   /** Search results in the open folders, best first. Unsaved files are searched as shown on screen. */
-  search(query: string, options: { readonly limit: number }): Promise<readonly ServiceHit[]>;
+  search(query: string, options: { readonly limit: number }): Promise<readonly SearchHit[]>;
   /** The index status of each open folder. */
   indexStatus(): Promise<readonly FolderStatus[]>;
 }
@@ -142,7 +143,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
   void continueTour(context).catch(report);
   return {
     activationMs: performance.now() - started,
-    search: async (query, { limit }) => (await load()).search().index.search(query, { limit }),
+    search: async (query, { limit }) => (await load()).search().index.call((server) => server.search(query, { limit })),
     indexStatus: async () => (await load()).search().index.status,
   };
 }

@@ -20,8 +20,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FolderStatus } from '../../src/retrieval/live/indexService.ts';
-import { LiveIndex } from '../../src/retrieval/live/liveIndex.ts';
+import type { FolderStatus } from '../../src/retrieval/server/folderIndex.ts';
+import { IndexServer } from '../../src/retrieval/server/indexServer.ts';
 import { inspectSearchable, selectSearchable } from '../../src/workspace/select/searchableFiles.ts';
 import { until } from './commandLine.ts';
 
@@ -58,9 +58,9 @@ class Place {
     writeFileSync(this.at(path), text);
   }
 
-  async open(home = this.home): Promise<LiveIndex> {
+  async open(home = this.home): Promise<IndexServer> {
     const selector = { select: selectSearchable, inspect: inspectSearchable };
-    const index = new LiveIndex({ home, workerProgram: WORKER, selector });
+    const index = new IndexServer({ home, workerProgram: WORKER, selector });
     this.undo.push(() => index.dispose());
     await index.open([{ path: this.folder, isTrusted: false }]);
     await index.settle();
@@ -68,7 +68,7 @@ class Place {
   }
 
   /** That an index finds what one finds that was built from the folder as it is. */
-  async assertRight(index: LiveIndex, queries: readonly string[]): Promise<void> {
+  async assertRight(index: IndexServer, queries: readonly string[]): Promise<void> {
     const fresh = await this.open(join(this.base, `fresh-${Math.random()}`));
     for (const query of queries) {
       assert.deepEqual(await index.search(query, { limit: 50 }), await fresh.search(query, { limit: 50 }), query);
@@ -77,10 +77,10 @@ class Place {
   }
 }
 
-const pathsOf = async (index: LiveIndex, query: string, limit = 50): Promise<string[]> =>
+const pathsOf = async (index: IndexServer, query: string, limit = 50): Promise<string[]> =>
   (await index.search(query, { limit })).map(({ path }) => path).sort();
 
-async function statusOf(index: LiveIndex): Promise<FolderStatus> {
+async function statusOf(index: IndexServer): Promise<FolderStatus> {
   const [status] = await index.status();
   assert.ok(status);
   return status;
@@ -189,9 +189,9 @@ test('files and folders that may not be read are passed over with that reason', 
   const program = join(place.base, 'look.ts');
   writeFileSync(
     program,
-    `import { LiveIndex } from ${JSON.stringify(join(ROOT, 'src/retrieval/live/liveIndex.ts'))};
+    `import { IndexServer } from ${JSON.stringify(join(ROOT, 'src/retrieval/server/indexServer.ts'))};
      import * as selector from ${JSON.stringify(join(ROOT, 'src/workspace/select/searchableFiles.ts'))};
-     const index = new LiveIndex({ home: process.argv[3], workerProgram: '', selector: { select: selector.selectSearchable, inspect: selector.inspectSearchable } });
+     const index = new IndexServer({ home: process.argv[3], workerProgram: '', selector: { select: selector.selectSearchable, inspect: selector.inspectSearchable } });
      await index.open([{ path: process.argv[2], isTrusted: false }]);
      await index.settle();
      await index.notify(['closed.md', 'shut/b.md', 'shut'].map((path) => ({ type: 'changed', path: process.argv[2] + '/' + path })));

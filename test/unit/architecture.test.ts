@@ -28,7 +28,7 @@ const FOLDERS: Record<string, string> = {
   workspace: 'files environments secrets git archive select pack extract results',
   retrieval: `
     chunks kernel/assembly/layout kernel/assembly kernel postings tokenizer segments search ranking building index vectors embedding
-    semantic live .`,
+    semantic server .`,
   library: '.',
   agents: 'schema options tools records run graph llm chat rag .',
   machines: 'ssh install tunnel .',

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { AppError } from '../../core/errors.ts';
-import type { ServiceHit } from '../../retrieval/live/indexService.ts';
+import type { SearchHit } from '../../retrieval/server/indexServer.ts';
 import { parseQuery } from '../../retrieval/search/query.ts';
 import { requireTrust } from '../workspace/folders.ts';
 import type { Conversation } from './answers/answers.ts';
@@ -54,7 +54,7 @@ export function stopAnswer(search: Search, document: vscode.Uri | undefined): vo
 
 interface Asked {
   readonly question: string;
-  readonly hits: readonly ServiceHit[];
+  readonly hits: readonly SearchHit[];
 }
 
 /** Asks until the search finds something, since otherwise there is nothing to send. */
@@ -81,9 +81,11 @@ async function askQuestion(
     });
     if (question === undefined || question.trim() === '') return undefined;
     if (results !== undefined) return { question, hits: results.hits };
-    const own = await index.search(question, { limit: LIMIT });
+    const hitsOf = (text: string): Promise<readonly SearchHit[]> =>
+      index.call((server) => server.search(text, { limit: LIMIT }));
+    const direct = await hitsOf(question);
     // "And why?" has no search terms of its own, so the first question is searched again.
-    const hits = own.length > 0 || context === undefined ? own : await index.search(context, { limit: LIMIT });
+    const hits = direct.length > 0 || context === undefined ? direct : await hitsOf(context);
     if (hits.length > 0) return { question, hits };
     problem = `${nothingFound(index.status, index.isPaused)} ${l10n.t('Nothing was sent. Rephrase the question.')}`;
   }
@@ -110,7 +112,8 @@ async function send(
   const turns = isAgain ? conversation.turns.slice(0, -1) : conversation.turns;
   const caveat = indexState(index.status, index.isPaused);
   const texts = found.map(({ text }) => text);
-  const matches = await index.highlight(parseQuery(question), texts);
+  const { text, prefixes } = parseQuery(question);
+  const matches = await index.call((server) => server.highlight({ text, prefixes }, texts));
   let model = await requireModel(search);
   while (model !== undefined) {
     const earlier = turns.filter(({ answer }) => answer !== '');

@@ -40,7 +40,7 @@ export async function rankByMeaning(search: Search): Promise<void> {
   if (choice === undefined) return;
   if (choice !== 'words' && !(await prepare(choice, search, folder))) return;
   await writeEmbeddingChoice(search.home, root, choice === 'words' ? undefined : choice);
-  await search.index.reloadEmbeddingModel();
+  await search.index.call((server) => server.reloadEmbeddingModel());
 }
 
 function choices(current: EmbeddingChoice | undefined): readonly ChoiceItem[] {

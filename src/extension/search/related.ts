@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { AppError } from '../../core/errors.ts';
 import { printableLine } from '../../core/text/printable.ts';
+import type { TextMatches } from '../../retrieval/index/highlights.ts';
 import { requireFolder } from './searchFolder.ts';
 import { ResultPick } from './resultPick.ts';
 import type { Search } from './search.ts';
@@ -24,7 +25,8 @@ export async function findRelated(search: Search): Promise<void> {
   const { range, name } = await chosenPart(editor);
   const text = document.getText(range);
   const at = { path: document.uri.fsPath, startLine: range.start.line + 1, endLine: range.end.line + 1 };
-  const hits = await search.index.related(text, { limit: LIMIT, at });
+  const { index } = search;
+  const hits = await index.call((server) => server.related(text, { limit: LIMIT, at }));
   const list = new ResultPick({
     title: l10n.t('Related to {0}', name),
     placeholder: l10n.t('Type to narrow the list; Enter opens'),
@@ -32,8 +34,8 @@ export async function findRelated(search: Search): Promise<void> {
     onButton: () => {},
     onError: search.report,
   });
-  const highlight = (texts: readonly string[]): ReturnType<typeof search.index.highlight> =>
-    search.index.highlight({ text, prefixes: [] }, texts);
+  const highlight = (texts: readonly string[]): Promise<readonly TextMatches[]> =>
+    index.call((server) => server.highlight({ text, prefixes: [] }, texts));
   const rows = await list.rows(hits, highlight, { isLive: false });
   list.replaceRows(
     rows.length > 0

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { DisposableStore } from '../../core/processes/lifetime.ts';
 import type { TextMatches } from '../../retrieval/index/highlights.ts';
-import type { ServiceHit } from '../../retrieval/live/indexService.ts';
+import type { SearchHit } from '../../retrieval/server/indexServer.ts';
 import { EditorPreview, type Place } from './editorPreview.ts';
 import { searchRow } from './searchRow.ts';
 import { acceptedRow, createPick, type PickItem } from '../ui/show.ts';
@@ -14,13 +14,13 @@ const OTHER_PLACES = { iconPath: new vscode.ThemeIcon('list-flat'), tooltip: l10
 
 /** A row of the list: a result, another choice, or a note, which cannot be chosen. */
 export interface ResultItem extends PickItem {
-  readonly hit?: ServiceHit;
+  readonly hit?: SearchHit;
   readonly place?: Place;
   readonly onChosen?: () => void;
   /** Called by the button of a row. */
   readonly onButton?: () => void;
   /** The result whose file has this other place. */
-  readonly parent?: ServiceHit;
+  readonly parent?: SearchHit;
 }
 
 /** Finds what matches the query in each text. */
@@ -91,12 +91,12 @@ export class ResultPick {
   }
 
   /** The listed results, best first. */
-  get hits(): readonly ServiceHit[] {
+  get hits(): readonly SearchHit[] {
     return this.pick.items.flatMap(({ hit }) => hit ?? []);
   }
 
   /** Rows for results. */
-  async rows(hits: readonly ServiceHit[], highlight: Highlight, options: RowOptions): Promise<ResultItem[]> {
+  async rows(hits: readonly SearchHit[], highlight: Highlight, options: RowOptions): Promise<ResultItem[]> {
     const folders = vscode.workspace.workspaceFolders ?? [];
     const matches = await highlight(hits.map(({ text }) => text));
     return hits.map((hit, at) => {
@@ -126,12 +126,12 @@ export class ResultPick {
     this.pick.items.find((item) => item.hit !== undefined && item.hit === hit)?.onButton?.();
   }
 
-  async #toggleOthers(hit: ServiceHit, highlight: Highlight, options: RowOptions): Promise<void> {
+  async #toggleOthers(hit: SearchHit, highlight: Highlight, options: RowOptions): Promise<void> {
     const { pick } = this;
     const document = await vscode.workspace.openTextDocument(
       vscode.Uri.joinPath(vscode.Uri.file(hit.folder), hit.path),
     );
-    const others = (hit.more ?? []).map(({ startLine, endLine, score }): ServiceHit => {
+    const others = (hit.more ?? []).map(({ startLine, endLine, score }): SearchHit => {
       const text = document.getText(new vscode.Range(startLine - 1, 0, endLine - 1, Number.MAX_SAFE_INTEGER));
       return { folder: hit.folder, path: hit.path, startLine, endLine, score, text, symbols: [], scope: [] };
     });
@@ -189,6 +189,6 @@ export class ResultPick {
   }
 }
 
-function isSamePlace(one: ServiceHit, other: ServiceHit): boolean {
+function isSamePlace(one: SearchHit, other: SearchHit): boolean {
   return one.folder === other.folder && one.path === other.path && one.startLine === other.startLine;
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore, Emitter } from '../../core/processes/lifetime.ts';
 import type { Logger } from '../../core/log.ts';
-import type { OpenFolder } from '../../retrieval/live/indexService.ts';
+import type { OpenFolder } from '../../retrieval/server/folderIndex.ts';
 import { onDidChangeSetting, readSetting } from '../contributions/config.ts';
 import type { ContextKeys } from '../contributions/contexts.ts';
 import { diskFolders } from '../workspace/folders.ts';

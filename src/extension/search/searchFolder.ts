@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { AppError, isAbort } from '../../core/errors.ts';
-import type { ServiceHit } from '../../retrieval/live/indexService.ts';
+import type { SearchHit } from '../../retrieval/server/indexServer.ts';
+import type { TextMatches } from '../../retrieval/index/highlights.ts';
 import { parseQuery } from '../../retrieval/search/query.ts';
 import { diskFolders } from '../workspace/folders.ts';
 import { indexState, nothingFound } from './index/indexText.ts';
@@ -25,7 +26,7 @@ const HINTS: readonly (readonly [string, string, string])[] = [
 /** Search results to ask a model about. */
 export interface AskedResults {
   readonly query: string;
-  readonly hits: readonly ServiceHit[];
+  readonly hits: readonly SearchHit[];
 }
 
 /**
@@ -76,10 +77,11 @@ export async function searchFolder(
 
   /** Searches, and shows the results if they are still wanted by then. */
   const show = async (value: string, isWanted: () => boolean, isSemantic?: boolean): Promise<void> => {
-    const hits = await index.search(value, { limit: LIMIT, isTyping: true, isSemantic });
-    const corrected = await index.correct(value, { isTyping: true });
-    const query = parseQuery(corrected ?? value, { isTyping: true });
-    const highlight = (texts: readonly string[]): ReturnType<typeof index.highlight> => index.highlight(query, texts);
+    const hits = await index.call((server) => server.search(value, { limit: LIMIT, isTyping: true, isSemantic }));
+    const corrected = await index.call((server) => server.correct(value, { isTyping: true }));
+    const { text, prefixes } = parseQuery(corrected ?? value, { isTyping: true });
+    const highlight = (texts: readonly string[]): Promise<readonly TextMatches[]> =>
+      index.call((server) => server.highlight({ text, prefixes }, texts));
     const rows = await list.rows(hits, highlight, { isLive: true, isExplained });
     if (!isWanted()) return;
     const heading = corrected === undefined ? [] : [section(l10n.t('did you mean: {0}', corrected))];

@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n';
 import { type Printable, printableLine } from '../../core/text/printable.ts';
 import type { TextMatches } from '../../retrieval/index/highlights.ts';
-import type { ServiceHit } from '../../retrieval/live/indexService.ts';
+import type { SearchHit } from '../../retrieval/server/indexServer.ts';
 import { explainScore } from '../../retrieval/ranking/explanation.ts';
 import { withoutIcons } from '../ui/labels.ts';
 
@@ -24,7 +24,7 @@ export interface SearchRow {
  * @param isExplained whether the parts of its score are shown instead of the symbols, for which there is no room then.
  */
 export function searchRow(
-  hit: ServiceHit,
+  hit: SearchHit,
   matches: TextMatches,
   {
     folderName,

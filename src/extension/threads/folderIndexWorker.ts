@@ -1,14 +1,13 @@
 // The process with the indexes of the open folders, which keeps their memory and their work out of the extension host.
 import { parentProcess, processData } from '../../core/rpc/program.ts';
 import { serveCalls } from '../../core/rpc/serveCalls.ts';
-import type { IndexService } from '../../retrieval/live/indexService.ts';
-import { LiveIndex } from '../../retrieval/live/liveIndex.ts';
+import { IndexServer } from '../../retrieval/server/indexServer.ts';
 import type { OpenModel } from '../../retrieval/semantic/semanticIndex.ts';
 import { openChosenModel } from '../../retrieval/embedding/localEmbedder.ts';
 import { readCommits } from '../../workspace/git/commitLog.ts';
 import { inspectSearchable, selectSearchable } from '../../workspace/select/searchableFiles.ts';
 
-export type FolderIndexWorkerService = { readonly index: IndexService };
+export type FolderIndexWorkerService = { readonly index: Omit<IndexServer, 'dispose'> };
 export interface FolderIndexWorkerData {
   readonly home: string;
   readonly workerProgram: string;
@@ -29,7 +28,7 @@ if (parent !== undefined) {
   const data = processData<FolderIndexWorkerData>();
   const { home, workerProgram } = data;
   const selector = { select: selectSearchable, inspect: inspectSearchable };
-  const index = new LiveIndex({ home, workerProgram, selector, readCommits, openModel: openLocalModel(data) });
+  const index = new IndexServer({ home, workerProgram, selector, readCommits, openModel: openLocalModel(data) });
   const service: FolderIndexWorkerService = { index };
   serveCalls(parent, service);
   process.once('exit', () => index.dispose());

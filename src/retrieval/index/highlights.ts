@@ -18,7 +18,7 @@ export interface TextMatches {
 }
 
 /** The words of a query, and the prefixes of words that are still being typed. */
-export interface AskedWords {
+export interface QueryWords {
   readonly text: string;
   readonly prefixes: readonly string[];
 }
@@ -30,7 +30,7 @@ export class Highlighter {
   readonly #weights = new Map<string, number>();
   readonly #prefixes: readonly string[];
 
-  constructor({ text, prefixes }: AskedWords) {
+  constructor({ text, prefixes }: QueryWords) {
     const terms = this.#analyzer.queryTerms(text);
     for (const { term, similarity } of terms.flatMap(relatedTerms)) {
       this.#weights.set(term, Math.max(similarity, this.#weights.get(term) ?? 0));
@@ -46,7 +46,7 @@ export class Highlighter {
     for (const [line, lineText] of lines.entries()) {
       const found = new Set<string>();
       scanWords(lineText, (word, start) => {
-        const terms = this.#askedTerms(word);
+        const terms = this.#matchingTerms(word);
         if (terms.length > 0) highlights.push({ line, start, end: start + word.length });
         for (const term of terms) found.add(term);
       });
@@ -60,12 +60,12 @@ export class Highlighter {
     return { highlights, bestLine: best?.line ?? firstLine };
   }
 
-  #askedTerms(word: string): readonly string[] {
+  #matchingTerms(word: string): readonly string[] {
     const lower = word.toLowerCase();
     const begun = this.#prefixes.filter((prefix) => lower.startsWith(prefix));
     const terms = this.#analyzer.termsOf(word);
-    const asked = terms.filter((term) => this.#weights.has(term));
+    const whole = terms.filter((term) => this.#weights.has(term));
     const parts = this.#prefixes.filter((prefix) => terms.some((term) => term.startsWith(prefix)));
-    return [...asked, ...begun, ...parts];
+    return [...whole, ...begun, ...parts];
   }
 }

@@ -117,7 +117,7 @@ export async function readSegment(path: string): Promise<Segment | undefined> {
 }
 
 /** Reads the terms of a segment synchronously; undefined as for `readSegment`. */
-export function readTermsSync(path: string): SegmentTerms | undefined {
+function readTermsSync(path: string): SegmentTerms | undefined {
   let bytes: Uint8Array;
   let descriptor: number | undefined;
   try {

@@ -30,7 +30,7 @@ export const searchCommands = {
   'farwharf.findRelated': ({ search }) => findRelated(search()),
   'farwharf.rebuildIndex': async ({ search }) => {
     const { index } = search();
-    await index.rebuild();
+    await index.call((server) => server.rebuild());
     showDone(index.isHeldUp ? l10n.t('The index is rebuilt once you resume it') : l10n.t('Rebuilding the index'));
   },
   'farwharf.rankByMeaning': ({ search }) => rankByMeaning(search()),

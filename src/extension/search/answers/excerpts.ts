@@ -1,5 +1,5 @@
 import type { TextMessage } from '../../../agents/chat/messages.ts';
-import type { ServiceHit } from '../../../retrieval/live/indexService.ts';
+import type { SearchHit } from '../../../retrieval/server/indexServer.ts';
 
 /** A part of a file for a model, with a number by which the model can cite it. */
 export interface Excerpt {
@@ -30,7 +30,7 @@ const INSTRUCTIONS = [
 
 /** Search results as excerpts. Numbers continue over the turns of a conversation, so that each is unique. */
 export function toExcerpts(
-  hits: readonly ServiceHit[],
+  hits: readonly SearchHit[],
   { firstNumber, nameOf }: { firstNumber: number; nameOf: (folder: string) => string | undefined },
 ): readonly Excerpt[] {
   return hits.map(({ folder, path, startLine, endLine, text }, index) => {

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { Disposable } from '../../../core/processes/lifetime.ts';
 import { DisposableStore } from '../../../core/processes/lifetime.ts';
 import type { Logger } from '../../../core/log.ts';
-import type { FileChange } from '../../../retrieval/live/indexService.ts';
+import type { FileChange } from '../../../retrieval/server/folderIndex.ts';
 import { pathInside } from '../../../core/files/pathInside.ts';
 import { diskFolders } from '../../workspace/folders.ts';
 import type { SearchIndex } from './searchIndex.ts';
@@ -100,7 +100,7 @@ export class FileWatcher implements Disposable {
     this.#send();
     if (!this.#index.isStarted) return;
     try {
-      await this.#index.settle();
+      await this.#index.call((server) => server.settle());
     } catch (error) {
       this.#log.warn('the index did not settle', { error });
     }

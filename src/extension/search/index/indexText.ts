@@ -1,7 +1,8 @@
 import * as l10n from '@vscode/l10n';
 import { assertNever } from '../../../core/errors.ts';
 import { formatBytes, formatInteger, plural } from '../../../core/text/format.ts';
-import type { FolderStatus, SkippedPath } from '../../../retrieval/live/indexService.ts';
+import type { FolderStatus } from '../../../retrieval/server/folderIndex.ts';
+import type { SkippedPath } from '../../../retrieval/server/indexUpdater.ts';
 import type { SemanticState } from '../../../retrieval/semantic/semanticRanking.ts';
 
 /** `building 34 %`, `paused` and so on; empty if the index is up to date. */

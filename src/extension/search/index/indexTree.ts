@@ -5,7 +5,8 @@ import { formatInteger } from '../../../core/text/format.ts';
 import { type Disposable, DisposableStore } from '../../../core/processes/lifetime.ts';
 import { repeat } from '../../../core/processes/repeat.ts';
 import { printableLine, printableText } from '../../../core/text/printable.ts';
-import type { FolderStatus, SkippedPath } from '../../../retrieval/live/indexService.ts';
+import type { FolderStatus } from '../../../retrieval/server/folderIndex.ts';
+import type { SkippedPath } from '../../../retrieval/server/indexUpdater.ts';
 import { byReason, folderLines, type IndexLine, reasonText, ruleText } from './indexText.ts';
 import type { RecentSearches } from './recentSearches.ts';
 import type { SearchIndex } from './searchIndex.ts';
@@ -60,7 +61,7 @@ export class IndexTree implements Disposable {
         return status === undefined ? [] : this.#folderRows(status);
       }
       case 'skipped': {
-        const { total, items } = await this.#index.skipped(node.folder, MAX_LISTED);
+        const { total, items } = await this.#index.call((server) => server.skipped(node.folder, { limit: MAX_LISTED }));
         const reasons = byReason(items).map(
           ([reason, of]): IndexNode => ({ type: 'reason', folder: node.folder, reason, items: of }),
         );

@@ -4,16 +4,8 @@ import { isAbort } from '../../../core/errors.ts';
 import type { Logger } from '../../../core/log.ts';
 import { startProcess } from '../../../core/rpc/program.ts';
 import { type Disposable, Emitter } from '../../../core/processes/lifetime.ts';
-import type { AskedWords, TextMatches } from '../../../retrieval/index/highlights.ts';
-import type {
-  FileChange,
-  FolderStatus,
-  IndexService,
-  OpenFolder,
-  RelatedRequest,
-  SearchRequest,
-  ServiceHit,
-} from '../../../retrieval/live/indexService.ts';
+import type { RemoteService } from '../../../core/rpc/rpcMessages.ts';
+import type { FileChange, FolderStatus, OpenFolder } from '../../../retrieval/server/folderIndex.ts';
 import { type Background, startBackground } from '../../threads/background.ts';
 import type { FolderIndexWorkerData, FolderIndexWorkerService } from '../../threads/folderIndexWorker.ts';
 
@@ -26,6 +18,8 @@ const IDLE_MS = 60_000;
 // Indexing a large folder creates much short-lived garbage, and an idle process does not collect it. With the default limit, 100 MB more
 // remained after indexing the Linux sources.
 const FLAGS = ['--max-semi-space-size=8'];
+
+type Server = RemoteService<FolderIndexWorkerService>['index'];
 
 export interface SearchIndexOptions extends FolderIndexWorkerData {
   /** The built `folderIndexWorker`. */
@@ -45,7 +39,7 @@ export interface SearchIndexOptions extends FolderIndexWorkerData {
  */
 export class SearchIndex implements Disposable {
   readonly #background: Background<FolderIndexWorkerService>;
-  readonly #index: IndexService;
+  readonly #server: Server;
   readonly #folders: () => readonly OpenFolder[];
   readonly #log: Logger;
   readonly #changed = new Emitter<void>();
@@ -85,7 +79,7 @@ export class SearchIndex implements Disposable {
         this.#following = undefined;
       },
     });
-    this.#index = this.#background.service.index;
+    this.#server = this.#background.service.index;
   }
 
   /** The last reported status of each folder; empty before the start. */
@@ -130,7 +124,7 @@ export class SearchIndex implements Disposable {
   async notify(changes: readonly FileChange[]): Promise<void> {
     if (!this.#isStarted || changes.length === 0) return;
     await this.start(); // a process that starts now finds the changes by itself
-    await this.#index.notify(changes);
+    await this.#server.notify(changes);
   }
 
   /** Sets the text of an unsaved file, or undefined once it is the same as on disk. A process that is stopped gets it when it starts. */
@@ -138,36 +132,20 @@ export class SearchIndex implements Disposable {
     const wasKnown = this.#overlays.has(path);
     if (text === undefined) this.#overlays.delete(path);
     else this.#overlays.set(path, text);
-    if (this.#opened !== undefined && (text !== undefined || wasKnown)) await this.#index.setOverlay(path, text);
+    if (this.#opened !== undefined && (text !== undefined || wasKnown)) await this.#server.setOverlay(path, text);
   }
 
-  async search(query: string, request: SearchRequest): Promise<readonly ServiceHit[]> {
+  /** Calls the server of the index, which starts if it is not running. */
+  async call<T>(request: (server: Server) => Promise<T>): Promise<T> {
     await this.start();
-    return this.#index.search(query, request);
-  }
-
-  /** The query with its misspelt words corrected, which a search uses; undefined if there are none. */
-  async correct(query: string, request: Parameters<IndexService['correct']>[1]): Promise<string | undefined> {
-    await this.start();
-    return this.#index.correct(query, request);
-  }
-
-  /** Finds the parts of each text that match the words of a query. */
-  async highlight({ text, prefixes }: AskedWords, texts: readonly string[]): Promise<readonly TextMatches[]> {
-    await this.start();
-    return this.#index.highlight({ text, prefixes }, texts);
-  }
-
-  async related(text: string, request: RelatedRequest): Promise<readonly ServiceHit[]> {
-    await this.start();
-    return this.#index.related(text, request);
+    return request(this.#server);
   }
 
   /** Resuming also continues work that was paused on battery. */
   async setPaused(isPaused: boolean): Promise<void> {
     this.#isPaused = isPaused;
     if (!isPaused) this.#isSavingEnergy = false;
-    if (this.#opened !== undefined) await (isPaused ? this.#index.pause() : this.#index.resume());
+    if (this.#opened !== undefined) await (isPaused ? this.#server.pause() : this.#server.resume());
     else if (this.#isStarted && !isPaused) await this.start();
     this.#changed.fire();
   }
@@ -175,29 +153,7 @@ export class SearchIndex implements Disposable {
   /** Pauses or resumes large work, for machines on battery. */
   async setSavingEnergy(isSaving: boolean): Promise<void> {
     this.#isSavingEnergy = isSaving;
-    if (this.#opened !== undefined) await this.#index.saveEnergy(isSaving);
-  }
-
-  async rebuild(): Promise<void> {
-    await this.start();
-    await this.#index.rebuild();
-  }
-
-  /** Reads the choice of the embedding model again. */
-  async reloadEmbeddingModel(): Promise<void> {
-    await this.start();
-    await this.#index.reloadEmbeddingModel();
-  }
-
-  async skipped(folder: string, limit: number): ReturnType<IndexService['skipped']> {
-    await this.start();
-    return this.#index.skipped(folder, { limit });
-  }
-
-  /** Resolves once all changes reported so far can be found. */
-  async settle(): Promise<void> {
-    await this.start();
-    await this.#index.settle();
+    if (this.#opened !== undefined) await this.#server.saveEnergy(isSaving);
   }
 
   /** Stops the process. */
@@ -213,18 +169,18 @@ export class SearchIndex implements Disposable {
       this.#show([]);
       return;
     }
-    if (this.#isSavingEnergy) await this.#index.saveEnergy(true); // before the folders are read
-    await this.#index.open(folders);
+    if (this.#isSavingEnergy) await this.#server.saveEnergy(true); // before the folders are read
+    await this.#server.open(folders);
     // A paused index opens what is stored and reads no files.
-    if (this.#isPaused) await this.#index.pause();
-    for (const [path, text] of this.#overlays) await this.#index.setOverlay(path, text);
+    if (this.#isPaused) await this.#server.pause();
+    for (const [path, text] of this.#overlays) await this.#server.setOverlay(path, text);
     this.#following ??= this.#follow();
   }
 
   async #follow(): Promise<void> {
     const { signal } = this.#end;
     try {
-      await this.#index.follow((status) => this.#show(status), { signal });
+      await this.#server.follow((status) => this.#show(status), { signal });
     } catch (error) {
       if (isAbort(error)) return; // the window closes, or the process was idle
       this.#log.error('the index failed', { error });

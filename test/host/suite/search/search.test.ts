@@ -5,7 +5,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import type { ExtensionApi } from '../../../../src/extension/extension.ts';
-import type { FolderStatus } from '../../../../src/retrieval/live/indexService.ts';
+import type { FolderStatus } from '../../../../src/retrieval/server/folderIndex.ts';
 import { CHECKOUT_FILES, NEEDLE, pathOf } from '../../support/checkout.ts';
 import { eventually, workspaceFolder } from '../../support/inside.ts';
 import { note } from '../../support/note.ts';

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Highlighter } from '../../../../src/retrieval/index/highlights.ts';
 import { searchRow as rowOf, type SearchRow } from '../../../../src/extension/search/searchRow.ts';
-import type { ServiceHit } from '../../../../src/retrieval/live/indexService.ts';
+import type { SearchHit } from '../../../../src/retrieval/server/indexServer.ts';
 
-const hit = (text: string, more: Partial<ServiceHit> = {}): ServiceHit => ({
+const hit = (text: string, more: Partial<SearchHit> = {}): SearchHit => ({
   folder: '/project',
   path: 'src/queue.ts',
   startLine: 10,
@@ -15,7 +15,7 @@ const hit = (text: string, more: Partial<ServiceHit> = {}): ServiceHit => ({
   scope: ['Queue'],
   ...more,
 });
-const searchRow = (found: ServiceHit, options?: Parameters<typeof rowOf>[2]): SearchRow =>
+const searchRow = (found: SearchHit, options?: Parameters<typeof rowOf>[2]): SearchRow =>
   rowOf(found, new Highlighter({ text: 'dead letter', prefixes: [] }).matchesOf(found.text), options);
 
 test('a row shows the line that was meant, and below it where it is and what it belongs to', () => {

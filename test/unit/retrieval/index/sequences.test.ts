@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Index } from '../../../../src/retrieval/index/index.ts';
 import type { Commit } from '../../../../src/retrieval/index/folderHistory.ts';
-import { IndexUpdater } from '../../../../src/retrieval/live/indexUpdater.ts';
+import { IndexUpdater } from '../../../../src/retrieval/server/indexUpdater.ts';
 import { indexFolder } from '../../../../src/retrieval/index/indexStore.ts';
 import { inspectSearchable, selectSearchable } from '../../../../src/workspace/select/searchableFiles.ts';
 import { type Below, seeded, TIMES } from '../../../random.ts';
@@ -220,7 +220,7 @@ class Life {
   }
 
   #updaterOf(index: Index): IndexUpdater {
-    return new IndexUpdater(index, this.root, { path: this.root, isTrusted: false }, SELECTOR);
+    return new IndexUpdater(index, this.root, { isTrusted: false }, SELECTOR);
   }
 
   async #tell(paths: readonly string[]): Promise<void> {

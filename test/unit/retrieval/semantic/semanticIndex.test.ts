@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../../../src/core/errors.ts';
-import type { FolderStatus } from '../../../../src/retrieval/live/indexService.ts';
-import { LiveIndex } from '../../../../src/retrieval/live/liveIndex.ts';
+import type { FolderStatus } from '../../../../src/retrieval/server/folderIndex.ts';
+import { IndexServer } from '../../../../src/retrieval/server/indexServer.ts';
 import { writeEmbeddingChoice } from '../../../../src/retrieval/semantic/embeddingChoice.ts';
 import { inspectSearchable, selectSearchable } from '../../../../src/workspace/select/searchableFiles.ts';
 import { WordEmbedder } from './wordEmbedder.ts';
@@ -28,7 +28,7 @@ async function openWindow(t: TestContext, openModel: () => Promise<LocalWords>) 
   await writeFile(join(folder, 'sea.md'), 'The vessel is here.\n');
   await writeFile(join(folder, 'food.md'), 'The baguette is here.\n');
   const selector = { select: selectSearchable, inspect: inspectSearchable };
-  const index = new LiveIndex({
+  const index = new IndexServer({
     home,
     workerProgram: WORKER,
     selector,

@@ -6,9 +6,9 @@ import {
   sizeOf,
   toExcerpts,
 } from '../../../../../src/extension/search/answers/excerpts.ts';
-import type { ServiceHit } from '../../../../../src/retrieval/live/indexService.ts';
+import type { SearchHit } from '../../../../../src/retrieval/server/indexServer.ts';
 
-const hit: ServiceHit = {
+const hit: SearchHit = {
   folder: '/project',
   path: 'src/a.ts',
   startLine: 7,

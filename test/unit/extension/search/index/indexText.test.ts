@@ -7,7 +7,7 @@ import {
   indexSummary,
   nothingFound,
 } from '../../../../../src/extension/search/index/indexText.ts';
-import type { FolderStatus } from '../../../../../src/retrieval/live/indexService.ts';
+import type { FolderStatus } from '../../../../../src/retrieval/server/folderIndex.ts';
 
 const READY: FolderStatus = {
   folder: '/project',

@@ -6,7 +6,7 @@ import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLogger } from '../../../../../src/core/log.ts';
 import { SearchIndex } from '../../../../../src/extension/search/index/searchIndex.ts';
-import type { OpenFolder } from '../../../../../src/retrieval/live/indexService.ts';
+import type { OpenFolder } from '../../../../../src/retrieval/server/folderIndex.ts';
 import { GUARD_MS } from '../../../timeLimits.ts';
 
 const SOURCE = join(import.meta.dirname, '../../../../../src');
@@ -38,9 +38,11 @@ async function openIndex(t: TestContext, files: Readonly<Record<string, string>>
   };
   const index = newIndex();
   const search = async (query: string): Promise<readonly string[]> =>
-    (await index.search(query, { limit: 5 })).map(({ folder, path }) => join(folder, path).slice(base.length + 1));
+    (await index.call((server) => server.search(query, { limit: 5 }))).map(({ folder, path }) =>
+      join(folder, path).slice(base.length + 1),
+    );
   const find = async (query: string): Promise<readonly string[]> => {
-    await index.settle();
+    await index.call((server) => server.settle());
     return search(query);
   };
   return { all, base, find, index, newIndex, open, search };
@@ -116,7 +118,7 @@ test('an idle process stops and starts again for a search, a save or a resume, a
   assert.deepEqual(await find('heron'), [join('one', 'a.md')]);
   await writeFile(join(base, 'one', '.env'), 'TOKEN=1');
   await untilStopped();
-  assert.equal((await index.skipped(join(base, 'one'), 5)).items[0]?.path, '.env');
+  assert.equal((await index.call((server) => server.skipped(join(base, 'one'), { limit: 5 }))).items[0]?.path, '.env');
   await index.setPaused(true);
   await untilStopped();
   await writeFile(path, 'a pelican');

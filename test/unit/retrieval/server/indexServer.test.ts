@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FileChange, FolderStatus, OpenFolder } from '../../../../src/retrieval/live/indexService.ts';
+import type { FileChange, FolderStatus, OpenFolder } from '../../../../src/retrieval/server/folderIndex.ts';
 import { indexFolder } from '../../../../src/retrieval/index/indexStore.ts';
-import { LiveIndex } from '../../../../src/retrieval/live/liveIndex.ts';
+import { IndexServer } from '../../../../src/retrieval/server/indexServer.ts';
 import { readCommits } from '../../../../src/workspace/git/commitLog.ts';
 import { inspectSearchable, selectSearchable } from '../../../../src/workspace/select/searchableFiles.ts';
 import { GUARD_MS } from '../../timeLimits.ts';
@@ -19,12 +19,12 @@ const SELECTOR = { select: selectSearchable, inspect: inspectSearchable };
 class Window {
   readonly base: string;
   readonly folder: string;
-  readonly index: LiveIndex;
+  readonly index: IndexServer;
 
   private constructor(base: string) {
     this.base = base;
     this.folder = join(base, 'folder');
-    this.index = new LiveIndex({ home: join(base, 'home'), workerProgram: WORKER, selector: SELECTOR, readCommits });
+    this.index = new IndexServer({ home: join(base, 'home'), workerProgram: WORKER, selector: SELECTOR, readCommits });
   }
 
   static async open(t: TestContext, files: Readonly<Record<string, string>>, isGit = false): Promise<Window> {
