@@ -1,5 +1,5 @@
 import { basename, dirname, resolve } from 'node:path';
-import { openEmbedder } from '../../src/agents/rag/embedder.ts';
+import { openEmbedder } from '../../src/agents/rag/openEmbedder.ts';
 import type { Index } from '../../src/retrieval/index/index.ts';
 import { FolderVectors } from '../../src/retrieval/semantic/folderVectors.ts';
 import type { NearChunk } from '../../src/retrieval/ranking/nearChunks.ts';

@@ -1,7 +1,7 @@
 // Brings an archive's files into a folder once, in a process of its own, and prints what it cost.
 import { mkdir } from 'node:fs/promises';
 import { discardStaged, stageArchive } from '../../src/workspace/extract/extract.ts';
-import { applyResults, planResults } from '../../src/workspace/results/results.ts';
+import { applyResults, planResults } from '../../src/workspace/results/applyResults.ts';
 
 const [archive = '', folder = ''] = process.argv.slice(2);
 await mkdir(folder, { recursive: true });

@@ -7,10 +7,10 @@ export { type ActionOf, Flow, type FlowOptions } from './graph/flow.ts';
 export { BaseNode, Node, type NodeOptions } from './graph/node.ts';
 export { ParallelFlow, type ParallelFlowOptions } from './graph/parallelFlow.ts';
 export { Recording } from './records/recording.ts';
-export type { ExecContext, NodeContext } from './run/context.ts';
+export type { ExecContext, NodeContext } from './run/execContext.ts';
 export { pause, type Pause, PausedError, type PauseRequest } from './run/pause.ts';
 export type { RunOptions } from './run/runOptions.ts';
-export type { Checkpoint } from './records/schemas.ts';
+export type { Checkpoint } from './records/recordSchemas.ts';
 export type { TraceEvent } from './records/trace.ts';
 export { TraceFile } from './records/traceFile.ts';
 export { LLMClient, type LLMClientOptions } from './chat/llmClient.ts';
@@ -23,11 +23,11 @@ export type {
   ToolCall,
   ToolOptions,
   Usage,
-} from './chat/messages.ts';
+} from './chat/chatMessages.ts';
 export { type RecordedReply, recordedModel } from './chat/recordedModel.ts';
 export { ToolNode, type ToolNodeOptions } from './chat/toolNode.ts';
 export type { RunToolsOptions, ToolRun, ToolStep } from './chat/toolLoop.ts';
-export { RefusalError } from './chat/refusal.ts';
+export { RefusalError } from './chat/modelRequests.ts';
 export type { Schema } from './schema/standardSchema.ts';
 export type { McpServer, McpTools } from './tools/mcpServer.ts';
 export { mcpTools } from './tools/mcpTools.ts';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { AppError } from '../core/errors.ts';
 import { pathInside } from '../core/files/pathInside.ts';
-import { exists } from '../workspace/files/folderEntries.ts';
+import { entryExists } from '../workspace/files/folderEntries.ts';
 import type { Finding, SelectedFile } from '../workspace/files/selectedFile.ts';
 import { packWorkspace as pack } from '../workspace/pack/pack.ts';
 import { type Exclusion, selectFiles } from '../workspace/select/selection.ts';
@@ -44,7 +44,7 @@ export async function packWorkspace(
 ): Promise<PackedWorkspace> {
   // The archive of the last call.
   const own = pathInside(resolve(folder), resolve(dest));
-  const isInside = own !== undefined && (await exists(resolve(dest)));
+  const isInside = own !== undefined && (await entryExists(resolve(dest)));
   const selection = await selectFiles(folder, {
     isTrusted,
     include,

@@ -1,7 +1,7 @@
 // What axe finds on the canvas, in each theme, with each of its panels open.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { RunInfo } from '../../src/webview/canvas/state/messages.ts';
+import type { RunInfo } from '../../src/webview/canvas/state/canvasMessages.ts';
 import { drawnFile, drawnFlow, lineRange } from '../unit/flows/drawnFlows.ts';
 import { tracedRun } from '../unit/webview/tracedRun.ts';
 import { accessibilityProblems } from './support/accessibility.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { TraceEvent } from '../../src/agents/records/trace.ts';
 import type { ShownChange } from '../../src/flows/run/protocol/shownState.ts';
-import type { RunInfo } from '../../src/webview/canvas/state/messages.ts';
+import type { RunInfo } from '../../src/webview/canvas/state/canvasMessages.ts';
 import { compareFlows } from '../../src/flows/project/flowChanges.ts';
 import { drawnFile, drawnFlow } from '../unit/flows/drawnFlows.ts';
 import { tracedRun } from '../unit/webview/tracedRun.ts';

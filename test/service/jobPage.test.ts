@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ShownPreview, ToJobPage } from '../../src/webview/jobPage/messages.ts';
+import type { ShownPreview, ToJobPage } from '../../src/webview/jobPage/jobPageMessages.ts';
 import { accessibilityProblems } from './support/accessibility.ts';
 import { CanvasBench, type CanvasPage } from './support/canvas.ts';
 

@@ -16,7 +16,7 @@ import { type Decisions, defaultDecisions } from '../../src/jobs/results/placeFi
 import { ResultJournals } from '../../src/jobs/results/resultJournals.ts';
 import { RemoteClient } from '../../src/remote/client.ts';
 import { batchEntry, NAME_BYTES, PIECE_HEADER_BYTES, RECORD_BYTES } from '../../src/remote/protocol/contents.ts';
-import type { PlannedResult } from '../../src/workspace/results/results.ts';
+import type { PlannedResult } from '../../src/workspace/results/applyResults.ts';
 import { jsonLines, Scratch } from './commandLine.ts';
 import { addAccount } from './support/accounts.ts';
 import { readArchive } from './support/archive.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ToSweepPage } from '../../src/webview/sweepPage/messages.ts';
+import type { ToSweepPage } from '../../src/webview/sweepPage/sweepPageMessages.ts';
 import { accessibilityProblems } from './support/accessibility.ts';
 import { CanvasBench } from './support/canvas.ts';
 

@@ -30,9 +30,9 @@ const FOLDERS: Record<string, string> = {
     chunks kernel/assembly/layout kernel/assembly kernel postings tokenizer segments search ranking building index vectors embedding
     semantic server .`,
   library: '.',
-  agents: 'schema options tools records run graph llm chat rag .',
+  agents: 'schema tools records run graph llm chat rag .',
   machines: 'ssh install tunnel .',
-  jobs: 'service signIn ledger archives source selection batch contents submitted output log logView metrics plan send costs profiles sweeps submit results browsing . page failure ending agentTools',
+  jobs: 'service signIn ledger archives source selection batch contents submitted log logView metrics plan send costs profiles sweeps submit results browsing report failure agentTools',
   flows: `
     graph syntax interpreter reading editing language layout drawing reach project migration traces
     run/protocol run/loading run/models run/process run/job run/history run/testing run/evals run/child`,
@@ -45,7 +45,7 @@ const FOLDERS: Record<string, string> = {
     contributions ui threads workspace account agents jobs/store jobs/list failures jobs/log jobs/page jobs results submit/preflight sweeps services
     status submit tasks search/answers search/index search flows/documents flows/prompts flows/runs flows/canvas flows/language flows
     commands commands/jobs commands/jobList commands/logs commands/failures commands/sweeps commands/submit commands/results commands/services commands/search commands/flows .`,
-  webview: '. canvas/dom canvas/state canvas/scene canvas/actions canvas/input canvas/panels canvas jobPage sweepPage',
+  webview: 'canvas/dom canvas/state canvas/scene canvas/actions canvas/panels canvas jobPage sweepPage',
 };
 const SOURCE = join(import.meta.dirname, '../../src');
 const IMPORTS = /(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\s*\(\s*)['"]([^'"]+)['"]/g;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { readCheckpoint } from '../../src/agents/records/checkpoint.ts';
 import { Recording } from '../../src/agents/records/recording.ts';
-import { readSource } from '../../src/agents/rag/sources.ts';
+import { readDocuments } from '../../src/agents/rag/sources.ts';
 import { readProfiles } from '../../src/jobs/profiles/profileFile.ts';
 import { readPrivateFile } from '../../src/jobs/service/privateFile.ts';
 import { currentLine } from '../../src/jobs/source/currentLine.ts';
@@ -19,7 +19,7 @@ import { restoreBackup } from '../../src/service/backup/restoreBackup.ts';
 import { readConfig } from '../../src/service/serviceConfig.ts';
 import { readSecretKey } from '../../src/service/secrets/secretKey.ts';
 import { readCertificate } from '../../src/service/tls/certificate.ts';
-import { readListedFile } from '../../src/workspace/environments/listedPackageFile.ts';
+import { readPackageFile } from '../../src/workspace/environments/packageFile.ts';
 
 const UPLOAD = { headers: {}, part: 'tarball', offset: 0, onProgress: undefined, isReusing: false } as const;
 
@@ -32,9 +32,9 @@ const DOORS: readonly (readonly [what: string, name: string, read: (path: string
   ['the model calls of a recording', 'calls.jsonl', async (path) => RecordedCompletions.read(path)],
   ['a checkpoint', 'checkpoint.json', readCheckpoint],
   ['a module that a flow imports', 'module.ts', async (path) => diskHost.read(path)],
-  ['a source of a retrieval index', 'notes.md', readSource],
+  ['a source of a retrieval index', 'notes.md', readDocuments],
   ['the profiles of a folder', 'farwharf.json', async (_, folder) => readProfiles(folder)],
-  ['a list of packages', 'requirements.txt', async (_, folder) => readListedFile(folder, 'requirements.txt')],
+  ['a list of packages', 'requirements.txt', async (_, folder) => readPackageFile(folder, 'requirements.txt')],
   [
     'a file that a traceback names',
     'train.py',

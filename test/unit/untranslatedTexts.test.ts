@@ -105,22 +105,22 @@ const NO_TEXTS: Readonly<Record<string, readonly string[]>> = {
   ],
   'webview/canvas/scene/scene.ts': ['`node ${drawn.path}`', '`edge ${drawn.key}`'],
   'webview/canvas/state/changes.ts': ['`node ${selection.path}`', '`edge ${selection.key}`'],
-  'webview/sweepPage/table.ts': ['`title ${column}`'],
+  'webview/sweepPage/jobsTable.ts': ['`title ${column}`'],
   // Classes, selectors, and a name that is printed on a key.
-  'webview/canvas/input/help.ts': ["'Escape'"],
+  'webview/canvas/keyboard.ts': ["'Escape'"],
   'webview/canvas/panels/answerCard.ts': ["'textarea, input, .choices button'"],
   'webview/canvas/scene/nodeShape.ts': ['`type of-${node.type}`', '`state ${run.status}`'],
   // A unit, as `formatBytes` writes it.
-  'jobs/page/advice.ts': ['`${part(memory / GIGABYTE, own?.memory_gb)} GB`'],
+  'jobs/report/advice.ts': ['`${part(memory / GIGABYTE, own?.memory_gb)} GB`'],
 };
 
 const TRANSLATED = ['extension/**/*.ts', 'webview/**/*.ts'];
 /** What is translated below the extension. The other texts of the layers there are English. */
 const TRANSLATED_BELOW = [
   'jobs/ledger/budgetInput.ts',
-  'jobs/describe.ts',
+  'jobs/report/describeJob.ts',
   'jobs/log/logText.ts',
-  'jobs/page/*.ts',
+  'jobs/report/{advice,jobPage,jobTimeline,pageText}.ts',
   'jobs/plan/{budgetCheck,consent,estimate,packages,preflight,secretFindings}.ts',
   'jobs/selection/{exclusions,script,scriptReview}.ts',
   'jobs/sweeps/sweepProgress.ts',
@@ -175,7 +175,7 @@ test('each text of the extension and its webviews, and of what is translated bel
   const found: Record<string, readonly string[]> = {};
   for (const path of globSync([...TRANSLATED, ...TRANSLATED_BELOW], {
     cwd: SOURCE,
-    exclude: ['webview/webviewPage.ts'],
+    exclude: ['extension/ui/webviewPage.ts'],
   })) {
     const texts = textsIn(readFileSync(join(SOURCE, path), 'utf8'));
     if (texts.length > 0) found[path.replaceAll('\\', '/')] = texts;

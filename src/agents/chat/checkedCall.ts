@@ -1,6 +1,5 @@
-import { checkOptions, type OptionShape } from '../options/optionShape.ts';
-import { requireWholeNumber } from '../options/wholeNumber.ts';
-import type { AskOptions } from './messages.ts';
+import { checkOptions, type OptionShape, requireWholeNumber } from '../schema/optionShape.ts';
+import type { AskOptions } from './chatMessages.ts';
 import type { RunToolsOptions } from './toolLoop.ts';
 
 const CALL_OPTIONS: OptionShape = {

@@ -1,18 +1,18 @@
 import type { ChatCompletion } from 'openai/resources/chat/completions';
 import { AppError } from '../../core/errors.ts';
-import type { Scope } from '../run/scope.ts';
+import type { RunScope } from '../run/runScope.ts';
 import type { ModelExchange } from '../run/runHost.ts';
-import { type Chunk, isCompletion, textOf } from '../llm/completion.ts';
-import { estimateCost } from '../llm/prices.ts';
+import { type CompletionChunk, isCompletion, replyText } from '../llm/completion.ts';
+import { estimateCallCost } from '../llm/prices.ts';
 import type { Endpoint } from '../llm/providers.ts';
-import type { ChatService } from '../llm/service.ts';
+import type { ChatEndpoint } from '../llm/chatEndpoint.ts';
 
 /** What a client needs of a chat completions service. */
-export type Completions = Pick<ChatService, 'complete' | 'stream'>;
+export type Completions = Pick<ChatEndpoint, 'complete' | 'stream'>;
 
 /** The service itself; in a hosted run, a wrapper whose host sees every exchange and may supply the reply. */
 export async function hosted(
-  scope: Scope | undefined,
+  scope: RunScope | undefined,
   endpoint: Endpoint,
   connect: () => Promise<Completions>,
 ): Promise<Completions> {
@@ -27,7 +27,7 @@ export async function hosted(
   };
   const report = (request: ModelExchange['request'], completion: Counted, startedAt: number): void => {
     const { prompt_tokens: input, completion_tokens: output } = completion.usage ?? {};
-    const cost = estimateCost(endpoint, { input, output });
+    const cost = estimateCallCost(endpoint, { input, output });
     const durationMs = performance.now() - startedAt;
     host.modelCalled({ provider, path, visit, request, completion, durationMs, cost });
   };
@@ -47,12 +47,12 @@ export async function hosted(
       const known = find(request);
       const chunks = known === undefined ? (await connect()).stream(body, options, onRetries) : chunksOf(known);
       let content = '';
-      let usage: Chunk['usage'];
+      let usage: CompletionChunk['usage'];
       let reason = 'stop';
       let isFailed = false;
       try {
         for await (const chunk of chunks) {
-          content += textOf(chunk.choices[0]?.delta.content);
+          content += replyText(chunk.choices[0]?.delta.content);
           usage = chunk.usage ?? usage;
           reason = chunk.choices[0]?.finish_reason ?? reason;
           yield chunk;
@@ -76,9 +76,9 @@ interface Counted {
 }
 
 /** A whole reply word by word, because code that reads a stream may stop in the middle. */
-function chunksOf({ choices, usage }: ChatCompletion): Chunk[] {
+function chunksOf({ choices, usage }: ChatCompletion): CompletionChunk[] {
   const [choice] = choices;
-  const words = textOf(choice?.message.content).split(/(?<=\s)(?=\S)/);
+  const words = replyText(choice?.message.content).split(/(?<=\s)(?=\S)/);
   const last = words.length - 1;
   return words.map((content, index) => ({
     choices: [{ delta: { content }, finish_reason: index === last ? (choice?.finish_reason ?? 'stop') : null }],

@@ -1,26 +1,26 @@
-import { checkOptions, type OptionShape } from '../options/optionShape.ts';
+import { checkOptions, type OptionShape } from '../schema/optionShape.ts';
 import { jsonSchemaOf } from '../schema/jsonSchema.ts';
-import { eitherSignal, scopes } from '../run/scope.ts';
+import { eitherSignal, scopes } from '../run/runScope.ts';
 import type { Tool } from '../tools/tool.ts';
 import { runToolLoop, type RunToolsOptions, type ToolRun } from './toolLoop.ts';
 import type { Schema } from '../schema/standardSchema.ts';
-import type { AskOptions, ChatMessage, ChatReply, ModelParams, ToolOptions } from './messages.ts';
+import type { AskOptions, ChatMessage, ChatReply, ModelParams, ToolOptions } from './chatMessages.ts';
 import { providerName } from './chatSpan.ts';
 import { checkCall, checkPrompt, checkToolCall } from './checkedCall.ts';
 import { ModelRequests } from './modelRequests.ts';
-import type { Price } from '../llm/prices.ts';
+import type { ModelPrice } from '../llm/prices.ts';
 import { type Endpoint, type EndpointOptions, resolveEndpoint } from '../llm/providers.ts';
 import { selectedModel } from '../llm/selectedModel.ts';
-import type { ApiKey } from '../llm/serviceKey.ts';
+import type { ModelApiKey } from '../llm/endpointKey.ts';
 import { parseReply, repairRequest, responseFormat, schemaInstruction } from './structured.ts';
 
 export interface LLMClientOptions extends EndpointOptions {
   /** The key itself, or a function that returns a token that expires; takes precedence over variables. */
-  readonly apiKey?: ApiKey | undefined;
+  readonly apiKey?: ModelApiKey | undefined;
   /** Sends the requests. The default uses the proxies of the environment and the system's certificates. */
   readonly fetch?: typeof fetch;
   /** US dollars for a million tokens, for models without a known list price. */
-  readonly price?: Price;
+  readonly price?: ModelPrice;
   /** Fields of every request, such as `{ temperature: 0 }`. Those of a call override them. */
   readonly params?: ModelParams | undefined;
 }

@@ -1,25 +1,24 @@
 import { AppError } from '../../core/errors.ts';
-import { type Scope, eitherSignal, scopes } from '../run/scope.ts';
-import { MAX_TIMER_SECONDS } from '../options/seconds.ts';
-import { completionBody, textOf, toolCallsOf } from '../llm/completion.ts';
+import { type RunScope, eitherSignal, scopes } from '../run/runScope.ts';
+import { MAX_TIMER_SECONDS } from '../schema/optionShape.ts';
+import { completionBody, replyText, toolCallsOf } from '../llm/completion.ts';
 import { inGenAiSpan, startGenAiSpan } from '../run/genAiSpan.ts';
 import { chatCall, replyAttributes } from './chatSpan.ts';
 import { type Completions, hosted } from './hostedCompletions.ts';
-import type { AskOptions, ChatMessage, ChatReply, ModelParams, Usage } from './messages.ts';
-import { budgetPrice, estimateCost, type Price } from '../llm/prices.ts';
+import type { AskOptions, ChatMessage, ChatReply, ModelParams, Usage } from './chatMessages.ts';
+import { budgetPrice, estimateCallCost, type ModelPrice } from '../llm/prices.ts';
 import type { Endpoint } from '../llm/providers.ts';
-import { RefusalError } from './refusal.ts';
-import type { CallOptions } from '../llm/service.ts';
+import type { CallOptions } from '../llm/chatEndpoint.ts';
 import { DEFAULT_TIMEOUT_SECONDS } from '../llm/responseTimeout.ts';
-import { type ApiKey, serviceKey } from '../llm/serviceKey.ts';
+import { type ModelApiKey, endpointKey } from '../llm/endpointKey.ts';
 
 const DEFAULT_RETRIES = 3;
 const CHARACTERS_PER_TOKEN = 4;
 
-export interface RequestSettings {
-  readonly apiKey?: ApiKey | undefined;
+export interface ModelRequestSettings {
+  readonly apiKey?: ModelApiKey | undefined;
   readonly fetch?: typeof fetch | undefined;
-  readonly price?: Price | undefined;
+  readonly price?: ModelPrice | undefined;
   readonly params?: ModelParams | undefined;
 }
 
@@ -28,10 +27,10 @@ type Counted = { prompt_tokens?: number; completion_tokens?: number } | null | u
 /** The requests of a client to one model. Each is checked against the budget of its run, ends with the run, and is reported to it. */
 export class ModelRequests {
   readonly #endpoint: Endpoint;
-  readonly #settings: RequestSettings;
+  readonly #settings: ModelRequestSettings;
   #service: Promise<Completions> | undefined;
 
-  constructor(endpoint: Endpoint, settings: RequestSettings) {
+  constructor(endpoint: Endpoint, settings: ModelRequestSettings) {
     this.#endpoint = endpoint;
     this.#settings = settings;
   }
@@ -50,7 +49,7 @@ export class ModelRequests {
       return response;
     });
     const [choice] = value.choices;
-    const content = textOf(choice?.message.content);
+    const content = replyText(choice?.message.content);
     const usage = this.#report(scope, { startedAt, retries, counted: value.usage, messages, length: content.length });
     if (choice === undefined) throw this.badReply('the reply has no choices');
     this.#checkRefusal(choice.message.refusal);
@@ -94,7 +93,7 @@ export class ModelRequests {
         counted = usage ?? counted;
         const { content: delta, refusal: refused } = choices[0]?.delta ?? {};
         refusal += refused ?? '';
-        const text = textOf(delta);
+        const text = replyText(delta);
         if (text !== '') {
           length += text.length;
           scope?.visit?.token(text);
@@ -137,7 +136,7 @@ export class ModelRequests {
     if (typeof refusal === 'string' && refusal !== '') throw new RefusalError(this.#name, refusal);
   }
 
-  async #begin(): Promise<{ readonly scope: Scope | undefined; readonly service: Completions }> {
+  async #begin(): Promise<{ readonly scope: RunScope | undefined; readonly service: Completions }> {
     const scope = scopes.getStore();
     const price = budgetPrice(this.#endpoint, this.#settings.price);
     scope?.run.budget?.checkCall(this.#name, price !== undefined);
@@ -156,16 +155,16 @@ export class ModelRequests {
   async #open(): Promise<Completions> {
     const { needsKey, keyAdvice } = this.#endpoint;
     const { apiKey, fetch } = this.#settings;
-    const { key, renewKey } = await serviceKey(apiKey, this.#endpoint);
+    const { key, renewKey } = await endpointKey(apiKey, this.#endpoint);
     if (key === undefined && needsKey) throw new AppError('not-signed-in', keyAdvice);
-    const { ChatService: Service } = await import('../llm/service.ts');
+    const { ChatEndpoint: Service } = await import('../llm/chatEndpoint.ts');
     // Azure takes keys in a header of its own, but tokens as bearer tokens like the others.
     const endpoint = typeof apiKey === 'function' ? { ...this.#endpoint, keyHeader: undefined } : this.#endpoint;
     return new Service(endpoint, key, { fetch, renewKey });
   }
 
   #report(
-    scope: Scope | undefined,
+    scope: RunScope | undefined,
     {
       startedAt,
       retries,
@@ -179,7 +178,7 @@ export class ModelRequests {
     const usage = {
       inputTokens: input,
       outputTokens: output,
-      cost: estimateCost(this.#endpoint, { input, output }, price),
+      cost: estimateCallCost(this.#endpoint, { input, output }, price),
     };
     const { provider, model } = this.#endpoint;
     const durationMs = performance.now() - startedAt;
@@ -198,7 +197,7 @@ export class ModelRequests {
 
 function callOptions(
   { retries = DEFAULT_RETRIES, timeout = DEFAULT_TIMEOUT_SECONDS, signal }: AskOptions,
-  scope: Scope | undefined,
+  scope: RunScope | undefined,
   { provider, model }: Endpoint,
 ): CallOptions {
   const visit = scope?.visit;
@@ -208,4 +207,15 @@ function callOptions(
     signal: eitherSignal(signal, scope?.signal),
     onWait: (seconds) => visit?.wait({ provider, model, waitMs: Math.round(seconds * 1000) }),
   };
+}
+
+/** The model declined to answer. `refusal` is its own text. */
+export class RefusalError extends Error {
+  override readonly name = 'RefusalError';
+  readonly refusal: string;
+
+  constructor(model: string, refusal: string) {
+    super(`${model} declined to answer: ${refusal.replace(/\.$/, '')}. Change the prompt, or handle RefusalError.`);
+    this.refusal = refusal;
+  }
 }

@@ -3,9 +3,9 @@ import { parseJson } from '../../core/jsonFields.ts';
 import { BudgetError } from '../run/budget.ts';
 import { isPaused } from '../run/pause.ts';
 import { type GenAiCall, inGenAiSpan } from '../run/genAiSpan.ts';
-import { scopes } from '../run/scope.ts';
+import { scopes } from '../run/runScope.ts';
 import { resultText, type Tool } from '../tools/tool.ts';
-import type { ChatMessage, ChatReply, ToolCall, ToolOptions, Usage } from './messages.ts';
+import type { ChatMessage, ChatReply, ToolCall, ToolOptions, Usage } from './chatMessages.ts';
 
 const DEFAULT_MAX_STEPS = 10;
 

@@ -1,11 +1,11 @@
 import { AppError } from '../../core/errors.ts';
 import { Node, type NodeOptions } from '../graph/node.ts';
-import type { ExecContext } from '../run/context.ts';
+import type { ExecContext } from '../run/execContext.ts';
 import type { Tool } from '../tools/tool.ts';
-import { checkOptions, type OptionShape } from '../options/optionShape.ts';
+import { checkOptions, type OptionShape } from '../schema/optionShape.ts';
 import { checkTools } from './checkedCall.ts';
 import type { LLMClient } from './llmClient.ts';
-import type { ChatMessage } from './messages.ts';
+import type { ChatMessage } from './chatMessages.ts';
 import type { RunToolsOptions, ToolRun } from './toolLoop.ts';
 
 export interface ToolNodeOptions extends NodeOptions, Pick<RunToolsOptions, 'maxSteps' | 'approve' | 'params'> {

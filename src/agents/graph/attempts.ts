@@ -2,10 +2,10 @@ import { AppError } from '../../core/errors.ts';
 import { retry } from '../../core/retry.ts';
 import { type Awaitable, isPromise } from './awaitable.ts';
 import { BudgetError } from '../run/budget.ts';
-import { emitter, type ExecContext } from '../run/context.ts';
+import { emitter, type ExecContext } from '../run/execContext.ts';
 import { isPaused } from '../run/pause.ts';
-import { type Scope, scopes } from '../run/scope.ts';
-import type { Visit } from '../run/visit.ts';
+import { type RunScope, scopes } from '../run/runScope.ts';
+import type { ObservedVisit } from '../run/observedVisit.ts';
 
 /** The part of a node that attempts need. */
 export interface Worker<I, O> {
@@ -23,8 +23,8 @@ interface Call<I, O> {
   /** Whether `execFallback` is overridden; the default throws the error. */
   readonly hasFallback: boolean;
   readonly input: I;
-  readonly scope: Scope;
-  readonly visit: Visit | undefined;
+  readonly scope: RunScope;
+  readonly visit: ObservedVisit | undefined;
   readonly item: number | undefined;
   /** The signal of a parallel batch; that of the walk if absent. */
   readonly signal: AbortSignal | undefined;

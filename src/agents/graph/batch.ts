@@ -2,8 +2,8 @@ import { AppError } from '../../core/errors.ts';
 import { isPromise } from './awaitable.ts';
 import { attemptItem, Node, type NodeOptions } from './node.ts';
 import { execute, type Frame } from './unit.ts';
-import type { Visit } from '../run/visit.ts';
-import { concurrencyOf } from '../options/concurrency.ts';
+import type { ObservedVisit } from '../run/observedVisit.ts';
+import { concurrencyOf } from './concurrency.ts';
 
 export const DEFAULT_CONCURRENCY = 16;
 
@@ -17,7 +17,12 @@ export class BatchNode<S = unknown, I = unknown, O = unknown, A extends string |
   O
 > {
   /** @internal */
-  override async [execute](items: readonly I[], _shared: S, frame: Frame, visit: Visit | undefined): Promise<O[]> {
+  override async [execute](
+    items: readonly I[],
+    _shared: S,
+    frame: Frame,
+    visit: ObservedVisit | undefined,
+  ): Promise<O[]> {
     checkItems(items, this.name);
     const results: O[] = [];
     for (const [item, input] of items.entries()) {
@@ -53,7 +58,12 @@ export class ParallelBatchNode<
   }
 
   /** @internal */
-  override async [execute](items: readonly I[], _shared: S, frame: Frame, visit: Visit | undefined): Promise<O[]> {
+  override async [execute](
+    items: readonly I[],
+    _shared: S,
+    frame: Frame,
+    visit: ObservedVisit | undefined,
+  ): Promise<O[]> {
     checkItems(items, this.name);
     const results: O[] = Array.from({ length: items.length });
     const queue = items.entries();

@@ -1,6 +1,6 @@
-import type { NodeContext } from '../run/context.ts';
+import type { NodeContext } from '../run/execContext.ts';
 import type { Pause } from '../run/pause.ts';
-import { concurrencyOf } from '../options/concurrency.ts';
+import { concurrencyOf } from './concurrency.ts';
 import { checkItems, DEFAULT_CONCURRENCY } from './batch.ts';
 import { checkFlowOptions, Flow, type FlowOptions } from './flow.ts';
 import { walkLanes } from './laneGroup.ts';

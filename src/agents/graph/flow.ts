@@ -1,12 +1,12 @@
 import { AppError } from '../../core/errors.ts';
 import { BaseNode } from './node.ts';
-import { checkOptions, kindOf, type OptionShape } from '../options/optionShape.ts';
-import { resumeIn } from './position.ts';
+import { checkOptions, kindOf, type OptionShape } from '../schema/optionShape.ts';
+import { resumeIn } from './resumePoints.ts';
 import { execute, Frame, kind, GraphNode, graphNodes, startNode, type Unit } from './unit.ts';
 import { DEFAULT_ACTION, walk } from './walk.ts';
-import type { NodeContext } from '../run/context.ts';
+import type { NodeContext } from '../run/execContext.ts';
 import type { Pause } from '../run/pause.ts';
-import { writeWarning } from '../run/warning.ts';
+import { writeWarning } from '../run/runState.ts';
 
 /** The nodes that a flow with the shared state `S` accepts; any node if the flow does not declare its shared state. */
 export type NodeFor<S> = unknown extends S ? BaseNode<never> : BaseNode<S>;

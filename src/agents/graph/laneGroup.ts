@@ -1,10 +1,10 @@
 import { AppError, messageOf } from '../../core/errors.ts';
 import { BudgetError } from '../run/budget.ts';
 import { isPaused, PausedError } from '../run/pause.ts';
-import { type Scope, scopes } from '../run/scope.ts';
-import type { Checkpoint, ResumedParts, SavedPart, WaitingPart } from '../records/schemas.ts';
+import { type RunScope, scopes } from '../run/runScope.ts';
+import type { Checkpoint, ResumedParts, SavedPart, WaitingPart } from '../records/recordSchemas.ts';
 import { type Awaitable, isPromise } from './awaitable.ts';
-import { plainState, positionOf, resumeIn } from './position.ts';
+import { plainState, positionOf, resumeIn } from './resumePoints.ts';
 import { type FlowUnit, Frame, type GraphNode, type Lane } from './unit.ts';
 import { DEFAULT_ACTION, walk } from './walk.ts';
 
@@ -77,7 +77,7 @@ class LaneGroup {
     const outer = parent.scope.context.signal;
     const forward = (): void => controller.abort(outer.reason);
     outer.addEventListener('abort', forward, { once: true });
-    const open = new Set<Scope>();
+    const open = new Set<RunScope>();
     const queue = left.values();
     const line = async (): Promise<void> => {
       for (const index of queue) {
@@ -106,7 +106,7 @@ class LaneGroup {
     }
   }
 
-  async #walkLane(index: number, scope: Scope, isParallel: boolean): Promise<void> {
+  async #walkLane(index: number, scope: RunScope, isParallel: boolean): Promise<void> {
     const { flow, parent, isItems } = this.#plan;
     const isResumed = this.#resumed?.part === index;
     try {

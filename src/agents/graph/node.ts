@@ -1,15 +1,13 @@
 import { AppError } from '../../core/errors.ts';
 import { attempt, type Worker } from './attempts.ts';
 import { type Awaitable, isPromise } from './awaitable.ts';
-import { checkOptions, type OptionShape } from '../options/optionShape.ts';
-import type { ExecContext, NodeContext } from '../run/context.ts';
+import { checkOptions, MAX_TIMER_SECONDS, type OptionShape, requireWholeNumber } from '../schema/optionShape.ts';
+import type { ExecContext, NodeContext } from '../run/execContext.ts';
 import type { Pause } from '../run/pause.ts';
 import type { RunOptions } from '../run/runOptions.ts';
 import { startRun } from './startRun.ts';
 import { canPause, execute, type Frame, kind } from './unit.ts';
-import { MAX_TIMER_SECONDS } from '../options/seconds.ts';
-import type { Visit } from '../run/visit.ts';
-import { requireWholeNumber } from '../options/wholeNumber.ts';
+import type { ObservedVisit } from '../run/observedVisit.ts';
 import type { ExecCall } from '../records/recording.ts';
 
 export interface NodeOptions {
@@ -102,9 +100,9 @@ export abstract class BaseNode<
   }
 
   /** @internal */
-  [execute](prepRes: P, shared: S, frame: Frame, visit: Visit | undefined): Awaitable<E>;
+  [execute](prepRes: P, shared: S, frame: Frame, visit: ObservedVisit | undefined): Awaitable<E>;
   // Except in batch nodes, which override this method, P is I and O is E.
-  [execute](input: never, _shared: S, frame: Frame, visit: Visit | undefined): unknown {
+  [execute](input: never, _shared: S, frame: Frame, visit: ObservedVisit | undefined): unknown {
     const live = (): Awaitable<O> => this.exec(input, frame.context);
     return remembered(visit, { input, item: undefined, code: sourceOf(this, 'exec') }, live);
   }
@@ -141,8 +139,8 @@ export class Node<S = unknown, P = unknown, E = unknown, A extends string | void
   }
 
   /** @internal */
-  override [execute](prepRes: P, shared: S, frame: Frame, visit: Visit | undefined): Awaitable<E>;
-  override [execute](input: never, _shared: S, frame: Frame, visit: Visit | undefined): unknown {
+  override [execute](prepRes: P, shared: S, frame: Frame, visit: ObservedVisit | undefined): Awaitable<E>;
+  override [execute](input: never, _shared: S, frame: Frame, visit: ObservedVisit | undefined): unknown {
     // Without retries, timeout and recording, which is the most common case, a visit costs no more than the call itself.
     const isPlain = this.timeout === undefined && this.maxRetries === 1 && !hasFallback(this);
     if (isPlain && visit?.isRemembered !== true) {
@@ -159,7 +157,7 @@ function hasFallback(node: Worker<never, unknown>): boolean {
 /** One `exec` with its retries and fallback, or its recorded result. */
 export function attemptItem<I, O>(
   node: Worker<I, O>,
-  options: { input: I; frame: Frame; visit: Visit | undefined; item?: number; signal?: AbortSignal },
+  options: { input: I; frame: Frame; visit: ObservedVisit | undefined; item?: number; signal?: AbortSignal },
 ): Awaitable<O> {
   const { input, frame, visit, item, signal } = options;
   const { scope } = frame;
@@ -174,9 +172,9 @@ function sourceOf(node: object, ...names: readonly string[]): string {
 }
 
 /** Returns the recorded result of a call of `exec` if there is one; otherwise runs it, and records the result if the run records. */
-function remembered<O>(visit: Visit | undefined, part: RecordedPart, live: () => Awaitable<O>): Awaitable<O>;
+function remembered<O>(visit: ObservedVisit | undefined, part: RecordedPart, live: () => Awaitable<O>): Awaitable<O>;
 
-function remembered(visit: Visit | undefined, part: RecordedPart, live: () => unknown): unknown {
+function remembered(visit: ObservedVisit | undefined, part: RecordedPart, live: () => unknown): unknown {
   if (visit?.isRemembered !== true) return live();
   const { record, replay } = visit.run.options;
   const call: ExecCall = { ...part, path: visit.path, visit: visit.number };

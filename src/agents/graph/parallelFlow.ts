@@ -1,7 +1,7 @@
 import { AppError, messageOf } from '../../core/errors.ts';
-import { checkOptions } from '../options/optionShape.ts';
-import { concurrencyOf } from '../options/concurrency.ts';
-import type { NodeContext } from '../run/context.ts';
+import { checkOptions } from '../schema/optionShape.ts';
+import { concurrencyOf } from './concurrency.ts';
+import type { NodeContext } from '../run/execContext.ts';
 import type { Pause } from '../run/pause.ts';
 import { refuseNesting, type NodeFor } from './flow.ts';
 import { walkLanes } from './laneGroup.ts';

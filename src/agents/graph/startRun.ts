@@ -1,11 +1,11 @@
 import { AppError } from '../../core/errors.ts';
-import { Budget } from '../run/budget.ts';
-import { checkOptions } from '../options/optionShape.ts';
-import { Run } from '../run/run.ts';
+import { RunBudget } from '../run/budget.ts';
+import { checkOptions } from '../schema/optionShape.ts';
+import { RunState } from '../run/runState.ts';
 import { RUN_OPTIONS, type RunOptions } from '../run/runOptions.ts';
 import { type HostedRun, runHost } from '../run/runHost.ts';
 import { checkResumption } from '../run/resumption.ts';
-import { eitherSignal, scopes } from '../run/scope.ts';
+import { eitherSignal, scopes } from '../run/runScope.ts';
 import { hasTracerProvider } from '../run/openTelemetry.ts';
 import { openTelemetry } from '../run/telemetry.ts';
 import type { Telemetry } from '../records/trace.ts';
@@ -27,15 +27,17 @@ function begin(unit: Unit, shared: unknown, options: RunOptions, telemetry: Tele
     const own = withSignal(options, eitherSignal(options.signal, outer?.signal));
     hosted = runHost()?.begin({ unit, name: unit.name, shared, options: own, isInner: outer !== undefined });
     const chosen = hosted?.options ?? own;
-    const budget = Budget.of(chosen, outer?.run.budget);
+    const budget = RunBudget.of(chosen, outer?.run.budget);
     const deadline = budget === outer?.run.budget ? undefined : budget?.deadline();
     const limited = withSignal(chosen, eitherSignal(chosen.signal, deadline?.signal));
     limited.signal?.throwIfAborted();
     const parts = { shared, telemetry, hosted, budget };
     const walked =
       limited.resume === undefined && limited.input === undefined
-        ? walkFrom(unit, new Run(limited, parts))
-        : resumed(limited, hosted).then((resumption) => walkFrom(unit, new Run({ ...limited, ...resumption }, parts)));
+        ? walkFrom(unit, new RunState(limited, parts))
+        : resumed(limited, hosted).then((resumption) =>
+            walkFrom(unit, new RunState({ ...limited, ...resumption }, parts)),
+          );
     return deadline === undefined ? walked : walked.finally(() => deadline.clear());
   } catch (error) {
     hosted?.ended({ at: 0, failure: { error } });
@@ -58,7 +60,7 @@ function withSignal(options: RunOptions, signal: AbortSignal | undefined): RunOp
   return options.signal === signal ? options : { ...options, signal };
 }
 
-function walkFrom(unit: Unit, run: Run): Promise<unknown> {
+function walkFrom(unit: Unit, run: RunState): Promise<unknown> {
   const { shared } = run;
   const { signal, resume } = run.options;
   const node = new GraphNode(unit, unit.name, 0);
@@ -79,7 +81,7 @@ function start(frame: Frame, shared: unknown): Promise<unknown> {
   return isAlone ? walk(node, shared, frame) : scopes.run(scope, walk, node, shared, frame);
 }
 
-async function reported(run: Run, hosted: HostedRun, walked: Promise<unknown>): Promise<unknown> {
+async function reported(run: RunState, hosted: HostedRun, walked: Promise<unknown>): Promise<unknown> {
   try {
     const action = await walked;
     hosted.ended({ at: run.micros(), action });
@@ -98,7 +100,7 @@ async function rejected(error: unknown): Promise<never> {
  * Rejects with the signal's reason as soon as it is aborted, even if a hook ignores it. One listener for the whole run costs
  * less than a race at each step; the walk itself ends when the hook does.
  */
-function untilAborted(run: Run, signal: AbortSignal, start: () => Promise<unknown>): Promise<unknown> {
+function untilAborted(run: RunState, signal: AbortSignal, start: () => Promise<unknown>): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const abort = (): void => {
       try {

@@ -1,9 +1,9 @@
-import type { ResumedParts, ResumePoint } from '../records/schemas.ts';
-import type { ExecContext, NodeContext } from '../run/context.ts';
-import type { Run } from '../run/run.ts';
-import type { Scope } from '../run/scope.ts';
+import type { ResumedParts, ResumePoint } from '../records/recordSchemas.ts';
+import type { ExecContext, NodeContext } from '../run/execContext.ts';
+import type { RunState } from '../run/runState.ts';
+import type { RunScope } from '../run/runScope.ts';
 import type { VisitSpan } from '../records/trace.ts';
-import { Visit } from '../run/visit.ts';
+import { ObservedVisit } from '../run/observedVisit.ts';
 
 /** The step between `prep` and `post`: `exec` with its attempts for a node, the walk through its graph for a flow. */
 export const execute: unique symbol = Symbol('farwharf.execute');
@@ -26,7 +26,7 @@ export interface Unit {
   readonly [kind]: 'node' | 'flow';
   readonly [canPause]: boolean;
   prep(shared: unknown, context: NodeContext): unknown;
-  [execute](prepRes: unknown, shared: unknown, frame: Frame, visit: Visit | undefined): unknown;
+  [execute](prepRes: unknown, shared: unknown, frame: Frame, visit: ObservedVisit | undefined): unknown;
   post(shared: unknown, prepRes: unknown, execRes: unknown, context: NodeContext): unknown;
   answer(shared: unknown, input: unknown, context: NodeContext): unknown;
 }
@@ -102,8 +102,8 @@ export interface Lane {
 
 /** A walk in progress: through a flow's graph, or (at the root) through the unit that `run` was called on. */
 export class Frame {
-  readonly scope: Scope;
-  readonly run: Run;
+  readonly scope: RunScope;
+  readonly run: RunState;
   /** The flow with this graph; undefined at the root. */
   readonly flow: FlowUnit | undefined;
   readonly parent: Frame | undefined;
@@ -112,7 +112,7 @@ export class Frame {
   /** The current node, its hooks, its visit in an observed run, and the result of its `prep`. */
   node: GraphNode;
   unit: Unit;
-  visit: Visit | undefined;
+  visit: ObservedVisit | undefined;
   prepRes: unknown;
   /** Where to continue in a resumed run; cleared by the walk when it starts. */
   resume: readonly ResumePoint[] | undefined;
@@ -130,7 +130,7 @@ export class Frame {
   #visits: number[] | undefined;
   #path: string | undefined;
 
-  constructor(run: Run, scope: Scope, node: GraphNode, flow?: FlowUnit, parent?: Frame, lane?: Lane) {
+  constructor(run: RunState, scope: RunScope, node: GraphNode, flow?: FlowUnit, parent?: Frame, lane?: Lane) {
     this.run = run;
     this.scope = scope;
     this.#context = scope.context;
@@ -174,7 +174,7 @@ export class Frame {
     const { node } = this;
     this.unit = node.unit;
     if (!this.run.isObserved) return;
-    this.visit = new Visit(this, this.pathOf(node), this.#arrive(node));
+    this.visit = new ObservedVisit(this, this.pathOf(node), this.#arrive(node));
     if (this.visit.span !== undefined) this.unit = inSpan(node.unit, this.visit.span);
   }
 

@@ -1,8 +1,8 @@
 import { AppError } from '../../core/errors.ts';
 import { isPromise } from './awaitable.ts';
-import { checkpointOf, resumedParts } from './position.ts';
+import { checkpointOf, resumedParts } from './resumePoints.ts';
 import type { HostedRun, HostedPart } from '../run/runHost.ts';
-import type { Checkpoint, ResumePoint } from '../records/schemas.ts';
+import type { Checkpoint, ResumePoint } from '../records/recordSchemas.ts';
 import { canPause, type Frame, execute, type GraphNode, type Lane } from './unit.ts';
 import { isPause, type Pause, PausedError } from '../run/pause.ts';
 import { pausedCheckpoint } from '../run/resumption.ts';

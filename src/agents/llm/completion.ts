@@ -7,7 +7,7 @@ import type {
 import { fieldOf, textField } from '../../core/jsonFields.ts';
 
 /** A part of a streamed reply, as far as the client reads it. */
-export interface Chunk {
+export interface CompletionChunk {
   readonly choices: readonly {
     readonly delta: { readonly content?: string | null | undefined; readonly refusal?: string | null | undefined };
     readonly finish_reason: string | null;
@@ -53,7 +53,7 @@ export function parsedBody(body: unknown): unknown {
 }
 
 /** The text of a message's content. Some services write it as a list of parts, of which only some are text. */
-export function textOf(content: unknown): string {
+export function replyText(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
   return content

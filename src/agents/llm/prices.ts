@@ -1,7 +1,7 @@
 import { type Endpoint, LOCAL_PROVIDERS, providerOfModel } from './providers.ts';
 
 /** US dollars for a million tokens. */
-export interface Price {
+export interface ModelPrice {
   readonly input: number;
   readonly output: number;
   /** Longer prompts have another price, which is not known. */
@@ -13,7 +13,7 @@ export interface Price {
  * named, or of pages of 2026 that quote it. A model without an entry, because nothing was found or two pages differed, has no price:
  * showing no cost is better than a wrong one.
  */
-const PRICES: Readonly<Record<string, Price>> = {
+const PRICES: Readonly<Record<string, ModelPrice>> = {
   // https://developers.openai.com/api/docs/pricing
   'openai/gpt-4o': { input: 2.5, output: 10 },
   'openai/gpt-4o-mini': { input: 0.15, output: 0.6 },
@@ -46,7 +46,7 @@ const EMBEDDING_PRICES: Readonly<Record<string, number>> = {
 const SNAPSHOT = /-(?:\d{4}-\d{2}-\d{2}|\d{8}|latest)$/;
 
 /** The cost of a call by list price, in US dollars; undefined if the price or a number is unknown. */
-export function estimateCost(
+export function estimateCallCost(
   endpoint: Endpoint,
   { input, output }: { readonly input: number | undefined; readonly output: number | undefined },
   price = priceOf(endpoint, PRICES),
@@ -60,7 +60,7 @@ export function estimateCost(
  * The price by which a run's `maxCost` is enforced: the given one, else the model's list price wherever it runs, and nothing for a
  * model on this machine. Undefined if none is known.
  */
-export function budgetPrice({ provider, model }: Endpoint, price: Price | undefined): Price | undefined {
+export function budgetPrice({ provider, model }: Endpoint, price: ModelPrice | undefined): ModelPrice | undefined {
   if (price !== undefined) return price;
   if (LOCAL_PROVIDERS.has(provider)) return { input: 0, output: 0 };
   const name = model.replace(SNAPSHOT, '');

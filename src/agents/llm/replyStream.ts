@@ -1,6 +1,6 @@
 import { fieldOf, textField } from '../../core/jsonFields.ts';
 import { parseEvents } from '../../remote/events/events.ts';
-import type { Chunk } from './completion.ts';
+import type { CompletionChunk } from './completion.ts';
 
 const END = '[DONE]';
 
@@ -23,7 +23,7 @@ export class BrokenReplyError extends Error {
  *
  * @throws BrokenReplyError, and the errors of the body.
  */
-export async function* readReply(body: AsyncIterable<Uint8Array>): AsyncGenerator<Chunk, void> {
+export async function* readReply(body: AsyncIterable<Uint8Array>): AsyncGenerator<CompletionChunk, void> {
   let isEmpty = true;
   let isComplete = false;
   for await (const { event, data } of parseEvents(body)) {
@@ -40,7 +40,8 @@ export async function* readReply(body: AsyncIterable<Uint8Array>): AsyncGenerato
     const choices: unknown = fieldOf(data, 'choices');
     const usage: unknown = fieldOf(data, 'usage');
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the fields of a chunk can have any value for those who read them
-    if (Array.isArray(choices) || usage) yield { choices: Array.isArray(choices) ? choices : [], usage } as Chunk;
+    if (Array.isArray(choices) || usage)
+      yield { choices: Array.isArray(choices) ? choices : [], usage } as CompletionChunk;
   }
   if (isEmpty) throw new BrokenReplyError('the response has no reply', 'Check the address.');
   if (!isComplete) throw new BrokenReplyError('the reply ended before it was complete', 'Try again.');

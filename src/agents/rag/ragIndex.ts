@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import type { Chunk } from '../../retrieval/chunks/chunk.ts';
 import { chunkText } from '../../retrieval/chunks/chunkText.ts';
 import { type Hit, KeywordIndex } from '../../retrieval/keywordIndex.ts';
-import { openEmbedder } from './embedder.ts';
+import { openEmbedder } from './openEmbedder.ts';
 import type { RAGNodeOptions, RetrievedChunk } from './ragOptions.ts';
-import { readSource } from './sources.ts';
+import { readDocuments } from './sources.ts';
 import { VectorRanking } from './vectorRanking.ts';
 
 interface Ranking {
@@ -33,7 +33,7 @@ export class RagIndex {
   /** @throws AppError that names the source. */
   async addSource(source: string): Promise<void> {
     const chunks: Chunk[] = [];
-    for (const { text, source: name, page } of await readSource(source)) {
+    for (const { text, source: name, page } of await readDocuments(source)) {
       for (const chunk of chunkText(text, name, this.#chunkMode)) {
         chunks.push(chunk);
         if (page !== undefined) this.#pages.set(chunk, page);

@@ -1,7 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 import { Node } from '../graph/node.ts';
-import { checkOptions, type OptionShape } from '../options/optionShape.ts';
-import { requireWholeNumber } from '../options/wholeNumber.ts';
+import { checkOptions, type OptionShape, requireWholeNumber } from '../schema/optionShape.ts';
 import type { RagIndex } from './ragIndex.ts';
 import type { RAGNodeOptions, RetrievedChunk } from './ragOptions.ts';
 

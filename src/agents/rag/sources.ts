@@ -35,7 +35,7 @@ type PdfReader = Pick<typeof Unpdf, 'getDocumentProxy' | 'extractText'>;
  *
  * @throws AppError that names the source.
  */
-export async function readSource(source: string): Promise<readonly Document[]> {
+export async function readDocuments(source: string): Promise<readonly Document[]> {
   if (/^https?:\/\//i.test(source)) return [{ source: withoutUserinfo(source), text: await readWebPage(source) }];
   let isFolder: boolean;
   try {

@@ -1,6 +1,6 @@
 import { AppError, systemCode } from '../../core/errors.ts';
 import { parseJson } from '../../core/jsonFields.ts';
-import type { Checkpoint } from './schemas.ts';
+import type { Checkpoint } from './recordSchemas.ts';
 
 // As long as a text can be.
 const MAX_BYTES = 500e6;
@@ -25,7 +25,7 @@ export function checkpointFile(path: string): (checkpoint: Checkpoint) => Promis
 export async function readCheckpoint(path: string): Promise<Checkpoint> {
   const { readNamedFile } = await import('../../core/files/namedFile.ts'); // loads streams, a tenth of the cost of importing the library
   const text = await readNamedFile(path, { name: `The checkpoint ${path}`, maxBytes: MAX_BYTES });
-  const { checkpointSchema } = await import('./schemas.ts');
+  const { checkpointSchema } = await import('./recordSchemas.ts');
   try {
     return checkpointSchema.parse(parseJson(text));
   } catch (error) {

@@ -1,7 +1,7 @@
 import { AppError, systemCode } from '../../core/errors.ts';
 import { parseJson } from '../../core/jsonFields.ts';
 import { type Json, stableJson, toPlainJson } from './plainJson.ts';
-import type { RecordingEntry } from './schemas.ts';
+import type { RecordingEntry } from './recordSchemas.ts';
 import type { MissingReason } from './trace.ts';
 
 // As long as a text can be.
@@ -55,7 +55,7 @@ export class Recording implements AsyncDisposable {
       if (!(error instanceof AppError) || systemCode(error.cause) !== 'ENOENT') throw error;
     }
     const lines = text.split('\n').filter((line) => line !== '');
-    const { recordingEntrySchema } = await import('./schemas.ts'); // zod is as large as the rest of the runtime
+    const { recordingEntrySchema } = await import('./recordSchemas.ts'); // zod is as large as the rest of the runtime
     const entries = lines.map((line, index) => {
       try {
         return recordingEntrySchema.parse(parseJson(line));

@@ -1,4 +1,4 @@
-import { MAX_TIMER_SECONDS } from '../options/seconds.ts';
+import { MAX_TIMER_SECONDS } from '../schema/optionShape.ts';
 
 /** What a run has spent: US dollars at list prices, tokens of prompts and replies, and seconds. */
 export interface Spent {
@@ -30,15 +30,15 @@ export class BudgetError extends Error {
 }
 
 /** Counts what a run spends, and that of the runs which its hooks start. */
-export class Budget {
+export class RunBudget {
   readonly #limits: BudgetLimits;
   /** That of the run in whose hook this run was started. */
-  readonly #outer: Budget | undefined;
+  readonly #outer: RunBudget | undefined;
   readonly #startedAt = performance.now();
   #cost: number | undefined;
   #tokens = 0;
 
-  constructor(limits: BudgetLimits, outer: Budget | undefined) {
+  constructor(limits: BudgetLimits, outer: RunBudget | undefined) {
     this.#limits = limits;
     this.#outer = outer;
   }
@@ -48,14 +48,14 @@ export class Budget {
    *
    * @throws RangeError if a limit is not a number of at least 0.
    */
-  static of(limits: BudgetLimits, outer: Budget | undefined): Budget | undefined {
+  static of(limits: BudgetLimits, outer: RunBudget | undefined): RunBudget | undefined {
     const { maxCost, maxTokens, maxSeconds } = limits;
     if (maxCost === undefined && maxTokens === undefined && maxSeconds === undefined) return outer;
     for (const [name, value] of Object.entries({ maxCost, maxTokens, maxSeconds })) {
       if (value === undefined || value >= 0) continue;
       throw new RangeError(`${name} is ${String(value)}; it must be a number of at least 0.`);
     }
-    return new Budget(limits, outer);
+    return new RunBudget(limits, outer);
   }
 
   get spent(): Spent {

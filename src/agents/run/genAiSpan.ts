@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { AppError } from '../../core/errors.ts';
 import { type Attributes, hasTracerProvider, openTelemetryApi, STATUS_ERROR, TRACER } from './openTelemetry.ts';
-import { scopes } from './scope.ts';
+import { scopes } from './runScope.ts';
 
 // Values of SpanKind in the API.
 const KINDS = { internal: 0, client: 2 } as const;

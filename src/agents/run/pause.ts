@@ -1,5 +1,5 @@
-import { checkOptions } from '../options/optionShape.ts';
-import type { Checkpoint } from '../records/schemas.ts';
+import { checkOptions } from '../schema/optionShape.ts';
+import type { Checkpoint } from '../records/recordSchemas.ts';
 import type { Schema } from '../schema/standardSchema.ts';
 
 export interface PauseRequest {

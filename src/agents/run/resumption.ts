@@ -1,7 +1,7 @@
 import { AppError, messageOf } from '../../core/errors.ts';
 import { jsonSchemaOf } from '../schema/jsonSchema.ts';
 import { checkWith, type Checked, type Schema } from '../schema/standardSchema.ts';
-import type { Checkpoint } from '../records/schemas.ts';
+import type { Checkpoint } from '../records/recordSchemas.ts';
 import type { PauseRequest } from './pause.ts';
 
 /** The schemas of checkpoints that were made in this process; a checkpoint itself has only their JSON Schema. */
@@ -38,7 +38,7 @@ export async function checkResumption(
   if (resume === undefined) {
     throw new AppError('bad-input', 'The option input is the answer to a checkpoint, so it needs the option resume.');
   }
-  const { checkpointSchema } = await import('../records/schemas.ts');
+  const { checkpointSchema } = await import('../records/recordSchemas.ts');
   const parsed = checkpointSchema.safeParse(resume);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;

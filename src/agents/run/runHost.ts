@@ -1,4 +1,4 @@
-import type { Checkpoint } from '../records/schemas.ts';
+import type { Checkpoint } from '../records/recordSchemas.ts';
 import type { RunOptions } from './runOptions.ts';
 
 /** A run that is about to start: a call of `run`, not a visit inside a flow. */

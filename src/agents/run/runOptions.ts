@@ -1,7 +1,7 @@
 import type { BudgetLimits } from './budget.ts';
-import type { OptionShape } from '../options/optionShape.ts';
+import type { OptionShape } from '../schema/optionShape.ts';
 import type { Recording } from '../records/recording.ts';
-import type { Checkpoint } from '../records/schemas.ts';
+import type { Checkpoint } from '../records/recordSchemas.ts';
 import type { TraceEvent } from '../records/trace.ts';
 
 export interface RunOptions extends BudgetLimits {

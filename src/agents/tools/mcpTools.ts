@@ -1,4 +1,4 @@
-import { checkOptions } from '../options/optionShape.ts';
+import { checkOptions } from '../schema/optionShape.ts';
 import type { McpServer, McpTools } from './mcpServer.ts';
 
 /**

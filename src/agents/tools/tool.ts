@@ -1,5 +1,5 @@
 import { AppError, messageOf } from '../../core/errors.ts';
-import { checkOptions } from '../options/optionShape.ts';
+import { checkOptions } from '../schema/optionShape.ts';
 import { type JsonSchema, jsonSchemaOf } from '../schema/jsonSchema.ts';
 import { checkWith, type Schema } from '../schema/standardSchema.ts';
 

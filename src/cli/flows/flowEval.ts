@@ -5,7 +5,7 @@ import { findChoice } from '../../flows/graph/flowChoice.ts';
 import { readDataSet } from '../../flows/run/evals/dataSet.ts';
 import {
   type CaseResult,
-  changesSince,
+  evalChanges,
   type EvalRecord,
   type ScoreChange,
   totalsOf,
@@ -63,7 +63,7 @@ export async function evalFlow(context: Context, argument: string, flags: FlowEv
     },
   );
   await store.add(record);
-  const changes = before === undefined ? [] : changesSince(before, record);
+  const changes = before === undefined ? [] : evalChanges(before, record);
   const totals = totalsOf(record);
   terminal.json({ type: 'end', eval: record.id, ...totals, changes, ...(before && { against: before.id }) });
   if (!terminal.isJson) report(context, record, changes);

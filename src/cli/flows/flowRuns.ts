@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { farwharfHome } from '../../core/files/home.ts';
-import { describeRunNow, describeUsage, stateOf } from '../../flows/run/history/describeRun.ts';
+import { describeRunNow, describeUsage, runStateWord } from '../../flows/run/history/describeRun.ts';
 import { RunHistory } from '../../flows/run/history/runHistory.ts';
 import type { RunRecord } from '../../flows/run/history/runRecord.ts';
 import type { Context } from '../command/context.ts';
@@ -23,7 +23,7 @@ const COLUMNS: readonly RecordColumn<RunRecord>[] = [
 /** `farwharf flow runs`: the recorded runs of a flow file, the newest first. JSON: `{ runs: [...] }`. */
 export async function listFlowRuns({ terminal, env }: Context, argument: string): Promise<void> {
   const records = await new RunHistory(farwharfHome(env)).list(resolve(argument));
-  if (terminal.json({ runs: records.map((record) => ({ ...record, ...stateOf(record) })) })) return;
+  if (terminal.json({ runs: records.map((record) => ({ ...record, ...runStateWord(record) })) })) return;
   if (records.length === 0) terminal.note('No recorded runs of this file.');
   else answerTable(terminal, COLUMNS, records);
 }

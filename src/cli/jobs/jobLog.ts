@@ -1,4 +1,4 @@
-import { describeJob, describeOutcome, describeResultCount } from '../../jobs/describe.ts';
+import { describeJob, describeOutcome, describeResultCount } from '../../jobs/report/describeJob.ts';
 import { ContactWatch } from '../../jobs/service/contactWatch.ts';
 import { watchJob } from '../../jobs/log/follow.ts';
 import { hasSucceeded, type JobRecord } from '../../jobs/ledger/record.ts';

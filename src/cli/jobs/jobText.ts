@@ -2,10 +2,10 @@ import { formatCount } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { padToWidth } from '../../core/text/textWidth.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
-import type { Advice } from '../../jobs/page/advice.ts';
-import type { JobPage } from '../../jobs/page/jobPage.ts';
-import { describeFacts, describeFiles, metricPlots, type PageLine, usagePlots } from '../../jobs/page/pageText.ts';
-import { describePhase } from '../../jobs/page/timeline.ts';
+import type { Advice } from '../../jobs/report/advice.ts';
+import type { JobPage } from '../../jobs/report/jobPage.ts';
+import { describeFacts, describeFiles, metricPlots, type PageLine, usagePlots } from '../../jobs/report/pageText.ts';
+import { describePhase } from '../../jobs/report/jobTimeline.ts';
 import { sparkline } from '../terminal/sparkline.ts';
 import { jobArgument } from '../command/jobArgument.ts';
 

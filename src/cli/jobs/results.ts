@@ -16,7 +16,7 @@ import { directArchiver } from '../../jobs/archives/archiver.ts';
 import { DEFAULT_RESULT_GB, resultLimits } from '../../jobs/results/resultLimits.ts';
 import { ResultJournals } from '../../jobs/results/resultJournals.ts';
 import type { RemoteClient } from '../../remote/client.ts';
-import type { PlannedResult, ResultDecision } from '../../workspace/results/results.ts';
+import type { PlannedResult, ResultDecision } from '../../workspace/results/applyResults.ts';
 import type { Context } from '../command/context.ts';
 import type { ConflictChoice } from './conflictFlag.ts';
 import type { JobPlace } from '../session/jobPlace.ts';

@@ -1,6 +1,6 @@
 import { printableLine, printableText } from '../../core/text/printable.ts';
 import type { AgentToolInput } from '../../jobs/agentTools/agentTools.ts';
-import { describeJob } from '../../jobs/describe.ts';
+import { describeJob } from '../../jobs/report/describeJob.ts';
 import { detailsReader } from '../../jobs/failure/failureDetails.ts';
 import { failureContext } from '../../jobs/failure/failureContext.ts';
 import { failureAsJson } from '../../jobs/failure/failureJson.ts';

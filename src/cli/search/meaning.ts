@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { openEmbedder } from '../../agents/rag/embedder.ts';
+import { openEmbedder } from '../../agents/rag/openEmbedder.ts';
 import { AppError, messageOf } from '../../core/errors.ts';
 import { formatCount } from '../../core/text/format.ts';
 import { farwharfHome } from '../../core/files/home.ts';

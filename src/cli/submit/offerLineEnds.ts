@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { lineEndFindings, readScriptStart } from '../../jobs/selection/scriptStart.ts';
+import { lineEndFindings, readScriptHead } from '../../jobs/selection/scriptHead.ts';
 import { describeFinding } from '../../jobs/plan/preflight.ts';
 import { replaceWindowsLineEnds } from '../../workspace/files/lineEnds.ts';
 import type { Selection } from '../../workspace/select/selection.ts';
@@ -13,7 +13,7 @@ import type { Context } from '../command/context.ts';
  * @throws as `replaceWindowsLineEnds`.
  */
 export async function offerLineEnds(selection: Selection, script: string, context: Context): Promise<boolean> {
-  const start = await readScriptStart(selection, script);
+  const start = await readScriptHead(selection, script);
   const [finding] = start === undefined ? [] : lineEndFindings(start);
   if (start === undefined || finding === undefined) return false;
   // What a link leads to may belong to others.

@@ -1,5 +1,5 @@
 import { AppError } from '../../core/errors.ts';
-import { checkScript } from '../../jobs/selection/script.ts';
+import { requireScript } from '../../jobs/selection/script.ts';
 import type { SubmitIntent } from '../../jobs/plan/draft.ts';
 import { isOwnGit } from '../../workspace/select/exclusion.ts';
 import { type Selection, selectFiles } from '../../workspace/select/selection.ts';
@@ -9,7 +9,7 @@ import { describeExclusions } from './selectionSummary.ts';
 /**
  * The files of a folder that are to be sent.
  *
- * @throws AppError `bad-input` if there is nothing to send, or as `selectFiles` and `checkScript` do.
+ * @throws AppError `bad-input` if there is nothing to send, or as `selectFiles` and `requireScript` do.
  */
 export async function selectToSend(
   folder: string,
@@ -28,7 +28,7 @@ export async function selectToSend(
     throw new AppError('bad-input', describeNothing(folder, selection));
   }
   if (script !== undefined) {
-    checkScript(selection, script, (path) =>
+    requireScript(selection, script, (path) =>
       exclude.includes(path) ? 'Remove --exclude.' : `Send it with --include ${path}, or change the rule.`,
     );
   }

@@ -10,7 +10,7 @@ import { batchProfile } from '../../jobs/profiles/batchProfile.ts';
 import type { ProfileJob } from '../../jobs/profiles/profileJob.ts';
 import { scriptPath } from '../../jobs/selection/script.ts';
 import type { SubmitDraft } from '../../jobs/plan/draft.ts';
-import { isBatchScriptName } from '../../workspace/files/batchScriptName.ts';
+import { isBatchScriptName } from '../../workspace/files/scriptKinds.ts';
 import { readFolder, type SubmitFlags } from './submitFlags.ts';
 import { readProfileJob } from './submitProfile.ts';
 

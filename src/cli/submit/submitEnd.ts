@@ -1,5 +1,5 @@
 import { AppError } from '../../core/errors.ts';
-import { describeOutcome } from '../../jobs/describe.ts';
+import { describeOutcome } from '../../jobs/report/describeJob.ts';
 import type { DownloadedResults } from '../../jobs/results/placeFiles.ts';
 import { resultsFolderOf } from '../../jobs/results/resultsFolder.ts';
 import type { Context } from '../command/context.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../core/errors.ts';
 import { formatCount } from '../../core/text/format.ts';
-import { describeJob } from '../../jobs/describe.ts';
+import { describeJob } from '../../jobs/report/describeJob.ts';
 import { describeParameters } from '../../jobs/ledger/parameters.ts';
 import { hasSucceeded, isOver, type JobRecord } from '../../jobs/ledger/record.ts';
 import { mayBeRetried, sendSweep, type SweepEnd, type SweepPhase } from '../../jobs/sweeps/sendSweep.ts';

@@ -9,7 +9,7 @@ import {
 } from '../../core/text/printable.ts';
 import { withoutUserinfo } from '../../core/redact.ts';
 import { cutToWidth } from '../../core/text/textWidth.ts';
-import { TerminalText } from '../../jobs/output/terminalOutput.ts';
+import { TerminalText } from '../../jobs/log/terminalOutput.ts';
 import { Output, type StreamName, type TextStream } from './output.ts';
 
 const CLEAR_LINE = printable`\r\u001b[2K`;

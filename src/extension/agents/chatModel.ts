@@ -1,9 +1,9 @@
 // A module of its own, because it loads the `openai` package, which only questions to a model need. The command line is made of the same
 // code, whose imports of `http` do not go through VS Code's proxy, so the extension passes its own `fetch`.
 import { LLMClient } from '../../agents/chat/llmClient.ts';
-import type { TextMessage } from '../../agents/chat/messages.ts';
+import type { TextMessage } from '../../agents/chat/chatMessages.ts';
 import { type Endpoint, requestUrl } from '../../agents/llm/providers.ts';
-import { type PromptModel, type PromptReply, runPrompt } from '../../flows/run/models/promptRun.ts';
+import { type PromptRunModel, type PromptReply, runPrompt } from '../../flows/run/models/promptRun.ts';
 
 interface Transport {
   readonly signal: AbortSignal;
@@ -12,7 +12,7 @@ interface Transport {
 
 /** Sends messages to a model once. Throws like `runPrompt`. */
 export function askModel(
-  model: Omit<PromptModel, 'fetch'>,
+  model: Omit<PromptRunModel, 'fetch'>,
   messages: Parameters<typeof runPrompt>[1],
   { signal, fetch }: Transport,
 ): Promise<PromptReply> {

@@ -1,11 +1,11 @@
 import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
-import type { TextMessage } from '../../agents/chat/messages.ts';
+import type { TextMessage } from '../../agents/chat/chatMessages.ts';
 import { googleToken } from '../../agents/llm/googleToken.ts';
 import type { Endpoint } from '../../agents/llm/providers.ts';
 import { createNetworkFetch } from '../../core/network/networkFetch.ts';
 import { printableLine } from '../../core/text/printable.ts';
-import type { Selected } from '../../flows/run/models/modelBridge.ts';
+import type { SelectedModels } from '../../flows/run/models/modelBridge.ts';
 import { readSetting } from '../contributions/config.ts';
 import { streamEditorChat } from './editorChat.ts';
 import type { Keys } from '../account/keys.ts';
@@ -58,7 +58,7 @@ export async function openModel(keys: Keys): Promise<AnswerModel | undefined> {
  *
  * @throws AppError if the settings are not usable.
  */
-export async function selectedForFlows(keys: Keys): Promise<Selected | undefined> {
+export async function selectedForFlows(keys: Keys): Promise<SelectedModels | undefined> {
   const choice = chosenModel();
   if (choice.type === 'none') return undefined;
   if (choice.type === 'editor') return { provider: 'vscode', model: choice.id, service: undefined };

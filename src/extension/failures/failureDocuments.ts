@@ -14,7 +14,7 @@ import { withSignal } from '../ui/abort.ts';
 import { explain } from '../ui/errorText.ts';
 import { MODEL_TEXT_FOLDER } from '../ui/modelText.ts';
 import { showInformation, showProgress } from '../ui/show.ts';
-import type { TextMessage } from '../../agents/chat/messages.ts';
+import type { TextMessage } from '../../agents/chat/chatMessages.ts';
 
 const SCHEME = 'farwharf-failure';
 // At most ten updates per second: each crosses to the window and lays out its editor again.

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../core/processes/lifetime.ts';
 import type { Logger } from '../../core/log.ts';
 import { printableLine } from '../../core/text/printable.ts';
-import { describeJob } from '../../jobs/describe.ts';
+import { describeJob } from '../../jobs/report/describeJob.ts';
 import { hasSucceeded, isOver, type JobRecord } from '../../jobs/ledger/record.ts';
 import { lastLines } from '../../jobs/log/lastLines.ts';
 import { EventSpool } from '../../jobs/log/spool.ts';

@@ -3,7 +3,7 @@ import { formatInteger } from '../../core/text/format.ts';
 import { shownScript } from '../../jobs/selection/script.ts';
 import { AppError } from '../../core/errors.ts';
 import { printableLine } from '../../core/text/printable.ts';
-import { describeJob } from '../../jobs/describe.ts';
+import { describeJob } from '../../jobs/report/describeJob.ts';
 import { isOver, type JobRecord } from '../../jobs/ledger/record.ts';
 import type { Logger } from '../../core/log.ts';
 import type { Hosts } from '../account/hosts.ts';

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { printableLine } from '../../core/text/printable.ts';
 import { formatBytes, formatDuration, formatInteger } from '../../core/text/format.ts';
-import { describeJob } from '../../jobs/describe.ts';
+import { describeJob } from '../../jobs/report/describeJob.ts';
 import { hasSucceeded, type JobRecord, shortId } from '../../jobs/ledger/record.ts';
 import type { FileChange } from '../../jobs/submitted/fileChanges.ts';
 import type { JobStore } from './store/jobStore.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import * as l10n from '@vscode/l10n';
 import { isAbort, messageOf } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
-import { endHook, type EndHook, runEndHook } from '../../jobs/ending/endHook.ts';
+import { endHook, type EndHook, runEndHook } from '../../jobs/report/endHook.ts';
 import type { AsyncLedger } from '../../jobs/ledger/asyncLedger.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
 import { readSetting } from '../contributions/config.ts';

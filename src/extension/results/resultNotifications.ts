@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { shownScript } from '../../jobs/selection/script.ts';
 import { formatInteger } from '../../core/text/format.ts';
-import { describeOutcome, describeResultCount } from '../../jobs/describe.ts';
+import { describeOutcome, describeResultCount } from '../../jobs/report/describeJob.ts';
 import { hasSucceeded, isWaiting, type JobRecord } from '../../jobs/ledger/record.ts';
 import { readSetting } from '../contributions/config.ts';
 import { JOBS_VIEW } from '../contributions/names.ts';

@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { plural } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
-import type { PlannedResult, ResultDecision } from '../../workspace/results/results.ts';
+import type { PlannedResult, ResultDecision } from '../../workspace/results/applyResults.ts';
 import { pickMany } from '../ui/picks.ts';
 import { allowedTicks, decisionsFor, type ResultRow, resultRows } from './resultRows.ts';
 import { type PickItem } from '../ui/show.ts';
@@ -17,7 +17,6 @@ interface ResultItem extends PickItem {
 
 // Short, because VS Code shows it beside the first row instead of that row's description.
 const APART = l10n.t('Select one at a time');
-
 const COMPARE = l10n.t('Compare with your file');
 
 /** Shows the plan for the results and asks which files to write. Undefined if the user cancels, and then nothing is written. */

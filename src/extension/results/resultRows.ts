@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n';
 import { formatBytes } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
-import type { PlannedResult, ResultDecision, ResultStatus } from '../../workspace/results/results.ts';
+import type { PlannedResult, ResultDecision, ResultStatus } from '../../workspace/results/applyResults.ts';
 
 const REASONS: Readonly<Record<NonNullable<PlannedResult['review']>['reason'], string>> = {
   hidden: l10n.t('hidden'),

@@ -15,7 +15,7 @@ import type { JobRecord } from '../../jobs/ledger/record.ts';
 import { resultsFolderOf } from '../../jobs/results/resultsFolder.ts';
 import { resultLimits } from '../../jobs/results/resultLimits.ts';
 import { ResultJournals } from '../../jobs/results/resultJournals.ts';
-import type { PlannedResult } from '../../workspace/results/results.ts';
+import type { PlannedResult } from '../../workspace/results/applyResults.ts';
 import { readSetting } from '../contributions/config.ts';
 import { diskFolders, requireTrust } from '../workspace/folders.ts';
 import { presentResults } from './presentResults.ts';

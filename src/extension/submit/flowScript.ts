@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { pathInside } from '../../core/files/pathInside.ts';
 import { readNamedFile } from '../../core/files/namedFile.ts';
-import type { Checkpoint } from '../../agents/records/schemas.ts';
+import type { Checkpoint } from '../../agents/records/recordSchemas.ts';
 import { FlowJob, flowRuntimeFiles, isFlowScript } from '../../flows/run/job/flowJob.ts';
 import type { SubmitPlan } from '../../jobs/plan/plan.ts';
 import { scriptArguments, scriptPath } from '../../jobs/selection/script.ts';

@@ -10,7 +10,7 @@ import { EventSpool } from '../../jobs/log/spool.ts';
 import { MetricLines } from '../../jobs/metrics/metricLines.ts';
 import type { Sweep } from '../../jobs/sweeps/sweep.ts';
 import { SweepStore } from '../../jobs/sweeps/sweepStore.ts';
-import type { FromSweepPage } from '../../webview/sweepPage/messages.ts';
+import type { FromSweepPage } from '../../webview/sweepPage/sweepPageMessages.ts';
 import type { LostContacts } from '../jobs/store/lostContacts.ts';
 import { openPage } from '../ui/openPage.ts';
 import type { SweepRuns } from './sweepRuns.ts';

@@ -10,7 +10,7 @@ import { awaitedResults } from '../../jobs/sweeps/awaitedResults.ts';
 import { countJobs, describeCounts } from '../../jobs/sweeps/sweepProgress.ts';
 import { metricNames, sweepRows } from '../../jobs/sweeps/sweepTable.ts';
 import { describeLastSeen, describeLostService, type LostContact, lostOfSweep } from '../jobs/store/lostContacts.ts';
-import type { ToSweepPage } from '../../webview/sweepPage/messages.ts';
+import type { ToSweepPage } from '../../webview/sweepPage/sweepPageMessages.ts';
 
 const MAX_METRICS = 12;
 // Redrawn each second.

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { isAbort } from '../../core/errors.ts';
 import { printableLine } from '../../core/text/printable.ts';
-import { describeResultCount } from '../../jobs/describe.ts';
+import { describeResultCount } from '../../jobs/report/describeJob.ts';
 import { hasSucceeded, isActive, type JobRecord } from '../../jobs/ledger/record.ts';
 import { LogText } from '../../jobs/log/logText.ts';
 import { patchFromEvent } from '../../jobs/log/progress.ts';

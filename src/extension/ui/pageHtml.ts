@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
-import { type PageOptions, webviewPage } from '../../webview/webviewPage.ts';
+import { type WebviewPageOptions, webviewPage } from './webviewPage.ts';
 
 /** The HTML of a page whose files are in `dist/webview`, in VS Code's language. */
 export function pageHtml(
   webview: vscode.Webview,
   files: vscode.Uri,
-  { title, name }: Pick<PageOptions, 'title'> & { readonly name: string },
+  { title, name }: Pick<WebviewPageOptions, 'title'> & { readonly name: string },
 ): string {
   return webviewPage({
     title,

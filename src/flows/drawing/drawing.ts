@@ -6,7 +6,7 @@ import {
   labelOf,
   pathBelow,
   singleExits,
-  type Stub,
+  type ActionStub,
   stubId,
 } from './flowLayout.ts';
 import type { Box, Point } from '../layout/shape.ts';
@@ -120,7 +120,7 @@ function addFlow(shown: FlowLayout, path: string, offset: Point, nodes: DrawnNod
     addFlow(nested, place, { x, y }, nodes, edges);
   }
 
-  function addStub(stub: Stub): void {
+  function addStub(stub: ActionStub): void {
     const id = stubId(stub);
     const text = labelOf(stub.action, false);
     add(id, id, { source: pathBelow(path, stub.node), target: undefined, action: stub.action, text, edge: undefined });

@@ -22,13 +22,13 @@ export interface FlowLayout {
   readonly layout: Layout;
   /** The layout before it was wrapped into columns, which the next layout starts from. */
   readonly unfolded: Layout;
-  readonly stubs: readonly Stub[];
+  readonly stubs: readonly ActionStub[];
   /** Expanded nested flows by the id of their node; their positions are relative to their own origin. */
   readonly inner: ReadonlyMap<string, FlowLayout>;
 }
 
 /** An action that a node returns and that is not connected. */
-export interface Stub {
+export interface ActionStub {
   readonly node: string;
   readonly action: string;
 }
@@ -45,7 +45,7 @@ export interface FlowLayoutOptions {
 }
 
 export const endId = (edge: FlowEdge): string => `end ${edge.id}`;
-export const stubId = ({ node, action }: Stub): string => `stub ${node}:${action}`;
+export const stubId = ({ node, action }: ActionStub): string => `stub ${node}:${action}`;
 export const pathBelow = (path: string, node: string): string => (path === '' ? node : `${path}/${node}`);
 
 /** The label of a connection, cut to what is drawn; empty for a node's only exit, which is usually the default one. */
@@ -53,7 +53,7 @@ export const labelOf = (action: string, isOnly: boolean): string =>
   isOnly && action === DEFAULT_ACTION ? '' : cutText(action, LABEL_FONT, LABEL_WIDTH);
 
 /** The nodes that have one exit. */
-export function singleExits({ edges }: FlowGraph, stubs: readonly Stub[]): ReadonlySet<string> {
+export function singleExits({ edges }: FlowGraph, stubs: readonly ActionStub[]): ReadonlySet<string> {
   const counts = new Map<string, number>();
   for (const node of [...edges.map(({ source }) => source), ...stubs.map((stub) => stub.node)]) {
     counts.set(node, (counts.get(node) ?? 0) + 1);
@@ -62,7 +62,7 @@ export function singleExits({ edges }: FlowGraph, stubs: readonly Stub[]): Reado
 }
 
 /** The actions of a flow's nodes that have no connection, in the order of the nodes. */
-export function stubsOf({ nodes, edges }: FlowGraph): Stub[] {
+export function stubsOf({ nodes, edges }: FlowGraph): ActionStub[] {
   const connected = new Set(edges.map(({ source, action }) => `${source}:${action}`));
   return nodes.flatMap(({ id, actions }) =>
     actions.known.filter(({ action }) => !connected.has(`${id}:${action}`)).map(({ action }) => ({ node: id, action })),
@@ -138,7 +138,7 @@ function labelWidth(action: string, isOnly: boolean): number {
   return text === '' ? 0 : pixelWidth(text, LABEL_FONT) + LABEL_PADDING;
 }
 
-function endings({ edges }: FlowGraph, stubs: readonly Stub[]): LayoutNode[] {
+function endings({ edges }: FlowGraph, stubs: readonly ActionStub[]): LayoutNode[] {
   const sized = (id: string, size: { readonly width: number; readonly height: number }): LayoutNode => ({
     id,
     ...size,
@@ -149,7 +149,7 @@ function endings({ edges }: FlowGraph, stubs: readonly Stub[]): LayoutNode[] {
   ];
 }
 
-function connections(graph: FlowGraph, stubs: readonly Stub[]): LayoutEdge[] {
+function connections(graph: FlowGraph, stubs: readonly ActionStub[]): LayoutEdge[] {
   const single = singleExits(graph, stubs);
   return [
     ...graph.edges.map((edge) => ({

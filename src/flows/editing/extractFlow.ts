@@ -1,6 +1,6 @@
 import type { FlowOperation } from '../graph/flowOperation.ts';
 import type { FlowEdge, TextEdit } from '../graph/graph.ts';
-import { nodeName } from '../reading/unitNames.ts';
+import { sourceName } from '../reading/unitNames.ts';
 import { nameIn } from '../interpreter/scopes.ts';
 import { startOf } from '../syntax/sourceFile.ts';
 import {
@@ -130,7 +130,7 @@ function shapes(
   const touched = new Set([...cut.entering, ...cut.leaving, ...cut.inner]);
   const nameOf = (node: string): string => {
     const instance = nodes.get(node);
-    return instance === undefined ? node : nodeName(instance, undefined);
+    return instance === undefined ? node : sourceName(instance, undefined);
   };
   const outer = [
     ...graph.edges.filter((edge) => !touched.has(edge)),

@@ -16,7 +16,7 @@ export const NODE_TYPES: Readonly<Record<string, NodeType>> = {
  */
 
 /** A position in a text: UTF-16 offset, line and column, all from 0, as editors count. */
-export interface Position {
+export interface SourcePosition {
   readonly offset: number;
   readonly line: number;
   readonly column: number;
@@ -26,8 +26,8 @@ export interface Position {
 export interface SourceRange {
   /** The path as passed to the reader, or as resolved from a relative import. */
   readonly file: string;
-  readonly start: Position;
-  readonly end: Position;
+  readonly start: SourcePosition;
+  readonly end: SourcePosition;
 }
 
 /** Something that cannot be known without running the code. */

@@ -1,7 +1,7 @@
 import type * as t from '@babel/types';
 import { computedKey } from './expressions.ts';
 import type { AbstractInterpreter } from './abstractInterpreter.ts';
-import { keyName, ruleFor, type Rules, unwrapped } from '../syntax/nodes.ts';
+import { keyName, nodeRule, type Rules, unwrapped } from '../syntax/nodes.ts';
 import { createCell, findCell, nameIn } from './scopes.ts';
 import { alternatives, type Instance, type Scope, UNDEFINED, union, unknown, type Value } from './values.ts';
 
@@ -70,7 +70,7 @@ export function bindPattern(
   isNew: boolean,
 ): void {
   const pattern = unwrapped(outer);
-  ruleFor(RULES, pattern)?.(pattern, interpreter, value, scope, isNew);
+  nodeRule(RULES, pattern)?.(pattern, interpreter, value, scope, isNew);
 }
 
 /** Names instances after the variable or property that holds them, and records how code refers to them. */

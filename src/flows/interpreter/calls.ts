@@ -1,7 +1,7 @@
 import type * as t from '@babel/types';
 import { callArrayMethod, callGlobal, followArguments } from './builtins.ts';
 import { addItems } from './expressions.ts';
-import { connect, hide, noteRun } from './drafts.ts';
+import { connectInDraft, hide, noteRun } from './drafts.ts';
 import type { AbstractInterpreter } from './abstractInterpreter.ts';
 import { boundMethod, findMethod, libraryOf } from './members.ts';
 import { keyName, unwrapped } from '../syntax/nodes.ts';
@@ -172,7 +172,7 @@ function callLibrary(
 ): Value {
   if (instance.flow !== undefined) {
     if (name === 'connect' && node.type === 'CallExpression') {
-      connect(interpreter, instance, node, args, scope);
+      connectInDraft(interpreter, instance, node, args, scope);
       return instance;
     }
     if (name === 'run') noteRun(interpreter, instance, node, args[0] ?? UNDEFINED, scope);

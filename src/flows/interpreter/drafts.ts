@@ -86,7 +86,7 @@ export function setBranches(interpreter: AbstractInterpreter, flow: Instance, va
 }
 
 /** Evaluates a call of `connect`: one connection, or one for each alternative. */
-export function connect(
+export function connectInDraft(
   interpreter: AbstractInterpreter,
   flow: Instance,
   node: t.CallExpression,

@@ -1,5 +1,5 @@
 import type * as t from '@babel/types';
-import { given, isFunctionDeclaration, ruleFor, type Rules } from '../syntax/nodes.ts';
+import { given, isFunctionDeclaration, nodeRule, type Rules } from '../syntax/nodes.ts';
 import type { AbstractInterpreter } from './abstractInterpreter.ts';
 import { BREAK, type CompletionType, createCell, createScope, LEAVE, NEXT } from './scopes.ts';
 import {
@@ -125,7 +125,7 @@ const RULES: Rules<[interpreter: AbstractInterpreter, scope: Scope], CompletionT
 };
 
 function executeStatement(interpreter: AbstractInterpreter, node: t.Statement, scope: Scope): CompletionType {
-  return ruleFor(RULES, node)?.(node, interpreter, scope) ?? NEXT;
+  return nodeRule(RULES, node)?.(node, interpreter, scope) ?? NEXT;
 }
 
 const skip = (): CompletionType => NEXT;

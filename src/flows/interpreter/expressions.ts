@@ -1,6 +1,6 @@
 import type * as t from '@babel/types';
 import type { AbstractInterpreter } from './abstractInterpreter.ts';
-import { given, keyName, ruleFor, type Rules, unwrapped } from '../syntax/nodes.ts';
+import { given, keyName, nodeRule, type Rules, unwrapped } from '../syntax/nodes.ts';
 import { OPERATORS } from './operators.ts';
 import { createScope, findCell } from './scopes.ts';
 import {
@@ -120,7 +120,7 @@ const RULES: Rule = {
 /** The value of an expression. */
 export function evaluateExpression(interpreter: AbstractInterpreter, outer: t.Node, scope: Scope): Value {
   const node = unwrapped(outer);
-  return ruleFor(RULES, node)?.(node, interpreter, scope) ?? unknown(scope.file, node);
+  return nodeRule(RULES, node)?.(node, interpreter, scope) ?? unknown(scope.file, node);
 }
 
 /** Adds the items of a spread to a list; returns false if they are unknown. */

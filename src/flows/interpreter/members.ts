@@ -4,7 +4,7 @@ import type { AbstractInterpreter } from './abstractInterpreter.ts';
 import { setStart } from './drafts.ts';
 import { keyName } from '../syntax/nodes.ts';
 import { createCell, createScope } from './scopes.ts';
-import { readShared, writeShared } from './shared.ts';
+import { readSharedKey, writeSharedKey } from './shared.ts';
 import type { LibraryName } from './library.ts';
 import {
   type ClassValue,
@@ -59,7 +59,7 @@ export function readMember(
   const { file } = place.scope;
   switch (value.type) {
     case 'shared':
-      return readShared(interpreter, value, key, node, place);
+      return readSharedKey(interpreter, value, key, node, place);
     case 'union':
       return union(value.values.map((one) => readMember(interpreter, one, key, node, place)));
     case 'object':
@@ -124,7 +124,7 @@ export function writeMember(
   node: t.Node,
   scope: Scope,
 ): void {
-  if (target.type === 'shared') writeShared(interpreter, target, key, node, scope);
+  if (target.type === 'shared') writeSharedKey(interpreter, target, key, node, scope);
   else if (target.type === 'union') {
     for (const one of target.values) writeMember(interpreter, one, key, value, node, scope);
   } else if (target.type === 'object') {

@@ -21,7 +21,7 @@ function isTrue(value: Value | undefined): boolean {
 }
 
 /** Reads a key of the shared state, or a value below it. */
-export function readShared(
+export function readSharedKey(
   interpreter: AbstractInterpreter,
   { use, path, access }: SharedValue,
   key: string | undefined,
@@ -61,7 +61,7 @@ function isMethod(key: string): boolean {
 }
 
 /** Writes a key of the shared state, or a value below it. */
-export function writeShared(
+export function writeSharedKey(
   interpreter: AbstractInterpreter,
   { use, path }: SharedValue,
   key: string | undefined,

@@ -11,7 +11,7 @@ import {
 } from '../graph/graph.ts';
 import type { Evaluator } from '../interpreter/evaluator.ts';
 import { type HookFacts, hookRange, lastHookOf, readHooks } from './hooks.ts';
-import { flowName, FreeIds, identify, labelsOf, nodeName, runtimeName } from './unitNames.ts';
+import { flowName, FreeIds, identify, labelsOf, sourceName, runtimeName } from './unitNames.ts';
 import { findMethod, libraryOf } from '../interpreter/members.ts';
 import { endOf, startOf, summaryAbove } from '../syntax/sourceFile.ts';
 import type { Connection, FlowDraft, Instance } from '../interpreter/values.ts';
@@ -60,7 +60,7 @@ export class GraphBuilder {
     const { flow: draft, file, creation } = instance;
     const ids = new Map<Instance, string>();
     const labels = draft.branches.size > 0 ? draft.branches : labelsOf(draft.nodes);
-    const allIds = identify(draft.nodes, (node) => nodeName(node, instance));
+    const allIds = identify(draft.nodes, (node) => sourceName(node, instance));
     for (const [node, id] of allIds) {
       const label = labels.get(node) ?? '';
       if (ids.size === 0 || this.#takeText(id, label)) ids.set(node, id);

@@ -3,7 +3,7 @@ import type { FlowNode, KeyAccess, NodeActions, ReturnedAction, SourceRange, Unr
 import { DEFAULT_ACTION } from '../interpreter/drafts.ts';
 import type { Evaluator } from '../interpreter/evaluator.ts';
 import { boundMethod, findMethod, type FoundMethod, libraryOf } from '../interpreter/members.ts';
-import { given, ruleFor, type Rules } from '../syntax/nodes.ts';
+import { given, nodeRule, type Rules } from '../syntax/nodes.ts';
 import { libraryKeys, optionOf } from './libraryKeys.ts';
 import { NEXT } from '../interpreter/scopes.ts';
 import { createUse, writtenKeys } from '../interpreter/shared.ts';
@@ -238,7 +238,7 @@ export function hookRange(found: FoundMethod | undefined): SourceRange | undefin
 
 /** The actions that a type allows: a union of literals; undefined if it allows any text or is declared elsewhere. */
 function actionsOfType(type: t.Node, file: SourceFile, depth = 0): Result {
-  return ruleFor(RULES, type)?.(type, file, depth);
+  return nodeRule(RULES, type)?.(type, file, depth);
 }
 
 function aliasOf(name: string, { program }: SourceFile): t.Node | undefined {

@@ -19,11 +19,11 @@ export type Rules<Args extends readonly unknown[], Result> = {
 };
 
 /** The rule for a node; undefined if its type has none. */
-export function ruleFor<Args extends readonly unknown[], Result>(
+export function nodeRule<Args extends readonly unknown[], Result>(
   rules: Rules<Args, Result>,
   node: t.Node,
 ): ((node: t.Node, ...args: Args) => Result) | undefined;
-export function ruleFor(rules: Rules<readonly never[], unknown>, { type }: t.Node): unknown {
+export function nodeRule(rules: Rules<readonly never[], unknown>, { type }: t.Node): unknown {
   return rules[type];
 }
 
@@ -48,7 +48,7 @@ const WRAPPERS: Rules<[], t.Node> = {
 
 /** The expression inside parentheses, `await` and TypeScript's wrappers such as `as`. */
 export function unwrapped(node: t.Node): t.Node {
-  const inner = ruleFor(WRAPPERS, node)?.(node);
+  const inner = nodeRule(WRAPPERS, node)?.(node);
   return inner === undefined ? node : unwrapped(inner);
 }
 
@@ -86,7 +86,7 @@ function isNode(value: unknown): value is t.Node {
 
 /** The names that a declaration or pattern defines; none for other nodes. */
 export function boundNames(node: t.Node): string[] {
-  return ruleFor(NAMES, node)?.(node) ?? [];
+  return nodeRule(NAMES, node)?.(node) ?? [];
 }
 
 function optionalName(id: t.Identifier | null | undefined): string[] {

@@ -1,7 +1,7 @@
 import { parse } from '@babel/parser';
 import type * as t from '@babel/types';
 import { messageOf } from '../../core/errors.ts';
-import type { Position, SourceRange, SyntaxProblem } from '../graph/graph.ts';
+import type { SourcePosition, SourceRange, SyntaxProblem } from '../graph/graph.ts';
 import { visitNodes } from './nodes.ts';
 
 const SNIPPET_LENGTH = 40;
@@ -34,7 +34,7 @@ export class SourceFile {
       error === undefined ? undefined : { message: error.message, range: this.rangeOf(error.offset, error.offset) };
   }
 
-  position(offset: number): Position {
+  position(offset: number): SourcePosition {
     this.#lineStarts ??= lineStartsOf(this.text);
     let [low, high] = [0, this.#lineStarts.length - 1];
     while (low < high) {

@@ -1,10 +1,9 @@
 import { open, stat } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { AppError, systemCode } from '../../core/errors.ts';
-import { combineCrc } from '../../workspace/archive/combineCrc.ts';
-import { GZIP_HEADER, gzipEnd } from '../../workspace/archive/gzipMember.ts';
+import { combineCrc, GZIP_HEADER, gzipEnd } from '../../workspace/archive/gzipMember.ts';
 import { gunzip } from '../../workspace/archive/gzipReader.ts';
-import { DamagedArchive, inflateSegment, readSegment } from '../../workspace/archive/inflateSegment.ts';
+import { DamagedArchive, inflateSegment, readPackedSegment } from '../../workspace/archive/inflateSegment.ts';
 import { locateParts } from '../../workspace/pack/archiveParts.ts';
 import { readSegments } from './archiveSegments.ts';
 import type { PackedFiles } from './archives.ts';
@@ -60,7 +59,7 @@ export async function writeWhole(
     signal?.throwIfAborted();
     const { part, start, packedBytes, packedCrc } = segment;
     let written = 0;
-    for await (const chunk of readSegment(pathOf(part), { start, bytes: packedBytes })) {
+    for await (const chunk of readPackedSegment(pathOf(part), { start, bytes: packedBytes })) {
       written = crc32(chunk, written);
       await output.writeFile(chunk);
     }

@@ -1,5 +1,5 @@
 import { discardStaged, stageArchive, type StagedArchive, stageTar } from '../../workspace/extract/extract.ts';
-import { applyResults, planResults } from '../../workspace/results/results.ts';
+import { applyResults, planResults } from '../../workspace/results/applyResults.ts';
 import type { PackedFiles } from './archives.ts';
 import { isWhole, readTar } from './archiveTar.ts';
 

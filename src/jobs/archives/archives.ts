@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
-import { copyFile, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { copyFile, link, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { constants } from 'node:fs';
 import { systemCode } from '../../core/errors.ts';
 import { UNFINISHED, writeAtomically } from '../../core/files/atomicFile.ts';
-import { ifThere } from '../../core/files/ifThere.ts';
+import { ifThere, statIfThere } from '../../core/files/ifThere.ts';
 import { numberField, tryParseJson, textField } from '../../core/jsonFields.ts';
 import { ownerState, processOwner } from '../../core/processes/processOwner.ts';
 import type { ManifestEntry } from '../../workspace/pack/pack.ts';
-import { linkFile, linkFolder, measureFile } from './archiveFiles.ts';
 
 const MAX_KEPT_BYTES = 2_000_000_000;
 const FILE_SUFFIX = '.tar.gz';
@@ -29,6 +29,14 @@ export interface PackedFiles {
   readonly manifest: string;
   /** The segments of the archive. */
   readonly segments: string;
+}
+
+interface MeasuredFile {
+  readonly path: string;
+  /** When it was last changed, in milliseconds since 1970. */
+  readonly time: number;
+  /** The file itself, or the files in the folder. */
+  readonly parts: readonly { readonly bytes: number /** The same for all names of a file. */; readonly file: string }[];
 }
 
 /** The archive that was sent with each job, as long as space allows, and its manifest (paths, sizes, hashes). */
@@ -128,7 +136,7 @@ export class ArchiveStore {
 
   /** The manifest of a job; undefined if none was stored or it is damaged. */
   async readManifest(id: string): Promise<readonly ManifestEntry[] | undefined> {
-    return readManifest(this.manifestPath(id));
+    return readArchiveManifest(this.manifestPath(id));
   }
 
   /** Moves the archive that was packed for a job to its place. @throws the system's error. */
@@ -219,7 +227,7 @@ export function packedFilesAt(archive: string): Pick<PackedFiles, 'archive' | 's
 }
 
 /** The files of an archive; undefined if none were stored or the list is damaged. */
-export async function readManifest(path: string): Promise<readonly ManifestEntry[] | undefined> {
+export async function readArchiveManifest(path: string): Promise<readonly ManifestEntry[] | undefined> {
   const manifest = tryParseJson(await ifThere(readFile(path, 'utf8'), ''));
   return Array.isArray(manifest) && manifest.every(isManifestEntry) ? manifest : undefined;
 }
@@ -227,4 +235,31 @@ export async function readManifest(path: string): Promise<readonly ManifestEntry
 function isManifestEntry(value: unknown): value is ManifestEntry {
   const hasTexts = textField(value, 'path') !== undefined && textField(value, 'sha256') !== undefined;
   return hasTexts && numberField(value, 'size') !== undefined && numberField(value, 'mode') !== undefined;
+}
+
+/** The size and time of a file, or of a folder with files; undefined if it does not exist. */
+async function measureFile(path: string): Promise<MeasuredFile | undefined> {
+  const stats = await statIfThere(path);
+  if (stats === undefined) return undefined;
+  // Another window may be removing the folder.
+  const names = stats.isDirectory() ? await readdir(path).catch(() => []) : undefined;
+  const all = names === undefined ? [stats] : await Promise.all(names.map((name) => statIfThere(join(path, name))));
+  const parts = all
+    .filter((part) => part !== undefined)
+    .map(({ size, dev, ino }) => ({ bytes: size, file: `${dev} ${ino}` }));
+  return { path, time: stats.mtimeMs, parts };
+}
+
+/** Creates a hard link to a file, which costs no space and remains when the other name is removed, or a copy where that is impossible. */
+async function linkFile(from: string, to: string): Promise<void> {
+  await link(from, to).catch(async (error: unknown) => {
+    if (systemCode(error) === 'ENOENT') throw error;
+    await copyFile(from, to, constants.COPYFILE_EXCL);
+  });
+}
+
+/** The same for a folder with files. */
+async function linkFolder(from: string, to: string): Promise<void> {
+  await mkdir(to, { mode: 0o700 });
+  for (const name of await readdir(from)) await linkFile(join(from, name), join(to, name));
 }

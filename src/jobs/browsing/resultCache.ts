@@ -9,7 +9,7 @@ import { parseOwnJson } from '../../core/jsonFields.ts';
 import { formatBytes } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { ArchivePlan, type WriteStep } from '../../workspace/extract/archivePlan.ts';
-import { type ArchiveSource, readSteps } from '../../workspace/extract/archiveSteps.ts';
+import { type ArchiveSource, readExtractSteps } from '../../workspace/extract/archiveSteps.ts';
 import { type ArchiveLimits, DEFAULT_LIMITS } from '../../workspace/extract/extract.ts';
 import { isRecordId } from '../ledger/record.ts';
 import { type IndexedFile, ResultIndex } from './resultIndex.ts';
@@ -101,7 +101,7 @@ export class ResultCache {
       // At most half of the free space, so that other programs have room.
       using writer = new ContentsWriter(join(part, CONTENTS), Math.min(this.#limits.jobBytes, (bavail * bsize) / 2));
       const plan = new ArchivePlan(limits, Infinity);
-      await readSteps(archive, plan, { ...limits, signal, onProgress }, async (steps, yielder) => {
+      await readExtractSteps(archive, plan, { ...limits, signal, onProgress }, async (steps, yielder) => {
         for (const step of steps) {
           if (yielder.isDue) await yielder.pause();
           writer.push(step);

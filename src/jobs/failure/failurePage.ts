@@ -1,6 +1,6 @@
 import { formatDuration } from '../../core/text/format.ts';
 import { printableLine, printableText } from '../../core/text/printable.ts';
-import { describeOutcome } from '../describe.ts';
+import { describeOutcome } from '../report/describeJob.ts';
 import { elapsedSeconds } from '../ledger/record.ts';
 import { shownScript } from '../selection/script.ts';
 import type { FailureContext } from './failureContext.ts';

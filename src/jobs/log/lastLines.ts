@@ -1,6 +1,6 @@
 import { textField } from '../../core/jsonFields.ts';
 import { logTextOf } from '../../remote/protocol/spellings.ts';
-import { ReadableOutput } from '../output/dataLines.ts';
+import { ReadableOutput } from './dataLines.ts';
 import type { EventSpool } from './spool.ts';
 
 /** The last lines of a job's output, about 64 KB, oldest first. Each stream is complete in itself, so that lines of two do not mix. */

@@ -4,12 +4,12 @@ import { formatCredits, formatDuration } from '../../core/text/format.ts';
 import { describeHours, hoursOf } from '../../core/text/machineHours.ts';
 import { joinPrintable, type Printable, printable, printableLine } from '../../core/text/printable.ts';
 import { logTextOf } from '../../remote/protocol/spellings.ts';
-import { ReadableOutput } from '../output/dataLines.ts';
+import { ReadableOutput } from './dataLines.ts';
 import { noteOf, stateOf } from './progress.ts';
 import { stateWord } from '../ledger/jobIcon.ts';
 import { isOver } from '../ledger/record.ts';
 import type { SpooledEvent } from './spool.ts';
-import { TerminalText } from '../output/terminalOutput.ts';
+import { TerminalText } from './terminalOutput.ts';
 
 export interface LogTextOptions {
   /** For a terminal: phases are dim, and the program's colours and carriage returns are kept. Otherwise plain text with the last state of progress bars. */

@@ -2,7 +2,7 @@ import { numberField, textField } from '../../core/jsonFields.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { declaredJob } from '../../remote/protocol/spellings.ts';
 import { ABOUT_RESULTS, jobReport, receivedJob } from '../../remote/protocol/schemas.ts';
-import { ReadableOutput } from '../output/dataLines.ts';
+import { ReadableOutput } from './dataLines.ts';
 import { isOver, type JobPatch, type JobRecord, recordName } from '../ledger/record.ts';
 
 const LINE_LIMIT = 300;

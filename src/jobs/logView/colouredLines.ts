@@ -1,6 +1,6 @@
 import { printableText } from '../../core/text/printable.ts';
 import { logTextOf } from '../../remote/protocol/spellings.ts';
-import { ReadableOutput } from '../output/dataLines.ts';
+import { ReadableOutput } from '../log/dataLines.ts';
 
 /** A coloured part of a line, in UTF-16 code units. */
 export interface ColouredPart {

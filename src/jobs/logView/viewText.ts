@@ -1,7 +1,7 @@
 import { type Printable, printableText } from '../../core/text/printable.ts';
 import { LineShortener, MAX_LINE } from './longLines.ts';
 import { LogText, type LogTextOptions } from '../log/logText.ts';
-import type { SpooledEvent } from '../log/spool.ts';
+import type { EventSpool, SpooledEvent } from '../log/spool.ts';
 
 /** Starts the lines that Farwharf adds. */
 export const MARK = '› ';
@@ -47,4 +47,11 @@ export class ViewText {
   get startedAt(): string | undefined {
     return this.#text.startedAt;
   }
+}
+
+/** Yields the text of a job's log piece by piece, with lines of any length. @throws the signal's reason on abort. */
+export async function* wholeLog(spool: Pick<EventSpool, 'read'>, signal: AbortSignal): AsyncGenerator<string, void> {
+  const text = new ViewText({ keepsLongLines: true, keepsData: true });
+  for await (const event of spool.read({ signal })) yield text.push(event);
+  yield text.flush();
 }

@@ -1,4 +1,4 @@
-import { DataLines } from '../output/dataLines.ts';
+import { DataLines } from '../log/dataLines.ts';
 import { MetricTable } from './metricTable.ts';
 import type { Series } from './series.ts';
 

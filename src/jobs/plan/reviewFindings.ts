@@ -3,10 +3,10 @@ import { printableLine } from '../../core/text/printable.ts';
 import { receivedAccount } from '../../remote/protocol/schemas.ts';
 import { bringsPrograms } from '../../remote/protocol/submission.ts';
 import type { JobSubmission } from '../../remote/transfers/submission.ts';
-import { isNotebook, kindOfFile, matchesFile, SCRIPT_KINDS } from '../../workspace/scripts/scriptKinds.ts';
+import { isNotebookScript, kindOfFile, matchesFile, SCRIPT_KINDS } from '../../workspace/files/scriptKinds.ts';
 import type { JobFinding } from '../selection/jobFinding.ts';
 import type { JobReview } from '../selection/jobReview.ts';
-import type { ScriptStart } from '../selection/scriptStart.ts';
+import type { ScriptHead } from '../selection/scriptHead.ts';
 import { readFeatures } from './serviceLimits.ts';
 
 interface Target {
@@ -42,7 +42,7 @@ function readKinds(
 
 /** Why a service cannot start a script; empty if it can, or does not say what it runs. */
 function startFindings(
-  { path, program, isExecutable, isText }: ScriptStart,
+  { path, program, isExecutable, isText }: ScriptHead,
   { account, service }: Target,
   draft: Pick<JobSubmission, 'venv' | 'cluster'>,
 ): readonly JobFinding[] {
@@ -63,7 +63,7 @@ function startFindings(
   const kind = kindOfFile(path);
   if (kind !== undefined && mayHaveMore) return [];
   const cannot = l10n.t('{0} cannot run {1}', service, path);
-  if (isNotebook(path)) {
+  if (isNotebookScript(path)) {
     return finding(
       'error',
       cannot,

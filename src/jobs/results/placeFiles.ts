@@ -6,7 +6,7 @@ import type { ManifestEntry } from '../../workspace/pack/pack.ts';
 import { writeFailure } from '../../workspace/files/fileWriting.ts';
 import { removeMade } from '../../workspace/files/madeFolder.ts';
 import type { SkippedEntry, StagedArchive, StagedFile } from '../../workspace/extract/extract.ts';
-import type { AppliedResults, PlannedResult, ResultDecision } from '../../workspace/results/results.ts';
+import type { AppliedResults, PlannedResult, ResultDecision } from '../../workspace/results/applyResults.ts';
 import type { Archiver } from '../archives/archiver.ts';
 import { type JobRecord, shortId } from '../ledger/record.ts';
 import type { FetchPhase } from './fetchArchive.ts';

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { AppError, systemCode } from '../../core/errors.ts';
-import type { PlannedResult, ResultDecision } from '../../workspace/results/results.ts';
+import type { PlannedResult, ResultDecision } from '../../workspace/results/applyResults.ts';
 import { ArchiveStore } from '../archives/archives.ts';
 import type { JobRecord } from '../ledger/record.ts';
 import {

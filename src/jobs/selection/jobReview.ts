@@ -2,7 +2,7 @@ import type { Selection } from '../../workspace/select/selection.ts';
 import type { JobFinding } from './jobFinding.ts';
 import { reviewPackages } from './packageReview.ts';
 import { reviewScript } from './scriptReview.ts';
-import { lineEndFindings, readScriptStart, type ScriptStart } from './scriptStart.ts';
+import { lineEndFindings, readScriptHead, type ScriptHead } from './scriptHead.ts';
 
 /** What a job runs and installs. */
 export interface ReviewedJob {
@@ -17,7 +17,7 @@ export interface JobReview {
   /** What is wrong with the lists of its packages, for a service that installs them as ours does. */
   readonly packageFindings: readonly JobFinding[];
   /** Undefined if the script is not among the files. */
-  readonly start: ScriptStart | undefined;
+  readonly start: ScriptHead | undefined;
 }
 
 /** Compares a job with the files to send. */
@@ -25,7 +25,7 @@ export async function reviewJob(selection: Selection, { script, venv }: Reviewed
   const [findings, packageFindings, start] = await Promise.all([
     reviewScript(selection, script),
     reviewPackages(selection, venv),
-    readScriptStart(selection, script),
+    readScriptHead(selection, script),
   ]);
   return { findings: [...findings, ...(start ? lineEndFindings(start) : [])], packageFindings, start };
 }

@@ -108,7 +108,7 @@ export function excludedBy(excluded: Selection['excluded'], path: string): Selec
 }
 
 /** @throws AppError `bad-input` for an empty script or an open quote, and `missing` for what else `findScriptProblem` finds. */
-export function checkScript(...parameters: Parameters<typeof findScriptProblem>): void {
+export function requireScript(...parameters: Parameters<typeof findScriptProblem>): void {
   const problem = findScriptProblem(...parameters);
   if (problem === undefined) return;
   const [, script] = parameters;

@@ -1,7 +1,6 @@
 import { extname } from 'node:path';
 import { shellWord } from '../../core/text/shellWord.ts';
-import { kindOfFile } from '../../workspace/scripts/scriptKinds.ts';
-import { isBatchScriptName } from '../../workspace/files/batchScriptName.ts';
+import { isBatchScriptName, kindOfFile } from '../../workspace/files/scriptKinds.ts';
 import { scriptPath } from './script.ts';
 import type { SelectedFile } from '../../workspace/select/selection.ts';
 

@@ -7,10 +7,10 @@ import type { EarlierPacking } from '../../workspace/pack/earlierArchive.ts';
 import { type PackedWorkspace, type PackOptions, packWorkspace } from '../../workspace/pack/pack.ts';
 import { type Selection, selectFiles, type SelectOptions } from '../../workspace/select/selection.ts';
 import { readSegments, writeSegments } from '../archives/archiveSegments.ts';
-import { type PackedFiles, readManifest } from '../archives/archives.ts';
+import { type PackedFiles, readArchiveManifest } from '../archives/archives.ts';
 import { listLevel, type TreeLevel } from './fileTree.ts';
 import { type JobReview, type ReviewedJob, reviewJob } from './jobReview.ts';
-import { checkScript } from './script.ts';
+import { requireScript } from './script.ts';
 import { type SelectedFolder, summarizeSelection } from './selectedFolder.ts';
 
 export interface SelectFolderOptions extends SelectOptions {
@@ -73,7 +73,7 @@ export class Selections {
 
   /** Throws as the function `checkScript` does. */
   async checkScript(id: string, script: string): Promise<void> {
-    checkScript(this.#get(id).selection, script);
+    requireScript(this.#get(id).selection, script);
   }
 
   /** As the function `reviewJob`. */
@@ -114,7 +114,7 @@ export class Selections {
 /** Undefined unless all of it is still stored and fits together. */
 async function readPacking({ archive, ...paths }: PackedFiles): Promise<EarlierPacking | undefined> {
   const segments = await readSegments(paths.segments);
-  const manifest = segments && (await readManifest(paths.manifest));
+  const manifest = segments && (await readArchiveManifest(paths.manifest));
   if (segments === undefined || manifest === undefined) return undefined;
   const files = segments.reduce((sum, segment) => sum + segment.files, 0);
   return files === manifest.length ? { archive, segments, manifest } : undefined;

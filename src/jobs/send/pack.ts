@@ -3,7 +3,7 @@ import { AppError } from '../../core/errors.ts';
 import type { JobSubmission } from '../../remote/transfers/submission.ts';
 import { ArchiveStore } from '../archives/archives.ts';
 import { diskError } from '../../core/files/diskSpace.ts';
-import { readGitState } from '../archives/gitState.ts';
+import { readGitState } from '../../workspace/git/gitState.ts';
 import type { SubmitDraft } from '../plan/draft.ts';
 import { recordedPrice } from '../plan/estimate.ts';
 import type { SubmitPlan } from '../plan/plan.ts';

@@ -6,7 +6,7 @@ import { diskError } from '../../core/files/diskSpace.ts';
 import { ArchiveStore } from '../archives/archives.ts';
 import { describeParameters, type JobParameters } from '../ledger/parameters.ts';
 import type { SweepLimits } from '../profiles/profileJob.ts';
-import { readGitState } from '../archives/gitState.ts';
+import { readGitState } from '../../workspace/git/gitState.ts';
 import type { JobFinding } from '../selection/jobFinding.ts';
 import type { BudgetCheck } from '../plan/budgetCheck.ts';
 import { highestCredits, recordedPrice } from '../plan/estimate.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { ScriptKindName } from '../../workspace/scripts/scriptKinds.ts';
+import type { ScriptKindName } from '../../workspace/files/scriptKinds.ts';
 import { jobFolder } from '../jobFiles/jobFolder.ts';
 import { installedKinds } from '../runner/program/interpreter.ts';
 import { visibleSearchPath } from '../sandbox/sandbox.ts';

@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n';
 import { formatInteger } from '../../core/text/format.ts';
 import { html, setText, svg } from '../canvas/dom/elements.ts';
-import type { FromJobPage, PageAction, ShownPage, ShownPlot, ToJobPage, ShownPreview } from './messages.ts';
+import type { FromJobPage, PageAction, ShownPage, ShownPlot, ToJobPage, ShownPreview } from './jobPageMessages.ts';
 import { curveClass, Plot } from './plot.ts';
 
 // The only global that VS Code adds to a webview. It can be called once.

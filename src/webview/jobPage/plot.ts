@@ -1,5 +1,5 @@
 import { svg } from '../canvas/dom/elements.ts';
-import type { ShownCurve, ShownPlot } from './messages.ts';
+import type { ShownCurve, ShownPlot } from './jobPageMessages.ts';
 import { PlotFrame, SIZE } from './plotFrame.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -28,8 +28,8 @@ export class Plot {
     const title = `${name}: ${texts.filter((text) => text !== '').join('; ')}`;
     const points = curves.flatMap((curve) => curve?.points ?? []);
     const values = points.flatMap(([, y]) => (y === null ? [] : [y]));
-    const xs = rangeOf(points.map(([x]) => x));
-    const ys = rangeOf(axis === 'time' ? [0, ...values] : values);
+    const xs = valueRange(points.map(([x]) => x));
+    const ys = valueRange(axis === 'time' ? [0, ...values] : values);
     const paths = curves.flatMap((curve, index) =>
       curve === null ? [] : [drawCurve(curve.points, { xs, ys, className: curveClass(index) })],
     );
@@ -55,7 +55,7 @@ function inOrder({ points }: ShownCurve): ShownCurve['points'] {
 }
 
 /** Both 0 without values. */
-export function rangeOf(values: readonly number[]): Range {
+export function valueRange(values: readonly number[]): Range {
   return values.length === 0
     ? { low: 0, high: 0 }
     : { low: values.reduce((a, b) => Math.min(a, b)), high: values.reduce((a, b) => Math.max(a, b)) };

@@ -1,8 +1,8 @@
 import * as l10n from '@vscode/l10n';
 import { html, setText } from '../canvas/dom/elements.ts';
-import { Curves } from './curves.ts';
-import type { FromSweepPage, ToSweepPage } from './messages.ts';
-import { JobTable } from './table.ts';
+import { Curves } from './jobCurves.ts';
+import type { FromSweepPage, ToSweepPage } from './sweepPageMessages.ts';
+import { SweepJobsTable } from './jobsTable.ts';
 
 // The only global that VS Code adds to a webview. It can be called once.
 declare const acquireVsCodeApi: () => { postMessage(message: FromSweepPage): void };
@@ -16,7 +16,7 @@ const download = button(l10n.t('Download Results'), { type: 'download' });
 const metric = html('select', { 'aria-label': l10n.t('Metric of the plot') });
 const curves = new Curves();
 const plot = html('section', { 'aria-label': l10n.t('Plot') }, metric, curves.element);
-const table = new JobTable({
+const table = new SweepJobsTable({
   onPoint: (index) => curves.highlight(index),
   onOpen: (index) => editor.postMessage({ type: 'open', index }),
   onEdit: (index) => editor.postMessage({ type: 'edit', index }),

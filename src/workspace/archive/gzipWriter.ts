@@ -1,8 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';
 import { constants, crc32, deflateRaw, deflateRawSync, type ZlibOptions } from 'node:zlib';
-import { combineCrc } from './combineCrc.ts';
-import { GZIP_HEADER, gzipEnd } from './gzipMember.ts';
+import { combineCrc, GZIP_HEADER, gzipEnd } from './gzipMember.ts';
 import { freeMemory } from '../../core/files/ownMemory.ts';
 import { isZero } from '../files/holes.ts';
 
@@ -28,7 +27,7 @@ const LEAST_SAMPLED_BYTES = 128 * 1024;
 const deflateBlock = promisify<Buffer, ZlibOptions, Buffer<ArrayBuffer>>(deflateRaw);
 
 /** Receives the compressed bytes in order. They are valid until the promise settles. */
-export type ByteSink = (bytes: Buffer) => Promise<void>;
+export type CompressedSink = (bytes: Buffer) => Promise<void>;
 
 /** A part of the stream that is compressed independently of what precedes it, so that its compressed bytes can be reused. */
 export interface GzipSegment {
@@ -61,7 +60,7 @@ type OpenSegment = { -readonly [Field in keyof GzipSegment]: GzipSegment[Field] 
  * they can be joined. Memory stays below a dozen blocks, however long the stream is.
  */
 export class GzipWriter {
-  readonly #sink: ByteSink;
+  readonly #sink: CompressedSink;
   readonly #spare: Buffer<ArrayBuffer>[] = [];
   /** Memory for stored blocks. */
   readonly #spareStored: Buffer<ArrayBuffer>[] = [];
@@ -76,7 +75,7 @@ export class GzipWriter {
   #isWindowZero = false;
   #zeroBlock: ZeroBlock | undefined;
 
-  constructor(sink: ByteSink) {
+  constructor(sink: CompressedSink) {
     this.#sink = sink;
   }
 

@@ -36,7 +36,7 @@ export async function* inflateSegment(
 }
 
 /** The compressed bytes of one segment. @throws as `inflateSegment`, but damaged bytes are not detected. */
-export async function* readSegment(
+export async function* readPackedSegment(
   path: string,
   { start, bytes }: FileRange,
 ): AsyncGenerator<Buffer<ArrayBuffer>, void> {

@@ -27,7 +27,7 @@ export function decodeName(bytes: Uint8Array): string {
 }
 
 /** The bytes of a field up to its first NUL. */
-export function fieldOf(header: Buffer, offset: number, length: number): Buffer {
+export function headerField(header: Buffer, offset: number, length: number): Buffer {
   const end = header.indexOf(0, offset);
   return header.subarray(offset, end === -1 || end > offset + length ? offset + length : end);
 }
@@ -39,7 +39,7 @@ export function fieldOf(header: Buffer, offset: number, length: number): Buffer 
  */
 export function numberOf(header: Buffer, offset: number, length: number, name: string): number {
   if (((header[offset] ?? 0) & 0x80) !== 0) return binaryNumber(header.subarray(offset, offset + length), name);
-  const text = fieldOf(header, offset, length).toString('latin1');
+  const text = headerField(header, offset, length).toString('latin1');
   if (!/^ *[0-7]* *$/.test(text)) throw corrupt(`the ${name} ${JSON.stringify(text)} of an entry is not a number`);
   return Number.parseInt(text.trim() || '0', 8);
 }

@@ -1,5 +1,5 @@
 import { AppError } from '../../core/errors.ts';
-import { corrupt, decodeName, fieldOf, numberOf, type PaxRecords, parsePax, refused } from './tarFields.ts';
+import { corrupt, decodeName, headerField, numberOf, type PaxRecords, parsePax, refused } from './tarFields.ts';
 import type { FileTime } from '../files/fileTime.ts';
 import { BLOCK_BYTES, checksumOf, decodeTimes, paddingOf } from './tarFormat.ts';
 
@@ -217,15 +217,15 @@ export class TarReader {
 
 /** Undefined for 0, which writers use that know no time. */
 function shortTime(header: Buffer): FileTime | undefined {
-  const text = fieldOf(header, 136, 12).toString('latin1').trim();
+  const text = headerField(header, 136, 12).toString('latin1').trim();
   return /^[0-7]*[1-7][0-7]*$/.test(text) ? String(Number.parseInt(text, 8)) : undefined;
 }
 
 function shortName(header: Buffer): string {
   const magic = header.toString('latin1', 257, 265);
-  const name = decodeName(fieldOf(header, 0, 100));
+  const name = decodeName(headerField(header, 0, 100));
   if (magic === 'ustar\u000000') {
-    const prefix = decodeName(fieldOf(header, 345, 155));
+    const prefix = decodeName(headerField(header, 345, 155));
     return prefix === '' ? name : `${prefix}/${name}`;
   }
   if (magic === 'ustar  \0' || magic === '\0'.repeat(8)) return name;

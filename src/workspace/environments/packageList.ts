@@ -2,11 +2,9 @@ import { createHash } from 'node:crypto';
 import { basename } from 'node:path/posix';
 import { AppError } from '../../core/errors.ts';
 import { isInstallerVariable } from './installerVariables.ts';
-import { readListedFile, type ListedFile } from './listedPackageFile.ts';
-import { localPackage as localOfConda } from './condaPackages.ts';
-import { localPackage as localOfNpm } from './npmPackages.ts';
-import { readPipFiles, localPackage as localOfPip } from './pipPackages.ts';
-import { localPackage as localOfUv } from './uvPackages.ts';
+import { readPackageFile, type PackageFile } from './packageFile.ts';
+import { localCondaPackage, localNpmPackage, localUvPackage } from './localPackages.ts';
+import { readPipFiles, localPipPackage } from './pipPackages.ts';
 
 /** What installs the packages of a list. `pip` stands for uv too, where that is installed. */
 export type PackageTool = 'pip' | 'uv' | 'conda' | 'npm';
@@ -25,7 +23,7 @@ export interface PackageList {
   /** What people call it: the file's path, or how many lines there are. */
   readonly name: string;
   /** Everything that decides what is installed; empty for lines. */
-  readonly files: readonly ListedFile[];
+  readonly files: readonly PackageFile[];
   /** SHA-256, in hexadecimal, of all that decides what is installed, except the machine. */
   readonly contents: string;
   /** A package that comes from the folder itself, so that the environment is of no use to other submissions; undefined without one. */
@@ -92,7 +90,7 @@ export async function readPackageList(
       name,
       files: [],
       contents: digest('pip', [text], python, env),
-      localPackage: localOfPip(text),
+      localPackage: localPipPackage(text),
     };
   }
   const tool = toolFor(requirements);
@@ -105,7 +103,7 @@ export async function readPackageList(
 }
 
 /** @throws AppError `bad-input` for a file that the tool would misread, because it belongs to another one. */
-function checkFormat(tool: 'pip' | 'conda', file: ListedFile | undefined): void {
+function checkFormat(tool: 'pip' | 'conda', file: PackageFile | undefined): void {
   if (file === undefined) return;
   const { path, text } = file;
   if (tool === 'pip' && /^\s*(?:#.*\s+)*[[{]/.test(text.slice(0, SNIFFED_CHARACTERS))) {
@@ -119,22 +117,22 @@ function checkFormat(tool: 'pip' | 'conda', file: ListedFile | undefined): void 
 }
 
 interface Reader {
-  readonly read: (root: string, file: string) => Promise<readonly ListedFile[]>;
+  readonly read: (root: string, file: string) => Promise<readonly PackageFile[]>;
   readonly localPackage: (text: string) => string | undefined;
 }
 
 const READERS: Readonly<Record<PackageTool, Reader>> = {
-  pip: { read: readPipFiles, localPackage: localOfPip },
-  uv: { read: withSiblings('pyproject.toml'), localPackage: localOfUv },
-  conda: { read: withSiblings(), localPackage: localOfConda },
-  npm: { read: withSiblings('package.json'), localPackage: localOfNpm },
+  pip: { read: readPipFiles, localPackage: localPipPackage },
+  uv: { read: withSiblings('pyproject.toml'), localPackage: localUvPackage },
+  conda: { read: withSiblings(), localPackage: localCondaPackage },
+  npm: { read: withSiblings('package.json'), localPackage: localNpmPackage },
 };
 
 /** Reads a file and files beside it that its tool reads too. */
 function withSiblings(...names: readonly string[]): Reader['read'] {
   return (root, file) => {
     const folder = file.slice(0, -basename(file).length);
-    return Promise.all([file, ...names.map((name) => `${folder}${name}`)].map((path) => readListedFile(root, path)));
+    return Promise.all([file, ...names.map((name) => `${folder}${name}`)].map((path) => readPackageFile(root, path)));
   };
 }
 

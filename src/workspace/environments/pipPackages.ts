@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path/posix';
 import { AppError } from '../../core/errors.ts';
-import { readListedFile, type ListedFile } from './listedPackageFile.ts';
+import { readPackageFile, type PackageFile } from './packageFile.ts';
 
 const MAX_FILES = 100;
 const INCLUDE = /^(?:-r|--requirement|-c|--constraint)(?:\s*=\s*|\s+|(?<=-[rc]))(\S.*)$/;
@@ -14,14 +14,14 @@ const PACKAGE_FILE = /\.(?:whl|zip|tar\.(?:gz|bz2|xz)|tgz)$/i;
  *
  * @throws AppError as `readListedFile`, and `bad-input` if there are too many.
  */
-export async function readPipFiles(root: string, file: string): Promise<readonly ListedFile[]> {
-  const files = new Map<string, ListedFile>();
+export async function readPipFiles(root: string, file: string): Promise<readonly PackageFile[]> {
+  const files = new Map<string, PackageFile>();
   const waiting = [file];
   for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) {
     if (files.has(path)) continue;
     if (files.size === MAX_FILES)
       throw new AppError('bad-input', `${file} includes more than ${MAX_FILES} files. Merge some of them.`);
-    const found = await readListedFile(root, path);
+    const found = await readPackageFile(root, path);
     files.set(path, found);
     for (const line of linesOf(found.text)) {
       const included = INCLUDE.exec(line)?.[1];
@@ -36,7 +36,7 @@ export async function readPipFiles(root: string, file: string): Promise<readonly
  *
  * The format is in the documentation of pip, "Requirements File Format".
  */
-export function localPackage(text: string): string | undefined {
+export function localPipPackage(text: string): string | undefined {
   return linesOf(text).find((line) => {
     const included = INCLUDE.exec(line)?.[1];
     if (included !== undefined) return URL_START.test(included);

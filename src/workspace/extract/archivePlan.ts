@@ -2,7 +2,6 @@ import { AppError } from '../../core/errors.ts';
 import { formatBytes, formatCount } from '../../core/text/format.ts';
 import { type EntryPlace, type NameRules, namesOn, NameTable } from '../files/nameRules.ts';
 import type { TarFile } from '../archive/tarFormat.ts';
-import { entryPath } from './entryPath.ts';
 import { isZero } from '../files/holes.ts';
 import { refused } from '../archive/tarFields.ts';
 import type { TarEntry, TarSink } from '../archive/tarReader.ts';
@@ -217,4 +216,18 @@ export function noSpace(freeBytes: number): AppError {
     'no-space',
     `The archive needs more space than the ${formatBytes(freeBytes)} free on this disk. Free some space and try again.`,
   );
+}
+
+/**
+ * Converts the name of an entry to a relative path with `/`; `''` for the folder itself.
+ *
+ * @throws AppError `refused` for a name that leads out of the folder, or an empty one.
+ */
+export function entryPath(name: string): string {
+  const shown = JSON.stringify(name);
+  if (name === '') throw refused('an entry has no name');
+  if (name.startsWith('/')) throw refused(`${shown} is an absolute path`);
+  const parts = name.split('/').filter((part) => part !== '' && part !== '.');
+  if (parts.includes('..')) throw refused(`${shown} leads out of the folder`);
+  return parts.join('/');
 }

@@ -33,7 +33,7 @@ const SLICE_BYTES = 64 * 1024;
  *
  * @throws AppError `missing`, `corrupt`, `refused`, `limit` or `conflict` with the reason, the signal's reason, or the errors of `write`.
  */
-export async function readSteps(
+export async function readExtractSteps(
   archive: ArchiveSource,
   plan: ArchivePlan,
   { signal, onProgress, ...limits }: ReadOptions,

@@ -3,7 +3,13 @@ import { access, mkdir, realpath, statfs } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type NameRules, namesOn } from '../files/nameRules.ts';
 import { ArchivePlan, type PlacedEntry, type PlanLimits, type SkippedEntry, type WriteStep } from './archivePlan.ts';
-import { type ArchiveSource, type ReadOptions, readSteps, readTarSteps, type WriteSteps } from './archiveSteps.ts';
+import {
+  type ArchiveSource,
+  type ReadOptions,
+  readExtractSteps,
+  readTarSteps,
+  type WriteSteps,
+} from './archiveSteps.ts';
 import { writeFailure } from '../files/fileWriting.ts';
 import { removeMade } from '../files/madeFolder.ts';
 import { Yielder } from '../../core/processes/yielder.ts';
@@ -70,7 +76,7 @@ export async function stageArchive(
   const { seconds, raise } = all;
   const { signal } = options;
   return stageFrom(folder, all, options, (plan, write) =>
-    readSteps(archive, plan, { seconds, raise, signal, onProgress }, write),
+    readExtractSteps(archive, plan, { seconds, raise, signal, onProgress }, write),
   );
 }
 

@@ -1,7 +1,7 @@
 import { Yielder } from '../../core/processes/yielder.ts';
 import { type TarEntry, type TarPosition, TarReader, type TarSink } from '../archive/tarReader.ts';
 import { ArchivePlan, type PlannedFile, type SkippedEntry, type WriteStep } from './archivePlan.ts';
-import { readSteps, readTarSteps, type WriteSteps } from './archiveSteps.ts';
+import { readExtractSteps, readTarSteps, type WriteSteps } from './archiveSteps.ts';
 import { DEFAULT_LIMITS } from './extract.ts';
 
 /** A part of a tar stream. */
@@ -39,7 +39,7 @@ export interface PlannedArchive {
  * @throws as `stageArchive`.
  */
 export async function planArchive(archive: Buffer, freeBytes: number, signal: AbortSignal): Promise<PlannedArchive> {
-  return planSteps(freeBytes, (plan, write) => readSteps(archive, plan, { ...DEFAULT_LIMITS, signal }, write));
+  return planSteps(freeBytes, (plan, write) => readExtractSteps(archive, plan, { ...DEFAULT_LIMITS, signal }, write));
 }
 
 /** The same for a tar stream, whose errors are passed on. */

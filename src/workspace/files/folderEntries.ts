@@ -23,7 +23,7 @@ export async function listFolder(absolute: string, yielder: Yielder): Promise<Fo
 }
 
 /** Whether there is anything at a path, such as a link that leads nowhere. */
-export async function exists(path: string): Promise<boolean> {
+export async function entryExists(path: string): Promise<boolean> {
   return lstat(path).then(
     () => true,
     () => false,

@@ -1,4 +1,4 @@
-// Zero-width and bidirectional characters, which HFS+ ignores when it compares names (Apple TN1150).
+import { posix } from 'node:path'; // Zero-width and bidirectional characters, which HFS+ ignores when it compares names (Apple TN1150).
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
 const ONLY_ASCII = /^[\u0020-\u007e]*$/;
 
@@ -178,4 +178,15 @@ export class NameTable {
   #keyOf(path: string): string {
     return this.#rules.isFolding ? foldName(path) : path;
   }
+}
+
+/** `plots/loss (job 7).png`, then `plots/loss (job 7) 2.png`. */
+export function nameBeside(path: string, label: string, number: number): string {
+  const { dir, base } = posix.parse(path);
+  return posix.join(dir, fitName(base, ` (${label})${number === 1 ? '' : ` ${number}`}`, namesOn()));
+}
+
+/** The label of a job as a part of file names. */
+export function safeLabel(label: string): string {
+  return label.replace(/^\.|[^\w.-]+/g, '_').slice(0, 64) || '_';
 }

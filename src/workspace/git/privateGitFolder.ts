@@ -2,7 +2,7 @@ import { copyFile, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { TemporaryFolder } from '../../core/processes/temporaryFolder.ts';
 import { isRegularFile, readBounded } from '../files/boundedRead.ts';
-import { exists } from '../files/folderEntries.ts';
+import { entryExists } from '../files/folderEntries.ts';
 import { type GitAnswer, type GitOptions, runGit } from './git.ts';
 import { readGitSettings } from './gitSettings.ts';
 import { MOST_RULES_BYTES } from './ignoreRules.ts';
@@ -39,7 +39,7 @@ export class PrivateGitFolder implements AsyncDisposable {
   static async create(repository: Repository, signal?: AbortSignal): Promise<PrivateGitFolder | undefined> {
     const { top, gitFolder } = repository;
     const index = join(gitFolder, 'index');
-    if ((await exists(index)) && !(await isRegularFile(index, MOST_INDEX_BYTES))) return undefined;
+    if ((await entryExists(index)) && !(await isRegularFile(index, MOST_INDEX_BYTES))) return undefined;
     const temporary = await TemporaryFolder.create('git-');
     const folder = temporary.path;
     try {
@@ -103,5 +103,5 @@ async function fill(folder: string, repository: Repository, signal?: AbortSignal
 /** The repository's objects; none if it refers to other object stores, which may be anywhere. */
 async function objectsOf({ commonFolder }: Repository, folder: string): Promise<string> {
   const objects = join(commonFolder, 'objects');
-  return (await exists(join(objects, 'info/alternates'))) ? join(folder, 'objects') : objects;
+  return (await entryExists(join(objects, 'info/alternates'))) ? join(folder, 'objects') : objects;
 }

@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, rmSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { readSteps } from './resultSteps.ts';
+import { readResultSteps } from './resultSteps.ts';
 import { ResultPlace, type Undone, undoSteps } from './resultUndo.ts';
 import { discardStaged } from '../extract/stagingFolder.ts';
 
@@ -18,7 +18,7 @@ export async function recoverResults(staging: string, journal: string): Promise<
   lstatSync(dirname(base));
   let undone: Undone | undefined;
   if (existsSync(journal) && existsSync(staging)) {
-    const { steps, label } = readSteps(journal);
+    const { steps, label } = readResultSteps(journal);
     const place = new ResultPlace(dirname(base), basename(base));
     try {
       undone = undoSteps(steps, place, label);

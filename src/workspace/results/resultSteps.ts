@@ -50,7 +50,7 @@ export function saveSteps(file: string, steps: ResultSteps): void {
 }
 
 /** @throws AppError `corrupt` if the file cannot be read. */
-export function readSteps(file: string): ResultSteps {
+export function readResultSteps(file: string): ResultSteps {
   try {
     const value: unknown = JSON.parse(readFileSync(file, 'utf8'));
     if (isSteps(value)) return value;

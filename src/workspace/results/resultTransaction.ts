@@ -1,7 +1,7 @@
 import { lstatSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { AppError, assertNever, messageOf, systemCode } from '../../core/errors.ts';
-import { nameBeside } from '../files/besideName.ts';
+import { nameBeside } from '../files/nameRules.ts';
 import { inodeOf, keepCopy, linkOver, linkWithoutReplacing } from '../files/fileMoves.ts';
 import { writeFailure } from '../files/fileWriting.ts';
 import { markOf } from '../files/localFile.ts';

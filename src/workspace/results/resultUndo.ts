@@ -1,6 +1,6 @@
 import { lstatSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { systemCode } from '../../core/errors.ts';
-import { nameBeside } from '../files/besideName.ts';
+import { nameBeside } from '../files/nameRules.ts';
 import { inodeOf, isMadeOf, linkWithoutReplacing, moveOver } from '../files/fileMoves.ts';
 import { PinnedFolders } from '../files/pinnedFolders.ts';
 import type { ResultStep } from './resultSteps.ts';

@@ -1,7 +1,7 @@
 import { isAbsolute, join, resolve } from 'node:path';
 import { AppError } from '../../core/errors.ts';
 import { pathInside } from '../../core/files/pathInside.ts';
-import { exists, listFolder } from '../files/folderEntries.ts';
+import { entryExists, listFolder } from '../files/folderEntries.ts';
 import { RuleSet } from '../git/ignoreRules.ts';
 import { Yielder } from '../../core/processes/yielder.ts';
 import { judgeFileName, judgeFolderName } from './exclusion.ts';
@@ -21,7 +21,7 @@ const GLOB = /[*?[]/;
  */
 async function readChoice(root: string, text: string): Promise<Choice> {
   const path = pathInside(root, resolve(root, text));
-  const isThere = await exists(resolve(root, text));
+  const isThere = await entryExists(resolve(root, text));
   if (path === '' || (path === undefined && (isThere || !isAbsolute(text)))) {
     throw new AppError(
       'bad-input',

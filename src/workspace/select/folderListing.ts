@@ -2,7 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { join, posix, relative, sep } from 'node:path';
 import { IgnoreRules, readRules } from '../git/ignoreRules.ts';
 import { findRepository, type Repository } from '../git/repository.ts';
-import { exists } from '../files/folderEntries.ts';
+import { entryExists } from '../files/folderEntries.ts';
 import type { Exclusion } from './exclusion.ts';
 import { FolderWalk, innerRepository, type Walked } from './folderWalk.ts';
 import { type GitListing, listByGit } from './gitListing.ts';
@@ -98,7 +98,7 @@ async function withRepositories(listing: GitListing, root: string, only: readonl
   for (const path of only) {
     for (let end = path.indexOf('/'); end > 0; end = path.indexOf('/', end + 1)) {
       const folder = path.slice(0, end);
-      if (known.has(folder) || listing.paths.has(folder) || !(await exists(join(root, folder, '.git')))) continue;
+      if (known.has(folder) || listing.paths.has(folder) || !(await entryExists(join(root, folder, '.git')))) continue;
       known.add(folder);
       excluded.push(innerRepository(folder));
       break;

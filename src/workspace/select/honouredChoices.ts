@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, posix } from 'node:path';
 import { AppError } from '../../core/errors.ts';
 import { nearest } from '../../core/text/similar.ts';
-import { exists } from '../files/folderEntries.ts';
+import { entryExists } from '../files/folderEntries.ts';
 import { type Choice, findMatches, takes } from './choices.ts';
 import type { ChosenFiles } from './chosenFiles.ts';
 import type { Exclusion } from './exclusion.ts';
@@ -29,7 +29,7 @@ export async function addChoice(
 ): Promise<Included> {
   const { text } = choice;
   if (choice.type === 'path') {
-    if (!(await exists(join(folder, choice.path)))) throw await nothingThere(folder, choice, 'included');
+    if (!(await entryExists(join(folder, choice.path)))) throw await nothingThere(folder, choice, 'included');
     return { text, paths: [choice.path], files: await chosen.add(choice.path, true) };
   }
   const { paths, builtIn } = await findMatches(folder, choice, signal);
@@ -85,7 +85,7 @@ export async function assertExcluded(
 ): Promise<void> {
   if (wanted.some((path) => takes(choice, path))) return;
   if (excluded.some(({ path, type }) => takes(choice, type === 'directory' ? `${path}/` : path))) return;
-  if (choice.type === 'path' && (await exists(join(folder, choice.path)))) return;
+  if (choice.type === 'path' && (await entryExists(join(folder, choice.path)))) return;
   if (choice.type === 'pattern') {
     // In a folder that is left out as a whole.
     const { paths, builtIn } = await findMatches(folder, choice, signal);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { JobPage } from '../../../src/jobs/page/jobPage.ts';
+import { JobPage } from '../../../src/jobs/report/jobPage.ts';
 import { sparkline } from '../../../src/cli/terminal/sparkline.ts';
 import { type FuzzedReader, nothingToClose } from '../reader.ts';
 

@@ -1,7 +1,7 @@
 // Makes the requests of `farwharf/agents` to the addresses in the arguments, in an environment of its own. Prints a JSON line for each.
 import { messageOf } from '../../../src/core/errors.ts';
 import { LLMClient } from '../../../src/agents/index.ts';
-import { openEmbedder } from '../../../src/agents/rag/embedder.ts';
+import { openEmbedder } from '../../../src/agents/rag/openEmbedder.ts';
 import { readWebPage } from '../../../src/agents/rag/webPage.ts';
 
 const [baseUrl = '', page] = process.argv.slice(2);

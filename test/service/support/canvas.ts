@@ -7,12 +7,12 @@ import * as esbuild from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
 import { findChromium, launchBrowser } from '../../../scripts/vscode/browser.ts';
 import { Unavailable } from '../../../scripts/vscode/unavailable.ts';
-import type { ToCanvas } from '../../../src/webview/canvas/state/messages.ts';
-import type { ToJobPage } from '../../../src/webview/jobPage/messages.ts';
-import type { ToSweepPage } from '../../../src/webview/sweepPage/messages.ts';
+import type { ToCanvas } from '../../../src/webview/canvas/state/canvasMessages.ts';
+import type { ToJobPage } from '../../../src/webview/jobPage/jobPageMessages.ts';
+import type { ToSweepPage } from '../../../src/webview/sweepPage/sweepPageMessages.ts';
 import type { FromCanvas } from '../../../src/webview/canvas/state/requests.ts';
 import { textsOfPage } from '../../../scripts/localisation.mjs';
-import { webviewPage } from '../../../src/webview/webviewPage.ts';
+import { webviewPage } from '../../../src/extension/ui/webviewPage.ts';
 import { THEMES, type ThemeName } from './themes.ts';
 
 const SOURCE = join(import.meta.dirname, '../../../src/webview');

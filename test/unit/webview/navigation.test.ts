@@ -9,7 +9,7 @@ import {
   moveSelection,
   nextEdge,
 } from '../../../src/webview/canvas/actions/navigation.ts';
-import type { Selection } from '../../../src/webview/canvas/state/store.ts';
+import type { CanvasSelection } from '../../../src/webview/canvas/state/canvasStore.ts';
 import { drawnFlow } from '../flows/drawnFlows.ts';
 
 const inner = drawnFlow('inner', ['search -> notes', 'notes -> .']);
@@ -18,8 +18,8 @@ const outer = drawnFlow('outer', ['a -left-> b', 'a -right-> c', 'b -> d', 'c ->
 });
 const drawing = drawFlow(layoutFlow(outer, { flows: [outer, inner], isOpen: () => true }));
 
-const node = (path: string): Selection => ({ type: 'node', path });
-function walk(from: Selection | undefined, ...directions: readonly Direction[]): Selection | undefined {
+const node = (path: string): CanvasSelection => ({ type: 'node', path });
+function walk(from: CanvasSelection | undefined, ...directions: readonly Direction[]): CanvasSelection | undefined {
   return directions.reduce((selected, to) => moveSelection(drawing, selected, to), from);
 }
 
@@ -34,7 +34,7 @@ test('arrow keys follow the connections down and up, and go to neighbours sidewa
 });
 
 test('each arrow key leads to where it points', () => {
-  const press = (path: string, key: string): Selection | undefined => {
+  const press = (path: string, key: string): CanvasSelection | undefined => {
     const direction = ARROW_KEYS[key];
     assert.ok(direction);
     return walk(node(path), direction);

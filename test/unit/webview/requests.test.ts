@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readCanvasRequest } from '../../../src/webview/canvas/state/requests.ts';
-import { webviewPage } from '../../../src/webview/webviewPage.ts';
+import { webviewPage } from '../../../src/extension/ui/webviewPage.ts';
 
 const at = { offset: 0, line: 0, column: 0 };
 

@@ -9,7 +9,7 @@ import { findOrPickJob } from '../jobs/jobCommand.ts';
 import { AppError } from '../../../core/errors.ts';
 import { writeAtomically } from '../../../core/files/atomicFile.ts';
 import { diskError } from '../../../core/files/diskSpace.ts';
-import { wholeLog } from '../../../jobs/logView/wholeLog.ts';
+import { wholeLog } from '../../../jobs/logView/viewText.ts';
 import { scriptPath, shownScript } from '../../../jobs/selection/script.ts';
 import { showCancellable, showInformation } from '../../ui/show.ts';
 import type { LogDocuments } from '../../jobs/log/logDocuments.ts';

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore, Emitter } from '../../../core/processes/lifetime.ts';
-import type { ToCanvas } from '../../../webview/canvas/state/messages.ts';
+import type { ToCanvas } from '../../../webview/canvas/state/canvasMessages.ts';
 import { type FromCanvas, readCanvasRequest } from '../../../webview/canvas/state/requests.ts';
 import { pageHtml } from '../../ui/pageHtml.ts';
 import { openSource } from '../documents/openSource.ts';

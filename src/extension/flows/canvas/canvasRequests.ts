@@ -4,7 +4,7 @@ import { isAbort, messageOf } from '../../../core/errors.ts';
 import type { Logger } from '../../../core/log.ts';
 import type { RemoteService } from '../../../core/rpc/rpcMessages.ts';
 import type { FlowOperation } from '../../../flows/graph/flowOperation.ts';
-import type { GraphMessage, MovedNodes } from '../../../webview/canvas/state/messages.ts';
+import type { GraphMessage, MovedNodes } from '../../../webview/canvas/state/canvasMessages.ts';
 import type { FromCanvas } from '../../../webview/canvas/state/requests.ts';
 import type { CanvasPanel } from './canvasPanel.ts';
 import { compareVersions } from './versionPick.ts';

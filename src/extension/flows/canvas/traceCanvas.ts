@@ -7,7 +7,7 @@ import { formatBytes, formatInteger } from '../../../core/text/format.ts';
 import { printableLine } from '../../../core/text/printable.ts';
 import type { RemoteService } from '../../../core/rpc/rpcMessages.ts';
 import type { TracedFlows, TracedRun } from '../../../flows/traces/tracedFlows.ts';
-import type { RunInfo } from '../../../webview/canvas/state/messages.ts';
+import type { RunInfo } from '../../../webview/canvas/state/canvasMessages.ts';
 import type { FromCanvas } from '../../../webview/canvas/state/requests.ts';
 import type { FlowWorkerService } from '../../threads/flowWorker.ts';
 import { showInformation } from '../../ui/show.ts';

@@ -1,12 +1,12 @@
 import * as vscode from 'vscode';
-import type { Position, SourceRange } from '../../../flows/graph/graph.ts';
+import type { SourcePosition, SourceRange } from '../../../flows/graph/graph.ts';
 
 /** Converts a range of the reader to one of VS Code. */
 export function toRange({ start, end }: SourceRange): vscode.Range {
   return new vscode.Range(toPosition(start), toPosition(end));
 }
 
-function toPosition({ line, column }: Position): vscode.Position {
+function toPosition({ line, column }: SourcePosition): vscode.Position {
   return new vscode.Position(line, column);
 }
 

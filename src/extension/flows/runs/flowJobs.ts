@@ -7,10 +7,10 @@ import { JobFlowEvents } from '../../../flows/run/job/jobFlowEvents.ts';
 import { firstTrace } from '../../../flows/run/history/runQueries.ts';
 import type { RunEvent } from '../../../flows/run/protocol/runEvent.ts';
 import { type RunTimeline, timelinesOf } from '../../../flows/run/protocol/runTimeline.ts';
-import { describeJob } from '../../../jobs/describe.ts';
+import { describeJob } from '../../../jobs/report/describeJob.ts';
 import { isOver, isWaiting, type JobRecord } from '../../../jobs/ledger/record.ts';
 import { EventSpool } from '../../../jobs/log/spool.ts';
-import type { RunInfo } from '../../../webview/canvas/state/messages.ts';
+import type { RunInfo } from '../../../webview/canvas/state/canvasMessages.ts';
 import type { JobStore } from '../../jobs/store/jobStore.ts';
 import {
   describeLastSeen,

@@ -17,7 +17,7 @@ import {
 import { RunHistory } from '../../../flows/run/history/runHistory.ts';
 import type { StepReach } from '../../../flows/reach/changedSteps.ts';
 import type { RunEvent } from '../../../flows/run/protocol/runEvent.ts';
-import type { RunInfo } from '../../../webview/canvas/state/messages.ts';
+import type { RunInfo } from '../../../webview/canvas/state/canvasMessages.ts';
 import { requireTrust } from '../../workspace/folders.ts';
 import type { FlowWorkerService } from '../../threads/flowWorker.ts';
 import { renamedTo } from '../documents/openSource.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { basename, join, posix } from 'node:path';
 import * as l10n from '@vscode/l10n';
-import { type Checkpoint, checkpointSchema } from '../../../agents/records/schemas.ts';
+import { type Checkpoint, checkpointSchema } from '../../../agents/records/recordSchemas.ts';
 import { jsonSchemaIssues } from '../../../agents/schema/jsonSchemaCheck.ts';
 import { AppError } from '../../../core/errors.ts';
 import { parseJson } from '../../../core/jsonFields.ts';
@@ -9,7 +9,7 @@ import { requireAllowed } from '../../../flows/run/history/answerRun.ts';
 import { runFolder } from '../../../flows/run/history/runFolder.ts';
 import { type RunRecord, runRecord } from '../../../flows/run/history/runRecord.ts';
 import { isRunRecord, jobFileIn } from '../../../flows/run/job/jobRuns.ts';
-import { answerFieldOf, readAnswer } from '../../../flows/run/history/answerField.ts';
+import { answerFieldOf, parseAnswer } from '../../../flows/run/history/answerField.ts';
 import { browseResults } from '../../../jobs/browsing/browse.ts';
 import { holdLease } from '../../../jobs/ledger/lease.ts';
 import { isWaiting, type JobRecord } from '../../../jobs/ledger/record.ts';
@@ -58,12 +58,12 @@ export class JobAnswers {
       value: this.#typed.get(record.id) ?? start,
       ignoreFocusOut: true,
       validateInput: (text) => {
-        const read = readAnswer(field, text);
+        const read = parseAnswer(field, text);
         if (!read.ok) return read.reason;
         return schema === undefined ? undefined : jsonSchemaIssues(schema, read.value)[0];
       },
     });
-    const read = typed === undefined ? undefined : readAnswer(field, typed);
+    const read = typed === undefined ? undefined : parseAnswer(field, typed);
     if (typed === undefined || read?.ok !== true) return;
     this.#typed.set(record.id, typed);
     await this.answer(record, read.value);

@@ -3,7 +3,7 @@ import type { RunEvent } from '../../../flows/run/protocol/runEvent.ts';
 import { traceEventsOf } from '../../../flows/run/history/runQueries.ts';
 import type { NodeState } from '../../../flows/run/protocol/nodeState.ts';
 import { RunTimeline } from '../../../flows/run/protocol/runTimeline.ts';
-import type { RunInfo } from '../../../webview/canvas/state/messages.ts';
+import type { RunInfo } from '../../../webview/canvas/state/canvasMessages.ts';
 
 // 20 updates a second look continuous.
 const GATHER_MS = 50;

@@ -2,7 +2,7 @@ import * as l10n from '@vscode/l10n';
 import type { FlowGraph } from '../../../flows/graph/graph.ts';
 import { describeRunReason, unendedState } from '../../../flows/run/history/describeRun.ts';
 import type { RunRecord } from '../../../flows/run/history/runRecord.ts';
-import type { RunInfo } from '../../../webview/canvas/state/messages.ts';
+import type { RunInfo } from '../../../webview/canvas/state/canvasMessages.ts';
 
 /** A recorded run for the canvas that is not in progress in this window. One without an end runs elsewhere, or was stopped when its window closed. */
 export function infoOf(record: RunRecord, flows: readonly FlowGraph[]): RunInfo {

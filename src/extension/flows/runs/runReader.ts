@@ -5,7 +5,7 @@ import { readEvents } from '../../../flows/run/history/runFiles.ts';
 import type { RunHistory } from '../../../flows/run/history/runHistory.ts';
 import { type RunComparison, type ShownStep, showComparison, showStep } from '../../../flows/run/history/runQueries.ts';
 import { mainTimeline, type RunTimeline, timelinesOf } from '../../../flows/run/protocol/runTimeline.ts';
-import type { RunInfo } from '../../../webview/canvas/state/messages.ts';
+import type { RunInfo } from '../../../webview/canvas/state/canvasMessages.ts';
 import type { FlowWorkerService } from '../../threads/flowWorker.ts';
 import type { FlowJobs } from './flowJobs.ts';
 import type { LiveRun } from './liveRun.ts';

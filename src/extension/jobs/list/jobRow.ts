@@ -2,7 +2,7 @@ import { basename, posix } from 'node:path';
 import * as l10n from '@vscode/l10n';
 import { formatCredits, formatDuration } from '../../../core/text/format.ts';
 import { type Printable, printableLine } from '../../../core/text/printable.ts';
-import { describeCommit, describeJob, describeResultCount } from '../../../jobs/describe.ts';
+import { describeCommit, describeJob, describeResultCount } from '../../../jobs/report/describeJob.ts';
 import { type JobIcon, jobIcon, stateWord } from '../../../jobs/ledger/jobIcon.ts';
 import { scriptArguments, scriptPath, shownScript } from '../../../jobs/selection/script.ts';
 import { costSoFar, describeForecast, describeUsed } from '../../../jobs/plan/estimate.ts';

@@ -5,7 +5,7 @@ import { isAbort } from '../../../core/errors.ts';
 import type { Logger } from '../../../core/log.ts';
 import { repeat } from '../../../core/processes/repeat.ts';
 import { printableLine, printableText } from '../../../core/text/printable.ts';
-import { describeResultCount } from '../../../jobs/describe.ts';
+import { describeResultCount } from '../../../jobs/report/describeJob.ts';
 import { isInLog } from '../../../jobs/log/logText.ts';
 import type { ColouredLines } from '../../../jobs/logView/colouredLines.ts';
 import { MARK, ViewText } from '../../../jobs/logView/viewText.ts';

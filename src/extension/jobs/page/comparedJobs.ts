@@ -3,7 +3,7 @@ import type { Logger } from '../../../core/log.ts';
 import type { JobRecord } from '../../../jobs/ledger/record.ts';
 import { EventSpool } from '../../../jobs/log/spool.ts';
 import type { SeriesData } from '../../../jobs/metrics/series.ts';
-import { JobPage } from '../../../jobs/page/jobPage.ts';
+import { JobPage } from '../../../jobs/report/jobPage.ts';
 
 /** As many as can be distinguished by colour beside the page's own job. */
 export const MAX_COMPARED = 4;

@@ -7,9 +7,14 @@ import { repeat } from '../../../core/processes/repeat.ts';
 import type { JobRecord } from '../../../jobs/ledger/record.ts';
 import { EventSpool } from '../../../jobs/log/spool.ts';
 import type { SeriesData } from '../../../jobs/metrics/series.ts';
-import { JobPage } from '../../../jobs/page/jobPage.ts';
+import { JobPage } from '../../../jobs/report/jobPage.ts';
 import { shownScript } from '../../../jobs/selection/script.ts';
-import { PAGE_ACTIONS, type PageAction, type ShownPreview, type ToJobPage } from '../../../webview/jobPage/messages.ts';
+import {
+  PAGE_ACTIONS,
+  type PageAction,
+  type ShownPreview,
+  type ToJobPage,
+} from '../../../webview/jobPage/jobPageMessages.ts';
 import type { Account } from '../../../remote/protocol/schemas.ts';
 import type { LostContacts } from '../store/lostContacts.ts';
 import type { Hosts } from '../../account/hosts.ts';

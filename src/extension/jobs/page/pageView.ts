@@ -1,14 +1,14 @@
 import { formatMeasured } from '../../../core/text/format.ts';
 import { printableLine } from '../../../core/text/printable.ts';
-import { adviseOn } from '../../../jobs/page/advice.ts';
-import type { JobPage } from '../../../jobs/page/jobPage.ts';
+import { adviseOn } from '../../../jobs/report/advice.ts';
+import type { JobPage } from '../../../jobs/report/jobPage.ts';
 import { stateWord } from '../../../jobs/ledger/jobIcon.ts';
 import { isActive, isOver, type JobRecord, shortId } from '../../../jobs/ledger/record.ts';
-import { describeFacts, describeFiles, metricPlots, type PagePlot, usagePlots } from '../../../jobs/page/pageText.ts';
-import { describePhase } from '../../../jobs/page/timeline.ts';
+import { describeFacts, describeFiles, metricPlots, type PagePlot, usagePlots } from '../../../jobs/report/pageText.ts';
+import { describePhase } from '../../../jobs/report/jobTimeline.ts';
 import { describeLastSeen, type LostContact } from '../store/lostContacts.ts';
 import { scriptArguments, scriptPath, shownScript } from '../../../jobs/selection/script.ts';
-import type { PageAction, ShownCurve, ShownPage, ShownPlot } from '../../../webview/jobPage/messages.ts';
+import type { PageAction, ShownCurve, ShownPage, ShownPlot } from '../../../webview/jobPage/jobPageMessages.ts';
 import type { ComparedJob } from './comparedJobs.ts';
 
 // More plots than anyone reads, but few enough to redraw each second.

@@ -1,4 +1,4 @@
-import type { TextMessage } from '../../../agents/chat/messages.ts';
+import type { TextMessage } from '../../../agents/chat/chatMessages.ts';
 import type { SearchHit } from '../../../retrieval/server/indexServer.ts';
 
 /** A part of a file for a model, with a number by which the model can cite it. */

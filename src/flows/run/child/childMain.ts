@@ -21,7 +21,7 @@ import { RunWriter } from './runWriter.ts';
 import type { ViewLimits } from '../protocol/stateView.ts';
 import { createLoader, findTransform } from '../loading/typescriptSource.ts';
 import { type ExactGraph, graphOfFlow } from '../../graph/exactGraph.ts';
-import { findFlow, importedFile } from '../loading/exportedFlow.ts';
+import { findExportedFlow, importedFile } from '../loading/exportedFlow.ts';
 
 // Long enough for work after the flow (a last write, a closing connection), short enough to wait for.
 const LINGER_MS = 3_000;
@@ -231,7 +231,7 @@ async function loadGraphs({ file, flow }: Pick<ChildRequest, 'file' | 'flow'>): 
     for (const value of Object.values(exports)) {
       if (typeof value === 'object' && value !== null && graphOfFlow(value) !== undefined) found.add(value);
     }
-    if (found.size === 0) found.add(await findFlow(exports, flow, file));
+    if (found.size === 0) found.add(await findExportedFlow(exports, flow, file));
   } catch (error) {
     if (found.size === 0) throw error;
   }

@@ -3,7 +3,7 @@ import { registerHooks, type LoadHookSync } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { AppError, systemCode } from '../../../core/errors.ts';
 import type { ChildRequest } from '../protocol/runMessage.ts';
-import { findFlow, importedFile } from '../loading/exportedFlow.ts';
+import { findExportedFlow, importedFile } from '../loading/exportedFlow.ts';
 import type { FlowHost } from './flowHost.ts';
 import { runsOnlyAsMain, skipsMain, MAIN } from '../../graph/mainGuard.ts';
 
@@ -32,7 +32,7 @@ export async function runFlowFile(
   if (host.begun === 0 && /\.run\s*\(/.test(text)) await untilIdle();
   if (host.begun > 0) return;
   host.isFileRunning = false;
-  const unit = await findFlow(exports, flow, file);
+  const unit = await findExportedFlow(exports, flow, file);
   if (skipsMain(text) && shared === undefined && resume === undefined) note(SKIPPED_MAIN);
   await unit.run({ ...shared });
 }

@@ -14,7 +14,7 @@ import type { RunEvent } from '../protocol/runEvent.ts';
 import type { FlowFailure } from '../protocol/flowOutcome.ts';
 import type { ChildRequest } from '../protocol/runMessage.ts';
 import { stateChanges, type StateChange } from '../protocol/stateChange.ts';
-import { isSpecial, type StateObject, type StateView, type ViewLimits, viewOf } from '../protocol/stateView.ts';
+import { isSpecial, type StateObject, type StateView, type ViewLimits, stateViewOf } from '../protocol/stateView.ts';
 import type { RecordedCompletions } from './recordedCompletions.ts';
 import { type RunWriter, TimeShare } from './runWriter.ts';
 
@@ -227,7 +227,7 @@ export class HostedFlow implements HostedRun {
 
   #viewOf(shared: unknown): StateView {
     const { clean, viewLimits: limits } = this.#parts;
-    return viewOf(shared, { clean, ...(limits && { limits }) });
+    return stateViewOf(shared, { clean, ...(limits && { limits }) });
   }
 
   #emit(event: RunEvent): void {

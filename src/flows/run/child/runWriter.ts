@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import type { ExecCall, Recording } from '../../../agents/records/recording.ts';
 import type { ModelExchange } from '../../../agents/run/runHost.ts';
-import type { Checkpoint } from '../../../agents/records/schemas.ts';
+import type { Checkpoint } from '../../../agents/records/recordSchemas.ts';
 import { messageOf } from '../../../core/errors.ts';
 import type { RunEvent } from '../protocol/runEvent.ts';
 import { runFolder } from '../history/runFolder.ts';

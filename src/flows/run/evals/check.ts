@@ -21,7 +21,7 @@ const checkSchema = z.strictObject({
 export type Judge = z.output<typeof judgeSchema>;
 
 /** What a value of the final shared state must be. */
-export type Check = {
+export type EvalCheck = {
   /** The key, or a path such as `report.title`. */
   readonly key: string;
 } & (
@@ -44,7 +44,7 @@ export const scoreSchema = z.object({
 export type Score = z.infer<typeof scoreSchema>;
 
 /** The name of a check in tables: `answer`, `answer matches`. */
-export function checkName({ key, type }: Check): string {
+export function checkName({ key, type }: EvalCheck): string {
   return type === 'exact' ? key : `${key} ${type}`;
 }
 
@@ -54,7 +54,7 @@ export function checkName({ key, type }: Check): string {
  * @param isText whether the value comes from a CSV file, which has only texts.
  * @returns the checks, or why there are none.
  */
-export function readChecks(key: string, expected: unknown, isText = false): readonly Check[] | string {
+export function readChecks(key: string, expected: unknown, isText = false): readonly EvalCheck[] | string {
   if (!isCheck(expected)) return [{ key, type: 'exact', value: expected, isText }];
   const parsed = checkSchema.safeParse(expected);
   if (!parsed.success) return `expect.${key}: ${parsed.error.issues[0]?.message ?? 'it is not a check'}`;

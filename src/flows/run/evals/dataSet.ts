@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { stableJson } from '../../../agents/records/plainJson.ts';
 import { AppError } from '../../../core/errors.ts';
 import { readProblem } from '../../../core/files/readProblem.ts';
-import { type Check, readChecks } from './check.ts';
+import { type EvalCheck, readChecks } from './check.ts';
 import { MAX_ROW_DEPTH, type Row, rowsOf, TOO_DEEP } from './dataRows.ts';
 
 const MAX_CASES = 10_000;
@@ -26,7 +26,7 @@ export interface EvalCase {
   readonly key: string;
   /** The initial shared state. */
   readonly shared: Readonly<Record<string, unknown>>;
-  readonly checks: readonly Check[];
+  readonly checks: readonly EvalCheck[];
 }
 
 const rowSchema = z.strictObject({
@@ -62,7 +62,7 @@ class CaseList {
   readonly #cases: EvalCase[] = [];
   readonly #faults: string[] = [];
   readonly #lines = new Map<string, number>();
-  #common: readonly Check[] = [];
+  #common: readonly EvalCheck[] = [];
 
   constructor(path: string) {
     this.#path = path;
@@ -99,7 +99,7 @@ class CaseList {
       return `${issue?.path.join('.') || 'the row'}: ${issue?.message ?? 'it is not a case'}`;
     }
     const { name, shared } = found.data;
-    const checks: Check[] = [];
+    const checks: EvalCheck[] = [];
     for (const [key, expected] of row.type === 'csv' ? row.expect : Object.entries(found.data.expect ?? {})) {
       const read = readChecks(key, expected, row.type === 'csv');
       if (typeof read === 'string') return read;

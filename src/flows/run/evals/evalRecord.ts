@@ -67,7 +67,7 @@ export interface ScoreChange {
 }
 
 /** The scores of the same cases that differ, in the order of the cases. */
-export function changesSince(before: EvalRecord, after: EvalRecord): readonly ScoreChange[] {
+export function evalChanges(before: EvalRecord, after: EvalRecord): readonly ScoreChange[] {
   const known = new Map(before.cases.map((each) => [each.key, each]));
   return after.cases.flatMap(({ key, name, scores }) =>
     Object.entries(scores).flatMap(([check, { score }]) => {

@@ -3,7 +3,7 @@ import { stableJson } from '../../../agents/records/plainJson.ts';
 import { messageOf } from '../../../core/errors.ts';
 import { withinSecond } from '../../../core/text/patterns.ts';
 import type { StateView } from '../protocol/stateView.ts';
-import { type Check, checkName, type Score } from './check.ts';
+import { type EvalCheck, checkName, type Score } from './check.ts';
 import { finalValue } from './finalState.ts';
 import { type AskJudge, judgeValue } from './judge.ts';
 
@@ -16,7 +16,7 @@ const MAX_SHOWN = 200;
  */
 export async function scoreState(
   state: StateView,
-  checks: readonly Check[],
+  checks: readonly EvalCheck[],
   judging: { readonly ask: AskJudge; readonly signal: AbortSignal },
 ): Promise<ReadonlyMap<string, Score>> {
   const scores = new Map<string, Score>();
@@ -31,7 +31,7 @@ export async function scoreState(
 
 async function scoreOf(
   state: StateView,
-  check: Check,
+  check: EvalCheck,
   judging: { readonly ask: AskJudge; readonly signal: AbortSignal },
 ): Promise<Score> {
   const { key } = check;

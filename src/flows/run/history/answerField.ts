@@ -52,7 +52,7 @@ export function answerFieldOf({ choices, input }: Asked): AnswerField {
 }
 
 /** The answer in the text of a field. Whether the schema allows it is checked where the run is stored. */
-export function readAnswer(field: Extract<AnswerField, { type: 'text' }>, text: string): ReadAnswer {
+export function parseAnswer(field: Extract<AnswerField, { type: 'text' }>, text: string): ReadAnswer {
   if (field.kind === 'text') return { ok: true, value: text };
   if (field.kind === 'number') {
     const value = Number(text);

@@ -1,5 +1,5 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
-import type { Checkpoint } from '../../../agents/records/schemas.ts';
+import type { Checkpoint } from '../../../agents/records/recordSchemas.ts';
 import { jsonSchemaIssues } from '../../../agents/schema/jsonSchemaCheck.ts';
 import { AppError, systemCode } from '../../../core/errors.ts';
 import { ownerState, processOwner } from '../../../core/processes/processOwner.ts';

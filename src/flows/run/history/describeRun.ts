@@ -61,7 +61,7 @@ export function describeRunReason(outcome: RecordedOutcome): string | undefined 
 }
 
 /** The state of a run in one word, and its question if it waits. */
-export function stateOf({ outcome, answeredBy, owner }: RunRecord): {
+export function runStateWord({ outcome, answeredBy, owner }: RunRecord): {
   readonly state: RecordedOutcome['type'] | 'answered' | ReturnType<typeof unendedState>;
   readonly question?: string;
   readonly choices?: readonly string[];

@@ -1,4 +1,4 @@
-import type { Checkpoint } from '../../../agents/records/schemas.ts';
+import type { Checkpoint } from '../../../agents/records/recordSchemas.ts';
 import { processOwner } from '../../../core/processes/processOwner.ts';
 import type { FlowRunRequest, FlowRuntime } from '../protocol/runRequest.ts';
 import type { FlowOutcome } from '../protocol/flowOutcome.ts';

@@ -1,4 +1,4 @@
-import type { Checkpoint } from '../../../agents/records/schemas.ts';
+import type { Checkpoint } from '../../../agents/records/recordSchemas.ts';
 import { AppError } from '../../../core/errors.ts';
 import { readCheckpoints, readEvents } from './runFiles.ts';
 import { RESUMED, type RunFolder } from './runFolder.ts';

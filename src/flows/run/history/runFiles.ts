@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { type Checkpoint, checkpointSchema } from '../../../agents/records/schemas.ts';
+import { type Checkpoint, checkpointSchema } from '../../../agents/records/recordSchemas.ts';
 import { AppError } from '../../../core/errors.ts';
 import { ifThere } from '../../../core/files/ifThere.ts';
 import { readBounded } from '../../../workspace/files/boundedRead.ts';
@@ -16,7 +16,7 @@ const MAX_BYTES = 256_000_000;
 const checkpointLine = z.object({ run: z.number(), checkpoint: checkpointSchema });
 
 /** What is known of a run; undefined if the folder has no record that can be read. */
-export async function readRecord(folder: RunFolder): Promise<RunRecord | undefined> {
+export async function readRunRecord(folder: RunFolder): Promise<RunRecord | undefined> {
   try {
     return runRecord.parse(JSON.parse(await readIfThere(folder.record)));
   } catch {
@@ -71,7 +71,7 @@ export async function findJobRun(path: string, file: string): Promise<RunFolder>
 async function runsIn(parent: string): Promise<readonly { readonly folder: RunFolder; readonly startedAt: string }[]> {
   const entries = await ifThere(readdir(parent, { withFileTypes: true }), []);
   const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => runFolder(join(parent, name)));
-  const records = await Promise.all(folders.map(readRecord));
+  const records = await Promise.all(folders.map(readRunRecord));
   return folders.flatMap((folder, index) => {
     const startedAt = records[index]?.startedAt;
     return startedAt === undefined ? [] : [{ folder, startedAt }];

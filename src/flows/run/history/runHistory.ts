@@ -5,7 +5,7 @@ import { AppError } from '../../../core/errors.ts';
 import { writeAtomically } from '../../../core/files/atomicFile.ts';
 import { ifThere } from '../../../core/files/ifThere.ts';
 import { unendedState } from './describeRun.ts';
-import { readRecord } from './runFiles.ts';
+import { readRunRecord } from './runFiles.ts';
 import { folderNameOf, type RunFolder, runFolder } from './runFolder.ts';
 import type { RunRecord } from './runRecord.ts';
 
@@ -56,7 +56,7 @@ export class RunHistory {
    * @throws AppError `missing` if the folder contains no run.
    */
   async adopt(file: string, results: RunFolder): Promise<RunRecord> {
-    const found = await readRecord(results);
+    const found = await readRunRecord(results);
     if (found === undefined) throw new AppError('missing', `${results.path} contains no flow run.`);
     const { version: _version, id: _id, startedAt, ...facts } = found;
     const { record, folder } = await this.begin({ ...facts, file });
@@ -69,7 +69,7 @@ export class RunHistory {
   /** The runs of a file, the newest first. Other folders are skipped. */
   async list(file: string): Promise<readonly RunRecord[]> {
     const path = await this.#folderOf(file);
-    const records = await Promise.all((await idsIn(path)).map((id) => readRecord(runFolder(join(path, id)))));
+    const records = await Promise.all((await idsIn(path)).map((id) => readRunRecord(runFolder(join(path, id)))));
     return records.filter((record) => record !== undefined).toSorted((a, b) => (a.id < b.id ? 1 : -1));
   }
 
@@ -103,7 +103,7 @@ export class RunHistory {
     for (const name of id === '' ? [] : await idsIn(flows)) {
       const ids = (await idsIn(join(flows, name))).filter((each) => each.startsWith(id));
       for (const each of ids) {
-        const record = await readRecord(runFolder(join(flows, name, each)));
+        const record = await readRunRecord(runFolder(join(flows, name, each)));
         if (record !== undefined) found.push(record);
       }
     }
@@ -137,7 +137,7 @@ export class RunHistory {
     for (const name of await idsIn(flows)) {
       for (const id of await idsIn(join(flows, name))) {
         const path = join(flows, name, id);
-        const record = await readRecord(runFolder(path));
+        const record = await readRunRecord(runFolder(path));
         const to = record && renamed(record.file);
         if (record !== undefined && to === undefined) break; // so are the others of this file
         if (record === undefined || to === undefined || isInProgress(record)) continue;

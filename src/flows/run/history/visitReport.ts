@@ -1,4 +1,4 @@
-import { recordingEntrySchema } from '../../../agents/records/schemas.ts';
+import { recordingEntrySchema } from '../../../agents/records/recordSchemas.ts';
 import { AppError, messageOf } from '../../../core/errors.ts';
 import { parseJson } from '../../../core/jsonFields.ts';
 import { checkpointBefore } from './rerun.ts';
@@ -8,7 +8,7 @@ import type { RunFolder } from './runFolder.ts';
 import type { RunRecord } from './runRecord.ts';
 import { parseLines } from '../protocol/jsonLines.ts';
 import { showChanges, showState } from '../protocol/shownState.ts';
-import { plainOf, viewOf } from '../protocol/stateView.ts';
+import { plainOf, stateViewOf } from '../protocol/stateView.ts';
 import { mainTimeline, type RunTimeline, timelinesOf } from '../protocol/runTimeline.ts';
 import { microsOf, type TimelineStep } from '../protocol/timelineStep.ts';
 import type { NodeVisit, VisitReport } from './nodeVisit.ts';
@@ -54,7 +54,7 @@ export async function reportVisit(folder: RunFolder, { step, index, timeline }: 
   return {
     status,
     action,
-    output: first === undefined ? undefined : showState(viewOf(output)),
+    output: first === undefined ? undefined : showState(stateViewOf(output)),
     changes: showChanges(timeline.stateAfter(index - 1), changes),
     error,
     calls: calls.map(({ model, messages, reply }) => ({ model, messages, reply })),

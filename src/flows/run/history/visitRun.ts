@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { checkpointSchema } from '../../../agents/records/schemas.ts';
+import { checkpointSchema } from '../../../agents/records/recordSchemas.ts';
 import { AppError } from '../../../core/errors.ts';
 import { untilAborted } from '../../../core/processes/lifetime.ts';
 import { describeRunEnd } from './describeRun.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { checkpointSchema } from '../../../agents/records/schemas.ts';
+import { checkpointSchema } from '../../../agents/records/recordSchemas.ts';
 
 /** The folder in a job's workspace with the runtime of the flow. */
 export const JOB_FOLDER = '.farwharf';

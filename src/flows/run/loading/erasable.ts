@@ -1,6 +1,6 @@
 import { parse } from '@babel/parser';
 import type * as t from '@babel/types';
-import { type Rules, ruleFor, visitNodes } from '../../syntax/nodes.ts';
+import { type Rules, nodeRule, visitNodes } from '../../syntax/nodes.ts';
 import { endOf, startOf } from '../../syntax/sourceFile.ts';
 import { lowerStatements } from './erasedStatements.ts';
 import { TextEdits } from '../../syntax/edits.ts';
@@ -37,7 +37,7 @@ export function toErasable(text: string): string {
     return text;
   }
   const edits = new TextEdits(text);
-  visitNodes(program, (node) => ruleFor(REWRITES, node)?.(node, edits));
+  visitNodes(program, (node) => nodeRule(REWRITES, node)?.(node, edits));
   return edits.apply();
 }
 

@@ -21,7 +21,7 @@ type Exports = Readonly<Record<string, unknown>>;
  * @param wanted the name of the export.
  * @throws AppError `bad-input` that says what to export or choose.
  */
-export async function findFlow(
+export async function findExportedFlow(
   exports: Readonly<Record<string, unknown>>,
   wanted: string | undefined,
   file: string,

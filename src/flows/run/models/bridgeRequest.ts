@@ -30,7 +30,7 @@ export interface BridgeRequest {
 
 /** @throws AppError `bad-input` or `limit` for a request that the editor's models do not support. */
 export async function readBridgeRequest(request: IncomingMessage): Promise<BridgeRequest> {
-  const { model, messages, temperature, stream } = parse(await readBody(request));
+  const { model, messages, temperature, stream } = parse(await readBridgeBody(request));
   return {
     model,
     messages: messages.map(({ role, content }) => ({
@@ -43,7 +43,7 @@ export async function readBridgeRequest(request: IncomingMessage): Promise<Bridg
 }
 
 /** @throws AppError `limit` for a body over 16 MB. */
-export async function readBody(request: IncomingMessage): Promise<string> {
+export async function readBridgeBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   const body: AsyncIterable<Buffer> = request;

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { AppError, type ErrorCode, messageOf } from '../../../core/errors.ts';
 import { selectedModelVariables } from '../../../agents/llm/selectedModel.ts';
-import { type BridgeRequest, readBody, readBridgeRequest } from './bridgeRequest.ts';
+import { type BridgeRequest, readBridgeBody, readBridgeRequest } from './bridgeRequest.ts';
 import { type Endpoint, keyHeaders, requestUrl } from '../../../agents/llm/providers.ts';
 
 /** Where the path of the selected service starts at the bridge. */
@@ -23,7 +23,7 @@ export interface BridgedModels {
 }
 
 /** The model that the user selected: one of the editor's, or one of a service. */
-export interface Selected {
+export interface SelectedModels {
   readonly provider: string;
   readonly model: string;
   /** Undefined for a model of the editor. */
@@ -54,7 +54,7 @@ export class ModelBridge implements AsyncDisposable {
   readonly env: Readonly<Record<string, string>>;
   readonly #server: Server;
 
-  private constructor(server: Server, token: string, selected: Selected | undefined) {
+  private constructor(server: Server, token: string, selected: SelectedModels | undefined) {
     const address = server.address();
     const port = typeof address === 'object' ? address?.port : undefined;
     this.#server = server;
@@ -68,7 +68,7 @@ export class ModelBridge implements AsyncDisposable {
   }
 
   /** @param selected the model for clients that name no other. */
-  static async open(models: BridgedModels, selected?: Selected): Promise<ModelBridge> {
+  static async open(models: BridgedModels, selected?: SelectedModels): Promise<ModelBridge> {
     const token = randomBytes(24).toString('base64url');
     const service = selected?.service;
     const server = createServer((request, response) => void answer({ models, service, token }, request, response));
@@ -203,7 +203,7 @@ async function forwardToSelected(
   const answer = await fetch(requestUrl({ baseUrl, query }, ROUTE), {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', ...keyHeaders({ keyHeader }, key) },
-    body: await readBody(request),
+    body: await readBridgeBody(request),
     redirect: 'error', // a redirect could take the key elsewhere
     signal,
   });

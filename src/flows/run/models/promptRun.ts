@@ -3,7 +3,10 @@ import { Node } from '../../../agents/graph/node.ts';
 import type { ModelCall } from '../../../agents/records/trace.ts';
 
 /** Where a prompt is tried. */
-export type PromptModel = Pick<LLMClientOptions, 'provider' | 'model' | 'baseUrl' | 'apiKey' | 'apiKeyEnv' | 'fetch'>;
+export type PromptRunModel = Pick<
+  LLMClientOptions,
+  'provider' | 'model' | 'baseUrl' | 'apiKey' | 'apiKeyEnv' | 'fetch'
+>;
 
 export interface PromptReply {
   readonly reply: string;
@@ -19,7 +22,7 @@ type Messages = readonly { readonly role: string; readonly content: string }[];
  * @throws what `LLMClient.chatComplete` throws.
  */
 export async function runPrompt(
-  model: PromptModel,
+  model: PromptRunModel,
   messages: Messages,
   { signal }: { readonly signal: AbortSignal },
 ): Promise<PromptReply> {

@@ -18,7 +18,7 @@ const RUN_MARK = 'FARWHARF_FLOW_RUN';
 const NODE_FLAGS = ['--disable-warning=ExperimentalWarning', '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON'];
 const MAX_LINE = 64 * 1024;
 
-export interface ProcessEnd {
+export interface FlowProcessEnd {
   readonly code: number | null;
   readonly signal: string | null;
 }
@@ -44,7 +44,7 @@ export class FlowProcess {
   /** Counts what was read from the child and handled. */
   #activity = 0;
   #untaken = 0;
-  readonly exited: Promise<ProcessEnd>;
+  readonly exited: Promise<FlowProcessEnd>;
 
   constructor(
     { node, runner, starter = [] }: FlowRuntime,
@@ -103,7 +103,7 @@ export class FlowProcess {
     if (this.#child.connected) this.#child.disconnect();
   }
 
-  #untilExit(): Promise<ProcessEnd> {
+  #untilExit(): Promise<FlowProcessEnd> {
     return new Promise((resolve, reject) => {
       this.#child.once('exit', (code, signal) => resolve({ code, signal }));
       this.#child.on('error', (cause) => {

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { pauseSchema } from '../../../agents/records/schemas.ts';
+import { pauseSchema } from '../../../agents/records/recordSchemas.ts';
 import type { StateView } from './stateView.ts';
 
 /** What was thrown, and where in the sources. */

@@ -1,4 +1,4 @@
-import type { Checkpoint } from '../../../agents/records/schemas.ts';
+import type { Checkpoint } from '../../../agents/records/recordSchemas.ts';
 import type { ExactGraph } from '../../graph/exactGraph.ts';
 import type { VariableSource } from './flowEnvironment.ts';
 import type { RunEvent } from './runEvent.ts';

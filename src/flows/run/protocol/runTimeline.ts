@@ -2,7 +2,7 @@ import { type NodeState, visited } from './nodeState.ts';
 import type { RunEvent } from './runEvent.ts';
 import { applyChanges } from './stateChange.ts';
 import type { StateView } from './stateView.ts';
-import { addUsage, keyOf, type ModelUsage, NO_USAGE, StepReducer, type TimelineStep } from './timelineStep.ts';
+import { addUsage, visitKey, type ModelUsage, NO_USAGE, StepReducer, type TimelineStep } from './timelineStep.ts';
 
 type RunStart = Extract<RunEvent, { type: 'run-start' }>;
 type RunEnd = Extract<RunEvent, { type: 'run-end' }>;
@@ -47,7 +47,7 @@ export class RunTimeline {
     if (event.type === 'state' && event.skipped !== undefined) this.#isSampled = true;
     const step = this.#reducer.push(event);
     if (step === undefined || (step.type === 'flow' && step.status === 'running')) return;
-    const key = keyOf(step);
+    const key = visitKey(step);
     const index = this.#indexes.get(key) ?? this.#steps.length;
     this.#indexes.set(key, index);
     this.#steps[index] = step;

@@ -45,7 +45,7 @@ export interface ViewLimits {
 const VIEW_LIMITS: ViewLimits = { text: 4_000, items: 200, depth: 12, total: 200_000 };
 
 /** Shows any value, bounded in size; never throws. `clean` is applied to every text, to remove secrets. */
-export function viewOf(
+export function stateViewOf(
   value: unknown,
   {
     limits = VIEW_LIMITS,

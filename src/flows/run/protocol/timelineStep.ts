@@ -122,15 +122,15 @@ export class StepReducer {
 
   /** Frees the memory of a finished step; later events of its visit are ignored. */
   forget(step: Place): void {
-    this.#steps.delete(keyOf(step));
+    this.#steps.delete(visitKey(step));
   }
 
   #at(place: Place): TimelineStep | undefined {
-    return this.#steps.get(keyOf(place));
+    return this.#steps.get(visitKey(place));
   }
 
   #set(step: TimelineStep): TimelineStep {
-    this.#steps.set(keyOf(step), step);
+    this.#steps.set(visitKey(step), step);
     return step;
   }
 
@@ -168,6 +168,6 @@ function begun(
   };
 }
 
-export function keyOf({ path, visit }: Place): string {
+export function visitKey({ path, visit }: Place): string {
   return `${visit} ${path}`;
 }

@@ -1,4 +1,4 @@
-import { recordingEntrySchema } from '../../../agents/records/schemas.ts';
+import { recordingEntrySchema } from '../../../agents/records/recordSchemas.ts';
 import { describeRunEnd } from '../history/describeRun.ts';
 import { readIfThere } from '../history/runFiles.ts';
 import type { RunFolder } from '../history/runFolder.ts';

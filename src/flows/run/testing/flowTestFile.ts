@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import * as z from 'zod';
-import { recordingEntrySchema } from '../../../agents/records/schemas.ts';
+import { recordingEntrySchema } from '../../../agents/records/recordSchemas.ts';
 import { AppError, messageOf } from '../../../core/errors.ts';
 import { readNamedFile } from '../../../core/files/namedFile.ts';
 import { writeAtomically } from '../../../core/files/atomicFile.ts';

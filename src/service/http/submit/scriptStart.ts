@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { createGunzip } from 'node:zlib';
 import { type TarEntry, TarReader, type TarSink } from '../../../workspace/archive/tarReader.ts';
-import { FIRST_LINE_BYTES } from '../../../workspace/scripts/shebang.ts';
+import { FIRST_LINE_BYTES } from '../../../workspace/files/shebang.ts';
 
 /** The first bytes of a file of a `.tar.gz` that was checked; empty without the file. */
 export function startInArchive(archive: Buffer, path: string): Promise<Buffer> {

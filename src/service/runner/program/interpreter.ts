@@ -1,16 +1,16 @@
 import { basename, dirname, join, resolve } from 'node:path';
+import { constants } from 'node:fs';
 import { AppError } from '../../../core/errors.ts';
 import { isAccessible } from '../../../core/processes/findProgram.ts';
 import { printableLine } from '../../../core/text/printable.ts';
-import { constants } from 'node:fs';
 import {
   kindOfFile,
   kindOfProgram,
   SCRIPT_KINDS,
   type ScriptKind,
   type ScriptKindName,
-} from '../../../workspace/scripts/scriptKinds.ts';
-import { readShebang, type Shebang } from '../../../workspace/scripts/shebang.ts';
+} from '../../../workspace/files/scriptKinds.ts';
+import { readShebang, type Shebang } from '../../../workspace/files/shebang.ts';
 import { type JobPackages, pythonOf } from '../environment/jobPackages.ts';
 import {
   findPython,

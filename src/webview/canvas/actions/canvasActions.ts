@@ -4,22 +4,22 @@ import { graphToMermaid } from '../../../flows/drawing/graphToMermaid.ts';
 import { graphToSvg } from '../../../flows/drawing/graphToSvg.ts';
 import type { FlowLayout } from '../../../flows/drawing/flowLayout.ts';
 import type { Announcer } from '../dom/announcer.ts';
-import { rangeOf, shownFlow, withLayout } from '../state/graphView.ts';
-import type { Host } from '../state/host.ts';
-import type { Selection, Store } from '../state/store.ts';
-import { NODE_WORDS } from '../state/words.ts';
+import { flowRange, shownFlow, withLayout } from '../state/graphView.ts';
+import type { Host } from '../state/editor.ts';
+import type { CanvasSelection, CanvasStore } from '../state/canvasStore.ts';
+import { NODE_WORDS } from '../state/canvasWords.ts';
 import type { Viewport } from '../dom/viewport.ts';
 
 /** Actions on the drawing; changes to the source are in `Editing`. */
 export class CanvasActions {
-  readonly #store: Store;
+  readonly #store: CanvasStore;
   readonly #host: Host;
   readonly #viewport: Viewport;
   readonly #announcer: Announcer;
   // By the path of the node; valid only until the source changes.
   readonly #beforeOpening = new Map<string, FlowLayout>();
 
-  constructor(store: Store, host: Host, viewport: Viewport, announcer: Announcer) {
+  constructor(store: CanvasStore, host: Host, viewport: Viewport, announcer: Announcer) {
     this.#store = store;
     this.#host = host;
     this.#viewport = viewport;
@@ -44,7 +44,7 @@ export class CanvasActions {
   }
 
   /** Selects and shows a node or connection, and announces it. */
-  select(selected: Selection | undefined): void {
+  select(selected: CanvasSelection | undefined): void {
     this.#store.set({ selected });
     const [node, edge] = [this.selectedNode, this.selectedEdge];
     if (node !== undefined) this.#viewport.reveal(node.box);
@@ -70,7 +70,7 @@ export class CanvasActions {
   reveal(isPreview: boolean): void {
     // The positions are those of one of two versions, not of the text in the editor.
     if (this.#store.state.versions !== undefined || this.#store.state.isTrace) return;
-    const range = rangeOf(this.#store.state, this.#store.state.selected);
+    const range = flowRange(this.#store.state, this.#store.state.selected);
     if (range !== undefined) this.#host.send({ type: 'reveal', range, isPreview });
   }
 

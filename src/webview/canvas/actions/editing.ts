@@ -6,10 +6,10 @@ import { stubsOf } from '../../../flows/drawing/flowLayout.ts';
 import type { Point } from '../../../flows/layout/shape.ts';
 import type { Announcer } from '../dom/announcer.ts';
 import { shownFlow } from '../state/graphView.ts';
-import type { Host } from '../state/host.ts';
-import type { EditResult } from '../state/messages.ts';
-import { type Choice, pick } from '../dom/picker.ts';
-import type { Store } from '../state/store.ts';
+import type { Host } from '../state/editor.ts';
+import type { EditMessage } from '../state/canvasMessages.ts';
+import { type PickerChoice, pick } from '../dom/picker.ts';
+import type { CanvasStore } from '../state/canvasStore.ts';
 
 /** The id of a node, null for the end of the flow, or a node that is yet to be added. */
 type Destination = string | null | { readonly isNew: true };
@@ -18,7 +18,7 @@ const CLASS_NAME = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
 
 /** Changes to the source. The extension makes each one, or reports why not. */
 export class Editing {
-  readonly #store: Store;
+  readonly #store: CanvasStore;
   readonly #host: Host;
   readonly #announcer: Announcer;
   readonly #page: HTMLElement;
@@ -29,7 +29,13 @@ export class Editing {
   #last = 0;
 
   /** `placeOf` converts a position in the drawing to one on the page. */
-  constructor(page: HTMLElement, store: Store, host: Host, announcer: Announcer, placeOf: (point: Point) => Point) {
+  constructor(
+    page: HTMLElement,
+    store: CanvasStore,
+    host: Host,
+    announcer: Announcer,
+    placeOf: (point: Point) => Point,
+  ) {
     this.#placeOf = placeOf;
     this.#page = page;
     this.#store = store;
@@ -38,7 +44,7 @@ export class Editing {
   }
 
   /** Handles the extension's reply. */
-  settle({ id, refusal }: EditResult): void {
+  settle({ id, refusal }: EditMessage): void {
     const done = this.#pending.get(id);
     this.#pending.delete(id);
     if (refusal !== undefined) {
@@ -198,7 +204,7 @@ export class Editing {
 
   #pickDestination(from: DrawnNode, action: string): Promise<Destination | undefined> {
     const targets = this.#store.state.drawing.nodes.filter((node) => levelOf(node) === levelOf(from));
-    const choices: Choice<Destination>[] = targets.map(({ node, path }) => ({
+    const choices: PickerChoice<Destination>[] = targets.map(({ node, path }) => ({
       label: titleOf(node),
       detail: path === from.path ? l10n.t('this node again') : node.id,
       value: node.id,

@@ -7,7 +7,7 @@ import {
   nodeAt,
 } from '../../../flows/drawing/drawing.ts';
 import type { Box } from '../../../flows/layout/shape.ts';
-import type { Selection } from '../state/store.ts';
+import type { CanvasSelection } from '../state/canvasStore.ts';
 
 export type Direction = 'up' | 'down' | 'left' | 'right';
 
@@ -22,7 +22,11 @@ export const ARROW_KEYS: Readonly<Record<string, Direction>> = {
 const centreX = ({ x, width }: Box): number => x + width / 2;
 
 /** The target of an arrow key: up and down along connections, left and right to the neighbour at the same height. */
-export function moveSelection(drawing: Drawing, selected: Selection | undefined, to: Direction): Selection | undefined {
+export function moveSelection(
+  drawing: Drawing,
+  selected: CanvasSelection | undefined,
+  to: Direction,
+): CanvasSelection | undefined {
   if (selected === undefined) return firstOf(drawing);
   if (selected.type === 'edge') return fromEdge(drawing, selected.key, to);
   const at = nodeAt(drawing, selected.path);
@@ -33,7 +37,11 @@ export function moveSelection(drawing: Drawing, selected: Selection | undefined,
 }
 
 /** The next connection of the selected node, from the left. */
-export function nextEdge(drawing: Drawing, selected: Selection | undefined, step: 1 | -1): Selection | undefined {
+export function nextEdge(
+  drawing: Drawing,
+  selected: CanvasSelection | undefined,
+  step: 1 | -1,
+): CanvasSelection | undefined {
   const current = selected?.type === 'edge' ? edgeAt(drawing, selected.key) : undefined;
   const source = current?.source ?? (selected?.type === 'node' ? selected.path : undefined);
   const edges = edgesFrom(drawing, source);
@@ -44,7 +52,11 @@ export function nextEdge(drawing: Drawing, selected: Selection | undefined, step
 }
 
 /** The first node of a nested flow, or the node that contains the nested flow. */
-export function moveLevel(drawing: Drawing, selected: Selection | undefined, to: 'in' | 'out'): Selection | undefined {
+export function moveLevel(
+  drawing: Drawing,
+  selected: CanvasSelection | undefined,
+  to: 'in' | 'out',
+): CanvasSelection | undefined {
   if (selected?.type !== 'node') return selected;
   if (to === 'out') {
     const outer = nodeAt(drawing, selected.path.slice(0, selected.path.lastIndexOf('/')));
@@ -55,12 +67,12 @@ export function moveLevel(drawing: Drawing, selected: Selection | undefined, to:
   return first === undefined ? selected : { type: 'node', path: first.path };
 }
 
-function firstOf({ nodes }: Drawing): Selection | undefined {
+function firstOf({ nodes }: Drawing): CanvasSelection | undefined {
   const first = nodes.find(({ isStart }) => isStart) ?? nodes[0];
   return first && { type: 'node', path: first.path };
 }
 
-function fromEdge(drawing: Drawing, key: string, to: Direction): Selection | undefined {
+function fromEdge(drawing: Drawing, key: string, to: Direction): CanvasSelection | undefined {
   const edge = edgeAt(drawing, key);
   if (edge === undefined) return firstOf(drawing);
   if (to === 'up') return { type: 'node', path: edge.source };

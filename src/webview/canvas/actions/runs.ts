@@ -1,25 +1,25 @@
 import * as l10n from '@vscode/l10n';
-import { STATE_WORDS } from '../state/words.ts';
+import { STATE_WORDS } from '../state/canvasWords.ts';
 import type { TraceEvent } from '../../../agents/records/trace.ts';
 import type { Announcer } from '../dom/announcer.ts';
 import { shownFlow } from '../state/graphView.ts';
-import type { Host } from '../state/host.ts';
-import type { RunInfo } from '../state/messages.ts';
+import type { Host } from '../state/editor.ts';
+import type { RunInfo } from '../state/canvasMessages.ts';
 import { type CanvasStep, RunProgress } from '../state/runProgress.ts';
 import { stepText } from '../scene/runText.ts';
-import type { Store } from '../state/store.ts';
+import type { CanvasStore } from '../state/canvasStore.ts';
 
 const TICK_MS = 200;
 
 /** The runs of the flow: starts and stops them, and selects the run and step to show. */
 export class Runs {
-  readonly #store: Store;
+  readonly #store: CanvasStore;
   readonly #host: Host;
   readonly #announcer: Announcer;
   #heardAt = 0;
   #isTicking = false;
 
-  constructor(store: Store, host: Host, announcer: Announcer) {
+  constructor(store: CanvasStore, host: Host, announcer: Announcer) {
     this.#store = store;
     this.#host = host;
     this.#announcer = announcer;

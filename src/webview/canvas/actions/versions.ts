@@ -3,13 +3,13 @@ import { plural } from '../../../core/text/format.ts';
 import type { Announcer } from '../dom/announcer.ts';
 import { changesOf, describeChange } from '../state/changes.ts';
 import { shownFlow, withLayout } from '../state/graphView.ts';
-import type { Host } from '../state/host.ts';
-import type { VersionsMessage } from '../state/messages.ts';
-import type { Store } from '../state/store.ts';
+import type { Host } from '../state/editor.ts';
+import type { VersionsMessage } from '../state/canvasMessages.ts';
+import type { CanvasStore } from '../state/canvasStore.ts';
 import type { CanvasActions } from './canvasActions.ts';
 
 interface VersionsParts {
-  readonly store: Store;
+  readonly store: CanvasStore;
   readonly host: Host;
   readonly actions: CanvasActions;
   readonly announcer: Announcer;

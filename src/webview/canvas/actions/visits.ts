@@ -1,12 +1,12 @@
 import * as l10n from '@vscode/l10n';
-import type { Host } from '../state/host.ts';
-import type { VisitInputMessage, VisitRunsMessage } from '../state/messages.ts';
-import type { ShownVisit, Store } from '../state/store.ts';
+import type { Host } from '../state/editor.ts';
+import type { VisitInputMessage, VisitRunsMessage } from '../state/canvasMessages.ts';
+import type { ShownVisit, CanvasStore } from '../state/canvasStore.ts';
 import type { Announcer } from '../dom/announcer.ts';
 import type { Runs } from './runs.ts';
 
 interface VisitsParts {
-  readonly store: Store;
+  readonly store: CanvasStore;
   readonly host: Host;
   readonly runs: Runs;
   readonly announcer: Announcer;

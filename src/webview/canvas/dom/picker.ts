@@ -1,7 +1,7 @@
 import type { Point } from '../../../flows/layout/shape.ts';
 import { html, setText } from './elements.ts';
 
-export interface Choice<T> {
+export interface PickerChoice<T> {
   readonly label: string;
   readonly detail?: string | undefined;
   readonly value: T;
@@ -14,9 +14,9 @@ interface PickOptions<T> {
   readonly at?: Point | undefined;
   readonly placeholder?: string;
   readonly value?: string;
-  readonly choices?: readonly Choice<T>[];
+  readonly choices?: readonly PickerChoice<T>[];
   /** For free answers: a choice from the typed text, or why it is not valid. */
-  readonly fromText?: (text: string) => Choice<T> | { readonly refusal: string } | undefined;
+  readonly fromText?: (text: string) => PickerChoice<T> | { readonly refusal: string } | undefined;
 }
 
 const MAX_SHOWN = 200;
@@ -52,7 +52,7 @@ export function pick<T>(host: HTMLElement, options: PickOptions<T>): Promise<T |
     problem,
     list,
   );
-  let shown: readonly Choice<T>[] = [];
+  let shown: readonly PickerChoice<T>[] = [];
   let active = 0;
 
   const highlight = (): void => {

@@ -4,18 +4,18 @@ import {
   type AnswerChoice,
   type AnswerField,
   answerFieldOf,
-  readAnswer,
+  parseAnswer,
 } from '../../../flows/run/history/answerField.ts';
 import { html, setText } from '../dom/elements.ts';
 import type { Viewport } from '../dom/viewport.ts';
-import type { Host } from '../state/host.ts';
-import type { RunInfo } from '../state/messages.ts';
-import type { CanvasState, Store } from '../state/store.ts';
+import type { Host } from '../state/editor.ts';
+import type { RunInfo } from '../state/canvasMessages.ts';
+import type { CanvasState, CanvasStore } from '../state/canvasStore.ts';
 
 const GAP = 12;
 
 interface AnswerCardParts {
-  readonly store: Store;
+  readonly store: CanvasStore;
   readonly host: Host;
   readonly viewport: Viewport;
   /** The path on the page of the node that waits. */
@@ -114,7 +114,7 @@ export class AnswerCard {
     };
     const answer = html('button', { type: 'submit', class: 'tool primary' }, l10n.t('Answer'));
     const submit = (): void => {
-      const read = readAnswer(field, input.value);
+      const read = parseAnswer(field, input.value);
       if (read.ok) this.#send(run, read.value);
       else this.settle(run.id, read.reason);
     };

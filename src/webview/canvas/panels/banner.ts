@@ -3,12 +3,12 @@ import { plural } from '../../../core/text/format.ts';
 import type { SourceRange } from '../../../flows/graph/graph.ts';
 import { html } from '../dom/elements.ts';
 import { shownFlow, unreadOf } from '../state/graphView.ts';
-import type { Host } from '../state/host.ts';
+import type { Host } from '../state/editor.ts';
 import { icon } from '../dom/icons.ts';
-import type { CanvasState, Store } from '../state/store.ts';
+import type { CanvasState, CanvasStore } from '../state/canvasStore.ts';
 
 interface BannerParts {
-  readonly store: Store;
+  readonly store: CanvasStore;
   readonly host: Host;
   readonly addNode: () => void;
 }

@@ -3,12 +3,12 @@ import { CHANGE_KINDS } from '../../../flows/project/flowChanges.ts';
 import type { Versions } from '../actions/versions.ts';
 import { html, setText } from '../dom/elements.ts';
 import { describeChange } from '../state/changes.ts';
-import type { Store } from '../state/store.ts';
-import { CHANGE_WORDS } from '../state/words.ts';
+import type { CanvasStore } from '../state/canvasStore.ts';
+import { CHANGE_WORDS } from '../state/canvasWords.ts';
 import { iconButton } from './toolbar.ts';
 
 /** Above the drawing: what is compared, a legend that counts the differences, and the way through them. */
-export function changesBar(store: Store, versions: Versions): HTMLElement {
+export function changesBar(store: CanvasStore, versions: Versions): HTMLElement {
   const title = html('strong');
   const legend = html('span', { class: 'legend' });
   const current = html('span', { class: 'current' });

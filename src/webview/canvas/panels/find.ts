@@ -3,7 +3,7 @@ import type { CanvasActions } from '../actions/canvasActions.ts';
 import { html, setText } from '../dom/elements.ts';
 import { icon } from '../dom/icons.ts';
 import { matches } from '../dom/picker.ts';
-import type { Store } from '../state/store.ts';
+import type { CanvasStore } from '../state/canvasStore.ts';
 
 /** The search box: nodes by class, name, comment, action and key of the shared state. */
 export class Find {
@@ -15,13 +15,13 @@ export class Find {
     spellcheck: 'false',
   });
   readonly #count = html('span', { class: 'count', 'aria-live': 'polite' });
-  readonly #store: Store;
+  readonly #store: CanvasStore;
   readonly #actions: CanvasActions;
   readonly #surface: HTMLElement;
   #hits: readonly string[] = [];
   #at = 0;
 
-  constructor(surface: HTMLElement, store: Store, actions: CanvasActions) {
+  constructor(surface: HTMLElement, store: CanvasStore, actions: CanvasActions) {
     this.#surface = surface;
     this.#store = store;
     this.#actions = actions;

@@ -1,5 +1,5 @@
 import { setAttributes, svg } from '../dom/elements.ts';
-import type { Store } from '../state/store.ts';
+import type { CanvasStore } from '../state/canvasStore.ts';
 import type { Viewport } from '../dom/viewport.ts';
 
 const SIZE = { width: 150, height: 110 };
@@ -8,7 +8,7 @@ const MARGIN = 40;
 const MIN_NODES = 20;
 
 /** A small view of the whole flow with the visible part; shown if the flow is larger than the page. */
-export function minimap(store: Store, viewport: Viewport): SVGSVGElement {
+export function minimap(store: CanvasStore, viewport: Viewport): SVGSVGElement {
   const shapes = svg('path', { class: 'nodes' });
   const frame = svg('rect', { class: 'frame', rx: 2 });
   const element = svg('svg', { class: 'minimap', ...SIZE, 'aria-hidden': 'true' }, shapes, frame);

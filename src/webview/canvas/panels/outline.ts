@@ -2,14 +2,14 @@ import * as l10n from '@vscode/l10n';
 import { type DrawnEdge, levelOf, titleOf } from '../../../flows/drawing/drawing.ts';
 import { type CanvasActions, describeEdge, describeNode } from '../actions/canvasActions.ts';
 import { html, setAttributes, setText } from '../dom/elements.ts';
-import type { CanvasState, Selection, Store } from '../state/store.ts';
-import { STATE_WORDS, visitCount } from '../state/words.ts';
+import type { CanvasState, CanvasSelection, CanvasStore } from '../state/canvasStore.ts';
+import { STATE_WORDS, visitCount } from '../state/canvasWords.ts';
 
 interface Item {
   readonly key: string;
   readonly level: number;
   readonly text: string;
-  readonly selection: Selection;
+  readonly selection: CanvasSelection;
   /** Undefined for items without children. */
   readonly isExpanded: boolean | undefined;
   readonly setSize: number;
@@ -17,7 +17,7 @@ interface Item {
 }
 
 /** The same content as a tree, for screen readers and for people who prefer text. */
-export function outline(store: Store, actions: CanvasActions): HTMLElement {
+export function outline(store: CanvasStore, actions: CanvasActions): HTMLElement {
   const element = html('div', { class: 'outline', role: 'tree', 'aria-label': l10n.t('Nodes and connections') });
   const collapsed = new Set<string>();
   let items: readonly Item[] = [];
@@ -130,7 +130,7 @@ function fill(row: Element, { text, level, setSize, position, isExpanded, select
   if (row instanceof HTMLElement) row.style.paddingInlineStart = `${level * 14}px`;
 }
 
-function keyOf(selection: Selection): string {
+function keyOf(selection: CanvasSelection): string {
   return selection.type === 'node' ? `node ${selection.path}` : `edge ${selection.key}`;
 }
 

@@ -2,11 +2,11 @@ import * as l10n from '@vscode/l10n';
 import { html, setText } from '../dom/elements.ts';
 import type { ShownChange } from '../../../flows/run/protocol/shownState.ts';
 import type { Runs } from '../actions/runs.ts';
-import type { Store } from '../state/store.ts';
-import { CHANGE_WORDS } from '../state/words.ts';
+import type { CanvasStore } from '../state/canvasStore.ts';
+import { CHANGE_WORDS } from '../state/canvasWords.ts';
 
 /** The shared state beside the drawing: the changes of the shown step, and the whole state after it. */
-export function sharedPanel(store: Store, runs: Runs): HTMLElement {
+export function sharedPanel(store: CanvasStore, runs: Runs): HTMLElement {
   const [title, changeList, json] = [html('h2'), html('div'), html('pre')];
   const summary = html('summary');
   // Kept between steps, so that the whole state stays expanded.

@@ -3,22 +3,22 @@ import type { CanvasActions } from '../actions/canvasActions.ts';
 import { html, setText, setAttributes } from '../dom/elements.ts';
 import type { Find } from './find.ts';
 import { type IconName, icon } from '../dom/icons.ts';
-import type { Command } from '../actions/commands.ts';
+import type { CanvasCommand } from '../actions/canvasCommands.ts';
 import type { Runs } from '../actions/runs.ts';
 import type { Versions } from '../actions/versions.ts';
-import type { CanvasState, Store } from '../state/store.ts';
-import { STATE_WORDS } from '../state/words.ts';
+import type { CanvasState, CanvasStore } from '../state/canvasStore.ts';
+import { STATE_WORDS } from '../state/canvasWords.ts';
 import type { Viewport } from '../dom/viewport.ts';
 
 interface ToolbarParts {
-  readonly store: Store;
+  readonly store: CanvasStore;
   readonly actions: CanvasActions;
   readonly runs: Runs;
   readonly versions: Versions;
   readonly viewport: Viewport;
   readonly find: Find;
   readonly toggleOutline: () => boolean;
-  readonly openMenu: (label: string, commands: readonly Command[], below: HTMLElement) => void;
+  readonly openMenu: (label: string, commands: readonly CanvasCommand[], below: HTMLElement) => void;
   readonly help: () => void;
 }
 
@@ -105,7 +105,7 @@ export function toolbar({
         'option',
         { value: id },
         // The state first, because a narrow canvas cuts the end.
-        [STATE_WORDS[state], timeOf(startedAt), ...(remote === undefined ? [] : [remote])].join(' · '),
+        [STATE_WORDS[state], timeLabel(startedAt), ...(remote === undefined ? [] : [remote])].join(' · '),
       ),
     );
     history.replaceChildren(
@@ -164,7 +164,7 @@ export function toolbar({
 }
 
 /** `14:03`, with the day if it is not today. */
-export function timeOf(milliseconds: number): string {
+export function timeLabel(milliseconds: number): string {
   const at = new Date(milliseconds);
   const isToday = at.toDateString() === new Date().toDateString();
   const time = at.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' });

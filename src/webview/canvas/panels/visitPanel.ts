@@ -4,13 +4,13 @@ import type { VisitReport } from '../../../flows/run/history/nodeVisit.ts';
 import type { Visits } from '../actions/visits.ts';
 import { html, setText } from '../dom/elements.ts';
 import { icon } from '../dom/icons.ts';
-import type { ShownVisit, Store } from '../state/store.ts';
-import { STATE_WORDS } from '../state/words.ts';
+import type { ShownVisit, CanvasStore } from '../state/canvasStore.ts';
+import { STATE_WORDS } from '../state/canvasWords.ts';
 import { changeElement } from './sharedPanel.ts';
 import { iconButton } from './toolbar.ts';
 
 /** One visit of a node beside the drawing: its input, which can be edited, and what it did in the run and now. */
-export function visitPanel(store: Store, visits: Visits, leave: () => void): HTMLElement {
+export function visitPanel(store: CanvasStore, visits: Visits, leave: () => void): HTMLElement {
   const title = html('h2');
   const problem = html('p', { class: 'refusal', role: 'alert' });
   const field = html('textarea', {

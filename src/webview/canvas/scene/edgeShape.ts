@@ -6,7 +6,7 @@ import { CHANGE_KINDS, type ChangeKind } from '../../../flows/project/flowChange
 import type { Point } from '../../../flows/layout/shape.ts';
 import { pixelWidth } from '../../../flows/drawing/pixelWidth.ts';
 import { setAttributes, svg } from '../dom/elements.ts';
-import { CHANGE_WORDS } from '../state/words.ts';
+import { CHANGE_WORDS } from '../state/canvasWords.ts';
 
 const TIP_LENGTH = 8;
 const MAX_EXTRA_WIDTH = 2.5;

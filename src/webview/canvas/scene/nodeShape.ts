@@ -7,7 +7,7 @@ import { CHANGE_KINDS, type ChangeKind } from '../../../flows/project/flowChange
 import type { Box } from '../../../flows/layout/shape.ts';
 import { cutText, cutTextStart, pixelWidth } from '../../../flows/drawing/pixelWidth.ts';
 import { setAttributes, svg } from '../dom/elements.ts';
-import { CHANGE_WORDS } from '../state/words.ts';
+import { CHANGE_WORDS } from '../state/canvasWords.ts';
 import { type IconName, iconPath } from '../dom/icons.ts';
 import { usageText, visitsText } from './runText.ts';
 

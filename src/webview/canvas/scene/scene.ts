@@ -3,7 +3,7 @@ import { EdgeShape } from './edgeShape.ts';
 import { NodeShape } from './nodeShape.ts';
 import { type RunOverlay, takenKey } from '../state/runOverlay.ts';
 import { changesByPlace } from '../state/changes.ts';
-import type { CanvasState, Store } from '../state/store.ts';
+import type { CanvasState, CanvasStore } from '../state/canvasStore.ts';
 
 const NO_OVERLAY: RunOverlay = { nodes: new Map(), taken: new Map() };
 
@@ -24,7 +24,7 @@ export class Scene {
   readonly #edges = new Map<string, EdgeShape>();
   #overlay = NO_OVERLAY;
 
-  constructor(store: Store, idleMicros: () => number) {
+  constructor(store: CanvasStore, idleMicros: () => number) {
     this.element.append(this.world);
     const { open, edges, nodes, labels } = this.#layers;
     this.world.append(open, edges, nodes, labels, this.sketch);

@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n';
 import { type DrawnEdge, type DrawnNode, titleOf } from '../../../flows/drawing/drawing.ts';
-import { CHANGE_WORDS } from './words.ts';
-import type { CanvasChange, CanvasState, Selection } from './store.ts';
+import { CHANGE_WORDS } from './canvasWords.ts';
+import type { CanvasChange, CanvasState, CanvasSelection } from './canvasStore.ts';
 
 /** The differences to show: those of two versions, else those of two runs. */
 export function changesOf(state: CanvasState): readonly CanvasChange[] {
@@ -37,7 +37,7 @@ export function describeChange({ kind, name, text }: CanvasChange): string {
   return text === '' ? what : `${what}: ${text}`;
 }
 
-function placeOf(selection: Selection): string {
+function placeOf(selection: CanvasSelection): string {
   return selection.type === 'node' ? `node ${selection.path}` : `edge ${selection.key}`;
 }
 
@@ -50,7 +50,7 @@ function selectionOf(
   node: DrawnNode | undefined,
   edge: DrawnEdge | undefined,
   action: string | undefined,
-): Selection | undefined {
+): CanvasSelection | undefined {
   if (action !== undefined) return edge && { type: 'edge', key: edge.key };
   return node && { type: 'node', path: node.path };
 }

@@ -2,8 +2,8 @@ import { drawFlow, edgeAt, nodeAt } from '../../../flows/drawing/drawing.ts';
 import { mainFlow } from '../../../flows/graph/flowChoice.ts';
 import type { FlowFile, FlowGraph, SourceRange } from '../../../flows/graph/graph.ts';
 import { layoutFlow } from '../../../flows/drawing/flowLayout.ts';
-import type { GraphMessage } from './messages.ts';
-import { type CanvasState, NOTHING_DRAWN, type Selection } from './store.ts';
+import type { GraphMessage } from './canvasMessages.ts';
+import { type CanvasState, NOTHING_DRAWN, type CanvasSelection } from './canvasStore.ts';
 
 /** The flow that is shown; undefined if the file has none. */
 export function shownFlow({
@@ -42,7 +42,7 @@ export function withLayout(state: CanvasState, { isTidy = false } = {}): Partial
 }
 
 /** The selection at an offset of the source: the connection there, or else the node with the smallest range around it. */
-export function selectionAt(state: CanvasState, file: string, offset: number): Selection | undefined {
+export function selectionAt(state: CanvasState, file: string, offset: number): CanvasSelection | undefined {
   const holds = (range: SourceRange | undefined): boolean =>
     range !== undefined && range.file === file && range.start.offset <= offset && offset <= range.end.offset;
   const edge = state.drawing.edges.find((candidate) => holds(candidate.edge?.range));
@@ -60,7 +60,7 @@ function lengthOf(range: SourceRange | undefined): number {
 }
 
 /** The range of the selection in the source. */
-export function rangeOf({ drawing }: CanvasState, selection: Selection | undefined): SourceRange | undefined {
+export function flowRange({ drawing }: CanvasState, selection: CanvasSelection | undefined): SourceRange | undefined {
   if (selection?.type === 'node') {
     const ranges = nodeAt(drawing, selection.path)?.node.ranges;
     return ranges?.class ?? ranges?.instance;

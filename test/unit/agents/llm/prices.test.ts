@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { embeddingPrice, estimateCost } from '../../../../src/agents/llm/prices.ts';
+import { embeddingPrice, estimateCallCost } from '../../../../src/agents/llm/prices.ts';
 import { resolveEndpoint } from '../../../../src/agents/llm/providers.ts';
 
 const cost = (options: Parameters<typeof resolveEndpoint>[0], input = 1_000_000, output = 1_000_000) =>
-  estimateCost(resolveEndpoint(options), { input, output });
+  estimateCallCost(resolveEndpoint(options), { input, output });
 
 test('a model and its dated snapshots have the list price', () => {
   assert.equal(cost({ model: 'gpt-4o-mini' }), 0.75);

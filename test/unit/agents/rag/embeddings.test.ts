@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { openEmbedder } from '../../../../src/agents/rag/embedder.ts';
+import { openEmbedder } from '../../../../src/agents/rag/openEmbedder.ts';
 import { Index } from '../../../../src/retrieval/index/index.ts';
 import type { Embedder } from '../../../../src/retrieval/embedding/embedder.ts';
 import { type EmbeddingProgress, FolderVectors } from '../../../../src/retrieval/semantic/folderVectors.ts';

@@ -17,7 +17,7 @@ import {
   type TraceEvent,
   TraceFile,
 } from '../../../../src/agents/index.ts';
-import { scopes } from '../../../../src/agents/run/scope.ts';
+import { scopes } from '../../../../src/agents/run/runScope.ts';
 
 interface Shared {
   count: number;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decide, describeResults } from '../../../../src/cli/jobs/results.ts';
-import type { PlannedResult } from '../../../../src/workspace/results/results.ts';
+import type { PlannedResult } from '../../../../src/workspace/results/applyResults.ts';
 
 const PLAN: readonly PlannedResult[] = [
   { path: 'new.txt', size: 1, status: 'new' },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { allowedTicks, decisionsFor, needsDecision, resultRows } from '../../../../src/extension/results/resultRows.ts';
-import type { PlannedResult, ResultStatus } from '../../../../src/workspace/results/results.ts';
+import type { PlannedResult, ResultStatus } from '../../../../src/workspace/results/applyResults.ts';
 
 const planned = (path: string, status: ResultStatus): PlannedResult => ({ path, status, size: 1200 });
 const plan = [

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import * as l10n from '@vscode/l10n';
 import German from '../../../../l10n/bundle.l10n.de.json' with { type: 'json' };
 import { MarkedLineWriter } from '../../../../src/core/text/markedLines.ts';
-import { describeOutcome } from '../../../../src/jobs/describe.ts';
+import { describeOutcome } from '../../../../src/jobs/report/describeJob.ts';
 import { isInLog, LogText, type LogTextOptions } from '../../../../src/jobs/log/logText.ts';
 import type { SpooledEvent } from '../../../../src/jobs/log/spool.ts';
 import { makeRecord } from '../fixtures.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { containing, findInLog, isErrorLine, type LogLine } from '../../../../src/jobs/logView/findInLog.ts';
 import { LogParts } from '../../../../src/jobs/logView/logParts.ts';
 import { EventSpool, type NewEvent } from '../../../../src/jobs/log/spool.ts';
-import { wholeLog } from '../../../../src/jobs/logView/wholeLog.ts';
+import { wholeLog } from '../../../../src/jobs/logView/viewText.ts';
 import { tempHome } from '../fixtures.ts';
 
 const { signal } = new AbortController();

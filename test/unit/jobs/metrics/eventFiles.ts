@@ -1,4 +1,4 @@
-import { maskedChecksum } from '../../../../src/jobs/metrics/eventRecords.ts';
+import { maskedChecksum } from '../../../../src/jobs/metrics/eventFile.ts';
 
 /** A field of a message: a number or bytes. */
 export function field(number: number, value: number | Buffer): Buffer {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { maskedChecksum } from '../../../../src/jobs/metrics/eventRecords.ts';
+import { maskedChecksum } from '../../../../src/jobs/metrics/eventFile.ts';
 import { readMetricFiles } from '../../../../src/jobs/metrics/metricFiles.ts';
 import type { SeriesPoint } from '../../../../src/jobs/metrics/series.ts';
 import { seeded } from '../../../random.ts';

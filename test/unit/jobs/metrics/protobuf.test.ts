@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readEventRecords } from '../../../../src/jobs/metrics/eventRecords.ts';
+import { readEventRecords } from '../../../../src/jobs/metrics/eventFile.ts';
 import { MetricTable } from '../../../../src/jobs/metrics/metricTable.ts';
 import { readFields, varintOf } from '../../../../src/jobs/metrics/protobuf.ts';
 import { field, float, record } from './eventFiles.ts';

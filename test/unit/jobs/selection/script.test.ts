@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  checkScript,
+  requireScript,
   findScriptProblem,
   scriptArguments,
   scriptPath,
@@ -25,9 +25,9 @@ test('the path of a script line is its first word, quoted or not', () => {
 });
 
 test('a script that will be sent passes', () => {
-  checkScript(select(['src/train.py']), 'src/train.py --lr 1');
-  checkScript(select(['my script.py']), '"my script.py"');
-  checkScript(select(['my script.py']), String.raw`my\ script.py 1`);
+  requireScript(select(['src/train.py']), 'src/train.py --lr 1');
+  requireScript(select(['my script.py']), '"my script.py"');
+  requireScript(select(['my script.py']), String.raw`my\ script.py 1`);
 });
 
 const refusals: readonly [string, string, Selection, RegExp][] = [
@@ -53,7 +53,7 @@ const refusals: readonly [string, string, Selection, RegExp][] = [
   ],
 ];
 for (const [name, script, selection, message] of refusals) {
-  test(`refused with a way out: ${name}`, () => assert.throws(() => checkScript(selection, script), { message }));
+  test(`refused with a way out: ${name}`, () => assert.throws(() => requireScript(selection, script), { message }));
 }
 
 test('the script that starts a flow in a job is shown as the file of the flow', () => {
@@ -128,11 +128,11 @@ test('names are close if they differ in a third of their letters and three at mo
 });
 
 test('a script that is not given has another code than one that is not sent', () => {
-  assert.throws(() => checkScript(select(['a']), ''), {
+  assert.throws(() => requireScript(select(['a']), ''), {
     code: 'bad-input',
     message: 'No script is specified, so nothing was sent. Enter the file to run, such as train.py.',
   });
-  assert.throws(() => checkScript(select(['a']), 'bbbbb'), { code: 'missing' });
+  assert.throws(() => requireScript(select(['a']), 'bbbbb'), { code: 'missing' });
 });
 
 test('the parameters of a script line are what follows its first word', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
-import { combineCrc } from '../../../../src/workspace/archive/combineCrc.ts';
+import { combineCrc } from '../../../../src/workspace/archive/gzipMember.ts';
 import { seeded } from '../../../random.ts';
 
 test('the checksum of two texts follows from those of each and the length of the second', () => {

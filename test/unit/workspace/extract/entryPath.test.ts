@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { entryPath } from '../../../../src/workspace/extract/entryPath.ts';
+import { entryPath } from '../../../../src/workspace/extract/archivePlan.ts';
 
 test('a name becomes a relative path', () => {
   for (const [name, path] of [

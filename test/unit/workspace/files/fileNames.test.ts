@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isBatchScriptName } from '../../../../src/workspace/files/batchScriptName.ts';
-import { nameBeside, safeLabel } from '../../../../src/workspace/files/besideName.ts';
+import { isBatchScriptName } from '../../../../src/workspace/files/scriptKinds.ts';
+import { nameBeside, safeLabel } from '../../../../src/workspace/files/nameRules.ts';
 import { isBinaryName, isPackedName } from '../../../../src/workspace/files/fileKinds.ts';
 
 test('a name beside another has its label, from the second on its number, and the same extension', () => {

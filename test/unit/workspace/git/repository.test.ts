@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chownSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { countGitChanges } from '../../../../src/workspace/git/gitChanges.ts';
+import { countGitChanges } from '../../../../src/workspace/git/gitState.ts';
 import { readGitCommit } from '../../../../src/workspace/git/gitCommit.ts';
 import { findRepository } from '../../../../src/workspace/git/repository.ts';
 import { git, temporaryFolder, writeTree } from '../temporaryFolder.ts';

@@ -5,7 +5,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync, statSync, truncateSync, utimes
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { crc32 } from 'node:zlib';
-import { combineCrc } from '../../../../src/workspace/archive/combineCrc.ts';
+import { combineCrc } from '../../../../src/workspace/archive/gzipMember.ts';
 import type { EarlierPacking } from '../../../../src/workspace/pack/earlierArchive.ts';
 import { packWorkspace } from '../../../../src/workspace/pack/pack.ts';
 import { groupFiles } from '../../../../src/workspace/pack/segments.ts';

@@ -4,7 +4,12 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { discardStaged, type StagedArchive, stageArchive } from '../../../../src/workspace/extract/extract.ts';
-import { applyResults, planResults, type ResultDecision, riskOf } from '../../../../src/workspace/results/results.ts';
+import {
+  applyResults,
+  planResults,
+  type ResultDecision,
+  riskOf,
+} from '../../../../src/workspace/results/applyResults.ts';
 import { selectFiles } from '../../../../src/workspace/select/selection.ts';
 import { tarEntry, tarGz, writeArchive } from '../archive/tarBuilder.ts';
 import { git, temporaryFolder, writeTree } from '../temporaryFolder.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { riskOf } from '../../../../src/workspace/results/results.ts';
+import { riskOf } from '../../../../src/workspace/results/applyResults.ts';
 import { isProtectedPath } from '../../../../src/workspace/results/protectedNames.ts';
 
 test('ordinary results have no risk', () => {

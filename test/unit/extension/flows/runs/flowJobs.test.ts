@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLogger } from '../../../../../src/core/log.ts';
 import { FlowJobs, type RunSink } from '../../../../../src/extension/flows/runs/flowJobs.ts';
 import { LostContacts } from '../../../../../src/extension/jobs/store/lostContacts.ts';
-import type { RunInfo } from '../../../../../src/webview/canvas/state/messages.ts';
+import type { RunInfo } from '../../../../../src/webview/canvas/state/canvasMessages.ts';
 import { JobStore } from '../../../../../src/extension/jobs/store/jobStore.ts';
 import { directLedger } from '../../../../../src/jobs/ledger/asyncLedger.ts';
 import { JobLedger } from '../../../../../src/jobs/ledger/ledger.ts';

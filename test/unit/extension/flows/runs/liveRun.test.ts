@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { TraceEvent } from '../../../../../src/agents/records/trace.ts';
 import { LiveRun } from '../../../../../src/extension/flows/runs/liveRun.ts';
 import type { RunEvent } from '../../../../../src/flows/run/protocol/runEvent.ts';
-import type { RunInfo } from '../../../../../src/webview/canvas/state/messages.ts';
+import type { RunInfo } from '../../../../../src/webview/canvas/state/canvasMessages.ts';
 
 const INFO: RunInfo = {
   id: 'r1',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { viewOf } from '../../../../../src/extension/jobs/page/pageView.ts';
-import { JobPage } from '../../../../../src/jobs/page/jobPage.ts';
+import { JobPage } from '../../../../../src/jobs/report/jobPage.ts';
 import { makeRecord } from '../../../jobs/fixtures.ts';
 
 const AT = '2026-01-01T00:00:00.000Z';

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { resolveEndpoint } from '../../../../../src/agents/llm/providers.ts';
-import { type Check, readChecks } from '../../../../../src/flows/run/evals/check.ts';
-import { type CaseResult, changesSince, type EvalRecord } from '../../../../../src/flows/run/evals/evalRecord.ts';
+import { type EvalCheck, readChecks } from '../../../../../src/flows/run/evals/check.ts';
+import { type CaseResult, evalChanges, type EvalRecord } from '../../../../../src/flows/run/evals/evalRecord.ts';
 import type { AskJudge } from '../../../../../src/flows/run/evals/judge.ts';
 import { scoreState } from '../../../../../src/flows/run/evals/score.ts';
-import { type StateView, viewOf } from '../../../../../src/flows/run/protocol/stateView.ts';
+import { type StateView, stateViewOf } from '../../../../../src/flows/run/protocol/stateView.ts';
 
 const { signal } = new AbortController();
 const neverAsked: AskJudge = () => assert.fail('no judge');
 
-function checksOf(expect: Record<string, unknown>): Check[] {
+function checksOf(expect: Record<string, unknown>): EvalCheck[] {
   return Object.entries(expect).flatMap(([key, expected]) => {
     const read = readChecks(key, expected);
     return typeof read === 'string' ? assert.fail(read) : read;
@@ -21,7 +21,7 @@ async function scored(
   state: unknown,
   expect: Record<string, unknown>,
   ask: AskJudge = neverAsked,
-  view: StateView = viewOf(state),
+  view: StateView = stateViewOf(state),
 ): Promise<Record<string, [number, string | undefined]>> {
   const checks = checksOf(expect);
   const scores = await scoreState(view, checks, { ask, signal });
@@ -125,7 +125,7 @@ test('a judge gets the values of its prompt, is asked again once, and is graded 
     question: { $judge: { prompt: 'Is this long?', model: 'm', min: 0.8 } },
     other: { $judge: '{{missing}}' },
   });
-  const scores = await scoreState(viewOf({ answer: 'Yes', question: ['Q'] }), checks, { ask, signal });
+  const scores = await scoreState(stateViewOf({ answer: 'Yes', question: ['Q'] }), checks, { ask, signal });
   assert.deepEqual(asked.slice(0, 1), ['undefined: Is this polite: <value>Yes</value> <value>["Q"]</value>']);
   assert.equal(asked[2], 'm: Is this long?\n\n<value>["Q"]</value>');
   assert.deepEqual(scores.get('answer judge'), { score: 0.7, isPassed: true, detail: 'Polite.', cost: 0.5 });
@@ -156,7 +156,7 @@ test('an eval is compared with an earlier one by case', () => {
     cases,
   });
   const before = record([result('a', 1), result('b', 0), result('gone', 1)]);
-  assert.deepEqual(changesSince(before, record([result('new', 0), result('b', 1), result('a', 1)])), [
+  assert.deepEqual(evalChanges(before, record([result('new', 0), result('b', 1), result('a', 1)])), [
     { name: 'case b', check: 'answer', before: 0, after: 1 },
   ]);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as z from 'zod';
-import { type AnswerField, answerFieldOf, readAnswer } from '../../../../../src/flows/run/history/answerField.ts';
+import { type AnswerField, answerFieldOf, parseAnswer } from '../../../../../src/flows/run/history/answerField.ts';
 
 const fieldOf = (schema: z.ZodType): AnswerField => answerFieldOf({ input: z.toJSONSchema(schema) });
 const textOf = (schema: z.ZodType): Extract<AnswerField, { type: 'text' }> => {
@@ -32,15 +32,15 @@ test('choices, and schemas with few values, are asked for with a button for each
 test('a text is the answer as it is, a number is converted, and anything else is JSON', () => {
   const plain = answerFieldOf({});
   assert.ok(plain.type === 'text');
-  assert.deepEqual(readAnswer(plain, '12'), { ok: true, value: '12' });
+  assert.deepEqual(parseAnswer(plain, '12'), { ok: true, value: '12' });
   const whole = textOf(z.int().min(1).max(5));
   assert.equal(whole.hint, 'A whole number, at least 1 and at most 5');
-  assert.deepEqual(readAnswer(whole, ' 4 '), { ok: true, value: 4 });
-  assert.deepEqual(readAnswer(whole, 'four'), { ok: false, reason: '“four” is not a number.' });
-  assert.deepEqual(readAnswer(whole, ' '), { ok: false, reason: '“ ” is not a number.' });
+  assert.deepEqual(parseAnswer(whole, ' 4 '), { ok: true, value: 4 });
+  assert.deepEqual(parseAnswer(whole, 'four'), { ok: false, reason: '“four” is not a number.' });
+  assert.deepEqual(parseAnswer(whole, ' '), { ok: false, reason: '“ ” is not a number.' });
   assert.equal(textOf(z.int()).hint, 'A whole number');
   const list = textOf(z.object({ list: z.array(z.string()), count: z.number(), note: z.string().optional() }));
   assert.deepEqual(JSON.parse(list.start), { list: [], count: 0 });
-  assert.deepEqual(readAnswer(list, '{"list":["a"]}'), { ok: true, value: { list: ['a'] } });
-  assert.deepEqual(readAnswer(list, '{"list":['), { ok: false, reason: 'The answer is not valid JSON.' });
+  assert.deepEqual(parseAnswer(list, '{"list":["a"]}'), { ok: true, value: { list: ['a'] } });
+  assert.deepEqual(parseAnswer(list, '{"list":['), { ok: false, reason: 'The answer is not valid JSON.' });
 });

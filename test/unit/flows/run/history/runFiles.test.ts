@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { checkAnswer } from '../../../../../src/flows/run/history/answerRun.ts';
 import { checkpointBefore } from '../../../../../src/flows/run/history/rerun.ts';
-import { readIfThere, readRecord } from '../../../../../src/flows/run/history/runFiles.ts';
+import { readIfThere, readRunRecord } from '../../../../../src/flows/run/history/runFiles.ts';
 import { runFolder } from '../../../../../src/flows/run/history/runFolder.ts';
 import { RunHistory } from '../../../../../src/flows/run/history/runHistory.ts';
 
@@ -29,7 +29,7 @@ test('a run of others is read from regular files only', { skip: process.platform
     t.after(() => rmSync(folder, { recursive: true }));
     const run = runFolder(folder);
     for (const path of [run.record, run.waiting, run.checkpoints, run.trace, run.continuedBy]) place(path);
-    assert.equal(await readRecord(run), undefined, name);
+    assert.equal(await readRunRecord(run), undefined, name);
     assert.equal(await readIfThere(run.continuedBy), '', name);
     assert.equal(await checkpointBefore(run, {}), undefined, name);
     await assert.rejects(checkAnswer(run, 'yes'), { code: 'corrupt' }, name);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RunEvent } from '../../../../../src/flows/run/protocol/runEvent.ts';
 import { applyChanges, stateChanges } from '../../../../../src/flows/run/protocol/stateChange.ts';
-import { isSpecial, type StateView, viewOf } from '../../../../../src/flows/run/protocol/stateView.ts';
+import { isSpecial, type StateView, stateViewOf } from '../../../../../src/flows/run/protocol/stateView.ts';
 
 test('what JSON cannot hold is shown as such', () => {
   const cyclic: Record<string, unknown> = { name: 'a' };
@@ -10,7 +10,7 @@ test('what JSON cannot hold is shown as such', () => {
   class Ship {
     readonly name = 'Vasa';
   }
-  const view = viewOf({
+  const view = stateViewOf({
     big: 12n,
     cyclic,
     nothing: undefined,
@@ -43,7 +43,7 @@ test('a getter that throws, a proxy that throws and a list without end do not br
       },
     },
   );
-  const view = viewOf({
+  const view = stateViewOf({
     get broken(): never {
       throw new Error('gone');
     },
@@ -53,7 +53,7 @@ test('a getter that throws, a proxy that throws and a list without end do not br
 });
 
 test('a huge state is cut at every side, and says where', () => {
-  const view = viewOf({ text: 'x'.repeat(1e6), items: Array.from({ length: 1e6 }, (_, index) => index) });
+  const view = stateViewOf({ text: 'x'.repeat(1e6), items: Array.from({ length: 1e6 }, (_, index) => index) });
   assert.ok(JSON.stringify(view).length < 20_000);
   assert.ok(typeof view === 'object' && view !== null && 'text' in view && 'items' in view);
   const { text, items } = view as { text: StateView; items: readonly StateView[] };
@@ -63,7 +63,7 @@ test('a huge state is cut at every side, and says where', () => {
 
 test('secrets do not get into a view', () => {
   const clean = (text: string): string => text.replaceAll('hunter2', '***');
-  assert.deepEqual(viewOf({ login: 'me:hunter2' }, { clean }), { login: 'me:***' });
+  assert.deepEqual(stateViewOf({ login: 'me:hunter2' }, { clean }), { login: 'me:***' });
 });
 
 test('the changes between two states turn the one into the other', () => {
@@ -73,7 +73,7 @@ test('the changes between two states turn the one into the other', () => {
     { notes: ['a', 'b', 'c'], topic: 'harbours', deep: { list: [{ n: 1 }, { n: 2 }] } },
     { notes: ['b'], topic: 'ships', deep: { list: [{ n: 2 }] } },
     [],
-    { notes: viewOf(1n) },
+    { notes: stateViewOf(1n) },
     'text',
   ];
   for (const before of states) {

@@ -1,0 +1,133 @@
+import { Readable } from 'node:stream';
+import OpenAI, { AuthenticationError } from 'openai';
+import type {
+  ChatCompletion,
+  ChatCompletionCreateParamsNonStreaming,
+  ChatCompletionCreateParamsStreaming,
+} from 'openai/resources/chat/completions';
+import { AppError } from '../../core/errors.ts';
+import { Redactor } from '../../core/redact.ts';
+import { type CompletionChunk, isCompletion, parsedBody } from './completion.ts';
+import { requestFailure } from './requestFailure.ts';
+import { clientOptions } from './openaiClient.ts';
+import type { Endpoint } from './providers.ts';
+import { withRetries } from './rateLimit.ts';
+import { readReply } from './replyStream.ts';
+import { ResponseTimeout } from './responseTimeout.ts';
+
+export interface CallOptions {
+  readonly retries: number;
+  /** For the whole response, or for each silence of a streamed one. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+  /** Called before each wait for a rate limit, in seconds. */
+  readonly onWait?: ((seconds: number) => void) | undefined;
+}
+
+/** A chat completions service. Only this module imports the `openai` package; it is loaded with the first request. */
+export class ChatEndpoint {
+  readonly #endpoint: Endpoint;
+  readonly #redactor = new Redactor();
+  readonly #fetch: typeof globalThis.fetch | undefined;
+  readonly #renewKey: (() => Promise<string | undefined>) | undefined;
+  #client: OpenAI;
+  #renewal: Promise<OpenAI> | undefined;
+
+  constructor(
+    endpoint: Endpoint,
+    key: string | undefined,
+    {
+      fetch,
+      renewKey,
+    }: { fetch?: typeof globalThis.fetch | undefined; renewKey?: (() => Promise<string | undefined>) | undefined } = {},
+  ) {
+    this.#endpoint = endpoint;
+    this.#fetch = fetch;
+    this.#renewKey = renewKey;
+    this.#client = this.#connect(key);
+  }
+
+  #connect(key: string | undefined): OpenAI {
+    if (key !== undefined) this.#redactor.add(key);
+    return new OpenAI(clientOptions(this.#endpoint, key, this.#fetch));
+  }
+
+  /** Sends a request; once more with a new key if the service no longer accepts a key that expires. */
+  async #send<T>(request: (client: OpenAI) => Promise<T>): Promise<T> {
+    const client = this.#client;
+    try {
+      return await request(client);
+    } catch (error) {
+      if (this.#renewKey === undefined || !(error instanceof AuthenticationError)) throw error;
+      return request(client === this.#client ? await this.#renewed(this.#renewKey) : this.#client);
+    }
+  }
+
+  /** Requests that fail at the same time share one new key. */
+  #renewed(renewKey: () => Promise<string | undefined>): Promise<OpenAI> {
+    this.#renewal ??= renewKey()
+      .then((key) => (this.#client = this.#connect(key)))
+      .finally(() => (this.#renewal = undefined));
+    return this.#renewal;
+  }
+
+  /** @throws AppError if the service cannot be reached, rejects the request, or does not return a completion. */
+  async complete(
+    body: ChatCompletionCreateParamsNonStreaming,
+    options: CallOptions,
+  ): Promise<{ readonly value: ChatCompletion; readonly retries: number }> {
+    const timeout = new ResponseTimeout(options.timeoutMs, options.signal);
+    const answer = await this.#retry(options, timeout, (client, request) =>
+      client.chat.completions.create(body, request),
+    );
+    const value = parsedBody(answer.value);
+    if (isCompletion(value)) return { ...answer, value };
+    throw this.#noCompletion(value);
+  }
+
+  /** The chunks of a streamed response. Leaving the loop closes it. @throws as `complete` does, also when the reply ends too early. */
+  async *stream(
+    body: ChatCompletionCreateParamsStreaming,
+    options: CallOptions,
+    onRetries: (retries: number) => void,
+  ): AsyncGenerator<CompletionChunk, void> {
+    const timeout = new ResponseTimeout(options.timeoutMs, options.signal);
+    const { value: response, retries } = await this.#retry(options, timeout, (client, request) =>
+      client.chat.completions.create(body, request).asResponse(),
+    );
+    onRetries(retries);
+    try {
+      yield* readReply(timeout.limitEach(response.body ?? Readable.from([])));
+    } catch (error) {
+      throw this.#failure(error, options.signal);
+    }
+  }
+
+  #retry<T>(
+    options: CallOptions,
+    timeout: ResponseTimeout,
+    create: (client: OpenAI, request: { signal: AbortSignal; timeout: number }) => Promise<T>,
+  ): ReturnType<typeof withRetries<T>> {
+    const request = { signal: timeout.signal, timeout: options.timeoutMs };
+    const send = (): Promise<T> => timeout.limit(() => this.#send((client) => create(client, request)));
+    return withRetries(send, options).catch((error: unknown) => {
+      throw this.#failure(error, options.signal);
+    });
+  }
+
+  #failure(error: unknown, signal: AbortSignal | undefined): unknown {
+    if (signal?.aborted === true) return signal.reason;
+    return error instanceof AppError ? error : requestFailure(error, this.#endpoint, this.#redactor);
+  }
+
+  /** Some services return status 200 with an error in the body, and some proxies with a page. */
+  #noCompletion(body: unknown): AppError {
+    const { provider, model, baseUrl } = this.#endpoint;
+    const error: unknown = typeof body === 'object' && body !== null && 'error' in body ? body.error : body;
+    const text = typeof error === 'string' ? error : (JSON.stringify(error) ?? 'nothing');
+    const detail = this.#redactor.redact(text).slice(0, 500);
+    const what = `the service returned HTTP 200 without a completion: ${detail.replace(/\.$/, '')}`;
+    const advice = error === body ? `Check that ${baseUrl} is a chat completions API.` : 'Try again later.';
+    return new AppError('corrupt', `${provider} (${model}): ${what}. ${advice}`);
+  }
+}

@@ -1,0 +1,34 @@
+import { runHost } from '../run/runHost.ts';
+import type { Endpoint } from './providers.ts';
+
+/** A key, or a function that returns a token that expires; it is called again when the service refuses the last one. */
+export type ModelApiKey = string | (() => string | Promise<string>);
+
+/** The key for a service, and how to get another when it has expired. */
+export interface EndpointKey {
+  readonly key: string | undefined;
+  readonly renewKey?: (() => Promise<string | undefined>) | undefined;
+}
+
+/**
+ * The key for a service: the explicit one, else that of the variable, else for `vertex` a token of the gcloud program, else the host program's key
+ * for that variable. Without a key if there is none.
+ */
+export async function endpointKey(
+  given: ModelApiKey | undefined,
+  { keyVariable, provider }: Pick<Endpoint, 'keyVariable' | 'provider'>,
+): Promise<EndpointKey> {
+  if (typeof given === 'function') {
+    const renewKey = async (): Promise<string> => given();
+    return { key: await renewKey(), renewKey };
+  }
+  if (given) return { key: given };
+  const own = keyVariable === undefined ? undefined : process.env[keyVariable];
+  if (own) return { key: own };
+  if (provider === 'vertex') {
+    const { googleToken } = await import('./googleToken.ts'); // starting programs is not loaded with the library
+    const token = await googleToken();
+    if (token !== undefined) return { key: token, renewKey: googleToken };
+  }
+  return { key: (keyVariable && (await runHost()?.modelKey?.(keyVariable))) || undefined };
+}
