@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeCommit, describeJob, describeOutcome, describeResultCount } from '../../../../src/jobs/report/describeJob.ts';
+import {
+  describeCommit,
+  describeJob,
+  describeOutcome,
+  describeResultCount,
+} from '../../../../src/jobs/report/describeJob.ts';
 import { jobIcon } from '../../../../src/jobs/ledger/jobIcon.ts';
 import { describeForecast } from '../../../../src/jobs/plan/estimate.ts';
 import {
