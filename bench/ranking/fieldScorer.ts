@@ -2,7 +2,7 @@ import { basename, dirname } from 'node:path';
 import { TopK } from '../../src/retrieval/search/topK.ts';
 import { summariesOf } from '../../src/retrieval/chunks/summaries.ts';
 import { scanWords } from '../../src/retrieval/tokenizer/scanWords.ts';
-import { WordAnalyzer } from '../../src/retrieval/tokenizer/words.ts';
+import { WordAnalyzer } from '../../src/retrieval/tokenizer/wordAnalyzer.ts';
 import type { Search } from './quality.ts';
 import type { QuerySet } from './querySet.ts';
 

@@ -4,7 +4,7 @@ import { createWriteStream, globSync, mkdirSync, readFileSync, statSync, writeFi
 import { basename, extname, join } from 'node:path';
 import { isStopWord } from '../../src/retrieval/tokenizer/stopWords.ts';
 import { scanWords } from '../../src/retrieval/tokenizer/scanWords.ts';
-import { WordAnalyzer } from '../../src/retrieval/tokenizer/words.ts';
+import { WordAnalyzer } from '../../src/retrieval/tokenizer/wordAnalyzer.ts';
 import { commentPairs, hasComments, type Pair } from './commentPairs.ts';
 import { commitPairs } from './commitPairs.ts';
 

@@ -8,7 +8,7 @@ import { SegmentBuilder } from '../../src/retrieval/segments/segmentBuilder.ts';
 import { decodeSegment, encodeSegment } from '../../src/retrieval/segments/segmentFile.ts';
 import { SegmentSet } from '../../src/retrieval/search/segmentSet.ts';
 import { toTermQuery } from '../../src/retrieval/search/termQuery.ts';
-import { WordAnalyzer } from '../../src/retrieval/tokenizer/words.ts';
+import { WordAnalyzer } from '../../src/retrieval/tokenizer/wordAnalyzer.ts';
 import { codeTokens } from './codeTokens.ts';
 import { MiniSearch } from './miniSearch.ts';
 

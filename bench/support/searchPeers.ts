@@ -6,7 +6,7 @@ import { scanWords } from '../../src/retrieval/tokenizer/scanWords.ts';
 import { SegmentBuilder } from '../../src/retrieval/segments/segmentBuilder.ts';
 import { SegmentSet } from '../../src/retrieval/search/segmentSet.ts';
 import { toTermQuery } from '../../src/retrieval/search/termQuery.ts';
-import { WordAnalyzer } from '../../src/retrieval/tokenizer/words.ts';
+import { WordAnalyzer } from '../../src/retrieval/tokenizer/wordAnalyzer.ts';
 import { MiniSearch, type MiniSearchAnalysis } from './miniSearch.ts';
 
 /** An index over chunks, which it knows by their numbers. */

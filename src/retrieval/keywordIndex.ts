@@ -5,7 +5,7 @@ import { SegmentBuilder } from './segments/segmentBuilder.ts';
 import type { Source, SourceStatus } from './segments/segment.ts';
 import { SegmentSet } from './search/segmentSet.ts';
 import { toTermQuery } from './search/termQuery.ts';
-import { WordAnalyzer } from './tokenizer/words.ts';
+import { WordAnalyzer } from './tokenizer/wordAnalyzer.ts';
 
 export interface Hit {
   readonly chunk: Chunk;

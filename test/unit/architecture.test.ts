@@ -27,7 +27,7 @@ const FOLDERS: Record<string, string> = {
   remote: 'protocol http events transfers .',
   workspace: 'files environments secrets git archive select pack extract results',
   retrieval: `
-    chunks kernel/assembly/layout kernel/assembly kernel postings tokenizer segments search ranking building index vectors embedding
+    chunks kernel/assembly kernel tokenizer segments search ranking building index vectors embedding
     semantic server .`,
   library: '.',
   agents: 'schema tools records run graph llm chat rag .',

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import OpenAI from 'openai';
 import { AppError } from '../../core/errors.ts';
 import { farwharfHome } from '../../core/files/home.ts';
-import type { Embedder } from '../../retrieval/embedding/embedder.ts';
+import type { Embedder } from '../../retrieval/embedding/embedTexts.ts';
 import { openChosenModel } from '../../retrieval/embedding/localEmbedder.ts';
 import { embeddingPrice } from '../llm/prices.ts';
 import { type Endpoint, resolveEndpoint } from '../llm/providers.ts';

@@ -1,8 +1,8 @@
 import type { Chunk } from '../../retrieval/chunks/chunk.ts';
 import type { Hit } from '../../retrieval/keywordIndex.ts';
-import type { Embedder } from '../../retrieval/embedding/embedder.ts';
+import type { Embedder } from '../../retrieval/embedding/embedTexts.ts';
 import { embedTexts, type KeyedText } from '../../retrieval/embedding/embedTexts.ts';
-import { keyOf, VectorStore } from '../../retrieval/vectors/vectorStore.ts';
+import { textKey, VectorStore } from '../../retrieval/vectors/vectorStore.ts';
 import { AppError } from '../../core/errors.ts';
 
 /**
@@ -28,7 +28,7 @@ export class VectorRanking {
   async add(chunks: readonly Chunk[]): Promise<void> {
     const missing = new Map<string, Chunk>();
     for (const chunk of chunks) {
-      const key = keyOf(chunk.text);
+      const key = textKey(chunk.text);
       this.#chunks.set(key, [...(this.#chunks.get(key) ?? []), chunk]);
       if (!this.#store.has(key)) missing.set(key, chunk);
     }

@@ -5,10 +5,10 @@ import { formatCount } from '../../core/text/format.ts';
 import { farwharfHome } from '../../core/files/home.ts';
 import type { Index } from '../../retrieval/index/index.ts';
 import { parseQuery } from '../../retrieval/search/query.ts';
-import type { EmbeddingEstimate } from '../../retrieval/embedding/embeddingEstimate.ts';
+import type { EmbeddingEstimate } from '../../retrieval/semantic/folderVectors.ts';
 import { FolderVectors } from '../../retrieval/semantic/folderVectors.ts';
 import type { NearChunk } from '../../retrieval/ranking/nearChunks.ts';
-import type { SemanticState } from '../../retrieval/semantic/semanticRanking.ts';
+import type { SemanticState } from '../../retrieval/semantic/folderVectors.ts';
 import {
   type EmbeddingChoice,
   readEmbeddingChoice,

@@ -20,9 +20,9 @@ const LIMIT = 20;
 export async function askFolder(search: Search, results?: AskedResults): Promise<void> {
   requireTrust();
   requireFolder();
-  const asked = await askQuestion(search, { title: l10n.t('Ask Folder'), value: results?.query ?? '', results });
-  if (asked === undefined) return;
-  const { question, hits } = asked;
+  const answerable = await askQuestion(search, { title: l10n.t('Ask Folder'), value: results?.query ?? '', results });
+  if (answerable === undefined) return;
+  const { question, hits } = answerable;
   const conversation = search.answers.create(question);
   await sendConfirmed(search, conversation, { question, hits });
 }
@@ -34,8 +34,8 @@ export async function continueConversation(search: Search, document: vscode.Uri 
   if (conversation.stop !== undefined)
     throw new AppError('conflict', l10n.t('The answer is still being written. Stop it first.'));
   const first = conversation.turns[0]?.question ?? '';
-  const asked = await askQuestion(search, { title: l10n.t('Ask Follow-Up'), value: '', context: first });
-  if (asked !== undefined) await sendConfirmed(search, conversation, asked);
+  const answerable = await askQuestion(search, { title: l10n.t('Ask Follow-Up'), value: '', context: first });
+  if (answerable !== undefined) await sendConfirmed(search, conversation, answerable);
 }
 
 /** Sends the last question of a conversation again, with the same excerpts, to the model that is selected now. */
@@ -52,7 +52,7 @@ export function stopAnswer(search: Search, document: vscode.Uri | undefined): vo
   requireConversation(search, document).stop?.abort();
 }
 
-interface Asked {
+interface FoundQuestion {
   readonly question: string;
   readonly hits: readonly SearchHit[];
 }
@@ -66,7 +66,7 @@ async function askQuestion(
     results,
     context,
   }: { title: string; value: string; results?: AskedResults | undefined; context?: string },
-): Promise<Asked | undefined> {
+): Promise<FoundQuestion | undefined> {
   const { index } = search;
   let question: string | undefined = value;
   let problem = '';
@@ -91,16 +91,20 @@ async function askQuestion(
   }
 }
 
-async function sendConfirmed(search: Search, conversation: Conversation, { question, hits }: Asked): Promise<void> {
-  const known = conversation.turns.flatMap(({ excerpts }) => excerpts);
+async function sendConfirmed(
+  search: Search,
+  conversation: Conversation,
+  { question, hits }: FoundQuestion,
+): Promise<void> {
+  const sent = conversation.turns.flatMap(({ excerpts }) => excerpts);
   const folders = vscode.workspace.workspaceFolders ?? [];
   const nameOf = (folder: string): string | undefined =>
     folders.length > 1 ? folders.find(({ uri }) => uri.fsPath === folder)?.name : undefined;
-  const firstNumber = 1 + Math.max(0, ...known.map(({ number }) => number));
-  const found = toExcerpts(hits, { firstNumber, nameOf }).filter(
-    ({ file, startLine }) => !known.some((other) => other.file === file && other.startLine === startLine),
+  const firstNumber = 1 + Math.max(0, ...sent.map(({ number }) => number));
+  const fresh = toExcerpts(hits, { firstNumber, nameOf }).filter(
+    ({ file, startLine }) => !sent.some((other) => other.file === file && other.startLine === startLine),
   );
-  await send(search, conversation, { question, found, isAgain: false });
+  await send(search, conversation, { question, found: fresh, isAgain: false });
 }
 
 async function send(

@@ -50,7 +50,7 @@ function choices(current: EmbeddingChoice | undefined): readonly ChoiceItem[] {
     detail: label`${l10n.t('About 25 MB from {0}', new URL(modelHub()).host)}`,
     choose: async () => ({ provider: 'local' }),
   };
-  const own: ChoiceItem = {
+  const fromFolder: ChoiceItem = {
     label: label`$(folder) ${l10n.t('A model in a folder...')}`,
     detail: label`${l10n.t('A sentence model with onnx/model.onnx')}`,
     choose: chooseModelFolder,
@@ -60,7 +60,7 @@ function choices(current: EmbeddingChoice | undefined): readonly ChoiceItem[] {
     detail: label`${l10n.t('Removes the vectors of this folder')}`,
     choose: async () => 'words',
   };
-  return current === undefined ? [hub, own] : [hub, own, words];
+  return current === undefined ? [hub, fromFolder] : [hub, fromFolder, words];
 }
 
 async function chooseModelFolder(): Promise<EmbeddingChoice | undefined> {

@@ -5,7 +5,7 @@ import { AppError } from '../../core/errors.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import type { TextMatches } from '../../retrieval/index/highlights.ts';
 import { requireFolder } from './searchFolder.ts';
-import { ResultPick } from './resultPick.ts';
+import { HitPick } from './hitPick.ts';
 import type { Search } from './search.ts';
 import { label } from '../ui/labels.ts';
 
@@ -27,7 +27,7 @@ export async function findRelated(search: Search): Promise<void> {
   const at = { path: document.uri.fsPath, startLine: range.start.line + 1, endLine: range.end.line + 1 };
   const { index } = search;
   const hits = await index.call((server) => server.related(text, { limit: LIMIT, at }));
-  const list = new ResultPick({
+  const list = new HitPick({
     title: l10n.t('Related to {0}', name),
     placeholder: l10n.t('Type to narrow the list; Enter opens'),
     buttons: [],

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
+import * as l10n from '@vscode/l10n';
 import { type Disposable, DisposableStore, Emitter } from '../../core/processes/lifetime.ts';
 import type { Logger } from '../../core/log.ts';
-import type { OpenFolder } from '../../retrieval/server/folderIndex.ts';
+import type { WatchedFolder } from '../../retrieval/server/folderIndex.ts';
 import { onDidChangeSetting, readSetting } from '../contributions/config.ts';
 import type { ContextKeys } from '../contributions/contexts.ts';
 import { diskFolders } from '../workspace/folders.ts';
@@ -10,10 +11,11 @@ import type { Keys } from '../account/keys.ts';
 import { Answers } from './answers/answers.ts';
 import { saveBattery } from './index/batterySaver.ts';
 import { FileWatcher } from './index/fileWatcher.ts';
-import { showIndexStatus } from './index/indexStatusItem.ts';
 import { type IndexNode, IndexTree } from './index/indexTree.ts';
 import { RecentSearches } from './index/recentSearches.ts';
 import { SearchIndex } from './index/searchIndex.ts';
+import { indexSummary } from './index/indexText.ts';
+import { withoutIcons } from '../ui/labels.ts';
 
 const PAUSED_KEY = 'index paused';
 
@@ -64,9 +66,9 @@ export class Search implements Disposable {
     this.log = log;
     this.report = report;
     this.#memory = context.workspaceState;
-    const own = this.#disposables;
-    this.recent = own.add(new RecentSearches(context.workspaceState));
-    this.index = own.add(
+    const disposables = this.#disposables;
+    this.recent = disposables.add(new RecentSearches(context.workspaceState));
+    this.index = disposables.add(
       new SearchIndex({
         program: context.asAbsolutePath(join('dist', 'folderIndexWorker.mjs')),
         workerProgram: context.asAbsolutePath(join('dist', 'indexWorker.mjs')),
@@ -79,18 +81,18 @@ export class Search implements Disposable {
     );
     const showPaused = (): void => contexts.set('indexPaused', this.index.isHeldUp);
     showPaused();
-    own.add(this.index.onDidChange(showPaused));
-    this.tree = own.add(new IndexTree(this.index, this.recent, indexChanged));
-    own.add(this.#asked);
-    own.add(this.#toggled);
-    this.answers = own.add(new Answers({ contexts, log }));
-    own.add(new FileWatcher(this.index, log));
-    own.add(showIndexStatus(this.index));
+    disposables.add(this.index.onDidChange(showPaused));
+    this.tree = disposables.add(new IndexTree(this.index, this.recent, indexChanged));
+    disposables.add(this.#asked);
+    disposables.add(this.#toggled);
+    this.answers = disposables.add(new Answers({ contexts, log }));
+    disposables.add(new FileWatcher(this.index, log));
+    disposables.add(showIndexStatus(this.index));
     const update = (): void => void this.index.updateFolders().catch(report);
-    own.add(vscode.workspace.onDidChangeWorkspaceFolders(update));
-    own.add(vscode.workspace.onDidGrantWorkspaceTrust(update));
-    own.add(onDidChangeSetting('index.enabled', update));
-    own.add(onDidChangeSetting('index.history', update));
+    disposables.add(vscode.workspace.onDidChangeWorkspaceFolders(update));
+    disposables.add(vscode.workspace.onDidGrantWorkspaceTrust(update));
+    disposables.add(onDidChangeSetting('index.enabled', update));
+    disposables.add(onDidChangeSetting('index.history', update));
     saveBattery(this.index, signal).catch(report);
     this.tree.keepTime(indexView, indexChanged, signal).catch(report);
   }
@@ -124,9 +126,30 @@ export class Search implements Disposable {
 }
 
 /** The folders on a local disk with indexing enabled. Git runs only in trusted ones, because a folder's git configuration can run programs. */
-export function foldersToIndex(): readonly OpenFolder[] {
+export function foldersToIndex(): readonly WatchedFolder[] {
   const { isTrusted } = vscode.workspace;
   return diskFolders()
     .filter(({ uri }) => readSetting('index.enabled', uri))
     .map(({ uri }) => ({ path: uri.fsPath, isTrusted, usesHistory: readSetting('index.history', uri) }));
+}
+
+/** The index in the language status of a file: the number of indexed files and its state. It never interrupts. */
+function showIndexStatus(index: SearchIndex): vscode.Disposable {
+  const item = vscode.languages.createLanguageStatusItem('farwharf.index', { scheme: 'file' });
+  item.name = 'Farwharf Index';
+  item.command = { command: 'farwharf.index.focus', title: l10n.t('Show') };
+  const update = (): void => {
+    const { status, isPaused } = index;
+    item.busy = !isPaused && status.some(({ state }) => state === 'building');
+    item.text = status.length === 0 ? l10n.t('not started') : withoutIcons(indexSummary(status, isPaused));
+    item.detail = l10n.t('Search index');
+    item.severity = status.some((folder) => folder.state === 'error')
+      ? vscode.LanguageStatusSeverity.Warning
+      : vscode.LanguageStatusSeverity.Information;
+  };
+  const disposables = new DisposableStore();
+  disposables.add(item);
+  disposables.add(index.onDidChange(update));
+  update();
+  return disposables;
 }

@@ -9,7 +9,7 @@ import { diskFolders } from '../workspace/folders.ts';
 import { indexState, nothingFound } from './index/indexText.ts';
 import { Latest } from './latest.ts';
 import type { RecentSearches } from './index/recentSearches.ts';
-import { type ResultItem, ResultPick } from './resultPick.ts';
+import { type HitItem, HitPick } from './hitPick.ts';
 import { foldersToIndex, type Search } from './search.ts';
 import { label, withoutIcons } from '../ui/labels.ts';
 
@@ -35,11 +35,7 @@ export interface AskedResults {
  * @param onAsk called with the listed results to ask a model about them.
  * @throws AppError as `requireFolder`.
  */
-export async function searchFolder(
-  search: Search,
-  query: string,
-  onAsk: (results: AskedResults) => void,
-): Promise<void> {
+export async function showSearch(search: Search, query: string, onAsk: (results: AskedResults) => void): Promise<void> {
   requireFolder();
   const { contexts, index, log, recent } = search;
   const askButton = {
@@ -59,7 +55,7 @@ export async function searchFolder(
     list.pick.hide();
     onAsk(results); // the editor is restored behind the question
   };
-  const list = new ResultPick({
+  const list = new HitPick({
     title: l10n.t('Search Folder'),
     placeholder: l10n.t('Type to search. Enter opens a result, Ctrl+Enter asks a model about the results'),
     buttons: [explainButton, askButton],
@@ -181,10 +177,10 @@ export function requireFolder(): void {
   }
 }
 
-function emptyRows(recent: RecentSearches, choose: (text: string) => void): ResultItem[] {
+function emptyRows(recent: RecentSearches, choose: (text: string) => void): HitItem[] {
   const remove = { iconPath: new vscode.ThemeIcon('close'), tooltip: l10n.t('Remove from the recent searches') };
   const searches = recent.all.map(
-    (text): ResultItem => ({
+    (text): HitItem => ({
       label: label`$(history) ${text}`,
       buttons: [remove],
       onChosen: () => choose(text),
@@ -204,10 +200,10 @@ function emptyRows(recent: RecentSearches, choose: (text: string) => void): Resu
   ];
 }
 
-function section(text: string): ResultItem {
+function section(text: string): HitItem {
   return { label: withoutIcons(text), kind: vscode.QuickPickItemKind.Separator };
 }
 
-function remark(text: string): ResultItem {
+function remark(text: string): HitItem {
   return { label: withoutIcons(text), alwaysShow: true };
 }

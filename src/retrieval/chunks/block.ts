@@ -1,5 +1,4 @@
 import type { Chunk, ChunkBounds } from './chunk.ts';
-import type { TextLines } from './textLines.ts';
 
 const NOT_BLANK = /\S/;
 const NO_SYMBOLS: readonly string[] = [];
@@ -55,7 +54,7 @@ function cut(text: TextLines, block: Block, source: string, bounds: ChunkBounds,
     const lines = text.slice(from, line);
     if (NOT_BLANK.test(lines)) {
       const isBefore = line <= definedAt;
-      for (const part of partsOf(lines, bounds)) {
+      for (const part of boundedParts(lines, bounds)) {
         chunks.push({
           text: part,
           source,
@@ -75,7 +74,7 @@ function cut(text: TextLines, block: Block, source: string, bounds: ChunkBounds,
 }
 
 /** Splits a text that is much larger than a chunk, without splitting characters; any other text stays whole. */
-export function partsOf(text: string, { characters }: ChunkBounds): string[] {
+export function boundedParts(text: string, { characters }: ChunkBounds): string[] {
   if (text.length <= 2 * characters) return [text];
   const parts: string[] = [];
   for (let from = 0; from < text.length; ) {
@@ -86,4 +85,40 @@ export function partsOf(text: string, { characters }: ChunkBounds): string[] {
     from = to;
   }
   return parts;
+}
+
+/** A text split into lines, with the line endings of any system. */
+export class TextLines {
+  /** The text with '\n' between the lines. */
+  readonly text: string;
+  /** The start of each line in the text, and where one more line would start. */
+  readonly starts: readonly number[];
+
+  constructor(text: string) {
+    this.text = text.includes('\r') ? text.replaceAll(/\r\n?/g, '\n') : text;
+    const starts = [0];
+    for (let end = this.text.indexOf('\n'); end >= 0; end = this.text.indexOf('\n', end + 1)) starts.push(end + 1);
+    // A final line ending does not start another line.
+    if (starts.at(-1) !== this.text.length) starts.push(this.text.length + 1);
+    this.starts = starts;
+  }
+
+  get count(): number {
+    return this.starts.length - 1;
+  }
+
+  /** The lines of a range with an exclusive end, as a part of the text that is not copied. */
+  slice(from: number, to = from + 1): string {
+    return this.text.slice(this.starts[from], (this.starts[to] ?? 0) - 1);
+  }
+
+  /** Each line. */
+  all(): string[] {
+    return Array.from({ length: this.count }, (_, line) => this.slice(line));
+  }
+
+  /** The number of characters in these lines, including line endings. */
+  charactersOf(from: number, to: number): number {
+    return (this.starts[to] ?? 0) - (this.starts[from] ?? 0);
+  }
 }

@@ -1,9 +1,8 @@
-import { type Block, packBlocks, partsOf } from './block.ts';
+import { type Block, packBlocks, boundedParts, TextLines } from './block.ts';
 import { CHUNK_BOUNDS, type Chunk, type ChunkBounds, type ChunkMode } from './chunk.ts';
 import { definitionBlocks } from './definitions.ts';
 import { type Language, LANGUAGES, languageOf, languageOfScript } from './languages.ts';
-import { cellBlocks, keyBlocks, paragraphBlocks, sectionBlocks } from './sections.ts';
-import { TextLines } from './textLines.ts';
+import { cellBlocks, keyBlocks, paragraphBlocks, sectionBlocks } from './sectionBlocks.ts';
 
 const SPLITTERS: Readonly<Record<Language['splitAt'], (lines: TextLines, language?: Language) => Block[]>> = {
   definitions: definitionBlocks,
@@ -54,7 +53,7 @@ function sentenceChunks({ text }: TextLines, source: string, bounds: ChunkBounds
     }
     [open, startLine] = ['', line];
   };
-  for (const part of sentences.flatMap(({ segment }) => partsOf(segment, bounds))) {
+  for (const part of sentences.flatMap(({ segment }) => boundedParts(segment, bounds))) {
     if (open.length + part.length > bounds.characters) close();
     open += part;
     line += countLines(part);

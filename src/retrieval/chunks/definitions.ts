@@ -1,9 +1,8 @@
-import type { Block } from './block.ts';
+import type { Block, TextLines } from './block.ts';
 import { isBlank, isLetter } from './characters.ts';
 import { OPEN_METHOD } from './bracePatterns.ts';
 import type { Language } from './languages.ts';
-import { LineMatcher, type LinePattern, PatternSet } from './linePatterns.ts';
-import type { TextLines } from './textLines.ts';
+import { LineMatcher, type LinePattern, LinePatternSet } from './linePatterns.ts';
 
 const MODIFIER =
   'export|default|public|private|protected|internal|static|async|abstract|final|override|readonly|declare|unsafe|extern|pub(?:\\([^)]*\\))?';
@@ -109,19 +108,19 @@ function definitionsOf(
     let at = start;
     while (isBlank(text.charCodeAt(at))) at += 1;
     if (at === end) continue;
-    const found =
+    const match =
       matcher === undefined ? matchOf(lines, line, at) : matchLine(lines, line, at, matcher, hasOpenMethods);
-    if (found !== null) definitions.push({ line, indent: (found[1] ?? '').length, name: found[2] ?? '' });
+    if (match !== null) definitions.push({ line, indent: (match[1] ?? '').length, name: match[2] ?? '' });
   }
   return definitions;
 }
 
-const SETS = new WeakMap<readonly LinePattern[], PatternSet>();
+const SETS = new WeakMap<readonly LinePattern[], LinePatternSet>();
 
 /** Creating one takes as long as matching some hundred lines, so that it is kept. */
-function setOf(patterns: readonly LinePattern[]): PatternSet {
+function setOf(patterns: readonly LinePattern[]): LinePatternSet {
   let set = SETS.get(patterns);
-  if (set === undefined) SETS.set(patterns, (set = new PatternSet(patterns)));
+  if (set === undefined) SETS.set(patterns, (set = new LinePatternSet(patterns)));
   return set;
 }
 
@@ -149,8 +148,8 @@ function matchOf(lines: TextLines, line: number, at: number): RegExpExecArray | 
   const begin = text.charCodeAt(at);
   // Possibly Unicode white space, which the expressions handle.
   if (begin > LAST_ASCII || begin < SPACE) {
-    const own = lines.slice(line);
-    return NAMED.exec(own) ?? ASSIGNED.exec(own) ?? METHOD.exec(own) ?? C_FUNCTION.exec(own);
+    const rest = lines.slice(line);
+    return NAMED.exec(rest) ?? ASSIGNED.exec(rest) ?? METHOD.exec(rest) ?? C_FUNCTION.exec(rest);
   }
   const pair = pairOf(text, at);
   const named = NAMED_PAIRS[pair] === 1 ? NAMED.exec(lines.slice(line)) : null;
@@ -184,8 +183,8 @@ function openMethodAt(lines: TextLines, line: number): RegExpExecArray | null {
   if (match === null) return null;
   const indent = match[1] ?? '';
   for (let below = line + 1; below < Math.min(lines.count, line + MOST_PARAMETERS); below += 1) {
-    const own = lines.slice(below);
-    if (own.startsWith(`${indent})`)) return CLOSED_BY_BRACE.test(own) ? match : null;
+    const rest = lines.slice(below);
+    if (rest.startsWith(`${indent})`)) return CLOSED_BY_BRACE.test(rest) ? match : null;
   }
   return null;
 }

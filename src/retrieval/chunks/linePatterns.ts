@@ -1,5 +1,5 @@
 import { isBlank, isLetter, isNamePart } from './characters.ts';
-import type { TextLines } from './textLines.ts';
+import type { TextLines } from './block.ts';
 
 /** An expression for the first line of a definition, and what is common to all lines that match it, which is checked first. */
 export interface LinePattern {
@@ -47,7 +47,7 @@ const ATTRIBUTE = '@[<';
 const NONE = -1;
 
 /** The patterns of a language. Most lines of code match none, which is found out without an expression. */
-export class PatternSet {
+export class LinePatternSet {
   readonly patterns: readonly Prepared[];
   /** The texts that patterns require or exclude; the first two are those that any may refer to. */
   readonly texts = ['(', '{'];
@@ -107,11 +107,11 @@ export class PatternSet {
 /** Matches the lines of a text, from first to last, with the patterns of a language. */
 export class LineMatcher {
   readonly #lines: TextLines;
-  readonly #set: PatternSet;
+  readonly #set: LinePatternSet;
   /** The next occurrence of each text of the set, so that all of the text is searched for it once. */
   readonly #next: Int32Array;
 
-  constructor(lines: TextLines, set: PatternSet) {
+  constructor(lines: TextLines, set: LinePatternSet) {
     this.#lines = lines;
     this.#set = set;
     this.#next = new Int32Array(set.texts.length).fill(NONE);
@@ -144,7 +144,7 @@ export class LineMatcher {
 
   #mayMatch(pattern: Prepared, start: number, at: number, end: number, last: number): boolean {
     const { words, contains, lacks, isOpen, hasTypedName } = pattern;
-    for (const wanted of contains) if (this.#find(wanted, start) >= end) return false;
+    for (const part of contains) if (this.#find(part, start) >= end) return false;
     if (words !== undefined && !hasWords(this.#lines.text, at, words)) return false;
     if (isOpen && last === SEMICOLON && this.#find(1, start) >= end) return false;
     const { text } = this.#lines;
@@ -155,13 +155,13 @@ export class LineMatcher {
   }
 
   #find(number: number, start: number): number {
-    let found = this.#next[number] ?? NONE;
-    if (found >= start) return found;
+    let at = this.#next[number] ?? NONE;
+    if (at >= start) return at;
     const { text } = this.#lines;
-    found = text.indexOf(this.#set.texts[number] ?? '', start);
-    if (found < 0) found = text.length;
-    this.#next[number] = found;
-    return found;
+    at = text.indexOf(this.#set.texts[number] ?? '', start);
+    if (at < 0) at = text.length;
+    this.#next[number] = at;
+    return at;
   }
 }
 

@@ -5,10 +5,10 @@ import { allowedEnvironment } from '../../core/processes/childEnvironment.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Disposable } from '../../core/processes/lifetime.ts';
 import { RemoteCaller } from '../../core/rpc/remoteCaller.ts';
-import type { Embedder, EmbedOptions } from './embedder.ts';
+import type { Embedder, EmbedOptions } from './embedTexts.ts';
 import type { ModelService } from './modelWorker.ts';
 import { findModelLibrary, MODEL_LIBRARY } from './modelLibrary.ts';
-import type { ModelPlace } from './modelPlace.ts';
+import type { ModelPlace } from './sentenceModel.ts';
 
 export const DEFAULT_MODEL = 'Xenova/all-MiniLM-L6-v2';
 const MODEL_HUB = 'https://huggingface.co';

@@ -2,8 +2,7 @@
 import { parentPort } from 'node:worker_threads';
 import { threadData } from '../../core/processes/threadData.ts';
 import { serveCalls } from '../../core/rpc/serveCalls.ts';
-import type { ModelPlace } from './modelPlace.ts';
-import { SentenceModel } from './sentenceModel.ts';
+import { type ModelPlace, SentenceModel } from './sentenceModel.ts';
 
 export type ModelService = {
   readonly model: {

@@ -6,7 +6,6 @@ import { join, sep } from 'node:path';
 import { AppError, messageOf } from '../../core/errors.ts';
 import { networkFailureText } from '../../core/network/failureText.ts';
 import { createNetworkFetch } from '../../core/network/networkFetch.ts';
-import type { ModelPlace } from './modelPlace.ts';
 
 // Batches contain texts of similar length, because each is padded to the longest, and attention needs the square of that in memory.
 const MODEL_TEXTS = 8;
@@ -39,7 +38,19 @@ interface DownloadProgress {
   readonly total?: number;
 }
 
-const SILENT = 40; // the library's level for errors only
+const SILENT = 40;
+
+/** Where a model on this machine is, and the library that runs it. */
+export interface ModelPlace {
+  /** The file of `@huggingface/transformers`. */
+  readonly library: string;
+  /** As on the model hub: `Xenova/all-MiniLM-L6-v2`. */
+  readonly model: string;
+  /** The folder that contains the model's files in a subfolder named `model`. */
+  readonly folder: string;
+  /** The address from which a missing model is downloaded; undefined if that is not allowed. */
+  readonly download: string | undefined;
+} // the library's level for errors only
 
 /** A sentence model in this thread, which is blocked while it embeds. */
 export class SentenceModel {

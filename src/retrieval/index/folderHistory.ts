@@ -92,12 +92,12 @@ export class FolderHistory {
     read: ReadCommits,
     options: { readonly signal: AbortSignal; readonly isStored: boolean },
   ): Promise<void> {
-    const known = new Map(this.#stored.commits.map((commit) => [commit.id, commit]));
+    const commits = new Map(this.#stored.commits.map((commit) => [commit.id, commit]));
     const { head } = this.#stored;
-    const list = await read(this.#root, { known: { head, ids: new Set(known.keys()) }, signal: options.signal });
+    const list = await read(this.#root, { known: { head, ids: new Set(commits.keys()) }, signal: options.signal });
     if (list === undefined) return;
-    for (const commit of list.added) known.set(commit.id, commit);
-    await this.#replace({ head: list.head, commits: list.ids.flatMap((id) => known.get(id) ?? []) }, options);
+    for (const commit of list.added) commits.set(commit.id, commit);
+    await this.#replace({ head: list.head, commits: list.ids.flatMap((id) => commits.get(id) ?? []) }, options);
   }
 
   /** Forgets all commits. */

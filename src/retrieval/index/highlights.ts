@@ -1,6 +1,6 @@
 import { relatedTerms } from '../search/relatedTerms.ts';
 import { scanWords } from '../tokenizer/scanWords.ts';
-import { WordAnalyzer } from '../tokenizer/words.ts';
+import { WordAnalyzer } from '../tokenizer/wordAnalyzer.ts';
 
 /** A word in a text that matches a query: its line and its columns, from 0. */
 export interface Highlight {
@@ -44,13 +44,13 @@ export class Highlighter {
     let best: { readonly line: number; readonly weight: number } | undefined;
     const lines = text.split('\n');
     for (const [line, lineText] of lines.entries()) {
-      const found = new Set<string>();
+      const lineTerms = new Set<string>();
       scanWords(lineText, (word, start) => {
         const terms = this.#matchingTerms(word);
         if (terms.length > 0) highlights.push({ line, start, end: start + word.length });
-        for (const term of terms) found.add(term);
+        for (const term of terms) lineTerms.add(term);
       });
-      const weight = [...found].reduce((sum, term) => sum + (this.#weights.get(term) ?? 1), 0);
+      const weight = [...lineTerms].reduce((sum, term) => sum + (this.#weights.get(term) ?? 1), 0);
       if (weight > (best?.weight ?? 0)) best = { line, weight };
     }
     const firstLine = Math.max(

@@ -8,10 +8,10 @@ import { parseQuery, type Query } from '../search/query.ts';
 import { SegmentSet } from '../search/segmentSet.ts';
 import { hasChunks, type Segment, type SegmentSource, type Source, type SourceStatus } from '../segments/segment.ts';
 import { SegmentBuilder } from '../segments/segmentBuilder.ts';
-import { WordAnalyzer } from '../tokenizer/words.ts';
+import { WordAnalyzer } from '../tokenizer/wordAnalyzer.ts';
 import { FolderHistory } from './folderHistory.ts';
 import { correctQuery, findHits, type IndexHit, type IndexSearchOptions } from './indexSearch.ts';
-import { indexFolder, IndexStore, type StoredIndex } from './indexStore.ts';
+import { indexPath, IndexStore, type StoredIndex } from './indexStore.ts';
 import type { JournalEntry } from './journal.ts';
 import { RecentFiles } from './recentFiles.ts';
 import { SegmentCompactor } from './segmentCompactor.ts';
@@ -99,7 +99,7 @@ export class Index implements Disposable {
    */
   static async open(options: IndexOptions): Promise<Index> {
     const { home, root } = options;
-    const folder = indexFolder(home, root);
+    const folder = indexPath(home, root);
     const store = IndexStore.open(folder, root);
     const stored = await store.read();
     return new Index(options, { store, stored, history: await FolderHistory.open(root, folder) });

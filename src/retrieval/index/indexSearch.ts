@@ -4,8 +4,7 @@ import type { FolderHistory } from './folderHistory.ts';
 import type { PathAnalyzer } from '../ranking/pathTerms.ts';
 import { addMeaning, type FoundChunk, joinNear, type NearChunk } from '../ranking/nearChunks.ts';
 import { type MentionedFile, mentionedFiles } from '../ranking/mentionedFiles.ts';
-import { type RankedFile, rankFiles, type Reasons } from '../ranking/rankFiles.ts';
-import { rankPlaces } from '../ranking/rankPlaces.ts';
+import { type RankedFile, rankFiles, rankPlaces, type Reasons } from '../ranking/rankFiles.ts';
 import { wantedRoles } from '../ranking/roles.ts';
 import { fileMentions } from '../search/fileMentions.ts';
 import { holdsPhrases, PHRASE_GROWTH } from '../search/phrase.ts';
@@ -14,7 +13,7 @@ import { parseQuery, type Query } from '../search/query.ts';
 import type { SegmentSet } from '../search/segmentSet.ts';
 import { type TermQuery, toTermQuery, withRelated } from '../search/termQuery.ts';
 import { scanWords } from '../tokenizer/scanWords.ts';
-import type { WordAnalyzer } from '../tokenizer/words.ts';
+import type { WordAnalyzer } from '../tokenizer/wordAnalyzer.ts';
 import { correct, type Corrections, findCorrections } from './spelling.ts';
 
 // Files may change between the search and the reading of the results; then they are indexed and the search is repeated.

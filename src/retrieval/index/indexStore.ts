@@ -49,7 +49,7 @@ interface SegmentList {
 }
 
 /** The folder in FARWHARF_HOME that contains the index of `root`. */
-export function indexFolder(home: string, root: string): string {
+export function indexPath(home: string, root: string): string {
   return join(home, 'index', hash('sha256', root, 'hex').slice(0, 32));
 }
 

@@ -4,7 +4,7 @@ import { inflectionTerms } from '../tokenizer/proseStems.ts';
 import { definitionTerm, otherDefinitionTerms } from '../tokenizer/definitionTerm.ts';
 import { scanWords } from '../tokenizer/scanWords.ts';
 import { isStopWord } from '../tokenizer/stopWords.ts';
-import { partsOf, type WordAnalyzer } from '../tokenizer/words.ts';
+import { partsOf, type WordAnalyzer } from '../tokenizer/wordAnalyzer.ts';
 
 /** Words that occur in no document, with their probable corrections. */
 export type Corrections = ReadonlyMap<string, string>;
@@ -70,10 +70,10 @@ export function findCorrections(
     let corrected = word;
     for (const part of unknown) {
       const at = corrected.toLowerCase().indexOf(part);
-      const own = at < 0 ? undefined : corrected.slice(at, at + part.length);
-      const better = own === undefined ? undefined : bestEdit(own, analyzer, known);
-      if (own === undefined || better === undefined) return;
-      corrected = corrected.replace(own, () => better);
+      const written = at < 0 ? undefined : corrected.slice(at, at + part.length);
+      const better = written === undefined ? undefined : bestEdit(written, analyzer, known);
+      if (written === undefined || better === undefined) return;
+      corrected = corrected.replace(written, () => better);
     }
     if (corrected !== word) corrections.set(word, corrected);
   }

@@ -43,20 +43,20 @@ function withinBudget(
   maxTokens: number,
   fileAt: (path: string) => IndexedFile | undefined,
 ): readonly BudgetedHit[] {
-  const taken: BudgetedHit[] = [];
+  const budgeted: BudgetedHit[] = [];
   let left = maxTokens;
   for (const hit of hits) {
     const chunks = fileAt(hit.path)?.chunks ?? [];
     const at = chunks.findIndex(({ startLine, text }) => startLine === hit.startLine && text === hit.text);
     const whole = at < 0 ? hit : { ...hit, ...definitionAround(chunks, at) };
     const isWhole = countTokens(whole.text) <= Math.min(left, MOST_OF_BUDGET * maxTokens);
-    const own = isWhole ? whole : hit;
-    const tokens = countTokens(own.text);
+    const part = isWhole ? whole : hit;
+    const tokens = countTokens(part.text);
     if (tokens > left) continue;
     left -= tokens;
-    taken.push({ ...own, tokens, isPartial: !isWhole && whole.text !== hit.text });
+    budgeted.push({ ...part, tokens, isPartial: !isWhole && whole.text !== hit.text });
   }
-  return taken;
+  return budgeted;
 }
 
 /** The definition that a chunk is a part of, from all of its chunks. */

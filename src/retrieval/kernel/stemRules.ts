@@ -11,7 +11,7 @@ import {
   REPLACEMENT_SIZE,
   RULE_BYTES,
   VOWELS,
-} from './assembly/layout/stem.ts';
+} from './assembly/kernelLayout.ts';
 
 const STEPS: readonly (readonly [number, string])[] = [
   [
@@ -38,10 +38,10 @@ export function writeRules(memory: ArrayBuffer): void {
     });
     const lastLetters = new Set(rules.map(([ending]) => ending.charCodeAt(ending.length - 1)));
     for (const letter of lastLetters) {
-      const own = rules.filter(([ending]) => ending.charCodeAt(ending.length - 1) === letter);
+      const endings = rules.filter(([ending]) => ending.charCodeAt(ending.length - 1) === letter);
       view.setUint32(step + 4 * (letter & LETTER_BITS), at, true);
       // The longest ending first.
-      for (const rule of own.sort(([a], [b]) => b.length - a.length)) {
+      for (const rule of endings.sort(([a], [b]) => b.length - a.length)) {
         writeRule(view, at, rule);
         at += RULE_BYTES;
       }

@@ -12,7 +12,7 @@ export interface TokenizerFunctions {
     size: number,
   ): number;
   fillSlots(records: number, record: number, recordsEnd: number, slots: number, mask: number): void;
-  splitWords(record: number, recordsEnd: number, text: number, spans: number): number;
+  splitTerms(record: number, recordsEnd: number, text: number, spans: number): number;
   stemTerms(spans: number, spansEnd: number): void;
   listTerms(record: number, recordsEnd: number, found: number, terms: number, lists: number, listsEnd: number): number;
   countWords(found: number, foundEnd: number, records: number, weight: number, counted: number): number;

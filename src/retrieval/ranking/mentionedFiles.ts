@@ -21,8 +21,8 @@ export function mentionedFiles(
   mentions: readonly FileMention[],
   paths: Iterable<string>,
 ): ReadonlyMap<string, MentionedFile> {
-  const found = new Map<string, MentionedFile>();
-  if (mentions.length === 0) return found;
+  const byPath = new Map<string, MentionedFile>();
+  if (mentions.length === 0) return byPath;
   const byName = Map.groupBy(
     mentions.map((mention) => ({ mention, common: 0, files: [] as string[] })),
     ({ mention }) => mention.names[0] ?? '',
@@ -45,15 +45,15 @@ export function mentionedFiles(
   for (const { mention, common, files } of [...byName.values()].flat()) {
     if (files.length > MOST_FILES) continue;
     const fit = (part * (1 + common)) / (1 + mention.names.length);
-    for (const path of files) if ((found.get(path)?.fit ?? 0) < fit) found.set(path, { fit, line: mention.line });
+    for (const path of files) if ((byPath.get(path)?.fit ?? 0) < fit) byPath.set(path, { fit, line: mention.line });
     if (files.length > 0) part *= LATER;
   }
-  return found;
+  return byPath;
 }
 
 function commonNames(names: readonly string[], path: string): number {
-  const own = path.toLowerCase().split('/').reverse();
+  const parts = path.toLowerCase().split('/').reverse();
   let count = 1;
-  while (count < names.length && names[count] === own[count]) count += 1;
+  while (count < names.length && names[count] === parts[count]) count += 1;
   return count;
 }

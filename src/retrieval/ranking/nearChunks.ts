@@ -26,19 +26,19 @@ export function joinNear(
   sourceOf: (path: string) => SegmentSource | undefined,
 ): readonly FoundChunk[] {
   const left = new Map(near.map((chunk) => [keyOf(chunk.path, chunk.ordinal), chunk]));
-  const found = matches.map((match): FoundChunk => {
+  const matching = matches.map((match): FoundChunk => {
     const key = keyOf(match.source.path, match.ordinal);
-    const own = left.get(key);
-    if (own?.hash !== match.source.hash) return { ...match, closeness: 0 };
+    const chunk = left.get(key);
+    if (chunk?.hash !== match.source.hash) return { ...match, closeness: 0 };
     left.delete(key);
-    return { ...match, closeness: closenessOf(own) };
+    return { ...match, closeness: closenessOf(chunk) };
   });
   const others = [...left.values()].flatMap((chunk): FoundChunk[] => {
     const source = sourceOf(chunk.path);
     if (source?.hash !== chunk.hash) return [];
     return [{ source, ordinal: chunk.ordinal, score: 0, terms: 0, closeness: closenessOf(chunk) }];
   });
-  return [...found, ...others];
+  return [...matching, ...others];
 }
 
 /** Adds to the score of each chunk what its closeness is worth, relative to `best`, the best keyword score; sorts them, best first. */

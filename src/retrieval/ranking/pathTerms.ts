@@ -1,6 +1,6 @@
 import { type FileRole, roleOf } from './roles.ts';
 import { scanWords } from '../tokenizer/scanWords.ts';
-import { hasJoinedWords, type WordAnalyzer } from '../tokenizer/words.ts';
+import { hasJoinedWords, type WordAnalyzer } from '../tokenizer/wordAnalyzer.ts';
 
 /** The terms in a path that describe its file. */
 export interface AnalyzedPath {
@@ -78,19 +78,19 @@ export function likeness(
 ): number {
   if (terms.length === 0 || names.length === 0) return 0;
   let [count, weight, total] = [0, 0, 0];
-  const found = new Set<string>();
+  const matched = new Set<string>();
   for (const [at, term] of terms.entries()) {
-    const own = weights[at] ?? 0;
-    total += own;
+    const termWeight = weights[at] ?? 0;
+    total += termWeight;
     const name = names.find((part) => isSimilar(term, part));
     if (name === undefined && !enclosing.some((part) => isSimilar(term, part))) continue;
     const part = name === undefined ? 1 : (rarities[at] ?? 1);
     count += part;
-    weight += part * own;
-    if (name !== undefined) found.add(name);
+    weight += part * termWeight;
+    if (name !== undefined) matched.add(name);
   }
   const share = (count / terms.length + (total === 0 ? 0 : weight / total)) / 2;
-  return share * (found.size / names.length);
+  return share * (matched.size / names.length);
 }
 
 /** How distinctive each term is in one of these names, from 0 to 1: the more of them have it, the less. */

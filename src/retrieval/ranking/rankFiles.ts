@@ -4,6 +4,7 @@ import type { MentionedFile } from './mentionedFiles.ts';
 import { likeness, type PathAnalyzer, raritiesIn } from './pathTerms.ts';
 import { MOST_BITS } from '../search/queryTerms.ts';
 import { type FileRole, headersOf } from './roles.ts';
+import type { Chunk } from '../chunks/chunk.ts';
 
 /** A file of a ranking. */
 export interface RankedFile {
@@ -43,6 +44,17 @@ interface RankingQuery {
   readonly votes: ReadonlyMap<string, number>;
 }
 
+interface Place {
+  readonly chunk: Pick<Chunk, 'symbols' | 'scope'>;
+  readonly score: number;
+}
+
+interface PlaceQuery {
+  readonly terms: readonly string[];
+  /** The weight of each term. */
+  readonly weights: readonly number[];
+}
+
 /** Ranks the files of chunks that are sorted by score, best first; equal scores in the order of their best chunks. */
 export function rankFiles(
   chunks: readonly FoundChunk[],
@@ -69,8 +81,8 @@ export function rankFiles(
       const role = pathRole === 'source' ? sourceRole(places, headers) : pathRole;
       const name = best * nameWeight * likeness({ terms, weights, rarities }, parts.name);
       const folder = best * blend.folder * likeness({ terms, weights }, parts.folder);
-      const own = defining.get(path);
-      const definition = own === undefined ? 0 : best * blend.definition;
+      const definedHere = defining.get(path);
+      const definition = definedHere === undefined ? 0 : best * blend.definition;
       const fit = mentioned.get(path)?.fit ?? 0;
       const mention = most * blend.mention * fit;
       const history = best * blend.history * (votes.get(path) ?? 0);
@@ -79,7 +91,12 @@ export function rankFiles(
       const reasons = { keywords, name, folder, definition, mention, history, meaning, role, factor };
       const score = factor * (keywords + name + folder + definition + mention + history + meaning);
       const ordered = meaning > 0 ? addMeaning(places, most, meaningWeight) : places;
-      return { path, places: own === undefined ? ordered : definitionsFirst(ordered, own), reasons, score };
+      return {
+        path,
+        places: definedHere === undefined ? ordered : definitionsFirst(ordered, definedHere),
+        reasons,
+        score,
+      };
     })
     .sort((a, b) => b.score - a.score);
 }
@@ -107,4 +124,24 @@ function definitionsFirst(places: readonly FoundChunk[], defining: ReadonlySet<n
     defining.has(ordinal) ? 'true' : 'false',
   );
   return [...first, ...others];
+}
+
+/**
+ * Orders the places of a file, of which the first has the best score: each gains by how well the most similar name that it defines, and the
+ * enclosing names, match the query. A function is often called by the words that describe it, while its body contains none of them.
+ */
+export function rankPlaces<T extends Place>(
+  places: readonly T[],
+  { terms, weights }: PlaceQuery,
+  paths: PathAnalyzer,
+  weight = BLEND.symbol,
+): readonly T[] {
+  const most = weight * (places[0]?.score ?? 0);
+  const ranked = places.map((place) => {
+    const { symbols, scope } = place.chunk;
+    const enclosing = symbols.length === 0 ? [] : scope.flatMap((name) => paths.termsOf(name));
+    const fits = symbols.map((name) => likeness({ terms, weights }, paths.termsOf(name), enclosing));
+    return { place, score: place.score + most * Math.max(0, ...fits) };
+  });
+  return ranked.sort((a, b) => b.score - a.score).map(({ place }) => place);
 }

@@ -1,7 +1,7 @@
 import { definitionTerm, otherDefinitionTerms } from '../tokenizer/definitionTerm.ts';
 import { scanWords } from '../tokenizer/scanWords.ts';
 import { isStopWord } from '../tokenizer/stopWords.ts';
-import { withoutPossessives } from '../tokenizer/words.ts';
+import { withoutPossessives } from '../tokenizer/wordAnalyzer.ts';
 
 /** The term of a definition, whose weight is multiplied by a factor. */
 export interface DefinitionQuery {
@@ -32,9 +32,10 @@ const MOST_READ = 4000;
 
 /** The terms of the definitions that a query names: as a whole, in its words together, or by identifiers or pairs of words in a sentence. */
 export function definitionTerms(text: string): readonly DefinitionQuery[] {
-  const found = new Map<string, DefinitionQuery>();
+  const definitions = new Map<string, DefinitionQuery>();
   const offer = (term: string | undefined, factor: number, fit: DefinitionQuery['fit']): void => {
-    if (term !== undefined && (found.get(term)?.factor ?? 0) < factor) found.set(term, { term, factor, fit });
+    if (term !== undefined && (definitions.get(term)?.factor ?? 0) < factor)
+      definitions.set(term, { term, factor, fit });
   };
   const named = (name: string): void => {
     offer(definitionTerm(name), NAMED, 'exact');
@@ -55,17 +56,17 @@ export function definitionTerms(text: string): readonly DefinitionQuery[] {
     if (!CAPITAL.test(name)) offer(definitionTerm(capitalized(name)), NAMED, 'exact');
   }
   for (const [name] of read.matchAll(IDENTIFIER)) {
-    if (found.size >= MOST_TERMS) break;
+    if (definitions.size >= MOST_TERMS) break;
     const parts = name.replace('()', '').split(QUALIFIER);
     if (parts.length < 2 && !IS_MARKED.test(name)) continue;
     if (words.length === 1) named(parts.at(-1) ?? '');
     else mentioned(parts.at(-1) ?? '');
   }
   for (const pair of pairsOf(read)) {
-    if (found.size >= MOST_TERMS) break;
+    if (definitions.size >= MOST_TERMS) break;
     for (const name of [pair, capitalized(pair)]) offer(definitionTerm(name), PAIR, 'mentioned');
   }
-  return [...found.values()];
+  return [...definitions.values()];
 }
 
 /** Each two words that follow each other, joined: what a sentence is about is often called so, as `JsonReader` in "how the JSON reader works". */
@@ -73,9 +74,9 @@ function pairsOf(text: string): readonly string[] {
   const pairs: string[] = [];
   let before = '';
   scanWords(withoutPossessives(text), (word) => {
-    const own = isStopWord(word) ? '' : word.toLowerCase();
-    if (before !== '' && own !== '') pairs.push(before + own);
-    before = own;
+    const next = isStopWord(word) ? '' : word.toLowerCase();
+    if (before !== '' && next !== '') pairs.push(before + next);
+    before = next;
   });
   return pairs;
 }

@@ -28,9 +28,9 @@ export function fileMentions(text: string): readonly FileMention[] {
   for (const [, token = '', inParentheses, behind] of read.matchAll(TOKEN)) {
     if (mentions.length >= MOST_MENTIONS) break;
     if (WEB.test(token)) continue;
-    const own = LINE.exec(token);
+    const lineMark = LINE.exec(token);
     const path = token
-      .slice(0, own?.index)
+      .slice(0, lineMark?.index)
       .replace(/[.:]+$/, '')
       .replace(SCHEME, '')
       .replace(DRIVE, '')
@@ -38,7 +38,7 @@ export function fileMentions(text: string): readonly FileMention[] {
       .toLowerCase();
     const names = path.split('/').filter((name) => !DOTS.test(name));
     const isPath = names.length > 1 || EXTENSION.test(path);
-    const line = own?.[1] ?? inParentheses ?? behind;
+    const line = lineMark?.[1] ?? inParentheses ?? behind;
     if (isPath) mentions.push({ names: names.reverse(), line: line === undefined ? undefined : Number(line) });
   }
   return mentions;

@@ -25,18 +25,18 @@ export class PathFilter {
    * begins with a slash: `*` matches within a name, `**` across names, and a name that is `**` any number of folders.
    */
   withPath(text: string, isWanted: boolean): PathFilter {
-    const wanted = text.toLowerCase();
-    const matches = wanted.includes('*')
-      ? (path: string) => matchesGlob(path, wanted)
-      : (path: string) => path.includes(wanted);
+    const part = text.toLowerCase();
+    const matches = part.includes('*')
+      ? (path: string) => matchesGlob(path, part)
+      : (path: string) => path.includes(part);
     return new PathFilter([...this.#paths, { matches, isWanted }], this.#languages);
   }
 
   /** Accepts a name of a language or an extension, in any case. */
   withLanguage(name: string, isWanted: boolean, languages: readonly Language[] = LANGUAGES): PathFilter {
-    const wanted = name.toLowerCase();
-    const named = languages.filter(({ names }) => names.includes(wanted)).flatMap(({ extensions }) => extensions);
-    const ends = new Set(named.length > 0 ? named : [wanted]);
+    const lower = name.toLowerCase();
+    const named = languages.filter(({ names }) => names.includes(lower)).flatMap(({ extensions }) => extensions);
+    const ends = new Set(named.length > 0 ? named : [lower]);
     const matches = (path: string): boolean => ends.has(path.slice(path.lastIndexOf('.') + 1));
     return new PathFilter(this.#paths, [...this.#languages, { matches, isWanted }]);
   }
@@ -44,8 +44,8 @@ export class PathFilter {
   accepts(path: string): boolean {
     const lower = path.toLowerCase();
     if (!this.#paths.every(({ matches, isWanted }) => matches(lower) === isWanted)) return false;
-    const wanted = this.#languages.filter(({ isWanted }) => isWanted);
-    if (wanted.length > 0 && !wanted.some(({ matches }) => matches(lower))) return false;
+    const required = this.#languages.filter(({ isWanted }) => isWanted);
+    if (required.length > 0 && !required.some(({ matches }) => matches(lower))) return false;
     return !this.#languages.some(({ matches, isWanted }) => !isWanted && matches(lower));
   }
 }

@@ -1,6 +1,6 @@
 import { foldLetters } from '../tokenizer/foldLetters.ts';
 import { scanWords } from '../tokenizer/scanWords.ts';
-import { hasJoinedWords } from '../tokenizer/words.ts';
+import { hasJoinedWords } from '../tokenizer/wordAnalyzer.ts';
 
 // The index only knows which chunks contain all words of a phrase; their text shows whether the words are consecutive. If too few of
 // the best chunks contain the phrase, this many times more are checked.

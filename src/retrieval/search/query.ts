@@ -47,8 +47,8 @@ export function parseQuery(text: string, { isTyping = false }: QueryOptions = {}
   for (const [whole, minus, field, quotedValue, value, unwanted, phrase] of text.matchAll(PARTS)) {
     if (field !== undefined) {
       const isWanted = minus !== '-';
-      const wanted = quotedValue ?? value ?? '';
-      paths = field === 'path' ? paths.withPath(wanted, isWanted) : paths.withLanguage(wanted, isWanted);
+      const filter = quotedValue ?? value ?? '';
+      paths = field === 'path' ? paths.withPath(filter, isWanted) : paths.withLanguage(filter, isWanted);
       continue;
     }
     if (unwanted !== undefined) {

@@ -37,16 +37,16 @@ interface SegmentTerms {
  */
 export function findTerms(segments: SearchedSegments, query: TermQuery): readonly SegmentTerms[] {
   const { all, totals } = segments;
-  const found = all.map((live) => ({ live, lists: [] as WeightedList[], promise: 0 }));
+  const bySegment = all.map((live) => ({ live, lists: [] as WeightedList[], promise: 0 }));
   const add = ({ segments: holding, starts }: FoundTerm, holders: number, { factor = 1, bit = 0 } = {}): void => {
     const weight = factor * termWeight(holders, totals);
     const promise = weight ** RARITY;
     for (const [at, start] of starts.entries()) {
-      const own = found[holding[at] ?? 0];
-      if (own === undefined) continue;
-      const { postings, lengths } = own.live.segment;
-      own.lists.push({ start, weight, bit });
-      own.promise += promise * (countPostings(postings, start) / lengths.length);
+      const terms = bySegment[holding[at] ?? 0];
+      if (terms === undefined) continue;
+      const { postings, lengths } = terms.live.segment;
+      terms.lists.push({ start, weight, bit });
+      terms.promise += promise * (countPostings(postings, start) / lengths.length);
     }
   };
   for (const [at, term] of query.terms.entries()) {
@@ -66,18 +66,18 @@ export function findTerms(segments: SearchedSegments, query: TermQuery): readonl
     const share = Math.min(1, (segments.weightOf(to) || Infinity) / termWeight(holders, totals));
     add(segments.find(term), holders, { factor: RELATED * similarity * share });
   }
-  const taken = new Set(query.terms);
+  const used = new Set(query.terms);
   for (const prefix of query.prefixes) {
     // Together they represent one word, and have the weight of a word that occurs in as many documents.
-    const expansions = expand(segments, prefix).filter(({ item }) => !taken.has(item.term));
+    const expansions = expand(segments, prefix).filter(({ item }) => !used.has(item.term));
     const holders = expansions.reduce((sum, { score }) => sum + score, 0);
     const isWord = prefix.whole !== undefined && segments.holdersOf(prefix.whole) > 0;
     for (const { item } of expansions) {
-      taken.add(item.term);
+      used.add(item.term);
       add(item, Math.min(holders, totals.documents), { factor: isWord ? CONTINUED : 1 });
     }
   }
-  return found.filter(({ lists }) => lists.length > 0).sort((a, b) => b.promise - a.promise);
+  return bySegment.filter(({ lists }) => lists.length > 0).sort((a, b) => b.promise - a.promise);
 }
 
 /** 1 for each document that a query cannot find: removed, of another path, or without a required term. Undefined if there is none. */
@@ -120,15 +120,15 @@ function excludeOthers(live: LiveSegment, term: string, excluded: Uint8Array): v
 
 /** The terms of a prefix that most documents contain, with their document frequencies. Independent of how documents are split into segments. */
 function expand(segments: SearchedSegments, prefix: TermPrefix): readonly Scored<FoundTerm>[] {
-  const found = findPrefix(segments, prefix);
+  const terms = findPrefix(segments, prefix);
   // The counts include removed documents, so they are upper bounds.
   const first = new TopK<FoundTerm>(MOST_EXPANSIONS);
-  for (const term of found) first.offer(term, term.count);
+  for (const term of terms) first.offer(term, term.count);
   const counted = first.sorted();
   const least =
     counted.length < MOST_EXPANSIONS ? 1 : Math.min(...counted.map(({ item }) => item.countHolders(segments.all)));
   const best = new TopK<FoundTerm>(MOST_EXPANSIONS, (a, b) => (a.term < b.term ? -1 : 1));
-  for (const term of found) {
+  for (const term of terms) {
     if (term.count < least) continue;
     const holders = term.countHolders(segments.all);
     if (holders > 0) best.offer(term, holders);
@@ -138,15 +138,15 @@ function expand(segments: SearchedSegments, prefix: TermPrefix): readonly Scored
 
 function findPrefix(segments: SearchedSegments, { start, stems }: TermPrefix): readonly FoundTerm[] {
   if (start === '') return [];
-  const found = new Map<string, FoundTerm>();
+  const byTerm = new Map<string, FoundTerm>();
   for (const [at, live] of segments.all.entries()) {
     const { dictionary } = live.segment;
     for (const { term, start: place } of dictionary.withPrefix(start)) {
-      let known = found.get(term);
-      if (known === undefined) found.set(term, (known = new FoundTerm(term)));
-      known.add(at, live, place);
+      let expansion = byTerm.get(term);
+      if (expansion === undefined) byTerm.set(term, (expansion = new FoundTerm(term)));
+      expansion.add(at, live, place);
     }
   }
   const others = stems.filter((term) => !term.startsWith(start)).map((term) => segments.find(term));
-  return [...found.values(), ...others];
+  return [...byTerm.values(), ...others];
 }

@@ -1,6 +1,6 @@
 import type { LiveSegment } from '../segments/liveSegment.ts';
-import { RANGE } from '../kernel/assembly/layout/postings.ts';
-import { levelParts } from '../postings/scoreLevels.ts';
+import { RANGE } from '../kernel/assembly/kernelLayout.ts';
+import { levelParts } from '../segments/scoreLevels.ts';
 import { Scorer, type WeightedList } from './scorer.ts';
 import type { TopK } from './topK.ts';
 
@@ -13,14 +13,14 @@ export interface Found {
 }
 
 /** Statistics of the whole index for BM25. */
-export interface Totals {
+export interface IndexTotals {
   readonly documents: number;
   /** The mean length of documents, in words. */
   readonly averageLength: number;
 }
 
 /** The weight of a term that occurs in `holders` of the documents. */
-export function termWeight(holders: number, { documents }: Totals): number {
+export function termWeight(holders: number, { documents }: IndexTotals): number {
   return Math.log(1 + (documents - holders + 0.5) / (holders + 0.5));
 }
 
@@ -45,7 +45,7 @@ export class Ranker {
   readonly #others: Scorer[] = [];
   readonly #holders: number[] = [];
 
-  constructor({ averageLength }: Totals, best: TopK<Found>) {
+  constructor({ averageLength }: IndexTotals, best: TopK<Found>) {
     this.#averageLength = averageLength;
     this.#parts = levelParts(averageLength);
     this.#best = best;

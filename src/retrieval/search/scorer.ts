@@ -1,6 +1,6 @@
-import { B, K1 } from '../postings/bm25.ts';
+import { B, K1 } from '../segments/scoreLevels.ts';
 import { PostingList } from '../segments/postingList.ts';
-import { RANGE } from '../kernel/assembly/layout/postings.ts';
+import { RANGE } from '../kernel/assembly/kernelLayout.ts';
 import type { Segment } from '../segments/segment.ts';
 
 // Scores are summed as multiples of this fraction, so that a sum does not depend on the order of its parts.

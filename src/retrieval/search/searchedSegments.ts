@@ -1,6 +1,6 @@
 import type { LiveSegment } from '../segments/liveSegment.ts';
 import { countPostings } from '../segments/postings.ts';
-import { termWeight, type Totals } from './ranking.ts';
+import { termWeight, type IndexTotals } from './ranking.ts';
 
 // More than a search looks up, even if it corrects words.
 const MOST_TERMS = 10_000;
@@ -41,7 +41,7 @@ export class FoundTerm {
  */
 export class SearchedSegments {
   readonly all: readonly LiveSegment[];
-  readonly totals: Totals;
+  readonly totals: IndexTotals;
   readonly #terms = new Map<string, FoundTerm>();
 
   constructor(all: readonly LiveSegment[]) {

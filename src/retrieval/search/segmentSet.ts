@@ -282,8 +282,8 @@ class Overlays {
   #hide(live: LiveSegment, sources: readonly number[] | undefined): LiveSegment {
     if (sources === undefined) return live;
     const [hidden, removed] = [sources.join(), live.removedSources.size];
-    const known = this.#without.get(live);
-    if (known?.hidden === hidden && known.removed === removed) return known.live;
+    const cached = this.#without.get(live);
+    if (cached?.hidden === hidden && cached.removed === removed) return cached.live;
     const copy = new LiveSegment(live.segment, live.file);
     for (const source of [...live.removedSources, ...sources]) copy.remove(source);
     this.#without.set(live, { hidden, removed, live: copy });

@@ -6,7 +6,7 @@ import { relatedTerms } from './relatedTerms.ts';
 import { foldLetters } from '../tokenizer/foldLetters.ts';
 import { withoutSigns } from '../tokenizer/signedNames.ts';
 import { scanWords } from '../tokenizer/scanWords.ts';
-import { hasJoinedWords, type WordAnalyzer } from '../tokenizer/words.ts';
+import { hasJoinedWords, type WordAnalyzer } from '../tokenizer/wordAnalyzer.ts';
 
 const LEAST_PREFIX = 3;
 // Longer text is pasted, and mostly code.
@@ -72,11 +72,11 @@ export function toTermQuery(
 
 /** The query with the terms that are related to its own. Each counts once, for the closest of them. */
 export function withRelated(query: TermQuery): TermQuery {
-  const own = new Set(query.terms);
+  const terms = new Set(query.terms);
   const related = new Map<string, RelatedQuery>();
   for (const to of query.terms.slice(0, MOST_WORDS)) {
     for (const { term, similarity } of relatedTerms(to)) {
-      if (own.has(term) || (related.get(term)?.similarity ?? 0) >= similarity) continue;
+      if (terms.has(term) || (related.get(term)?.similarity ?? 0) >= similarity) continue;
       related.set(term, { term, to, similarity });
     }
   }

@@ -56,7 +56,7 @@ export class LiveSegment {
   }
 
   #nextRemoved(from: number): number {
-    const found = this.removed.indexOf(1, from);
-    return found === -1 ? this.removed.length : found;
+    const next = this.removed.indexOf(1, from);
+    return next === -1 ? this.removed.length : next;
   }
 }

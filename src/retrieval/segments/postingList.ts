@@ -1,7 +1,7 @@
-import { LEAST_PACKED } from '../kernel/assembly/layout/postings.ts';
-import { unpack } from '../postings/packing.ts';
+import { LEAST_PACKED } from '../kernel/assembly/kernelLayout.ts';
+import { unpack } from './packing.ts';
 import { BLOCK } from './postings.ts';
-import { makeLevels, type RangeBounds, readLevels } from '../postings/scoreLevels.ts';
+import { makeLevels, type RangeBounds, readLevels } from './scoreLevels.ts';
 
 /** The position after the last document. */
 export const NO_DOCUMENT = 0xffff_ffff;

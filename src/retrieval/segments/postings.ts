@@ -1,6 +1,6 @@
-import { MOST_PACKED, MOST_SKIPPED, RANGE } from '../kernel/assembly/layout/postings.ts';
-import { PADDING } from '../postings/packing.ts';
-import { LEVEL_BASE, LEVEL_SLOPE } from '../postings/scoreLevels.ts';
+import { MOST_PACKED, MOST_SKIPPED, RANGE } from '../kernel/assembly/kernelLayout.ts';
+import { PADDING } from './packing.ts';
+import { LEVEL_BASE, LEVEL_SLOPE } from './scoreLevels.ts';
 import { GrowableBuffer, type KernelMemory } from '../tokenizer/kernelMemory.ts';
 
 /** The number of postings in a block, which is decoded or skipped as a unit. */

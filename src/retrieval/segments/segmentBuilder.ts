@@ -1,6 +1,6 @@
 import type { Chunk } from '../chunks/chunk.ts';
 import { DocumentTerms } from './documentTerms.ts';
-import { MAX_LENGTH } from '../postings/bm25.ts';
+import { MAX_LENGTH } from './scoreLevels.ts';
 import type { Segment, SegmentSource, Source } from './segment.ts';
 import { isProse } from '../chunks/languages.ts';
 import { summarySpans } from '../chunks/summaries.ts';
@@ -9,8 +9,8 @@ import { detectProseLanguage, type ProseLanguage } from '../tokenizer/proseLangu
 import { languageTerm, proseStems } from '../tokenizer/proseStems.ts';
 import { signedLanguageOf, signedNamesIn, withoutSigns } from '../tokenizer/signedNames.ts';
 import { Vocabulary, WordList } from '../tokenizer/vocabulary.ts';
-import { FIRST } from '../kernel/assembly/layout/memory.ts';
-import { ENTRY_BYTES, RECORD } from '../kernel/assembly/layout/order.ts';
+import { FIRST } from '../kernel/assembly/kernelLayout.ts';
+import { ENTRY_BYTES, RECORD } from '../kernel/assembly/kernelLayout.ts';
 import type { KernelMemory } from '../tokenizer/kernelMemory.ts';
 import type { TermInternTable } from '../tokenizer/termInternTable.ts';
 

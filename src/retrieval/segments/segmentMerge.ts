@@ -4,7 +4,7 @@ import { PostingList } from './postingList.ts';
 import { PostingsWriter } from './postings.ts';
 import type { Segment, SegmentSource } from './segment.ts';
 import { GrowableBuffer, KernelMemory } from '../tokenizer/kernelMemory.ts';
-import { TERM_PADDING } from '../kernel/assembly/layout/memory.ts';
+import { TERM_PADDING } from '../kernel/assembly/kernelLayout.ts';
 
 interface Cursor {
   readonly live: LiveSegment;

@@ -6,21 +6,38 @@ import type { Chunk } from '../chunks/chunk.ts';
 import { readIndexedFile } from '../building/indexedFile.ts';
 import { hasChunks, type Source } from '../segments/segment.ts';
 import { takeWriterLock } from '../index/writerLock.ts';
-import { ChunkLocations } from './chunkLocations.ts';
-import type { Embedder } from '../embedding/embedder.ts';
+import { type ChunkLocation, ChunkLocations } from './chunkLocations.ts';
+import type { Embedder } from '../embedding/embedTexts.ts';
 import { embedTexts } from '../embedding/embedTexts.ts';
-import { type EmbeddingEstimate, estimateEmbedding } from '../embedding/embeddingEstimate.ts';
 import type { NearChunk } from '../ranking/nearChunks.ts';
-import type { ChunkLocation, NearestOptions, SemanticRanking, SemanticState } from './semanticRanking.ts';
 import { vectorsFolder } from './embeddingChoice.ts';
-import { QueryVectors } from './queryVectors.ts';
-import { type FoundKey, keyOf, VectorStore } from '../vectors/vectorStore.ts';
+import { type FoundKey, textKey, VectorStore } from '../vectors/vectorStore.ts';
+import { setNewest } from '../../core/setNewest.ts';
 
 const LOCATIONS_FILE = 'places.json';
 // After the first build, this many chunks may lack vectors while changed files are indexed.
 const MOST_MISSING = 0.1;
 // Nobody waits for the result, and a user would have to notice that it gave up.
 const RETRIES = 8;
+// Vectors of recent queries.
+const REMEMBERED = 64;
+// A token has about 4 characters in prose and fewer in code; this value makes the estimate too high rather than too low.
+const CHARACTERS_PER_TOKEN = 3;
+
+/** The state of semantic ranking. Unless it is `ready`, search uses keywords only. */
+export type SemanticState =
+  | { readonly type: 'off' }
+  /** Some chunks have no vector yet; `reason` says why no work is in progress, if so. */
+  | { readonly type: 'unfinished'; readonly done: number; readonly total: number; readonly reason?: string }
+  | { readonly type: 'ready' }
+  /** The query could not be embedded. */
+  | { readonly type: 'failed'; readonly reason: string };
+
+interface NearestOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Limits results to these files; undefined for all. */
+  readonly accepts?: ((path: string) => boolean) | undefined;
+}
 
 export interface FolderVectorsOptions {
   /** The real path of the folder. */
@@ -28,6 +45,18 @@ export interface FolderVectorsOptions {
   /** FARWHARF_HOME. */
   readonly home: string;
   readonly embedder: Embedder;
+}
+
+/** The effort of embedding. */
+export interface EmbeddingEstimate {
+  /** Distinct texts without a vector. */
+  readonly texts: number;
+  /** Chunks that already have a vector, or have the same text as another. */
+  readonly known: number;
+  /** Approximate. */
+  readonly tokens: number;
+  /** Approximate, by list price; undefined if that is unknown. */
+  readonly dollars: number | undefined;
 }
 
 export interface EmbeddingProgress {
@@ -38,7 +67,7 @@ export interface EmbeddingProgress {
   readonly waiting?: number;
 }
 
-export interface EmbedOptions {
+interface FolderEmbedOptions {
   readonly signal?: AbortSignal | undefined;
   /** If more texts than this need embedding, none is embedded, and the state says that it waits for power. */
   readonly mostTexts?: number | undefined;
@@ -49,7 +78,7 @@ export interface EmbedOptions {
  * The vectors of an indexed folder, stored in FARWHARF_HOME, to find the chunks whose meaning is close to a query's. The index
  * determines the files. Their texts go to the embedder, which may be a remote service, so nothing is embedded without a request.
  */
-export class FolderVectors implements SemanticRanking, Disposable {
+export class FolderVectors implements Disposable {
   readonly #root: string;
   readonly #folder: string;
   readonly #embedder: Embedder;
@@ -107,7 +136,7 @@ export class FolderVectors implements SemanticRanking, Disposable {
    *
    * @throws the signal's reason on abort.
    */
-  async estimate(sources: Iterable<Source>, { signal }: EmbedOptions = {}): Promise<EmbeddingEstimate> {
+  async estimate(sources: Iterable<Source>, { signal }: FolderEmbedOptions = {}): Promise<EmbeddingEstimate> {
     await this.#locate(sources, signal);
     let characters = 0;
     const texts = new Set<string>();
@@ -125,7 +154,7 @@ export class FolderVectors implements SemanticRanking, Disposable {
    * @throws the signal's reason on abort; AppError `conflict` while another process embeds this folder, else the embedder's or the
    * system's error.
    */
-  async embed(sources: Iterable<Source>, options: EmbedOptions = {}): Promise<void> {
+  async embed(sources: Iterable<Source>, options: FolderEmbedOptions = {}): Promise<void> {
     const lock = takeWriterLock(this.#folder);
     if (lock === undefined) {
       throw new AppError('conflict', 'Another process is embedding this folder. Open it again when that is done.');
@@ -148,6 +177,7 @@ export class FolderVectors implements SemanticRanking, Disposable {
     await this.#locations.write(join(this.#folder, LOCATIONS_FILE));
   }
 
+  /** The `limit` chunks closest to a query, best first; none unless semantic ranking is ready. Rejects only on abort. */
   async nearest(query: string, limit: number, options: NearestOptions = {}): Promise<readonly NearChunk[]> {
     const { signal, accepts = () => true } = options;
     if (this.state.type === 'unfinished' || query.trim() === '') return [];
@@ -155,12 +185,12 @@ export class FolderVectors implements SemanticRanking, Disposable {
       this.#locations.locationsOf(key).filter(({ path }) => accepts(path));
     try {
       const vector = await this.#queries.vectorOf(query, signal);
-      const found = this.#store.nearest(vector, limit, (key) => acceptedLocations(key).length > 0);
+      const nearest = this.#store.nearest(vector, limit, (key) => acceptedLocations(key).length > 0);
       this.#failure = undefined;
       const at = ({ key, standardScore }: FoundKey): NearChunk[] =>
         acceptedLocations(key).map((location) => ({ ...location, standardScore }));
       // A vector at a right angle to the query has nothing in common with it.
-      return found.flatMap((each) => (each.score > 0 ? at(each) : [])).slice(0, limit);
+      return nearest.flatMap((each) => (each.score > 0 ? at(each) : [])).slice(0, limit);
     } catch (error) {
       signal?.throwIfAborted();
       this.#failure = messageOf(error);
@@ -186,7 +216,7 @@ export class FolderVectors implements SemanticRanking, Disposable {
       if (this.#locations.file(path)?.hash === wanted) continue;
       if (yielder.isDue) await yielder.pause();
       const file = readIndexedFile(this.#root, path);
-      const keys = file?.chunks.map(({ text }) => keyOf(text)) ?? [];
+      const keys = file?.chunks.map(({ text }) => textKey(text)) ?? [];
       this.#missingTexts += this.#locations.newKeys(keys).filter((key) => this.#isMissing(key)).length;
       if (file === undefined) this.#locations.delete(path);
       else this.#locations.set(path, { hash: file.source.hash, keys });
@@ -206,7 +236,7 @@ export class FolderVectors implements SemanticRanking, Disposable {
       if (yielder.isDue) await yielder.pause();
       if (!this.#locations.file(path)?.keys.some(isMissing)) continue;
       for (const { text } of readIndexedFile(this.#root, path)?.chunks ?? ([] as Chunk[])) {
-        const key = keyOf(text);
+        const key = textKey(text);
         if (!this.#locations.hasKey(key) || !isMissing(key)) continue;
         given.add(key);
         yield { key, text };
@@ -214,7 +244,7 @@ export class FolderVectors implements SemanticRanking, Disposable {
     }
   }
 
-  async #embedMissing({ signal, onProgress }: EmbedOptions): Promise<void> {
+  async #embedMissing({ signal, onProgress }: FolderEmbedOptions): Promise<void> {
     const total = this.#missingTexts;
     let done = 0;
     const advance = (texts: number): void => {
@@ -247,4 +277,34 @@ export class FolderVectors implements SemanticRanking, Disposable {
   #isMissing(key: string): boolean {
     return !this.#store.has(key) && !this.#refused.has(key);
   }
+}
+
+/** Cache for the vectors of recent queries, because requesting one again costs time and money. */
+class QueryVectors {
+  readonly #embedder: Embedder;
+  readonly #vectors = new Map<string, Float32Array>();
+
+  constructor(embedder: Embedder) {
+    this.#embedder = embedder;
+  }
+
+  /** @throws the embedder's AppError at once if it is busy, because a user is waiting; the signal's reason on abort. */
+  async vectorOf(query: string, signal: AbortSignal | undefined): Promise<Float32Array> {
+    const known = this.#vectors.get(query);
+    if (known !== undefined) return known;
+    const [vector] = await this.#embedder.embed([query], { signal, retries: 0 });
+    if (vector === undefined) throw new AppError('corrupt', `${this.#embedder.id} returned no vector for the query.`);
+    setNewest(this.#vectors, query, vector, REMEMBERED);
+    return vector;
+  }
+}
+
+/** Estimates tokens and price from the total number of characters. */
+function estimateEmbedding(
+  work: { readonly texts: number; readonly known: number; readonly characters: number },
+  dollarsPerMillionTokens: number | undefined,
+): EmbeddingEstimate {
+  const tokens = Math.ceil(work.characters / CHARACTERS_PER_TOKEN);
+  const dollars = dollarsPerMillionTokens === undefined ? undefined : (tokens * dollarsPerMillionTokens) / 1e6;
+  return { texts: work.texts, known: work.known, tokens, dollars };
 }

@@ -4,10 +4,10 @@ import type { Disposable } from '../../core/processes/lifetime.ts';
 import type { EnergyGate } from './energyGate.ts';
 import type { Query } from '../search/query.ts';
 import type { Source } from '../segments/segment.ts';
-import type { Embedder } from '../embedding/embedder.ts';
+import type { Embedder } from '../embedding/embedTexts.ts';
 import { FolderVectors } from './folderVectors.ts';
 import type { NearChunk } from '../ranking/nearChunks.ts';
-import type { SemanticState } from './semanticRanking.ts';
+import type { SemanticState } from './folderVectors.ts';
 import { type EmbeddingChoice, readEmbeddingChoice } from './embeddingChoice.ts';
 
 // Files that are saved in quick succession are embedded together.

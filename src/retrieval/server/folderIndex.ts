@@ -9,7 +9,7 @@ import type { NearChunk } from '../ranking/nearChunks.ts';
 import type { Query } from '../search/query.ts';
 import type { EnergyGate } from '../semantic/energyGate.ts';
 import { type OpenModel, SemanticIndex } from '../semantic/semanticIndex.ts';
-import type { SemanticState } from '../semantic/semanticRanking.ts';
+import type { SemanticState } from '../semantic/folderVectors.ts';
 import { ChangeQueue } from './changeQueue.ts';
 import { type FileSelector, type IndexCounts, IndexUpdater, type SkippedPath } from './indexUpdater.ts';
 
@@ -22,7 +22,7 @@ const MOST_REOPENED = 30_000;
 const NOT_OPEN: IndexCounts = { files: 0, chunks: 0, bytes: 0, skipped: 0, isWriter: false };
 
 /** A folder that is open in the editor. */
-export interface OpenFolder {
+export interface WatchedFolder {
   readonly path: string;
   /** Whether git may be run in it; if not, its ignore files are read without git. */
   readonly isTrusted: boolean;
@@ -31,7 +31,7 @@ export interface OpenFolder {
 }
 
 /** A change on disk; paths are absolute, of files or of whole folders. */
-export type FileChange =
+export type DiskChange =
   | { readonly type: 'created' | 'changed' | 'deleted'; readonly path: string }
   | { readonly type: 'renamed'; readonly path: string; readonly from: string };
 
@@ -76,7 +76,7 @@ interface SharedState {
 
 /** One open folder: its index, the changes that are not indexed yet, and the indexing of them. */
 export class FolderIndex implements Disposable {
-  readonly folder: OpenFolder;
+  readonly folder: WatchedFolder;
   readonly #options: FolderIndexOptions & SharedState;
   readonly #queue = new ChangeQueue();
   readonly #changed = new Emitter<void>();
@@ -102,7 +102,7 @@ export class FolderIndex implements Disposable {
   #isHistoryDue = false;
   #isReadingHistory = false;
 
-  constructor(folder: OpenFolder, options: FolderIndexOptions & SharedState) {
+  constructor(folder: WatchedFolder, options: FolderIndexOptions & SharedState) {
     this.folder = folder;
     this.#root = folder.path;
     this.#options = options;
@@ -148,7 +148,7 @@ export class FolderIndex implements Disposable {
     return this.#updater?.skipped ?? [];
   }
 
-  notify(changes: readonly FileChange[]): void {
+  notify(changes: readonly DiskChange[]): void {
     const paths = changes.flatMap((change) => (change.type === 'renamed' ? [change.from, change.path] : [change.path]));
     const inside = paths.map((path) => this.pathOf(path)).filter((path) => path !== undefined);
     if (inside.includes('')) this.#queue.addAll();

@@ -8,11 +8,11 @@ import { parseQuery, plainQuery, type Query } from '../search/query.ts';
 import { EnergyGate } from '../semantic/energyGate.ts';
 import { scanWords } from '../tokenizer/scanWords.ts';
 import {
-  type FileChange,
+  type DiskChange,
   FolderIndex,
   type FolderIndexOptions,
   type FolderStatus,
-  type OpenFolder,
+  type WatchedFolder,
 } from './folderIndex.ts';
 import type { SkippedPath } from './indexUpdater.ts';
 
@@ -59,7 +59,7 @@ export class IndexServer implements Disposable {
   }
 
   /** Keeps exactly these folders up to date from now on. Returns at once and builds in the background. */
-  async open(folders: readonly OpenFolder[]): Promise<void> {
+  async open(folders: readonly WatchedFolder[]): Promise<void> {
     const before = this.#folders;
     this.#folders = new Map();
     for (const folder of folders) {
@@ -73,7 +73,7 @@ export class IndexServer implements Disposable {
   }
 
   /** Reports changes, which are indexed soon and in batches. A folder's own path means that anything in it may have changed. */
-  async notify(changes: readonly FileChange[]): Promise<void> {
+  async notify(changes: readonly DiskChange[]): Promise<void> {
     for (const folder of this.#folders.values()) folder.notify(changes);
   }
 
@@ -203,7 +203,7 @@ export class IndexServer implements Disposable {
     this.#changed.dispose();
   }
 
-  #add(folder: OpenFolder): FolderIndex {
+  #add(folder: WatchedFolder): FolderIndex {
     const added = new FolderIndex(folder, { ...this.#options, energy: this.#energy, overlays: this.#overlays });
     added.onDidChange(() => this.#changed.fire());
     if (this.#isPaused) added.pause();

@@ -39,12 +39,12 @@ export function definitionTerm(name: string): string | undefined {
 export function otherDefinitionTerms(name: string): readonly string[] {
   const letters = lettersOf(name);
   if (letters === '') return [];
-  const [own, isUpper] = [startOf(name), isCapital(letters)];
-  const others = STARTS.filter((start) => start !== own).flatMap((start) => [
+  const [ownStart, isUpper] = [startOf(name), isCapital(letters)];
+  const others = STARTS.filter((start) => start !== ownStart).flatMap((start) => [
     termOf(letters, start, isUpper),
     termOf(letters, start, !isUpper),
   ]);
-  return [termOf(letters, own, !isUpper), ...others];
+  return [termOf(letters, ownStart, !isUpper), ...others];
 }
 
 function lettersOf(name: string): string {

@@ -1,7 +1,17 @@
 import { randomFillSync } from 'node:crypto';
 import { AppError } from '../../core/errors.ts';
-import { FREE_FROM, SEED, STEP_BYTES } from '../kernel/assembly/layout/memory.ts';
-import { writeByteKinds } from '../kernel/byteKinds.ts';
+import {
+  CHANGEABLE,
+  DIGIT,
+  FREE_FROM,
+  KINDS,
+  LOWER,
+  SEED,
+  SEPARATOR,
+  STEP_BYTES,
+  UPPER,
+  VOWEL,
+} from '../kernel/assembly/kernelLayout.ts';
 import { PAGE_BYTES, startKernel, type WasmMemory } from '../kernel/kernelInstance.ts';
 import { writeRules } from '../kernel/stemRules.ts';
 import type { TokenizerFunctions } from '../kernel/tokenizerFunctions.ts';
@@ -13,6 +23,17 @@ const MOST_PAGES = 2 ** 31 / PAGE_BYTES - 1;
 const ALIGNMENT = 16;
 // In a smaller memory, buffers are not shared, because clearing them takes as long as indexing a small file.
 const LEAST_SHARED = 256 * PAGE_BYTES;
+
+const PATTERNS: readonly (readonly [RegExp, number])[] = [
+  [/[A-Z]/, UPPER],
+  [/[a-z]/, LOWER],
+  [/[0-9]/, DIGIT],
+  [/[_$]/, SEPARATOR],
+  [/[aeiou]/, VOWEL],
+  [/[cdegilmnrstuy]/, CHANGEABLE],
+];
+
+const LAST_ASCII = 127;
 
 interface FreeBlock {
   address: number;
@@ -136,4 +157,13 @@ export class GrowableBuffer {
 
 function aligned(size: number): number {
   return Math.ceil(size / ALIGNMENT) * ALIGNMENT;
+}
+
+/** Writes the classes of each byte to the kernel's memory. */
+function writeByteKinds(memory: ArrayBuffer): void {
+  const kinds = new Uint8Array(memory, KINDS, 256);
+  for (let byte = 0; byte <= LAST_ASCII; byte += 1) {
+    const letter = String.fromCharCode(byte);
+    for (const [pattern, bit] of PATTERNS) if (pattern.test(letter)) kinds[byte] = (kinds[byte] ?? 0) | bit;
+  }
 }

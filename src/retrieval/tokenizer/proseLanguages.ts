@@ -42,19 +42,19 @@ const LEAST_LEAD = 2;
 
 /** The language of prose, if it is one of those with their own stems, by its share of frequent words. */
 export function detectProseLanguage(parts: Iterable<string>): ProseLanguage | undefined {
-  const found = FREQUENT.map(() => 0);
+  const counts = FREQUENT.map(() => 0);
   let [words, most, next] = [0, 0, 0];
   for (const part of parts) {
     for (const word of part.normalize('NFC').toLowerCase().match(WORD) ?? []) {
       words += 1;
       const language = LANGUAGE_OF.get(word);
-      if (language !== undefined) found[language] = (found[language] ?? 0) + 1;
+      if (language !== undefined) counts[language] = (counts[language] ?? 0) + 1;
     }
-    [most = 0, next = 0] = found.toSorted((a, b) => b - a);
+    [most = 0, next = 0] = counts.toSorted((a, b) => b - a);
     if (most >= MANY && most >= CLEAR_LEAD * next) break;
   }
   if (most < LEAST_FOUND || most < LEAST_SHARE * words || most < LEAST_LEAD * next) return undefined;
-  return PROSE_LANGUAGES[found.indexOf(most)];
+  return PROSE_LANGUAGES[counts.indexOf(most)];
 }
 
 /** Whether a word is so frequent in its language that its forms distinguish nothing. */

@@ -23,7 +23,7 @@ export function scanWords(text: string, visit: (word: string, start: number) => 
   }
   const bytes = Buffer.from(`${text}\0`);
   const spans = new Uint32Array(text.length + 2);
-  const spanCount = findSpans(bytes, 0, bytes.length - 1, spans, 0);
+  const spanCount = findWordSpans(bytes, 0, bytes.length - 1, spans, 0);
   let end = 0;
   for (let at = 0; at < spanCount; at += 2) {
     const word = bytes.toString('utf8', spans[at], spans[at + 1]);
@@ -37,7 +37,7 @@ export function scanWords(text: string, visit: (word: string, start: number) => 
  * Writes the spans of the words in the UTF-8 between two addresses, which must be followed by a zero, from `first` on, and returns the
  * end. A word is a run of letters, digits and marks of any script, `_` and `$`; half of a surrogate pair is not part of one.
  */
-export function findSpans(bytes: Uint8Array, from: number, to: number, spans: Uint32Array, first: number): number {
+export function findWordSpans(bytes: Uint8Array, from: number, to: number, spans: Uint32Array, first: number): number {
   let [next, before] = [first, 0];
   for (let at = from; at <= to; ) {
     const byte = bytes[at] ?? 0;

@@ -27,12 +27,12 @@ const BY_EXTENSION: Readonly<Record<string, string>> = {
 export function signedNamesIn(text: string): string {
   // Most texts have none of the rarer characters, which are found in a fraction of the time that the names take.
   if (!text.includes('++') && !text.includes('#') && !text.includes('NET')) return '';
-  let found = '';
+  let names = '';
   for (const { sign, name, pattern } of WRITTEN) {
     if (!text.includes(sign)) continue;
-    found += ` ${name}`.repeat(text.match(pattern)?.length ?? 0);
+    names += ` ${name}`.repeat(text.match(pattern)?.length ?? 0);
   }
-  return found;
+  return names;
 }
 
 /** A query with the plain spellings instead, regardless of case. */

@@ -1,5 +1,5 @@
 import { GrowableBuffer, type KernelMemory } from './kernelMemory.ts';
-import { BYTES, LENGTH, SIZE_AT } from '../kernel/assembly/layout/memory.ts';
+import { BYTES, LENGTH, SIZE_AT } from '../kernel/assembly/kernelLayout.ts';
 
 // 0 means no word, so no record starts there.
 const FIRST_RECORD = 8;

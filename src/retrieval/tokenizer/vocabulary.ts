@@ -1,6 +1,6 @@
-import { findSpans } from './scanWords.ts';
+import { findWordSpans } from './scanWords.ts';
 import { GrowableBuffer, KernelMemory } from './kernelMemory.ts';
-import { LENGTH_AT, STEP_BYTES } from '../kernel/assembly/layout/memory.ts';
+import { LENGTH_AT, STEP_BYTES } from '../kernel/assembly/kernelLayout.ts';
 import { TermInternTable } from './termInternTable.ts';
 import { WordTerms } from './wordTerms.ts';
 
@@ -68,7 +68,7 @@ export class Vocabulary {
       spansEnd = memory.kernel.findSpans(buffer.address, end, spans);
     } else {
       memory.bytes[end] = 0;
-      spansEnd = 4 * findSpans(memory.bytes, buffer.address, end, memory.numbers, spans / 4);
+      spansEnd = 4 * findWordSpans(memory.bytes, buffer.address, end, memory.numbers, spans / 4);
     }
     list.count = (spansEnd - spans) / 8;
     list.buffer.reserve(4 * list.count, 0);

@@ -1,6 +1,6 @@
 import { GrowableBuffer, type KernelMemory } from './kernelMemory.ts';
-import { SECOND, STOPPED_AT, TERM_PADDING } from '../kernel/assembly/layout/memory.ts';
-import { partsOf } from './words.ts';
+import { SECOND, STOPPED_AT, TERM_PADDING } from '../kernel/assembly/kernelLayout.ts';
+import { partsOf } from './wordAnalyzer.ts';
 import { TermInternTable } from './termInternTable.ts';
 
 /** The terms of words; each word is analysed once. */
@@ -39,7 +39,7 @@ export class WordTerms {
     let end = this.#spans.address;
     for (let record = first; record !== words.end; ) {
       const text = end === this.#spans.address ? this.#text.address : (memory.numbers[end / 4 - 1] ?? 0);
-      end = memory.kernel.splitWords(words.address + record, words.address + words.end, text + TERM_PADDING, end);
+      end = memory.kernel.splitTerms(words.address + record, words.address + words.end, text + TERM_PADDING, end);
       record = (memory.numbers[STOPPED_AT / 4] ?? 0) - words.address;
       if (record === words.end) break;
       end = this.#write(record, end);

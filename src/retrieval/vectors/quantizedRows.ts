@@ -1,6 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 import { TopK } from '../search/topK.ts';
-import { NUMBERS_PER_STEP, ROWS_PER_STEP } from '../kernel/assembly/layout/vectors.ts';
+import { NUMBERS_PER_STEP, ROWS_PER_STEP } from '../kernel/assembly/kernelLayout.ts';
 import { PAGE_BYTES } from '../kernel/kernelInstance.ts';
 import { PlainMemory, type RowMemory, simdMemory } from './rowMemory.ts';
 

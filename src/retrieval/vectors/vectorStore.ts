@@ -27,7 +27,7 @@ interface Block {
 }
 
 /** The key of a text: its hash. */
-export function keyOf(text: string): string {
+export function textKey(text: string): string {
   return hash('sha256', text, 'hex').slice(0, 32);
 }
 
@@ -66,9 +66,9 @@ export class VectorStore implements Disposable {
     await files?.open((pack, read) => {
       if (store.#dimensions === 0) store.#dimensions = pack.dimensions;
       if (store.#dimensions !== pack.dimensions) return;
-      const known = [...read].filter(([, { key }]) => !store.#rowOf.has(key));
-      const records = Uint32Array.from(known, ([record]) => record);
-      const vectors = known.map(([, keyed]) => keyed);
+      const added = [...read].filter(([, { key }]) => !store.#rowOf.has(key));
+      const records = Uint32Array.from(added, ([record]) => record);
+      const vectors = added.map(([, keyed]) => keyed);
       store.#insert(vectors, (index) => (isHeld ? vectors[index]?.vector : pack.read(records[index] ?? 0)));
       if (isHeld) pack.dispose();
     });

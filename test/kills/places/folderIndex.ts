@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Index } from '../../../src/retrieval/index/index.ts';
-import { indexFolder } from '../../../src/retrieval/index/indexStore.ts';
+import { indexPath } from '../../../src/retrieval/index/indexStore.ts';
 import { UNFINISHED } from '../../../src/core/files/atomicFile.ts';
 import { selectSearchable } from '../../../src/workspace/select/searchableFiles.ts';
 import { type Below, type Random } from '../../random.ts';
@@ -50,7 +50,7 @@ class IndexLife implements Life {
     const lines = worker.lines.map((line) => JSON.parse(line) as IndexLine);
     const begun = this.#learn(lines);
     const isUnfinished =
-      begun.size > 0 || readdirSync(indexFolder(this.#home, this.#root)).some((name) => name.endsWith(UNFINISHED));
+      begun.size > 0 || readdirSync(indexPath(this.#home, this.#root)).some((name) => name.endsWith(UNFINISHED));
     await this.#check(begun);
     return { isMidWrite: isUnfinished };
   }
@@ -124,7 +124,7 @@ class IndexLife implements Life {
 
   /** Resolves when the worker writes something, or has ended. */
   async #untilWritten(worker: KilledProcess): Promise<void> {
-    const folder = indexFolder(this.#home, this.#root);
+    const folder = indexPath(this.#home, this.#root);
     const names = (): string => (existsSync(folder) ? readdirSync(folder).toSorted().join() : '');
     const before = names();
     while (names() === before && worker.lines.length === 0 && !worker.hasEnded) await sleep(2);

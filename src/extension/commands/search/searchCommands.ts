@@ -3,14 +3,14 @@ import { selectModel } from '../../agents/modelPick.ts';
 import { askFolder, askLastAgain, continueConversation, stopAnswer } from '../../search/ask.ts';
 import { rankByMeaning } from '../../search/rankByMeaning.ts';
 import { findRelated } from '../../search/related.ts';
-import { searchFolder } from '../../search/searchFolder.ts';
+import { showSearch } from '../../search/searchFolder.ts';
 import { showDone } from '../../ui/show.ts';
 import { type Commands, readDocument, readText, withArgument } from '../command.ts';
 
 export const searchCommands = {
   /** The argument is the first query. */
   'farwharf.searchFolder': withArgument(readText, (context, query) =>
-    searchFolder(context.search(), query, (results) => {
+    showSearch(context.search(), query, (results) => {
       askFolder(context.search(), results).catch(context.search().report);
     }),
   ),

@@ -37,15 +37,15 @@ export function citedExcerpts(answer: string, excerpts: readonly Excerpt[]): rea
 }
 
 function citationsOf(text: string, path: string, file: string): Citation[] {
-  const found: Citation[] = [];
+  const citations: Citation[] = [];
   for (let at = text.indexOf(path); at >= 0; at = text.indexOf(path, at + path.length)) {
     const match = LINES.exec(text.slice(at + path.length, at + path.length + 32));
     if (match === null || PATH_CHARACTER.test(text.charAt(at - 1))) continue;
     const firstLine = Number(match[1]);
     const lastLine = Math.max(firstLine, Number(match[2] ?? firstLine));
-    found.push({ start: at, end: at + path.length + match[0].length, file, firstLine, lastLine });
+    citations.push({ start: at, end: at + path.length + match[0].length, file, firstLine, lastLine });
   }
-  return found;
+  return citations;
 }
 
 function numbersOf(text: string, excerpts: readonly Excerpt[]): Citation[] {

@@ -7,12 +7,12 @@ const CHECK_EVERY_MS = 60_000;
 
 /** Postpones large indexing work while this machine runs on battery, until the signal aborts. */
 export function saveBattery(index: SearchIndex, signal: AbortSignal): Promise<void> {
-  let known: PowerSource = 'mains';
+  let reported: PowerSource = 'mains';
   const check = async (): Promise<void> => {
     const source = await readPowerSource();
     // Only changes are reported, so that work which a person resumed on battery continues.
-    if (source !== known) await index.setSavingEnergy(source === 'battery');
-    known = source;
+    if (source !== reported) await index.setSavingEnergy(source === 'battery');
+    reported = source;
   };
   return repeat(check, CHECK_EVERY_MS, signal);
 }

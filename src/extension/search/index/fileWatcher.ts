@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { Disposable } from '../../../core/processes/lifetime.ts';
 import { DisposableStore } from '../../../core/processes/lifetime.ts';
 import type { Logger } from '../../../core/log.ts';
-import type { FileChange } from '../../../retrieval/server/folderIndex.ts';
+import type { DiskChange } from '../../../retrieval/server/folderIndex.ts';
 import { pathInside } from '../../../core/files/pathInside.ts';
 import { diskFolders } from '../../workspace/folders.ts';
 import type { SearchIndex } from './searchIndex.ts';
@@ -19,7 +19,7 @@ export class FileWatcher implements Disposable {
   readonly #log: Logger;
   readonly #disposables = new DisposableStore();
   readonly #typing = new Map<string, NodeJS.Timeout>();
-  #changes: FileChange[] = [];
+  #changes: DiskChange[] = [];
 
   constructor(index: SearchIndex, log: Logger) {
     this.#index = index;
@@ -64,7 +64,7 @@ export class FileWatcher implements Disposable {
   }
 
   /** Changes of one turn of the event loop are sent together, since checking out a branch changes thousands of files. */
-  #add(change: FileChange): void {
+  #add(change: DiskChange): void {
     this.#changes.push(change);
     if (this.#changes.length === 1) setImmediate(() => this.#send());
   }

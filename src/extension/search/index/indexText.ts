@@ -3,7 +3,7 @@ import { assertNever } from '../../../core/errors.ts';
 import { formatBytes, formatInteger, plural } from '../../../core/text/format.ts';
 import type { FolderStatus } from '../../../retrieval/server/folderIndex.ts';
 import type { SkippedPath } from '../../../retrieval/server/indexUpdater.ts';
-import type { SemanticState } from '../../../retrieval/semantic/semanticRanking.ts';
+import type { SemanticState } from '../../../retrieval/semantic/folderVectors.ts';
 
 /** `building 34 %`, `paused` and so on; empty if the index is up to date. */
 export function indexState(status: readonly FolderStatus[], isPaused: boolean): string {
@@ -134,10 +134,10 @@ function progressText({ doneBytes, totalBytes }: { doneBytes: number; totalBytes
 }
 
 function percent(building: readonly FolderStatus[]): string {
-  const known = building.flatMap(({ progress }) => progress ?? []);
-  const total = known.reduce((sum, { totalBytes }) => sum + totalBytes, 0);
+  const progresses = building.flatMap(({ progress }) => progress ?? []);
+  const total = progresses.reduce((sum, { totalBytes }) => sum + totalBytes, 0);
   if (total === 0) return '';
-  return ` ${Math.floor((100 * known.reduce((sum, { doneBytes }) => sum + doneBytes, 0)) / total)} %`;
+  return ` ${Math.floor((100 * progresses.reduce((sum, { doneBytes }) => sum + doneBytes, 0)) / total)} %`;
 }
 
 /** `just now`, `4 min ago`, `2 h ago`, `3 d ago`. */

@@ -181,8 +181,8 @@ function rowOf(
 function idOf(node: IndexNode): string {
   if (node.type === 'searches') return node.type;
   if (node.type === 'search') return [node.type, node.query].join('\n');
-  const own = node.type === 'line' ? node.line.id : node.type === 'reason' ? node.reason : '';
-  return [node.type, node.folder, node.type === 'file' ? node.item.path : own].join('\n');
+  const name = node.type === 'line' ? node.line.id : node.type === 'reason' ? node.reason : '';
+  return [node.type, node.folder, node.type === 'file' ? node.item.path : name].join('\n');
 }
 
 function capitalized(text: string): string {

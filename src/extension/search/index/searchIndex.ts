@@ -5,7 +5,7 @@ import type { Logger } from '../../../core/log.ts';
 import { startProcess } from '../../../core/rpc/program.ts';
 import { type Disposable, Emitter } from '../../../core/processes/lifetime.ts';
 import type { RemoteService } from '../../../core/rpc/rpcMessages.ts';
-import type { FileChange, FolderStatus, OpenFolder } from '../../../retrieval/server/folderIndex.ts';
+import type { DiskChange, FolderStatus, WatchedFolder } from '../../../retrieval/server/folderIndex.ts';
 import { type Background, startBackground } from '../../threads/background.ts';
 import type { FolderIndexWorkerData, FolderIndexWorkerService } from '../../threads/folderIndexWorker.ts';
 
@@ -25,7 +25,7 @@ export interface SearchIndexOptions extends FolderIndexWorkerData {
   /** The built `folderIndexWorker`. */
   readonly program: string;
   /** The folders to keep indexed, as they are now. */
-  readonly folders: () => readonly OpenFolder[];
+  readonly folders: () => readonly WatchedFolder[];
   readonly isPaused: boolean;
   readonly log: Logger;
   /** Milliseconds after which an idle process stops. */
@@ -40,7 +40,7 @@ export interface SearchIndexOptions extends FolderIndexWorkerData {
 export class SearchIndex implements Disposable {
   readonly #background: Background<FolderIndexWorkerService>;
   readonly #server: Server;
-  readonly #folders: () => readonly OpenFolder[];
+  readonly #folders: () => readonly WatchedFolder[];
   readonly #log: Logger;
   readonly #changed = new Emitter<void>();
   readonly #end = new AbortController();
@@ -121,7 +121,7 @@ export class SearchIndex implements Disposable {
     else if (this.#isStarted) await this.start();
   }
 
-  async notify(changes: readonly FileChange[]): Promise<void> {
+  async notify(changes: readonly DiskChange[]): Promise<void> {
     if (!this.#isStarted || changes.length === 0) return;
     await this.start(); // a process that starts now finds the changes by itself
     await this.#server.notify(changes);

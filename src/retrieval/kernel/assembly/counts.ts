@@ -1,5 +1,5 @@
-import { COUNT, FIRST, LENGTH_AT, SECOND } from './layout/memory.ts';
-import { endOfRecord } from './records.ts';
+import { COUNT, FIRST, LENGTH_AT, SECOND } from './kernelLayout.ts';
+import { endOfRecord } from './intern.ts';
 
 const MAX_FREQUENCY = 0xffff;
 

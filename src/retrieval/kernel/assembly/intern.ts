@@ -1,5 +1,4 @@
-import { BYTES, COUNT, FIRST, LENGTH, SECOND, SEED, SIZE_AT } from './layout/memory.ts';
-import { endOfRecord } from './records.ts';
+import { BYTES, COUNT, FIRST, KINDS, LENGTH, SECOND, SEED, SIZE_AT } from './kernelLayout.ts';
 
 const FACTOR: u64 = 0x9e3779b97f4a7c15;
 
@@ -88,4 +87,14 @@ function mix(hash: u64, block: u64): u64 {
 
 function slotOf(hash: u64): u32 {
   return u32((hash * FACTOR) >> 32);
+}
+
+/** The end of a record, which is the start of the next. */
+export function endOfRecord(record: usize): usize {
+  return record + BYTES + ((load<u32>(record, LENGTH) + 7) & -8);
+}
+
+/** The classes of the byte at an address. */
+export function kindsAt(address: usize): u32 {
+  return load<u8>(load<u8>(address), KINDS);
 }

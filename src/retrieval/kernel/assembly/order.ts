@@ -1,6 +1,6 @@
-import { BYTES, LENGTH } from './layout/memory.ts';
-import { endOfRecord } from './records.ts';
-import { ENTRY_BYTES, RECORD } from './layout/order.ts';
+import { BYTES, LENGTH } from './kernelLayout.ts';
+import { endOfRecord } from './intern.ts';
+import { ENTRY_BYTES, RECORD } from './kernelLayout.ts';
 
 /**
  * Sorts distinct words by their bytes with a bottom-up merge sort, and returns the address of the sorted entries: `entries` or `spare`,

@@ -1,4 +1,4 @@
-import { STEP_BYTES } from './layout/memory.ts';
+import { STEP_BYTES } from './kernelLayout.ts';
 
 const LANE_BYTES = 16;
 const POSITION_BYTES = 4;

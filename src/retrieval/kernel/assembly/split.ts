@@ -9,8 +9,8 @@ import {
   STOPPED_AT,
   TERM_PADDING,
   UPPER,
-} from './layout/memory.ts';
-import { endOfRecord, kindsAt } from './records.ts';
+} from './kernelLayout.ts';
+import { endOfRecord, kindsAt } from './intern.ts';
 
 const NOT_ASCII: u64 = 0x8080808080808080;
 // The bit that distinguishes lower case from upper case.
@@ -25,7 +25,7 @@ let spans: usize = 0;
  * word and, if there are several, its parts, split at case changes (fooBar, HTTPServer), digits and separators. A word's second number
  * becomes the number of its terms. Stops at a word that is not ASCII, and writes its record.
  */
-export function splitWords(record: usize, recordsEnd: usize, textStart: usize, spansStart: usize): usize {
+export function splitTerms(record: usize, recordsEnd: usize, textStart: usize, spansStart: usize): usize {
   text = textStart;
   spans = spansStart;
   while (record < recordsEnd && isAscii(record)) {

@@ -1,5 +1,5 @@
-import { CHANGEABLE, KINDS, MAX_WORD, VOWEL } from './layout/memory.ts';
-import { kindsAt } from './records.ts';
+import { CHANGEABLE, KINDS, MAX_WORD, VOWEL } from './kernelLayout.ts';
+import { kindsAt } from './intern.ts';
 import {
   DERIVED,
   ENDING,
@@ -11,7 +11,7 @@ import {
   REPLACEMENT_SIZE,
   RULE_BYTES,
   VOWELS,
-} from './layout/stem.ts';
+} from './kernelLayout.ts';
 
 const LAST_ASCII: u8 = 127;
 const PAIR_AT = 0x7461;

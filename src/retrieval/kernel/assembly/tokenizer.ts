@@ -1,13 +1,11 @@
 // The innermost loops of indexing, which process every byte and every word of a folder. In JavaScript they took twice as long, and in a
 // new thread several times as long until its engine had optimized them.
 import { countWords, gatherTerms, listTerms, noteTerms, scatterPostings } from './counts.ts';
-import { writeEntry } from './dictionary.ts';
 import { fillSlots, internWords } from './intern.ts';
-import { writeLevels } from './levels.ts';
 import { sortWords } from './order.ts';
-import { writePostings } from './postings.ts';
+import { writeEntry, writeLevels, writePostings } from './termWriter.ts';
 import { findSpans } from './spans.ts';
-import { splitWords } from './split.ts';
+import { splitTerms } from './split.ts';
 import { stemTerms } from './stem.ts';
 
 export {
@@ -20,7 +18,7 @@ export {
   noteTerms,
   scatterPostings,
   sortWords,
-  splitWords,
+  splitTerms,
   stemTerms,
   writeEntry,
   writeLevels,

@@ -1,5 +1,5 @@
-// The innermost loops of semantic search: dot products of one vector with many, and sums of vectors.
-import { ENTRY_BYTES, NUMBERS_PER_STEP, ROWS_PER_STEP, SUMMED_PER_STEP } from './layout/vectors.ts';
+// The innermost loop of semantic search: dot products of one vector with many.
+import { NUMBERS_PER_STEP, ROWS_PER_STEP } from './kernelLayout.ts';
 
 /**
  * Writes the dot product of each row with the query to `out`. All parameters except the stride are addresses. The query consists of
@@ -39,25 +39,6 @@ export function dots(query: usize, rows: usize, rowsEnd: usize, stride: usize, o
     rows += stepBytes;
     out += 4 * ROWS_PER_STEP;
   } while (rows < rowsEnd);
-}
-
-/**
- * Adds rows to `sum`, each multiplied by its factor. An entry consists of the address of a row and a 32-bit float. `size` is the length of
- * a row in bytes, a multiple of `4 * SUMMED_PER_STEP`.
- */
-export function addRows(entries: usize, entriesEnd: usize, size: usize, sum: usize): void {
-  const sumEnd = sum + size;
-  for (let entry = entries; entry < entriesEnd; entry += ENTRY_BYTES) {
-    const factor = v128.load32_splat(entry, 4);
-    let row = <usize>load<u32>(entry);
-    for (let at = sum; at < sumEnd; at += 4 * SUMMED_PER_STEP) {
-      v128.store(at, f32x4.add(v128.load(at), f32x4.mul(v128.load(row), factor)));
-      v128.store(at, f32x4.add(v128.load(at, 16), f32x4.mul(v128.load(row, 16), factor)), 16);
-      v128.store(at, f32x4.add(v128.load(at, 32), f32x4.mul(v128.load(row, 32), factor)), 32);
-      v128.store(at, f32x4.add(v128.load(at, 48), f32x4.mul(v128.load(row, 48), factor)), 48);
-      row += 4 * SUMMED_PER_STEP;
-    }
-  }
 }
 
 function sumOf(lanes: v128): i32 {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LANGUAGES } from '../../../../src/retrieval/chunks/languages.ts';
-import { LineMatcher, type LinePattern, PatternSet } from '../../../../src/retrieval/chunks/linePatterns.ts';
-import { TextLines } from '../../../../src/retrieval/chunks/textLines.ts';
+import { LineMatcher, type LinePattern, LinePatternSet } from '../../../../src/retrieval/chunks/linePatterns.ts';
+import { TextLines } from '../../../../src/retrieval/chunks/block.ts';
 import { pick, randomFrom } from '../../../random.ts';
 
 const TOKENS =
@@ -12,7 +12,7 @@ const TOKENS =
 const LINES = 2000;
 
 function matchesOf(patterns: readonly LinePattern[], lines: TextLines): readonly (string | undefined)[] {
-  const matcher = new LineMatcher(lines, new PatternSet(patterns));
+  const matcher = new LineMatcher(lines, new LinePatternSet(patterns));
   return lines.all().map((line, at) => matcher.match(at, (lines.starts[at] ?? 0) + line.search(/\S/))?.join());
 }
 

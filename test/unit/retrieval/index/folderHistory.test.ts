@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Index } from '../../../../src/retrieval/index/index.ts';
 import type { Commit, ReadCommits } from '../../../../src/retrieval/index/folderHistory.ts';
-import { indexFolder } from '../../../../src/retrieval/index/indexStore.ts';
+import { indexPath } from '../../../../src/retrieval/index/indexStore.ts';
 
 const STORED = { signal: new AbortController().signal, isStored: true };
 const FILES = {
@@ -86,7 +86,7 @@ test('commits are stored with the index, and a damaged or removed file of them i
     await index.history.update(history(COMMITS), STORED);
     whole = await ranks(index, 'harbor storm');
   }
-  const file = join(indexFolder(folder.home, folder.root), 'commits.json');
+  const file = join(indexPath(folder.home, folder.root), 'commits.json');
   const text = await readFile(file, 'utf8');
   for (const stored of [text, text.replace('Reef', 'Beef'), text.slice(0, -1), '', '{}', undefined]) {
     if (stored === undefined) await rm(file);
@@ -109,7 +109,7 @@ test('commits that a rebase removed are forgotten, and all of them where there i
   await index.history.update(history(COMMITS), STORED);
   await index.history.clear(STORED);
   assert.deepEqual(await ranks(index, 'harbor storm'), before);
-  await assert.rejects(readFile(join(indexFolder(folder.home, folder.root), 'commits.json')), { code: 'ENOENT' });
+  await assert.rejects(readFile(join(indexPath(folder.home, folder.root), 'commits.json')), { code: 'ENOENT' });
 });
 
 test('a process that does not write the index uses the commits without storing them', async (t) => {
@@ -117,5 +117,5 @@ test('a process that does not write the index uses the commits without storing t
   using index = await folder.open();
   await index.history.update(history(COMMITS), { ...STORED, isStored: false });
   assert.equal((await index.search('storm reef harbor', 5))[0]?.path, 'sails.txt');
-  await assert.rejects(readFile(join(indexFolder(folder.home, folder.root), 'commits.json')), { code: 'ENOENT' });
+  await assert.rejects(readFile(join(indexPath(folder.home, folder.root), 'commits.json')), { code: 'ENOENT' });
 });

@@ -20,7 +20,7 @@ import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Index } from '../../../../src/retrieval/index/index.ts';
 import type { ListedFile } from '../../../../src/retrieval/building/indexedFile.ts';
-import { indexFolder } from '../../../../src/retrieval/index/indexStore.ts';
+import { indexPath } from '../../../../src/retrieval/index/indexStore.ts';
 import { GUARD_MS } from '../../timeLimits.ts';
 import { seeded, TIMES } from '../../../random.ts';
 import { randomText } from '../randomCorpus.ts';
@@ -138,9 +138,9 @@ test('a file that was touched is not indexed again, and its new time is remember
     await index.sync(await place.list());
     const later = new Date('2026-02-02T00:00:00Z');
     await utimes(join(place.root, 'fruit/pear.txt'), later, later);
-    const before = await readdir(indexFolder(place.home, place.root));
+    const before = await readdir(indexPath(place.home, place.root));
     assert.deepEqual(await index.sync(await place.list()), { added: 0, changed: 0, removed: 0, unchanged: 3 });
-    assert.deepEqual(await readdir(indexFolder(place.home, place.root)), before);
+    assert.deepEqual(await readdir(indexPath(place.home, place.root)), before);
   }
   // Other bytes of the same size and time: only reading the file shows the change. It was not read, so the time is remembered.
   await place.write('fruit/pear.txt', 'Pears grew on trees.\n', new Date('2026-02-02T00:00:00Z'));
@@ -270,7 +270,7 @@ test('threads build the same index as one does, and an abort leaves what was bui
   }
   using index = await place.open();
   assert.equal((await index.sync(await place.list())).unchanged, 163);
-  const files = await readdir(indexFolder(place.home, place.root));
+  const files = await readdir(indexPath(place.home, place.root));
   assert.ok(
     files.every((name) => /^(segments\.json|writer\.lock(-journal)?|[\w-]+\.(segment|journal))$/.test(name)),
     files.join(),
@@ -320,7 +320,7 @@ test('of two on one folder the first writes, and both search and see their own c
 
 test('an index of which any file is damaged, gone, foreign or a pipe is built anew, and its answers are right', async (t) => {
   const place = await Place.create(t, FRUIT);
-  const store = indexFolder(place.home, place.root);
+  const store = indexPath(place.home, place.root);
   {
     using index = await place.open();
     await index.sync(await place.list());
@@ -361,7 +361,7 @@ test('an index of which any file is damaged, gone, foreign or a pipe is built an
 test(`${EDITS} edits, renames, removals, reopenings and lost writes give exactly the results of an index built from scratch`, async (t) => {
   const random = seeded(21);
   const place = await Place.create(t, FRUIT);
-  const store = indexFolder(place.home, place.root);
+  const store = indexPath(place.home, place.root);
   let index = await place.open();
   let lost: Buffer | undefined;
   for (let step = 0; step < EDITS; step += 1) {

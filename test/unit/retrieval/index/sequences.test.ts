@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Index } from '../../../../src/retrieval/index/index.ts';
 import type { Commit } from '../../../../src/retrieval/index/folderHistory.ts';
 import { IndexUpdater } from '../../../../src/retrieval/server/indexUpdater.ts';
-import { indexFolder } from '../../../../src/retrieval/index/indexStore.ts';
+import { indexPath } from '../../../../src/retrieval/index/indexStore.ts';
 import { inspectSearchable, selectSearchable } from '../../../../src/workspace/select/searchableFiles.ts';
 import { type Below, seeded, TIMES } from '../../../random.ts';
 import { randomText } from '../randomCorpus.ts';
@@ -149,7 +149,7 @@ class Life {
   /** A file of the index is cut, damaged or gone. */
   async damage(): Promise<void> {
     this.close();
-    const folder = indexFolder(this.home, this.root);
+    const folder = indexPath(this.home, this.root);
     const names = (await readdir(folder)).filter((name) => !name.startsWith('writer.lock'));
     const file = join(folder, names[this.random(names.length)] ?? 'segments.json');
     const bytes = await readFile(file).catch(() => Buffer.alloc(0));

@@ -8,7 +8,7 @@ import { Index } from '../../../../src/retrieval/index/index.ts';
 import { KeywordIndex } from '../../../../src/retrieval/keywordIndex.ts';
 import { parseQuery } from '../../../../src/retrieval/search/query.ts';
 import { scanWords } from '../../../../src/retrieval/tokenizer/scanWords.ts';
-import { WordAnalyzer } from '../../../../src/retrieval/tokenizer/words.ts';
+import { WordAnalyzer } from '../../../../src/retrieval/tokenizer/wordAnalyzer.ts';
 import { seeded } from '../../../random.ts';
 import { randomText, randomWord, textChunk } from '../randomCorpus.ts';
 

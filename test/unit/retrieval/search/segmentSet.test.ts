@@ -7,7 +7,7 @@ import { scanWords } from '../../../../src/retrieval/tokenizer/scanWords.ts';
 import { SegmentBuilder } from '../../../../src/retrieval/segments/segmentBuilder.ts';
 import { type Match, SegmentSet } from '../../../../src/retrieval/search/segmentSet.ts';
 import type { TermQuery } from '../../../../src/retrieval/search/termQuery.ts';
-import { WordAnalyzer } from '../../../../src/retrieval/tokenizer/words.ts';
+import { WordAnalyzer } from '../../../../src/retrieval/tokenizer/wordAnalyzer.ts';
 import { seeded, TIMES } from '../../../random.ts';
 import { randomText, randomWord, textChunk } from '../randomCorpus.ts';
 

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { B, K1 } from '../../../../src/retrieval/postings/bm25.ts';
 import { NO_DOCUMENT, PostingList } from '../../../../src/retrieval/segments/postingList.ts';
 import { PostingsWriter } from '../../../../src/retrieval/segments/postings.ts';
-import { RANGE } from '../../../../src/retrieval/kernel/assembly/layout/postings.ts';
-import { levelParts } from '../../../../src/retrieval/postings/scoreLevels.ts';
+import { RANGE } from '../../../../src/retrieval/kernel/assembly/kernelLayout.ts';
+import { B, K1, levelParts } from '../../../../src/retrieval/segments/scoreLevels.ts';
 import { GrowableBuffer, KernelMemory } from '../../../../src/retrieval/tokenizer/kernelMemory.ts';
 import { type Below, seeded } from '../../../random.ts';
 

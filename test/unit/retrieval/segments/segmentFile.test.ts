@@ -14,7 +14,7 @@ import {
 } from '../../../../src/retrieval/segments/segmentFile.ts';
 import { SegmentSet } from '../../../../src/retrieval/search/segmentSet.ts';
 import { toTermQuery } from '../../../../src/retrieval/search/termQuery.ts';
-import { WordAnalyzer } from '../../../../src/retrieval/tokenizer/words.ts';
+import { WordAnalyzer } from '../../../../src/retrieval/tokenizer/wordAnalyzer.ts';
 import { seeded } from '../../../random.ts';
 import { randomText, textChunk } from '../randomCorpus.ts';
 

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FileChange, FolderStatus, OpenFolder } from '../../../../src/retrieval/server/folderIndex.ts';
-import { indexFolder } from '../../../../src/retrieval/index/indexStore.ts';
+import type { DiskChange, FolderStatus, WatchedFolder } from '../../../../src/retrieval/server/folderIndex.ts';
+import { indexPath } from '../../../../src/retrieval/index/indexStore.ts';
 import { IndexServer } from '../../../../src/retrieval/server/indexServer.ts';
 import { readCommits } from '../../../../src/workspace/git/commitLog.ts';
 import { inspectSearchable, selectSearchable } from '../../../../src/workspace/select/searchableFiles.ts';
@@ -80,7 +80,7 @@ class Window {
     await this.tell(changes.map(([type, path]) => ({ type, path: this.at(path) })));
   }
 
-  async tell(changes: readonly FileChange[]): Promise<void> {
+  async tell(changes: readonly DiskChange[]): Promise<void> {
     await this.index.notify(changes);
     await this.index.settle();
   }
@@ -216,7 +216,7 @@ test('an unsaved text is found in place of its file, and is written nowhere', as
   await window.write('a.md', 'a saved zebra');
   await window.notify(['changed', 'a.md']);
   assert.deepEqual([await window.find('okapi'), await window.find('zebra')], [['a.md'], ['b.md']], 'the screen counts');
-  const store = indexFolder(join(window.base, 'home'), window.folder);
+  const store = indexPath(join(window.base, 'home'), window.folder);
   for (const name of await readdir(store)) assert.doesNotMatch(await readFile(join(store, name), 'latin1'), /okapi/);
   await window.index.setOverlay(window.at('a.md'), undefined);
   assert.deepEqual([await window.find('okapi'), await window.find('zebra')], [[], ['a.md', 'b.md']]);
@@ -366,7 +366,7 @@ test('a folder that is not there is an error of that folder alone, and rebuildin
 test('an index whose files are damaged or removed while it is open is built again', async (t) => {
   const window = await Window.open(t, { 'a.md': 'zebra' });
   await window.writeLarge();
-  const store = indexFolder(join(window.base, 'home'), window.folder);
+  const store = indexPath(join(window.base, 'home'), window.folder);
   const damages: readonly ((segment: string) => Promise<void>)[] = [
     (segment) => rm(segment),
     (segment) => truncate(segment, 99),
@@ -452,7 +452,7 @@ test('the past commits of a trusted folder count in its ranking, new ones too, u
   git('commit', '-qm', 'first');
   const top = async (): Promise<string | undefined> =>
     (await window.index.search('storm harbor', { limit: 5 }))[0]?.path;
-  const open = async (folder: Omit<OpenFolder, 'path'>): Promise<void> => {
+  const open = async (folder: Omit<WatchedFolder, 'path'>): Promise<void> => {
     await window.index.open([{ path: window.folder, ...folder }]);
     await window.index.settle();
   };
@@ -468,5 +468,5 @@ test('the past commits of a trusted folder count in its ranking, new ones too, u
   assert.equal(await top(), 'sails.md');
   await open({ isTrusted: true, usesHistory: false });
   assert.equal(await top(), 'port.md');
-  assert.ok(!(await readdir(indexFolder(join(window.base, 'home'), window.folder))).includes('commits.json'));
+  assert.ok(!(await readdir(indexPath(join(window.base, 'home'), window.folder))).includes('commits.json'));
 });

@@ -1,7 +1,7 @@
 // The plain definition of terms, which the kernel must agree with: the parts of a word, each as lunr stems it.
 import lunr from 'lunr';
-import { MAX_WORD } from '../../../../src/retrieval/kernel/assembly/layout/memory.ts';
-import { partsOf } from '../../../../src/retrieval/tokenizer/words.ts';
+import { MAX_WORD } from '../../../../src/retrieval/kernel/assembly/kernelLayout.ts';
+import { partsOf } from '../../../../src/retrieval/tokenizer/wordAnalyzer.ts';
 
 const LAST_ASCII = 127;
 const pipeline = new lunr.Pipeline();

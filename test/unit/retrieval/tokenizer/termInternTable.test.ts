@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { GrowableBuffer, KernelMemory } from '../../../../src/retrieval/tokenizer/kernelMemory.ts';
-import { FIRST } from '../../../../src/retrieval/kernel/assembly/layout/memory.ts';
+import { FIRST } from '../../../../src/retrieval/kernel/assembly/kernelLayout.ts';
 import { bytesOf } from './bytesOf.ts';
 import { TermInternTable } from '../../../../src/retrieval/tokenizer/termInternTable.ts';
 

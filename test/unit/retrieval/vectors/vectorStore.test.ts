@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { keyOf, VectorStore } from '../../../../src/retrieval/vectors/vectorStore.ts';
+import { textKey, VectorStore } from '../../../../src/retrieval/vectors/vectorStore.ts';
 import { seeded } from '../../../random.ts';
 import { TIMES } from '../../../random.ts';
 import { randomText } from '../randomCorpus.ts';
@@ -18,7 +18,7 @@ async function folder(t: TestContext): Promise<string> {
 }
 
 async function add(store: VectorStore, texts: readonly string[]): Promise<void> {
-  await store.add(texts.map((text) => ({ key: keyOf(text), vector: embedder.vectorOf(text) })));
+  await store.add(texts.map((text) => ({ key: textKey(text), vector: embedder.vectorOf(text) })));
 }
 
 async function withStore<T>(path: string | undefined, model: string, work: (store: VectorStore) => T | Promise<T>) {
@@ -48,7 +48,7 @@ test('what is kept is found again with the same scores, and nothing is there for
     assert.deepEqual(nearest(store), found, 'the same from the file as from memory');
     return found;
   });
-  assert.equal(before[0]?.key, keyOf(texts[7] ?? ''));
+  assert.equal(before[0]?.key, textKey(texts[7] ?? ''));
   assert.ok(Math.abs((before[0]?.score ?? 0) - 1) < 1e-6);
   await withStore(path, 'one', (store) => assert.deepEqual(nearest(store), before));
   await withStore(path, 'two', (store) => assert.deepEqual([store.count, nearest(store)], [0, []]));
@@ -71,7 +71,7 @@ test('a file that is cut or has a bit flipped anywhere gives only right vectors'
   });
   const [name = ''] = await readdir(path);
   const whole = await readFile(join(path, name));
-  const right = new Map(texts.slice(0, 20).map((text) => [keyOf(text), embedder.vectorOf(text)]));
+  const right = new Map(texts.slice(0, 20).map((text) => [textKey(text), embedder.vectorOf(text)]));
   const check = async (damage: string): Promise<void> => {
     await withStore(path, 'one', (store) => {
       assert.ok(store.count < 20, `nothing was noticed: ${damage}`);
@@ -104,7 +104,7 @@ test('damage while the store is open costs no more than the rounding of the numb
     const bytes = await readFile(join(path, name));
     await writeFile(join(path, name), bytes.fill(0xff, 200));
     const found = store.nearest(query, 50);
-    assert.equal(found[0]?.key, keyOf(texts[7] ?? ''));
+    assert.equal(found[0]?.key, textKey(texts[7] ?? ''));
     for (const { key, score } of found) assert.ok(Math.abs(score - (exact.get(key) ?? 9)) < 0.01);
   });
 });
@@ -120,7 +120,7 @@ test('many small files become one, and all vectors stay', async (t) => {
   await withStore(path, 'one', (store) => assert.equal(store.count, 200));
   const files = (await readdir(path)).length;
   assert.ok(files < 17, `${files} files`);
-  await withStore(path, 'one', (store) => assert.equal(store.nearest(query, 1)[0]?.key, keyOf(texts[7] ?? '')));
+  await withStore(path, 'one', (store) => assert.equal(store.nearest(query, 1)[0]?.key, textKey(texts[7] ?? '')));
 });
 
 test('tidying removes other models and damaged files, and texts that are gone once they are the most', async (t) => {
@@ -131,14 +131,14 @@ test('tidying removes other models and damaged files, and texts that are gone on
   });
   await writeFile(join(path, 'broken.vectors'), 'not vectors');
   await writeFile(join(path, 'mine.txt'), 'not ours');
-  const kept = new Set(texts.slice(0, 50).map(keyOf));
+  const kept = new Set(texts.slice(0, 50).map(textKey));
   await withStore(path, 'new', async (store) => {
     await add(store, texts.slice(0, 60));
     await store.compact((key) => kept.has(key));
     assert.equal((await readdir(path)).filter((name) => name !== 'mine.txt').length, 1);
     await add(store, texts);
     await store.compact((key) => kept.has(key));
-    assert.equal(store.nearest(query, 1)[0]?.key, keyOf(texts[7] ?? ''), 'what is open stays readable');
+    assert.equal(store.nearest(query, 1)[0]?.key, textKey(texts[7] ?? ''), 'what is open stays readable');
   });
   await withStore(path, 'new', (store) => assert.equal(store.count, 50));
   await withStore(path, 'old', (store) => assert.equal(store.count, 0));
@@ -148,7 +148,7 @@ test('tidying removes other models and damaged files, and texts that are gone on
 test('vectors that are empty, not finite or of another length are refused', async () => {
   await withStore(undefined, 'one', async (store) => {
     const vector = (...numbers: number[]) =>
-      store.add([{ key: keyOf(numbers.join()), vector: Float32Array.from(numbers) }]);
+      store.add([{ key: textKey(numbers.join()), vector: Float32Array.from(numbers) }]);
     await assert.rejects(vector(), { code: 'corrupt', message: /^one returned an empty or non-numeric vector/ });
     await assert.rejects(vector(1, Number.NaN), { code: 'corrupt' });
     await vector(1, 2, 3);

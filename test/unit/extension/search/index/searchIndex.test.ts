@@ -6,7 +6,7 @@ import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLogger } from '../../../../../src/core/log.ts';
 import { SearchIndex } from '../../../../../src/extension/search/index/searchIndex.ts';
-import type { OpenFolder } from '../../../../../src/retrieval/server/folderIndex.ts';
+import type { WatchedFolder } from '../../../../../src/retrieval/server/folderIndex.ts';
 import { GUARD_MS } from '../../../timeLimits.ts';
 
 const SOURCE = join(import.meta.dirname, '../../../../../src');
@@ -15,7 +15,7 @@ const SOURCE = join(import.meta.dirname, '../../../../../src');
 async function openIndex(t: TestContext, files: Readonly<Record<string, string>>, options: { idleMs?: number } = {}) {
   const base = await realpath(await mkdtemp(join(tmpdir(), 'farwharf-search-')));
   t.after(() => rm(base, { recursive: true, force: true, maxRetries: 5 }));
-  const all: OpenFolder[] = [];
+  const all: WatchedFolder[] = [];
   for (const [name, text] of Object.entries(files)) {
     await mkdir(join(base, name));
     await writeFile(join(base, name, 'a.md'), text);

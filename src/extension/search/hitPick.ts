@@ -13,7 +13,7 @@ const PREVIEW_AFTER_MS = 60;
 const OTHER_PLACES = { iconPath: new vscode.ThemeIcon('list-flat'), tooltip: l10n.t('Other Places in This File') };
 
 /** A row of the list: a result, another choice, or a note, which cannot be chosen. */
-export interface ResultItem extends PickItem {
+export interface HitItem extends PickItem {
   readonly hit?: SearchHit;
   readonly place?: Place;
   readonly onChosen?: () => void;
@@ -32,7 +32,7 @@ interface RowOptions {
   readonly isExplained?: boolean;
 }
 
-export interface ResultPickOptions {
+export interface HitPickOptions {
   readonly title: string;
   readonly placeholder: string;
   readonly buttons: readonly vscode.QuickInputButton[];
@@ -44,19 +44,19 @@ export interface ResultPickOptions {
 }
 
 /** A list of results that previews the active one in the editor and restores the editor on Escape. */
-export class ResultPick {
-  readonly pick = createPick<ResultItem>();
+export class HitPick {
+  readonly pick = createPick<HitItem>();
   /** Resolves when the list is closed. */
   readonly closed: Promise<void>;
   readonly #preview = new EditorPreview();
-  readonly #options: ResultPickOptions;
+  readonly #options: HitPickOptions;
   #timer: NodeJS.Timeout | undefined;
   /** The row whose place is shown, or will be shown soon. */
-  #shown: ResultItem | undefined;
+  #shown: HitItem | undefined;
   #isOpened = false;
   #isClosed = false;
 
-  constructor(options: ResultPickOptions) {
+  constructor(options: HitPickOptions) {
     this.#options = options;
     const { pick } = this;
     pick.title = messageText(options.title);
@@ -96,23 +96,23 @@ export class ResultPick {
   }
 
   /** Rows for results. */
-  async rows(hits: readonly SearchHit[], highlight: Highlight, options: RowOptions): Promise<ResultItem[]> {
+  async rows(hits: readonly SearchHit[], highlight: Highlight, options: RowOptions): Promise<HitItem[]> {
     const folders = vscode.workspace.workspaceFolders ?? [];
     const matches = await highlight(hits.map(({ text }) => text));
     return hits.map((hit, at) => {
       const name = folders.find(({ uri }) => uri.fsPath === hit.folder)?.name;
       const folderName = folders.length > 1 ? name : undefined;
-      const found = matches[at] ?? { highlights: [], bestLine: 0 };
+      const match = matches[at] ?? { highlights: [], bestLine: 0 };
       const isExplained = options.isExplained ?? false;
-      const { label, detail, line } = searchRow(hit, found, { folderName, isExplained });
+      const { label, detail, line } = searchRow(hit, match, { folderName, isExplained });
       const place: Place = {
         uri: vscode.Uri.joinPath(vscode.Uri.file(hit.folder), hit.path),
         firstLine: hit.startLine - 1,
         lastLine: hit.endLine - 1,
         line: line - 1,
-        highlights: found.highlights,
+        highlights: match.highlights,
       };
-      const row: ResultItem = { label, detail, alwaysShow: options.isLive, hit, place };
+      const row: HitItem = { label, detail, alwaysShow: options.isLive, hit, place };
       if (hit.more === undefined || hit.more.length === 0) return row;
       const onButton = (): void => void this.#toggleOthers(hit, highlight, options).catch(this.#options.onError);
       return { ...row, buttons: [OTHER_PLACES], onButton };
@@ -135,18 +135,18 @@ export class ResultPick {
       const text = document.getText(new vscode.Range(startLine - 1, 0, endLine - 1, Number.MAX_SAFE_INTEGER));
       return { folder: hit.folder, path: hit.path, startLine, endLine, score, text, symbols: [], scope: [] };
     });
-    const found = await this.rows(others, highlight, options);
+    const otherRows = await this.rows(others, highlight, options);
     const at = pick.items.findIndex((item) => item.hit === hit);
     if (at < 0) return; // the results have changed meanwhile
     const isListed = pick.items.some(({ parent }) => parent === hit);
-    const rows = isListed ? [] : found.map((row) => ({ ...row, parent: hit }));
+    const rows = isListed ? [] : otherRows.map((row) => ({ ...row, parent: hit }));
     const before = pick.items.slice(0, at + 1);
     pick.items = [...before, ...rows, ...pick.items.slice(at + 1).filter(({ parent }) => parent !== hit)];
     pick.activeItems = before.slice(-1);
   }
 
   /** Replaces the rows; the active result stays active if the user moved to it. */
-  replaceRows(rows: readonly ResultItem[]): void {
+  replaceRows(rows: readonly HitItem[]): void {
     const { pick } = this;
     const before = pick.items.find(({ kind }) => kind !== vscode.QuickPickItemKind.Separator);
     const active = pick.activeItems[0] === before ? undefined : pick.activeItems[0]?.hit;
@@ -156,7 +156,7 @@ export class ResultPick {
     this.#showSoon(same ?? rows.find(({ place }) => place !== undefined)); // VS Code does not always report a new first row
   }
 
-  #showSoon(item: ResultItem | undefined): void {
+  #showSoon(item: HitItem | undefined): void {
     clearTimeout(this.#timer);
     const place = item?.place;
     if (place === undefined || this.#isClosed) return;
@@ -170,11 +170,11 @@ export class ResultPick {
    * The row that is meant when VS Code accepts one that was replaced at that moment, and so does not say which. Rows that VS Code filters
    * may be hidden, and are not meant.
    */
-  #shownRow(): ResultItem | undefined {
+  #shownRow(): HitItem | undefined {
     return this.pick.items.find((item) => item === this.#shown && item.alwaysShow === true);
   }
 
-  #accept(item: ResultItem | undefined): void {
+  #accept(item: HitItem | undefined): void {
     if (item?.onChosen !== undefined) item.onChosen();
     if (item?.place === undefined) return;
     this.#isOpened = true;

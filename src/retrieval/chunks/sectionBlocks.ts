@@ -1,6 +1,5 @@
-import type { Block } from './block.ts';
+import { type Block, TextLines } from './block.ts';
 import { definitionBlocks } from './definitions.ts';
-import { TextLines } from './textLines.ts';
 
 const HEADING = /^ {0,3}(#{1,6})\s+(\S.*)$/s;
 // A one-line title with a rule below it; a setext heading in CommonMark.

@@ -2,14 +2,21 @@
 // of documents is stored as one of a few levels. A search therefore knows which ranges can contain one of the best documents without
 // decoding postings (document-based blocks as in Dimopoulos and others, "Optimizing Top-k Document Retrieval Strategies for Block-Max
 // Indexes", 2013).
-import { HIGHEST_LEVEL, MOST_SKIPPED, RANGE } from '../kernel/assembly/layout/postings.ts';
-import { B, K1 } from './bm25.ts';
+import { HIGHEST_LEVEL, MOST_SKIPPED, RANGE } from '../kernel/assembly/kernelLayout.ts';
+
+// BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009) with k1 above the usual 1.2, which ranks
+// better once the names of definitions are weighted.
+export const K1 = 2;
+export const B = 0.85;
 
 // The mean document length for which levels are computed; if documents are shorter on average, the bounds are only less tight.
 const LEVEL_AVERAGE = 64;
 /** The part of a document of `length` words that contains a term `f` times is f / (f + LEVEL_BASE + LEVEL_SLOPE * length). */
 export const LEVEL_BASE = K1 * (1 - B);
 export const LEVEL_SLOPE = (K1 * B) / LEVEL_AVERAGE;
+
+/** The length of longer documents is counted as this many words. */
+export const MAX_LENGTH = 0xffff;
 
 /**
  * The highest part that a document of each level can have, for a mean document length in words. A part is 1 / (1 + norm / f), and the

@@ -1,7 +1,7 @@
 import { foldLetters } from './foldLetters.ts';
 import { scanWords } from './scanWords.ts';
 import { isStopWord } from './stopWords.ts';
-import { MAX_WORD, TERM_PADDING } from '../kernel/assembly/layout/memory.ts';
+import { MAX_WORD, TERM_PADDING } from '../kernel/assembly/kernelLayout.ts';
 import { GrowableBuffer, KernelMemory } from './kernelMemory.ts';
 
 const NO_PARTS: readonly string[] = [];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { WordAnalyzer } from '../../../../src/retrieval/tokenizer/words.ts';
+import { WordAnalyzer } from '../../../../src/retrieval/tokenizer/wordAnalyzer.ts';
 
 const terms = (word: string): readonly string[] => new WordAnalyzer().termsOf(word);
 
