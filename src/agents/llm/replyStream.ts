@@ -39,9 +39,10 @@ export async function* readReply(body: AsyncIterable<Uint8Array>): AsyncGenerato
     isComplete ||= isLast(data);
     const choices: unknown = fieldOf(data, 'choices');
     const usage: unknown = fieldOf(data, 'usage');
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the fields of a chunk can have any value for those who read them
-    if (Array.isArray(choices) || usage)
+    if (Array.isArray(choices) || usage) {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the fields of a chunk can have any value for those who read them
       yield { choices: Array.isArray(choices) ? choices : [], usage } as CompletionChunk;
+    }
   }
   if (isEmpty) throw new BrokenReplyError('the response has no reply', 'Check the address.');
   if (!isComplete) throw new BrokenReplyError('the reply ended before it was complete', 'Try again.');
