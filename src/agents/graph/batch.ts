@@ -64,11 +64,11 @@ export class ParallelBatchNode<
     frame: Frame,
     visit: ObservedVisit | undefined,
   ): Promise<O[]> {
+    const controller = new AbortController();
+    const outer = frame.scope.context.signal;
     checkItems(items, this.name);
     const results: O[] = Array.from({ length: items.length });
     const queue = items.entries();
-    const controller = new AbortController();
-    const outer = frame.scope.context.signal;
     const forward = (): void => controller.abort(outer.reason);
     outer.addEventListener('abort', forward, { once: true });
     // All lanes share one iterator, so each item is started once, in order.
