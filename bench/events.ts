@@ -2,7 +2,7 @@
 // 64 KB in, an object with decoded JSON out for each event. The peer calls back; it is measured behind an async generator,
 // which offers callers what `parseEvents` offers them (back-pressure, `for await`), and bare.
 import { createParser } from 'eventsource-parser';
-import { parseEvents } from '../src/remote/events/events.ts';
+import { parseEvents } from '../src/remote/events/parseEvents.ts';
 import type { ServerSentEvent } from '../src/remote/protocol/schemas.ts';
 
 const EVENTS = 1_000_000;

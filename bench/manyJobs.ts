@@ -75,7 +75,7 @@ function megabytes(): number {
 
 /** A visible Jobs view on the ledger of a folder. */
 async function openView(home: string) {
-  const { startThread } = await import('../src/core/rpc/program.ts');
+  const { startThread } = await import('../src/core/rpc/rpcProgram.ts');
   const { startBackground } = await import('../src/extension/threads/background.ts');
   const { JobStore } = await import('../src/extension/jobs/store/jobStore.ts');
   const { JobTree } = await import('../src/extension/jobs/list/jobTree.ts');

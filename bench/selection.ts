@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '../src/core/log.ts';
 import { type PreflightRow, preflightRows } from '../src/extension/submit/preflight/preflightItems.ts';
-import { startThread } from '../src/core/rpc/program.ts';
+import { startThread } from '../src/core/rpc/rpcProgram.ts';
 import { startBackground, THREAD_IDLE_MS } from '../src/extension/threads/background.ts';
 import type { WorkerService } from '../src/extension/threads/worker.ts';
 import { type SelectedFolder, summarizeSelection } from '../src/jobs/selection/selectedFolder.ts';

@@ -6,7 +6,7 @@ import { farwharfHome } from '../core/files/home.ts';
 import { type DisposableStore, Emitter } from '../core/processes/lifetime.ts';
 import { createLogger, type Logger } from '../core/log.ts';
 import { Redactor } from '../core/redact.ts';
-import { startThread } from '../core/rpc/program.ts';
+import { startThread } from '../core/rpc/rpcProgram.ts';
 import { openMachine } from '../machines/openMachine.ts';
 import { hasLedger, readChangeMark } from '../jobs/ledger/changeMark.ts';
 import { StartedSubmits } from '../jobs/submit/startedSubmits.ts';

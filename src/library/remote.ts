@@ -15,10 +15,10 @@ export type { KeySource } from '../remote/http/bearer.ts';
 export { AppError } from '../core/errors.ts';
 export type { ErrorCode } from '../core/errors.ts';
 export { ProxyError } from '../core/network/proxyError.ts';
-export { AuthError, InsufficientCreditsError, NetworkError, RemoteError } from '../remote/http/errors.ts';
+export { AuthError, InsufficientCreditsError, NetworkError, RemoteError } from '../remote/http/remoteErrors.ts';
 export type { RetryAfterPolicy } from '../remote/http/retryAfterPolicy.ts';
 export type { JobSubmission } from '../remote/transfers/submission.ts';
-export { parseEvents } from '../remote/events/events.ts';
+export { parseEvents } from '../remote/events/parseEvents.ts';
 export { isFinalState, isJobState } from '../remote/protocol/states.ts';
 export type { JobState } from '../remote/protocol/states.ts';
 export type {

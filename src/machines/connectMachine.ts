@@ -2,16 +2,16 @@ import { AppError } from '../core/errors.ts';
 import { formatDuration } from '../core/text/format.ts';
 import { printableLine } from '../core/text/printable.ts';
 import type { OfferedClass } from '../remote/protocol/machineLink.ts';
-import { configureCluster } from './install/cluster.ts';
+import { configureCluster } from './install/configureCluster.ts';
 import { type Inspection, inspectMachine, isPlainPath } from './install/inspection.ts';
 import { fetchNode, NODE_VERSION, nodePackageFor } from './install/nodePackage.ts';
 import { PLACE_NODE } from './install/scripts.ts';
 import { packService } from './install/serviceBundle.ts';
-import { upload } from './install/upload.ts';
+import { uploadToMachine } from './install/uploadToMachine.ts';
 import { isMachineName, type Machine, saveMachine } from './machineRecords.ts';
 import type { SshClient, SshTarget } from './ssh/sshCommand.ts';
 import type { SshCall } from './ssh/sshSession.ts';
-import { openTunnel } from './tunnel/tunnel.ts';
+import { openTunnel } from './machineTunnel.ts';
 
 // The unpacked Node.js, and the archive beside it.
 const NODE_BYTES = 250_000_000;
@@ -64,7 +64,7 @@ export async function connectMachine(options: ConnectOptions): Promise<Machine> 
     named === undefined ? await provideNode(options, call, inspection) : checkedNode(name, named, inspection);
   if (!inspection.builds.includes(bundle.build)) {
     requireSpace(name, inspection, SERVICE_BYTES);
-    await upload(call, bundle.archive, {
+    await uploadToMachine(call, bundle.archive, {
       destination: `versions/${bundle.build}`,
       onProgress: (doneBytes, totalBytes) => onPhase?.({ type: 'copy', what: 'Farwharf', doneBytes, totalBytes }),
     });
@@ -174,7 +174,7 @@ async function provideNode(options: ConnectOptions, call: SshCall, inspection: I
   onPhase?.({ type: 'download' });
   const archive = await fetchNode(needed, { home: client.home, env: client.env, signal });
   const destination = `node-${NODE_VERSION}`;
-  await upload(call, archive, {
+  await uploadToMachine(call, archive, {
     destination,
     check: PLACE_NODE,
     onProgress: (doneBytes, totalBytes) => onPhase?.({ type: 'copy', what: 'Node.js', doneBytes, totalBytes }),

@@ -2,7 +2,7 @@ import type { Agent } from 'node:http';
 import { AppError } from '../core/errors.ts';
 import { findMachine } from './machineRecords.ts';
 import type { SshClient } from './ssh/sshCommand.ts';
-import { MachineAgent } from './tunnel/machineAgent.ts';
+import { MachineAgent } from './machineAgent.ts';
 
 /** What the requests to a machine's service are sent with. */
 export interface MachineAddress {

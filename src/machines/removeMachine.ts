@@ -5,8 +5,7 @@ import { dismantled } from '../remote/protocol/machineLink.ts';
 import { deleteScript, dismantleScript } from './install/scripts.ts';
 import { forgetMachine, type Machine } from './machineRecords.ts';
 import { closeSharedConnection, type SshClient } from './ssh/sshCommand.ts';
-import { runToEnd } from './ssh/runToEnd.ts';
-import type { SshCall } from './ssh/sshSession.ts';
+import { runToEnd, type SshCall } from './ssh/sshSession.ts';
 
 export interface RemoveOptions {
   readonly client: SshClient;

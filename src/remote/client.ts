@@ -1,3 +1,4 @@
+import type { Agent } from 'node:http';
 import { Readable } from 'node:stream';
 import { Headers } from 'node-fetch';
 import type * as z from 'zod';
@@ -5,7 +6,7 @@ import { Redactor } from '../core/redact.ts';
 import { Bearer, type KeySource } from './http/bearer.ts';
 import { checkedHost } from './http/checkedHost.ts';
 import { checkedResponse, readBytes, readJson } from './http/responses.ts';
-import { type DownloadOptions, saveBody } from './transfers/download.ts';
+import { type DownloadOptions, saveBody } from './transfers/saveBody.ts';
 import { disposableStream, type JobEventStream, streamEvents } from './events/eventStream.ts';
 import { followEvents, type FollowOptions } from './events/followEvents.ts';
 import type { HttpResponse, Call } from './http/exchange.ts';
@@ -24,19 +25,47 @@ import {
 import { environmentList, type KeptEnvironment } from './protocol/environment.ts';
 import { secretChange, secretList, secretPath, type StoredSecret } from './protocol/secret.ts';
 import { isMissingRoute, type JobSubmission, metaOf, submissionHeaders } from './transfers/submission.ts';
-import { Transport } from './http/transport.ts';
-import { openUpload } from './transfers/upload.ts';
-import { limits, type RequestOptions } from './http/requestLimits.ts';
-import type { EventOptions, RemoteClientOptions, UploadOptions } from './clientOptions.ts';
+import { type SlowResponseWatch, Transport } from './http/transport.ts';
+import { openUpload } from './transfers/openUpload.ts';
+import { limits, type RequestOptions, type TransferOptions } from './http/requestLimits.ts';
 import { AppError } from '../core/errors.ts';
 
-export type { EventOptions, RemoteClientOptions, UploadOptions } from './clientOptions.ts';
 export type { RequestOptions, TransferOptions } from './http/requestLimits.ts';
-export type { DownloadOptions } from './transfers/download.ts';
+export type { DownloadOptions } from './transfers/saveBody.ts';
 
 /** Default read timeouts in seconds (specification, section 8). */
 const REQUEST_TIMEOUT = 60;
 const STREAM_TIMEOUT = 180;
+
+export interface UploadOptions extends TransferOptions {
+  /**
+   * A unique text such as a UUID, sent as `Idempotency-Key`. A service that supports such keys creates one job for all requests
+   * with the same key, and `getSubmission` returns their outcome.
+   */
+  readonly idempotencyKey?: string;
+  /** What the file is: the archive by default, or the names of its contents, for services with the feature `content`. */
+  readonly part?: 'tarball' | 'contents';
+  /** Bytes of the archive that the service already has, from `getSubmission`. Only the rest is sent. */
+  readonly offset?: number;
+}
+
+export interface EventOptions extends RequestOptions {
+  /** The ID of the last event received; a service that numbers its events continues after it. */
+  readonly lastEventId?: string;
+}
+
+export interface RemoteClientOptions {
+  /** Sends the requests instead of node-fetch. Its sockets cannot be observed, so its `connect` timeout is added to `read`. */
+  readonly fetch?: typeof fetch;
+  /** Makes the connections of all requests, in place of our own, for a service that is not reached over TCP. Destroyed by `close`. */
+  readonly agent?: Agent;
+  /** Sent with each request. `Authorization` is always set by the client. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** How to wait when the service asks to retry later (429). If absent, the `RemoteError` is thrown immediately. */
+  readonly retryAfter?: RetryAfterPolicy;
+  /** Is notified of requests without a body that the service keeps waiting. An upload has its own progress. */
+  readonly slowResponse?: SlowResponseWatch;
+}
 
 /**
  * A thin client for one service and one account (specification, section 4.2).

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { findMachine } from '../../src/machines/machineRecords.ts';
-import { openTunnel } from '../../src/machines/tunnel/tunnel.ts';
+import { openTunnel } from '../../src/machines/machineTunnel.ts';
 import { jsonLines, Scratch, until } from './commandLine.ts';
 import type { SlurmCluster } from '../../scripts/slurm/cluster.ts';
 import { describeOnCluster } from './support/slurm.ts';

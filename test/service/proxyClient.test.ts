@@ -9,7 +9,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { inspect } from 'node:util';
 import { createNetworkFetch } from '../../src/core/network/networkFetch.ts';
 import { RemoteClient } from '../../src/remote/client.ts';
-import { NetworkError } from '../../src/remote/http/errors.ts';
+import { NetworkError } from '../../src/remote/http/remoteErrors.ts';
 import { makeAuthority, makeCertificate, opensslIsMissing } from './support/certificate.ts';
 import { ForwardProxy, type ProxyOptions } from './support/forwardProxy.ts';
 import { temporaryFolder } from '../unit/workspace/temporaryFolder.ts';

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { RemoteClient } from '../../src/remote/client.ts';
-import { AuthError, InsufficientCreditsError, RemoteError } from '../../src/remote/http/errors.ts';
+import { AuthError, InsufficientCreditsError, RemoteError } from '../../src/remote/http/remoteErrors.ts';
 import type { JobEvent } from '../../src/remote/events/jobEvent.ts';
 import { DEFAULT_CONFIG } from '../../src/service/serviceConfig.ts';
 import { makeArchive, readArchive } from './support/archive.ts';

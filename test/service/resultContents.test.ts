@@ -11,7 +11,7 @@ import { directArchiver } from '../../src/jobs/archives/archiver.ts';
 import { directLedger } from '../../src/jobs/ledger/asyncLedger.ts';
 import { JobLedger } from '../../src/jobs/ledger/ledger.ts';
 import { type JobRecord, newRecord } from '../../src/jobs/ledger/record.ts';
-import { downloadResults } from '../../src/jobs/results/download.ts';
+import { downloadResults } from '../../src/jobs/results/resultDownload.ts';
 import { type Decisions, defaultDecisions } from '../../src/jobs/results/placeFiles.ts';
 import { ResultJournals } from '../../src/jobs/results/resultJournals.ts';
 import { RemoteClient } from '../../src/remote/client.ts';

@@ -31,8 +31,8 @@ const FOLDERS: Record<string, string> = {
     semantic server .`,
   library: '.',
   agents: 'schema tools records run graph llm chat rag .',
-  machines: 'ssh install tunnel .',
-  jobs: 'service signIn ledger archives source selection batch contents submitted log logView metrics plan send costs profiles sweeps submit results browsing report failure agentTools',
+  machines: 'ssh install .',
+  jobs: 'service signIn ledger archives source selection batch contents submitted log logView metrics plan send profiles sweeps submit results browsing report failure agentTools',
   flows: `
     graph syntax interpreter reading editing language layout drawing reach project migration traces
     run/protocol run/loading run/models run/process run/job run/history run/testing run/evals run/child`,

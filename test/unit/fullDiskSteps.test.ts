@@ -9,7 +9,7 @@ import { directLedger } from '../../src/jobs/ledger/asyncLedger.ts';
 import { followJob } from '../../src/jobs/log/follow.ts';
 import { EventSpool } from '../../src/jobs/log/spool.ts';
 import { ResultCounter } from '../../src/jobs/log/resultCounter.ts';
-import { downloadResults } from '../../src/jobs/results/download.ts';
+import { downloadResults } from '../../src/jobs/results/resultDownload.ts';
 import { Selections } from '../../src/jobs/selection/selections.ts';
 import { JobLedger } from '../../src/jobs/ledger/ledger.ts';
 import { ResultJournals } from '../../src/jobs/results/resultJournals.ts';

@@ -1,5 +1,5 @@
 import { fieldOf, textField } from '../../core/jsonFields.ts';
-import { parseEvents } from '../../remote/events/events.ts';
+import { parseEvents } from '../../remote/events/parseEvents.ts';
 import type { CompletionChunk } from './completion.ts';
 
 const END = '[DONE]';

@@ -1,7 +1,7 @@
 import { farwharfHome } from '../../core/files/home.ts';
 import { AppError } from '../../core/errors.ts';
 import { formatCredits } from '../../core/text/format.ts';
-import { writeBudget } from '../../jobs/ledger/budgets.ts';
+import { writeBudget } from '../../jobs/ledger/projectBudgets.ts';
 import { type BudgetState, budgetStates } from '../../jobs/plan/budgetCheck.ts';
 import { answerTable, type RecordColumn } from '../command/recordTable.ts';
 import type { Context } from '../command/context.ts';

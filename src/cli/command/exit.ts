@@ -1,4 +1,4 @@
-import { explainFailure, type FailureKind, type Remedies } from '../../jobs/service/explain.ts';
+import { explainFailure, type FailureKind, type Remedies } from '../../jobs/service/explainFailure.ts';
 
 /** The exit status of the command, for scripts. */
 export const EXIT = {

@@ -1,4 +1,4 @@
-import { patchFromJob } from '../../jobs/log/progress.ts';
+import { patchFromJob } from '../../jobs/log/jobPatch.ts';
 import { isUnpriced } from '../../jobs/ledger/record.ts';
 import { isFinalState } from '../../remote/protocol/states.ts';
 import type { Context } from '../command/context.ts';

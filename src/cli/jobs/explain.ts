@@ -2,7 +2,7 @@ import { detailsReader } from '../../jobs/failure/failureDetails.ts';
 import { failureContext } from '../../jobs/failure/failureContext.ts';
 import { failureAsJson } from '../../jobs/failure/failureJson.ts';
 import { failurePage } from '../../jobs/failure/failurePage.ts';
-import { patchFromJob } from '../../jobs/log/progress.ts';
+import { patchFromJob } from '../../jobs/log/jobPatch.ts';
 import type { Context } from '../command/context.ts';
 import { findJobPlace } from '../session/jobPlace.ts';
 import { Session } from '../session/session.ts';

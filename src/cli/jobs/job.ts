@@ -4,7 +4,7 @@ import { BrowsedResults } from '../../jobs/browsing/browsedResults.ts';
 import type { JobService } from '../../jobs/service/api.ts';
 import { isOver, type JobRecord } from '../../jobs/ledger/record.ts';
 import { currentEvents } from '../../jobs/log/currentEvents.ts';
-import { patchFromJob } from '../../jobs/log/progress.ts';
+import { patchFromJob } from '../../jobs/log/jobPatch.ts';
 import { EventSpool } from '../../jobs/log/spool.ts';
 import type { SeriesData } from '../../jobs/metrics/series.ts';
 import { USAGE_NAMES } from '../../jobs/metrics/usageSeries.ts';

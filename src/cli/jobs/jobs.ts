@@ -3,7 +3,7 @@ import { formatCount, formatDuration } from '../../core/text/format.ts';
 import { AppError, messageOf } from '../../core/errors.ts';
 import { fieldOf } from '../../core/jsonFields.ts';
 import { reportedRecord } from '../../jobs/log/addJob.ts';
-import { patchFromJob } from '../../jobs/log/progress.ts';
+import { patchFromJob } from '../../jobs/log/jobPatch.ts';
 import { refreshJob } from '../../jobs/log/refreshJob.ts';
 import { elapsedSeconds, isActive, isWaiting, type JobRecord, recordName } from '../../jobs/ledger/record.ts';
 import { classifyFailure } from '../../core/network/classifyFailure.ts';

@@ -4,7 +4,7 @@ import { printableLine } from '../../core/text/printable.ts';
 import { shellWord } from '../../core/text/shellWord.ts';
 import { browseResults } from '../../jobs/browsing/browse.ts';
 import { BrowsedResults } from '../../jobs/browsing/browsedResults.ts';
-import type { IndexedFile } from '../../jobs/browsing/resultIndex.ts';
+import type { BrowsedFile } from '../../jobs/browsing/resultIndex.ts';
 import type { Context } from '../command/context.ts';
 import { findJobPlace } from '../session/jobPlace.ts';
 import { Session } from '../session/session.ts';
@@ -60,7 +60,7 @@ export async function listResults(
 /** @throws AppError `bad-input` for a file that is not text. */
 async function printFile(
   terminal: Terminal,
-  { path }: IndexedFile,
+  { path }: BrowsedFile,
   parts: AsyncIterable<Buffer>,
   name: string,
 ): Promise<void> {

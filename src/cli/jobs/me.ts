@@ -1,6 +1,6 @@
 import { textField } from '../../core/jsonFields.ts';
 import { formatCredits } from '../../core/text/format.ts';
-import { describeHours, type Machine } from '../../core/text/machineHours.ts';
+import { describeHours, type MachineShare } from '../../core/text/machineHours.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { currentPeriods, describeSpending } from '../../jobs/ledger/spending.ts';
 import { hasNoCredits, type Rate, readBalance, readRateCard } from '../../jobs/plan/estimate.ts';
@@ -12,7 +12,7 @@ import { answerTable, type RecordColumn } from '../command/recordTable.ts';
 /** The prices, unless no class has one, and the cores and GPUs of classes without a price. */
 function columns(rates: readonly Rate[]): readonly RecordColumn<Rate>[] {
   const column = (title: string, cell: (rate: Rate) => string) => ({ title, cell, align: 'right' as const });
-  const ofMachine = (part: keyof Machine) => (rate: Rate) =>
+  const ofMachine = (part: keyof MachineShare) => (rate: Rate) =>
     rate.creditsPerMinute === null ? String(rate.machine[part]) : '';
   const price = column('CREDITS/MIN', ({ creditsPerMinute: price }) => (price === null ? '' : formatCredits(price)));
   const isAnyUnpriced = rates.some(({ creditsPerMinute }) => creditsPerMinute === null);

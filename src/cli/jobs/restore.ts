@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { directArchiver } from '../../jobs/archives/archiver.ts';
-import { restoreFiles } from '../../jobs/results/restore.ts';
+import { restoreFiles } from '../../jobs/results/restoreFiles.ts';
 import { ResultJournals } from '../../jobs/results/resultJournals.ts';
 import type { Context } from '../command/context.ts';
 import { Session } from '../session/session.ts';

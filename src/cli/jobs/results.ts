@@ -4,7 +4,7 @@ import { farwharfHome } from '../../core/files/home.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { browseResults, takeResults } from '../../jobs/browsing/browse.ts';
 import { BrowsedResults } from '../../jobs/browsing/browsedResults.ts';
-import { downloadResults } from '../../jobs/results/download.ts';
+import { downloadResults } from '../../jobs/results/resultDownload.ts';
 import {
   type CheckedFolder,
   type Decisions,

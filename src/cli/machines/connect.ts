@@ -5,7 +5,7 @@ import { requireOwnHome } from '../../core/files/ownFiles.ts';
 import { formatBytes, formatDuration } from '../../core/text/format.ts';
 import { printable } from '../../core/text/printable.ts';
 import { type ConnectPhase, connectMachine, machineNameOf } from '../../machines/connectMachine.ts';
-import { describeOffer } from '../../machines/install/cluster.ts';
+import { describeOffer } from '../../machines/install/configureCluster.ts';
 import { findMachine, forgetMachine, type Machine } from '../../machines/machineRecords.ts';
 import { removeMachine } from '../../machines/removeMachine.ts';
 import { MachineUnreachable } from '../../machines/ssh/sshFailure.ts';

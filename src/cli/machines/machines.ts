@@ -2,7 +2,7 @@ import { messageOf } from '../../core/errors.ts';
 import { farwharfHome } from '../../core/files/home.ts';
 import { requireOwnHome } from '../../core/files/ownFiles.ts';
 import { type Machine, readMachines } from '../../machines/machineRecords.ts';
-import { MachineAgent } from '../../machines/tunnel/machineAgent.ts';
+import { MachineAgent } from '../../machines/machineAgent.ts';
 import type { Context } from '../command/context.ts';
 import { answerTable, type RecordColumn } from '../command/recordTable.ts';
 

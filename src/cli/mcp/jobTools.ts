@@ -15,7 +15,7 @@ import { confined } from './confine.ts';
 import { firstItems, type ToolAnswer } from './toolAnswer.ts';
 import { AppError } from '../../core/errors.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
-import { isStale, patchFromJob } from '../../jobs/log/progress.ts';
+import { isStale, patchFromJob } from '../../jobs/log/jobPatch.ts';
 import type { Job } from '../../remote/protocol/schemas.ts';
 
 const DEFAULT_TAIL = 100;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AsyncLedger, directLedger } from '../../jobs/ledger/asyncLedger.ts';
 import { JobLedger } from '../../jobs/ledger/ledger.ts';
-import { patchFromJob } from '../../jobs/log/progress.ts';
+import { patchFromJob } from '../../jobs/log/jobPatch.ts';
 import { type JobRecord, newRecord } from '../../jobs/ledger/record.ts';
 import { settleEarlier } from '../../jobs/send/settle.ts';
 import { type Job, receivedJob } from '../../remote/protocol/schemas.ts';

@@ -13,7 +13,7 @@ import { RemoteClient } from '../../remote/client.ts';
 import { connectEmbeddedService, stuckServiceRemedy } from '../../service/embedded.ts';
 import type { Context } from '../command/context.ts';
 import { ContactNotes, SLOW_MS } from './contactNotes.ts';
-import { environmentKey, resolveKey } from '../../jobs/service/hostKey.ts';
+import { keyInEnvironment, resolveKey } from '../../jobs/service/hostKey.ts';
 import { SignInFile } from '../../jobs/signIn/signInFile.ts';
 import type { KeySource } from '../../remote/http/bearer.ts';
 
@@ -189,7 +189,7 @@ async function credentialsFor(
   host: string,
   { env, home }: { env: NodeJS.ProcessEnv; home: string },
 ): Promise<string | KeySource> {
-  const key = environmentKey(host, env);
+  const key = keyInEnvironment(host, env);
   if (key !== undefined) return key;
   const file = new SignInFile(host, home);
   if (file.readNow() === undefined) return resolveKey(host, { env, home });

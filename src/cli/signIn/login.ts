@@ -3,7 +3,7 @@ import { farwharfHome } from '../../core/files/home.ts';
 import { requireOwnHome } from '../../core/files/ownFiles.ts';
 import { createBoundedFetch } from '../../core/oidc/boundedFetch.ts';
 import { printableLine } from '../../core/text/printable.ts';
-import { environmentKey } from '../../jobs/service/hostKey.ts';
+import { keyInEnvironment } from '../../jobs/service/hostKey.ts';
 import { type DevicePrompt, signInByDevice } from '../../jobs/signIn/deviceFlow.ts';
 import { SignInFile } from '../../jobs/signIn/signInFile.ts';
 import { readSignInOffer } from '../../jobs/signIn/signInOffer.ts';
@@ -55,7 +55,7 @@ export async function login(context: Context): Promise<void> {
     terminal.answer(`Signed in to ${name}${id === null ? '' : ` as ${printableLine(id)}`}.`);
     if (env['FARWHARF_REMOTE_HOST'] === undefined) terminal.note(`Use it:  farwharf jobs --remote ${host}`);
   }
-  if (environmentKey(host, env) !== undefined) {
+  if (keyInEnvironment(host, env) !== undefined) {
     terminal.note('FARWHARF_API_KEY is set and takes precedence. Unset it to use this sign-in.');
   }
 }

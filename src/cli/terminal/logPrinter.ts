@@ -1,6 +1,6 @@
 import { JobFlowEvents } from '../../flows/run/job/jobFlowEvents.ts';
 import { LogText } from '../../jobs/log/logText.ts';
-import { stateOf } from '../../jobs/log/progress.ts';
+import { stateOf } from '../../jobs/log/jobPatch.ts';
 import type { SpooledEvent } from '../../jobs/log/spool.ts';
 import { logEventData } from '../../remote/protocol/schemas.ts';
 import { logTextOf, stateOfWord } from '../../remote/protocol/spellings.ts';

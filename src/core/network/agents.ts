@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import { callbackify } from 'node:util';
 import type { Proxy } from './proxy.ts';
-import { connected, connectToProxy, openTunnel, trustingSystem } from './tunnel.ts';
+import { connected, connectToProxy, openProxyTunnel, trustingSystem } from './proxyTunnel.ts';
 
 declare module 'http' {
   // Node.js calls this for every request. It only documents `createConnection`, which does not get the request.
@@ -46,7 +46,7 @@ export class SecureAgent extends HttpsAgent {
   override createConnection(options: Wanted, callback?: Callback): undefined {
     const wanted = whileWanted(options[WANTED_BY], this.#signal);
     const connecting = trustingSystem(async (trust) => {
-      const socket = this.#proxy && (await openTunnel(this.#proxy, targetOf(options), wanted.signal));
+      const socket = this.#proxy && (await openProxyTunnel(this.#proxy, targetOf(options), wanted.signal));
       const tlsOptions = { ...options, path: null, socket, secureContext: trust };
       const tls = super.createConnection(tlsOptions);
       if (!(tls instanceof TLSSocket))

@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import { ReadableStream } from 'node:stream/web';
-import type { RequestInit as NodeFetchInit, Response as NodeFetchResponse } from 'node-fetch';
 import type { ClientRequest } from 'node:http';
+import type { RequestInit as NodeFetchInit, Response as NodeFetchResponse } from 'node-fetch';
 import { proxyTimedOut } from './proxyError.ts';
 import { Routes } from './routes.ts';
-import { send } from './send.ts';
+import { sendRequest } from './sendRequest.ts';
 
 // The same as in Node's own fetch.
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -27,7 +27,7 @@ export function createNetworkFetch({ connectMs = CONNECT_TIMEOUT_MS } = {}): typ
     const signal = init.signal ? AbortSignal.any([init.signal, late.signal]) : late.signal;
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- two declarations of the same options
     const options = { ...init, signal } as NodeFetchInit;
-    const { request, proxy, response } = send(routes, url, options);
+    const { request, proxy, response } = sendRequest(routes, url, options);
     limitConnecting(request, connectMs, () => late.abort());
     try {
       return webResponse(await response);

@@ -7,7 +7,7 @@ import {
 } from 'oauth4webapi';
 import { AppError, messageOf } from '../errors.ts';
 import { classifyStatus, isPassing } from '../network/classifyFailure.ts';
-import { isProviderUrl } from './providerUrl.ts';
+import { isProviderUrl } from './providerRules.ts';
 
 /** The addresses in a provider's metadata that are used. */
 const ENDPOINTS = [
@@ -18,13 +18,13 @@ const ENDPOINTS = [
   'token_endpoint',
 ] as const;
 
-export interface RequestSettings {
+export interface ProviderRequestSettings {
   readonly fetch: typeof fetch;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** The options of each request with oauth4webapi. Addresses are checked by `isProviderUrl`, which allows http on this machine. */
-export function requestOptions({ fetch, signal }: RequestSettings) {
+export function requestOptions({ fetch, signal }: ProviderRequestSettings) {
   return {
     [customFetch]: fetch,
     [allowInsecureRequests]: true,
@@ -38,7 +38,10 @@ export function requestOptions({ fetch, signal }: RequestSettings) {
  *
  * @throws AppError `unreachable` if the provider does not answer, `refused` for metadata that cannot be used.
  */
-export async function discoverProvider(issuer: string, settings: RequestSettings): Promise<AuthorizationServer> {
+export async function discoverProvider(
+  issuer: string,
+  settings: ProviderRequestSettings,
+): Promise<AuthorizationServer> {
   const url = new URL(issuer);
   let response: Response;
   try {

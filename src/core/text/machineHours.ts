@@ -2,7 +2,7 @@ import * as l10n from '@vscode/l10n';
 import { formatCredits } from './format.ts';
 
 /** What a job has of its machine. */
-export interface Machine {
+export interface MachineShare {
   readonly cpus: number;
   readonly gpus: number;
 }
@@ -16,7 +16,7 @@ export interface MachineHours {
 export const NO_HOURS: MachineHours = { core: 0, gpu: 0 };
 
 /** The use of a machine for so many seconds. */
-export function hoursOf({ cpus, gpus }: Machine, seconds: number): MachineHours {
+export function hoursOf({ cpus, gpus }: MachineShare, seconds: number): MachineHours {
   return { core: (cpus * seconds) / 3600, gpu: (gpus * seconds) / 3600 };
 }
 

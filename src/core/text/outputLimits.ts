@@ -7,4 +7,4 @@ export const MAX_VALUE_LENGTH = 384 * 1024;
 export const MAX_WRITERS = 16;
 
 /** Bytes of one line in the log that a runner writes, which a reader reads at once. */
-export const MAX_FRAME_BYTES = 1 << 20;
+export const MAX_OUTPUT_FRAME_BYTES = 1 << 20;

@@ -1,5 +1,5 @@
 /** Receives the bytes of a text in UTF-8 without its escapes, each with the place that it comes from. */
-export interface ByteSink {
+export interface UnescapedSink {
   /** @param start where the byte begins in the text. @param end where it ends. */
   read(byte: number, start: number, end: number): void;
   /** Reads bytes of which each is one character. @param base where the first of all is. @returns the index of the first that is not read. */
@@ -112,7 +112,7 @@ interface Decoded {
  * sink gets the rest, so that different spellings of a text become the same bytes.
  */
 export class UnescapedText {
-  readonly #sink: ByteSink;
+  readonly #sink: UnescapedSink;
   readonly #isAscii: boolean;
   /** For each rare character, where the next one is, and where the next one beyond ASCII is. */
   readonly #next = new Int32Array(RARE.length + 1);
@@ -141,7 +141,7 @@ export class UnescapedText {
    * searched for has a character in ASCII.
    */
   constructor(
-    sink: ByteSink,
+    sink: UnescapedSink,
     {
       isAscii,
       isSeparator,

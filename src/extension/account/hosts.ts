@@ -7,7 +7,7 @@ import type { JobService } from '../../jobs/service/api.ts';
 import { hostAddress, type HostAddress, LOCAL_HOST, machineOfHost, resolveHost } from '../../jobs/service/host.ts';
 import { RemoteClient } from '../../remote/client.ts';
 import type { KeySource } from '../../remote/http/bearer.ts';
-import { AuthError } from '../../remote/http/errors.ts';
+import { AuthError } from '../../remote/http/remoteErrors.ts';
 import type { Account, ServerSentEvent } from '../../remote/protocol/schemas.ts';
 import { onDidChangeSetting, readUserSetting } from '../contributions/config.ts';
 import type { Keys } from './keys.ts';

@@ -2,7 +2,7 @@ import type * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import type { Redactor } from '../../core/redact.ts';
 import { lockFileOf, signInFolder } from '../../jobs/signIn/signInFile.ts';
-import { readRecord, type SignInRecord } from '../../jobs/signIn/signInRecord.ts';
+import { parseSignIn, type SignInRecord } from '../../jobs/signIn/signInRecord.ts';
 import { hostsIn } from './keys.ts';
 import type { KeySource } from '../../remote/http/bearer.ts';
 
@@ -23,7 +23,7 @@ export class SignIns {
 
   async get(host: string): Promise<SignInRecord | undefined> {
     const text = await this.#secrets.get(PREFIX + host);
-    const record = text === undefined ? undefined : readRecord(text, host);
+    const record = text === undefined ? undefined : parseSignIn(text, host);
     if (record !== undefined) this.#hide(record);
     return record;
   }

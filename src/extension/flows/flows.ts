@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { AppError } from '../../core/errors.ts';
 import { type Disposable, DisposableStore } from '../../core/processes/lifetime.ts';
-import { startThread } from '../../core/rpc/program.ts';
+import { startThread } from '../../core/rpc/rpcProgram.ts';
 import type { FlowRuntime } from '../../flows/run/protocol/runRequest.ts';
 import { readByRunning } from '../../flows/run/process/readByRunning.ts';
 import type { Keys } from '../account/keys.ts';

@@ -4,7 +4,7 @@ import { repeat } from '../../core/processes/repeat.ts';
 import { formatDuration, formatInteger } from '../../core/text/format.ts';
 import { isActive, type JobRecord } from '../../jobs/ledger/record.ts';
 import { budgetStates } from '../../jobs/plan/budgetCheck.ts';
-import { findOverruns, type Overrun } from '../../jobs/costs/overruns.ts';
+import { findOverruns, type Overrun } from '../../jobs/plan/balance.ts';
 import { readSetting } from '../contributions/config.ts';
 import { type CancelDeps, cancelFailures, cancelJob } from './cancelJob.ts';
 import { forEachJob } from './list/forEachJob.ts';

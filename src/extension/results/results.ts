@@ -2,13 +2,13 @@ import * as vscode from 'vscode';
 import * as l10n from '@vscode/l10n';
 import { AppError } from '../../core/errors.ts';
 import { formatBytes, plural } from '../../core/text/format.ts';
-import { type DownloadDeps, downloadResults } from '../../jobs/results/download.ts';
+import { type DownloadDeps, downloadResults } from '../../jobs/results/resultDownload.ts';
 import {
   type CheckedFolder,
   type Decisions,
   defaultDecisions,
   type DownloadedResults,
-  type DownloadOptions,
+  type PlaceOptions,
   type DownloadPhase,
 } from '../../jobs/results/placeFiles.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
@@ -66,7 +66,7 @@ export async function saveInto(
   deps: ResultDeps,
   record: JobRecord,
   { keepBoth = false, target: wanted, present = (results) => presentResults([results]) }: SaveOptions,
-  place: (options: DownloadOptions) => Promise<DownloadedResults>,
+  place: (options: PlaceOptions) => Promise<DownloadedResults>,
 ): Promise<readonly string[] | undefined> {
   requireTrust();
   const target = wanted ?? (await chooseTarget(record));

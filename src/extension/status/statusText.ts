@@ -2,7 +2,7 @@ import * as l10n from '@vscode/l10n';
 import { shownScript } from '../../jobs/selection/script.ts';
 import { formatCredits, formatDuration, plural } from '../../core/text/format.ts';
 import { describeSpending, type ProjectSpending } from '../../jobs/ledger/spending.ts';
-import { balanceNow, secondsUntilEmpty } from '../../jobs/costs/balanceForecast.ts';
+import { balanceNow, secondsUntilEmpty } from '../../jobs/plan/balance.ts';
 import type { BudgetState } from '../../jobs/plan/budgetCheck.ts';
 import { describeForecast, hasNoCredits } from '../../jobs/plan/estimate.ts';
 import { isActive, type JobRecord } from '../../jobs/ledger/record.ts';

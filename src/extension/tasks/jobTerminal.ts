@@ -5,7 +5,7 @@ import { printableLine } from '../../core/text/printable.ts';
 import { describeResultCount } from '../../jobs/report/describeJob.ts';
 import { hasSucceeded, isActive, type JobRecord } from '../../jobs/ledger/record.ts';
 import { LogText } from '../../jobs/log/logText.ts';
-import { patchFromEvent } from '../../jobs/log/progress.ts';
+import { patchFromEvent } from '../../jobs/log/jobPatch.ts';
 import { EventSpool } from '../../jobs/log/spool.ts';
 import { cancelJob } from '../jobs/cancelJob.ts';
 import type { Services } from '../services/services.ts';

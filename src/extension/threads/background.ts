@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
-import type { Program } from '../../core/rpc/program.ts';
+import type { RpcProgram } from '../../core/rpc/rpcProgram.ts';
 import type { RemoteService } from '../../core/rpc/rpcMessages.ts';
 import { RemoteCaller } from '../../core/rpc/remoteCaller.ts';
 
@@ -12,7 +12,7 @@ type Groups = Readonly<Record<string, object>>;
 
 export interface BackgroundOptions<S extends Groups> {
   /** Starts the program, in a thread or a process of its own. */
-  readonly start: () => Program;
+  readonly start: () => RpcProgram;
   /** In the log. */
   readonly name: string;
   readonly log: Logger;
@@ -46,7 +46,7 @@ export interface Background<S extends Groups> {
 
 export function startBackground<S extends Groups>(options: BackgroundOptions<S>): Background<S> {
   const { start, name, log, lost, idle, onStop } = options;
-  let current: Program | undefined;
+  let current: RpcProgram | undefined;
   const caller = new RemoteCaller<S>((onLost) => {
     const program = start();
     const stopped = new AbortController();

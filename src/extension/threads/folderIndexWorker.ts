@@ -1,5 +1,5 @@
 // The process with the indexes of the open folders, which keeps their memory and their work out of the extension host.
-import { parentProcess, processData } from '../../core/rpc/program.ts';
+import { parentProcess, processData } from '../../core/rpc/rpcProgram.ts';
 import { serveCalls } from '../../core/rpc/serveCalls.ts';
 import { IndexServer } from '../../retrieval/server/indexServer.ts';
 import type { OpenModel } from '../../retrieval/semantic/semanticIndex.ts';

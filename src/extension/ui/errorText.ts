@@ -1,5 +1,5 @@
 import * as l10n from '@vscode/l10n';
-import { explainFailure, type FailureKind, type Remedies } from '../../jobs/service/explain.ts';
+import { explainFailure, type FailureKind, type Remedies } from '../../jobs/service/explainFailure.ts';
 
 export type ErrorAction = 'retry' | 'submitAgain' | 'signIn' | 'trust' | 'openFolder' | 'checkJobs' | 'openLog';
 

@@ -1,9 +1,9 @@
 import { ArchiveStore } from '../archives/archives.ts';
 import type { AsyncLedger } from '../ledger/asyncLedger.ts';
 import type { JobRecord } from '../ledger/record.ts';
-import { placeResults } from '../results/download.ts';
+import { placeResults } from '../results/resultDownload.ts';
 import { type FetchDeps, withArchive } from '../results/fetchArchive.ts';
-import type { DownloadedResults, DownloadOptions, DownloadPhase, PlaceDeps } from '../results/placeFiles.ts';
+import type { DownloadedResults, PlaceOptions, DownloadPhase, PlaceDeps } from '../results/placeFiles.ts';
 import type { BrowsedResults, ResultSummary } from './browsedResults.ts';
 
 /** The results in the cache, in this thread or behind a worker. */
@@ -44,7 +44,7 @@ export async function takeResults(
   deps: PlaceDeps & BrowsingDeps & { readonly ledger: AsyncLedger; readonly home: string },
   record: JobRecord,
   paths: readonly string[],
-  options: DownloadOptions = {},
+  options: PlaceOptions = {},
 ): Promise<DownloadedResults> {
   const manifest = await new ArchiveStore(deps.home).readManifest(record.id);
   const source = {

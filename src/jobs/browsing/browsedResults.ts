@@ -8,7 +8,7 @@ import { readMetricFiles } from '../metrics/metricFiles.ts';
 import type { SeriesData } from '../metrics/series.ts';
 import { readPreviews, type ResultPreview } from './previews.ts';
 import { type BuildOptions, ResultCache } from './resultCache.ts';
-import type { IndexedFile, ResultIndex, ResultLevel } from './resultIndex.ts';
+import type { BrowsedFile, ResultIndex, ResultLevel } from './resultIndex.ts';
 
 /** The results of a job, as they are listed. */
 export interface ResultSummary {
@@ -46,13 +46,13 @@ export class BrowsedResults {
   }
 
   /** The file with this path, or whether it is a folder; undefined if it is neither. */
-  async find(id: string, path: string): Promise<IndexedFile | 'folder' | undefined> {
+  async find(id: string, path: string): Promise<BrowsedFile | 'folder' | undefined> {
     const index = await this.#index(id);
     return index.find(path) ?? (path === '' || index.level(path, 1).children.length > 0 ? 'folder' : undefined);
   }
 
   /** All files with one of these paths or below one; `''` is the folder of the job. */
-  async under(id: string, paths: readonly string[]): Promise<readonly IndexedFile[]> {
+  async under(id: string, paths: readonly string[]): Promise<readonly BrowsedFile[]> {
     const index = await this.#index(id);
     return [...new Set(paths.flatMap((path) => index.under(path)))];
   }
@@ -74,7 +74,7 @@ export class BrowsedResults {
   }
 
   /** The contents of a file in parts, in this thread. Throws as `ResultCache.read`. */
-  read(id: string, file: IndexedFile, signal?: AbortSignal): AsyncGenerator<Buffer, void> {
+  read(id: string, file: BrowsedFile, signal?: AbortSignal): AsyncGenerator<Buffer, void> {
     return this.#cache.read(id, file, signal);
   }
 
@@ -104,7 +104,7 @@ export class BrowsedResults {
 
   async *#steps(
     id: string,
-    files: readonly IndexedFile[],
+    files: readonly BrowsedFile[],
     signal?: AbortSignal,
   ): AsyncGenerator<readonly WriteStep[], void> {
     for (const file of files) {

@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import { formatBytes } from '../../core/text/format.ts';
 import { type Printable, printableLine } from '../../core/text/printable.ts';
-import type { IndexedFile, ResultIndex } from './resultIndex.ts';
+import type { BrowsedFile, ResultIndex } from './resultIndex.ts';
 
 /** A result that is shown without being opened. */
 export type ResultPreview =
@@ -49,7 +49,7 @@ export function pictureUrl(path: string, base64: string): string | undefined {
 /** Pictures and the heads of tables among the results, those with the shortest paths first. */
 export async function readPreviews(
   index: ResultIndex,
-  read: (file: IndexedFile, mostBytes: number) => Promise<Buffer>,
+  read: (file: BrowsedFile, mostBytes: number) => Promise<Buffer>,
 ): Promise<readonly ResultPreview[]> {
   const files = index.files
     .slice(0, MOST_FILES)
@@ -96,11 +96,11 @@ function parseHead(text: string, separator: string, isCut: boolean): readonly (r
   return rows.slice(0, MOST_ROWS).filter((row) => row.some((each) => each !== ''));
 }
 
-function nameOf({ path, size }: IndexedFile): Printable {
+function nameOf({ path, size }: BrowsedFile): Printable {
   return printableLine(`${path} (${formatBytes(size)})`);
 }
 
-function depthOf({ path }: IndexedFile): number {
+function depthOf({ path }: BrowsedFile): number {
   return path.split('/').length;
 }
 

@@ -12,7 +12,7 @@ import { ArchivePlan, type WriteStep } from '../../workspace/extract/archivePlan
 import { type ArchiveSource, readExtractSteps } from '../../workspace/extract/archiveSteps.ts';
 import { type ArchiveLimits, DEFAULT_LIMITS } from '../../workspace/extract/extract.ts';
 import { isRecordId } from '../ledger/record.ts';
-import { type IndexedFile, ResultIndex } from './resultIndex.ts';
+import { type BrowsedFile, ResultIndex } from './resultIndex.ts';
 import { parseFileTime } from '../../workspace/files/fileTime.ts';
 
 export interface CacheLimits {
@@ -132,7 +132,7 @@ export class ResultCache {
   }
 
   /** A job's file in parts. @throws AppError `missing` if it is not in the cache. */
-  async *read(id: string, { path, size, offset }: IndexedFile, signal?: AbortSignal): AsyncGenerator<Buffer, void> {
+  async *read(id: string, { path, size, offset }: BrowsedFile, signal?: AbortSignal): AsyncGenerator<Buffer, void> {
     if (offset === null) throw notStored(path, this.#limits.jobBytes);
     if (size === 0) return;
     const source = createReadStream(join(this.#pathOf(id), CONTENTS), {
@@ -165,7 +165,7 @@ export class ResultCache {
   }
 
   /** The first bytes of a job's file, at most `mostBytes`. @throws AppError `missing` if it is not in the cache. */
-  async readStart(id: string, { path, size, offset }: IndexedFile, mostBytes: number): Promise<Buffer> {
+  async readStart(id: string, { path, size, offset }: BrowsedFile, mostBytes: number): Promise<Buffer> {
     const bytes = Buffer.alloc(Math.min(size, mostBytes));
     await using contents = await open(join(this.#pathOf(id), CONTENTS), 'r').catch((error: unknown) => {
       throw systemCode(error) === 'ENOENT' ? removed(path) : error;
@@ -219,7 +219,7 @@ function removed(path: string): AppError {
 
 /** Writes the contents of files one after the other into one file, as far as they fit into a limit. */
 class ContentsWriter implements Disposable {
-  readonly #files: IndexedFile[] = [];
+  readonly #files: BrowsedFile[] = [];
   readonly #descriptor: number;
   readonly #mostBytes: number;
   #bytes = 0;
@@ -242,7 +242,7 @@ class ContentsWriter implements Disposable {
   }
 
   /** Ends the contents. @param times of all files, in order, for those that have none of their own. */
-  end(times: readonly string[] = []): readonly IndexedFile[] {
+  end(times: readonly string[] = []): readonly BrowsedFile[] {
     ftruncateSync(this.#descriptor, this.#bytes);
     return this.#files.map((file, index) => {
       const mtime = file.mtime ?? parseFileTime(times[index] ?? '');

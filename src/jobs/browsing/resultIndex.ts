@@ -1,7 +1,7 @@
 import type { PlacedEntry } from '../../workspace/extract/archivePlan.ts';
 
 /** A file among the results of a job. */
-export interface IndexedFile extends PlacedEntry {
+export interface BrowsedFile extends PlacedEntry {
   /** Where its contents start in the cache; null if they are not stored there. */
   readonly offset: number | null;
 }
@@ -29,13 +29,13 @@ export interface ResultLevel {
  */
 export class ResultIndex {
   /** Sorted by path. */
-  readonly files: readonly IndexedFile[];
+  readonly files: readonly BrowsedFile[];
   /** The bytes of all files before each position. */
   readonly #bytesBefore: Float64Array;
   /** By path in the job. */
-  readonly #renamed: ReadonlyMap<string, IndexedFile>;
+  readonly #renamed: ReadonlyMap<string, BrowsedFile>;
 
-  constructor(files: readonly IndexedFile[]) {
+  constructor(files: readonly BrowsedFile[]) {
     this.files = files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
     this.#renamed = new Map(files.flatMap((file) => (file.name === undefined ? [] : [[file.name, file]])));
     this.#bytesBefore = new Float64Array(files.length + 1);
@@ -47,13 +47,13 @@ export class ResultIndex {
   }
 
   /** The file with this path, here or in the job. */
-  find(path: string): IndexedFile | undefined {
+  find(path: string): BrowsedFile | undefined {
     const file = this.files[this.#firstFrom(path)];
     return file?.path === path ? file : this.#renamed.get(path);
   }
 
   /** The file with this path, or all files in the folder with this path; `''` is the folder of the job. */
-  under(path: string): readonly IndexedFile[] {
+  under(path: string): readonly BrowsedFile[] {
     const file = this.find(path);
     if (file !== undefined) return [file];
     const [start, end] = this.#rangeOf(path);

@@ -5,7 +5,7 @@ import { freeMemory } from '../../core/files/ownMemory.ts';
 import type { RemoteClient } from '../../remote/client.ts';
 import { entriesIn, MAX_PIECES, RECORD_BYTES, RESULT_CONTENT_FEATURE } from '../../remote/protocol/contents.ts';
 import { receivedAccount } from '../../remote/protocol/schemas.ts';
-import { freePiece, unpackPiece } from '../../remote/transfers/unpackPiece.ts';
+import { freePiece, unpackPiece } from '../../remote/transfers/pieceFrame.ts';
 import type { Piece } from '../../workspace/pack/splitPieces.ts';
 import { repetitionDelayMs } from './sendContents.ts';
 import type { PieceSource, TarAssembly } from './tarAssembly.ts';

@@ -3,10 +3,10 @@ import { AppError } from '../../core/errors.ts';
 import type { AsyncLedger } from '../ledger/asyncLedger.ts';
 import { type JobRecord, newRecord } from '../ledger/record.ts';
 import { acceptedJobId, receivedJob } from '../../remote/protocol/schemas.ts';
-import { accountIdOf } from './otherAccount.ts';
+import { reportedAccountId } from './otherAccount.ts';
 import { classifyFailure } from '../../core/network/classifyFailure.ts';
 import type { JobService } from '../service/api.ts';
-import { patchFromJob, timeOf } from './progress.ts';
+import { patchFromJob, timeOf } from './jobPatch.ts';
 
 const TIMEOUT_SECONDS = 20;
 const SCRIPT_LIMIT = 4_000;
@@ -32,7 +32,7 @@ export async function addJob(
   if (!acceptedJobId.safeParse(jobId).success)
     throw new AppError('bad-input', 'This is not a job ID. Copy the ID from where the job was submitted.');
   const report = await request(service, jobId, signal);
-  const account = accountIdOf(await service.me({ timeout: TIMEOUT_SECONDS, signal })) ?? null;
+  const account = reportedAccountId(await service.me({ timeout: TIMEOUT_SECONDS, signal })) ?? null;
   const patch = { ...patchFromJob(report), account };
   const known = await ledger.findJob(host, jobId);
   if (known !== undefined) return ledger.update(known.id, { ...patch, removed: false });

@@ -16,7 +16,7 @@ export interface FollowDeps extends StreamDeps {
   readonly results: Pick<ResultCounter, 'count'>;
 }
 
-export interface FollowOptions {
+export interface FollowJobOptions {
   readonly signal: AbortSignal;
   /** Called after each change that this follower makes to the record. */
   readonly onUpdate?: (record: JobRecord) => void;
@@ -41,7 +41,7 @@ const BACKOFF = { firstMs: 1_000 };
  * @throws the service's error if it refuses the key (401, 403); AppError `missing` if the job has no ID or its record was deleted; the
  *   signal's reason on abort. Network failures are retried without limit.
  */
-export async function followJob(deps: FollowDeps, id: string, options: FollowOptions): Promise<JobRecord> {
+export async function followJob(deps: FollowDeps, id: string, options: FollowJobOptions): Promise<JobRecord> {
   const { signal, leaseMs = LEASE_MS } = options;
   const owner = randomUUID();
   for (;;) {
@@ -61,7 +61,7 @@ export async function followJob(deps: FollowDeps, id: string, options: FollowOpt
 export async function* watchJob(
   deps: FollowDeps,
   id: string,
-  options: FollowOptions & { after?: number },
+  options: FollowJobOptions & { after?: number },
 ): AsyncGenerator<SpooledEvent, JobRecord> {
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
@@ -81,7 +81,7 @@ export async function* watchJob(
 async function streamUnderLease(
   deps: FollowDeps,
   record: JobRecord,
-  options: FollowOptions & { leaseMs: number; owner: string },
+  options: FollowJobOptions & { leaseMs: number; owner: string },
 ): Promise<JobRecord | undefined> {
   const { owner, leaseMs } = options;
   await using lease = holdLease(deps.ledger, record.id, { owner, leaseMs });
@@ -106,7 +106,7 @@ async function streamUnderLease(
 async function withResults(
   { ledger, results }: Pick<FollowDeps, 'ledger' | 'results'>,
   record: JobRecord,
-  { onUpdate }: Pick<FollowOptions, 'onUpdate'>,
+  { onUpdate }: Pick<FollowJobOptions, 'onUpdate'>,
 ): Promise<JobRecord> {
   if (record.results !== null) return record;
   const counted = await results.count(record.id);

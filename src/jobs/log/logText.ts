@@ -5,7 +5,7 @@ import { describeHours, hoursOf } from '../../core/text/machineHours.ts';
 import { joinPrintable, type Printable, printable, printableLine } from '../../core/text/printable.ts';
 import { logTextOf } from '../../remote/protocol/spellings.ts';
 import { ReadableOutput } from './dataLines.ts';
-import { noteOf, stateOf } from './progress.ts';
+import { noteOf, stateOf } from './jobPatch.ts';
 import { stateWord } from '../ledger/jobIcon.ts';
 import { isOver } from '../ledger/record.ts';
 import type { SpooledEvent } from './spool.ts';

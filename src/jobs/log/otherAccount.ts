@@ -8,7 +8,7 @@ import { LOCAL_HOST } from '../service/host.ts';
 const accountWithId = z.looseObject({ account_id: z.string().min(1) });
 
 /** The ID in the response of `GET /v1/me`; undefined if the service reports none. */
-export function accountIdOf(account: unknown): string | undefined {
+export function reportedAccountId(account: unknown): string | undefined {
   return accountWithId.safeParse(account).data?.account_id;
 }
 
@@ -26,7 +26,7 @@ export async function otherAccountError(
 ): Promise<AppError | undefined> {
   // The service of this computer has one account.
   if (host === LOCAL_HOST) return undefined;
-  const asking = await service.me(options).then(accountIdOf, (error: unknown) => {
+  const asking = await service.me(options).then(reportedAccountId, (error: unknown) => {
     if (classifyFailure(error) === 'missing') return undefined; // it has no accounts
     throw error;
   });

@@ -5,7 +5,7 @@ import { otherAccountError } from './otherAccount.ts';
 import type { JobService } from '../service/api.ts';
 import { stateOfWord } from '../../remote/protocol/spellings.ts';
 import type { ContactWatch } from '../service/contactWatch.ts';
-import { isStale, noteOf, patchFromJob } from './progress.ts';
+import { isStale, noteOf, patchFromJob } from './jobPatch.ts';
 import { isOver, type JobRecord } from '../ledger/record.ts';
 import type { Recorder } from './recorder.ts';
 import { isSameEvent, ReplayFilter } from '../../remote/events/replay.ts';

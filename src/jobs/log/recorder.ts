@@ -1,7 +1,7 @@
 import type { AsyncLedger } from '../ledger/asyncLedger.ts';
 import { diskError } from '../../core/files/diskSpace.ts';
 import { logTextOf } from '../../remote/protocol/spellings.ts';
-import { effective, isStale, LastLine, patchFromEvent } from './progress.ts';
+import { effective, isStale, LastLine, patchFromEvent } from './jobPatch.ts';
 import { type JobPatch, jobPause, type JobRecord } from '../ledger/record.ts';
 import type { EventSpool, NewEvent } from './spool.ts';
 import { fieldOf, textField } from '../../core/jsonFields.ts';

@@ -1,6 +1,6 @@
 import type { AsyncLedger } from '../ledger/asyncLedger.ts';
 import type { JobRecord } from '../ledger/record.ts';
-import { isStale, patchFromJob } from './progress.ts';
+import { isStale, patchFromJob } from './jobPatch.ts';
 import { otherAccountError } from './otherAccount.ts';
 import { classifyFailure } from '../../core/network/classifyFailure.ts';
 import type { JobService } from '../service/api.ts';

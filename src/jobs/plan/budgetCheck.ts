@@ -2,7 +2,7 @@ import * as l10n from '@vscode/l10n';
 import { formatCredits } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import type { AsyncLedger } from '../ledger/asyncLedger.ts';
-import { type Budget, readBudgets } from '../ledger/budgets.ts';
+import { type ProjectBudget, readBudgets } from '../ledger/projectBudgets.ts';
 import type { JobRecord } from '../ledger/record.ts';
 import { currentPeriods } from '../ledger/spending.ts';
 import { type RefreshDeps, refreshJob } from '../log/refreshJob.ts';
@@ -15,7 +15,7 @@ const MOST_UNFINISHED = 10_000;
 export interface BudgetState {
   /** Empty for jobs without a project. */
   readonly project: string;
-  readonly budget: Budget;
+  readonly budget: ProjectBudget;
   /** Credits that jobs were charged. */
   readonly spent: number;
   /** The most that its unfinished jobs can cost. */

@@ -1,6 +1,6 @@
 import * as l10n from '@vscode/l10n';
 import { formatCredits } from '../../core/text/format.ts';
-import { describeHours, hoursOf, type Machine, type MachineHours } from '../../core/text/machineHours.ts';
+import { describeHours, hoursOf, type MachineShare, type MachineHours } from '../../core/text/machineHours.ts';
 import { type Account, receivedAccount, UNPRICED_FEATURE } from '../../remote/protocol/schemas.ts';
 import { elapsedSeconds, isOver, isUnpriced, type JobRecord } from '../ledger/record.ts';
 
@@ -9,7 +9,7 @@ const MICRO = 1_000_000;
 /** The price of a machine class, or, if its jobs cost no credits, what they have of the machine. 0 is unknown or none. */
 export type Price =
   | { readonly creditsPerMinute: number }
-  | { readonly creditsPerMinute: null; readonly machine: Machine };
+  | { readonly creditsPerMinute: null; readonly machine: MachineShare };
 
 export type Rate = Price & {
   readonly machineClass: string | null;
@@ -28,7 +28,7 @@ export type CostEstimate =
   | {
       readonly type: 'unpriced';
       readonly creditsPerMinute: null;
-      readonly machine: Machine;
+      readonly machine: MachineShare;
       /** Seconds. */
       readonly maxRuntime: number;
       /** Whether no machine class is chosen, so that this is the largest one. */
@@ -100,7 +100,7 @@ export function estimateCost(
 }
 
 /** The most cores and GPUs of any machine class; undefined if one has a price. */
-function largestMachine(rates: readonly Rate[]): Machine | undefined {
+function largestMachine(rates: readonly Rate[]): MachineShare | undefined {
   if (!hasNoCredits(rates)) return undefined;
   const machines = rates.flatMap((rate) => (rate.creditsPerMinute === null ? rate.machine : []));
   return {
@@ -172,7 +172,7 @@ export function costSoFar(record: JobRecord, now: number): number | null {
 }
 
 /** What a job has of its machine, if its class has no price. */
-function machineOf(record: JobRecord): Machine | undefined {
+function machineOf(record: JobRecord): MachineShare | undefined {
   return isUnpriced(record) ? { cpus: record.unpricedCpus, gpus: record.unpricedGpus ?? 0 } : undefined;
 }
 

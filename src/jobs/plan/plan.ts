@@ -1,5 +1,5 @@
 import type { KeptEnvironment } from '../../remote/protocol/environment.ts';
-import { accountIdOf } from '../log/otherAccount.ts';
+import { reportedAccountId } from '../log/otherAccount.ts';
 import { batchFindings, chooseMachineClass } from '../batch/batchTerms.ts';
 import type { FileChoice } from '../selection/fileTree.ts';
 import type { JobFinding } from '../selection/jobFinding.ts';
@@ -104,7 +104,7 @@ export function planSubmit(
     packageLists: offeredLists(selection.packageLists, account),
     usesContents: takesContents(account),
     maxUploadBytes: readLimits(account).maxUploadBytes,
-    accountId: accountIdOf(account),
+    accountId: reportedAccountId(account),
   };
 }
 

@@ -4,7 +4,7 @@ import { printableLine } from '../../core/text/printable.ts';
 import { costSoFar, describeUsed } from '../plan/estimate.ts';
 import { jobIcon, type JobIcon, stateWord } from '../ledger/jobIcon.ts';
 import { elapsedSeconds, isOver, isUnpriced, isWaiting, type JobRecord } from '../ledger/record.ts';
-import { describeProgress, readProgress } from '../log/jobProgress.ts';
+import { describeProgramProgress, readProgress } from '../log/programProgress.ts';
 
 const REASON_LIMIT = 160;
 
@@ -84,7 +84,7 @@ function costOf(record: JobRecord): string | null {
 
 function progressText({ lastLogLine }: JobRecord): string | null {
   const progress = lastLogLine === null ? undefined : readProgress(lastLogLine);
-  return progress === undefined ? null : describeProgress(progress);
+  return progress === undefined ? null : describeProgramProgress(progress);
 }
 
 function stateText(record: JobRecord, icon: JobIcon): string {

@@ -3,7 +3,7 @@ import { formatDuration } from '../../core/text/format.ts';
 import { isOver, type JobRecord, secondsSince } from '../ledger/record.ts';
 import { stateWord } from '../ledger/jobIcon.ts';
 import type { SpooledEvent } from '../log/spool.ts';
-import { stateOf } from '../log/progress.ts';
+import { stateOf } from '../log/jobPatch.ts';
 
 // A job has few phases, but a service may send any number.
 const MAX_PHASES = 200;

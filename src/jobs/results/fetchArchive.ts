@@ -3,7 +3,7 @@ import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '../../core/errors.ts';
 import { diskError } from '../../core/files/diskSpace.ts';
-import { RemoteError } from '../../remote/http/errors.ts';
+import { RemoteError } from '../../remote/http/remoteErrors.ts';
 import type { AssembledTar } from '../../workspace/archive/assembledTar.ts';
 import { assertGzip } from '../../workspace/archive/gzipReader.ts';
 import { type ArchiveLimits, MOST_UNPACKED_BYTES } from '../../workspace/extract/extract.ts';

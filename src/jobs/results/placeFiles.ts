@@ -33,7 +33,7 @@ export type Decisions = ReadonlyMap<string, ResultDecision>;
  */
 export type CheckedFolder = () => Promise<string>;
 
-export interface DownloadOptions {
+export interface PlaceOptions {
   /** The folder for the results, created if missing; the job's own folder by default. */
   readonly folder?: string | CheckedFolder | undefined;
   /**
@@ -104,7 +104,7 @@ export async function placeFiles(
   { archiver, journals, pause = randomPause }: PlaceDeps,
   record: Pick<JobRecord, 'id' | 'jobId' | 'folder' | 'script'>,
   source: FileSource,
-  { folder: target = record.folder, decide = defaultDecisions, signal, onPhase }: DownloadOptions,
+  { folder: target = record.folder, decide = defaultDecisions, signal, onPhase }: PlaceOptions,
 ): Promise<PlacedFiles> {
   const abort = signal === undefined ? {} : { signal };
   const wanted = await currentFolder(target);

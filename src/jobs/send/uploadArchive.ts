@@ -1,4 +1,4 @@
-import { RemoteError } from '../../remote/http/errors.ts';
+import { RemoteError } from '../../remote/http/remoteErrors.ts';
 import { type JobCreated, receivedJobCreated } from '../../remote/protocol/schemas.ts';
 import { classifyFailure } from '../../core/network/classifyFailure.ts';
 import type { JobService } from '../service/api.ts';

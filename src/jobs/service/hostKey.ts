@@ -1,7 +1,9 @@
 import { join } from 'node:path';
-import { AppError } from '../../core/errors.ts';
+import { lstatSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { AppError, messageOf, systemCode } from '../../core/errors.ts';
 import { resolveHost } from './host.ts';
-import { readPrivateFile } from './privateFile.ts';
+import { readNamedBytesSync } from '../../core/files/namedFile.ts';
 
 /**
  * The key for a remote host: `FARWHARF_API_KEY` if `FARWHARF_REMOTE_HOST` is that host, else the host's own file in the folder `keys` of
@@ -10,7 +12,7 @@ import { readPrivateFile } from './privateFile.ts';
  * @throws AppError `not-signed-in` if neither exists, `permission` for a key file that others can read or change.
  */
 export function resolveKey(host: string, { env, home }: { env: NodeJS.ProcessEnv; home: string }): string {
-  const own = environmentKey(host, env);
+  const own = keyInEnvironment(host, env);
   if (own !== undefined) return own;
   const file = join(home, 'keys', hostFileName(host));
   const stored = readPrivateFile(file)?.trim();
@@ -27,7 +29,7 @@ export function resolveKey(host: string, { env, home }: { env: NodeJS.ProcessEnv
 }
 
 /** The key in the environment, if it is for this host. */
-export function environmentKey(host: string, env: NodeJS.ProcessEnv): string | undefined {
+export function keyInEnvironment(host: string, env: NodeJS.ProcessEnv): string | undefined {
   const key = (env['FARWHARF_API_KEY'] ?? '').trim();
   return key !== '' && host === hostOfKey(env) ? key : undefined;
 }
@@ -44,4 +46,25 @@ function hostOfKey(env: NodeJS.ProcessEnv): string | undefined {
 /** The name of the files of a host, which is valid on every system. */
 export function hostFileName(host: string): string {
   return new URL(host).host.replaceAll(/[^\w.-]/g, '_');
+}
+
+/**
+ * The text of a file with a key, which must be this user's alone; undefined if it does not exist.
+ *
+ * @throws AppError `permission` if others can read or change it, or it cannot be read.
+ */
+export function readPrivateFile(path: string): string | undefined {
+  try {
+    const { mode, uid } = lstatSync(path);
+    const isPrivate = process.platform === 'win32' || ((mode & 0o177) === 0 && uid === userInfo().uid);
+    if (!isPrivate) {
+      const message = `The key file ${path} can be read or changed by others, so it is not used. Run: chown ${userInfo().username} ${path} && chmod 600 ${path}`;
+      throw new AppError('permission', message);
+    }
+    return readNamedBytesSync(path, { name: `The key file ${path}` }).toString('utf8');
+  } catch (cause) {
+    if (cause instanceof AppError) throw cause;
+    if (systemCode(cause) === 'ENOENT') return undefined;
+    throw new AppError('permission', `The key file ${path} cannot be read: ${messageOf(cause)}`, { cause });
+  }
 }

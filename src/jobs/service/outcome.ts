@@ -1,5 +1,5 @@
 import { AppError, systemCode } from '../../core/errors.ts';
-import { RemoteError } from '../../remote/http/errors.ts';
+import { RemoteError } from '../../remote/http/remoteErrors.ts';
 import { httpStatus } from '../../core/network/classifyFailure.ts';
 import { LOCAL_HOST } from './host.ts';
 

@@ -4,8 +4,7 @@ import { withFileLock } from '../../core/files/fileLock.ts';
 import { createBoundedFetch } from '../../core/oidc/boundedFetch.ts';
 import type { KeySource } from '../../remote/http/bearer.ts';
 import { IdentityProvider } from './identityProvider.ts';
-import { newSignIn } from './newSignIn.ts';
-import type { SignInRecord } from './signInRecord.ts';
+import { newSignIn, type SignInRecord } from './signInRecord.ts';
 
 // Longer than two requests that time out.
 const STALE_LOCK_MS = 30_000;

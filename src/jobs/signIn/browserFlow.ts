@@ -4,8 +4,7 @@ import * as l10n from '@vscode/l10n';
 import { generateRandomCodeVerifier, generateRandomState } from 'oauth4webapi';
 import { createBoundedFetch } from '../../core/oidc/boundedFetch.ts';
 import { IdentityProvider } from './identityProvider.ts';
-import { newSignIn } from './newSignIn.ts';
-import type { SignInOffer, SignInRecord } from './signInRecord.ts';
+import { newSignIn, type SignInOffer, type SignInRecord } from './signInRecord.ts';
 
 const PATH = '/callback';
 

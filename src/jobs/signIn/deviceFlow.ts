@@ -2,12 +2,10 @@ import * as l10n from '@vscode/l10n';
 import { AppError, systemCode } from '../../core/errors.ts';
 import { classifyStatus, isPassing } from '../../core/network/classifyFailure.ts';
 import { createBoundedFetch } from '../../core/oidc/boundedFetch.ts';
-import { isProviderUrl } from '../../core/oidc/providerUrl.ts';
+import { isProviderUrl } from '../../core/oidc/providerRules.ts';
 import { backoffMs, Retries } from '../../core/retry.ts';
-import { IdentityProvider } from './identityProvider.ts';
-import { newSignIn } from './newSignIn.ts';
-import { oauthError, responseStatus } from './oauthError.ts';
-import type { SignInOffer, SignInRecord } from './signInRecord.ts';
+import { IdentityProvider, oauthError, responseStatus } from './identityProvider.ts';
+import { newSignIn, type SignInOffer, type SignInRecord } from './signInRecord.ts';
 
 // RFC 8628, sections 3.2 and 3.5.
 const DEFAULT_INTERVAL_S = 5;

@@ -1,28 +1,31 @@
 import * as l10n from '@vscode/l10n';
 import {
-  type AuthorizationServer,
   authorizationCodeGrantRequest,
+  AuthorizationResponseError,
+  type AuthorizationServer,
   calculatePKCECodeChallenge,
   type Client,
   clockTolerance,
-  type DeviceAuthorizationResponse,
   deviceAuthorizationRequest,
+  type DeviceAuthorizationResponse,
   deviceCodeGrantRequest,
   None,
+  OperationProcessingError,
   processAuthorizationCodeResponse,
   processDeviceAuthorizationResponse,
   processDeviceCodeResponse,
   processRefreshTokenResponse,
   processRevocationResponse,
   refreshTokenGrantRequest,
+  ResponseBodyError,
   revocationRequest,
   type TokenEndpointResponse,
   validateAuthResponse,
 } from 'oauth4webapi';
 import { AppError, messageOf } from '../../core/errors.ts';
-import { discoverProvider, requestOptions, type RequestSettings } from '../../core/oidc/discovery.ts';
-import { oauthError, responseStatus } from './oauthError.ts';
+import { discoverProvider, requestOptions, type ProviderRequestSettings } from '../../core/oidc/discovery.ts';
 import type { SignInOffer } from './signInRecord.ts';
+import { printableLine } from '../../core/text/printable.ts';
 
 // ID tokens are not used, so this lets a computer with a wrong clock sign in.
 const ANY_CLOCK_S = 10 * 365 * 86_400;
@@ -34,15 +37,16 @@ const CODES: Readonly<Record<string, 'not-signed-in' | 'unreachable'>> = {
   server_error: 'unreachable',
   temporarily_unavailable: 'unreachable',
 };
+const MAX_TEXT = 300;
 
 /** The provider of a sign-in, and the public client with which people sign in: no secret, so PKCE protects the code (RFC 7636). */
 export class IdentityProvider {
   readonly #offer: SignInOffer;
   readonly #metadata: AuthorizationServer;
   readonly #client: Client;
-  readonly #settings: RequestSettings;
+  readonly #settings: ProviderRequestSettings;
 
-  private constructor(offer: SignInOffer, metadata: AuthorizationServer, settings: RequestSettings) {
+  private constructor(offer: SignInOffer, metadata: AuthorizationServer, settings: ProviderRequestSettings) {
     this.#offer = offer;
     this.#metadata = metadata;
     this.#client = { client_id: offer.client_id, [clockTolerance]: ANY_CLOCK_S };
@@ -50,7 +54,7 @@ export class IdentityProvider {
   }
 
   /** @throws AppError of `discoverProvider`. */
-  static async open(offer: SignInOffer, settings: RequestSettings): Promise<IdentityProvider> {
+  static async open(offer: SignInOffer, settings: ProviderRequestSettings): Promise<IdentityProvider> {
     return new IdentityProvider(offer, await discoverProvider(offer.issuer, settings), settings);
   }
 
@@ -172,4 +176,17 @@ export class IdentityProvider {
       throw new AppError(code, l10n.t('The identity provider {0} refused: {1}', issuer, refusal.text), { cause });
     }
   }
+}
+
+/** What a provider says about a request that it refused (RFC 6749, section 5.2); undefined for any other error. */
+export function oauthError(error: unknown): { readonly code: string; readonly text: string } | undefined {
+  if (!(error instanceof ResponseBodyError || error instanceof AuthorizationResponseError)) return undefined;
+  const text = printableLine(error.error_description ?? error.error).slice(0, MAX_TEXT);
+  return { code: error.error, text };
+}
+
+/** The HTTP status of an unusable response; undefined if the status was not the problem. */
+export function responseStatus(error: unknown): number | undefined {
+  if (!(error instanceof OperationProcessingError) || !(error.cause instanceof Response)) return undefined;
+  return error.cause.status;
 }

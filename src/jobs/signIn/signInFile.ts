@@ -2,10 +2,9 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeAtomically } from '../../core/files/atomicFile.ts';
 import { ensurePrivateFolder } from '../../core/files/ownFiles.ts';
-import { hostFileName } from '../service/hostKey.ts';
-import { readPrivateFile } from '../service/privateFile.ts';
+import { hostFileName, readPrivateFile } from '../service/hostKey.ts';
 import type { SignInStorage } from './accessTokens.ts';
-import { readRecord, type SignInRecord } from './signInRecord.ts';
+import { parseSignIn, type SignInRecord } from './signInRecord.ts';
 
 /** The sign-in of a host in a file of its own in FARWHARF_HOME, with the permissions of a key file. */
 export class SignInFile implements SignInStorage {
@@ -22,7 +21,7 @@ export class SignInFile implements SignInStorage {
   /** Undefined without a sign-in to this very host. @throws AppError `permission` of `readPrivateFile`. */
   readNow(): SignInRecord | undefined {
     const text = readPrivateFile(this.#path);
-    return text === undefined ? undefined : readRecord(text, this.#host);
+    return text === undefined ? undefined : parseSignIn(text, this.#host);
   }
 
   async read(): Promise<SignInRecord | undefined> {

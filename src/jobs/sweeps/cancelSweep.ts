@@ -3,7 +3,7 @@ import { processOwner } from '../../core/processes/processOwner.ts';
 import type { RemoteClient } from '../../remote/client.ts';
 import type { AsyncLedger } from '../ledger/asyncLedger.ts';
 import { isActive, type JobRecord } from '../ledger/record.ts';
-import { isStale, patchFromJob } from '../log/progress.ts';
+import { isStale, patchFromJob } from '../log/jobPatch.ts';
 import { classifyFailure } from '../../core/network/classifyFailure.ts';
 import { MOST_SWEEP_JOBS } from '../profiles/matrix.ts';
 import type { Sweep } from './sweep.ts';

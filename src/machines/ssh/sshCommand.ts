@@ -1,8 +1,12 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { tmpdir, userInfo } from 'node:os';
+import { homedir, tmpdir, userInfo } from 'node:os';
 import { ensurePrivateFolder } from '../../core/files/ownFiles.ts';
+import { readBounded } from '../../workspace/files/boundedRead.ts';
+
+const MAX_HOSTS = 500;
+const MAX_BYTES = 1e6;
 
 /** How to reach a machine: what `ssh` gets. */
 export interface SshTarget {
@@ -101,4 +105,14 @@ export async function closeSharedConnection(client: SshClient, target: SshTarget
   const args = [...config, ...sshOptions(client, target), '-O', 'exit', target.destination];
   const child = spawn(sshProgram(client), args, { env: client.env, stdio: 'ignore', windowsHide: true });
   await new Promise<void>((resolve) => child.once('error', () => resolve()).once('exit', () => resolve()));
+}
+
+/** The names in the user's `~/.ssh/config` that stand for one machine, in its order. Files that it includes are not read. */
+export async function configuredHosts(home = homedir()): Promise<readonly string[]> {
+  const config = String((await readBounded(join(home, '.ssh', 'config'), MAX_BYTES)) ?? '');
+  const names = config.split('\n').flatMap((line) => {
+    const { 1: patterns = '' } = /^\s*Host[\s=]+(.+?)\s*$/i.exec(line) ?? [];
+    return patterns.split(/\s+/).filter((pattern) => /^[\w.@:-]+$/.test(pattern) && !pattern.startsWith('-'));
+  });
+  return [...new Set(names)].slice(0, MAX_HOSTS);
 }

@@ -21,6 +21,9 @@ const LAST_WORDS_MS = 1_000;
 // The exit status of ssh for its own errors; others are those of the machine's shell (ssh(1), EXIT STATUS).
 const SSH_FAILED = 255;
 
+// What the scripts do after their line takes less. A machine may also keep the session open.
+const END_MS = 30_000;
+
 /** A script that runs on the machine and has printed the line that starts with its nonce. */
 export interface SshSession {
   /** The rest of that line. */
@@ -187,4 +190,30 @@ function notReady(machine: string, readyMs: number): MachineUnreachable {
   return new MachineUnreachable(
     `${machine} accepted the connection but did not start a command within ${readyMs / 1000} s. A startup file of your login shell there may wait for input: check that \`ssh ${machine} true\` returns at once.`,
   );
+}
+
+/**
+ * Runs a script to its end, and returns the line of its nonce, after which it has `endMs` left.
+ *
+ * @throws as `openSession`; the signal's reason on abort.
+ */
+export async function runToEnd(
+  call: SshCall,
+  scriptOf: (nonce: string) => string,
+  endMs: number = END_MS,
+): Promise<string> {
+  const nonce = newNonce();
+  const { child, line } = await openSession(call, nonce, scriptOf(nonce));
+  child.stdin.end();
+  child.stdout.resume();
+  const limit = AbortSignal.timeout(endMs);
+  try {
+    if (child.exitCode !== null || child.signalCode !== null) return line;
+    await once(child, 'exit', { signal: call.signal === undefined ? limit : AbortSignal.any([limit, call.signal]) });
+  } catch {
+    call.signal?.throwIfAborted();
+  } finally {
+    endSession(child);
+  }
+  return line;
 }

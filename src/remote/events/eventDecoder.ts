@@ -1,7 +1,7 @@
 import { AppError } from '../../core/errors.ts';
 import { isEventId } from '../protocol/eventId.ts';
-import { decodeIfJson } from '../http/json.ts';
 import type { JobEvent } from './jobEvent.ts';
+import { isTooDeep } from '../../core/jsonFields.ts';
 
 const MAX_LINE_BYTES = 8 * 1024 * 1024;
 const MAX_EVENT_CHARACTERS = 16 * 1024 * 1024;
@@ -11,6 +11,7 @@ const LF = 0x0a;
 const CR = 0x0d;
 const LINE_END = /[\r\n]/g;
 const BYTE_ORDER_MARK = 0xfeff;
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /**
  * Decodes the bytes of an event stream by the rules of the specification's section 6. Where they leave something open: lines end
@@ -182,4 +183,42 @@ function lineTooLong(): AppError {
     'limit',
     'The service sent a line longer than 8 MB. Check that the address is that of a job service.',
   );
+}
+
+/**
+ * The value of a text that is JSON, else the text itself; also for JSON that is nested deeper than 1,000 levels.
+ *
+ * `JSON.parse` takes some microseconds to throw for a log line. The first and last characters show that most are not JSON.
+ */
+function decodeIfJson(text: string): unknown {
+  if (!mayBeJson(text) || isTooDeep(text)) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function mayBeJson(text: string): boolean {
+  const last = text.charCodeAt(text.length - 1);
+  // A line feed at either end comes from an empty data line, and JSON allows it there.
+  if (last === 0x0a) return true;
+  switch (text.charCodeAt(0)) {
+    case 0x7b: // {
+      return last === 0x7d;
+    case 0x5b: // [
+      return last === 0x5d;
+    case 0x22: // "
+      return last === 0x22;
+    case 0x74: // t
+      return text === 'true';
+    case 0x66: // f
+      return text === 'false';
+    case 0x6e: // n
+      return text === 'null';
+    case 0x0a:
+      return true;
+    default:
+      return NUMBER.test(text);
+  }
 }

@@ -1,4 +1,4 @@
-import { parseEvents } from './events.ts';
+import { parseEvents } from './parseEvents.ts';
 import type { HttpResponse } from '../http/exchange.ts';
 import type { JobEvent } from './jobEvent.ts';
 

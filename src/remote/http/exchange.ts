@@ -7,8 +7,8 @@ import { nameHost } from '../../core/network/namedHost.ts';
 import type { Proxy } from '../../core/network/proxy.ts';
 import { ProxyError, throughProxy } from '../../core/network/proxyError.ts';
 import type { Routes } from '../../core/network/routes.ts';
-import { send } from '../../core/network/send.ts';
-import { NetworkError } from './errors.ts';
+import { sendRequest } from '../../core/network/sendRequest.ts';
+import { NetworkError } from './remoteErrors.ts';
 import { ReadTimer, type TimeLimits, watchRequest, watchTotal } from './readTimeout.ts';
 
 export interface Call extends TimeLimits {
@@ -125,7 +125,7 @@ export class Exchange {
       compress: decompress,
     };
     if (body !== undefined) init.body = body;
-    const { request, proxy, response: pending } = send(routes, new URL(`${this.#host}${path}`), init);
+    const { request, proxy, response: pending } = sendRequest(routes, new URL(`${this.#host}${path}`), init);
     this.#request = request;
     this.#proxy = proxy;
     if (request !== undefined) {

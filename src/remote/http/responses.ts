@@ -5,7 +5,7 @@ import { classifyStatus } from '../../core/network/classifyFailure.ts';
 import { parseRetryAfter } from '../../core/retry.ts';
 import { printableText } from '../../core/text/printable.ts';
 import { parseJson } from '../../core/jsonFields.ts';
-import { AuthError, InsufficientCreditsError, RemoteError } from './errors.ts';
+import { AuthError, InsufficientCreditsError, RemoteError } from './remoteErrors.ts';
 import type { HttpResponse } from './exchange.ts';
 
 const MAX_JSON_BYTES = 32 * 1024 * 1024;

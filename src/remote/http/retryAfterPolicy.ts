@@ -1,7 +1,7 @@
 import { messageOf } from '../../core/errors.ts';
 import { classifyFailure } from '../../core/network/classifyFailure.ts';
 import { delay, retry } from '../../core/retry.ts';
-import { RemoteError } from './errors.ts';
+import { RemoteError } from './remoteErrors.ts';
 
 const DEFAULT_MAX_SECONDS = 600;
 // A service that asks for 0 seconds would be called in a tight loop.

@@ -3,7 +3,16 @@ import type { Socket } from 'node:net';
 import { AppError } from '../../core/errors.ts';
 import { Routes } from '../../core/network/routes.ts';
 import { type HttpResponse, type Call, Exchange } from './exchange.ts';
-import { reportSlow, type SlowResponseWatch } from './slowResponse.ts';
+
+/** What a client does while a service keeps a request waiting. */
+export interface SlowResponseWatch {
+  /** Milliseconds from a request to the beginning of its response. */
+  readonly afterMs: number;
+  /** Called once for each request that waits longer. */
+  onSlow(): void;
+  /** Called at each response, slow or not. */
+  onResponse(): void;
+}
 
 /** Sends requests to one service, and closes its connections. */
 export class Transport {
@@ -81,4 +90,16 @@ export class Transport {
 
 function closedError(): AppError {
   return new AppError('bad-input', 'This client is closed. Create a new RemoteClient.');
+}
+
+/** Returns the response, and reports if the service is slow. @throws what `response` rejects with. */
+async function reportSlow<T>(watch: SlowResponseWatch, response: Promise<T>): Promise<T> {
+  const timer = setTimeout(() => watch.onSlow(), watch.afterMs);
+  try {
+    const received = await response;
+    watch.onResponse();
+    return received;
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -9,7 +9,7 @@ import {
   MAX_PIECE_BYTES,
   PIECE_HEADER_BYTES,
 } from '../protocol/contents.ts';
-import { rawFrame } from './rawFrame.ts';
+import { rawFrame } from './pieceFrame.ts';
 
 const BATCH_BYTES = 4 * 1024 * 1024;
 // Each compressor takes more than a megabyte, and libuv has four threads.

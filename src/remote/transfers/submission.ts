@@ -1,5 +1,5 @@
 import { AppError } from '../../core/errors.ts';
-import { RemoteError } from '../http/errors.ts';
+import { RemoteError } from '../http/remoteErrors.ts';
 import type { ClusterOptions, SubmissionMeta } from '../protocol/submission.ts';
 
 /** Statuses that services return for an unknown route. */

@@ -7,7 +7,7 @@ import { MAX_PIECES, NAME_BYTES, nameOfPiece, namesIn as piecesIn } from '../../
 import { AccountPieces, isPackName, namesIn } from './accountPieces.ts';
 import type { NewPiece } from './packFile.ts';
 import { DamagedPack, PackReader, type PieceLocation, type ReadPiece } from './packReader.ts';
-import { freePiece, unpackPiece } from '../../remote/transfers/unpackPiece.ts';
+import { freePiece, unpackPiece } from '../../remote/transfers/pieceFrame.ts';
 
 const KEEP_MS = 14 * 24 * 3_600_000;
 const UNFINISHED_MS = 24 * 3_600_000;

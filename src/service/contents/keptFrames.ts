@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { AppError } from '../../core/errors.ts';
-import { unpackPiece } from '../../remote/transfers/unpackPiece.ts';
+import { unpackPiece } from '../../remote/transfers/pieceFrame.ts';
 
 /** How joined frames begin, and no gzip file does. */
 const MAGIC: Buffer = Buffer.from('FWF1');

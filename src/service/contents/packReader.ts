@@ -2,7 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { systemCode } from '../../core/errors.ts';
 import { nameOfPiece } from '../../remote/protocol/contents.ts';
 import type { PackEntry } from './packFile.ts';
-import { freePiece, unpackPiece } from '../../remote/transfers/unpackPiece.ts';
+import { freePiece, unpackPiece } from '../../remote/transfers/pieceFrame.ts';
 
 /** Where a piece is. */
 export interface PieceLocation extends PackEntry {

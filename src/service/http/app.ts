@@ -3,7 +3,7 @@ import { HTTPException } from 'hono/http-exception';
 import { AppError } from '../../core/errors.ts';
 import { isDiskFull } from '../../core/files/diskSpace.ts';
 import type { Logger } from '../../core/log.ts';
-import type { SignInDescription } from '../../remote/protocol/signIn.ts';
+import type { SignInDescription } from '../../remote/protocol/signInDescription.ts';
 import { LackingContents } from '../contents/submittedContents.ts';
 import type { App, AppContext } from './access/appEnv.ts';
 import { refuseBrowsers, requireKey } from './access/auth.ts';

@@ -16,7 +16,7 @@ import {
 } from '../../remote/protocol/schemas.ts';
 import { environmentList } from '../../remote/protocol/environment.ts';
 import { secretBody, secretChange, secretList, secretName } from '../../remote/protocol/secret.ts';
-import { SIGN_IN_PATH, signInDescription } from '../../remote/protocol/signIn.ts';
+import { SIGN_IN_PATH, signInDescription } from '../../remote/protocol/signInDescription.ts';
 import { submission } from '../../remote/protocol/submission.ts';
 import type { Scope } from '../store/accounts/apiKeys.ts';
 import type { App, AppContext } from './access/appEnv.ts';

@@ -1,12 +1,12 @@
 import { closeSync, lstatSync, openSync, readSync } from 'node:fs';
 import * as z from 'zod';
 import { isTooDeep } from '../../core/jsonFields.ts';
-import { MAX_FRAME_BYTES } from '../../core/text/outputLimits.ts';
+import { MAX_OUTPUT_FRAME_BYTES } from '../../core/text/outputLimits.ts';
 import { flowEventData, logEventData, usageEventData } from '../../remote/protocol/schemas.ts';
 import { changedByJob, JOB_FILE, openJobFile } from '../jobFiles/jobFileReading.ts';
 import type { ServiceEvent } from '../store/jobs/events.ts';
 
-const READ_BYTES = MAX_FRAME_BYTES;
+const READ_BYTES = MAX_OUTPUT_FRAME_BYTES;
 // Lines that no runner wrote. Each costs a thrown error, and a job that is not isolated can fill its log with them.
 const MAX_FOREIGN_LINES = 1_000;
 const MAX_TEXT_LENGTH = 64 * 1024;

@@ -1,6 +1,6 @@
 import type { JWTPayload } from 'jose';
 import type { Logger } from '../../core/log.ts';
-import type { SignInDescription } from '../../remote/protocol/signIn.ts';
+import type { SignInDescription } from '../../remote/protocol/signInDescription.ts';
 import type { OidcSettings } from '../config/oidcConfig.ts';
 import { disabledAccount, type TokenAuthenticator, type Visit } from '../http/access/keyAuthenticator.ts';
 import { refusal } from '../http/access/refusal.ts';

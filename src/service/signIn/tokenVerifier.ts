@@ -4,7 +4,7 @@ import { AppError, messageOf } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
 import { createBoundedFetch } from '../../core/oidc/boundedFetch.ts';
 import { discoverProvider } from '../../core/oidc/discovery.ts';
-import { MAX_TOKEN_AGE_MS } from '../../core/oidc/tokenLife.ts';
+import { MAX_TOKEN_AGE_MS } from '../../core/oidc/providerRules.ts';
 import type { OidcSettings } from '../config/oidcConfig.ts';
 import { refusal } from '../http/access/refusal.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { AppError } from '../../../src/core/errors.ts';
-import { parseEvents } from '../../../src/remote/events/events.ts';
+import { parseEvents } from '../../../src/remote/events/parseEvents.ts';
 import { type FuzzedReader, nothingToClose } from '../reader.ts';
 
 const SAMPLE = [

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { RemoteClient } from '../../../src/remote/client.ts';
-import { RemoteError } from '../../../src/remote/http/errors.ts';
+import { RemoteError } from '../../../src/remote/http/remoteErrors.ts';
 import type { FuzzedReader } from '../reader.ts';
 
 const STATUSES = [200, 200, 200, 201, 202, 400, 401, 402, 404, 409, 422, 500, 503];

@@ -5,7 +5,7 @@ import { after, afterEach, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
 import { openFile, runCommand, showNotification } from '../../../scripts/vscode/workbench.ts';
-import { writeBudget } from '../../../src/jobs/ledger/budgets.ts';
+import { writeBudget } from '../../../src/jobs/ledger/projectBudgets.ts';
 import { screenshotOfFailure } from '../support/failure.ts';
 
 const SCRIPT = 'train.mjs';

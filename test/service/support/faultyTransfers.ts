@@ -7,7 +7,7 @@ import { explain } from '../../../src/extension/ui/errorText.ts';
 import { directArchiver } from '../../../src/jobs/archives/archiver.ts';
 import { directLedger } from '../../../src/jobs/ledger/asyncLedger.ts';
 import type { JobService } from '../../../src/jobs/service/api.ts';
-import { downloadResults } from '../../../src/jobs/results/download.ts';
+import { downloadResults } from '../../../src/jobs/results/resultDownload.ts';
 import { watchJob } from '../../../src/jobs/log/follow.ts';
 import { JobLedger } from '../../../src/jobs/ledger/ledger.ts';
 import { ResultJournals } from '../../../src/jobs/results/resultJournals.ts';

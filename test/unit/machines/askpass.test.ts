@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { startAskpass } from '../../../src/machines/ssh/askpass.ts';
-import { configuredHosts } from '../../../src/machines/ssh/configuredHosts.ts';
+import { configuredHosts } from '../../../src/machines/ssh/sshCommand.ts';
 
 const client = join(import.meta.dirname, '../../../src/machines/ssh/askpassClient.ts');
 const run = promisify(execFile);

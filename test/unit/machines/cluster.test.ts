@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeOffer } from '../../../src/machines/install/cluster.ts';
+import { describeOffer } from '../../../src/machines/install/configureCluster.ts';
 
 const offered = (name: string, gpus = 0) => ({
   name,

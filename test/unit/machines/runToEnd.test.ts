@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { runToEnd } from '../../../src/machines/ssh/runToEnd.ts';
+import { runToEnd } from '../../../src/machines/ssh/sshSession.ts';
 import { tempHome } from '../jobs/fixtures.ts';
 
 /** A machine that prints the line of a script and keeps the session open. */

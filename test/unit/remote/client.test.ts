@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
 import { RemoteClient } from '../../../src/remote/client.ts';
-import { RemoteError } from '../../../src/remote/http/errors.ts';
+import { RemoteError } from '../../../src/remote/http/remoteErrors.ts';
 import { rejection } from '../rejection.ts';
 import { answerJson, KEY, listen, makeFolder, readAll, serve } from './server.ts';
 

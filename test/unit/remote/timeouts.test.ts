@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { RemoteClient } from '../../../src/remote/client.ts';
-import { NetworkError } from '../../../src/remote/http/errors.ts';
+import { NetworkError } from '../../../src/remote/http/remoteErrors.ts';
 import { withGrowingLimit } from '../timeLimits.ts';
 import { rejection } from '../rejection.ts';
 import { answerJson, KEY, makeFolder, serve, serveBytes } from './server.ts';

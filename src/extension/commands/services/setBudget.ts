@@ -1,8 +1,13 @@
 import * as l10n from '@vscode/l10n';
 import { formatCredits } from '../../../core/text/format.ts';
-import { type Budget, readBudgets, writeBudget } from '../../../jobs/ledger/budgets.ts';
+import {
+  type ProjectBudget,
+  readBudgets,
+  readCredits,
+  typedCredits,
+  writeBudget,
+} from '../../../jobs/ledger/projectBudgets.ts';
 import { currentPeriods } from '../../../jobs/ledger/spending.ts';
-import { readCredits, typedCredits } from '../../../jobs/ledger/budgetInput.ts';
 import type { Services } from '../../services/services.ts';
 import { label } from '../../ui/labels.ts';
 import { pickOne } from '../../ui/picks.ts';
@@ -33,7 +38,7 @@ export const setBudget: Command = async ({ services }) => {
     soft,
   );
   if (hard === undefined) return;
-  const budget: Budget = { ...(soft !== null && { soft }), ...(hard !== null && { hard }) };
+  const budget: ProjectBudget = { ...(soft !== null && { soft }), ...(hard !== null && { hard }) };
   const isRemoved = soft === null && hard === null;
   await writeBudget(services.home, project, isRemoved ? undefined : budget);
   services.budgetsChanged.fire();
@@ -73,7 +78,7 @@ async function pickProject({ hosts, home, ledger, store }: Services): Promise<st
   return chosen === 'back' ? undefined : chosen?.project;
 }
 
-function describeLimits(budget: Budget | undefined): readonly string[] {
+function describeLimits(budget: ProjectBudget | undefined): readonly string[] {
   return [
     ...(budget?.soft === undefined ? [] : [l10n.t('warns above {0}', formatCredits(budget.soft))]),
     ...(budget?.hard === undefined ? [] : [l10n.t('blocks above {0}', formatCredits(budget.hard))]),

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import * as l10n from '@vscode/l10n';
 import { isAbort } from '../../../core/errors.ts';
 import type { Logger } from '../../../core/log.ts';
-import { startProcess } from '../../../core/rpc/program.ts';
+import { startProcess } from '../../../core/rpc/rpcProgram.ts';
 import { type Disposable, Emitter } from '../../../core/processes/lifetime.ts';
 import type { RemoteService } from '../../../core/rpc/rpcMessages.ts';
 import type { DiskChange, FolderStatus, WatchedFolder } from '../../../retrieval/server/folderIndex.ts';

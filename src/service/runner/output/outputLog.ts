@@ -1,7 +1,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import { formatBytes } from '../../../core/text/format.ts';
 import { MarkedLineReader, type OutputPiece } from '../../../core/text/markedLines.ts';
-import { MAX_FRAME_BYTES } from '../../../core/text/outputLimits.ts';
+import { MAX_OUTPUT_FRAME_BYTES } from '../../../core/text/outputLimits.ts';
 import type { RedactedStream, SecretRedactor } from '../../../core/text/secretRedactor.ts';
 import type { UsageEventData } from '../../../remote/protocol/schemas.ts';
 import type { FlowFrame, LogFrame, UsageFrame } from '../../jobFiles/jobFolder.ts';
@@ -109,7 +109,7 @@ export class OutputLog {
       if (frame === undefined) continue;
       const line = lineOf(frame);
       // Serializing can make numbers longer, so a value may exceed what a reader accepts.
-      if (line.length <= MAX_FRAME_BYTES) this.#keep(line);
+      if (line.length <= MAX_OUTPUT_FRAME_BYTES) this.#keep(line);
     }
   }
 

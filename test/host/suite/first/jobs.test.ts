@@ -3,7 +3,7 @@ import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { farwharfHome } from '../../../../src/core/files/home.ts';
-import { writeBudget } from '../../../../src/jobs/ledger/budgets.ts';
+import { writeBudget } from '../../../../src/jobs/ledger/projectBudgets.ts';
 import {
   emptyFolder,
   eventually,

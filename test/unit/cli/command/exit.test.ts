@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { describeFailure } from '../../../../src/cli/command/exit.ts';
 import { AppError } from '../../../../src/core/errors.ts';
-import { AuthError, InsufficientCreditsError, NetworkError, RemoteError } from '../../../../src/remote/http/errors.ts';
+import {
+  AuthError,
+  InsufficientCreditsError,
+  NetworkError,
+  RemoteError,
+} from '../../../../src/remote/http/remoteErrors.ts';
 
 const refused = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:9'), { code: 'ECONNREFUSED' });
 const selfSigned = Object.assign(new Error('self-signed certificate'), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });

@@ -10,7 +10,7 @@ import {
   type RequestFailure,
 } from '../../../../src/core/network/classifyFailure.ts';
 import { ProxyError } from '../../../../src/core/network/proxyError.ts';
-import { AuthError, NetworkError, RemoteError } from '../../../../src/remote/http/errors.ts';
+import { AuthError, NetworkError, RemoteError } from '../../../../src/remote/http/remoteErrors.ts';
 
 const coded = (code: string, cause?: unknown): Error => Object.assign(new Error(code, { cause }), { code });
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { brokenConnectionText } from '../../../../src/core/network/brokenConnection.ts';
-import { networkFailureText } from '../../../../src/core/network/failureText.ts';
+import { brokenConnectionText, networkFailureText } from '../../../../src/core/network/failureText.ts';
 
 const failure = (code: string, fields: object = {}): Error => Object.assign(new Error('failed'), { code, ...fields });
 

@@ -9,7 +9,7 @@ import { connect as connectTls, createServer as createTlsServer } from 'node:tls
 import type { Proxy } from '../../../../src/core/network/proxy.ts';
 import { ProxyError } from '../../../../src/core/network/proxyError.ts';
 import { rejection } from '../../rejection.ts';
-import { connected, connectToProxy, openTunnel } from '../../../../src/core/network/tunnel.ts';
+import { connected, connectToProxy, openProxyTunnel } from '../../../../src/core/network/proxyTunnel.ts';
 
 const TARGET = 'jobs.example.org:443';
 
@@ -49,7 +49,7 @@ test('a tunnel is asked for with its target and the password of the proxy, and c
   const asked: IncomingMessage[] = [];
   for (const status of [200, 204, 299]) {
     const proxy = await asProxy(t, proxyWith(status, asked), { authorization: 'Basic YWRhOng=' });
-    const tunnel = await openTunnel(proxy, TARGET, t.signal);
+    const tunnel = await openProxyTunnel(proxy, TARGET, t.signal);
     tunnel.write('through');
     const [bytes] = (await once(tunnel, 'data')) as [Buffer];
     assert.equal(bytes.toString(), 'through', String(status));
@@ -63,7 +63,7 @@ test('a tunnel is asked for with its target and the password of the proxy, and c
 test('any other status is the refusal of the proxy', async (t) => {
   for (const status of [199, 300, 403, 502]) {
     const proxy = await asProxy(t, proxyWith(status));
-    await assert.rejects(openTunnel(proxy, TARGET, t.signal), {
+    await assert.rejects(openProxyTunnel(proxy, TARGET, t.signal), {
       name: 'ProxyError',
       code: 'ERR_PROXY_REFUSED',
       message: new RegExp(`^The proxy ${proxy.address} did not connect to ${TARGET} \\(HTTP ${status}\\)`),
@@ -75,12 +75,12 @@ test('a proxy that is gone, hangs up, or speaks another protocol is named', asyn
   const gone = createTcpServer();
   const nowhere = await asProxy(t, gone);
   gone.close();
-  await assert.rejects(openTunnel(nowhere, TARGET, t.signal), { name: 'ProxyError', code: 'ECONNREFUSED' });
+  await assert.rejects(openProxyTunnel(nowhere, TARGET, t.signal), { name: 'ProxyError', code: 'ECONNREFUSED' });
   const hangsUp = await asProxy(
     t,
     createTcpServer((socket) => socket.resume().end()),
   );
-  await assert.rejects(openTunnel(hangsUp, TARGET, t.signal), { name: 'ProxyError', code: 'ECONNRESET' });
+  await assert.rejects(openProxyTunnel(hangsUp, TARGET, t.signal), { name: 'ProxyError', code: 'ECONNRESET' });
   const withoutTls = await asProxy(
     t,
     createTcpServer((socket) => socket.end('220 mail.example.org\r\n')),
@@ -108,7 +108,7 @@ test('an abort while a proxy is silent is an abort, and closes the connection', 
     const stop = new AbortController();
     const reason = new Error('enough');
     const connected = once(server, 'connection') as Promise<[Socket]>;
-    const opening = isSecure ? connectToProxy(proxy, TARGET, stop.signal) : openTunnel(proxy, TARGET, stop.signal);
+    const opening = isSecure ? connectToProxy(proxy, TARGET, stop.signal) : openProxyTunnel(proxy, TARGET, stop.signal);
     const rejected = assert.rejects(opening, reason);
     const [socket] = await connected;
     const closed = once(socket, 'close');
@@ -125,7 +125,7 @@ test('an abort while a proxy connects to the target is an abort', async (t) => {
     t,
     createServer().on('connect', () => stop.abort(reason)),
   );
-  await assert.rejects(openTunnel(proxy, TARGET, stop.signal), reason);
+  await assert.rejects(openProxyTunnel(proxy, TARGET, stop.signal), reason);
 });
 
 test('an error of the handshake shows that nothing was sent, and no other error does', async (t) => {

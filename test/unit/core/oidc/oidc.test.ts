@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { AppError } from '../../../../src/core/errors.ts';
 import { createBoundedFetch } from '../../../../src/core/oidc/boundedFetch.ts';
 import { discoverProvider } from '../../../../src/core/oidc/discovery.ts';
-import { isProviderUrl } from '../../../../src/core/oidc/providerUrl.ts';
+import { isProviderUrl } from '../../../../src/core/oidc/providerRules.ts';
 import { rejection } from '../../rejection.ts';
 
 async function listen(t: TestContext, listener: RequestListener): Promise<string> {

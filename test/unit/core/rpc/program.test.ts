@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { type Program, startProcess, startThread } from '../../../../src/core/rpc/program.ts';
+import { type RpcProgram, startProcess, startThread } from '../../../../src/core/rpc/rpcProgram.ts';
 import { RemoteCaller } from '../../../../src/core/rpc/remoteCaller.ts';
 import { GUARD_MS } from '../../timeLimits.ts';
 
@@ -51,7 +51,7 @@ function folderWith(t: TestContext, files: Readonly<Record<string, string>>): st
   return folder;
 }
 
-function echoProgram(t: TestContext, start: (path: string) => Program) {
+function echoProgram(t: TestContext, start: (path: string) => RpcProgram) {
   const program = start(join(folderWith(t, { 'echo.mjs': ECHO }), 'echo.mjs'));
   t.after(() => program.terminate());
   const { service } = new RemoteCaller<Echo>((onLost) => {

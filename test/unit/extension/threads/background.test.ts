@@ -6,7 +6,7 @@ import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { createLogger } from '../../../../src/core/log.ts';
-import { startThread } from '../../../../src/core/rpc/program.ts';
+import { startThread } from '../../../../src/core/rpc/rpcProgram.ts';
 import { startBackground } from '../../../../src/extension/threads/background.ts';
 
 const RPC = pathToFileURL(join(import.meta.dirname, '../../../../src/core/rpc/serveCalls.ts')).href;

@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError, type ErrorCode } from '../../../../src/core/errors.ts';
 import { explain } from '../../../../src/extension/ui/errorText.ts';
-import { AuthError, InsufficientCreditsError, NetworkError, RemoteError } from '../../../../src/remote/http/errors.ts';
+import {
+  AuthError,
+  InsufficientCreditsError,
+  NetworkError,
+  RemoteError,
+} from '../../../../src/remote/http/remoteErrors.ts';
 
 const system = (code: string): Error => Object.assign(new Error(`connect ${code}`), { code });
 

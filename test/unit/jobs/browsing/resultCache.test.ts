@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync, uti
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type CacheLimits, ResultCache } from '../../../../src/jobs/browsing/resultCache.ts';
-import type { IndexedFile } from '../../../../src/jobs/browsing/resultIndex.ts';
+import type { BrowsedFile } from '../../../../src/jobs/browsing/resultIndex.ts';
 import { smallDisk } from '../../../smallDisk.ts';
 import { writeTree } from '../../workspace/temporaryFolder.ts';
 import { tempHome } from '../fixtures.ts';
@@ -26,7 +26,7 @@ async function start(t: TestContext, files: Readonly<Record<string, string>>, li
   const id = randomUUID();
   await cache.add(id, archiveOf(t, files));
   const folder = join(home, 'results-cache', id);
-  const find = async (path: string): Promise<IndexedFile> => (await cache.open(id))?.find(path) ?? assert.fail(path);
+  const find = async (path: string): Promise<BrowsedFile> => (await cache.open(id))?.find(path) ?? assert.fail(path);
   return { home, cache, id, folder, find };
 }
 

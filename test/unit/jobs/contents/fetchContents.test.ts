@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fetchPieces, fetchRecords, putPieces } from '../../../../src/jobs/contents/fetchContents.ts';
 import { TarAssembly } from '../../../../src/jobs/contents/tarAssembly.ts';
-import { RemoteError } from '../../../../src/remote/http/errors.ts';
+import { RemoteError } from '../../../../src/remote/http/remoteErrors.ts';
 import { batchEntry, nameOfPiece } from '../../../../src/remote/protocol/contents.ts';
 import { tempHome } from '../fixtures.ts';
 import { PieceService } from './resultPieces.ts';

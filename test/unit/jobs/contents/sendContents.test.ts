@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { listNames } from '../../../../src/jobs/contents/archiveContents.ts';
 import type { Piece } from '../../../../src/workspace/pack/splitPieces.ts';
 import { sendContents } from '../../../../src/jobs/contents/sendContents.ts';
-import { RemoteError } from '../../../../src/remote/http/errors.ts';
+import { RemoteError } from '../../../../src/remote/http/remoteErrors.ts';
 import { nameOfPiece } from '../../../../src/remote/protocol/contents.ts';
 
 /** Nine pieces of 1 MB, and a promise for the moment in which more are read than the first request has. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as l10n from '@vscode/l10n';
-import { readCredits, typedCredits } from '../../../../src/jobs/ledger/budgetInput.ts';
+import { readCredits, typedCredits } from '../../../../src/jobs/ledger/projectBudgets.ts';
 
 test('credits are a plain number, and empty text is no limit', () => {
   assert.deepEqual(readCredits(' 12.5 ', 0), { ok: true, credits: 12.5 });

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { JobLedger } from '../../../../src/jobs/ledger/ledger.ts';
 import { newRecord, recordName } from '../../../../src/jobs/ledger/record.ts';
-import { patchFromJob } from '../../../../src/jobs/log/progress.ts';
+import { patchFromJob } from '../../../../src/jobs/log/jobPatch.ts';
 import { jobReport } from '../../../../src/remote/protocol/schemas.ts';
 import { makeRecord, tempHome } from '../fixtures.ts';
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { JobLedger } from '../../../../src/jobs/ledger/ledger.ts';
 import type { JobRecord } from '../../../../src/jobs/ledger/record.ts';
-import { secondsUntilEmpty } from '../../../../src/jobs/costs/balanceForecast.ts';
+import { secondsUntilEmpty } from '../../../../src/jobs/plan/balance.ts';
 import { currentPeriods, describeSpending } from '../../../../src/jobs/ledger/spending.ts';
 import { makeRecord, tempHome } from '../fixtures.ts';
 

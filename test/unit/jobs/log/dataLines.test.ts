@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DataLines, ReadableOutput } from '../../../../src/jobs/log/dataLines.ts';
-import { LastLine } from '../../../../src/jobs/log/progress.ts';
+import { LastLine } from '../../../../src/jobs/log/jobPatch.ts';
 
 const METRIC = 'farwharf:metric {"loss": 0.5}\n';
 const PICTURE = `farwharf:picture {"name": "a.png", "data": "${'A'.repeat(5_000)}"}\r\n`;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeProgress, readProgress } from '../../../../src/jobs/log/jobProgress.ts';
+import { describeProgramProgress, readProgress } from '../../../../src/jobs/log/programProgress.ts';
 
 const lines: readonly [string, string, string | undefined][] = [
   ['tqdm', ' 62%|██████▏   | 62/100 [00:10<04:06,  6.20it/s]', '62 % · 4 min left'],
@@ -27,7 +27,7 @@ const lines: readonly [string, string, string | undefined][] = [
 for (const [name, line, text] of lines) {
   test(`the progress in a line of ${name}: ${text ?? 'none'}`, () => {
     const progress = readProgress(line);
-    assert.equal(progress && describeProgress(progress), text);
+    assert.equal(progress && describeProgramProgress(progress), text);
   });
 }
 
@@ -120,9 +120,9 @@ test('the time that is left is read in each of its forms', () => {
 
 test('progress is said in one order, and a percentage is rounded down', () => {
   assert.equal(
-    describeProgress({ percent: 99.9, step: 'epoch 1 of 3', secondsLeft: 61 }),
+    describeProgramProgress({ percent: 99.9, step: 'epoch 1 of 3', secondsLeft: 61 }),
     '99 % · epoch 1 of 3 · 1 min left',
   );
-  assert.equal(describeProgress({ step: 'fold 1 of 2' }), 'fold 1 of 2');
-  assert.equal(describeProgress({ percent: 0 }), '0 %');
+  assert.equal(describeProgramProgress({ step: 'fold 1 of 2' }), 'fold 1 of 2');
+  assert.equal(describeProgramProgress({ percent: 0 }), '0 %');
 });

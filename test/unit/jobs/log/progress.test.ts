@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isStale, patchFromEvent } from '../../../../src/jobs/log/progress.ts';
+import { isStale, patchFromEvent } from '../../../../src/jobs/log/jobPatch.ts';
 import { makeRecord } from '../fixtures.ts';
 
 const [FIRST, LATER] = ['2026-01-01T00:00:01.000Z', '2026-01-01T00:00:02.000Z'];

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { directLedger } from '../../../../src/jobs/ledger/asyncLedger.ts';
-import { readBudgets, writeBudget } from '../../../../src/jobs/ledger/budgets.ts';
+import { readBudgets, writeBudget } from '../../../../src/jobs/ledger/projectBudgets.ts';
 import { JobLedger } from '../../../../src/jobs/ledger/ledger.ts';
 import { budgetCheck, budgetStates } from '../../../../src/jobs/plan/budgetCheck.ts';
 import { makeRecord, tempHome } from '../fixtures.ts';

@@ -3,7 +3,7 @@
 import { copyFileSync, writeSync } from 'node:fs';
 import { directArchiver } from '../../../../src/jobs/archives/archiver.ts';
 import { directLedger } from '../../../../src/jobs/ledger/asyncLedger.ts';
-import { downloadResults } from '../../../../src/jobs/results/download.ts';
+import { downloadResults } from '../../../../src/jobs/results/resultDownload.ts';
 import { JobLedger } from '../../../../src/jobs/ledger/ledger.ts';
 import { ResultJournals } from '../../../../src/jobs/results/resultJournals.ts';
 

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { ArchiveStore } from '../../../../src/jobs/archives/archives.ts';
 import { directArchiver } from '../../../../src/jobs/archives/archiver.ts';
-import { restoreFiles } from '../../../../src/jobs/results/restore.ts';
+import { restoreFiles } from '../../../../src/jobs/results/restoreFiles.ts';
 import { ResultJournals } from '../../../../src/jobs/results/resultJournals.ts';
 import { writeTree } from '../../workspace/temporaryFolder.ts';
 import { makeRecord, tempHome } from '../fixtures.ts';

@@ -3,7 +3,7 @@ import { test, type TestContext } from 'node:test';
 import { directLedger } from '../../../../src/jobs/ledger/asyncLedger.ts';
 import { JobLedger } from '../../../../src/jobs/ledger/ledger.ts';
 import { acceptedPatch, askOutcome, settleEarlier } from '../../../../src/jobs/send/settle.ts';
-import { RemoteError } from '../../../../src/remote/http/errors.ts';
+import { RemoteError } from '../../../../src/remote/http/remoteErrors.ts';
 import type { SubmissionStatus } from '../../../../src/remote/protocol/schemas.ts';
 import { makeRecord, tempHome } from '../fixtures.ts';
 

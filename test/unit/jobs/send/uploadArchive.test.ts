@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { JobRecord } from '../../../../src/jobs/ledger/record.ts';
 import type { JobService } from '../../../../src/jobs/service/api.ts';
 import { uploadArchive } from '../../../../src/jobs/send/uploadArchive.ts';
-import { RemoteError } from '../../../../src/remote/http/errors.ts';
+import { RemoteError } from '../../../../src/remote/http/remoteErrors.ts';
 import type { SubmissionStatus } from '../../../../src/remote/protocol/schemas.ts';
 import { makeRecord } from '../fixtures.ts';
 

@@ -9,7 +9,7 @@ import { newRecord } from '../../../../src/jobs/ledger/record.ts';
 import { Selections } from '../../../../src/jobs/selection/selections.ts';
 import { wholeUploadReason } from '../../../../src/jobs/contents/wholeReason.ts';
 import { uploadContents } from '../../../../src/jobs/send/uploadContents.ts';
-import { RemoteError } from '../../../../src/remote/http/errors.ts';
+import { RemoteError } from '../../../../src/remote/http/remoteErrors.ts';
 import { tempHome } from '../fixtures.ts';
 
 const SILENT = { onProgress: () => {}, onAsk: () => {} };

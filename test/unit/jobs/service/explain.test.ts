@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../../src/core/errors.ts';
-import { explainFailure } from '../../../../src/jobs/service/explain.ts';
-import { AuthError, NetworkError, RemoteError } from '../../../../src/remote/http/errors.ts';
+import { explainFailure } from '../../../../src/jobs/service/explainFailure.ts';
+import { AuthError, NetworkError, RemoteError } from '../../../../src/remote/http/remoteErrors.ts';
 
 const host = 'https://gpu.example.org';
 const explain = (error: unknown) => explainFailure(error, { host, remedies: { key: 'Sign in.', credits: 'Wait.' } });

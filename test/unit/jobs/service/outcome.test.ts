@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../../src/core/errors.ts';
 import { didNotArrive, isSurelyNotSent, outcomeUnknown } from '../../../../src/jobs/service/outcome.ts';
-import { RemoteError } from '../../../../src/remote/http/errors.ts';
+import { RemoteError } from '../../../../src/remote/http/remoteErrors.ts';
 
 const failureWith = (fields: object): Error => Object.assign(new Error('no'), fields);
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeRefusal } from '../../../../src/jobs/service/explain.ts';
-import { RemoteError } from '../../../../src/remote/http/errors.ts';
+import { describeRefusal } from '../../../../src/jobs/service/explainFailure.ts';
+import { RemoteError } from '../../../../src/remote/http/remoteErrors.ts';
 
 const CASES: readonly (readonly [detail: string, sentence: string])[] = [
   ['meta.max_runtime: Too big: expected number to be <=2592000', 'The time limit: must be at most 2592000.'],

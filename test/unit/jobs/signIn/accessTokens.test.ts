@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { AccessTokens } from '../../../../src/jobs/signIn/accessTokens.ts';
 import { endSignIn } from '../../../../src/jobs/signIn/endSignIn.ts';
-import { newSignIn } from '../../../../src/jobs/signIn/newSignIn.ts';
 import { SignInFile } from '../../../../src/jobs/signIn/signInFile.ts';
-import type { SignInRecord } from '../../../../src/jobs/signIn/signInRecord.ts';
+import { newSignIn, type SignInRecord } from '../../../../src/jobs/signIn/signInRecord.ts';
 import { tempHome } from '../fixtures.ts';
 import { type Answer, accessToken, HOST, startProvider } from './scriptedProvider.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseEvents } from '../../../../src/remote/events/events.ts';
+import { parseEvents } from '../../../../src/remote/events/parseEvents.ts';
 import type { ServerSentEvent } from '../../../../src/remote/protocol/schemas.ts';
 
 async function* chunks(...parts: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {

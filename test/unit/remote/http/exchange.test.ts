@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { inspect } from 'node:util';
 import { RemoteClient } from '../../../../src/remote/client.ts';
-import { NetworkError } from '../../../../src/remote/http/errors.ts';
+import { NetworkError } from '../../../../src/remote/http/remoteErrors.ts';
 import { rejection } from '../../rejection.ts';
 import { answerJson, KEY, listen, makeFolder, serve, serveBytes } from '../server.ts';
 

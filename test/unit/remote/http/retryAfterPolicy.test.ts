@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { RemoteError } from '../../../../src/remote/http/errors.ts';
+import { RemoteError } from '../../../../src/remote/http/remoteErrors.ts';
 import { rejection } from '../../rejection.ts';
 import { answerJson, makeFolder, serve } from '../server.ts';
 import { GUARD_MS } from '../../timeLimits.ts';

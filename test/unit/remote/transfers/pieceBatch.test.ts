@@ -9,7 +9,7 @@ import {
   PIECE_HEADER_BYTES,
 } from '../../../../src/remote/protocol/contents.ts';
 import { PieceBatch } from '../../../../src/remote/transfers/pieceBatch.ts';
-import { unpackPiece } from '../../../../src/remote/transfers/unpackPiece.ts';
+import { unpackPiece } from '../../../../src/remote/transfers/pieceFrame.ts';
 
 /** The same bytes each time, which do not compress. */
 function noise(bytes: number): Buffer {

@@ -3,8 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { MAX_FRAME_BYTES, MAX_PIECE_BYTES } from '../../../../src/remote/protocol/contents.ts';
-import { rawFrame, readRawFrame } from '../../../../src/remote/transfers/rawFrame.ts';
-import { unpackPiece } from '../../../../src/remote/transfers/unpackPiece.ts';
+import { rawFrame, readRawFrame, unpackPiece } from '../../../../src/remote/transfers/pieceFrame.ts';
 
 test('one frame of at most the largest piece is unpacked, also an empty one', () => {
   for (const bytes of [0, 1, MAX_PIECE_BYTES / 2, MAX_PIECE_BYTES / 2 + 1, MAX_PIECE_BYTES]) {

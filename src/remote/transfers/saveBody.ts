@@ -3,7 +3,7 @@ import { type FileHandle, open, rename, rm, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AppError } from '../../core/errors.ts';
 import { formatBytes } from '../../core/text/format.ts';
-import { RemoteError } from '../http/errors.ts';
+import { RemoteError } from '../http/remoteErrors.ts';
 import type { HttpResponse } from '../http/exchange.ts';
 import type { TransferOptions } from '../http/requestLimits.ts';
 

@@ -1,8 +1,8 @@
 import { Agent } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { callbackify } from 'node:util';
-import type { SshCall } from '../ssh/sshSession.ts';
-import { type MachineService, openTunnel, type Tunnel } from './tunnel.ts';
+import type { SshCall } from './ssh/sshSession.ts';
+import { type MachineService, openTunnel, type Tunnel } from './machineTunnel.ts';
 
 type Callback = (error: Error | null, socket: Duplex) => void;
 

@@ -23,7 +23,7 @@ export interface Sending {
  *
  * @throws AppError `bad-input` for an invalid proxy variable.
  */
-export function send(routes: Routes, url: URL, init: RequestInit): Sending {
+export function sendRequest(routes: Routes, url: URL, init: RequestInit): Sending {
   const { proxy, agent: own } = routes.to(url);
   let request: ClientRequest | undefined;
   // node-fetch creates its request before it returns, so the request that this channel reports meanwhile is ours.

@@ -44,7 +44,7 @@ export function readProgress(lastLine: string): JobProgress | undefined {
 }
 
 /** `62 % · epoch 1 of 3 · 4 min left`. */
-export function describeProgress({ percent, step, secondsLeft }: JobProgress): string {
+export function describeProgramProgress({ percent, step, secondsLeft }: JobProgress): string {
   return [
     percent === undefined ? undefined : `${Math.floor(percent)} %`,
     step,

@@ -32,7 +32,7 @@ export async function connectToProxy(proxy: Proxy, target: string, signal: Abort
  *
  * @throws ProxyError if the proxy cannot be reached or refuses.
  */
-export async function openTunnel(proxy: Proxy, target: string, signal: AbortSignal): Promise<Socket> {
+export async function openProxyTunnel(proxy: Proxy, target: string, signal: AbortSignal): Promise<Socket> {
   const toProxy = await connectToProxy(proxy, target, signal);
   const headers = {
     host: target,

@@ -7,7 +7,7 @@ import { type FetchDeps, withArchive } from './fetchArchive.ts';
 import {
   currentFolder,
   type DownloadedResults,
-  type DownloadOptions,
+  type PlaceOptions,
   type FileSource,
   type PlaceDeps,
   placeFiles,
@@ -27,7 +27,7 @@ export interface DownloadDeps extends FetchDeps, PlaceDeps {
 export async function downloadResults(
   deps: DownloadDeps,
   id: string,
-  options: DownloadOptions = {},
+  options: PlaceOptions = {},
 ): Promise<DownloadedResults> {
   const { archiver, ledger, home, limits } = deps;
   const { signal, onPhase, folder: target } = options;
@@ -53,7 +53,7 @@ export async function placeResults(
   deps: PlaceDeps & { readonly ledger: AsyncLedger },
   record: JobRecord,
   source: FileSource,
-  { onPlaced, ...options }: DownloadOptions & { readonly onPlaced?: (files: readonly PlacedFile[]) => Promise<void> },
+  { onPlaced, ...options }: PlaceOptions & { readonly onPlaced?: (files: readonly PlacedFile[]) => Promise<void> },
 ): Promise<DownloadedResults> {
   const { isWritten, entries, ...placed } = await placeFiles(deps, record, source, options);
   if (!isWritten) return placed;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findOverruns } from '../../../../src/jobs/costs/overruns.ts';
+import { findOverruns } from '../../../../src/jobs/plan/balance.ts';
 import { runningJob } from '../../extension/jobs.ts';
 
 // Ten minutes after the start, at 0.3 credits a minute: 3 credits each.

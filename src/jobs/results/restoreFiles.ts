@@ -3,13 +3,7 @@ import { AppError, systemCode } from '../../core/errors.ts';
 import type { PlannedResult, ResultDecision } from '../../workspace/results/applyResults.ts';
 import { ArchiveStore } from '../archives/archives.ts';
 import type { JobRecord } from '../ledger/record.ts';
-import {
-  type Decisions,
-  type DownloadedResults,
-  type DownloadOptions,
-  type PlaceDeps,
-  placeFiles,
-} from './placeFiles.ts';
+import { type Decisions, type DownloadedResults, type PlaceOptions, type PlaceDeps, placeFiles } from './placeFiles.ts';
 
 export interface RestoreChoice {
   /** Files and folders to restore; everything if empty. */
@@ -28,7 +22,7 @@ export async function restoreFiles(
   deps: PlaceDeps & { readonly home: string },
   record: JobRecord,
   { paths, onConflict }: RestoreChoice,
-  options: Omit<DownloadOptions, 'decide'> = {},
+  options: Omit<PlaceOptions, 'decide'> = {},
 ): Promise<DownloadedResults> {
   const store = new ArchiveStore(deps.home);
   const packed = await store.packedFiles(record.id);

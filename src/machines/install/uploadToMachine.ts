@@ -9,7 +9,7 @@ import { uploadScript } from './scripts.ts';
 
 const PIECE_BYTES = 64 * 1024;
 
-export interface UploadOptions {
+export interface MachineUpload {
   /** Its path in the root on the machine; a folder. */
   readonly destination: string;
   /** A command that must succeed with the unpacked files before they are placed. */
@@ -22,10 +22,10 @@ export interface UploadOptions {
  *
  * @throws as `openSession`; AppError with the remedy if the machine cannot store it; `MachineUnreachable` if the connection is lost.
  */
-export async function upload(
+export async function uploadToMachine(
   call: SshCall,
   archive: Buffer,
-  { destination, check, onProgress }: UploadOptions,
+  { destination, check, onProgress }: MachineUpload,
 ): Promise<void> {
   const nonce = newNonce();
   const sha256 = createHash('sha256').update(archive).digest('hex');

@@ -5,14 +5,14 @@ import type { MessageEndpoint } from './rpcMessages.ts';
 const ERROR_CHARACTERS = 2_000;
 
 /** A program in a thread or a process of its own, which serves calls with `serveCalls`. */
-export interface Program extends MessageEndpoint {
+export interface RpcProgram extends MessageEndpoint {
   /** Resolves when it has stopped. @throws its failure. */
   readonly stopped: Promise<void>;
   terminate(): Promise<void>;
 }
 
 /** Starts the program at a path in a thread. It gets the data with `threadData`. */
-export function startThread(path: string, options: Pick<WorkerOptions, 'name' | 'workerData'>): Program {
+export function startThread(path: string, options: Pick<WorkerOptions, 'name' | 'workerData'>): RpcProgram {
   const worker = new Worker(path, options);
   return {
     postMessage: (message) => worker.postMessage(message),
@@ -31,7 +31,7 @@ export function startThread(path: string, options: Pick<WorkerOptions, 'name' | 
  * @param data plain JSON.
  * @param flags of Node.js.
  */
-export function startProcess(path: string, data: object, flags: readonly string[]): Program {
+export function startProcess(path: string, data: object, flags: readonly string[]): RpcProgram {
   const child = spawn(process.execPath, [...flags, path, JSON.stringify(data)], {
     // On a desktop, the extension host is Electron's Node.js. NODE_OPTIONS are for programs of the terminal that started the editor.
     env: { ...process.env, ELECTRON_RUN_AS_NODE: '1', NODE_OPTIONS: undefined },

@@ -4,14 +4,13 @@ import { tryParseJson } from '../../core/jsonFields.ts';
 import { formatCount } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { type ClusterOffer, clusterOffer, type OfferedClass } from '../../remote/protocol/machineLink.ts';
-import { runToEnd } from '../ssh/runToEnd.ts';
-import type { SshCall } from '../ssh/sshSession.ts';
+import { runToEnd, type SshCall } from '../ssh/sshSession.ts';
 import { clusterScript } from './scripts.ts';
 
 // Its line is the last that the script does.
 const END_MS = 1_000;
 
-export interface ClusterOptions {
+export interface ConfigureOptions {
   readonly build: string;
   /** Path of Node.js on the machine. */
   readonly node: string;
@@ -37,7 +36,10 @@ function describeOfferedClass({ name, cpus, memory_gb: memoryGb, gpus, descripti
  *
  * @throws as `openSession`; AppError `refused` if the configuration cannot be written.
  */
-export async function configureCluster(call: SshCall, { build, node, choose, onNote }: ClusterOptions): Promise<void> {
+export async function configureCluster(
+  call: SshCall,
+  { build, node, choose, onNote }: ConfigureOptions,
+): Promise<void> {
   const { machine } = call;
   const ask = async (isAccepted: boolean): Promise<ClusterOffer> => {
     const script = (nonce: string): string => clusterScript(nonce, build, node, isAccepted);

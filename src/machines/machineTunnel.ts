@@ -1,12 +1,12 @@
 import type { Duplex } from 'node:stream';
-import { AppError } from '../../core/errors.ts';
-import { tryParseJson } from '../../core/jsonFields.ts';
-import { Multiplexer } from '../../core/network/multiplexer.ts';
-import { printableLine } from '../../core/text/printable.ts';
-import { type Greeting, greeting } from '../../remote/protocol/machineLink.ts';
-import { attachScript } from '../install/scripts.ts';
-import { machineFailure } from '../ssh/sshFailure.ts';
-import { endSession, newNonce, openSession, type SshCall } from '../ssh/sshSession.ts';
+import { AppError } from '../core/errors.ts';
+import { tryParseJson } from '../core/jsonFields.ts';
+import { Multiplexer } from '../core/network/multiplexer.ts';
+import { printableLine } from '../core/text/printable.ts';
+import { type Greeting, greeting } from '../remote/protocol/machineLink.ts';
+import { attachScript } from './install/scripts.ts';
+import { machineFailure } from './ssh/sshFailure.ts';
+import { endSession, newNonce, openSession, type SshCall } from './ssh/sshSession.ts';
 
 /** What a machine's service says about itself. */
 export type MachineService = Exclude<Greeting, { error: string }>;
