@@ -1,7 +1,8 @@
 import { printableLine } from '../../core/text/printable.ts';
 
-// Backslash, what Markdown and table cells treat as markup, and `$`, since `$(` would become an icon.
-const MARKUP = /[\\`*_{}[\]()#+\-.!|<>~$&]/g;
+// Backslash, what Markdown and table cells treat as markup, `$`, since `$(` would become an icon, and `:` and `@`, which make a link of an
+// address.
+const MARKUP = /[\\`*_{}[\]()#+\-.!|<>~$&:@]/g;
 
 /** Text from a job, a file name or a service as one line of inert Markdown. */
 export function escapeMarkdown(text: string): string {

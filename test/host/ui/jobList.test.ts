@@ -19,6 +19,7 @@ import { formatJobLink } from '../../../src/extension/jobs/jobLink.ts';
 import { JobLedger } from '../../../src/jobs/ledger/ledger.ts';
 import { newRecord } from '../../../src/jobs/ledger/record.ts';
 import { screenshotOfFailure } from '../support/failure.ts';
+import { assertInert, HOSTILE, LONG_HOSTILE } from '../support/hostileText.ts';
 
 const GOOD = 'good.mjs';
 const BAD = 'bad.mjs';
@@ -198,6 +199,38 @@ suite('the list of jobs', () => {
     ledger.delete(id);
     ledger.dispose();
     await row('sent.mjs').waitFor({ state: 'hidden' });
+  });
+
+  test('shows what a service and a job say as text, in its rows, in their hovers and on the page of the job', async () => {
+    const ledger = new JobLedger(join(window.scratch, 'home'));
+    const id = randomUUID();
+    const { host, folder: sent, maxRuntime } = ledger.list()[0] ?? assert.fail('no job');
+    const createdAt = new Date().toISOString();
+    const said = { project: LONG_HOSTILE, reason: LONG_HOSTILE, machineClass: HOSTILE, lastLogLine: LONG_HOSTILE };
+    const terms = { host, folder: sent, maxRuntime, createdAt, finishedAt: createdAt, jobId: 'hostile-1' };
+    ledger.insert(newRecord({ ...terms, ...said, id, script: `hostile.py ${HOSTILE}`, state: 'failed', exitCode: 1 }));
+    const hostile = row('hostile.py');
+    await hostile.waitFor();
+    await assertInert(hostile, 'row');
+    await runCommand(window.page, 'Farwharf: Focus on Jobs View');
+    await press('Home');
+    const focused = window.page.locator('.part.sidebar .monaco-list-row.focused', { hasText: 'hostile.py' });
+    while (!(await focused.isVisible())) await press('ArrowDown');
+    await press('Control+k', 'Control+i');
+    const hover = window.page.locator('.monaco-hover', { hasText: 'hostile-1' });
+    await hover.waitFor();
+    await assertInert(hover, 'hover');
+    await press('Escape');
+    await runOn('Show Job Page', 'hostile.py');
+    const page = window.page
+      .frameLocator('iframe.webview.ready')
+      .frameLocator('iframe')
+      .locator('body', { hasText: 'hostile-1' });
+    await assertInert(page, 'page');
+    await closeAllEditors(window.page);
+    ledger.delete(id);
+    ledger.dispose();
+    await hostile.waitFor({ state: 'hidden' });
   });
 
   test('shows a job that a link leads to, after a question', async () => {

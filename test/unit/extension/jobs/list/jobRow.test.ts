@@ -107,11 +107,12 @@ test('a running job has a forecast in its hover, and no end', () => {
 
 test('text of a job cannot become a link, an image, an icon, HTML or another cell', () => {
   const hostile =
-    '[x](command:evil) ![](https://e.example/p.png) <img src=x> $(bug) a|b `c`\n\n# d \u001b[31mred\u202e';
+    '[x](command:evil) ![](https://e.example/p.png) <img src=x> $(bug) a|b `c`\n\n# d \u001b[31mred\u202e www.e.example a@e.example';
   const text = jobTooltip(jobRecord({ script: hostile, lastLogLine: hostile, reason: hostile }), NOW);
   assert.doesNotMatch(text, /(?<!\\)\[x|(?<!\\)!\[|(?<!\\)<img|(?<!\\)\$\(|\u001b|\u202e/);
   for (const line of text.split('\n').slice(4)) assert.match(line, /^\| [^|]*(?:\\\|[^|]*)*\| .* \|$/);
   assert.doesNotMatch(text, /^# d/m);
+  assert.doesNotMatch(text, /https?:|www\.|[^\\]@/); // addresses, which become links by themselves
 });
 
 test('the label of a row has no control characters', () => {
