@@ -10,21 +10,22 @@ export const LONG_HOSTILE: string = HOSTILE + 'x'.repeat(100_000);
 const NEVER_SHOWN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 const MAX_LENGTH = 50_000;
 
-interface Shown {
-  readonly text: string;
-  readonly labels: readonly string[];
-  readonly links: readonly (string | null)[];
-  readonly acting: number;
+interface Part {
+  readonly textContent: string;
+  getAttribute(name: string): string | null;
+  querySelectorAll(selector: string): readonly Part[];
 }
 
 /** Checks that a part of the window shows hostile text, as nothing but text. */
 export async function assertInert(part: Locator, what: string): Promise<void> {
-  const shown = await part.evaluate<Shown>(`(element) => ({
+  const shown = await part.evaluate((element: Part) => ({
     text: element.textContent,
     labels: [element, ...element.querySelectorAll('[aria-label]')].map((one) => one.getAttribute('aria-label') ?? ''),
-    links: [...element.querySelectorAll('a')].map((link) => link.getAttribute('data-href') ?? link.getAttribute('href')),
+    links: [...element.querySelectorAll('a')].map(
+      (link) => link.getAttribute('data-href') ?? link.getAttribute('href'),
+    ),
     acting: element.querySelectorAll('img:not([src^="data:"]), iframe, script:not([nonce]), .codicon-bug').length,
-  })`);
+  }));
   for (const text of [shown.text, ...shown.labels]) {
     assert.doesNotMatch(text, NEVER_SHOWN, what);
     assert.ok(text.length < MAX_LENGTH, `${what}: ${text.length} characters`);
